@@ -68,4 +68,11 @@ export interface ProbedFile {
 export type KeyframeIndex = number[];
 
 /** Why a file cannot be probed; kept with the file and shown as a scan issue. */
-export type ProbeFault = 'unreadable' | 'corrupt' | 'probe-timeout' | 'not-media' | 'playlist-refused' | 'codec-refused' | 'link-outside';
+export type ProbeFault =
+  | 'unreadable'
+  | 'corrupt'
+  | 'probe-timeout'
+  | 'not-media'
+  | 'playlist-refused'
+  | 'codec-refused'
+  | 'link-outside';

@@ -1,0 +1,69 @@
+import Router from '@koa/router';
+import Koa, { type Middleware } from 'koa';
+import { areas } from '#areas/index.ts';
+import { crossOrigin } from '#kernel/cross-origin.ts';
+import type { Area, Endpoint } from '#kernel/endpoint.ts';
+import { ApiError, notFound } from '#kernel/errors.ts';
+import { envelope, type Kernel, serve } from '#kernel/pipeline.ts';
+
+const PREFIX = '/api/v1';
+
+/** The whole API as a Koa application; it holds no state of its own. */
+export function createApp(kernel: Kernel): Koa {
+  const app = new Koa();
+  app.use(envelope(kernel));
+  app.use(crossOrigin(kernel.deps));
+  app.use(routes(areas, kernel));
+  app.use(() => {
+    throw notFound();
+  });
+  app.on('error', (error: Error) => kernel.deps.log.debug({ err: error.message }, 'connection')); // a client that went away
+  return app;
+}
+
+/** One router for each first segment: a single one of 576 routes costs five times as much (SPINE 3). */
+function routes(served: readonly Area[], kernel: Kernel): Middleware {
+  const bySegment = new Map<string, Router>();
+  const listed = served.flatMap((area) => area.endpoints.map((endpoint) => ({ endpoint, area: area.slug })));
+  const inOrder = listed.sort((a, b) => rank(a.endpoint).localeCompare(rank(b.endpoint)));
+  for (const { endpoint, area } of inOrder) {
+    const segment = endpoint.path.split('/')[1] ?? '';
+    const router = bySegment.get(segment) ?? new Router();
+    bySegment.set(segment, router);
+    router[endpoint.method](PREFIX + endpoint.path, serve(endpoint, area, kernel));
+  }
+  const methods = methodsOf(listed.map(({ endpoint }) => endpoint));
+  const handlers = new Map(
+    [...bySegment].map(([segment, router]) => [segment, router.routes() as unknown as Middleware]),
+  );
+  return (ctx, next) => {
+    if (!ctx.path.startsWith(`${PREFIX}/`)) return next();
+    const allow = methods(ctx.path.slice(PREFIX.length));
+    if (allow && !allow.includes(ctx.method)) {
+      throw new ApiError('METHOD_NOT_ALLOWED', 'The address does not know this method', { allow });
+    }
+    return handlers.get(ctx.path.split('/', 4)[3] ?? '')?.(ctx, next) ?? next();
+  };
+}
+
+/** Literal segments before parameters: the router takes the first path that fits. */
+function rank(endpoint: Endpoint): string {
+  return endpoint.path.replaceAll(':', '~');
+}
+
+/** Methods of the most literal path that fits: a literal beside a parameter wins whatever it lacks. */
+function methodsOf(endpoints: readonly Endpoint[]): (path: string) => string[] | undefined {
+  const byShape = new Map<string, string[]>();
+  for (const { path, method } of endpoints) {
+    const shape = path.replace(/:\w+/g, ':');
+    const known = byShape.get(shape) ?? [];
+    byShape.set(shape, [...known, method.toUpperCase(), ...(method === 'get' ? ['HEAD'] : [])]);
+  }
+  return (path) => fit(path.split('/').slice(1), '', byShape);
+}
+
+function fit(rest: string[], shape: string, byShape: Map<string, string[]>): string[] | undefined {
+  const [segment, ...others] = rest;
+  if (segment === undefined) return byShape.get(shape);
+  return fit(others, `${shape}/${segment}`, byShape) ?? fit(others, `${shape}/:`, byShape);
+}

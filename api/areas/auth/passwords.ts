@@ -1,0 +1,41 @@
+import { hash, type Options, verify } from '@node-rs/argon2';
+import { ApiError } from '#kernel/errors.ts';
+
+// argon2id is the package's default algorithm.
+const COST: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+const AT_ONCE = 4;
+const MAY_WAIT = 50;
+
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** Hashing is bounded: 4 at a time and 50 waiting, else 503 capacity. */
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (running >= AT_ONCE) {
+    if (waiting.length >= MAY_WAIT) {
+      throw new ApiError('SERVICE_STARTING', 'Too many sign-ins at once', { waitingFor: 'capacity' });
+    }
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  }
+  running += 1;
+  try {
+    return await work();
+  } finally {
+    running -= 1;
+    waiting.shift()?.();
+  }
+}
+
+export function hashPassword(password: string): Promise<string> {
+  return inTurn(() => hash(password.normalize('NFC'), COST));
+}
+
+let dummy: Promise<string> | undefined;
+
+/** Takes as long when there is no hash to compare with, so that an unknown name cannot be told from a wrong password. */
+export async function passwordMatches(stored: string | null, password: string): Promise<boolean> {
+  dummy ??= hashPassword('nobody has this one');
+  const against = stored ?? (await dummy);
+  const same = await inTurn(() => verify(against, password.normalize('NFC')));
+  return same && stored !== null;
+}

@@ -1,0 +1,5 @@
+import type { Area } from '#kernel/endpoint.ts';
+import { serverArea } from './server/index.ts';
+
+/** The one list of what is served, in the order of SPEC 1. */
+export const areas = [serverArea] as const satisfies readonly Area[];

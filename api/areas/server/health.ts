@@ -1,0 +1,20 @@
+import type { Deps } from '#kernel/endpoint.ts';
+import type { ServerHealth } from './server.schemas.ts';
+
+type Waiting = 'schema' | 'database' | 'draining';
+
+/** What keeps this process from taking requests; a store that is lost later does not. */
+export function notReadyFor({ vitals, draining }: Pick<Deps, 'vitals' | 'draining'>): Waiting | undefined {
+  if (draining.aborted) return 'draining';
+  if (!vitals.databaseSeen()) return 'database';
+  return vitals.schemaCurrent() ? undefined : 'schema';
+}
+
+/** Unavailable without Postgres, degraded without another store; from memory. */
+export function healthOf({ vitals }: Pick<Deps, 'vitals'>, now: Date): ServerHealth {
+  const checks = (['database', 'redis', 'objects'] as const).map((name) => ({ name, state: vitals.state(name) }));
+  const off = (['subtitles', 'mail'] as const).map((name) => ({ name, state: 'off' as const }));
+  const degraded = checks.some((check) => check.state !== 'ok');
+  const status = vitals.state('database') === 'down' ? 'unavailable' : degraded ? 'degraded' : 'ok';
+  return { status, checks: [...checks, ...off], time: now.toISOString() };
+}

@@ -1,0 +1,134 @@
+import { bytes, type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
+import { ApiError } from '#kernel/errors.ts';
+import { limitHere } from '#kernel/rate-limit.ts';
+import { description } from './description.ts';
+import { docsPage } from './docs-page.ts';
+import { healthOf, notReadyFor } from './health.ts';
+import { Probe, ServerHealth, ServerInfo } from './server.schemas.ts';
+import { fullVersion, shortVersion } from './version.ts';
+
+const because = 'clients, probes and uptime monitors ask before anybody signed in; it says nothing of accounts';
+const PER_MINUTE = 300;
+
+function limit({ client }: Call): void {
+  if (client.address !== '127.0.0.1' && client.address !== '::1') limitHere(`server:${client.address}`, PER_MINUTE);
+}
+
+export const getServerInfo = defineEndpoint({
+  operationId: 'getServerInfo',
+  method: 'get',
+  path: '/server/info',
+  summary: 'What server this is',
+  access: { anyone: true, because },
+  beforeReady: true,
+  answer: json(200, ServerInfo),
+  errors: ['RATE_LIMITED'],
+  async handle(_input, call) {
+    limit(call);
+    const { deps, reply } = call;
+    const { settings, vitals } = deps;
+    const known = vitals.state('database') === 'ok' && (await call.identify());
+    const complete = vitals.setupComplete();
+    reply.header('Cache-Control', 'no-cache');
+    reply.header('Access-Control-Allow-Origin', '*'); // pickers of servers; no credentials go with it
+    return {
+      id: deps.keys.serverId,
+      name: settings.get('server.name'),
+      product: 'Foyer' as const,
+      apiVersion: 'v1' as const,
+      version: known ? fullVersion : shortVersion,
+      ...(complete === undefined ? {} : { setupComplete: complete }),
+      managed: deps.config.managedBy !== undefined,
+      publicUrl: settings.get('server.publicUrl'),
+      languages: ['en'],
+      language: settings.get('server.language'),
+      timeZone: settings.get('server.timeZone'),
+      time: call.now.toISOString(),
+      links: { docs: '/api/v1/docs', openapi: '/api/v1/openapi.json', app: '/' },
+      branding: { revision: 0 },
+      notice: settings.get('server.notice'),
+    };
+  },
+});
+
+export const getServerHealth = defineEndpoint({
+  operationId: 'getServerHealth',
+  method: 'get',
+  path: '/server/health',
+  summary: 'How the server and its stores are',
+  access: { anyone: true, because },
+  beforeReady: true,
+  answer: json(200, ServerHealth),
+  errors: ['RATE_LIMITED'],
+  async handle(_input, call) {
+    limit(call);
+    const health = healthOf(call.deps, call.now);
+    if (health.status !== 'unavailable') return health;
+    throw new ApiError('SERVICE_STARTING', 'The database is away', { waitingFor: 'database', ...health });
+  },
+});
+
+export const getServerLiveness = defineEndpoint({
+  operationId: 'getServerLiveness',
+  method: 'get',
+  path: '/server/live',
+  summary: 'Whether this process works',
+  access: { anyone: true, because },
+  beforeReady: true,
+  answer: json(200, Probe),
+  async handle() {
+    return { status: 'ok' as const };
+  },
+});
+
+export const getServerReadiness = defineEndpoint({
+  operationId: 'getServerReadiness',
+  method: 'get',
+  path: '/server/ready',
+  summary: 'Whether this process takes requests',
+  access: { anyone: true, because },
+  beforeReady: true,
+  answer: json(200, Probe),
+  async handle(_input, { deps }) {
+    const waitingFor = notReadyFor(deps);
+    if (!waitingFor) return { status: 'ok' as const };
+    const status = waitingFor === 'draining' ? 'draining' : 'starting';
+    throw new ApiError('SERVICE_STARTING', 'Not ready', { waitingFor, status });
+  },
+});
+
+export const getOpenApi = defineEndpoint({
+  operationId: 'getOpenApi',
+  method: 'get',
+  path: '/openapi.json',
+  summary: 'The OpenAPI 3.1 description of this API',
+  access: { anyone: true, because },
+  beforeReady: true,
+  answer: bytes('application/json'),
+  async handle(_input, call) {
+    limit(call);
+    return description(call);
+  },
+});
+
+export const getDocs = defineEndpoint({
+  operationId: 'getDocs',
+  method: 'get',
+  path: '/docs',
+  summary: 'The readable description of this API',
+  access: { anyone: true, because },
+  beforeReady: true,
+  answer: bytes('text/html'),
+  async handle(_input, call) {
+    limit(call);
+    const { html, policy, etag } = docsPage();
+    call.reply.header('Content-Security-Policy', policy);
+    call.reply.header('Cache-Control', 'no-cache');
+    call.reply.header('ETag', etag);
+    if (call.headers['if-none-match'] === etag) {
+      call.reply.status(304);
+      return { body: null };
+    }
+    return { body: html, type: 'text/html; charset=utf-8' };
+  },
+});

@@ -1,0 +1,1 @@
+export { prepareServer } from './prepare.ts';

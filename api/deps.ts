@@ -1,0 +1,21 @@
+import type { Deps } from '#kernel/endpoint.ts';
+import type { Config } from '#platform/config.ts';
+import { connectDatabase } from '#platform/db.ts';
+import { readKeys } from '#platform/keys.ts';
+import type { Log } from '#platform/log.ts';
+import { connectObjects } from '#platform/objects.ts';
+import { connectRedis } from '#platform/redis.ts';
+import { createSettings } from '#platform/settings.ts';
+import { createVitals } from '#platform/vitals.ts';
+
+/** Everything a handler may reach, made from the configuration. Stores may still be away. */
+export async function connectDeps(config: Config, log: Log, draining: AbortSignal): Promise<Deps> {
+  const keys = await readKeys(config.keysFile);
+  const db = connectDatabase(config.databaseUrl, log, { name: config.pod });
+  const redis = connectRedis(config.redisUrl, log);
+  const objects = connectObjects(config.objectsUrl);
+  const settings = createSettings({ config, db, redis, log });
+  await settings.reload().catch((error: Error) => log.warn({ err: error.message }, 'settings not read yet'));
+  const vitals = createVitals({ db, redis, objects });
+  return { config, db, redis, objects, keys, log, settings, vitals, draining };
+}

@@ -1,0 +1,78 @@
+import type { Context } from 'koa';
+import { type Identified, identify, presented } from './credentials.ts';
+import { deviceFor } from './devices.ts';
+import type { Access, Client, Deps, Endpoint } from './endpoint.ts';
+import { ApiError } from './errors.ts';
+import { type Principal, requirePermission } from './principal.ts';
+import { countKeyRequest } from './rate-limit.ts';
+import { mayWatch, resumesAt } from './viewing-hours.ts';
+
+interface Asked {
+  ctx: Context;
+  client: Client;
+  deps: Deps;
+}
+
+/** Who asks, once nothing speaks against the request: 401 → 429 → viewing hours → permission. */
+export async function admit(endpoint: Endpoint, asked: Asked): Promise<Principal> {
+  const { ctx, client, deps } = asked;
+  const credential = presented(ctx.req.headers, client.secure);
+  if (!credential) throw new ApiError('UNAUTHENTICATED', 'Sign in first', {});
+  const found = await identify(deps.db, deps.keys, credential);
+  await countKey(found, asked);
+  if (!endpoint.anyHour) refuseOutsideHours(found);
+  const cookie = credential.kind === 'token' && credential.cookie;
+  refuseForged(endpoint, cookie, client);
+  refuseKind(endpoint, found.who, cookie);
+  allow(endpoint.access, found.who);
+  if (found.mustChangePassword && !endpoint.anyHour) {
+    throw new ApiError('FORBIDDEN', 'Change the password first', { by: 'password-change' });
+  }
+  return found.who.kind === 'key' && client.id ? withDevice(found.who, asked) : found.who;
+}
+
+/** A key's requests are told apart by the `X-Client-Id` that came along; a session knows its device. */
+async function withDevice(who: Principal, { client, deps }: Asked): Promise<Principal> {
+  const deviceId = await deviceFor(deps.db, who.accountId, client);
+  return deviceId ? { ...who, deviceId } : who;
+}
+
+async function countKey(found: Identified, { ctx, deps }: Asked): Promise<void> {
+  if (found.perMinute === undefined || !found.who.keyId || found.who.operator) return;
+  const limiter = { redis: deps.redis, replicas: deps.config.replicas };
+  const { limit, remaining, resetSec } = await countKeyRequest(limiter, found.who.keyId, found.perMinute);
+  ctx.set('X-RateLimit-Limit', String(limit));
+  ctx.set('X-RateLimit-Remaining', String(Math.max(0, remaining)));
+  ctx.set('X-RateLimit-Reset', String(resetSec));
+  if (remaining < 0)
+    throw new ApiError('RATE_LIMITED', 'The limit of this key is reached', { retryAfterSec: resetSec });
+}
+
+function refuseOutsideHours({ viewingHours, timeZone }: Identified): void {
+  const now = new Date();
+  if (mayWatch(viewingHours, timeZone, now)) return;
+  const resumes = resumesAt(viewingHours, timeZone, now);
+  throw new ApiError('PERMISSION_TIME_RESTRICTED', 'Outside the viewing hours', {
+    resumesAt: resumes?.toISOString() ?? null,
+  });
+}
+
+/** A page of another site can send our cookie, but not our header. */
+function refuseForged(endpoint: Endpoint, cookie: boolean, client: Client): void {
+  if (!cookie || endpoint.method === 'get' || client.id) return;
+  throw new ApiError('FORBIDDEN', 'X-Client-Id is missing', { header: 'X-Client-Id' });
+}
+
+function refuseKind(endpoint: Endpoint, who: Principal, cookie: boolean): void {
+  const kind = who.kind === 'key' ? 'key' : cookie ? 'cookie' : 'bearer';
+  const person = 'person' in endpoint.access || 'owner' in endpoint.access;
+  const accepted = endpoint.credentials ?? (person ? ['cookie', 'bearer'] : ['cookie', 'bearer', 'key']);
+  if (!(accepted as readonly string[]).includes(kind)) {
+    throw new ApiError('FORBIDDEN', 'This kind of credential is not accepted here', { by: 'credential' });
+  }
+}
+
+function allow(access: Access, who: Principal): void {
+  if ('permission' in access) requirePermission(who, access.permission);
+  if ('owner' in access && who.role !== 'owner') throw new ApiError('FORBIDDEN', 'Only the owner may', { by: 'owner' });
+}

@@ -1,0 +1,89 @@
+import type { Context } from 'koa';
+import type { Db } from '#platform/db.ts';
+import { emit } from '#platform/outbox.ts';
+import { enqueue } from '#platform/queue.ts';
+import { identify, presented } from './credentials.ts';
+import type { Call, Client, Deps } from './endpoint.ts';
+import type { Principal } from './principal.ts';
+
+export interface Work {
+  ctx: Context;
+  client: Client;
+  who: Principal;
+  deps: Deps;
+}
+
+/** The call of one request; outside `transact` its db is the pool. */
+export function callFor(work: Work): Call {
+  const { ctx, deps } = work;
+  const gone = new AbortController();
+  ctx.res.once('close', () => {
+    if (!ctx.res.writableFinished) gone.abort();
+  });
+  return callOn(work, deps.db, { signal: gone.signal, later: undefined });
+}
+
+interface Setting {
+  signal: AbortSignal;
+  /** What to do after the commit; undefined outside a transaction. */
+  later: (() => Promise<unknown>)[] | undefined;
+}
+
+function callOn(work: Work, db: Db, setting: Setting): Call {
+  const { ctx, deps, who, client } = work;
+  const log = deps.log.child({ requestId: ctx.state['requestId'], operation: ctx.state['operation'] });
+  const quietly = (task: () => Promise<unknown>): void =>
+    void task().catch((error: unknown) => log.warn({ err: error }, 'follow-up failed'));
+  return {
+    db,
+    who,
+    client,
+    deps,
+    log,
+    now: new Date(),
+    signal: setting.signal,
+    identify: () => identifyQuietly(work),
+    method: ctx.method as Call['method'],
+    headers: ctx.req.headers,
+    reply: {
+      header: (name, value) => ctx.set(name, value),
+      status: (code) => {
+        ctx.state['status'] = code;
+      },
+    },
+    emit: (name, payload, facts) => emit(db, name, { payload, ...(facts ? { facts } : {}) }),
+    enqueue: (name, payload, options) =>
+      enqueue(db, name, {
+        payload,
+        options: { ...(who.accountId ? { byAccountId: who.accountId } : {}), cause: causeOf(who), ...options },
+      }),
+    afterCommit: (task) => {
+      if (setting.later) setting.later.push(task);
+      else quietly(task);
+    },
+    transact: async (inside) => {
+      if (setting.later) return inside(callOn(work, db, setting));
+      const later: (() => Promise<unknown>)[] = [];
+      const value = await deps.db.transaction((transaction) =>
+        inside(callOn(work, transaction, { ...setting, later })),
+      );
+      for (const task of later) quietly(task);
+      return value;
+    },
+  };
+}
+
+async function identifyQuietly({ ctx, client, deps }: Work): Promise<Principal | undefined> {
+  const credential = presented(ctx.req.headers, client.secure);
+  if (!credential) return undefined;
+  return identify(deps.db, deps.keys, credential).then(
+    (found) => found.who,
+    () => undefined,
+  );
+}
+
+function causeOf(who: Principal): 'person' | 'key' | 'resource' | 'system' {
+  if (who.operator) return 'resource';
+  if (who.kind === 'key') return 'key';
+  return who.kind === 'session' ? 'person' : 'system';
+}

@@ -1,0 +1,182 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { z } from 'zod';
+import type { Config } from '#platform/config.ts';
+import type { Db } from '#platform/db.ts';
+import type { EventFacts, EventName, Payload } from '#platform/events.ts';
+import type { EnqueueOptions, JobName, JobPayload } from '#platform/jobs.ts';
+import type { Keys } from '#platform/keys.ts';
+import type { Log } from '#platform/log.ts';
+import type { Objects } from '#platform/objects.ts';
+import type { Redis } from '#platform/redis.ts';
+import type { Settings } from '#platform/settings.ts';
+import type { Vitals } from '#platform/vitals.ts';
+import type { ErrorCode } from './errors.ts';
+import type { Permission } from './permissions.ts';
+import type { Principal } from './principal.ts';
+
+type Schema = z.core.$ZodType; // not ZodType: half the types to check (SPINE 1)
+
+/** What an operation asks for before it runs. `person` is a signed-in person, never a key; `owner` such a person who owns the server. */
+export type Access =
+  | { permission: Permission }
+  | { signedIn: true }
+  | { person: true }
+  | { owner: true }
+  | { anyone: true; because: string };
+
+/** Composition root: made once in main.ts; tests make their own. */
+export interface Deps {
+  config: Config;
+  db: Db;
+  redis: Redis;
+  objects: Objects;
+  keys: Keys;
+  log: Log;
+  settings: Settings;
+  /** What was last seen of the stores. */
+  vitals: Vitals;
+  /** Aborted when the process is told to stop. */
+  draining: AbortSignal;
+}
+
+/** Who connects: from `X-Client-Id`, `X-Client-Name` and the socket behind trusted proxies. */
+export interface Client {
+  id?: string;
+  name?: string;
+  userAgent?: string;
+  address: string;
+  /** In `network.localRanges`. */
+  local: boolean;
+  /** TLS at the socket or at a trusted proxy. */
+  secure: boolean;
+}
+
+/** What a handler may set of the answer beside its value. */
+export interface Reply {
+  header: (name: string, value: string | string[]) => void;
+  /** Another success status than the declared one, such as 200 for a repeat. */
+  status: (code: 200 | 201 | 202 | 204 | 206 | 304) => void;
+}
+
+export interface Call {
+  /** The transaction of this request for writes; the pool for reads and for `transaction: 'manual'`. */
+  db: Db;
+  who: Principal;
+  /** Written with the transaction, published after its commit. */
+  emit: <N extends EventName>(name: N, payload: Payload<N>, facts?: EventFacts) => Promise<void>;
+  /** A job row and its task in the transaction; answers the job's id (of the waiting one when `key` is taken). */
+  enqueue: <N extends JobName>(name: N, payload: JobPayload<N>, options?: EnqueueOptions) => Promise<string>;
+  /** For `transaction: 'manual'`: runs `work` with a call whose db is a transaction. */
+  transact: <T>(work: (call: Call) => Promise<T>) => Promise<T>;
+  /** Runs once the transaction has committed (at once outside one); its failure is logged, not answered. */
+  afterCommit: (work: () => Promise<unknown>) => void;
+  now: Date;
+  log: Log;
+  /** Aborted when the client goes away or the process ends. */
+  signal: AbortSignal;
+  client: Client;
+  method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  headers: IncomingHttpHeaders;
+  reply: Reply;
+  /** For public operations: who asks, when a valid credential came along. */
+  identify: () => Promise<Principal | undefined>;
+  deps: Deps;
+}
+
+/** Bytes that a handler of a `bytes` answer returns; the pipeline adds nothing to them but security headers. */
+export interface Bytes {
+  body: Readable | Buffer | string | null;
+  type?: string;
+  length?: number;
+}
+
+export interface Answer<R extends Schema = Schema> {
+  kind: 'json' | 'page' | 'none' | 'bytes';
+  status: number;
+  schema: R;
+  /** Media types of a `bytes` answer. */
+  media?: readonly string[];
+}
+
+export const json = <R extends Schema>(status: 200 | 201 | 202, schema: R): Answer<R> => ({
+  kind: 'json',
+  status,
+  schema,
+});
+export const none = (): Answer<z.ZodVoid> => ({ kind: 'none', status: 204, schema: z.void() });
+export const bytes = (...media: string[]): Answer<z.ZodCustom<Bytes, Bytes>> => ({
+  kind: 'bytes',
+  status: 200,
+  schema: z.custom<Bytes>(),
+  media,
+});
+
+/** A part that is not declared is `undefined`, so using it is an error and not `any`. */
+type Part<S> = S extends Schema ? z.output<S> : undefined;
+export interface Input<P, Q, B> {
+  params: Part<P>;
+  query: Part<Q>;
+  body: Part<B>;
+}
+
+export interface Endpoint<
+  N extends string = string,
+  P extends Schema | undefined = Schema | undefined,
+  Q extends Schema | undefined = Schema | undefined,
+  B extends Schema | undefined = Schema | undefined,
+  R extends Schema = Schema,
+> {
+  /** verbNoun, unique in the API; the exported name, the client's method and the log field. */
+  operationId: N;
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** Below /api/v1, parameters as `:id`. */
+  path: `/${string}`;
+  summary: string;
+  description?: string;
+  access: Access;
+  /** Credentials when not all three are accepted. */
+  credentials?: readonly ('cookie' | 'bearer' | 'key')[];
+  params?: P;
+  query?: Q;
+  body?: B;
+  /** Largest JSON body, bytes; 1 MiB when absent. */
+  maxBodyBytes?: number;
+  /** Body may be left out. */
+  optionalBody?: true;
+  answer: Answer<R>;
+  /** Beyond those that follow from access, schemas and `id` parameters. */
+  errors?: readonly ErrorCode[];
+  /** Events it may cause, for the description. */
+  emits?: readonly EventName[];
+  /** Also reachable with a cast ticket. */
+  castTicket?: true;
+  /** Writes run in one transaction unless `manual`. */
+  transaction?: 'manual';
+  /** Answers before Postgres was reached (Server only). */
+  beforeReady?: true;
+  /** Answered outside viewing hours too (Auth only). */
+  anyHour?: true;
+  handle(input: Input<P, Q, B>, call: Call): Promise<z.input<R>>; // method syntax: any endpoint joins one list
+}
+
+export function defineEndpoint<
+  const N extends string,
+  R extends Schema,
+  P extends Schema | undefined = undefined,
+  Q extends Schema | undefined = undefined,
+  B extends Schema | undefined = undefined,
+>(endpoint: Endpoint<N, P, Q, B, R>): Endpoint<N, P, Q, B, R> {
+  return endpoint;
+}
+
+/** One of the 57 areas: its endpoints are a tuple so that the client knows their names. */
+export interface Area<L extends readonly Endpoint[] = readonly Endpoint[]> {
+  slug: string;
+  name: string;
+  endpoints: L;
+}
+
+export function defineArea<const L extends readonly Endpoint[]>(slug: string, name: string, endpoints: L): Area<L> {
+  return { slug, name, endpoints };
+}

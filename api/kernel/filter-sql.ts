@@ -1,0 +1,207 @@
+import type { Knex } from 'knex';
+import { invalid } from './errors.ts';
+import type { Condition, FilterField, Operator, Rules } from './filter.ts';
+import { parseDate, type Span } from './filter-fields.ts';
+
+/** Rules become conditions of a knex query. Every value is a bound parameter; SQL text comes only from the field table. */
+
+type Query = Knex.QueryBuilder;
+
+/** Adds one condition; `context` is whatever the area's fields need (the caller, the time). */
+export type Where<C> = (query: Query, condition: Condition, context: C) => void;
+
+export interface SqlField<C> extends FilterField {
+  where: Where<C>;
+}
+
+export interface Compiling<C> {
+  fields: Readonly<Record<string, SqlField<C>>>;
+  context: C;
+}
+
+/** Adds the rules to the query; rules without conditions add nothing. */
+export function applyRules<C>(query: Query, rules: Rules, compiling: Compiling<C>): void {
+  const members = 'all' in rules ? rules.all : rules.any;
+  if (members.length === 0) return;
+  query.where((group: Query) => {
+    for (const rule of members) {
+      const one = (inner: Query): void => {
+        if (!('field' in rule)) applyRules(inner, rule, compiling);
+        else compiling.fields[rule.field]?.where(inner, rule, compiling.context);
+      };
+      if ('all' in rules) group.where(one);
+      else group.orWhere(one);
+    }
+  });
+}
+
+type Bind = (expression: string, values: readonly string[]) => [sql: string, bindings: Knex.RawBinding[]];
+
+const comparing =
+  (sign: string) =>
+  (type: string): Bind =>
+  (expression, [value = '']) => [`${expression} ${sign} ?::${type}`, [value]];
+
+const scalarOperators: Partial<Record<Operator, (type: string) => Bind>> = {
+  eq: comparing('='),
+  ne: comparing('is distinct from'),
+  gt: comparing('>'),
+  gte: comparing('>='),
+  lt: comparing('<'),
+  lte: comparing('<='),
+  between:
+    (type) =>
+    (expression, [low = '', high = '']) => [`${expression} between ?::${type} and ?::${type}`, [low, high]],
+  in: (type) => (expression, values) => [`${expression} = any(?::${type}[])`, [[...values]]],
+  nin: (type) => (expression, values) => [
+    `(${expression} is null or not ${expression} = any(?::${type}[]))`,
+    [[...values]],
+  ],
+  exists:
+    () =>
+    (expression, [wanted]) => [`${expression} is ${wanted === 'true' ? 'not ' : ''}null`, []],
+};
+
+/** A column or expression of ours of Postgres type `type`; a row without a value is not equal to any. */
+export function scalar<C>(expression: string, type: string): Where<C> {
+  return (query, { op, values }) => {
+    const bind = scalarOperators[op]?.(type);
+    if (!bind) throw new Error(`no operator ${op} for ${expression}`);
+    query.whereRaw(...bind(expression, values));
+  };
+}
+
+/** A boolean expression that is never null. */
+export function flag<C>(expression: string): Where<C> {
+  return (query, { op, values }) => {
+    query.whereRaw((values[0] === 'true') === (op === 'eq') ? expression : `not (${expression})`);
+  };
+}
+
+/** `%` and `_` of a caller are plain characters. */
+const likeText = (value: string): string => value.replace(/[\\%_]/g, '\\$&');
+
+const textOperators: Partial<Record<Operator, Bind>> = {
+  eq: (expression, [value = '']) => [`${expression} = foyer_fold(?)`, [value]],
+  ne: (expression, [value = '']) => [`${expression} is distinct from foyer_fold(?)`, [value]],
+  in: (expression, values) => [`${expression} in (${values.map(() => 'foyer_fold(?)').join()})`, [...values]],
+  nin: (expression, values) => [
+    `(${expression} is null or ${expression} not in (${values.map(() => 'foyer_fold(?)').join()}))`,
+    [...values],
+  ],
+  contains: (expression, [value = '']) => [`${expression} like foyer_fold(?)`, [`%${likeText(value)}%`]],
+  starts: (expression, [value = '']) => [`${expression} like foyer_fold(?)`, [`${likeText(value)}%`]],
+  exists: (expression, [wanted]) => [`${expression} is ${wanted === 'true' ? 'not ' : ''}null`, []],
+};
+
+/** Text that is compared without case and accents: `expression` must be folded already (`foyer_fold(i.title)`). */
+export function folded<C>(expression: string): Where<C> {
+  return (query, { op, values }) => {
+    const bind = textOperators[op];
+    if (!bind) throw new Error(`no operator ${op} for ${expression}`);
+    query.whereRaw(...bind(expression, values));
+  };
+}
+
+/** Times: a day covers its 24 hours, so `gt` a day is after it and `eq` a day is within it. */
+export function moment<C extends { now: Date }>(expression: string): Where<C> {
+  return dated(expression, { type: 'timestamptz', text: (date) => date.toISOString() });
+}
+
+/** A column of type `date`. */
+export function calendarDay<C extends { now: Date }>(expression: string): Where<C> {
+  return dated(expression, { type: 'date', text: (date) => date.toISOString().slice(0, 10), whole: true });
+}
+
+interface DateForm {
+  type: string;
+  text(date: Date): string;
+  /** A time counts as its day. */
+  whole?: boolean;
+}
+
+function dated<C extends { now: Date }>(expression: string, form: DateForm): Where<C> {
+  const value = `?::${form.type}`;
+  return (query, { op, values }, { now }) => {
+    if (op === 'exists') {
+      query.whereRaw(`${expression} is ${values[0] === 'true' ? 'not ' : ''}null`);
+      return;
+    }
+    const [first, last = first] = values.map((text) => spanOf(text, now, form));
+    if (!first || !last) throw new Error(`no date in ${values.join()}`);
+    const [from, to] = [form.text(first.from), form.text(last.to)];
+    const within = `(${expression} >= ${value} and ${expression} < ${value})`;
+    if (op === 'eq' || op === 'between') query.whereRaw(within, [from, to]);
+    else if (op === 'ne') query.whereRaw(`${within} is not true`, [from, to]);
+    else query.whereRaw(...beside(expression, op, { value, from, to }));
+  };
+}
+
+function beside(
+  expression: string,
+  op: Operator,
+  { value, from, to }: { value: string; from: string; to: string },
+): [string, string[]] {
+  if (op === 'gt') return [`${expression} >= ${value}`, [to]];
+  if (op === 'gte') return [`${expression} >= ${value}`, [from]];
+  if (op === 'lt') return [`${expression} < ${value}`, [from]];
+  return [`${expression} < ${value}`, [to]];
+}
+
+function spanOf(text: string, now: Date, form: DateForm): Span | undefined {
+  const span = parseDate(text, now);
+  if (!span || !form.whole) return span;
+  return parseDate(span.from.toISOString().slice(0, 10), now);
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Ids among values that are ids or names. */
+export function idsIn(values: readonly string[]): string[] {
+  return values.filter((value) => UUID.test(value));
+}
+
+/**
+ * A field that holds when a related row is there: `rows` starts a sub-query tied to the outer row, `match` narrows it to
+ * the values. `ne` and `nin` hold where no such row is.
+ */
+export function related<C>(rows: (query: Query, context: C) => void, match: Where<C>): Where<C> {
+  return (query, condition, context) => {
+    const { op, values } = condition;
+    const absent = op === 'ne' || op === 'nin' || (op === 'exists' && values[0] === 'false');
+    const sub = (inner: Query): void => {
+      rows(inner.select(inner.client.raw('1')), context);
+      if (op === 'exists') return;
+      const positive: Operator = op === 'ne' ? 'eq' : op === 'nin' ? 'in' : op;
+      inner.where((all: Query) => match(all, { ...condition, op: positive }, context));
+    };
+    if (absent) query.whereNotExists(sub);
+    else query.whereExists(sub);
+  };
+}
+
+/** Rows with an id and a folded name, matched by either. */
+export function idOrName<C>({ id, name }: { id?: string; name: string }): Where<C> {
+  const byName = folded<C>(name);
+  return (query, condition, context) => {
+    const ids =
+      id === undefined || condition.op === 'contains' || condition.op === 'starts' ? [] : idsIn(condition.values);
+    query.where((either: Query) => byName(either, condition, context));
+    if (ids.length > 0) query.orWhereRaw(`${id} = any(?::uuid[])`, [ids]);
+  };
+}
+
+/** Milliseconds that a list may run before it is too broad. */
+export const BROAD_MS = 5000;
+
+/** Runs a query of a caller's own shape; stopped after five seconds it is 400 `query_too_broad`. */
+export async function bounded<T>(run: () => PromiseLike<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if ((error as { code?: string }).code === '57014' || (error as Error).name === 'KnexTimeoutError') {
+      throw invalid(['query', 'filter'], 'query_too_broad', 'this takes too long; narrow it');
+    }
+    throw error;
+  }
+}

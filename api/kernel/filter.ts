@@ -1,0 +1,189 @@
+import { z } from 'zod';
+import { type Issue, invalidAll } from './errors.ts';
+import {
+  checkValues,
+  type FieldKind,
+  type FilterField,
+  kindOperators,
+  type Operator,
+  operators,
+} from './filter-fields.ts';
+
+/**
+ * The filter string of SPEC 2 (`field:op:value;…`) and its JSON form (`all` and `any` groups) become one tree of
+ * conditions; filter-sql.ts turns that into SQL. Nothing here knows a column.
+ */
+
+export type { FieldKind, FilterField, Operator };
+export { kindOperators, operators };
+export type FieldTable = Readonly<Record<string, FilterField>>;
+
+/** Values are text as written (`2000`, `now-30d`, `true`); their shape was checked against the field's kind. */
+export interface Condition {
+  field: string;
+  op: Operator;
+  values: readonly string[];
+}
+export type Rules = { all: readonly Rule[] } | { any: readonly Rule[] };
+export type Rule = Condition | Rules;
+
+export const MAX_CONDITIONS = 20;
+export const MAX_LENGTH = 2000;
+
+export const RuleCondition = z
+  .strictObject({
+    field: z.string().max(100),
+    op: z.enum(operators),
+    value: z
+      .union([z.string(), z.number(), z.boolean(), z.array(z.union([z.string(), z.number()])).max(200)])
+      .optional()
+      .describe('None with exists; a date may be relative, such as now-30d'),
+  })
+  .meta({ id: 'RuleCondition' });
+export type RuleCondition = z.output<typeof RuleCondition>;
+
+export type RuleGroup = { all: (RuleCondition | RuleGroup)[] } | { any: (RuleCondition | RuleGroup)[] };
+/** Groups nest up to three levels; deeper ones and more than 50 conditions are found by `parseRules`. */
+export const RuleGroup: z.ZodType<RuleGroup, RuleGroup> = z
+  .lazy(() => {
+    const members = z
+      .array(z.union([RuleCondition, RuleGroup]))
+      .min(1)
+      .max(50);
+    return z.union([z.strictObject({ all: members }), z.strictObject({ any: members })]);
+  })
+  .meta({ id: 'RuleGroup' });
+
+/** Conditions joined by `;`, all of which must hold. Throws one 400 with every problem, each with its condition's number. */
+export function parseFilter(
+  text: string | undefined,
+  fields: FieldTable,
+  path: readonly string[] = ['query', 'filter'],
+): Rules {
+  if (text === undefined || text === '') return { all: [] };
+  if (text.length > MAX_LENGTH) throw invalidAll([issue(path, 'too_big', `at most ${MAX_LENGTH} characters`)]);
+  const parts = splitAt(text, ';');
+  if (parts.length > MAX_CONDITIONS)
+    throw invalidAll([issue(path, 'too_many', `at most ${MAX_CONDITIONS} conditions`)]);
+  const issues: Issue[] = [];
+  const all = parts.flatMap((part, number): Condition[] => {
+    const problem = (code: string, message: string): [] => {
+      issues.push(issue([...path, number], code, `condition ${number + 1}: ${message}`));
+      return [];
+    };
+    const [field = '', op = '', ...rest] = splitAt(part, ':');
+    if (rest.length === 0) return problem('malformed', 'is not field:op:value');
+    const values = splitAt(rest.join(':'), ',').map(plain);
+    return checked({ field: plain(field), op, values }, fields, problem);
+  });
+  if (issues.length > 0) throw invalidAll(issues);
+  return { all };
+}
+
+/** The JSON form. Throws one 400 with every problem. */
+export function parseRules(group: RuleGroup, fields: FieldTable, path: readonly (string | number)[] = ['body']): Rules {
+  const issues: Issue[] = [];
+  let count = 0;
+  const parseGroup = (one: RuleGroup, at: readonly (string | number)[], level: number): Rules => {
+    const [name, members] = 'all' in one ? (['all', one.all] as const) : (['any', one.any] as const);
+    if (level > 3) issues.push(issue(at, 'too_deep', 'groups nest up to three levels'));
+    const rules =
+      level > 3 ? [] : members.flatMap((member, i): Rule[] => parseMember(member, [...at, name, i], level + 1));
+    return name === 'all' ? { all: rules } : { any: rules };
+  };
+  const parseMember = (member: RuleCondition | RuleGroup, at: readonly (string | number)[], level: number): Rule[] => {
+    if (!('field' in member)) return [parseGroup(member, at, level)];
+    count += 1;
+    const problem = (code: string, message: string): [] => {
+      issues.push(issue(at, code, `condition ${count}: ${message}`));
+      return [];
+    };
+    return checked({ field: member.field, op: member.op, values: textOf(member) }, fields, problem);
+  };
+  const rules = parseGroup(group, path, 1);
+  if (count > 50) issues.push(issue(path, 'too_many', 'at most 50 conditions'));
+  if (issues.length > 0) throw invalidAll(issues);
+  return rules;
+}
+
+function textOf({ op, value }: RuleCondition): string[] {
+  if (value === undefined) return op === 'exists' ? ['true'] : [];
+  return Array.isArray(value) ? value.map(String) : [String(value)];
+}
+
+function checked(
+  raw: { field: string; op: string; values: string[] },
+  fields: FieldTable,
+  problem: (code: string, message: string) => [],
+): Condition[] {
+  const field = Object.hasOwn(fields, raw.field) ? fields[raw.field] : undefined;
+  if (!field) return problem('unknown_field', `there is no field ${raw.field.slice(0, 40)} here`);
+  const op = operators.find((known) => known === raw.op);
+  if (!op || !operatorsOf(field).includes(op)) {
+    return problem('bad_operator', `${raw.field} takes ${operatorsOf(field).join(', ')}`);
+  }
+  const wrong = checkValues(field, op, raw.values);
+  return wrong ? problem('bad_value', wrong) : [{ field: raw.field, op, values: raw.values }];
+}
+
+export function operatorsOf(field: FilterField): readonly Operator[] {
+  return field.operators ?? kindOperators[field.kind];
+}
+
+/** The string that parses to the same rules; undefined when they hold an `any` or a group within. */
+export function printFilter(rules: Rules): string | undefined {
+  if (!('all' in rules) || rules.all.some((rule) => !('field' in rule))) return undefined;
+  return (rules.all as readonly Condition[])
+    .map(({ field, op, values }) => [marked(field), op, values.map(marked).join(',')].join(':'))
+    .join(';');
+}
+
+/** The JSON form of rules. */
+export function printRules(rules: Rules): RuleGroup {
+  const print = (rule: Rule): RuleCondition | RuleGroup => ('field' in rule ? printCondition(rule) : printRules(rule));
+  return 'all' in rules ? { all: rules.all.map(print) } : { any: rules.any.map(print) };
+}
+
+function printCondition({ field, op, values }: Condition): RuleCondition {
+  const [only] = values;
+  return { field, op, value: values.length === 1 && only !== undefined ? only : [...values] };
+}
+
+/** Every condition, groups opened. */
+export function conditionsOf(rules: Rules): Condition[] {
+  const members = 'all' in rules ? rules.all : rules.any;
+  return members.flatMap((rule) => ('field' in rule ? [rule] : conditionsOf(rule)));
+}
+
+/** The rules without the conditions that `drop` names: a facet is counted with all conditions but its own. */
+export function withoutField(rules: Rules, field: string): Rules {
+  const keep = (members: readonly Rule[]): Rule[] =>
+    members.flatMap((rule): Rule[] => {
+      if ('field' in rule) return rule.field === field ? [] : [rule];
+      return conditionsOf(withoutField(rule, field)).length > 0 ? [withoutField(rule, field)] : [];
+    });
+  return 'all' in rules ? { all: keep(rules.all) } : { any: keep(rules.any) };
+}
+
+const issue = (path: readonly (string | number)[], code: string, message: string): Issue => ({
+  path: [...path],
+  code,
+  message,
+});
+
+/** Splits at `mark` where no backslash stands before it; the pieces keep their escapes. */
+function splitAt(text: string, mark: ';' | ':' | ','): string[] {
+  const pieces: string[] = [];
+  let begin = 0;
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === '\\') i += 1;
+    else if (text[i] === mark) {
+      pieces.push(text.slice(begin, i));
+      begin = i + 1;
+    }
+  }
+  return [...pieces, text.slice(begin)];
+}
+
+const plain = (text: string): string => text.replace(/\\([;,:\\])/g, '$1');
+const marked = (text: string): string => text.replace(/[;,:\\]/g, '\\$&');

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import type { Db } from '#platform/db.ts';
+import type { Call } from './endpoint.ts';
+import { conflict, invalid } from './errors.ts';
+
+/** The `Idempotency-Key` of a POST that creates, when the caller gave one. */
+export function idempotencyKey(call: Call): string | undefined {
+  const key = call.headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(key)) return key;
+  throw invalid(['headers', 'idempotency-key'], 'invalid_format', '1-64 of A-Z a-z 0-9 . _ -');
+}
+
+interface Once {
+  operation: string;
+  key: string;
+  /** What was asked: params, query and body. */
+  content: unknown;
+}
+
+/**
+ * Runs `work` once for the account, operation and key within 24 hours, in the caller's transaction; a repeat gets what
+ * the first call made. Throws 409 `key-reused` for other content, `in-progress` while the first still runs.
+ */
+export async function once<T>(call: Call, ask: Once, work: () => Promise<T>): Promise<T> {
+  const { db, who } = call;
+  const content = createHash('sha256').update(JSON.stringify(ask.content)).digest('hex');
+  const where = { account_id: who.accountId, operation: ask.operation, key: ask.key };
+  if (!(await locked(db, Object.values(where).join('|')))) throw conflict('in-progress', 'The first call still runs');
+  const kept = await db('idempotency_keys')
+    .where(where)
+    .whereRaw(`created_at > now() - interval '24 hours'`)
+    .first<{ content: string; answer: T } | undefined>('content', 'answer');
+  if (kept && kept.content !== content) throw conflict('key-reused', 'The key was used for other content');
+  if (kept) {
+    call.reply.status(200);
+    return kept.answer;
+  }
+  const answer = await work();
+  const row = { ...where, content, answer: JSON.stringify(answer), created_at: new Date() };
+  await db('idempotency_keys').insert(row).onConflict(['account_id', 'operation', 'key']).merge();
+  return answer;
+}
+
+async function locked(db: Db, name: string): Promise<boolean> {
+  const found = await db.raw<{ rows: { got: boolean }[] }>(
+    'select pg_try_advisory_xact_lock(hashtextextended(?, 7)) as got',
+    [name],
+  );
+  return found.rows[0]?.got === true;
+}

@@ -1,0 +1,191 @@
+import type { Knex } from 'knex';
+import type { Db } from '#platform/db.ts';
+import type { SortTerm } from './sort.ts';
+
+/**
+ * Keyset walks. What lies beyond a key is cut into segments, each an exact range of the index by the first field: rows of the
+ * same first value, rows with a later one, and, where the field may be null or the order is a circle, the ranges after it.
+ * Segments are branches of one statement and run only until the page is full, so row 500,000 costs what row 1 costs.
+ */
+
+export type Value = string | number | null;
+
+/** Where a walk starts: the sort's values of a row, as text, and its id. */
+export interface Key {
+  values: Value[];
+  id: string;
+}
+
+export interface Walk {
+  db: Db;
+  /** Selects what the caller needs, and `id`; no order, no limit. */
+  query: Knex.QueryBuilder;
+  terms: readonly SortTerm[];
+  /** Column of the tie-breaking id. */
+  idColumn: string;
+  /** Runs an ordered and cut query once for each of several index ranges; its rows are named `x`. */
+  spread?: ((inner: Knex.QueryBuilder) => Knex.QueryBuilder) | undefined;
+}
+
+export interface Stretch {
+  /** Exclusive; absent walks from the end. */
+  from?: Key | undefined;
+  backwards: boolean;
+  limit: number;
+}
+
+export type WalkedRow = { id: string } & Record<string, unknown>;
+type Narrow = (query: Knex.QueryBuilder) => void;
+
+/** Rows in walking order, at most `limit`. */
+export async function walk(list: Walk, stretch: Stretch): Promise<WalkedRow[]> {
+  const segments = segmentsOf(list, stretch);
+  const branches = segments.map((narrow, number) => branch(list, { stretch, narrow, number }));
+  const [only] = branches;
+  if (branches.length === 1 && only) return only;
+  const rows: (WalkedRow & { segment: number })[] = await list.db.unionAll(branches, true).limit(stretch.limit);
+  return rows.sort((a, b) => a.segment - b.segment); // each branch is in order already
+}
+
+/** One row of the list with its key; undefined when the list does not hold it. */
+export async function rowOf(list: Walk, id: string): Promise<WalkedRow | undefined> {
+  const query = list.query.clone().whereRaw('?? = ?::uuid', [list.idColumn, id]).limit(1);
+  const [row] = (await selectKeys(list, list.spread ? list.spread(query) : query)) as WalkedRow[];
+  return row;
+}
+
+export function keyOfRow(terms: readonly SortTerm[], row: WalkedRow): Key {
+  return { values: terms.map((_term, i) => (row[`sort_${i}`] as Value | undefined) ?? null), id: row.id };
+}
+
+/** As text, so that a time keeps its microseconds and a cursor is exact. */
+function selectKeys(list: Walk, query: Knex.QueryBuilder): Knex.QueryBuilder {
+  for (const [i, term] of list.terms.entries()) {
+    query.select(list.db.raw(`(${term.column})::text as ??`, [`sort_${i}`]));
+    if (list.spread) query.select(list.db.raw(`${term.column} as ??`, [`key_${i}`]));
+  }
+  return query;
+}
+
+function branch(
+  list: Walk,
+  { stretch, narrow, number }: { stretch: Stretch; narrow: Narrow; number: number },
+): Knex.QueryBuilder {
+  const inner = selectKeys(list, list.query.clone());
+  inner.select(list.db.raw('?::int as segment', [number])).where((all) => narrow(all));
+  orderBy(inner, list, { backwards: stretch.backwards });
+  inner.limit(stretch.limit);
+  if (!list.spread) return inner;
+  const merged = list.spread(inner);
+  orderBy(merged, list, { backwards: stretch.backwards, merged: true });
+  return merged.limit(stretch.limit);
+}
+
+function orderBy(
+  query: Knex.QueryBuilder,
+  list: Walk,
+  { backwards, merged = false }: { backwards: boolean; merged?: boolean },
+): void {
+  for (const [i, term] of list.terms.entries()) {
+    const column = merged ? `x.key_${i}` : term.column;
+    const nulls = term.nullable ? ` nulls ${backwards ? 'first' : 'last'}` : '';
+    query.orderByRaw(`${column} ${term.descending !== backwards ? 'desc' : 'asc'}${nulls}`);
+  }
+  query.orderByRaw(`?? ${backwards ? 'desc' : 'asc'}`, [merged ? 'x.id' : list.idColumn]);
+}
+
+/** A range of the first field; `holds` says whether a key's value lies in it. */
+interface Range {
+  holds(value: Value): boolean;
+  narrow: Narrow;
+}
+
+function rangesOf(term: SortTerm | undefined): Range[] {
+  if (term?.start !== undefined) {
+    const { column, type, start } = term;
+    const reached = (value: Value): boolean => Number(value) >= start;
+    return [
+      { holds: reached, narrow: (q) => void q.whereRaw(`${column} >= ?::${type}`, [start]) },
+      { holds: (value) => !reached(value), narrow: (q) => void q.whereRaw(`${column} < ?::${type}`, [start]) },
+    ];
+  }
+  if (term?.nullable) {
+    return [
+      { holds: (value) => value !== null, narrow: (q) => void q.whereRaw(`${term.column} is not null`) },
+      { holds: (value) => value === null, narrow: (q) => void q.whereRaw(`${term.column} is null`) },
+    ];
+  }
+  return [{ holds: () => true, narrow: () => undefined }];
+}
+
+function segmentsOf(list: Walk, { from, backwards }: Stretch): Narrow[] {
+  const ranges = rangesOf(list.terms[0]);
+  if (backwards) ranges.reverse();
+  if (!from) return ranges.map((range) => range.narrow);
+  const value = from.values[0] ?? null;
+  const at = ranges.findIndex((range) => range.holds(value));
+  const later = ranges.slice(at + 1).map((range) => range.narrow);
+  return [...beyondKey(list, { from, backwards, range: ranges[at] }), ...later];
+}
+
+/** The rows tied with the key in the first field, then those past it within its range. */
+function beyondKey(
+  list: Walk,
+  { from, backwards, range }: { from: Key; backwards: boolean; range: Range | undefined },
+): Narrow[] {
+  const [first, ...rest] = list.terms;
+  const value = from.values[0] ?? null;
+  const others = { terms: rest, values: from.values.slice(1), id: from.id };
+  const tied: Narrow = (query) => {
+    if (first) equal(query, first, value);
+    after(query, { ...others, idColumn: list.idColumn, backwards });
+  };
+  if (!first || value === null) return [tied];
+  const past: Narrow = (query) => {
+    range?.narrow(query);
+    query.whereRaw(`${first.column} ${sign(first, backwards)} ?::${first.type}`, [value]);
+  };
+  return [tied, past];
+}
+
+interface After extends Key {
+  terms: readonly SortTerm[];
+  idColumn: string;
+  backwards: boolean;
+}
+
+/** What comes after (values, id) in the order; nulls are last in either direction, so first when read backwards. */
+function after(query: Knex.QueryBuilder, at: After): void {
+  query.where((either) => {
+    for (let depth = 0; depth <= at.terms.length; depth++) either.orWhere((all) => afterAt(all, at, depth));
+  });
+}
+
+function afterAt(query: Knex.QueryBuilder, at: After, depth: number): void {
+  for (const [i, term] of at.terms.slice(0, depth).entries()) equal(query, term, at.values[i] ?? null);
+  const term = at.terms[depth];
+  if (term) beyond(query, term, { value: at.values[depth] ?? null, backwards: at.backwards });
+  else query.whereRaw(`?? ${at.backwards ? '<' : '>'} ?::uuid`, [at.idColumn, at.id]);
+}
+
+function equal(query: Knex.QueryBuilder, term: SortTerm, value: Value): void {
+  if (value === null) query.whereRaw(`${term.column} is null`);
+  else query.whereRaw(`${term.column} = ?::${term.type}`, [value]);
+}
+
+function beyond(
+  query: Knex.QueryBuilder,
+  term: SortTerm,
+  { value, backwards }: { value: Value; backwards: boolean },
+): void {
+  if (value === null) {
+    query.whereRaw(backwards ? `${term.column} is not null` : 'false');
+    return;
+  }
+  const comparison = `${term.column} ${sign(term, backwards)} ?::${term.type}`;
+  query.whereRaw(term.nullable && !backwards ? `(${comparison} or ${term.column} is null)` : comparison, [value]);
+}
+
+function sign(term: SortTerm, backwards: boolean): '<' | '>' {
+  return term.descending !== backwards ? '<' : '>';
+}

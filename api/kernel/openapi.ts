@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import {
+  type CreateDocumentOptions,
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponsesObject,
+} from 'zod-openapi';
+import type { Access, Area, Endpoint } from './endpoint.ts';
+import { type ErrorCode, errorCodes } from './errors.ts';
+
+type Override = NonNullable<CreateDocumentOptions['override']>;
+const override: Override = ({ jsonSchema, io }) => {
+  if (io === 'output') delete jsonSchema.additionalProperties; // v1 may add members
+  if (jsonSchema.format && jsonSchema.pattern) delete jsonSchema.pattern;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+};
+
+/** The OpenAPI 3.1 description of what is served, from the same records that serve it. */
+export function openApi(areas: readonly Area[], version: string): object {
+  const paths: ZodOpenApiPathsObject = {};
+  for (const area of areas) {
+    for (const endpoint of area.endpoints) {
+      const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
+      paths[path] ??= {};
+      paths[path][endpoint.method] = operation(endpoint, area.name);
+    }
+  }
+  return createDocument(
+    {
+      openapi: '3.1.1',
+      info: {
+        title: 'Foyer',
+        version,
+        description: 'API of a Foyer media-library server. Every failure is the error envelope; branch on error.code.',
+      },
+      servers: [{ url: '/api/v1' }],
+      tags: areas.map((area) => ({ name: area.name })),
+      paths,
+      components: {
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer', description: 'An access token, or an API key' },
+          cookie: { type: 'apiKey', in: 'cookie', name: '__Host-foyer_session' },
+        },
+      },
+    },
+    { override },
+  );
+}
+
+function operation(endpoint: Endpoint, area: string): ZodOpenApiOperationObject {
+  const { operationId, summary, description, emits, castTicket } = endpoint;
+  const credentials = credentialsOf(endpoint);
+  const cookie = credentials.includes('cookie') ? [{ cookie: [] }] : [];
+  return {
+    operationId,
+    summary,
+    ...(description && { description }),
+    tags: [area],
+    security: credentials.length === 0 ? [] : [{ bearer: [] }, ...cookie],
+    ...request(endpoint),
+    responses: { ...success(endpoint), ...failures(endpoint) },
+    'x-permission': permissionWord(endpoint.access),
+    'x-credentials': credentials,
+    ...(emits && { 'x-events': [...emits] }),
+    ...(castTicket && { 'x-cast-ticket': true }),
+  };
+}
+
+function request({ params, query, body, optionalBody }: Endpoint): Partial<ZodOpenApiOperationObject> {
+  const path = params && { path: params as z.ZodObject };
+  const asked = query && { query: query as z.ZodObject };
+  const content = { 'application/json': { schema: body as z.ZodType } };
+  return {
+    ...((path || asked) && { requestParams: { ...path, ...asked } }),
+    ...(body && { requestBody: { required: !optionalBody, content } }),
+  };
+}
+
+/** The contract's word for what an operation needs. */
+export function permissionWord(access: Access): string {
+  if ('permission' in access) return access.permission;
+  if ('signedIn' in access) return 'signed-in';
+  if ('person' in access) return 'person';
+  return 'owner' in access ? 'owner' : 'public';
+}
+
+export function credentialsOf(endpoint: Endpoint): readonly string[] {
+  const { access } = endpoint;
+  if ('anyone' in access) return [];
+  const person = 'person' in access || 'owner' in access;
+  return endpoint.credentials ?? (person ? ['cookie', 'bearer'] : ['cookie', 'bearer', 'key']);
+}
+
+function success({ answer, summary }: Endpoint): ZodOpenApiResponsesObject {
+  const description = summary;
+  const status = String(answer.status) as '200';
+  if (answer.kind === 'none') return { [status]: { description } };
+  if (answer.kind === 'bytes') {
+    const content = Object.fromEntries(
+      (answer.media ?? []).map((type) => [type, { schema: { type: 'string' as const } }]),
+    );
+    return { [status]: { description, content } };
+  }
+  return { [status]: { description, content: { 'application/json': { schema: answer.schema as z.ZodType } } } };
+}
+
+const CREDENTIAL: readonly ErrorCode[] = [
+  'UNAUTHENTICATED',
+  'AUTH_TOKEN_EXPIRED',
+  'AUTH_TOKEN_INVALID',
+  'FORBIDDEN',
+  'RATE_LIMITED',
+];
+
+/** Refusals that follow from what an operation is, and those it names. */
+export function errorsOf(endpoint: Endpoint): ErrorCode[] {
+  const { access, params, query, body, path, method, answer } = endpoint;
+  const credential = !('anyone' in access);
+  const follows: [boolean, readonly ErrorCode[]][] = [
+    [true, ['INTERNAL', 'SERVICE_STARTING']],
+    [credential, CREDENTIAL],
+    [credential && !endpoint.anyHour, ['PERMISSION_TIME_RESTRICTED']],
+    [Boolean(params ?? query ?? body), ['VALIDATION_FAILED']],
+    [Boolean(body), ['PAYLOAD_TOO_LARGE']],
+    [/:(id|itemId|fileId|streamId)\b/.test(path), ['NOT_FOUND']],
+    [method === 'post' && [201, 202].includes(answer.status), ['CONFLICT']],
+  ];
+  return [...new Set([...follows.flatMap(([holds, codes]) => (holds ? codes : [])), ...(endpoint.errors ?? [])])];
+}
+
+const envelopes = new Map<string, z.ZodType>();
+
+function failures(endpoint: Endpoint): ZodOpenApiResponsesObject {
+  const byStatus = Map.groupBy(errorsOf(endpoint), (code) => errorCodes[code].status);
+  return Object.fromEntries(
+    [...byStatus]
+      .sort(([a], [b]) => a - b)
+      .map(([status, codes]) => [
+        String(status),
+        { description: codes.join(', '), content: { 'application/json': { schema: errorEnvelope(codes.sort()) } } },
+      ]),
+  );
+}
+
+function errorEnvelope(codes: ErrorCode[]): z.ZodType {
+  const id = `Error_${codes.join('_')}`;
+  const known = envelopes.get(id);
+  if (known) return known;
+  const details = codes.map((code) => errorCodes[code].details as z.ZodType);
+  const made = z
+    .object({
+      error: z.object({
+        code: z.enum(codes as [ErrorCode]),
+        message: z.string().describe('For people; may change'),
+        details: details.length === 1 && details[0] ? details[0] : z.union(details),
+        requestId: z.string().describe('Matches the log lines of the request'),
+      }),
+    })
+    .meta({ id });
+  envelopes.set(id, made);
+  return made;
+}

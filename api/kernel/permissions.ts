@@ -1,0 +1,44 @@
+import { z } from 'zod';
+
+/** The eleven scopes of SPEC 5, in its order. */
+export const permissions = [
+  'library:view',
+  'library:manage',
+  'item:edit',
+  'user:manage',
+  'settings:manage',
+  'scan:trigger',
+  'session:manage',
+  'job:manage',
+  'download:own',
+  'playlist:own',
+  'photo:upload',
+] as const;
+
+export const Permission = z.enum(permissions).meta({ id: 'Permission' });
+export type Permission = z.output<typeof Permission>;
+
+export const roles = ['owner', 'admin', 'member', 'child', 'guest'] as const;
+export const Role = z.enum(roles).meta({ id: 'Role' });
+export type Role = z.output<typeof Role>;
+
+const VIEWER: readonly Permission[] = ['library:view'];
+const CHILD: readonly Permission[] = [...VIEWER, 'playlist:own'];
+const MEMBER: readonly Permission[] = [...CHILD, 'download:own', 'photo:upload'];
+
+/** What a role may do before single permissions are granted or withheld (CONVENTIONS, Accounts). */
+export const rolePermissions: Record<Role, readonly Permission[]> = {
+  owner: permissions,
+  admin: permissions,
+  member: MEMBER,
+  child: CHILD,
+  guest: VIEWER,
+};
+
+/** All that a child or guest can never be granted, and all that a profile other than the main one may hold. */
+export const profilePermissions: readonly Permission[] = MEMBER;
+
+/** The role's permissions with the account's own grants and withholdings (`{permission: true|false}`). */
+export function effectivePermissions(role: Role, own: Partial<Record<Permission, boolean>>): Set<Permission> {
+  return new Set(permissions.filter((p) => own[p] ?? rolePermissions[role].includes(p)));
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import type { Context, Middleware } from 'koa';
+import { z } from 'zod';
+import { databaseAway } from '#platform/db.ts';
+import { requestSeconds, requests } from '#platform/metrics.ts';
+import { admit } from './admission.ts';
+import { callFor, type Work } from './call.ts';
+import type { Bytes, Call, Deps, Endpoint } from './endpoint.ts';
+import { ApiError, invalidAll } from './errors.ts';
+import { idempotencyKey, once } from './idempotency.ts';
+import { anyone } from './principal.ts';
+import { clientOf, parsePart, queryIssues, readJson, requestIdOf } from './request.ts';
+
+const MEGABYTE = 1 << 20;
+const SECURITY_HEADERS = {
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
+
+/** What the process knows of its own readiness (area Server). */
+export interface Readiness {
+  /** What is still waited for; undefined once requests can be served. */
+  waitingFor(): 'config' | 'keys' | 'schema' | 'database' | 'restore' | 'draining' | undefined;
+}
+
+export interface Kernel {
+  deps: Deps;
+  readiness: Readiness;
+}
+
+/** First middleware of all: request id, error envelope, counting. */
+export function envelope({ deps }: Kernel): Middleware {
+  return async (ctx, next) => {
+    const requestId = requestIdOf(ctx.req) ?? randomUUID();
+    ctx.state['requestId'] = requestId;
+    ctx.set('X-Request-Id', requestId);
+    ctx.set(SECURITY_HEADERS);
+    if (deps.draining.aborted) ctx.set('Connection', 'close');
+    const began = performance.now();
+    try {
+      await next();
+    } catch (error) {
+      refuse(ctx, error, deps);
+    }
+    const operation = String(ctx.state['operation'] ?? 'none');
+    requests.inc({ operation, status: ctx.status });
+    requestSeconds.observe({ area: String(ctx.state['area'] ?? 'none') }, (performance.now() - began) / 1000);
+    deps.log.debug({ requestId, operation, method: ctx.method, status: ctx.status }, 'request');
+  };
+}
+
+function refuse(ctx: Context, error: unknown, deps: Deps): void {
+  const requestId = String(ctx.state['requestId']);
+  const told = toApiError(error);
+  if (told.code === 'INTERNAL')
+    deps.log.error({ requestId, err: error, operation: ctx.state['operation'] }, 'request failed');
+  const retryAfter =
+    (told.details as { retryAfterSec?: number }).retryAfterSec ?? (told.status === 503 ? 2 : undefined);
+  if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
+  if (told.code === 'METHOD_NOT_ALLOWED') ctx.set('Allow', (told.details as { allow: string[] }).allow.join(', '));
+  ctx.remove('ETag');
+  ctx.set('Cache-Control', 'no-store');
+  ctx.status = told.status;
+  ctx.body = { error: { code: told.code, message: told.message, details: told.details, requestId } };
+}
+
+function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (databaseAway(error)) {
+    return new ApiError('SERVICE_STARTING', 'The database is away', { waitingFor: 'database' });
+  }
+  return new ApiError('INTERNAL', 'Something went wrong; the log has the details under the request id', {});
+}
+
+/** The fixed order of CONVENTIONS: starting → credential → limits → hours → permission → parse → transaction → handle → answer. */
+export function serve(endpoint: Endpoint, area: string, kernel: Kernel): Middleware {
+  const { deps, readiness } = kernel;
+  return async (ctx) => {
+    ctx.state['operation'] = endpoint.operationId;
+    ctx.state['area'] = area;
+    const waitingFor = readiness.waitingFor();
+    if (waitingFor && waitingFor !== 'draining' && !endpoint.beforeReady) {
+      throw new ApiError('SERVICE_STARTING', 'The server is starting', { waitingFor });
+    }
+    const settings = deps.settings;
+    const client = clientOf(ctx.req, {
+      trustedProxies: settings.get('network.trustedProxies'),
+      localRanges: settings.get('network.localRanges'),
+    });
+    const who = 'anyone' in endpoint.access ? anyone : await admit(endpoint, { ctx, client, deps });
+    const input = await parseInput(endpoint, ctx);
+    const work: Work = { ctx, client, who, deps };
+    answer(ctx, endpoint, await run(endpoint, input, callFor(work)));
+  };
+}
+
+interface RawInput {
+  params: unknown;
+  query: unknown;
+  body: unknown;
+}
+
+async function parseInput(endpoint: Endpoint, ctx: Context): Promise<RawInput> {
+  const query = { ...ctx.query };
+  const params = parsePart('params', endpoint.params, ctx['params']);
+  const asked = parsePart('query', endpoint.query, query);
+  const body = parsePart('body', endpoint.body, endpoint.body && (await bodyOf(endpoint, ctx)));
+  const unknown = queryIssues(query, endpoint.query);
+  const issues = [params, asked, body].flatMap((part) => (part.ok ? [] : part.issues));
+  if (unknown.length + issues.length > 0) throw invalidAll([...unknown, ...issues]);
+  const value = (part: { ok: boolean; value?: unknown }): unknown => part.value;
+  return { params: value(params), query: value(asked), body: value(body) };
+}
+
+async function bodyOf(endpoint: Endpoint, ctx: Context): Promise<unknown> {
+  const body = await readJson(ctx.req, endpoint.maxBodyBytes ?? MEGABYTE);
+  return body ?? (endpoint.optionalBody ? {} : undefined);
+}
+
+async function run(endpoint: Endpoint, input: RawInput, call: Call): Promise<unknown> {
+  const reads = endpoint.method === 'get' || endpoint.transaction === 'manual';
+  if (reads) return endpoint.handle(input as never, call);
+  return call.transact((inside) => {
+    const creates = endpoint.method === 'post' && [201, 202].includes(endpoint.answer.status);
+    const key = creates && call.who.accountId ? idempotencyKey(call) : undefined;
+    const handle = (): Promise<unknown> => endpoint.handle(input as never, inside);
+    return key ? once(inside, { operation: endpoint.operationId, key, content: input }, handle) : handle();
+  });
+}
+
+function answer(ctx: Context, endpoint: Endpoint, value: unknown): void {
+  const { kind, schema, status } = endpoint.answer;
+  ctx.status = Number(ctx.state['status'] ?? status);
+  if (kind === 'bytes') {
+    sendBytes(ctx, value as Bytes);
+  } else if (kind === 'none' || ctx.status === 304) {
+    ctx.body = null;
+    if (kind === 'none') ctx.status = Number(ctx.state['status'] ?? status);
+  } else {
+    if (!ctx.response.get('Cache-Control')) ctx.set('Cache-Control', 'no-store');
+    ctx.type = 'application/json';
+    ctx.body = JSON.stringify(z.parse(schema, value)); // what is not in the schema does not leave
+  }
+}
+
+function sendBytes(ctx: Context, { body, type, length }: Bytes): void {
+  const { status } = ctx;
+  ctx.body = body;
+  ctx.status = status; // koa makes 200 of a body, 204 of none
+  if (type) ctx.set('Content-Type', type);
+  if (length !== undefined) ctx.length = length;
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from '#platform/redis.ts';
+import { ApiError } from './errors.ts';
+
+const MINUTE = 60_000;
+
+// Every attempt counts, also refused ones, so that hammering does not help.
+const SLIDING = `
+  local now = redis.call('TIME'); local ms = now[1] * 1000 + math.floor(now[2] / 1000)
+  redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, ms - 60000)
+  redis.call('ZADD', KEYS[1], ms, ARGV[1])
+  redis.call('PEXPIRE', KEYS[1], 60000)
+  local n = redis.call('ZCARD', KEYS[1])
+  if n > 1000 then redis.call('ZREMRANGEBYRANK', KEYS[1], 0, n - 1001) end
+  return n`;
+
+const FIXED = `
+  local n = redis.call('INCR', KEYS[1])
+  if n == 1 then redis.call('PEXPIRE', KEYS[1], 60000) end
+  return { n, redis.call('PTTL', KEYS[1]) }`;
+
+const own = new Map<string, number[]>();
+
+/** Without Redis each pod holds the limit divided by the replicas: tighter, never open. */
+function countHere(key: string, now: number): number {
+  const recent = (own.get(key) ?? []).filter((at) => at > now - MINUTE);
+  recent.push(now);
+  own.set(key, recent.slice(-1000));
+  if (own.size > 10_000) own.clear();
+  return recent.length;
+}
+
+export interface Limiter {
+  redis: Redis;
+  replicas: number;
+}
+
+/** Throws 429 when `key` was tried more than `limit` times in the last minute, on all replicas together. */
+export async function limitAttempts({ redis, replicas }: Limiter, key: string, limit: number): Promise<void> {
+  const name = `limit:${key}`;
+  let tried: number;
+  let allowed = limit;
+  try {
+    tried = Number(await redis.eval(SLIDING, 1, name, randomUUID()));
+  } catch {
+    tried = countHere(name, Date.now());
+    allowed = Math.max(1, Math.floor(limit / replicas));
+  }
+  if (tried > allowed) throw new ApiError('RATE_LIMITED', 'Too many attempts; wait a minute', { retryAfterSec: 60 });
+}
+
+export interface Allowance {
+  limit: number;
+  remaining: number;
+  resetSec: number;
+}
+
+/** An API key's requests in its minute; the answer carries it in `X-RateLimit-*`. */
+export async function countKeyRequest({ redis, replicas }: Limiter, keyId: string, limit: number): Promise<Allowance> {
+  const name = `key:${keyId}`;
+  try {
+    const [used, leftMs] = (await redis.eval(FIXED, 1, name)) as [number, number];
+    return { limit, remaining: limit - used, resetSec: Math.max(1, Math.ceil(leftMs / 1000)) };
+  } catch {
+    const share = Math.max(1, Math.floor(limit / replicas));
+    return { limit, remaining: share - countHere(name, Date.now()), resetSec: 60 };
+  }
+}
+
+/** A limit of this process alone, for answers that must not wait for a store. */
+export function limitHere(key: string, perMinute: number): void {
+  if (countHere(key, Date.now()) > perMinute) {
+    throw new ApiError('RATE_LIMITED', 'Too many requests; wait a minute', { retryAfterSec: 60 });
+  }
+}

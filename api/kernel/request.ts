@@ -1,0 +1,146 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+import { z } from 'zod';
+import type { Client } from './endpoint.ts';
+import { ApiError, type Issue, invalid } from './errors.ts';
+
+/** Membership in CIDR lists; lists are few and change rarely, so they are kept built. */
+const built = new Map<string, BlockList>();
+
+export function inRanges(address: string, ranges: readonly string[]): boolean {
+  const key = ranges.join();
+  const list = built.get(key) ?? blockList(ranges);
+  built.set(key, list);
+  const family = isIP(address);
+  return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+function blockList(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [network = '', bits] = range.split('/');
+    const family = isIP(network);
+    if (family) list.addSubnet(network, Number(bits ?? (family === 6 ? 128 : 32)), family === 6 ? 'ipv6' : 'ipv4');
+  }
+  return list;
+}
+
+/** An IPv4 address mapped into IPv6 is the IPv4 address. */
+function plain(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '');
+}
+
+/** IPv6 networks of one household share a /64: counted as one. */
+export function addressGroup(address: string): string {
+  return isIP(address) === 6 ? `${address.split(':').slice(0, 4).join(':')}::/64` : address;
+}
+
+export interface Network {
+  trustedProxies: readonly string[];
+  localRanges: readonly string[];
+}
+
+/** The client behind trusted proxies. */
+export function clientOf(request: IncomingMessage, network: Network): Client {
+  const { headers, socket } = request;
+  const peer = plain(socket.remoteAddress ?? '');
+  const trusted = inRanges(peer, network.trustedProxies);
+  const address = trusted ? forwardedFor(peer, request, network) : peer;
+  const id = headerText(headers['x-client-id'], /^[A-Za-z0-9._-]{16,64}$/);
+  const name = headerText(headers['x-client-name'], /^[^\p{C}]{1,200}$/u)?.slice(0, 60);
+  const userAgent = headers['user-agent']?.slice(0, 300);
+  return {
+    address,
+    local: inRanges(address, network.localRanges),
+    secure: 'encrypted' in socket || (trusted && headers['x-forwarded-proto'] === 'https'),
+    ...(id && { id }),
+    ...(name && { name }),
+    ...(userAgent && { userAgent }),
+  };
+}
+
+/** Forwarding headers count only as far as each hop is trusted, right to left. */
+function forwardedFor(peer: string, request: IncomingMessage, network: Network): string {
+  const hops = String(request.headers['x-forwarded-for'] ?? '').split(',');
+  let address = peer;
+  for (const hop of hops.reverse().map((text) => plain(text.trim()))) {
+    if (!isIP(hop)) break;
+    address = hop;
+    if (!inRanges(hop, network.trustedProxies)) break;
+  }
+  return address;
+}
+
+function headerText(value: string | string[] | undefined, shape: RegExp): string | undefined {
+  return typeof value === 'string' && shape.test(value) ? value : undefined;
+}
+
+/** The caller's own request id when it has the right shape. */
+export function requestIdOf(request: IncomingMessage): string | undefined {
+  return headerText(request.headers['x-request-id'], /^[A-Za-z0-9._-]{1,64}$/);
+}
+
+/** The JSON body, or undefined when there is none. Throws 413 over `maxBytes`, 400 when it is not JSON. */
+export async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
+  const tooLarge = (): ApiError => new ApiError('PAYLOAD_TOO_LARGE', 'The body is too large', { maxBytes });
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  if (size === 0) return undefined;
+  if (!/^application\/([a-z.+-]+\+)?json\b/i.test(request.headers['content-type'] ?? '')) {
+    throw invalid(['headers', 'content-type'], 'not_json', 'the body must be application/json');
+  }
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)), withoutPrototype);
+  } catch {
+    throw invalid(['body'], 'invalid_json', 'the body is not valid JSON');
+  }
+}
+
+/** `__proto__` in JSON is data of nobody. */
+function withoutPrototype(this: unknown, key: string, value: unknown): unknown {
+  return key === '__proto__' ? undefined : value;
+}
+
+type Parsed = { ok: true; value: unknown } | { ok: false; issues: Issue[] };
+
+/** One part of the request against its schema; issues carry our paths and codes. */
+export function parsePart(
+  part: 'params' | 'query' | 'body',
+  schema: z.core.$ZodType | undefined,
+  value: unknown,
+): Parsed {
+  if (!schema) return { ok: true, value: undefined };
+  const result = z.safeParse(schema, value);
+  return result.success
+    ? { ok: true, value: result.data }
+    : { ok: false, issues: result.error.issues.flatMap((issue) => issuesOf(part, issue)) };
+}
+
+function issuesOf(part: string, issue: z.core.$ZodIssue): Issue[] {
+  const path = [part, ...issue.path.map((step) => (typeof step === 'number' ? step : String(step)))];
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      path: [...path, key],
+      code: 'unknown_field',
+      message: 'there is no such field',
+    }));
+  }
+  const code = issue.code === 'custom' ? String(issue.params?.['code'] ?? 'custom') : issue.code;
+  return [{ path, code, message: issue.message }];
+}
+
+/** Query members are single, and known: a misspelt one is told, not ignored. */
+export function queryIssues(query: Record<string, unknown>, schema: z.core.$ZodType | undefined): Issue[] {
+  const known = schema instanceof z.ZodObject ? schema.shape : {};
+  return Object.entries(query).flatMap(([name, value]): Issue[] => {
+    if (!Object.hasOwn(known, name))
+      return [{ path: ['query', name], code: 'unknown_field', message: 'there is no such parameter' }];
+    return Array.isArray(value) ? [{ path: ['query', name], code: 'duplicate', message: 'given more than once' }] : [];
+  });
+}

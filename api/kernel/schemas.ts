@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { ManagedBy as ManagedBySchema } from '#platform/config.ts';
+import { Role } from './permissions.ts';
+
+/** Leaf schemas that many areas share; a record of one area stays in that area. */
+
+export const Id = z.uuid().meta({ description: 'UUIDv7' });
+export const IdParams = z.object({ id: Id });
+export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ description: 'ISO 8601, UTC, milliseconds' });
+export const Day = z.iso.date();
+export const Milliseconds = z.int().min(0);
+export const Bytes = z.int().min(0);
+export const Language = z
+  .string()
+  .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/)
+  .max(35)
+  .meta({ description: 'BCP 47' });
+export const Country = z
+  .string()
+  .regex(/^[A-Z]{2}$/)
+  .meta({ description: 'ISO 3166-1 alpha-2' });
+export const ManagedBy = ManagedBySchema.meta({ id: 'ManagedBy', description: 'The Kubernetes resource that owns it' });
+
+/** A path inside a storage: relative, no `..`, no NUL. */
+export const RelativePath = z
+  .string()
+  .max(4096)
+  .refine((path) => !path.startsWith('/') && !path.includes('\0') && !path.split('/').includes('..'), {
+    error: 'a relative path without ..',
+    params: { code: 'bad_path' },
+  });
+
+export const ImageRef = z
+  .object({
+    id: Id,
+    kind: z.string(),
+    width: z.int(),
+    height: z.int(),
+    blurhash: z.string().nullable(),
+    version: z.string(),
+  })
+  .meta({ id: 'ImageRef', description: 'Bytes: GET /images/{id}' });
+export type ImageRef = z.output<typeof ImageRef>;
+
+export const Account = z
+  .object({
+    id: Id,
+    username: z.string(),
+    displayName: z.string(),
+    role: Role,
+    email: z.string().nullable(),
+    avatar: ImageRef.nullable(),
+    createdAt: Timestamp,
+    lastSeenAt: Timestamp.nullable(),
+    disabled: z.boolean(),
+  })
+  .meta({ id: 'Account' });
+export type Account = z.output<typeof Account>;
+
+/** Query strings say booleans and numbers as text. */
+export const queryBool = z.enum(['true', 'false']).transform((text) => text === 'true');
+export const queryInt = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^-?\d{1,15}$/)
+    .transform(Number)
+    .pipe(z.int().min(min).max(max));
+
+/** `a,b,c`, each parsed by `item`; doubles are taken once. */
+export const commaList = <S extends z.ZodType<unknown, string>>(item: S, max: number) =>
+  z
+    .string()
+    .max(max * 80)
+    .transform((text) => [...new Set(text.split(','))])
+    .pipe(z.array(item).min(1).max(max));
+
+/** ISO text with milliseconds of a time from Postgres. */
+export function iso(time: Date): string;
+export function iso(time: Date | null): string | null;
+export function iso(time: Date | null): string | null {
+  return time ? time.toISOString() : null;
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { invalid } from './errors.ts';
+
+/** How one sortable field is read in SQL. `column` must be a constant of ours, never text of a caller. */
+export interface SortField {
+  column: string;
+  /** Postgres type for the cursor's value: `text`, `bigint`, `timestamptz`, `uuid`, `double precision`, `date`. */
+  type: string;
+  nullable?: boolean;
+  /** Descends when the caller gives no sign and it is the default. */
+  descends?: boolean;
+  /** A list by this field walks an index; others sort what the filter left. */
+  indexed?: boolean;
+  /** The order is a circle that starts here and ends just before (a day's shuffle). */
+  start?: number;
+}
+export type SortTable = Record<string, SortField>;
+
+export interface SortTerm extends SortField {
+  name: string;
+  descending: boolean;
+}
+
+/** `sort` as text: at most 3 fields of the table, each once, `-` descends. */
+export function sortQuery(table: SortTable): z.ZodOptional<z.ZodString> {
+  const names = Object.keys(table);
+  return z
+    .string()
+    .max(200)
+    .describe(`Up to three of ${names.join(', ')}; - descends`)
+    .optional();
+}
+
+/** Throws 400 for more than three, doubled or unknown fields. */
+export function parseSort(text: string | undefined, table: SortTable, fallback: string): SortTerm[] {
+  const words = (text || fallback).split(',');
+  const terms = words.map((word) => {
+    const name = word.replace(/^-/, '');
+    const field = Object.hasOwn(table, name) ? table[name] : undefined;
+    if (!field) throw invalid(['query', 'sort'], 'unknown_field', `cannot sort by ${name}`);
+    return { ...field, name, descending: word.startsWith('-') };
+  });
+  if (terms.length > 3) throw invalid(['query', 'sort'], 'too_big', 'at most three fields');
+  if (new Set(terms.map((term) => term.name)).size < terms.length) {
+    throw invalid(['query', 'sort'], 'duplicate', 'a field twice');
+  }
+  return terms;
+}
+
+/** The sort as a caller would write it. */
+export function printSort(terms: readonly SortTerm[]): string {
+  return terms.map((term) => (term.descending ? '-' : '') + term.name).join(',');
+}

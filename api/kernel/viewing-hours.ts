@@ -1,0 +1,53 @@
+import { z } from 'zod';
+
+const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+const Clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
+
+/** `to` not after `from` means the next day. */
+export const ViewingWindow = z.strictObject({ days: z.array(z.enum(DAYS)).min(1).max(7), from: Clock, to: Clock });
+export type ViewingWindow = z.output<typeof ViewingWindow>;
+
+const DAY = 1440;
+const minutes = (clock: string): number => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3));
+
+/** Day of the week (0 Sunday) and minute of the day that the clock shows in the zone. */
+function wall(at: Date, timeZone: string): { day: number; minute: number } {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    weekday: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  const shown = Object.fromEntries(parts.formatToParts(at).map((part) => [part.type, part.value]));
+  const day = DAYS.indexOf((shown['weekday'] ?? 'sun').toLowerCase() as (typeof DAYS)[number]);
+  return { day, minute: minutes(`${shown['hour']}:${shown['minute']}`) };
+}
+
+/** No windows is always. Daylight saving is what the clock shows. */
+export function mayWatch(windows: readonly ViewingWindow[], timeZone: string, at: Date): boolean {
+  if (windows.length === 0) return true;
+  const { day, minute } = wall(at, timeZone);
+  return windows.some((window) => inside(window, day, minute));
+}
+
+function inside(window: ViewingWindow, day: number, minute: number): boolean {
+  const from = minutes(window.from);
+  const to = minutes(window.to);
+  const on = (d: number): boolean => window.days.includes(DAYS[(d + 7) % 7] ?? 'sun');
+  if (to > from) return on(day) && minute >= from && minute < to;
+  return (on(day) && minute >= from) || (on(day - 1) && minute < to);
+}
+
+/** The next minute at which watching is allowed, within a week; null when there is none. */
+export function resumesAt(windows: readonly ViewingWindow[], timeZone: string, at: Date): Date | null {
+  const start = Math.ceil(at.getTime() / 60_000) * 60_000;
+  for (let ahead = 0; ahead <= 8 * DAY; ) {
+    const time = new Date(start + ahead * 60_000);
+    const { day, minute } = wall(time, timeZone);
+    if (windows.some((window) => inside(window, day, minute))) return time;
+    const starts = windows.map((window) => minutes(window.from)).filter((from) => from > minute);
+    ahead += Math.max(1, Math.min(DAY - minute, ...starts.map((from) => from - minute)));
+  }
+  return null;
+}

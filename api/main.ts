@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { areas } from '#areas/index.ts';
+import { describe, notReadyFor } from '#areas/server/public.ts';
+import { readConfig } from '#platform/config.ts';
+import { createLog } from '#platform/log.ts';
+import { serveMetrics } from '#platform/metrics.ts';
+import { startRelay } from '#platform/relay.ts';
+import { createApp } from './app.ts';
+import { connectDeps } from './deps.ts';
+
+const config = readConfig();
+const log = createLog(config.logLevel, 'api');
+const leaving = new AbortController();
+const deps = await connectDeps(config, log, leaving.signal);
+describe(areas);
+const app = createApp({ deps, readiness: { waitingFor: () => notReadyFor(deps) } });
+const handle = app.callback();
+const timeouts = { requestTimeout: 0, headersTimeout: 20_000, keepAliveTimeout: 75_000 };
+const server = createServer(timeouts, (request, response) => void handle(request, response));
+server.listen({ port: config.port, host: config.host, reusePort: true });
+await once(server, 'listening');
+serveMetrics(config.metricsPort, config.host);
+const relay = startRelay(config.databaseUrl, deps.redis, log);
+log.info({ port: config.port, pod: config.pod }, 'listening');
+await deps.vitals.look();
+
+const DEADLINE_MS = 20_000;
+
+/** Unready at once, a pause while clients move, then the listener closes and open streams run to their end. */
+async function drain(): Promise<void> {
+  leaving.abort();
+  await sleep(config.drainMs);
+  const closed = once(server, 'close');
+  server.close();
+  setTimeout(() => server.closeAllConnections(), DEADLINE_MS).unref();
+  await closed;
+  await relay.stop();
+  deps.vitals.stop();
+  deps.settings.stop();
+  deps.redis.disconnect();
+  await deps.db.destroy();
+  process.exit(0);
+}
+
+process.once('SIGTERM', () => void drain());
+process.once('SIGINT', () => void drain());

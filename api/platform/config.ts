@@ -1,0 +1,126 @@
+import { z } from 'zod';
+
+/** JSON inside an environment variable. */
+const jsonOf = <S extends z.ZodType>(schema: S) =>
+  z.string().transform((text, context): z.output<S> => {
+    try {
+      return schema.parse(JSON.parse(text));
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: String(error) });
+      return z.NEVER;
+    }
+  });
+
+export const ManagedBy = z.strictObject({
+  kind: z.enum(['MediaServer', 'Library', 'TunerDevice']),
+  namespace: z.string().max(253),
+  name: z.string().max(253),
+  uid: z.string().max(100),
+});
+export type ManagedBy = z.output<typeof ManagedBy>;
+
+const MediaRoot = z.object({
+  /** Id of the storage that this root is served as. */
+  id: z.uuid(),
+  name: z.string(),
+  /** Absolute path where it is mounted in this process. */
+  path: z.string(),
+  readOnly: z.boolean().default(true),
+});
+export type MediaRoot = z.output<typeof MediaRoot>;
+
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+const Environment = z.object({
+  FOYER_DATABASE_URL: z.string(),
+  FOYER_REDIS_URL: z.string(),
+  FOYER_OBJECTS_URL: z.string(),
+  FOYER_KEYS_FILE: z.string(),
+  FOYER_MEDIA_ROOTS: jsonOf(z.array(MediaRoot)).default([]),
+  FOYER_HOST: z.string().default('127.0.0.1'),
+  FOYER_PORT: z.coerce.number().int().min(0).max(65535).default(8080),
+  FOYER_SCRATCH_DIR: z.string().default('/tmp/foyer'),
+  FOYER_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  FOYER_METRICS_PORT: z.coerce.number().int().min(0).max(65535).default(0),
+  FOYER_CLAIM_SHA256: Sha256.optional(),
+  FOYER_CLAIM_FROM: z.enum(['secret', 'log', 'link', 'none']).default('none'),
+  FOYER_OPEN_SETUP: z.enum(['0', '1']).default('0'),
+  FOYER_OPERATOR_KEY_SHA256: Sha256.optional(),
+  FOYER_OWNER_FILE: z.string().optional(),
+  FOYER_SETTINGS: jsonOf(z.record(z.string(), z.unknown())).default({}),
+  FOYER_MANAGED_BY: jsonOf(ManagedBy).optional(),
+  FOYER_REPLICAS: z.coerce.number().int().min(1).default(1),
+  FOYER_SERVER_NAME: z.string().default('Foyer'),
+  FOYER_TRUSTED_PROXIES: jsonOf(z.array(z.string())).default([]),
+  FOYER_MAX_SESSIONS: z.coerce.number().int().min(1).default(3),
+  FOYER_WORKER_CONCURRENCY: z.coerce.number().int().min(1).default(4),
+  FOYER_DRAIN_MS: z.coerce.number().int().min(0).default(1000),
+  FOYER_POD: z.string().default(`local-${process.pid}`),
+});
+
+/** Everything a process is told from outside, read once. */
+export interface Config {
+  databaseUrl: string;
+  redisUrl: string;
+  objectsUrl: string;
+  keysFile: string;
+  mediaRoots: MediaRoot[];
+  host: string;
+  port: number;
+  scratchDir: string;
+  logLevel: string;
+  metricsPort: number;
+  claimSha256: string | undefined;
+  claimFrom: 'secret' | 'log' | 'link' | 'none';
+  /** Over loopback no claim code is asked for. */
+  openSetup: boolean;
+  operatorKeySha256: string | undefined;
+  ownerFile: string | undefined;
+  /** Settings that the MediaServer resource declares. */
+  declaredSettings: Record<string, unknown>;
+  managedBy: ManagedBy | undefined;
+  replicas: number;
+  serverName: string;
+  trustedProxies: string[];
+  maxSessions: number;
+  workerConcurrency: number;
+  /** Between turning unready and closing the listener. */
+  drainMs: number;
+  pod: string;
+}
+
+/** Throws with every wrong variable named; values are not repeated, since some are secret. */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  const parsed = Environment.safeParse(environment);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.code}`);
+    throw new Error(`configuration: ${faults.join('; ')}`);
+  }
+  const e = parsed.data;
+  return {
+    databaseUrl: e.FOYER_DATABASE_URL,
+    redisUrl: e.FOYER_REDIS_URL,
+    objectsUrl: e.FOYER_OBJECTS_URL,
+    keysFile: e.FOYER_KEYS_FILE,
+    mediaRoots: e.FOYER_MEDIA_ROOTS,
+    host: e.FOYER_HOST,
+    port: e.FOYER_PORT,
+    scratchDir: e.FOYER_SCRATCH_DIR,
+    logLevel: e.FOYER_LOG_LEVEL,
+    metricsPort: e.FOYER_METRICS_PORT,
+    claimSha256: e.FOYER_CLAIM_SHA256,
+    claimFrom: e.FOYER_CLAIM_FROM,
+    openSetup: e.FOYER_OPEN_SETUP === '1',
+    operatorKeySha256: e.FOYER_OPERATOR_KEY_SHA256,
+    ownerFile: e.FOYER_OWNER_FILE,
+    declaredSettings: e.FOYER_SETTINGS,
+    managedBy: e.FOYER_MANAGED_BY,
+    replicas: e.FOYER_REPLICAS,
+    serverName: e.FOYER_SERVER_NAME,
+    trustedProxies: e.FOYER_TRUSTED_PROXIES,
+    maxSessions: e.FOYER_MAX_SESSIONS,
+    workerConcurrency: e.FOYER_WORKER_CONCURRENCY,
+    drainMs: e.FOYER_DRAIN_MS,
+    pod: e.FOYER_POD,
+  };
+}

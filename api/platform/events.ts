@@ -1,0 +1,136 @@
+import { z } from 'zod';
+
+const Id = z.uuid();
+const ids = { itemId: Id, libraryId: Id };
+/** The wider part reaches `library:manage` only. */
+const wide = { type: z.string().optional(), title: z.string().optional(), changed: z.array(z.string()).optional() };
+const scan = { libraryId: Id, scanId: Id };
+const playback = {
+  sessionId: Id,
+  userId: Id,
+  itemId: Id,
+  mediaFileId: Id,
+  positionMs: z.int(),
+};
+
+/** Who an event reaches; one function of the event relay reads these words and the facts. */
+export type Audience =
+  | 'library'
+  | 'item'
+  | 'person'
+  | 'accounts'
+  | 'room'
+  | 'device'
+  | 'managers'
+  | 'settings'
+  | 'support';
+
+export interface EventSpec {
+  payload: z.ZodType;
+  audience: Audience;
+  webhook: boolean;
+  /** Only the newest of its scan or session is kept for replay. */
+  volatile?: true;
+}
+
+/** Every event of SPEC 6, in its order; payloads are those of CONVENTIONS. */
+export const events = {
+  'library.scan.started': { payload: z.object(scan), audience: 'library', webhook: true },
+  'library.scan.progress': {
+    payload: z.object({ ...scan, found: z.int().optional(), done: z.int().optional(), total: z.int().optional() }),
+    audience: 'library',
+    webhook: true,
+    volatile: true,
+  },
+  'library.scan.completed': {
+    payload: z.object({
+      ...scan,
+      added: z.int().optional(),
+      updated: z.int().optional(),
+      missing: z.int().optional(),
+      durationMs: z.int(),
+    }),
+    audience: 'library',
+    webhook: true,
+  },
+  'library.scan.failed': { payload: z.object({ ...scan, code: z.string() }), audience: 'library', webhook: true },
+  'item.added': { payload: z.object({ ...ids, ...wide }), audience: 'item', webhook: true },
+  'item.updated': { payload: z.object({ ...ids, ...wide }), audience: 'item', webhook: true },
+  'item.deleted': { payload: z.object({ ...ids, ...wide }), audience: 'item', webhook: true },
+  'playback.started': {
+    payload: z.object({
+      ...playback,
+      method: z.enum(['direct_play', 'direct_stream', 'transcode']),
+      isRemote: z.boolean(),
+      reasons: z.array(z.string()),
+    }),
+    audience: 'person',
+    webhook: true,
+  },
+  'playback.paused': { payload: z.object(playback), audience: 'person', webhook: true },
+  'playback.resumed': { payload: z.object(playback), audience: 'person', webhook: true },
+  'playback.progress': { payload: z.object(playback), audience: 'person', webhook: true, volatile: true },
+  'playback.stopped': { payload: z.object(playback), audience: 'person', webhook: true },
+  'download.ready': {
+    payload: z.object({ downloadId: Id, userId: Id, itemId: Id }),
+    audience: 'person',
+    webhook: true,
+  },
+  'user.created': { payload: z.object({ userId: Id, role: z.string() }), audience: 'accounts', webhook: true },
+  'invite.accepted': { payload: z.object({ inviteId: Id }), audience: 'accounts', webhook: true },
+  'library.access.granted': {
+    payload: z.object({ libraryId: Id, userId: Id, byUserId: Id }),
+    audience: 'person',
+    webhook: true,
+  },
+  'playlist.shared': {
+    payload: z.object({ playlistId: Id, userId: Id, byUserId: Id }),
+    audience: 'person',
+    webhook: true,
+  },
+  'notification.created': {
+    payload: z.object({ notificationId: Id, userId: Id, kind: z.string() }),
+    audience: 'person',
+    webhook: true,
+  },
+  'bug.reported': { payload: z.object({ reportId: Id, byUserId: Id }), audience: 'support', webhook: true },
+  'system.storage.unavailable': { payload: z.object({ storageId: Id }), audience: 'managers', webhook: true },
+  'system.storage.available': { payload: z.object({ storageId: Id }), audience: 'managers', webhook: true },
+  'settings.changed': { payload: z.object({ keys: z.array(z.string()) }), audience: 'settings', webhook: true },
+  'watch.updated': { payload: z.object({ roomId: Id, revision: z.int() }), audience: 'room', webhook: true },
+  'watch.chat': {
+    payload: z.object({ roomId: Id, revision: z.int(), userId: Id, text: z.string() }),
+    audience: 'room',
+    webhook: true,
+  },
+  'watch.ended': { payload: z.object({ roomId: Id, revision: z.int() }), audience: 'room', webhook: true },
+  'cast.command': {
+    payload: z.object({
+      deviceId: Id,
+      command: z.string(),
+      id: Id,
+      args: z.record(z.string(), z.unknown()),
+      from: z.string(),
+    }),
+    audience: 'device',
+    webhook: false,
+  },
+  'cast.device.updated': { payload: z.object({ deviceId: Id, state: z.string() }), audience: 'device', webhook: false },
+  'webhook.test': { payload: z.object({ webhookId: Id, byUserId: Id }), audience: 'settings', webhook: true },
+} as const satisfies Record<string, EventSpec>;
+
+export type EventName = keyof typeof events;
+export type Payload<N extends EventName> = z.output<(typeof events)[N]['payload']>;
+
+/** Kept beside an event so that its readers can be told apart later; never sent (area Events). */
+export interface EventFacts {
+  libraryId?: string;
+  itemId?: string;
+  ageYears?: number;
+  unrated?: boolean;
+  labelIds?: string[];
+  userIds?: string[];
+  profileId?: string;
+  roomId?: string;
+  deviceId?: string;
+}

@@ -1,0 +1,159 @@
+import { z } from 'zod';
+
+const Id = z.uuid();
+
+export const queues = [
+  'interactive',
+  'added',
+  'scan',
+  'metadata',
+  'artwork',
+  'media',
+  'analysis',
+  'speech',
+  'live',
+  'delivery',
+  'maintenance',
+] as const;
+export type Queue = (typeof queues)[number];
+
+export interface JobSpec {
+  queue: Queue;
+  /** Absent while no area that is served needs the kind; then it can be neither queued nor handled. */
+  payload?: z.ZodType;
+  /** Five-field cron in UTC, for kinds that run by themselves. */
+  scheduled?: string;
+}
+
+/** Every kind of CONVENTIONS, in its order: kind, queue, and the payload once something queues it. */
+export const jobs = {
+  'library.scan': { queue: 'scan', payload: z.object({ libraryId: Id, scanId: Id }) },
+  'library.analyze': { queue: 'added' },
+  'analysis.previews': { queue: 'analysis' },
+  'analysis.intros': { queue: 'analysis' },
+  'analysis.credits': { queue: 'analysis' },
+  'analysis.voice': { queue: 'analysis' },
+  'library.fingerprint': { queue: 'analysis' },
+  'library.auto-tag': { queue: 'metadata' },
+  'library.purge': {
+    queue: 'maintenance',
+    /** Without a library: everything past its days. */
+    payload: z.object({ libraryId: Id.optional(), reason: z.string().optional(), before: z.string().optional() }),
+    scheduled: '30 3 * * *',
+  },
+  'library.delete': { queue: 'maintenance', payload: z.object({ libraryId: Id }) },
+  'metadata.refresh': { queue: 'metadata' },
+  'metadata.save': { queue: 'metadata' },
+  'items.bulk': { queue: 'interactive' },
+  'items.similar': {
+    queue: 'analysis',
+    payload: z.object({ libraryId: Id.optional(), itemId: Id.optional() }),
+    scheduled: '15 2 * * *',
+  },
+  'artwork.fetch': { queue: 'artwork' },
+  'artwork.frames': { queue: 'artwork' },
+  'artwork.chapters': { queue: 'artwork' },
+  'artwork.trim': { queue: 'maintenance' },
+  'people.refresh': { queue: 'metadata' },
+  'people.tidy': { queue: 'metadata' },
+  'faces.detect': { queue: 'analysis' },
+  'faces.group': { queue: 'analysis' },
+  'faces.regroup': { queue: 'analysis' },
+  'faces.purge': { queue: 'analysis' },
+  'labels.apply': { queue: 'interactive' },
+  'search.transcripts': { queue: 'maintenance' },
+  'search.rebuild': { queue: 'maintenance' },
+  'search.optimise': { queue: 'maintenance' },
+  'subtitles.extract': { queue: 'media', payload: z.object({ fileId: Id }) },
+  'subtitles.sync': { queue: 'interactive' },
+  'subtitles.generate': { queue: 'speech' },
+  'subtitles.batch': { queue: 'speech' },
+  'subtitles.folder': { queue: 'maintenance' },
+  'subtitles.trim': { queue: 'maintenance' },
+  'media.keyframes': { queue: 'media', payload: z.object({ fileId: Id }) },
+  'preroll.prepare': { queue: 'media', payload: z.object({ clipId: Id }) },
+  'playback.mark': {
+    queue: 'interactive',
+    payload: z.object({ profileId: Id, itemId: Id, watched: z.boolean(), at: z.string() }),
+  },
+  'playback.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '45 3 * * *' },
+  'download.prepare': { queue: 'media' },
+  'download.follow': { queue: 'delivery' },
+  'download.expire': { queue: 'maintenance' },
+  'live.scan': { queue: 'live' },
+  'live.guide': { queue: 'live' },
+  'live.schedule': { queue: 'live' },
+  'live.finish': { queue: 'live' },
+  'live.commercials': { queue: 'live' },
+  'music.analyze': { queue: 'analysis' },
+  'music.rollup': { queue: 'metadata' },
+  'music.open-data': { queue: 'metadata' },
+  'course.remind': { queue: 'delivery' },
+  'comic.index': { queue: 'media' },
+  'note.frame': { queue: 'media' },
+  'custom-field.index': { queue: 'maintenance' },
+  'custom-field.purge': { queue: 'maintenance' },
+  'games.emulator': { queue: 'media' },
+  'upload.finish': { queue: 'media' },
+  'upload.sweep': { queue: 'maintenance' },
+  'home.suggest': { queue: 'analysis' },
+  'discover.refresh': { queue: 'metadata' },
+  'watchlist.availability': { queue: 'metadata' },
+  'notification.fanout': { queue: 'delivery' },
+  'push.send': { queue: 'delivery' },
+  'email.send': { queue: 'delivery' },
+  'webhook.deliver': { queue: 'delivery' },
+  'email.digest': { queue: 'delivery' },
+  'notification.sweep': { queue: 'maintenance' },
+  'plugins.install': { queue: 'maintenance' },
+  'plugins.check': { queue: 'maintenance' },
+  'spine.import': { queue: 'maintenance' },
+  'spine.check': { queue: 'maintenance' },
+  'support.attachment': { queue: 'media' },
+  'diagnostics.run': { queue: 'interactive' },
+  'diagnostics.encoders': { queue: 'interactive' },
+  'diagnostics.playback': { queue: 'interactive' },
+  'diagnostics.storage': { queue: 'interactive' },
+  'diagnostics.bundle': { queue: 'interactive' },
+  'backup.create': { queue: 'maintenance' },
+  'backup.verify': { queue: 'maintenance' },
+  'backup.restore': { queue: 'maintenance' },
+  'export.create': { queue: 'maintenance' },
+  'import.preview': { queue: 'maintenance' },
+  'import.run': { queue: 'maintenance' },
+  'profile.purge': { queue: 'maintenance' },
+  'user.purge': { queue: 'maintenance' },
+  'stats.rollup': { queue: 'maintenance' },
+  'stats.trim': { queue: 'maintenance' },
+  'sessions.expire': { queue: 'maintenance', payload: z.object({}), scheduled: '5 4 * * *' },
+  'keys.expire': { queue: 'maintenance' },
+  'plus.check': { queue: 'maintenance' },
+  'events.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '*/10 * * * *' },
+  'logs.trim': { queue: 'maintenance' },
+  'webhook.trim': { queue: 'maintenance' },
+  'export.expire': { queue: 'maintenance' },
+  'database.analyse': { queue: 'maintenance' },
+  'database.reindex': { queue: 'maintenance' },
+  'objects.sweep': { queue: 'maintenance' },
+  'objects.audit': { queue: 'maintenance' },
+} as const satisfies Record<string, JobSpec>;
+
+type Table = typeof jobs;
+/** Kinds that can be queued; each has a handler, as the compiler checks in workers/handlers.ts. */
+export type JobName = { [N in keyof Table]: Table[N] extends { payload: z.ZodType } ? N : never }[keyof Table];
+export type JobPayload<N extends JobName> = z.output<Extract<Table[N], { payload: z.ZodType }>['payload']>;
+
+export interface EnqueueOptions {
+  /** Equal work is one job: while one waits under this key, asking again answers it. */
+  key?: string;
+  /** Not before. */
+  runAt?: Date;
+  /** 0-100, lower is sooner; 50 when absent. */
+  priority?: number;
+  byAccountId?: string;
+  cause?: 'person' | 'key' | 'schedule' | 'scan' | 'resource' | 'retry' | 'system';
+  libraryId?: string;
+  target?: { kind: string; id: string; title?: string };
+  parentId?: string;
+  maxAttempts?: number;
+}

@@ -1,0 +1,81 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type CryptoKey, importJWK, type JWK } from 'jose';
+import { z } from 'zod';
+
+const Jwk = z.record(z.string(), z.unknown());
+const KeysFile = z.object({
+  signing: z.array(z.object({ kid: z.string(), jwk: Jwk })).min(1),
+  sealing: z.array(z.object({ kid: z.string(), key: z.string() })).min(1),
+  cursor: z.string(),
+  identity: z.object({ jwk: Jwk }),
+  serverId: z.uuid(),
+});
+
+/** Key ring of the deployment: a file (a Secret in a cluster), the first entry of each list is current. */
+export interface Keys {
+  serverId: string;
+  signing: { kid: string; privateKey: CryptoKey; publicKey: CryptoKey }[];
+  sealing: { kid: string; key: Buffer }[];
+  cursor: Buffer;
+  /** SHA-256 of the server's public identity key, hex. */
+  identityFingerprint: string;
+}
+
+function publicPart(jwk: JWK): JWK {
+  const { d: _private, ...rest } = jwk;
+  return rest;
+}
+
+/** Throws when the file is absent or malformed: a process without keys does not start. */
+export async function readKeys(file: string): Promise<Keys> {
+  const ring = KeysFile.parse(JSON.parse(readFileSync(file, 'utf8')));
+  const signing = await Promise.all(
+    ring.signing.map(async ({ kid, jwk }) => ({
+      kid,
+      privateKey: (await importJWK(jwk as JWK, 'EdDSA')) as CryptoKey,
+      publicKey: (await importJWK(publicPart(jwk as JWK), 'EdDSA')) as CryptoKey,
+    })),
+  );
+  return {
+    serverId: ring.serverId,
+    signing,
+    sealing: ring.sealing.map(({ kid, key }) => ({ kid, key: Buffer.from(key, 'base64') })),
+    cursor: Buffer.from(ring.cursor, 'base64'),
+    identityFingerprint: sha256(String(ring.identity.jwk['x'])),
+  };
+}
+
+export function sha256(text: string | Buffer): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** AES-256-GCM under the current key; `place` (table|column|row) is bound in, so a sealed value moved elsewhere does not open. */
+export function seal(keys: Keys, text: string, place: string): string {
+  const [current] = keys.sealing;
+  if (!current) throw new Error('no sealing key');
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', current.key, nonce).setAAD(Buffer.from(place));
+  const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return `${current.kid}.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')}`;
+}
+
+/** Undefined when the key is unknown or the value was changed or moved. */
+export function unseal(keys: Keys, sealed: string, place: string): string | undefined {
+  const dot = sealed.indexOf('.');
+  const key = keys.sealing.find(({ kid }) => kid === sealed.slice(0, dot))?.key;
+  const bytes = Buffer.from(sealed.slice(dot + 1), 'base64url');
+  if (!key || bytes.length < 28) return undefined;
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12)).setAAD(Buffer.from(place));
+    decipher.setAuthTag(bytes.subarray(12, 28));
+    return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** First 16 bytes of HMAC-SHA256 under the cursor key. */
+export function sign(keys: Keys, text: string): Buffer {
+  return createHmac('sha256', keys.cursor).update(text).digest().subarray(0, 16);
+}

@@ -1,0 +1,19 @@
+import type { Knex } from 'knex';
+import * as accounts from './20261121100000_accounts_create.ts';
+import * as libraries from './20261121100100_libraries_create.ts';
+import * as items from './20261121100200_items_create.ts';
+import * as jobs from './20261121100300_jobs_create.ts';
+import * as streaming from './20261121150000_streaming_sessions.ts';
+
+export interface Migration {
+  up(db: Knex): Promise<void>;
+}
+
+/** In the order they run. Append-only: a migration that was released is never changed. */
+export const migrations: Record<string, Migration> = {
+  '20261121100000_accounts_create': accounts,
+  '20261121100100_libraries_create': libraries,
+  '20261121100200_items_create': items,
+  '20261121100300_jobs_create': jobs,
+  '20261121150000_streaming_sessions': streaming,
+};

@@ -1,0 +1,175 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Client } from 'minio';
+
+/** Buckets of the deployment; CONVENTIONS says what each holds and for how long. */
+export type Bucket =
+  | 'foyer-artwork'
+  | 'foyer-artwork-cache'
+  | 'foyer-derived'
+  | 'foyer-subtitles'
+  | 'foyer-transcode'
+  | 'foyer-live'
+  | 'foyer-recordings'
+  | 'foyer-downloads'
+  | 'foyer-uploads'
+  | 'foyer-faces'
+  | 'foyer-games'
+  | 'foyer-spine'
+  | 'foyer-support'
+  | 'foyer-exports'
+  | 'foyer-backups';
+
+export interface ObjectStat {
+  size: number;
+  etag: string;
+  modifiedAt: Date;
+}
+
+/** S3, or a directory that behaves like it: an object appears whole or not at all. */
+export interface Objects {
+  put(bucket: Bucket, key: string, body: Buffer | string | Readable): Promise<void>;
+  /** Bytes `start` to `end` inclusive. Throws `ObjectMissing`. */
+  get(bucket: Bucket, key: string, range?: { start?: number; end?: number }): Promise<Readable>;
+  stat(bucket: Bucket, key: string): Promise<ObjectStat | undefined>;
+  remove(bucket: Bucket, keys: string[]): Promise<void>;
+  list(bucket: Bucket, prefix: string): AsyncIterable<{ key: string; size: number }>;
+  removePrefix(bucket: Bucket, prefix: string): Promise<void>;
+  /** Makes the buckets that are absent. */
+  prepare(buckets: readonly Bucket[]): Promise<void>;
+}
+
+export class ObjectMissing extends Error {}
+
+/** `file:///dir` or `s3://access:secret@host:port/?region=…&prefix=…&tls=1`. */
+export function connectObjects(url: string): Objects {
+  const parsed = new URL(url);
+  return parsed.protocol === 'file:' ? directoryObjects(decodeURIComponent(parsed.pathname)) : s3Objects(parsed);
+}
+
+function directoryObjects(root: string): Objects {
+  const place = (bucket: string, key: string): string => {
+    if (key.split('/').some((part) => part === '' || part === '.' || part === '..')) throw new Error('bad object key');
+    return join(root, bucket, key);
+  };
+  const objects: Objects = {
+    async put(bucket, key, body) {
+      const target = place(bucket, key);
+      const draft = join(root, '.drafts', randomUUID());
+      await mkdir(dirname(target), { recursive: true });
+      await mkdir(dirname(draft), { recursive: true });
+      if (body instanceof Readable) await pipeline(body, createWriteStream(draft));
+      else await writeFile(draft, body);
+      await rename(draft, target);
+    },
+    async get(bucket, key, range = {}) {
+      const target = place(bucket, key);
+      if (!(await stat(target).catch(() => undefined))?.isFile()) throw new ObjectMissing(key);
+      return createReadStream(target, { ...range, highWaterMark: 1 << 20 });
+    },
+    async stat(bucket, key) {
+      const found = await stat(place(bucket, key)).catch(() => undefined);
+      if (!found?.isFile()) return undefined;
+      const etag = createHash('sha1').update(`${found.size}-${found.mtimeMs}-${found.ino}`).digest('hex');
+      return { size: found.size, etag, modifiedAt: found.mtime };
+    },
+    async remove(bucket, keys) {
+      await Promise.all(keys.map((key) => rm(place(bucket, key), { force: true })));
+    },
+    list: (bucket, prefix) => listDirectory(join(root, bucket), prefix),
+    async removePrefix(bucket, prefix) {
+      if (prefix.endsWith('/')) return rm(place(bucket, prefix.slice(0, -1)), { recursive: true, force: true });
+      for await (const { key } of objects.list(bucket, prefix)) await objects.remove(bucket, [key]);
+    },
+    async prepare(buckets) {
+      await Promise.all(buckets.map((bucket) => mkdir(join(root, bucket), { recursive: true })));
+    },
+  };
+  return objects;
+}
+
+async function* listDirectory(base: string, prefix: string): AsyncIterable<{ key: string; size: number }> {
+  const folder = prefix.includes('/') ? prefix.slice(0, prefix.lastIndexOf('/')) : '';
+  const entries = await readdir(join(base, folder), { recursive: true, withFileTypes: true }).catch(() => []);
+  for (const entry of entries) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const key = path.slice(base.length + 1);
+    if (!key.startsWith(prefix)) continue;
+    const found = await stat(path).catch(() => undefined);
+    if (found) yield { key, size: found.size };
+  }
+}
+
+function s3Objects(url: URL): Objects {
+  const tls = url.searchParams.get('tls') === '1';
+  const prefixOf = url.searchParams.get('prefix') ?? '';
+  const client = new Client({
+    endPoint: url.hostname,
+    port: Number(url.port || (tls ? 443 : 80)),
+    useSSL: tls,
+    accessKey: decodeURIComponent(url.username),
+    secretKey: decodeURIComponent(url.password),
+    region: url.searchParams.get('region') ?? 'us-east-1',
+  });
+  const name = (bucket: string): string => prefixOf + bucket;
+  const objects: Objects = {
+    async put(bucket, key, body) {
+      await client.putObject(name(bucket), key, body);
+    },
+    get: (bucket, key, range = {}) => readS3(client, { bucket: name(bucket), key, range }),
+    async stat(bucket, key) {
+      try {
+        const found = await client.statObject(name(bucket), key);
+        return { size: found.size, etag: found.etag, modifiedAt: found.lastModified };
+      } catch (error) {
+        if (missing(error)) return undefined;
+        throw error;
+      }
+    },
+    async remove(bucket, keys) {
+      if (keys.length > 0) await client.removeObjects(name(bucket), keys);
+    },
+    async *list(bucket, prefix) {
+      for await (const found of client.listObjectsV2(name(bucket), prefix, true)) {
+        if (found.name) yield { key: found.name, size: found.size ?? 0 };
+      }
+    },
+    async removePrefix(bucket, prefix) {
+      const keys: string[] = [];
+      for await (const { key } of objects.list(bucket, prefix)) keys.push(key);
+      await objects.remove(bucket, keys);
+    },
+    async prepare(buckets) {
+      for (const bucket of buckets) {
+        if (!(await client.bucketExists(name(bucket)))) await client.makeBucket(name(bucket));
+      }
+    },
+  };
+  return objects;
+}
+
+interface S3Read {
+  bucket: string;
+  key: string;
+  range: { start?: number; end?: number };
+}
+
+async function readS3(client: Client, { bucket, key, range }: S3Read): Promise<Readable> {
+  const { start = 0, end } = range;
+  try {
+    if (start === 0 && end === undefined) return await client.getObject(bucket, key);
+    const length = end === undefined ? 0 : end - start + 1; // 0 is to the end
+    return await client.getPartialObject(bucket, key, start, length);
+  } catch (error) {
+    throw missing(error) ? new ObjectMissing(key) : error;
+  }
+}
+
+function missing(error: unknown): boolean {
+  return ['NoSuchKey', 'NotFound'].includes((error as { code?: string }).code ?? '');
+}

@@ -1,0 +1,62 @@
+import type { Db } from './db.ts';
+import { newId } from './ids.ts';
+import { type EnqueueOptions, type JobName, type JobPayload, jobs } from './jobs.ts';
+
+/** Name of the one graphile-worker task: it carries the id of a row of `jobs`, which says what to do. */
+export const TASK = 'job';
+
+/**
+ * A job row and its task, in the caller's transaction: neither exists without the other. While a job waits under the
+ * same key its id is answered and nothing is added.
+ */
+export async function enqueue<N extends JobName>(
+  db: Db,
+  name: N,
+  { payload, options = {} }: { payload: JobPayload<N>; options?: EnqueueOptions },
+): Promise<string> {
+  const spec = jobs[name];
+  const checked = spec.payload.parse(payload);
+  const id = newId();
+  const { runAt, byAccountId, libraryId, target, parentId, maxAttempts, ...own } = options;
+  const row = {
+    priority: 50,
+    cause: 'system',
+    ...own,
+    id,
+    kind: name,
+    queue: spec.queue,
+    state: runAt ? 'delayed' : 'waiting',
+    payload: JSON.stringify(checked),
+    target: target && JSON.stringify(target),
+    by_account_id: byAccountId,
+    library_id: libraryId,
+    parent_id: parentId,
+    max_attempts: maxAttempts ?? 5,
+    run_at: runAt,
+  };
+  const added = await db('jobs')
+    .insert(row)
+    .onConflict(db.raw(`(key) where key is not null and state in ('waiting', 'delayed')`))
+    .ignore()
+    .returning<{ id: string }[]>('id');
+  if (added.length === 0) return waitingUnder(db, options.key ?? '');
+  await addTask(db, { id, priority: row.priority, runAt });
+  return id;
+}
+
+async function waitingUnder(db: Db, key: string): Promise<string> {
+  const found = await db('jobs')
+    .where({ key })
+    .whereIn('state', ['waiting', 'delayed'])
+    .first<{ id: string } | undefined>('id');
+  if (!found) throw new Error(`job ${key} began while it was asked for`);
+  return found.id;
+}
+
+/** The task of a job row. Attempts are counted in the row; graphile-worker's own are only its safety net. */
+export async function addTask(db: Db, job: { id: string; priority: number; runAt?: Date | undefined }): Promise<void> {
+  await db.raw(
+    'select graphile_worker.add_job(?, payload := ?::json, run_at := ?, priority := ?, max_attempts := ?, job_key := ?)',
+    [TASK, JSON.stringify({ id: job.id }), job.runAt ?? null, job.priority, 1000, job.id],
+  );
+}

@@ -1,0 +1,53 @@
+import { expect } from 'chai';
+import { type Api, startApi } from '#support/api.ts';
+
+describe('Server', () => {
+  let api: Api;
+  before(async () => {
+    api = await startApi();
+  });
+
+  it('tells a stranger what it is, and the full version only to who has a credential', async () => {
+    const stranger = await api.anyone.getServerInfo();
+    expect(stranger.status).to.equal(200);
+    expect(stranger.body).to.include({ product: 'Foyer', apiVersion: 'v1', setupComplete: false });
+    expect(stranger.body.version).to.match(/^\d+\.\d+$/);
+    const admin = await api.as(await api.given.admin()).getServerInfo();
+    expect(admin.body.version).to.match(/^\d+\.\d+\.\d+/);
+  });
+
+  it('is alive, ready and healthy', async () => {
+    expect((await api.anyone.getServerLiveness()).body).to.deep.equal({ status: 'ok' });
+    expect((await api.anyone.getServerReadiness()).body).to.deep.equal({ status: 'ok' });
+    expect((await api.anyone.getServerHealth()).body.status).to.equal('ok');
+  });
+
+  it('describes itself in OpenAPI 3.1, the same bytes each time and 304 to who has them', async () => {
+    const first = await api.fetch('/api/v1/openapi.json');
+    const document = (await first.json()) as { openapi: string; paths: Record<string, object> };
+    expect(document.openapi).to.equal('3.1.1');
+    expect(document.paths).to.have.property('/server/info');
+    const again = await api.fetch('/api/v1/openapi.json', {
+      headers: { 'if-none-match': first.headers.get('etag') ?? '' },
+    });
+    expect(again.status).to.equal(304);
+  });
+
+  it('has a docs page under a strict policy with an anchor for each operation', async () => {
+    const page = await api.fetch('/api/v1/docs');
+    expect(page.headers.get('content-security-policy')).to.include("default-src 'none'").and.not.include('unsafe');
+    expect(await page.text()).to.include('id="getServerInfo"');
+  });
+
+  it('answers what it does not know with the envelope: 404, and 405 with the methods there are', async () => {
+    const unknown = await api.fetch('/api/v1/nothing/here');
+    expect(unknown.status).to.equal(404);
+    expect(await unknown.json()).to.have.nested.property('error.code', 'NOT_FOUND');
+    const method = await api.fetch('/api/v1/server/info', { method: 'DELETE' });
+    expect(method.status).to.equal(405);
+    expect(method.headers.get('allow')).to.equal('GET, HEAD');
+    const misspelt = await api.fetch('/api/v1/server/info?x=1', { headers: { 'x-request-id': 'abc' } });
+    expect(misspelt.status).to.equal(400);
+    expect(misspelt.headers.get('x-request-id')).to.equal('abc');
+  });
+});

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { areas } from '#areas/index.ts';
+import { describe } from '#areas/server/public.ts';
+import { prepareServer } from '#areas/setup/public.ts';
+import type { Deps, Endpoint } from '#kernel/endpoint.ts';
+import { type Config, readConfig } from '#platform/config.ts';
+import { newSecret } from '#platform/ids.ts';
+import { createLog } from '#platform/log.ts';
+import { createApp } from '../../api/app.ts';
+import { connectDeps } from '../../api/deps.ts';
+import { type Given, given, type Person } from './given.ts';
+import { writeKeys } from './keys.ts';
+import { atEnd, newDatabase, redisUrl, temporaryFolder } from './stores.ts';
+
+export interface Answered<T = unknown> {
+  status: number;
+  headers: Headers;
+  body: T;
+}
+
+type List = (typeof areas)[number]['endpoints'][number];
+export type OperationId = List['operationId'];
+type Of<N extends OperationId> = Extract<List, { operationId: N }>;
+type Sent<N extends OperationId> =
+  Of<N> extends Endpoint<string, infer _P, infer _Q, infer _B, infer R> ? z.output<R> : never;
+
+/** What a call is made of; members are not typed so that tests can send what is wrong. */
+export interface Ask {
+  params?: Record<string, string>;
+  query?: Record<string, string | number | boolean>;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+/** Methods named by operationId. A success is parsed strictly against its schema: what is not described fails the test. */
+export type TestClient = { [N in OperationId]: (ask?: Ask) => Promise<Answered<Sent<N>>> };
+
+export interface Api {
+  url: string;
+  deps: Deps;
+  config: Config;
+  operatorKey: string;
+  mediaRoot: string;
+  given: Given;
+  as(person: Person): TestClient;
+  anyone: TestClient;
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+}
+
+const byId = new Map(areas.flatMap((area) => area.endpoints as readonly Endpoint[]).map((e) => [e.operationId, e]));
+
+/** Every object strict, so that a member too many is seen. */
+function strict(schema: z.core.$ZodType): z.core.$ZodType {
+  if (schema instanceof z.ZodObject && !(schema.def.catchall instanceof z.ZodUnknown)) {
+    const shape = Object.fromEntries(
+      Object.entries(schema.shape).map(([key, value]) => [key, strict(value as z.ZodType)]),
+    );
+    return z.strictObject(shape as z.ZodRawShape);
+  }
+  if (schema instanceof z.ZodArray) return z.array(strict(schema.element) as z.ZodType);
+  if (schema instanceof z.ZodNullable) return z.nullable(strict(schema.unwrap()) as z.ZodType);
+  if (schema instanceof z.ZodOptional) return z.optional(strict(schema.unwrap()) as z.ZodType);
+  return schema;
+}
+
+async function send(
+  url: string,
+  endpoint: Endpoint,
+  { ask, headers }: { ask: Ask; headers: Record<string, string> },
+): Promise<Answered> {
+  const path = endpoint.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(ask.params?.[name] ?? ''));
+  const query = new URLSearchParams(
+    Object.entries(ask.query ?? {}).map(([k, v]): [string, string] => [k, String(v)]),
+  ).toString();
+  const response = await fetch(`${url}/api/v1${path}${query && `?${query}`}`, {
+    method: endpoint.method.toUpperCase(),
+    headers: { ...headers, ...(ask.body === undefined ? {} : { 'content-type': 'application/json' }), ...ask.headers },
+    ...(ask.body === undefined ? {} : { body: JSON.stringify(ask.body) }),
+  });
+  const text = response.headers.get('content-type')?.includes('json') && endpoint.answer.kind !== 'bytes';
+  const body: unknown = text
+    ? await response.json()
+    : endpoint.answer.kind === 'bytes'
+      ? Buffer.from(await response.arrayBuffer())
+      : null;
+  if (response.ok && text && response.status !== 304) z.parse(strict(endpoint.answer.schema), body);
+  return { status: response.status, headers: response.headers, body };
+}
+
+export function clientFor(url: string, headers: Record<string, string>): TestClient {
+  const methods = [...byId].map(([id, endpoint]) => [id, (ask: Ask = {}) => send(url, endpoint, { ask, headers })]);
+  return Object.fromEntries(methods) as TestClient;
+}
+
+/** The app in this process on a database, Redis database and object folder of its own. */
+export async function startApi(environment: Record<string, string> = {}): Promise<Api> {
+  const folder = temporaryFolder('api');
+  const keysFile = join(folder, 'keys.json');
+  await writeKeys(keysFile);
+  const operatorKey = newSecret('foyer_');
+  const mediaRoot = join(folder, 'media');
+  mkdirSync(mediaRoot);
+  const config = readConfig({
+    FOYER_DATABASE_URL: await newDatabase(),
+    FOYER_REDIS_URL: await redisUrl(),
+    FOYER_OBJECTS_URL: `file://${folder}/objects`,
+    FOYER_KEYS_FILE: keysFile,
+    FOYER_MEDIA_ROOTS: JSON.stringify([
+      { id: '01900000-0000-7000-8000-000000000001', name: 'films', path: mediaRoot, readOnly: false },
+    ]),
+    FOYER_SCRATCH_DIR: join(folder, 'scratch'),
+    FOYER_LOG_LEVEL: process.env['TEST_LOG'] ?? 'silent',
+    FOYER_OPERATOR_KEY_SHA256: createHash('sha256').update(operatorKey).digest('hex'),
+    ...environment,
+  });
+  const leaving = new AbortController();
+  const deps = await connectDeps(config, createLog(config.logLevel, 'test'), leaving.signal);
+  await deps.redis.flushdb();
+  await prepareServer(deps.db, config, deps.keys);
+  await deps.vitals.look();
+  describe(areas);
+  const app = createApp({ deps, readiness: { waitingFor: () => undefined } });
+  const server = createServer((request, response) => void app.callback()(request, response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  atEnd(async () => {
+    server.closeAllConnections();
+    server.close();
+    deps.vitals.stop();
+    deps.settings.stop();
+    deps.redis.disconnect();
+    await deps.db.destroy();
+  });
+  return {
+    url,
+    deps,
+    config,
+    operatorKey,
+    mediaRoot,
+    given: given(deps),
+    as: (person) => clientFor(url, person.headers),
+    anyone: clientFor(url, {}),
+    fetch: (path, init) => fetch(url + path, init),
+  };
+}

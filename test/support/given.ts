@@ -1,0 +1,77 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { insertAccount } from '#areas/users/public.ts';
+import { signAccessToken } from '#kernel/credentials.ts';
+import type { Deps } from '#kernel/endpoint.ts';
+import type { Permission, Role } from '#kernel/permissions.ts';
+import { newId, newSecret } from '#platform/ids.ts';
+
+/** Somebody signed in, and the headers that say so. */
+export interface Person {
+  accountId: string;
+  profileId: string;
+  sessionId: string;
+  headers: Record<string, string>;
+}
+
+export interface Given {
+  person(role: Role, more?: Record<string, unknown>): Promise<Person>;
+  owner(): Promise<Person>;
+  admin(): Promise<Person>;
+  member(): Promise<Person>;
+  child(ageLimit?: number): Promise<Person>;
+  guest(): Promise<Person>;
+  /** An API key of the account with these scopes. */
+  key(person: Person, scopes: Permission[], more?: Record<string, unknown>): Promise<Person>;
+  /** The storage of the media root that every test API has. */
+  storageId: string;
+}
+
+export function given({ db, keys }: Deps): Given {
+  const person = async (role: Role, more: Record<string, unknown> = {}): Promise<Person> => {
+    const account = await insertAccount(db, {
+      username: `${role}-${randomBytes(4).toString('hex')}`,
+      role,
+      passwordHash: null,
+    });
+    if (Object.keys(more).length > 0) await db('accounts').where({ id: account.id }).update(more);
+    const profile = await db('profiles').where({ account_id: account.id }).first<{ id: string }>('id');
+    const sessionId = newId();
+    const clientId = `test-${randomBytes(8).toString('hex')}`;
+    await db('sessions').insert({
+      id: sessionId,
+      account_id: account.id,
+      profile_id: profile.id,
+      client_id: clientId,
+      method: 'password',
+      confirmed_until: new Date(Date.now() + 600_000),
+      expires_at: new Date(Date.now() + 86_400_000),
+    });
+    const claims = { accountId: account.id, profileId: profile.id, sessionId };
+    const token = await signAccessToken(keys, claims, new Date());
+    const headers = { authorization: `Bearer ${token}`, 'x-client-id': clientId, 'x-client-name': 'test' };
+    return { ...claims, headers };
+  };
+  return {
+    person,
+    owner: () => person('owner'),
+    admin: () => person('admin'),
+    member: () => person('member'),
+    child: (ageLimit = 12) => person('child', { age_limit: ageLimit }),
+    guest: () => person('guest'),
+    async key(of, scopes, more = {}) {
+      const secret = newSecret('foyer_');
+      const hash = createHash('sha256').update(secret).digest();
+      await db('api_keys').insert({
+        id: newId(),
+        account_id: of.accountId,
+        name: 'test',
+        hash,
+        hint: 'foyer_',
+        scopes,
+        ...more,
+      });
+      return { ...of, headers: { authorization: `Bearer ${secret}` } };
+    },
+    storageId: '01900000-0000-7000-8000-000000000001',
+  };
+}

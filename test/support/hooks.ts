@@ -1,0 +1,7 @@
+import { endAll } from './stores.ts';
+
+export const mochaHooks = {
+  async afterAll(): Promise<void> {
+    await endAll();
+  },
+};

