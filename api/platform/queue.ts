@@ -1,9 +1,9 @@
 import type { Db } from './db.ts';
 import { newId } from './ids.ts';
-import { type EnqueueOptions, type JobName, type JobPayload, jobs } from './jobs.ts';
+import { type EnqueueOptions, type JobName, type JobPayload, jobs, type Queue } from './jobs.ts';
 
-/** Name of the one graphile-worker task: it carries the id of a row of `jobs`, which says what to do. */
-export const TASK = 'job';
+/** The graphile-worker task of a queue: it carries the id of a row of `jobs`, which says what to do. */
+export const taskOf = (queue: Queue): string => `foyer.${queue}`;
 
 /**
  * A job row and its task, in the caller's transaction: neither exists without the other. While a job waits under the
@@ -40,7 +40,7 @@ export async function enqueue<N extends JobName>(
     .ignore()
     .returning<{ id: string }[]>('id');
   if (added.length === 0) return waitingUnder(db, options.key ?? '');
-  await addTask(db, { id, priority: row.priority, runAt });
+  await addTask(db, { id, queue: spec.queue, priority: row.priority, runAt });
   return id;
 }
 
@@ -53,10 +53,17 @@ async function waitingUnder(db: Db, key: string): Promise<string> {
   return found.id;
 }
 
+export interface Task {
+  id: string;
+  queue: Queue;
+  priority: number;
+  runAt?: Date | undefined;
+}
+
 /** The task of a job row. Attempts are counted in the row; graphile-worker's own are only its safety net. */
-export async function addTask(db: Db, job: { id: string; priority: number; runAt?: Date | undefined }): Promise<void> {
+export async function addTask(db: Db, job: Task): Promise<void> {
   await db.raw(
     'select graphile_worker.add_job(?, payload := ?::json, run_at := ?, priority := ?, max_attempts := ?, job_key := ?)',
-    [TASK, JSON.stringify({ id: job.id }), job.runAt ?? null, job.priority, 1000, job.id],
+    [taskOf(job.queue), JSON.stringify({ id: job.id }), job.runAt ?? null, job.priority, 1000, job.id],
   );
 }

@@ -3,6 +3,8 @@ import * as accounts from './20261121100000_accounts_create.ts';
 import * as libraries from './20261121100100_libraries_create.ts';
 import * as items from './20261121100200_items_create.ts';
 import * as jobs from './20261121100300_jobs_create.ts';
+import * as scanning from './20261121100400_scanning_create.ts';
+import * as trash from './20261121100500_libraries_trash.ts';
 import * as streaming from './20261121150000_streaming_sessions.ts';
 
 export interface Migration {
@@ -15,5 +17,7 @@ export const migrations: Record<string, Migration> = {
   '20261121100100_libraries_create': libraries,
   '20261121100200_items_create': items,
   '20261121100300_jobs_create': jobs,
+  '20261121100400_scanning_create': scanning,
+  '20261121100500_libraries_trash': trash,
   '20261121150000_streaming_sessions': streaming,
 };

@@ -1,0 +1,116 @@
+import { conflict } from '#kernel/errors.ts';
+import type { Db } from '#platform/db.ts';
+import { newId } from '#platform/ids.ts';
+import type { NewFolder } from './libraries.schemas.ts';
+
+export interface FolderRow {
+  id: string;
+  library_id: string;
+  storage_id: string;
+  path: string;
+  added_by: string | null;
+  added_at: Date;
+}
+
+/** `/a//b/` and `a/b` are one folder. */
+export function tidyPath(path: string): string {
+  return path
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+    .join('/');
+}
+
+function contains(outer: string, inner: string): boolean {
+  return outer === '' || outer === inner || inner.startsWith(`${outer}/`);
+}
+
+function overlap(a: NewFolder, b: { storage_id: string; path: string }): boolean {
+  return a.storageId === b.storage_id && (contains(a.path, b.path) || contains(b.path, a.path));
+}
+
+export async function listFolders(db: Db, libraryIds: readonly string[]): Promise<FolderRow[]> {
+  return db('library_folders')
+    .whereIn('library_id', libraryIds)
+    .orderBy(['added_at', 'id'])
+    .select<FolderRow[]>('id', 'library_id', 'storage_id', 'path', 'added_by', 'added_at');
+}
+
+interface Owner {
+  libraryId: string;
+  type: string;
+}
+
+/** Throws 409 `folder-overlap` when one folder lies in another of the library, or a library of the same type holds it. */
+export async function refuseOverlap(db: Db, owner: Owner, folders: readonly NewFolder[]): Promise<void> {
+  const taken = await db('library_folders as f')
+    .join('libraries as l', 'l.id', 'f.library_id')
+    .whereNull('l.deleted_at')
+    .whereRaw('(l.type = ? or l.id = ?)', [owner.type, owner.libraryId])
+    .whereIn(
+      'f.storage_id',
+      folders.map((folder) => folder.storageId),
+    )
+    .select<{ storage_id: string; path: string; id: string; name: string }[]>(
+      'f.storage_id',
+      'f.path',
+      'l.id',
+      'l.name',
+    );
+  for (const [index, folder] of folders.entries()) {
+    const inList = folders
+      .slice(0, index)
+      .find((other) => overlap(folder, { storage_id: other.storageId, path: other.path }));
+    const inTable = taken.find((row) => {
+      const same = row.storage_id === folder.storageId && row.path === folder.path;
+      return row.id === owner.libraryId ? overlap(folder, row) : same;
+    });
+    if (!inList && !inTable) continue;
+    throw conflict('folder-overlap', 'A folder overlaps another', {
+      folders: [folder.path],
+      library: inTable ? { id: inTable.id, name: inTable.name } : null,
+    });
+  }
+}
+
+export async function insertFolders(
+  db: Db,
+  libraryId: string,
+  add: { folders: readonly NewFolder[]; by: string | null },
+): Promise<FolderRow[]> {
+  if (add.folders.length === 0) return [];
+  const rows = add.folders.map((folder) => ({
+    id: newId(),
+    library_id: libraryId,
+    storage_id: folder.storageId,
+    path: folder.path,
+    added_by: add.by,
+  }));
+  return db('library_folders').insert(rows).returning<FolderRow[]>('*');
+}
+
+export async function countFilesIn(db: Db, folderIds: readonly string[]): Promise<number> {
+  const [row] = await db('media_files')
+    .whereIn('folder_id', folderIds)
+    .select<{ n: number }[]>(db.raw('count(distinct item_id) as n'));
+  return row?.n ?? 0;
+}
+
+/** Removes the folders; items with no file elsewhere go to the trash as folder-removed. */
+export async function removeFolders(db: Db, libraryId: string, folderIds: readonly string[]): Promise<void> {
+  const ids = [...folderIds];
+  // Kept for the trash: which items lose their last file. The files' rows go with the folder.
+  await db.raw(
+    `update items set trashed_at = now(), trash_reason = 'folder-removed', updated_at = now(), revision = revision + 1
+     where library_id = ? and trashed_at is null and id in (
+       select item_id from media_files group by item_id having bool_and(folder_id = any(?::uuid[])))`,
+    [libraryId, ids],
+  );
+  await db.raw(
+    `update items p set trashed_at = now(), trash_reason = 'folder-removed', updated_at = now(), revision = revision + 1
+     where p.library_id = ? and p.trashed_at is null and p.type in ('season', 'show')
+       and not exists (select 1 from items c where (c.parent_id = p.id or c.grandparent_id = p.id) and c.trashed_at is null
+                       and c.type = 'episode')`,
+    [libraryId],
+  );
+  await db('library_folders').where({ library_id: libraryId }).whereIn('id', ids).delete();
+}

@@ -1,0 +1,25 @@
+import { defineArea } from '#kernel/endpoint.ts';
+import {
+  addLibraryFolders,
+  createLibrary,
+  deleteLibrary,
+  getLibrary,
+  listLibraries,
+  orderLibraries,
+  updateLibrary,
+} from './libraries.endpoints.ts';
+import { emptyTrash, listTrash, purgeTrashedItem, restoreTrash } from './trash.endpoints.ts';
+
+export const librariesArea = defineArea('libraries', 'Libraries', [
+  listLibraries,
+  createLibrary,
+  getLibrary,
+  updateLibrary,
+  deleteLibrary,
+  addLibraryFolders,
+  listTrash,
+  emptyTrash,
+  purgeTrashedItem,
+  restoreTrash,
+  orderLibraries,
+]);

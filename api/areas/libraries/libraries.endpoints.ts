@@ -1,0 +1,242 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { requestScan } from '#areas/scanning/public.ts';
+import { setLibraryAccess } from '#areas/users/public.ts';
+import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
+import { ApiError, conflict, invalid } from '#kernel/errors.ts';
+import { may } from '#kernel/principal.ts';
+import { IdParams } from '#kernel/schemas.ts';
+import { changeLibrary } from './change-library.ts';
+import { insertFolders, refuseOverlap } from './folders.store.ts';
+import { checkedFolders } from './folders.ts';
+import {
+  Library,
+  LibraryChange,
+  LibraryDraft,
+  LibraryListQuery,
+  LibraryOrder,
+  NewFolders,
+} from './libraries.schemas.ts';
+import {
+  findManagedLibraryId,
+  getLibraryRow,
+  hideLibrary,
+  insertLibrary,
+  type LibraryRow,
+  listLibraryRows,
+  lockLibraryRow,
+  MOST_LIBRARIES,
+  writeOrder,
+} from './libraries.store.ts';
+import { toLibraries, toOneLibrary } from './libraries.view.ts';
+import { refuseForeignManager, refuseManaged } from './managed.ts';
+import { etagOf, refuseStale } from './revision.ts';
+
+export const listLibraries = defineEndpoint({
+  operationId: 'listLibraries',
+  method: 'get',
+  path: '/libraries',
+  summary: 'List the libraries the caller may see, in sidebar order',
+  access: { permission: 'library:view' },
+  query: LibraryListQuery,
+  answer: json(200, z.array(Library).max(MOST_LIBRARIES)),
+
+  async handle({ query }, call) {
+    const rows = await listLibraryRows(call.db, call.who, query.type);
+    const libraries = await toLibraries(call, rows);
+    const wanted =
+      query.for === 'view'
+        ? libraries
+        : libraries.filter((library) => library.may[query.for === 'edit' ? 'edit' : 'upload']);
+    const etag = `"${createHash('sha256').update(JSON.stringify(wanted)).digest('base64url').slice(0, 22)}"`;
+    call.reply.header('ETag', etag);
+    call.reply.header('Cache-Control', 'private, no-cache');
+    if (call.headers['if-none-match'] === etag) call.reply.status(304);
+    return wanted;
+  },
+});
+
+export const createLibrary = defineEndpoint({
+  operationId: 'createLibrary',
+  method: 'post',
+  path: '/libraries',
+  summary: 'Create a library',
+  access: { permission: 'library:manage' },
+  body: LibraryDraft,
+  answer: json(201, Library),
+  errors: ['STORAGE_UNAVAILABLE'],
+  emits: ['library.access.granted', 'library.scan.started'],
+
+  async handle({ body }, call) {
+    const { db, who } = call;
+    refuseForeignManager(who, body);
+    const made = body.managedBy && (await findManagedLibraryId(db, body.managedBy.uid));
+    if (made) {
+      call.reply.status(200);
+      return toOneLibrary(call, await getLibraryRow(db, who, made));
+    }
+    const folders = await checkedFolders(call, body.folders);
+    const id = await insertLibrary(db, body);
+    await refuseOverlap(db, { libraryId: id, type: body.type }, folders);
+    await insertFolders(db, id, { folders, by: who.accountId });
+    await setLibraryAccess(call, id, { access: body.access, isNew: true });
+    if (folders.length > 0)
+      await requestScan(db, { libraryId: id, mode: 'full', trigger: triggerOf(call), byAccountId: who.accountId });
+    return answerWith(call, await getLibraryRow(db, who, id));
+  },
+});
+
+export const getLibrary = defineEndpoint({
+  operationId: 'getLibrary',
+  method: 'get',
+  path: '/libraries/:id',
+  summary: 'Read a library',
+  access: { permission: 'library:view' },
+  params: IdParams,
+  answer: json(200, Library),
+
+  async handle({ params }, call) {
+    return answerWith(call, await getLibraryRow(call.db, call.who, params.id));
+  },
+});
+
+export const updateLibrary = defineEndpoint({
+  operationId: 'updateLibrary',
+  method: 'patch',
+  path: '/libraries/:id',
+  summary: 'Change a library',
+  access: { permission: 'library:manage' },
+  params: IdParams,
+  body: LibraryChange,
+  answer: json(200, Library),
+  errors: ['CONFLICT', 'STORAGE_UNAVAILABLE'],
+  emits: ['library.access.granted', 'library.scan.started'],
+
+  async handle({ params, body }, call) {
+    const { db, who } = call;
+    refuseForeignManager(who, body);
+    const row = await lockLibraryRow(db, who, params.id);
+    refuseStale(call, row);
+    await changeLibrary(call, row, body);
+    return answerWith(call, await getLibraryRow(db, who, params.id));
+  },
+});
+
+export const deleteLibrary = defineEndpoint({
+  operationId: 'deleteLibrary',
+  method: 'delete',
+  path: '/libraries/:id',
+  summary: 'Delete a library; media files are never touched',
+  access: { permission: 'library:manage' },
+  params: IdParams,
+  answer: none(),
+  errors: ['CONFLICT'],
+
+  async handle({ params }, call) {
+    const { db, who, enqueue } = call;
+    const row = await lockLibraryRow(db, who, params.id);
+    refuseStale(call, row);
+    if (row.managed_by && !who.operator) refuseManaged(who, { ...row, managed_fields: ['library'] }, ['library']);
+    await hideLibrary(db, row.id);
+    await db('scans')
+      .where({ library_id: row.id })
+      .whereIn('state', ['queued', 'running'])
+      .update({ cancel_requested: true });
+    await enqueue('library.delete', { libraryId: row.id }, { key: `library.delete:${row.id}`, libraryId: row.id });
+  },
+});
+
+export const orderLibraries = defineEndpoint({
+  operationId: 'orderLibraries',
+  method: 'put',
+  path: '/libraries/order',
+  summary: 'Put the libraries in order, for everybody',
+  access: { permission: 'library:manage' },
+  body: LibraryOrder,
+  answer: json(200, z.array(Library)),
+  errors: ['CONFLICT'],
+
+  async handle({ body }, call) {
+    const { db, who } = call;
+    const before = await listLibraryRows(db, who);
+    const known = new Map(before.map((row) => [row.id, row]));
+    const strange = body.ids.findIndex((id) => !known.has(id));
+    if (strange >= 0) throw invalid(['body', 'ids', strange], 'unknown_library', 'there is no such library');
+    await writeOrder(db, body.ids);
+    const after = await listLibraryRows(db, who);
+    for (const row of after) {
+      if (known.get(row.id)?.position !== row.position) refuseManaged(who, row, ['order']);
+    }
+    return toLibraries(call, after);
+  },
+});
+
+export const addLibraryFolders = defineEndpoint({
+  operationId: 'addLibraryFolders',
+  method: 'post',
+  path: '/libraries/:id/folders',
+  summary: 'Add folders of a storage',
+  access: { permission: 'library:view' },
+  params: IdParams,
+  body: NewFolders,
+  answer: json(200, Library),
+  errors: ['CONFLICT', 'STORAGE_UNAVAILABLE'],
+  emits: ['library.scan.started'],
+
+  async handle({ params, body }, call) {
+    const { db, who } = call;
+    const row = await lockLibraryRow(db, who, params.id);
+    const manages = may(who, 'library:manage');
+    if (!manages && !(row.type === 'photos' && may(who, 'photo:upload'))) {
+      throw new ApiError('FORBIDDEN', 'This needs the permission library:manage', { permission: 'library:manage' });
+    }
+    refuseManaged(who, row, ['folders']);
+    const folders = await checkedFolders(call, body.folders, (storage) => manages || storage.ownerId === who.accountId);
+    const there = await db('library_folders')
+      .where({ library_id: row.id })
+      .select<{ storage_id: string; path: string }[]>('storage_id', 'path');
+    const added = folders.filter(
+      (folder) => !there.some((one) => one.storage_id === folder.storageId && one.path === folder.path),
+    );
+    await refuseOverlap(db, { libraryId: row.id, type: row.type }, added);
+    await refuseTooMany(call, row.id, { manages, adding: added.length });
+    const rows = await insertFolders(db, row.id, { folders: added, by: who.accountId });
+    if (rows.length > 0) {
+      const targets = rows.map((folder) => ({ folderId: folder.id }));
+      await requestScan(db, {
+        libraryId: row.id,
+        mode: 'quick',
+        trigger: 'folder-added',
+        byAccountId: who.accountId,
+        targets,
+      });
+    }
+    return answerWith(call, await getLibraryRow(db, who, row.id));
+  },
+});
+
+const MEMBER_FOLDERS = 10;
+const MOST_FOLDERS = 100;
+
+async function refuseTooMany(
+  { db, who }: Call,
+  libraryId: string,
+  ask: { manages: boolean; adding: number },
+): Promise<void> {
+  const folders = db('library_folders').count<{ count: number }[]>('* as count');
+  const [counted] = await (ask.manages
+    ? folders.where({ library_id: libraryId })
+    : folders.where({ added_by: who.accountId }));
+  const most = ask.manages ? MOST_FOLDERS : MEMBER_FOLDERS;
+  if ((counted?.count ?? 0) + ask.adding > most) throw conflict('folder-limit', `At most ${most} folders`);
+}
+
+export function triggerOf({ who }: Call): 'resource' | 'key' | 'person' {
+  if (who.operator) return 'resource';
+  return who.kind === 'key' ? 'key' : 'person';
+}
+
+async function answerWith(call: Call, row: LibraryRow): Promise<Library> {
+  call.reply.header('ETag', etagOf(row));
+  return toOneLibrary(call, row);
+}

@@ -1,0 +1,230 @@
+import { Cron } from 'croner';
+import { z } from 'zod';
+import { Role } from '#kernel/permissions.ts';
+import {
+  Bytes,
+  Country,
+  Id,
+  ImageRef,
+  Language,
+  ManagedBy,
+  Milliseconds,
+  RelativePath,
+  Timestamp,
+} from '#kernel/schemas.ts';
+
+export const libraryTypes = [
+  'movies',
+  'shows',
+  'videos',
+  'music',
+  'photos',
+  'books',
+  'comics',
+  'games',
+  'courses',
+  'livetv',
+] as const;
+
+export const LibraryType = z
+  .string()
+  .max(80)
+  .refine((type) => (libraryTypes as readonly string[]).includes(type), {
+    error: `one of ${libraryTypes.join(', ')}`,
+    params: { code: 'unknown_type' },
+  });
+
+/** Built-in agents; those that take a key answer once it is set (listMetadataAgents). */
+export const agentIds = [
+  'nfo',
+  'files',
+  'spine',
+  'wikidata',
+  'musicbrainz',
+  'coverartarchive',
+  'openlibrary',
+  'anilist',
+  'tmdb',
+  'tvdb',
+  'omdb',
+  'fanart',
+  'comicvine',
+  'igdb',
+] as const;
+const Agent = z.string().refine((id) => (agentIds as readonly string[]).includes(id), {
+  error: 'no such metadata agent',
+  params: { code: 'unknown_agent' },
+});
+
+const CronText = z
+  .string()
+  .max(100)
+  .refine(isCron, { error: 'five cron fields', params: { code: 'bad_cron' } })
+  .describe("Five fields, in the server's time zone");
+
+function isCron(text: string): boolean {
+  try {
+    new Cron(text, { paused: true, mode: '5-part' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const Glob = z
+  .string()
+  .min(1)
+  .max(200)
+  .refine((glob) => !glob.includes('\0'), { error: 'a glob without NUL', params: { code: 'bad_glob' } });
+
+/** Every setting of a library; what a type defaults to is in settings.ts. */
+export const LibrarySettings = z
+  .strictObject({
+    previewThumbnails: z.boolean(),
+    introDetection: z.boolean(),
+    creditsDetection: z.boolean(),
+    voiceActivity: z.boolean(),
+    agents: z.array(Agent).max(50).describe('Ordered agent ids'),
+    language: Language,
+    country: Country.nullable(),
+    watch: z.enum(['auto', 'events', 'poll', 'off']),
+    pollMinutes: z.int().min(1).max(1440),
+    scanCron: CronText,
+    trashGraceHours: z.int().min(0).max(8760),
+    trashKeepDays: z.int().min(0).max(3650).describe('0 is for ever'),
+    guardPercent: z.int().min(1).max(100),
+    guardMinimum: z.int().min(1).max(100_000),
+    preferLocal: z.boolean().describe('NFO, sidecars and embedded tags before agents'),
+    saveNfo: z.boolean(),
+    saveArtwork: z.boolean(),
+    fileDeletion: z.boolean(),
+    folderView: z.boolean(),
+    shareLocation: z.boolean(),
+    searchTranscripts: z.boolean(),
+    ignore: z.array(Glob).max(100),
+    mergeVersions: z.boolean(),
+    showMissingEpisodes: z.boolean(),
+    onHome: z.boolean(),
+    ageLimit: z.int().min(0).max(21).nullable().describe('Hidden from accounts whose own limit is lower'),
+  })
+  .meta({ id: 'LibrarySettings' });
+export type LibrarySettings = z.output<typeof LibrarySettings>;
+
+export const LibraryAccess = z
+  .strictObject({
+    everyone: z.boolean(),
+    roles: z.array(Role).max(5).default([]),
+    accountIds: z.array(Id).max(500).default([]),
+  })
+  .meta({ id: 'LibraryAccess' });
+export type LibraryAccess = z.output<typeof LibraryAccess>;
+
+export const LibraryFolder = z
+  .object({
+    id: Id,
+    storageId: Id,
+    storageName: z.string(),
+    state: z.enum(['available', 'unavailable', 'suspect', 'disabled']),
+    itemCount: z.int(),
+    addedBy: Id.nullable(),
+    addedAt: Timestamp,
+    path: z.string().optional().describe('Inside the storage; with library:manage'),
+  })
+  .meta({ id: 'LibraryFolder' });
+export type LibraryFolder = z.output<typeof LibraryFolder>;
+
+export const Library = z
+  .object({
+    id: Id,
+    name: z.string(),
+    type: z.string(),
+    icon: z.string().nullable(),
+    order: z.int(),
+    poster: ImageRef.nullable(),
+    settings: LibrarySettings,
+    folders: z.array(LibraryFolder),
+    state: z
+      .enum(['empty', 'ready', 'scanning', 'partly-unavailable', 'unavailable'])
+      .describe('Computed, never stored'),
+    itemCounts: z.record(z.string(), z.int()).describe('By item type'),
+    sizeBytes: Bytes,
+    durationMs: Milliseconds,
+    missingCount: z.int(),
+    lastScan: z
+      .object({
+        id: Id,
+        state: z.string(),
+        finishedAt: Timestamp.nullable(),
+        added: z.int(),
+        updated: z.int(),
+        missing: z.int(),
+      })
+      .nullable(),
+    may: z
+      .object({ upload: z.boolean(), edit: z.boolean(), scan: z.boolean(), manage: z.boolean() })
+      .describe('What the caller may do here'),
+    access: LibraryAccess.optional().describe('With library:manage'),
+    trashCount: z.int().optional().describe('With library:manage'),
+    managedBy: ManagedBy.nullable(),
+    managedFields: z.array(z.string()).optional().describe('With library:manage'),
+    revision: z.int(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({ id: 'Library' });
+export type Library = z.output<typeof Library>;
+
+const Name = z.string().trim().min(1).max(80);
+const NewFolder = z.strictObject({ storageId: Id, path: RelativePath });
+export type NewFolder = z.output<typeof NewFolder>;
+
+export const LibraryDraft = z.strictObject({
+  name: Name,
+  type: LibraryType,
+  icon: z.string().max(100).nullable().optional(),
+  folders: z.array(NewFolder).max(100).default([]),
+  settings: LibrarySettings.partial().default({}),
+  access: LibraryAccess.default({ everyone: true, roles: [], accountIds: [] }),
+  order: z.int().min(0).max(10_000).optional(),
+  managedBy: ManagedBy.optional().describe("The operator's key only"),
+  managedFields: z.array(z.string().max(60)).max(60).optional().describe("The operator's key only"),
+});
+export type LibraryDraft = z.output<typeof LibraryDraft>;
+
+const nullableSettings = Object.fromEntries(
+  Object.entries(LibrarySettings.shape).map(([key, schema]) => [key, (schema as z.ZodType).nullable().optional()]),
+);
+
+export const LibraryChange = z.strictObject({
+  name: Name.optional(),
+  type: z.string().optional().describe('Only to be told that it cannot change'),
+  icon: z.string().max(100).nullable().optional(),
+  folders: z
+    .array(z.union([z.strictObject({ id: Id }), NewFolder]))
+    .max(100)
+    .optional()
+    .describe('The whole list'),
+  settings: z.strictObject(nullableSettings).optional().describe('Merged key by key; null returns to the default'),
+  access: LibraryAccess.optional(),
+  order: z.int().min(0).max(10_000).optional(),
+  posterImageId: Id.nullable().optional().describe('null is the mosaic'),
+  confirmRemoval: z.boolean().default(false),
+  managedBy: ManagedBy.nullable().optional().describe("The operator's key only; null sets the library free"),
+  managedFields: z.array(z.string().max(60)).max(60).optional().describe("The operator's key only"),
+});
+export type LibraryChange = z.output<typeof LibraryChange>;
+
+export const LibraryOrder = z.strictObject({
+  ids: z
+    .array(Id)
+    .min(1)
+    .max(500)
+    .refine((ids) => new Set(ids).size === ids.length, { error: 'an id twice', params: { code: 'duplicate' } }),
+});
+
+export const NewFolders = z.strictObject({ folders: z.array(NewFolder).min(1).max(20) });
+
+export const LibraryListQuery = z.object({
+  type: LibraryType.optional(),
+  for: z.enum(['view', 'upload', 'edit']).default('view'),
+});

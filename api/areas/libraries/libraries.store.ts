@@ -1,0 +1,156 @@
+import { conflict, notFound } from '#kernel/errors.ts';
+import type { Principal } from '#kernel/principal.ts';
+import { onlyVisibleLibraries } from '#kernel/visibility.ts';
+import type { ManagedBy } from '#platform/config.ts';
+import { breaks, type Db } from '#platform/db.ts';
+import { newId } from '#platform/ids.ts';
+import type { LibraryDraft, LibrarySettings } from './libraries.schemas.ts';
+
+export interface LibraryRow {
+  id: string;
+  name: string;
+  type: string;
+  icon: string | null;
+  position: number;
+  settings: Partial<LibrarySettings>;
+  everyone: boolean;
+  access_roles: string[];
+  poster_image_id: string | null;
+  managed_by: ManagedBy | null;
+  managed_fields: string[];
+  item_counts: Record<string, number>;
+  size_bytes: number;
+  duration_ms: number;
+  missing_count: number;
+  trash_count: number;
+  revision: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+const COLUMNS = [
+  'id',
+  'name',
+  'type',
+  'icon',
+  'position',
+  'settings',
+  'everyone',
+  'access_roles',
+  'poster_image_id',
+  'managed_by',
+  'managed_fields',
+  'item_counts',
+  'size_bytes',
+  'duration_ms',
+  'missing_count',
+  'trash_count',
+  'revision',
+  'created_at',
+  'updated_at',
+].map((column) => `libraries.${column}`);
+
+export const MOST_LIBRARIES = 500;
+
+/** Start of every read: only what `who` may see exists for them. */
+function visible(db: Db, who: Principal) {
+  return db('libraries').select<LibraryRow[]>(COLUMNS).modify(onlyVisibleLibraries, who);
+}
+
+/** In sidebar order. */
+export async function listLibraryRows(db: Db, who: Principal, type?: string): Promise<LibraryRow[]> {
+  const query = visible(db, who).orderBy([{ column: 'position' }, { column: 'name_folded' }, { column: 'id' }]);
+  if (type) query.where('type', type);
+  return query;
+}
+
+export async function findLibraryRow(db: Db, who: Principal, id: string): Promise<LibraryRow | undefined> {
+  const [row] = await visible(db, who).where('libraries.id', id);
+  return row;
+}
+
+/** Throws NOT_FOUND. */
+export async function getLibraryRow(db: Db, who: Principal, id: string): Promise<LibraryRow> {
+  const row = await findLibraryRow(db, who, id);
+  if (!row) throw notFound();
+  return row;
+}
+
+/** The row held until the end of the transaction, so that two changes follow each other. Throws NOT_FOUND. */
+export async function lockLibraryRow(db: Db, who: Principal, id: string): Promise<LibraryRow> {
+  const [row] = await visible(db, who).where('libraries.id', id).forUpdate('libraries');
+  if (!row) throw notFound();
+  return row;
+}
+
+export async function findManagedLibraryId(db: Db, uid: string): Promise<string | undefined> {
+  const row = await db('libraries')
+    .whereRaw(`managed_by ->> 'uid' = ?`, [uid])
+    .whereNull('deleted_at')
+    .first<{ id: string } | undefined>('id');
+  return row?.id;
+}
+
+/** Throws 409 `duplicate-name` and `library-limit`. */
+export async function insertLibrary(db: Db, draft: LibraryDraft): Promise<string> {
+  await db.raw(`select pg_advisory_xact_lock(hashtext('libraries'))`); // the limit and the next place are counted
+  const [counted] = await db('libraries')
+    .whereNull('deleted_at')
+    .select<{ n: number; last: number }[]>(db.raw('count(*) as n, coalesce(max(position), -1) as last'));
+  if ((counted?.n ?? 0) >= MOST_LIBRARIES) throw conflict('library-limit', `At most ${MOST_LIBRARIES} libraries`);
+  const id = newId();
+  await unlessNameTaken(() =>
+    db('libraries').insert({
+      id,
+      name: draft.name,
+      name_folded: foldName(draft.name),
+      type: draft.type,
+      icon: draft.icon ?? null,
+      position: draft.order ?? (counted?.last ?? -1) + 1,
+      settings: JSON.stringify(draft.settings),
+      age_limit: draft.settings.ageLimit ?? null,
+      managed_by: draft.managedBy ? JSON.stringify(draft.managedBy) : null,
+      managed_fields: draft.managedFields ?? [],
+    }),
+  );
+  return id;
+}
+
+/** Throws 409 `duplicate-name`. The revision grows. */
+export async function changeLibraryRow(db: Db, id: string, change: Record<string, unknown>): Promise<void> {
+  const name = typeof change['name'] === 'string' ? { name_folded: foldName(change['name']) } : {};
+  await unlessNameTaken(() =>
+    db('libraries')
+      .where({ id })
+      .update({ ...change, ...name, revision: db.raw('revision + 1'), updated_at: new Date() }),
+  );
+}
+
+function foldName(name: string): string {
+  return name.normalize('NFKC').toLowerCase();
+}
+
+async function unlessNameTaken(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (breaks(error, 'libraries_name')) throw conflict('duplicate-name', 'A library of that name exists already');
+    throw error;
+  }
+}
+
+/** Gone for everybody from the next request; rows go by job library.delete. */
+export async function hideLibrary(db: Db, id: string): Promise<void> {
+  await db('libraries').where({ id }).update({ deleted_at: new Date() });
+}
+
+/** Places follow `ids`, then the others in their old order; ids the caller cannot see were refused before. */
+export async function writeOrder(db: Db, ids: readonly string[]): Promise<void> {
+  await db.raw(
+    `update libraries l set position = o.place, revision = revision + 1, updated_at = now()
+     from (select id, row_number() over (order by array_position(?::uuid[], id) nulls last, position, name_folded) - 1 as place
+           from libraries where deleted_at is null) o
+     where l.id = o.id and l.position is distinct from o.place`,
+    [[...ids]],
+  );
+}

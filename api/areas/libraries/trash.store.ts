@@ -1,0 +1,185 @@
+import type { Knex } from 'knex';
+import type { Db } from '#platform/db.ts';
+
+export interface TrashRow {
+  id: string;
+  trashed_at: Date;
+  trash_reason: 'missing' | 'deleted' | 'folder-removed';
+  trashed_by: string | null;
+  child_count: number;
+}
+
+export interface TrashFilter {
+  libraryId: string;
+  reason?: string | undefined;
+  q?: string | undefined;
+  before?: Date | undefined;
+}
+
+/** Entries of the trash: an item whose show (or owner, for an extra) lies there too is part of that entry. */
+export function trashEntries(db: Db, { libraryId, reason, q, before }: TrashFilter): Knex.QueryBuilder {
+  const query = db('items as i')
+    .where('i.library_id', libraryId)
+    .whereNotNull('i.trashed_at')
+    .whereNotExists((above) => {
+      above
+        .from('items as a')
+        .whereNotNull('a.trashed_at')
+        .whereRaw('a.id in (i.parent_id, i.grandparent_id, i.extra_of)');
+    });
+  if (reason) query.where('i.trash_reason', reason);
+  if (before) query.where('i.trashed_at', '<=', before);
+  if (q)
+    query.whereRaw('foyer_fold(i.title) like ?', [
+      `%${escapeLike(q.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase())}%`,
+    ]);
+  return query;
+}
+
+function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&');
+}
+
+export function selectTrash(db: Db, query: Knex.QueryBuilder): Knex.QueryBuilder {
+  return query.select('i.id', 'i.trashed_at', 'i.trash_reason', 'i.trashed_by').select(
+    db.raw(`(select count(*)::int from items c where c.trashed_at is not null
+      and (c.parent_id = i.id or c.grandparent_id = i.id)) as child_count`),
+  );
+}
+
+export interface TrashFile {
+  id: string;
+  /** The entry it belongs to. */
+  entry_id: string;
+  size_bytes: number;
+  missing: boolean;
+  away: boolean;
+}
+
+/** Files of entries and of all below them. */
+export async function filesOfEntries(db: Db, ids: readonly string[]): Promise<TrashFile[]> {
+  const found = await db.raw<{ rows: TrashFile[] }>(
+    `select f.id, e.id as entry_id, f.size_bytes, f.missing_since is not null as missing,
+            not (s.enabled and s.state in ('available', 'degraded')) as away
+     from unnest(?::uuid[]) as e(id)
+     join items i on e.id in (i.id, i.parent_id, i.grandparent_id, i.extra_of)
+     join media_files f on f.item_id = i.id
+     join storages s on s.id = f.storage_id`,
+    [[...ids]],
+  );
+  return found.rows;
+}
+
+export async function trashTotals(
+  db: Db,
+  libraryId: string,
+): Promise<{ items: number; files: number; bytesOnStorage: number }> {
+  const [row] = await db('items as i')
+    .leftJoin('media_files as f', 'f.item_id', 'i.id')
+    .where('i.library_id', libraryId)
+    .whereNotNull('i.trashed_at')
+    .select<{ items: number; files: number; bytes: number }[]>(
+      db.raw(`count(distinct i.id)::int as items, count(f.id)::int as files,
+        coalesce(sum(f.size_bytes) filter (where f.missing_since is null), 0)::bigint as bytes`),
+    );
+  return { items: row?.items ?? 0, files: row?.files ?? 0, bytesOnStorage: row?.bytes ?? 0 };
+}
+
+const TOMBSTONE_DAYS = 365;
+
+/**
+ * Purges entries with all below them: ids and states go to a tombstone for a year, files that are still there get an
+ * ignore mark, and rows go. How many items went.
+ */
+export async function purgeEntries(db: Db, libraryId: string, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0;
+  const below = `select i.id from unnest(?::uuid[]) as e(id) join items i on e.id in (i.id, i.parent_id, i.grandparent_id, i.extra_of)
+    where i.library_id = ?`;
+  const list = [...ids];
+  await db.raw(
+    `insert into item_tombstones (item_id, library_id, type, identity_key, external_ids, hashes, states, expires_at)
+     select i.id, i.library_id, i.type, i.identity_key, i.external_ids,
+       array(select encode(sampled_hash, 'hex') from media_files where item_id = i.id and sampled_hash is not null),
+       coalesce((select jsonb_agg(to_jsonb(s)) from item_states s where s.item_id = i.id), '[]'),
+       now() + make_interval(days => ?)
+     from items i where i.id in (${below}) on conflict (item_id) do nothing`,
+    [TOMBSTONE_DAYS, list, libraryId],
+  );
+  await db.raw(
+    `insert into ignored_files (library_id, storage_id, path)
+     select library_id, storage_id, path from media_files where missing_since is null and item_id in (${below})
+     on conflict do nothing`,
+    [list, libraryId],
+  );
+  await recordRemovals(db, libraryId, { sql: below, ids: list });
+  const gone = await db.raw<{ rowCount: number }>(`delete from items where id in (${below})`, [list, libraryId]);
+  await countTrash(db, libraryId);
+  return gone.rowCount;
+}
+
+async function recordRemovals(db: Db, libraryId: string, below: { sql: string; ids: string[] }): Promise<void> {
+  await db.raw(
+    `with gone as (${below.sql}),
+          grown as (update libraries set change_seq = change_seq + (select count(*) from gone) where id = ? returning change_seq)
+     insert into library_removals (library_id, seq, item_id)
+     select ?, grown.change_seq - row_number() over () + 1, gone.id from gone, grown`,
+    [below.ids, libraryId, libraryId, libraryId],
+  );
+}
+
+/** The rollup on the library's row, after whatever changed its trash. */
+export async function countTrash(db: Db, libraryId: string): Promise<void> {
+  await db.raw(
+    `update libraries set trash_count = (select count(*) from items where library_id = ? and trashed_at is not null) where id = ?`,
+    [libraryId, libraryId],
+  );
+}
+
+interface Restorable {
+  id: string;
+  away: boolean;
+  folder_gone: boolean;
+  missing: boolean;
+  library_id: string;
+}
+
+/** What stands against restoring each of `ids`; an id that is not in the trash is absent. */
+export async function restorability(
+  db: Db,
+  libraryId: string,
+  ids: readonly string[],
+): Promise<Map<string, Restorable>> {
+  const found = await db.raw<{ rows: Restorable[] }>(
+    `select i.id, i.library_id,
+       coalesce(bool_and(not (s.enabled and s.state in ('available', 'degraded'))), false) as away,
+       count(f.id) = 0 as folder_gone,
+       coalesce(bool_and(f.missing_since is not null), false) as missing
+     from items i
+     left join items below on i.id in (below.id, below.parent_id, below.grandparent_id)
+     left join media_files f on f.item_id = below.id
+     left join storages s on s.id = f.storage_id
+     where i.library_id = ? and i.trashed_at is not null and i.id = any(?::uuid[])
+     group by i.id`,
+    [libraryId, [...ids]],
+  );
+  return new Map(found.rows.map((row) => [row.id, row]));
+}
+
+/** Out of the trash, with parents and everything below; what has no file begins a new grace as missing. */
+export async function restoreEntries(db: Db, libraryId: string, ids: readonly string[]): Promise<string[]> {
+  const restored = await db.raw<{ rows: { id: string }[] }>(
+    `with chosen as (select id, parent_id, grandparent_id from items where library_id = ? and id = any(?::uuid[]))
+     update items i set trashed_at = null, trash_reason = null, trashed_by = null, updated_at = now(),
+       revision = revision + 1, change_seq = l.change_seq + 1,
+       availability = case when f.there is false then 'missing' end,
+       missing_since = case when f.there is false then now() end
+     from libraries l, lateral (select bool_or(missing_since is null) as there from media_files where item_id = i.id) f
+     where l.id = i.library_id and i.library_id = ? and i.trashed_at is not null and exists (
+       select 1 from chosen c where c.id in (i.id, i.parent_id, i.grandparent_id, i.extra_of) or i.id in (c.parent_id, c.grandparent_id))
+     returning i.id`,
+    [libraryId, [...ids], libraryId],
+  );
+  await db('libraries').where({ id: libraryId }).increment('change_seq', 1);
+  await countTrash(db, libraryId);
+  return restored.rows.map((row) => row.id);
+}

@@ -1,0 +1,1 @@
+export { requestScan, type ScanWish } from './request-scan.ts';

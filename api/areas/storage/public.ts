@@ -1,0 +1,1 @@
+export { findStorages, isBelow, isFolder, type Place, placeInStorage, type Storage } from './roots.ts';

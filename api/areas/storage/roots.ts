@@ -1,0 +1,90 @@
+import { realpath, stat } from 'node:fs/promises';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import type { Config } from '#platform/config.ts';
+import type { Db } from '#platform/db.ts';
+
+export interface Storage {
+  id: string;
+  name: string;
+  state: string;
+  enabled: boolean;
+  readOnly: boolean;
+  ownerId: string | null;
+  /** Below the media root of that name. */
+  rootName: string | null;
+  path: string;
+}
+
+interface StorageRow {
+  id: string;
+  name: string;
+  state: string;
+  enabled: boolean;
+  read_only: boolean;
+  owner_id: string | null;
+  root_name: string | null;
+  path: string;
+}
+
+export async function findStorages(db: Db, ids: readonly string[]): Promise<Map<string, Storage>> {
+  const rows = await db('storages')
+    .whereIn('id', ids)
+    .select<StorageRow[]>('id', 'name', 'state', 'enabled', 'read_only', 'owner_id', 'root_name', 'path');
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      {
+        id: row.id,
+        name: row.name,
+        state: row.enabled ? row.state : 'disabled',
+        enabled: row.enabled,
+        readOnly: row.read_only,
+        ownerId: row.owner_id,
+        rootName: row.root_name,
+        path: row.path,
+      },
+    ]),
+  );
+}
+
+const LIMIT_MS = 5000;
+
+function inTime<T>(work: Promise<T>): Promise<T | 'slow'> {
+  return Promise.race([
+    work,
+    new Promise<'slow'>((resolve) => {
+      setTimeout(() => resolve('slow'), LIMIT_MS).unref();
+    }),
+  ]);
+}
+
+export type Place = { kind: 'there'; absolute: string } | { kind: 'absent' | 'outside' | 'away' };
+
+/**
+ * Where `path` of a mount storage is in this process, links resolved and still below the media root. `away` when the
+ * root itself is gone or does not answer within 5 seconds.
+ */
+export async function placeInStorage(
+  config: Config,
+  storage: Pick<Storage, 'rootName' | 'path'>,
+  path: string,
+): Promise<Place> {
+  const root = config.mediaRoots.find((one) => one.name === storage.rootName);
+  const top = root && (await inTime(realpath(root.path).catch(() => undefined)));
+  if (!top || top === 'slow') return { kind: 'away' };
+  const found = await inTime(realpath(join(top, storage.path, path)).catch(() => undefined));
+  if (found === 'slow') return { kind: 'away' };
+  if (!found) return { kind: 'absent' };
+  return isBelow(top, found) ? { kind: 'there', absolute: found } : { kind: 'outside' };
+}
+
+/** Whole segments compared: `/films2` is not below `/films`. */
+export function isBelow(top: string, path: string): boolean {
+  const way = relative(top, path);
+  return way === '' || (!isAbsolute(way) && way !== '..' && !way.startsWith(`..${sep}`));
+}
+
+export async function isFolder(absolute: string): Promise<boolean> {
+  const found = await inTime(stat(absolute).catch(() => undefined));
+  return found !== 'slow' && found?.isDirectory() === true;
+}

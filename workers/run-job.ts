@@ -1,0 +1,159 @@
+import type { Queue } from '#platform/jobs.ts';
+import { type JobName, jobs } from '#platform/jobs.ts';
+import { jobSeconds } from '#platform/metrics.ts';
+import { emit } from '#platform/outbox.ts';
+import { addTask, enqueue } from '#platform/queue.ts';
+import { FinalFailure, type Handler, type Handlers, type Work, type WorkerDeps } from './work.ts';
+
+const FREE_LOSSES = 3; // a lost worker costs no attempt so often; then the job is taken for poison
+const CANCEL_LOOK_MS = 2000;
+
+interface JobRow {
+  id: string;
+  kind: JobName;
+  queue: Queue;
+  state: string;
+  payload: unknown;
+  checkpoint: unknown;
+  attempts: number;
+  max_attempts: number;
+  losses: number;
+  priority: number;
+}
+
+interface Setting {
+  deps: WorkerDeps;
+  handlers: Handlers;
+  stop: AbortSignal;
+}
+
+/** One attempt. The row is the record: it decides about retries, graphile-worker only brings it here. */
+export async function runJob(id: string, { deps, handlers, stop }: Setting): Promise<void> {
+  const job = await begin(deps, id);
+  if (!job) return;
+  const cancel = new AbortController();
+  const signal = AbortSignal.any([stop, cancel.signal]);
+  const look = setInterval(
+    () => void cancelled(deps, id).then((asked) => asked && cancel.abort('cancelled')),
+    CANCEL_LOOK_MS,
+  );
+  const began = performance.now();
+  let outcome = 'completed';
+  try {
+    const payload = jobs[job.kind].payload.parse(job.payload) as never;
+    const handle = handlers[job.kind] as Handler<JobName>;
+    const result = await handle(payload, workFor(job, deps, signal));
+    await finish(deps, id, {
+      state: 'completed',
+      progress: 1,
+      result: result === undefined ? null : JSON.stringify(result),
+    });
+  } catch (error) {
+    outcome = await afterFailure(job, { deps, error, reason: signal.aborted ? String(signal.reason) : undefined });
+  } finally {
+    clearInterval(look);
+    jobSeconds.observe({ kind: job.kind, outcome }, (performance.now() - began) / 1000);
+  }
+}
+
+async function begin({ db, config, log }: WorkerDeps, id: string): Promise<JobRow | undefined> {
+  return db.transaction(async (transaction) => {
+    const row = await transaction('jobs').where({ id }).forUpdate().first<JobRow | undefined>();
+    if (!row || !['waiting', 'delayed', 'active'].includes(row.state)) return undefined;
+    const wasLost = row.state === 'active';
+    if (wasLost && row.losses >= FREE_LOSSES) {
+      const error = JSON.stringify({ code: 'INTERNAL', reason: 'worker-lost', message: 'Its worker died each time' });
+      await transaction('jobs').where({ id }).update({ state: 'failed', error, finished_at: new Date() });
+      log.warn({ job: id, kind: row.kind }, 'job given up: its worker died each time');
+      return undefined;
+    }
+    const change = wasLost ? { losses: row.losses + 1 } : { attempts: row.attempts + 1 };
+    const now = new Date();
+    await transaction('jobs')
+      .where({ id })
+      .update({ ...change, state: 'active', started_at: now, updated_at: now, worker: config.pod, run_at: null });
+    return { ...row, ...change };
+  });
+}
+
+async function cancelled({ db }: WorkerDeps, id: string): Promise<boolean> {
+  const row = await db('jobs')
+    .where({ id })
+    .first<{ cancel_requested: boolean } | undefined>('cancel_requested')
+    .catch(() => undefined);
+  return row?.cancel_requested ?? false;
+}
+
+function workFor(job: JobRow, deps: WorkerDeps, signal: AbortSignal): Work {
+  return {
+    ...deps,
+    log: deps.log.child({ job: job.id, kind: job.kind }),
+    jobId: job.id,
+    attempt: job.attempts,
+    signal,
+    checkpoint: job.checkpoint,
+    keep: async (db, checkpoint, progress) => {
+      const at = progress === undefined ? {} : { progress };
+      await db('jobs')
+        .where({ id: job.id })
+        .update({ checkpoint: JSON.stringify(checkpoint), updated_at: new Date(), ...at });
+    },
+    emit,
+    enqueue,
+  };
+}
+
+async function finish({ db }: WorkerDeps, id: string, change: object): Promise<void> {
+  const now = new Date();
+  await db('jobs')
+    .where({ id })
+    .update({ ...change, finished_at: now, updated_at: now });
+}
+
+interface Failure {
+  deps: WorkerDeps;
+  error: unknown;
+  reason: string | undefined;
+}
+
+/** Says what became of the attempt. A job whose process stops is put back without having used an attempt. */
+async function afterFailure(job: JobRow, { deps, error, reason }: Failure): Promise<string> {
+  const { db, log } = deps;
+  if (reason === 'cancelled') {
+    await finish(deps, job.id, { state: 'cancelled' });
+    return 'cancelled';
+  }
+  if (reason === 'stopping') {
+    await again(deps, job, { state: 'waiting', attempts: Math.max(0, job.attempts - 1) });
+    return 'yielded';
+  }
+  log.warn({ err: error, job: job.id, kind: job.kind, attempt: job.attempts }, 'job failed');
+  const message = error instanceof Error ? error.message.slice(0, 300) : 'unknown';
+  const told = JSON.stringify({ code: error instanceof FinalFailure ? error.code : 'INTERNAL', message });
+  if (error instanceof FinalFailure || job.attempts >= job.max_attempts) {
+    await finish(deps, job.id, { state: 'failed', error: told });
+    return 'failed';
+  }
+  await db('jobs').where({ id: job.id }).update({ error: told });
+  await again(deps, job, { state: 'delayed', run_at: new Date(Date.now() + backoffMs(job.attempts)) });
+  return 'failed';
+}
+
+/** 10 s doubling to an hour, with jitter. */
+function backoffMs(attempts: number): number {
+  return Math.min(3_600_000, 10_000 * 2 ** (attempts - 1)) * (0.75 + Math.random() / 2);
+}
+
+async function again(
+  { db }: WorkerDeps,
+  job: JobRow,
+  change: { state: string; run_at?: Date; attempts?: number },
+): Promise<void> {
+  await db.transaction(async (transaction) => {
+    // Equal work may have been asked for meanwhile: it waits under the key already, so this one keeps none.
+    await transaction('jobs')
+      .where({ id: job.id })
+      .update({ ...change, key: null, updated_at: new Date() });
+    await addTask(transaction, { id: job.id, queue: job.queue, priority: job.priority, runAt: change.run_at });
+  });
+}
