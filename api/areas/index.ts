@@ -1,6 +1,7 @@
 import type { Area } from '#kernel/endpoint.ts';
+import { authArea } from './auth/index.ts';
 import { librariesArea } from './libraries/index.ts';
 import { serverArea } from './server/index.ts';
 
 /** The one list of what is served, in the order of SPEC 1. */
-export const areas = [serverArea, librariesArea] as const satisfies readonly Area[];
+export const areas = [serverArea, authArea, librariesArea] as const satisfies readonly Area[];

@@ -59,8 +59,12 @@ function refuseOutsideHours({ viewingHours, timeZone }: Identified): void {
 
 /** A page of another site can send our cookie, but not our header. */
 function refuseForged(endpoint: Endpoint, cookie: boolean, client: Client): void {
-  if (!cookie || endpoint.method === 'get' || client.id) return;
-  throw new ApiError('FORBIDDEN', 'X-Client-Id is missing', { header: 'X-Client-Id' });
+  if (cookie && endpoint.method !== 'get') requireClientId(client);
+}
+
+/** For changes that a cookie stands for. */
+export function requireClientId(client: Client): void {
+  if (!client.id) throw new ApiError('FORBIDDEN', 'X-Client-Id is missing', { header: 'X-Client-Id' });
 }
 
 function refuseKind(endpoint: Endpoint, who: Principal, cookie: boolean): void {

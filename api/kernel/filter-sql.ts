@@ -1,5 +1,4 @@
 import type { Knex } from 'knex';
-import { invalid } from './errors.ts';
 import type { Condition, FilterField, Operator, Rules } from './filter.ts';
 import { parseDate, type Span } from './filter-fields.ts';
 
@@ -189,19 +188,4 @@ export function idOrName<C>({ id, name }: { id?: string; name: string }): Where<
     query.where((either: Query) => byName(either, condition, context));
     if (ids.length > 0) query.orWhereRaw(`${id} = any(?::uuid[])`, [ids]);
   };
-}
-
-/** Milliseconds that a list may run before it is too broad. */
-export const BROAD_MS = 5000;
-
-/** Runs a query of a caller's own shape; stopped after five seconds it is 400 `query_too_broad`. */
-export async function bounded<T>(run: () => PromiseLike<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    if ((error as { code?: string }).code === '57014' || (error as Error).name === 'KnexTimeoutError') {
-      throw invalid(['query', 'filter'], 'query_too_broad', 'this takes too long; narrow it');
-    }
-    throw error;
-  }
 }

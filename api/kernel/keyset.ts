@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Db } from '#platform/db.ts';
+import { bounded } from './bounded.ts';
 import type { SortTerm } from './sort.ts';
 
 /**
@@ -42,15 +43,16 @@ export async function walk(list: Walk, stretch: Stretch): Promise<WalkedRow[]> {
   const segments = segmentsOf(list, stretch);
   const branches = segments.map((narrow, number) => branch(list, { stretch, narrow, number }));
   const [only] = branches;
-  if (branches.length === 1 && only) return only;
-  const rows: (WalkedRow & { segment: number })[] = await list.db.unionAll(branches, true).limit(stretch.limit);
+  if (branches.length === 1 && only) return bounded(only);
+  const all = list.db.queryBuilder().unionAll(branches, true).limit(stretch.limit);
+  const rows = await bounded<(WalkedRow & { segment: number })[]>(all);
   return rows.sort((a, b) => a.segment - b.segment); // each branch is in order already
 }
 
 /** One row of the list with its key; undefined when the list does not hold it. */
 export async function rowOf(list: Walk, id: string): Promise<WalkedRow | undefined> {
   const query = list.query.clone().whereRaw('?? = ?::uuid', [list.idColumn, id]).limit(1);
-  const [row] = (await selectKeys(list, list.spread ? list.spread(query) : query)) as WalkedRow[];
+  const [row] = await bounded<WalkedRow[]>(selectKeys(list, list.spread ? list.spread(query) : query));
   return row;
 }
 
@@ -88,7 +90,7 @@ function orderBy(
 ): void {
   for (const [i, term] of list.terms.entries()) {
     const column = merged ? `x.key_${i}` : term.column;
-    const nulls = term.nullable ? ` nulls ${backwards ? 'first' : 'last'}` : '';
+    const nulls = term.nullable || term.indexed ? ` nulls ${backwards ? 'first' : 'last'}` : '';
     query.orderByRaw(`${column} ${term.descending !== backwards ? 'desc' : 'asc'}${nulls}`);
   }
   query.orderByRaw(`?? ${backwards ? 'desc' : 'asc'}`, [merged ? 'x.id' : list.idColumn]);

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import { z } from 'zod';
 import type { Db } from '#platform/db.ts';
 import { type Keys, sign } from '#platform/keys.ts';
+import { bounded } from './bounded.ts';
 import type { Answer } from './endpoint.ts';
 import { invalid, notFound } from './errors.ts';
 import { type Key, keyOfRow, rowOf, type Value, type Walk, type WalkedRow, walk } from './keyset.ts';
@@ -171,7 +172,7 @@ export async function countUpTo(db: Db, query: Knex.QueryBuilder): Promise<Total
     .clearOrder()
     .select(db.raw('1'))
     .limit(EXACT + 1);
-  const [row] = await db.select<{ n: number }[]>(db.raw('count(*) as n')).from(inner.as('counted'));
+  const [row] = await bounded<{ n: number }[]>(db.select(db.raw('count(*) as n')).from(inner.as('counted')));
   const total = Number(row?.n ?? 0);
   if (total <= EXACT) return { total };
   const { sql, bindings } = query.clone().clearSelect().clearOrder().select(db.raw('1')).toSQL();

@@ -9,7 +9,7 @@ export interface SortField {
   nullable?: boolean;
   /** Descends when the caller gives no sign and it is the default. */
   descends?: boolean;
-  /** A list by this field walks an index; others sort what the filter left. */
+  /** A list by this field walks an index that keeps nulls last; others sort what the filter left. */
   indexed?: boolean;
   /** The order is a circle that starts here and ends just before (a day's shuffle). */
   start?: number;

@@ -5,6 +5,7 @@ import * as items from './20261121100200_items_create.ts';
 import * as jobs from './20261121100300_jobs_create.ts';
 import * as scanning from './20261121100400_scanning_create.ts';
 import * as trash from './20261121100500_libraries_trash.ts';
+import * as itemsOrder from './20261121100600_items_order.ts';
 import * as streaming from './20261121150000_streaming_sessions.ts';
 
 export interface Migration {
@@ -19,5 +20,6 @@ export const migrations: Record<string, Migration> = {
   '20261121100300_jobs_create': jobs,
   '20261121100400_scanning_create': scanning,
   '20261121100500_libraries_trash': trash,
+  '20261121100600_items_order': itemsOrder,
   '20261121150000_streaming_sessions': streaming,
 };

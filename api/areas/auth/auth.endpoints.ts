@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { requireClientId } from '#kernel/admission.ts';
+import { bearer, cookieValue, readAccessToken, refreshCookie, sessionCookie } from '#kernel/credentials.ts';
+import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
+import { ApiError, notFound } from '#kernel/errors.ts';
+import { IdParams } from '#kernel/schemas.ts';
+import { EndSessionsQuery, LoggedOut, Login, Logout, Me, Refresh, SessionRecord, SignIn } from './auth.schemas.ts';
+import { login as signIn } from './login.ts';
+import { readMe } from './me.view.ts';
+import { refresh } from './refresh.ts';
+import { sessionOfToken } from './refresh-tokens.store.ts';
+import { listSessionRows, removeOtherSessions, removeSession, toSession } from './sessions.store.ts';
+import { clearCookies } from './sign-in.ts';
+
+export const login = defineEndpoint({
+  operationId: 'login',
+  method: 'post',
+  path: '/auth/login',
+  summary: 'Sign in with a name and a password',
+  access: { anyone: true, because: 'this is how one signs in' },
+  body: Login,
+  answer: json(200, SignIn),
+  errors: ['UNAUTHENTICATED', 'FORBIDDEN', 'RATE_LIMITED'],
+  transaction: 'manual',
+
+  async handle({ body }, call) {
+    return signIn(call, body);
+  },
+});
+
+export const refreshSession = defineEndpoint({
+  operationId: 'refreshSession',
+  method: 'post',
+  path: '/auth/refresh',
+  summary: 'Trade a refresh token for a new pair',
+  access: { anyone: true, because: 'the refresh token is the credential' },
+  body: Refresh,
+  optionalBody: true,
+  answer: json(200, SignIn),
+  errors: ['AUTH_TOKEN_EXPIRED', 'AUTH_TOKEN_INVALID'],
+  transaction: 'manual',
+
+  async handle({ body }, call) {
+    return refresh(call, body.refreshToken);
+  },
+});
+
+export const logout = defineEndpoint({
+  operationId: 'logout',
+  method: 'post',
+  path: '/auth/logout',
+  summary: 'End the session of the credential presented',
+  access: { anyone: true, because: 'whoever presents an expired credential may still end its session' },
+  body: Logout,
+  optionalBody: true,
+  answer: json(200, LoggedOut),
+  errors: ['FORBIDDEN'],
+
+  async handle({ body }, call) {
+    const token = bearer(call.headers);
+    if (token?.startsWith('foyer_'))
+      throw new ApiError('FORBIDDEN', 'A key is ended in API keys', { by: 'credential' });
+    if (!token && !body.refreshToken && call.headers.cookie) requireClientId(call.client);
+    const sessionId = await sessionPresented(call, body.refreshToken);
+    clearCookies(call);
+    return { ended: sessionId !== undefined && (await removeSession(call.db, { id: sessionId })) };
+  },
+});
+
+/** By access token, however old, or by refresh token. */
+async function sessionPresented(call: Call, refreshToken: string | undefined): Promise<string | undefined> {
+  const { headers, client, deps, db } = call;
+  const access = bearer(headers) ?? cookieValue(headers, sessionCookie(client.secure));
+  const claims = access && (await readAccessToken(deps.keys, access).catch(() => undefined));
+  if (claims) return claims.sessionId;
+  const second = refreshToken ?? cookieValue(headers, refreshCookie(client.secure));
+  return second ? sessionOfToken(db, second) : undefined;
+}
+
+export const getMe = defineEndpoint({
+  operationId: 'getMe',
+  method: 'get',
+  path: '/auth/me',
+  summary: 'Who I am and what this credential may do',
+  access: { signedIn: true },
+  anyHour: true,
+  answer: json(200, Me),
+
+  async handle(_input, call) {
+    const me = await readMe(call);
+    const etag = `"${createHash('sha256').update(JSON.stringify(me)).digest('base64url').slice(0, 22)}"`;
+    call.reply.header('ETag', etag);
+    call.reply.header('Cache-Control', 'private, no-cache');
+    if (call.headers['if-none-match'] === etag) call.reply.status(304);
+    return me;
+  },
+});
+
+export const listSessions = defineEndpoint({
+  operationId: 'listSessions',
+  method: 'get',
+  path: '/auth/sessions',
+  summary: 'My sign-ins',
+  access: { person: true },
+  anyHour: true,
+  answer: json(200, z.object({ items: z.array(SessionRecord) })),
+
+  async handle(_input, { db, who }) {
+    const rows = await listSessionRows(db, who.accountId, who.mainProfile ? undefined : who.profileId);
+    return { items: rows.map((row) => toSession(row, who.sessionId)) };
+  },
+});
+
+export const endSession = defineEndpoint({
+  operationId: 'endSession',
+  method: 'delete',
+  path: '/auth/sessions/:id',
+  summary: 'End one of my sign-ins',
+  access: { person: true },
+  anyHour: true,
+  params: IdParams,
+  answer: none(),
+
+  async handle({ params }, { db, who }) {
+    const ended = await removeSession(db, { id: params.id, accountId: who.accountId });
+    if (!ended && !(await endedLately(db, who.accountId, params.id))) throw notFound();
+    if (ended) {
+      await db('audit_log')
+        .insert({ id: params.id, account_id: who.accountId, action: 'session-ended' })
+        .onConflict('id')
+        .ignore();
+    }
+  },
+});
+
+/** Repeating it within a day is no error. */
+async function endedLately(db: Call['db'], accountId: string, id: string): Promise<boolean> {
+  const row = await db('audit_log')
+    .where({ id, account_id: accountId, action: 'session-ended' })
+    .whereRaw(`at > now() - interval '24 hours'`)
+    .first<{ id: string } | undefined>('id');
+  return row !== undefined;
+}
+
+export const endOtherSessions = defineEndpoint({
+  operationId: 'endOtherSessions',
+  method: 'delete',
+  path: '/auth/sessions',
+  summary: 'End my other sign-ins',
+  access: { person: true },
+  anyHour: true,
+  query: EndSessionsQuery,
+  answer: json(200, z.object({ endedSessions: z.int(), revokedKeys: z.int() })),
+
+  async handle({ query }, { db, who }) {
+    if (!who.mainProfile) throw new ApiError('FORBIDDEN', 'This needs the main profile', { by: 'profile' });
+    const endedSessions = await removeOtherSessions(
+      db,
+      who.accountId,
+      query.keepCurrent === 'true' ? who.sessionId : undefined,
+    );
+    const keys = db('api_keys').where({ account_id: who.accountId }).whereNull('revoked_at');
+    const revokedKeys = query.apiKeys === 'true' ? await keys.update({ revoked_at: new Date() }) : 0;
+    return { endedSessions, revokedKeys };
+  },
+});

@@ -1,0 +1,12 @@
+import { defineArea } from '#kernel/endpoint.ts';
+import { endOtherSessions, endSession, getMe, listSessions, login, logout, refreshSession } from './auth.endpoints.ts';
+
+export const authArea = defineArea('auth', 'Auth', [
+  login,
+  refreshSession,
+  logout,
+  getMe,
+  listSessions,
+  endSession,
+  endOtherSessions,
+]);

@@ -1,0 +1,71 @@
+import type { z } from 'zod';
+import { getAccount } from '#areas/users/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { iso } from '#kernel/schemas.ts';
+import { mayWatch, resumesAt, type ViewingWindow } from '#kernel/viewing-hours.ts';
+import type { Me } from './auth.schemas.ts';
+import { listProfiles } from './sessions.store.ts';
+
+interface Row {
+  email: string | null;
+  email_verified: boolean;
+  library_mode: 'default' | 'only';
+  age_limit: number | null;
+  hide_unrated: boolean;
+  viewing_hours: ViewingWindow[];
+  time_zone: string | null;
+  limits: Record<string, unknown>;
+  restrictions: Record<string, 'allow' | 'deny'>;
+  must_change_password: boolean;
+  language: string | null;
+  discoverable: boolean;
+}
+
+/** What an app needs when it starts. */
+export async function readMe(call: Call): Promise<z.input<typeof Me>> {
+  const { db, who } = call;
+  const row = await db('accounts').where({ id: who.accountId }).first<Row>();
+  const granted = await db('library_access')
+    .where({ account_id: who.accountId })
+    .select<{ library_id: string }[]>('library_id');
+  const profiles = await listProfiles(db, who.accountId, { limits: who.mainProfile });
+  const profile = profiles.find((one) => one.id === who.profileId);
+  if (!profile) throw new Error('a credential speaks for a profile');
+  return {
+    account: await getAccount(db, who.accountId),
+    profile,
+    profiles,
+    credential: credentialOf(call),
+    permissions: [...who.permissions],
+    access: {
+      libraries: { mode: row.library_mode, ids: granted.map((one) => one.library_id) },
+      ageLimit: row.age_limit,
+      hideUnrated: row.hide_unrated,
+      viewingHours: row.viewing_hours,
+      timeZone: row.time_zone,
+      limits: row.limits,
+      restrictions: row.restrictions,
+    },
+    viewing: viewingOf(call, row),
+    email: row.email ? { address: row.email, verified: row.email_verified } : null,
+    mustChangePassword: row.must_change_password,
+    mustAddTwoFactor: false,
+    confirmedUntil: iso(who.confirmedUntil ?? null),
+    language: row.language,
+    timeZone: row.time_zone,
+    discoverable: row.discoverable,
+  };
+}
+
+function credentialOf({ who }: Call): z.input<typeof Me>['credential'] {
+  if (who.kind === 'key')
+    return { kind: 'api-key', ...(who.keyId && { keyId: who.keyId }), scopes: [...(who.scopes ?? [])] };
+  return { kind: 'session', ...(who.sessionId && { sessionId: who.sessionId }) };
+}
+
+function viewingOf({ who, now }: Call, row: Row): z.input<typeof Me>['viewing'] {
+  const free = who.role === 'owner' || who.role === 'admin';
+  const zone = row.time_zone ?? 'UTC';
+  if (free || mayWatch(row.viewing_hours, zone, now)) return { allowed: true };
+  return { allowed: false, resumesAt: iso(resumesAt(row.viewing_hours, zone, now)) };
+}

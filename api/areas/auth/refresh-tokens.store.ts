@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import type { Db } from '#platform/db.ts';
+import { newSecret } from '#platform/ids.ts';
+import { REFRESH_DAYS } from './sessions.store.ts';
+
+const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+export interface Issued {
+  token: string;
+  expiresAt: Date;
+}
+
+/** 256 random bits, kept only as SHA-256. */
+export async function insertRefreshToken(db: Db, sessionId: string, number: number): Promise<Issued> {
+  const token = newSecret('foyrt_');
+  const [row] = await db('refresh_tokens')
+    .insert({
+      hash: hashOf(token),
+      session_id: sessionId,
+      number,
+      expires_at: db.raw('now() + make_interval(days => ?)', [REFRESH_DAYS]),
+    })
+    .returning<{ expires_at: Date }[]>('expires_at');
+  if (!row) throw new Error('no row');
+  return { token, expiresAt: row.expires_at };
+}
+
+export interface Used {
+  sessionId: string;
+  number: number;
+  expired: boolean;
+}
+
+/** One statement decides: of any number at once exactly one finds the token unused. */
+export async function useRefreshToken(db: Db, token: string, retryKey: string | undefined): Promise<Used | undefined> {
+  const found = await db.raw<{ rows: { session_id: string; number: number; expired: boolean }[] }>(
+    `update refresh_tokens set used_at = now(), retry_key = ? where hash = ? and used_at is null
+     returning session_id, number, expires_at < now() as expired`,
+    [retryKey ?? null, hashOf(token)],
+  );
+  const [row] = found.rows;
+  return row && { sessionId: row.session_id, number: row.number, expired: row.expired };
+}
+
+export interface Spent {
+  session_id: string;
+  retry_key: string | null;
+  successor_sealed: string | null;
+  /** Used no more than 30 seconds ago. */
+  recent: boolean;
+  /** The pair it was traded for has been used in turn. */
+  successor_used: boolean;
+}
+
+export async function findSpentToken(db: Db, token: string): Promise<Spent | undefined> {
+  const found = await db.raw<{ rows: Spent[] }>(
+    `select t.session_id, t.retry_key, t.successor_sealed, t.used_at > now() - interval '30 seconds' as recent,
+       exists (select 1 from refresh_tokens n where n.session_id = t.session_id and n.number > t.number and n.used_at is not null) as successor_used
+     from refresh_tokens t where t.hash = ? and t.used_at is not null`,
+    [hashOf(token)],
+  );
+  return found.rows[0];
+}
+
+/** The session a refresh token belongs to, used or not: for signing out. */
+export async function sessionOfToken(db: Db, token: string): Promise<string | undefined> {
+  const row = await db('refresh_tokens')
+    .where({ hash: hashOf(token) })
+    .first<{ session_id: string } | undefined>('session_id');
+  return row?.session_id;
+}
+
+/** Keeps the new pair sealed for a repeat of the same presentation whose answer was lost. */
+export async function keepSuccessor(db: Db, token: string, sealed: string): Promise<void> {
+  await db('refresh_tokens')
+    .where({ hash: hashOf(token) })
+    .update({ successor_sealed: sealed });
+}

@@ -1,0 +1,150 @@
+import type { Client } from '#kernel/endpoint.ts';
+import { iso } from '#kernel/schemas.ts';
+import type { Db } from '#platform/db.ts';
+import { newId } from '#platform/ids.ts';
+import type { Profile, SessionRecord } from './auth.schemas.ts';
+
+export const REFRESH_DAYS = 30;
+const MOST_SESSIONS = 100;
+
+export interface SessionDraft {
+  accountId: string;
+  profileId: string;
+  deviceId: string | undefined;
+  client: Client;
+  method: SessionRecord['method'];
+  cookie: boolean;
+  remember: boolean;
+  sessionMaxDays: number;
+}
+
+/** A new sign-in; of more than 100 the longest unused go. */
+export async function insertSession(db: Db, draft: SessionDraft): Promise<string> {
+  const id = newId();
+  await db('sessions').insert({
+    id,
+    account_id: draft.accountId,
+    profile_id: draft.profileId,
+    device_id: draft.deviceId ?? null,
+    client_id: draft.client.id ?? null,
+    method: draft.method,
+    cookie: draft.cookie,
+    remember: draft.remember,
+    address: draft.client.address,
+    confirmed_until: db.raw(`now() + interval '10 minutes'`),
+    expires_at: db.raw('now() + make_interval(days => ?)', [draft.sessionMaxDays]),
+  });
+  await db.raw(
+    `delete from sessions where id in (
+       select id from sessions where account_id = ? order by last_seen_at desc offset ?)`,
+    [draft.accountId, MOST_SESSIONS],
+  );
+  return id;
+}
+
+interface SessionRow {
+  id: string;
+  account_id: string;
+  profile_id: string;
+  device_id: string | null;
+  method: SessionRecord['method'];
+  two_factor: boolean;
+  address: string | null;
+  confirmed_until: Date | null;
+  created_at: Date;
+  last_seen_at: Date;
+  expires_at: Date;
+  device_name: string | null;
+  client_name: string | null;
+  platform: string | null;
+}
+
+/** Sessions of an account, of one profile when given, newest use first. */
+export async function listSessionRows(db: Db, accountId: string, profileId?: string): Promise<SessionRow[]> {
+  const query = db('sessions as s')
+    .leftJoin('devices as d', 'd.id', 's.device_id')
+    .where('s.account_id', accountId)
+    .whereRaw('s.expires_at > now()')
+    .orderBy([{ column: 's.last_seen_at', order: 'desc' }, 's.id'])
+    .select<SessionRow[]>('s.*', 'd.name as device_name', 'd.client_name', 'd.platform');
+  if (profileId) query.where('s.profile_id', profileId);
+  return query;
+}
+
+export async function findSessionRow(db: Db, id: string): Promise<SessionRow | undefined> {
+  const [row] = await db('sessions as s')
+    .leftJoin('devices as d', 'd.id', 's.device_id')
+    .where('s.id', id)
+    .select<SessionRow[]>('s.*', 'd.name as device_name', 'd.client_name', 'd.platform');
+  return row;
+}
+
+/** Ends a sign-in with its refresh tokens; counts from the next request on every pod. */
+export async function removeSession(db: Db, where: { id: string; accountId?: string }): Promise<boolean> {
+  const query = db('sessions').where({ id: where.id });
+  if (where.accountId) query.where({ account_id: where.accountId });
+  return (await query.delete()) > 0;
+}
+
+export async function removeOtherSessions(db: Db, accountId: string, keep: string | undefined): Promise<number> {
+  const query = db('sessions').where({ account_id: accountId });
+  if (keep) query.whereNot({ id: keep });
+  return query.delete();
+}
+
+export function toSession(row: SessionRow, currentId: string | undefined): SessionRecord {
+  const device = { name: row.device_name ?? '', clientName: row.client_name, platform: row.platform };
+  return {
+    id: row.id,
+    device: row.device_id ? { id: row.device_id, ...device } : null,
+    method: row.method,
+    twoFactor: row.two_factor,
+    profileId: row.profile_id,
+    current: row.id === currentId,
+    address: row.address,
+    createdAt: iso(row.created_at),
+    lastSeenAt: iso(row.last_seen_at),
+    expiresAt: iso(row.expires_at),
+    confirmedUntil: iso(row.confirmed_until),
+  };
+}
+
+interface ProfileRow {
+  id: string;
+  name: string;
+  main: boolean;
+  color: string;
+  language: string | null;
+  pin_hash: string | null;
+  time_zone: string | null;
+  country: string | null;
+  private: boolean;
+  keep_history: boolean;
+  limits: Profile['limits'] | null;
+  created_at: Date;
+  last_used_at: Date | null;
+}
+
+/** The main profile first. */
+export async function listProfiles(db: Db, accountId: string, show: { limits: boolean }): Promise<Profile[]> {
+  const rows = await db('profiles')
+    .where({ account_id: accountId })
+    .orderBy([{ column: 'main', order: 'desc' }, 'created_at'])
+    .select<ProfileRow[]>('*');
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    main: row.main,
+    avatar: null,
+    color: row.color,
+    language: row.language,
+    hasPin: row.pin_hash !== null,
+    timeZone: row.time_zone,
+    country: row.country,
+    private: row.private,
+    keepHistory: row.keep_history,
+    ...(show.limits && row.limits ? { limits: row.limits } : {}),
+    createdAt: iso(row.created_at),
+    lastUsedAt: iso(row.last_used_at),
+  }));
+}

@@ -1,0 +1,184 @@
+import type { Knex } from 'knex';
+import {
+  calendarDay,
+  flag,
+  folded,
+  idOrName,
+  moment,
+  related,
+  type SqlField,
+  scalar,
+  type Where,
+} from '#kernel/filter-sql.ts';
+import type { Principal } from '#kernel/principal.ts';
+import { containersSql } from './kinds.ts';
+
+/** SQL of the filter fields over `items as i`, the caller's state `s` joined. */
+
+/** What a condition may depend on beside its values. */
+export interface Asking {
+  who: Principal;
+  now: Date;
+}
+export type ItemWhere = Where<Asking>;
+
+/** One filter field of items as the table in fields.ts declares it. */
+export interface ItemField extends SqlField<Asking> {
+  label: string;
+  /** Item types that have it; absent is all. */
+  types?: readonly string[];
+  /** Sorted by under this name. */
+  sort?: string;
+  indexed?: true;
+  facet?: true;
+  /** The caller's own state. */
+  mine?: true;
+  /** Only for those who may edit. */
+  editors?: true;
+}
+
+type Query = Knex.QueryBuilder;
+
+/** `details ->> 'camera'`, of a fixed name of ours. */
+export const detail = (...path: string[]): string => `(i.details #>> '{${path.join()}}')`;
+
+/** A number inside details; null where it is none. */
+export const detailNumber = (...path: string[]): string =>
+  `(case when jsonb_typeof(i.details #> '{${path.join()}}') = 'number' then ${detail(...path)}::double precision end)`;
+
+export const foldedDetail = (...path: string[]): ItemWhere => folded(`foyer_fold(${detail(...path)})`);
+
+/** Tags of one kind, by id or by name without case and accents. */
+export function tagged(kind: string): ItemWhere {
+  const rows = (query: Query): void => {
+    query.from('item_tags as t').whereRaw(`t.item_id = i.id and t.library_id = i.library_id and t.kind = '${kind}'`);
+  };
+  return related(rows, idOrName({ id: 't.tag_id', name: 't.name_folded' }));
+}
+
+export const credited: ItemWhere = related(
+  (query) => query.from('credits as c').join('people as who', 'who.id', 'c.person_id').whereRaw('c.item_id = i.id'),
+  idOrName({ id: 'who.id', name: 'who.name_folded' }),
+);
+
+/** A file of the item; `match` speaks of `f`. */
+export const onFile = (match: ItemWhere): ItemWhere =>
+  related((query) => query.from('media_files as f').whereRaw('f.item_id = i.id and not f.ignored'), match);
+
+/** A stream of one kind in one of the item's files; `match` speaks of `st`. */
+export const onStream = (kind: 'video' | 'audio' | 'subtitle', match: ItemWhere): ItemWhere =>
+  related(
+    (query) =>
+      query
+        .from('media_files as f')
+        .join('media_streams as st', 'st.file_id', 'f.id')
+        .whereRaw(`f.item_id = i.id and not f.ignored and st.kind = '${kind}'`),
+    match,
+  );
+
+/** A parent or grandparent of one type, by id or title; where scans know only a name, that of the item's own list. */
+export function above(type: string, list: string): ItemWhere {
+  const parents = related<Asking>(
+    (query) => query.from('items as a').whereRaw(`a.id in (i.parent_id, i.grandparent_id) and a.type = '${type}'`),
+    idOrName({ id: 'a.id', name: 'foyer_fold(a.title)' }),
+  );
+  const listed = inList(list);
+  return (query, condition, asking) => {
+    const absent = condition.op === 'ne' || condition.op === 'nin' || condition.values[0] === 'false';
+    query.where((inner: Query) => parents(inner, condition, asking));
+    const also = (inner: Query): void => listed(inner, condition, asking);
+    if (absent) query.where(also);
+    else query.orWhere(also);
+  };
+}
+
+/** A list of `{name}` inside details. */
+export const inList = (list: string): ItemWhere =>
+  related(
+    (query) =>
+      query.joinRaw(
+        `from jsonb_array_elements(case when jsonb_typeof(i.details -> '${list}') = 'array' then i.details -> '${list}' else '[]' end) as e`,
+      ),
+    folded(`foyer_fold(e ->> 'name')`),
+  );
+
+/** Ids of items: hidden or unknown ones match nothing. */
+export const itemId =
+  (sql: string): ItemWhere =>
+  (query, condition, asking) => {
+    if (condition.op === 'exists') {
+      scalar<Asking>(sql, 'uuid')(query, condition, asking);
+      return;
+    }
+    scalar<Asking>(`${sql}::text`, 'text')(
+      query,
+      { ...condition, values: condition.values.map((value) => value.toLowerCase()) },
+      asking,
+    );
+  };
+
+/** Anything above the item. */
+export const ancestor: ItemWhere = related(
+  (query) =>
+    query
+      .from(query.client.raw('unnest(array[i.parent_id, i.grandparent_id]) as up(id)'))
+      .whereRaw('up.id is not null'),
+  (query, condition) => {
+    query.whereRaw('up.id::text = any(?::text[])', [condition.values.map((value) => value.toLowerCase())]);
+  },
+);
+
+/** `imdb:tt0111161`, by the index of external ids. */
+export const externalId: ItemWhere = (query, { op, values }) => {
+  if (op === 'exists') {
+    query.whereRaw(`(i.external_ids <> '{}') = ?`, [values[0] === 'true']);
+    return;
+  }
+  const either = (inner: Query): void => {
+    for (const value of values) {
+      const [provider = '', ...rest] = value.split(':');
+      inner.orWhereRaw('i.external_ids @> ?::jsonb', [JSON.stringify({ [provider]: rest.join(':') })]);
+    }
+  };
+  if (op === 'ne' || op === 'nin') query.whereNot(either);
+  else query.where(either);
+};
+
+/** Leaves below a container, of what is not trashed. */
+const LEAVES = `from items k left join item_states ks on ks.item_id = k.id and ks.profile_id = s_profile.id
+  where k.trashed_at is null and k.extra_of is null and k.type <> all(${containersSql})
+    and (k.parent_id = i.id or k.grandparent_id = i.id)`;
+
+/** A condition on the caller's state of the item itself, or of what lies in a container. */
+function stateOf({ leaf, container }: { leaf: string; container: string }): ItemWhere {
+  const compiled = `(case when i.type = any(${containersSql}) then ${container} else ${leaf} end)`;
+  return (query, condition, { who }) => {
+    const bound = compiled.split('s_profile.id');
+    const wanted = (condition.values[0] === 'true') === (condition.op === 'eq');
+    query.whereRaw(
+      wanted ? bound.join('?::uuid') : `not ${bound.join('?::uuid')}`,
+      new Array<string | null>(bound.length - 1).fill(who.profileId || null) as Knex.RawBinding[],
+    );
+  };
+}
+
+const ANY_LEFT = `exists (select 1 ${LEAVES} and not coalesce(ks.watched, false))`;
+const ANY_BEGUN = `exists (select 1 ${LEAVES} and (ks.watched or ks.position_ms > 0))`;
+
+export const watched = stateOf({
+  leaf: 'coalesce(s.watched, false)',
+  container: `(not ${ANY_LEFT} and exists (select 1 ${LEAVES}))`,
+});
+export const unwatched = stateOf({ leaf: 'not coalesce(s.watched, false)', container: ANY_LEFT });
+export const inProgress = stateOf({
+  leaf: '(not coalesce(s.watched, false) and coalesce(s.position_ms, 0) > 0)',
+  container: `(${ANY_LEFT} and ${ANY_BEGUN})`,
+});
+
+/** Areas that are not there yet keep nothing: such a field matches no item. */
+export const never: ItemWhere = (query, { op, values }) => {
+  const absent = op === 'ne' || op === 'nin' || values[0] === 'false';
+  query.whereRaw(absent ? 'true' : 'false');
+};
+
+export { calendarDay, flag, folded, moment, scalar };

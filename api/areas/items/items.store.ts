@@ -1,0 +1,206 @@
+import { notFound } from '#kernel/errors.ts';
+import { may, type Principal } from '#kernel/principal.ts';
+import { iso } from '#kernel/schemas.ts';
+import type { Db } from '#platform/db.ts';
+import { detailLists, ExtraKind, type ItemDetail, type ItemSummary, moreDetails } from './items.schemas.ts';
+import { containersSql, isContainer } from './kinds.ts';
+import { findTags } from './relations.store.ts';
+import {
+  findItemSummaries,
+  pickParsed,
+  type SummaryRow,
+  summaryRows,
+  toSummaries,
+  visibleItems,
+  withoutNull,
+} from './summaries.store.ts';
+
+/** What other areas ask of an item before they act on it. */
+export interface VisibleItem {
+  id: string;
+  libraryId: string;
+  libraryType: string;
+  librarySettings: Record<string, unknown>;
+  type: string;
+  container: boolean;
+  title: string;
+  parentId: string | null;
+  grandparentId: string | null;
+  extraOf: string | null;
+  indexNumber: number | null;
+  parentIndex: number | null;
+  runtimeMs: number | null;
+  fileCount: number;
+  revision: number;
+}
+
+interface VisibleRow {
+  id: string;
+  library_id: string;
+  library_type: string;
+  library_settings: Record<string, unknown>;
+  type: string;
+  title: string;
+  parent_id: string | null;
+  grandparent_id: string | null;
+  extra_of: string | null;
+  index_number: number | null;
+  parent_index: number | null;
+  runtime_ms: number | null;
+  file_count: number;
+  revision: number;
+}
+
+/** The item, extras too; 404 for what does not exist, is in the trash, or the caller may not see. */
+export async function getVisibleItem(db: Db, who: Principal, id: string): Promise<VisibleItem> {
+  const row: VisibleRow | undefined = await visibleItems(db, who)
+    .join('libraries as l', 'l.id', 'i.library_id')
+    .where('i.id', id)
+    .select(
+      ...['id', 'library_id', 'type', 'title', 'parent_id', 'grandparent_id', 'extra_of', 'index_number'].map(on),
+      ...['parent_index', 'runtime_ms', 'file_count', 'revision'].map(on),
+      'l.type as library_type',
+      'l.settings as library_settings',
+    )
+    .first();
+  if (!row) throw notFound();
+  return {
+    id: row.id,
+    libraryId: row.library_id,
+    libraryType: row.library_type,
+    librarySettings: row.library_settings,
+    type: row.type,
+    container: isContainer(row.type),
+    title: row.title,
+    parentId: row.parent_id,
+    grandparentId: row.grandparent_id,
+    extraOf: row.extra_of,
+    indexNumber: row.index_number,
+    parentIndex: row.parent_index,
+    runtimeMs: row.runtime_ms,
+    fileCount: row.file_count,
+    revision: row.revision,
+  };
+}
+
+const on = (name: string): string => `i.${name}`;
+
+/** Photos tell where they were taken unless the library keeps that to its editors. */
+export function sharesPlace(who: Principal, settings: Record<string, unknown>): boolean {
+  return settings.shareLocation !== false || may(who, 'item:edit');
+}
+
+interface DetailRow extends SummaryRow {
+  overview: string | null;
+  tagline: string | null;
+  external_ids: Record<string, string>;
+  size_bytes: number;
+  extra_of: string | null;
+  extra_kind: string | null;
+  added_by: string | null;
+  revision: number;
+  updated_at: Date;
+  shares_place: boolean;
+}
+
+/** ItemDetail without includes, its files empty; ids that are hidden are left out. Any number of items in four queries. */
+export async function findItemDetails(
+  db: Db,
+  who: Principal,
+  ids: readonly string[],
+): Promise<Map<string, ItemDetail>> {
+  const rows: DetailRow[] = await summaryRows(db, who)
+    .join('libraries as l', 'l.id', 'i.library_id')
+    .whereRaw('i.id = any(?::uuid[])', [[...ids]])
+    .select(...['overview', 'tagline', 'external_ids', 'size_bytes', 'extra_of', 'extra_kind'].map(on))
+    .select(...['added_by', 'revision', 'updated_at'].map(on))
+    .select(db.raw(`coalesce(l.settings ->> 'shareLocation', 'true') <> 'false' as shares_place`));
+  const [summaries, tags] = await Promise.all([toSummaries(db, who, rows), findTags(db, ids)]);
+  return new Map(
+    rows.map((row, i) => [row.id, toDetail(row, summaries[i] as ItemSummary, { who, tags: tags.get(row.id) ?? {} })]),
+  );
+}
+
+type Tags = Partial<Record<string, { id?: string; name: string }[]>>;
+
+function toDetail(row: DetailRow, summary: ItemSummary, { who, tags }: { who: Principal; tags: Tags }): ItemDetail {
+  const names = (kind: string): string[] => (tags[kind] ?? []).map((tag) => tag.name);
+  const edit = may(who, 'item:edit');
+  const { place, ...more } = pickParsed(row.details, moreDetails);
+  return {
+    ...summary,
+    ...withoutNull({
+      ...more,
+      place: row.shares_place || edit ? place : undefined,
+      overview: row.overview,
+      tagline: row.tagline,
+      sizeBytes: row.file_count > 0 ? row.size_bytes : undefined,
+      extraOf: row.extra_of,
+      extraKind: ExtraKind.safeParse(row.extra_kind).data,
+      addedBy: row.added_by,
+    }),
+    ...emptyLists,
+    ...pickParsed(row.details, detailLists),
+    genres: names('genre'),
+    tags: names('tag'),
+    labels: names('label'),
+    studios: [...(tags.studio ?? []), ...(tags.network ?? [])],
+    countries: names('country'),
+    externalIds: row.external_ids,
+    lockedFields: row.locked_fields,
+    files: [],
+    revision: row.revision,
+    updatedAt: iso(row.updated_at),
+    may: { edit, delete: edit, download: may(who, 'download:own'), refresh: edit },
+  };
+}
+
+const emptyLists = { ratings: [], trailers: [], links: [], ageRatings: [] };
+
+interface Leaf {
+  id: string;
+  watched: boolean;
+  position: number;
+  played: Date | null;
+}
+
+const goesOn = ['show', 'season', 'course', 'section', 'album', 'comic-series', 'author'];
+
+/**
+ * The child of a container to go on with: the one begun last, else the first unwatched after the last one played, else the
+ * first unwatched; specials only when nothing else is left. Undefined when everything is watched, or for what has no order.
+ */
+export async function nextUp(db: Db, who: Principal, containerId: string): Promise<ItemSummary | undefined> {
+  const leaves: Leaf[] = await visibleItems(db, who)
+    .whereNull('i.extra_of')
+    .whereRaw(`(i.parent_id = ? or i.grandparent_id = ?) and i.type <> all(${containersSql})`, [
+      containerId,
+      containerId,
+    ])
+    .select('i.id')
+    .select(
+      db.raw(`coalesce(s.watched, false) as watched, coalesce(s.position_ms, 0) as position,
+        s.last_played_at as played`),
+    )
+    .orderByRaw(`(i.type = 'episode' and i.parent_index = 0), i.parent_index nulls first, i.index_number nulls last`)
+    .orderBy('i.id')
+    .limit(20_000);
+  const next = nextOf(leaves);
+  return next && (await findItemSummaries(db, who, [next.id])).get(next.id);
+}
+
+/** `leaves` in order. */
+export function nextOf<L extends Omit<Leaf, 'id'>>(leaves: readonly L[]): L | undefined {
+  const playedAt = (leaf: L): number => leaf.played?.getTime() ?? 0;
+  const latest = (list: readonly L[]): L | undefined =>
+    list.reduce<L | undefined>((best, leaf) => (!best || playedAt(leaf) > playedAt(best) ? leaf : best), undefined);
+  const begun = latest(leaves.filter((leaf) => !leaf.watched && leaf.position > 0));
+  const last = latest(leaves.filter((leaf) => leaf.played !== null));
+  if (begun && (!last || playedAt(begun) >= playedAt(last))) return begun;
+  const after = last ? leaves.slice(leaves.indexOf(last) + 1) : [];
+  return after.find((leaf) => !leaf.watched) ?? begun ?? leaves.find((leaf) => !leaf.watched);
+}
+
+export function hasNext(type: string): boolean {
+  return goesOn.includes(type);
+}

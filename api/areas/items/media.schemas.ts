@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { Bytes, Id, ImageRef, Milliseconds, Timestamp } from '#kernel/schemas.ts';
+
+export const MediaStream = z
+  .object({
+    id: Id,
+    index: z.int().describe('In the container; external tracks count on from 1000'),
+    kind: z.enum(['video', 'audio', 'subtitle', 'attachment']),
+    codec: z.string(),
+    profile: z.string().optional(),
+    language: z.string().optional().describe('BCP 47'),
+    title: z.string().optional(),
+    default: z.boolean(),
+    forced: z.boolean(),
+    hearingImpaired: z.boolean(),
+    external: z.boolean().describe('A file beside the film'),
+    width: z.int().optional(),
+    height: z.int().optional(),
+    frameRate: z.number().optional(),
+    hdr: z.enum(['hdr10', 'hdr10plus', 'dolby-vision', 'hlg']).optional(),
+    channels: z.int().optional(),
+    sampleRate: z.int().optional(),
+  })
+  .meta({ id: 'MediaStream' });
+export type MediaStream = z.output<typeof MediaStream>;
+
+const mediaFile = {
+  id: Id,
+  itemId: Id,
+  edition: z.string().optional(),
+  container: z.string().describe('Empty until probed'),
+  sizeBytes: Bytes,
+  durationMs: Milliseconds.describe('0 until probed'),
+  bitrate: z.int().describe('Bits a second; 0 until probed'),
+  streams: z.array(MediaStream),
+  missing: z.boolean(),
+  addedAt: Timestamp,
+};
+export const MediaFile = z.object(mediaFile).meta({ id: 'MediaFile' });
+export type MediaFile = z.output<typeof MediaFile>;
+
+export const Chapter = z
+  .object({
+    index: z.int(),
+    title: z.string(),
+    startMs: Milliseconds,
+    endMs: Milliseconds,
+    image: ImageRef.optional(),
+    source: z.enum(['file', 'audiobook', 'agent', 'person']),
+  })
+  .meta({ id: 'Chapter' });
+export type Chapter = z.output<typeof Chapter>;
+
+export const Marker = z
+  .object({
+    id: Id,
+    fileId: Id.nullable(),
+    kind: z.enum(['intro', 'recap', 'credits', 'commercial']),
+    startMs: Milliseconds,
+    endMs: Milliseconds,
+    source: z.string(),
+  })
+  .meta({ id: 'ItemMarker' });
+export type Marker = z.output<typeof Marker>;
+
+export const FileDetail = z
+  .object({
+    ...mediaFile,
+    editionLabel: z.string().optional(),
+    part: z.int().optional(),
+    parts: z.int().optional(),
+    chaptersCount: z.int(),
+    attachments: z.array(z.object({ name: z.string(), mime: z.string(), sizeBytes: Bytes })),
+    embedded: z.record(z.string(), z.string()).describe('Tags of the file: at most 200 pairs and 32 KiB'),
+    probedAt: Timestamp.nullable(),
+    keyframeIndex: z.boolean(),
+    hashes: z.object({ sampled: z.string(), content: z.string().optional() }).optional(),
+    fingerprints: z.array(z.object({ kind: z.string(), version: z.int() })).optional(),
+    analyses: z.array(z.object({ name: z.string(), state: z.string(), at: Timestamp.nullable() })),
+    chapters: z.array(Chapter).optional().describe('include=chapters'),
+    storageId: Id.optional().describe('library:manage only, as the four below'),
+    folderId: Id.optional(),
+    path: z.string().optional().describe('Inside the storage'),
+    modifiedAt: Timestamp.optional(),
+    rawProbe: z.record(z.string(), z.unknown()).optional().describe('include=probe'),
+  })
+  .meta({ id: 'FileDetail' });
+export type FileDetail = z.output<typeof FileDetail>;

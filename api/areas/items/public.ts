@@ -1,0 +1,26 @@
+/** What other areas and workers may use of Items. */
+export {
+  type FileRow,
+  findFileRows,
+  findFiles,
+  findStreamRows,
+  findStreams,
+  type StreamRow,
+  toMediaFile,
+  toMediaStream,
+} from './files.store.ts';
+export {
+  Artwork,
+  Credit,
+  ItemDetail,
+  ItemSummary,
+  ItemType,
+  itemTypes,
+  PersonRole,
+  UserState,
+} from './items.schemas.ts';
+export { getVisibleItem, nextUp, type VisibleItem } from './items.store.ts';
+export { containerTypes, heldTypesOf, isContainer, resolutionOf, topTypesOf } from './kinds.ts';
+export { Chapter, Marker, MediaFile, MediaStream } from './media.schemas.ts';
+export { findItemSummaries, listSummaries } from './summaries.store.ts';
+export { trashedSummaries } from './trashed.store.ts';

@@ -1,0 +1,58 @@
+import type { Redis } from '#platform/redis.ts';
+
+/** The Redis stream that carries offers of sessions to workers; the rows in Postgres are the truth. */
+export const OFFERS = 'foyer:transcode:offers';
+
+/** Tells of a wanted segment, of a session's end, and of a stored one. */
+export const wantChannel = (id: string): string => `foyer:transcode:want:${id}`;
+export const readyChannel = (id: string): string => `foyer:transcode:ready:${id}`;
+
+/** Workers that are there and their slots, each renewed every 3 s. */
+export const WORKERS = 'foyer:transcode:workers';
+
+export interface Want {
+  rendition: string;
+  /** -1 asks for the init segment. */
+  segment: number;
+  /** It is there already: the worker only learns where the viewer is. */
+  stored?: boolean;
+}
+
+/** Lost with Redis: workers then find the open rows themselves within 2 seconds. */
+export async function offerSession(redis: Redis, id: string): Promise<void> {
+  await redis.xadd(OFFERS, 'MAXLEN', '~', 1000, '*', 'id', id).catch(() => null);
+}
+
+export async function announceWant(redis: Redis, id: string, want: Want): Promise<void> {
+  await redis.publish(wantChannel(id), JSON.stringify(want)).catch(() => 0);
+}
+
+/** Tells the session's worker to look at the row now. */
+export async function announceStop(redis: Redis, id: string): Promise<void> {
+  await redis.publish(wantChannel(id), 'stop').catch(() => 0);
+}
+
+export async function announceReady(redis: Redis, id: string, key: string): Promise<void> {
+  await redis.publish(readyChannel(id), key).catch(() => 0);
+}
+
+/** A worker's slots, kept for 10 seconds. */
+export async function reportWorker(redis: Redis, id: string, slots: number): Promise<void> {
+  await redis.hset(WORKERS, id, JSON.stringify({ slots, at: Date.now() })).catch(() => 0);
+}
+
+export async function forgetWorker(redis: Redis, id: string): Promise<void> {
+  await redis.hdel(WORKERS, id).catch(() => 0);
+}
+
+/** Slots of all workers seen in the last 10 seconds; undefined when Redis is away. */
+export async function countWorkerSlots(redis: Redis): Promise<number | undefined> {
+  const all = await redis.hgetall(WORKERS).catch(() => undefined);
+  if (!all) return undefined;
+  let total = 0;
+  for (const text of Object.values(all)) {
+    const { slots, at } = JSON.parse(text) as { slots: number; at: number };
+    if (Date.now() - at < 10_000) total += slots;
+  }
+  return total;
+}

@@ -1,0 +1,253 @@
+import type { Hdr } from '#platform/media.ts';
+import { exactRate, type Rate } from './rate.ts';
+
+/** What Playback decided, in words that the worker and the playlists understand. Times are of the file's clock from 0, ms. */
+export interface StreamWish {
+  playbackSessionId: string;
+  accountId: string;
+  profileId: string;
+  itemId: string;
+  fileId: string;
+  /** `copy`: the video goes through as it is; `encode`: it is made anew on a grid of 2 seconds. */
+  mode: 'copy' | 'encode';
+  container: 'fmp4' | 'ts';
+  durationMs: number;
+  /** Where the viewer begins. */
+  startMs: number;
+  /** Variants v0 to v3, the chosen one first. Absent for sound alone. */
+  video?: VideoWish[];
+  audio: AudioWish[];
+  subtitles: SubtitleWish[];
+}
+
+export interface VideoWish {
+  streamIndex: number;
+  action: 'copy' | 'encode';
+  sourceCodec: string;
+  codec: string;
+  width: number;
+  height: number;
+  frameRate: number;
+  bitrate: number;
+  toneMap: boolean;
+  deinterlace: boolean;
+  rotation?: number | undefined;
+  /** Of a copied stream. */
+  hdr?: Hdr | undefined;
+  burnIn?: BurnIn | undefined;
+}
+
+export interface BurnIn {
+  streamIndex: number;
+  kind: 'text' | 'picture';
+  /** A file beside the film, inside the same storage. */
+  path?: string | undefined;
+}
+
+export interface AudioWish {
+  streamId: string;
+  streamIndex: number;
+  action: 'copy' | 'encode';
+  sourceCodec: string;
+  codec: string;
+  channels: number;
+  bitrate: number;
+  language?: string | undefined;
+  title?: string | undefined;
+  default: boolean;
+}
+
+export interface SubtitleWish {
+  streamId: string;
+  streamIndex?: number | undefined;
+  /** A file beside the film, inside the same storage. */
+  externalPath?: string | undefined;
+  format: string;
+  language?: string | undefined;
+  title?: string | undefined;
+  default: boolean;
+  forced: boolean;
+  hearingImpaired: boolean;
+}
+
+/** What the row of the file says, for the plan. */
+export interface PlanSource {
+  storageId: string;
+  path: string;
+  container: string;
+  /** First timestamp of the file, ms: the file's clock shows it as 0. */
+  startMs: number;
+  keyframes?: number[] | undefined;
+  /** RFC 6381 of the copied video stream, where the probe knows it. */
+  codecStrings?: Record<number, string> | undefined;
+}
+
+export interface VideoRendition extends VideoWish {
+  id: string;
+  codecString: string;
+}
+export interface AudioRendition extends AudioWish {
+  id: string;
+}
+export interface SubtitleRendition extends SubtitleWish {
+  id: string;
+}
+
+/** Everything that playlists, workers and segments follow; kept as JSON in the session's row and never changed. */
+export interface StreamPlan {
+  version: 1;
+  mode: 'copy' | 'encode';
+  container: 'fmp4' | 'ts';
+  source: { fileId: string; storageId: string; path: string; container: string; startMs: number };
+  durationMs: number;
+  startMs: number;
+  /** Starts of the segments when copying, ms; when encoding they lie every 2 seconds. */
+  boundaries?: number[] | undefined;
+  /** Frame clock of the encoded video. */
+  rate?: Rate | undefined;
+  /** How far the frames lie off the multiples of the frame's length, in ticks of the clock: half a frame at most. */
+  phase: number;
+  video: VideoRendition[];
+  audio: AudioRendition[];
+  subtitles: SubtitleRendition[];
+}
+
+export const GRID_MS = 2000;
+/** A rest shorter than this is part of the last segment: it might hold no picture. */
+const SHORTEST_TAIL_MS = 500;
+const MAX_AUDIO = 16;
+const MAX_SUBTITLES = 32;
+const MAX_VARIANTS = 4;
+
+/** The plan of a wish: the same input gives the same plan, playlists and addresses everywhere. */
+export function planOf(wish: StreamWish, source: PlanSource): StreamPlan {
+  const { storageId, path, container, startMs } = source;
+  return {
+    version: 1,
+    mode: wish.mode,
+    container: wish.container,
+    source: { fileId: wish.fileId, storageId, path, container, startMs },
+    durationMs: wish.durationMs,
+    startMs: Math.min(Math.max(wish.startMs, 0), Math.max(wish.durationMs - 1, 0)),
+    ...clockOf(wish, source),
+    video: (wish.video ?? []).slice(0, MAX_VARIANTS).map((video, i) => ({
+      ...video,
+      id: `v${i}`,
+      codecString: video.action === 'copy' ? copiedCodec(video, source) : encodedCodec(video),
+    })),
+    audio: wish.audio.slice(0, MAX_AUDIO).map((audio, i) => ({ ...audio, id: `a${i}` })),
+    subtitles: wish.subtitles.slice(0, MAX_SUBTITLES).map((subtitle, i) => ({ ...subtitle, id: `s${i}` })),
+  };
+}
+
+function clockOf(wish: StreamWish, source: PlanSource): Pick<StreamPlan, 'boundaries' | 'rate' | 'phase'> {
+  const first = wish.video?.[0];
+  if (!first) return { phase: 0 };
+  const keyframes = source.keyframes ?? [];
+  if (wish.mode === 'copy') return { phase: 0, boundaries: copyBoundaries(keyframes, wish.durationMs) };
+  const rate = exactRate(first.frameRate);
+  return { rate, phase: phaseOf(keyframes[0] ?? 0, rate) };
+}
+
+/** Source keyframes at least 2 seconds apart; the first segment begins at 0 whatever the first keyframe says. */
+export function copyBoundaries(keyframes: readonly number[], durationMs: number): number[] {
+  const starts = [0];
+  for (const at of keyframes) {
+    const last = starts[starts.length - 1] ?? 0;
+    if (at >= last + GRID_MS && at <= durationMs - SHORTEST_TAIL_MS) starts.push(at);
+  }
+  return starts;
+}
+
+/** Ticks that the first picture lies off the grid of frames, in (-half a frame, half a frame]. */
+export function phaseOf(firstMs: number, rate: Rate): number {
+  const off = Math.round((firstMs * rate.num) / 1000) % rate.den;
+  return off > rate.den / 2 ? off - rate.den : off;
+}
+
+export function segmentCount(plan: StreamPlan): number {
+  if (plan.boundaries) return plan.boundaries.length;
+  const whole = Math.ceil(plan.durationMs / GRID_MS);
+  const tail = plan.durationMs - (whole - 1) * GRID_MS;
+  return Math.max(1, tail < SHORTEST_TAIL_MS ? whole - 1 : whole);
+}
+
+/** When segment `n` begins, ms; for the number after the last one the end of the file. */
+export function segmentStartMs(plan: StreamPlan, n: number): number {
+  if (n >= segmentCount(plan)) return plan.durationMs;
+  return plan.boundaries ? (plan.boundaries[n] ?? plan.durationMs) : n * GRID_MS;
+}
+
+/** The segment that shows `ms`. */
+export function segmentAt(plan: StreamPlan, ms: number): number {
+  const last = segmentCount(plan) - 1;
+  if (!plan.boundaries) return Math.min(Math.max(Math.floor(ms / GRID_MS), 0), last);
+  let low = 0;
+  let high = last;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((plan.boundaries[middle] ?? 0) <= ms) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** First frame of encoded segment `n`, counted from the beginning of the film: frames are numbered for ever, so a seek finds the same ones. */
+export function firstFrame(plan: StreamPlan, n: number): number {
+  const { num, den } = plan.rate ?? { num: 1000, den: 1 };
+  return Math.ceil((segmentStartMs(plan, n) * (num / 1000) - plan.phase) / den - 1e-9);
+}
+
+/** Rate of every sound that we make; frames lie on a grid of 1024 samples from the beginning of the film. */
+export const SAMPLE_RATE = 48_000;
+export const FRAME_SAMPLES = 1024;
+
+/** First AAC frame of segment `n` on the grid of 1024 samples. */
+export function firstAudioFrame(plan: StreamPlan, n: number): number {
+  return Math.ceil((segmentStartMs(plan, n) * (SAMPLE_RATE / 1000)) / FRAME_SAMPLES - 1e-9);
+}
+
+/** Clock of transport streams at the film's beginning, so that nothing decoded early has a time below 0. */
+export const TRANSPORT_OFFSET_MS = 10_000;
+
+export function renditionOf(plan: StreamPlan, id: string): 'video' | 'audio' | 'subtitle' | undefined {
+  if (plan.video.some((video) => video.id === id)) return 'video';
+  if (plan.audio.some((audio) => audio.id === id))
+    return plan.container === 'ts' && plan.video.length > 0 ? undefined : 'audio';
+  return plan.subtitles.some((subtitle) => subtitle.id === id) ? 'subtitle' : undefined;
+}
+
+const LEVELS: readonly [level: number, maxBlocks: number, blocksPerSecond: number, maxBitrate: number][] = [
+  [30, 1620, 40_500, 12_500_000],
+  [31, 3600, 108_000, 17_500_000],
+  [32, 5120, 216_000, 25_000_000],
+  [40, 8192, 245_760, 25_000_000],
+  [41, 8192, 245_760, 62_500_000],
+  [42, 8704, 522_240, 62_500_000],
+  [50, 22_080, 589_824, 168_750_000],
+  [51, 36_864, 983_040, 300_000_000],
+  [52, 36_864, 2_073_600, 300_000_000],
+  [60, 139_264, 4_177_920, 300_000_000],
+];
+
+/** Smallest H.264 level (High profile) that holds the picture: ffmpeg is told it, so CODECS is true before the first byte. */
+export function h264Level(video: Pick<VideoWish, 'width' | 'height' | 'frameRate' | 'bitrate'>): number {
+  const blocks = Math.ceil(video.width / 16) * Math.ceil(video.height / 16);
+  const perSecond = (blocks * exactRate(video.frameRate).num) / exactRate(video.frameRate).den;
+  const fits = LEVELS.find(
+    ([, max, speed, bits]) => blocks <= max && perSecond <= speed && video.bitrate * 1.5 <= bits,
+  );
+  return fits?.[0] ?? 62;
+}
+
+function encodedCodec(video: VideoWish): string {
+  return `avc1.6400${h264Level(video).toString(16).padStart(2, '0')}`;
+}
+
+const PLAIN: Record<string, string> = { h264: 'avc1.640028', hevc: 'hvc1.2.4.L120.B0', av1: 'av01.0.08M.08' };
+
+function copiedCodec(video: VideoWish, source: PlanSource): string {
+  return (
+    source.codecStrings?.[video.streamIndex]?.replace(/^hev1/, 'hvc1') ?? PLAIN[video.sourceCodec] ?? 'avc1.640028'
+  );
+}

@@ -1,0 +1,89 @@
+import type { Db } from '#platform/db.ts';
+import { newId } from '#platform/ids.ts';
+import type { Redis } from '#platform/redis.ts';
+import { countWorkerSlots, offerSession } from './offers.store.ts';
+import { planOf, type StreamWish, segmentAt } from './plan.ts';
+import { countSlots, insertSession, pauseSessionsOf, stopSessionsOf } from './sessions.store.ts';
+import { findSource } from './sources.view.ts';
+
+export type { AudioWish, BurnIn, StreamPlan, StreamWish, SubtitleWish, VideoWish } from './plan.ts';
+export {
+  FRAME_SAMPLES,
+  firstAudioFrame,
+  firstFrame,
+  h264Level,
+  renditionOf,
+  SAMPLE_RATE,
+  segmentAt,
+  segmentCount,
+  segmentStartMs,
+  TRANSPORT_OFFSET_MS,
+} from './plan.ts';
+export { PEAK } from './playlists.ts';
+export { type FileSource, findSource } from './sources.view.ts';
+
+/**
+ * Opens a transcode session in the caller's transaction. Give `offerTranscodeSession` to `call.afterCommit`, so that a
+ * worker begins at once; without it one finds the row within 2 seconds.
+ */
+export async function openTranscodeSession(db: Db, wish: StreamWish): Promise<{ id: string; url: string }> {
+  const source = await findSource(db, wish.fileId);
+  if (!source) throw new Error(`file ${wish.fileId} is not there`);
+  const streams = source.probe?.streams ?? [];
+  const plan = planOf(wish, {
+    storageId: source.storageId,
+    path: source.path,
+    container: source.probe?.container ?? '',
+    startMs: source.probe?.startMs ?? 0,
+    keyframes: source.keyframes,
+    codecStrings: Object.fromEntries(streams.flatMap((one) => (one.codecString ? [[one.index, one.codecString]] : []))),
+  });
+  const id = newId();
+  await insertSession(db, {
+    id,
+    playback_session_id: wish.playbackSessionId,
+    account_id: wish.accountId,
+    profile_id: wish.profileId,
+    item_id: wish.itemId,
+    file_id: wish.fileId,
+    plan,
+    wanted_segment: segmentAt(plan, plan.startMs),
+  });
+  return { id, url: `/api/v1/stream/${id}/master.m3u8` };
+}
+
+/** Offers the session to the workers: after the commit. */
+export async function offerTranscodeSession(redis: Redis, id: string): Promise<void> {
+  await offerSession(redis, id);
+}
+
+/** Stops every transcode session of a playback session, now or `afterMs` later; segments go 60 seconds after that. */
+export async function stopTranscodeSessions(
+  db: Db,
+  playbackSessionId: string,
+  { afterMs = 0 }: { afterMs?: number } = {},
+): Promise<void> {
+  await stopSessionsOf(db, playbackSessionId, afterMs);
+}
+
+/** Keeps the session alive and says whether the viewer paused: then it waits 30 minutes instead of 90 seconds. */
+export async function touchTranscode(
+  db: Db,
+  playbackSessionId: string,
+  { paused }: { paused: boolean },
+): Promise<void> {
+  await pauseSessionsOf(db, playbackSessionId, paused);
+}
+
+export interface TranscodeSlots {
+  total: number;
+  used: number;
+  waiting: number;
+}
+
+/** Slots of the workers that are there. `total` is at least `used` when Redis is away. */
+export async function transcodeSlots(db: Db, redis: Redis): Promise<TranscodeSlots> {
+  const { used, waiting } = await countSlots(db);
+  const total = await countWorkerSlots(redis);
+  return { total: Math.max(total ?? 0, used), used, waiting };
+}

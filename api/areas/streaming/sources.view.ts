@@ -1,0 +1,73 @@
+import type { Db } from '#platform/db.ts';
+import type { ProbedFile } from '#platform/media.ts';
+
+/** What Streaming reads of a media file: where it lies, what it is, and its keyframes. */
+export interface FileSource {
+  id: string;
+  itemId: string;
+  storageId: string;
+  /** Inside the storage. */
+  path: string;
+  sizeBytes: number;
+  modifiedMs: number;
+  durationMs: number;
+  missing: boolean;
+  probe: ProbedFile | null;
+  keyframes: number[] | undefined;
+}
+
+interface Row {
+  id: string;
+  item_id: string;
+  storage_id: string;
+  path: string;
+  size_bytes: number;
+  modified_ms: number;
+  duration_ms: number | null;
+  missing_since: Date | null;
+  probe: ProbedFile | null;
+  keyframes: Buffer | null;
+}
+
+const COLUMNS = 'id item_id storage_id path size_bytes modified_ms duration_ms missing_since probe keyframes'.split(
+  ' ',
+);
+
+export async function findSource(db: Db, fileId: string): Promise<FileSource | undefined> {
+  const row = (await db('media_files').where({ id: fileId }).first(COLUMNS)) as Row | undefined;
+  return (
+    row && {
+      id: row.id,
+      itemId: row.item_id,
+      storageId: row.storage_id,
+      path: row.path,
+      sizeBytes: row.size_bytes,
+      modifiedMs: row.modified_ms,
+      durationMs: row.duration_ms ?? 0,
+      missing: row.missing_since !== null,
+      probe: row.probe,
+      keyframes: row.keyframes ? keyframesOf(row.keyframes) : undefined,
+    }
+  );
+}
+
+/** The stored index: uint32 LE deltas of ms. */
+export function keyframesOf(stored: Buffer): number[] {
+  const times: number[] = [];
+  let at = 0;
+  for (let i = 0; i + 4 <= stored.length; i += 4) {
+    at += stored.readUInt32LE(i);
+    times.push(at);
+  }
+  return times;
+}
+
+export function storedKeyframes(times: readonly number[]): Buffer {
+  const stored = Buffer.alloc(times.length * 4);
+  let last = 0;
+  for (const [i, at] of times.entries()) {
+    stored.writeUInt32LE(Math.max(0, at - last), i * 4);
+    last = at;
+  }
+  return stored;
+}

@@ -1,0 +1,17 @@
+import type { Knex } from 'knex';
+import { invalid } from './errors.ts';
+
+/** Milliseconds that a query of a caller's own shape may run. */
+export const BROAD_MS = 5000;
+
+/** Runs a query whose shape a caller chose; stopped after five seconds it is 400 `query_too_broad`. */
+export async function bounded<T>(query: Knex.QueryBuilder): Promise<T> {
+  try {
+    return (await query.timeout(BROAD_MS, { cancel: true })) as T;
+  } catch (error) {
+    if ((error as { code?: string }).code === '57014' || (error as Error).name === 'KnexTimeoutError') {
+      throw invalid(['query', 'filter'], 'query_too_broad', 'this takes too long; narrow it');
+    }
+    throw error;
+  }
+}

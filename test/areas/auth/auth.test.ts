@@ -1,0 +1,216 @@
+import { expect } from 'chai';
+import { hashPassword } from '#areas/auth/public.ts';
+import { insertAccount } from '#areas/users/public.ts';
+import { type Api, clientFor, startApi } from '#support/api.ts';
+
+const PASSWORD = 'correct horse battery';
+const device = { 'x-client-id': 'test-client-0000-1', 'x-client-name': 'Test' };
+const errorOf = (answer: { body: unknown }) =>
+  (answer.body as { error: { code: string; details: Record<string, unknown> } }).error;
+
+describe('Auth', () => {
+  let api: Api;
+  let names = 0;
+
+  before(async () => {
+    api = await startApi();
+  });
+  beforeEach(async () => {
+    await api.deps.redis.flushdb(); // the limits of SPEC 8 are counted a minute long
+  });
+
+  const account = async (more: Record<string, unknown> = {}): Promise<string> => {
+    names += 1;
+    const made = await insertAccount(api.deps.db, {
+      username: `Person ${names}`,
+      role: 'member',
+      passwordHash: await hashPassword(PASSWORD),
+    });
+    if (Object.keys(more).length > 0) await api.deps.db('accounts').where({ id: made.id }).update(more);
+    return made.username;
+  };
+  const signIn = (username: string, more: object = {}) =>
+    api.anyone.login({ body: { username, password: PASSWORD, ...more }, headers: device });
+  const withToken = (token: string | undefined) => clientFor(api.url, { ...device, authorization: `Bearer ${token}` });
+
+  describe('login', () => {
+    it('answers tokens and sets both cookies, with the name in any letter case', async () => {
+      const name = await account();
+      const answer = await signIn(name.toUpperCase());
+      expect(answer.status).to.equal(200);
+      expect(answer.body).to.include({ tokenType: 'Bearer', expiresInSec: 900 });
+      expect(answer.body.refreshToken).to.match(/^foyrt_[\w-]{43}$/);
+      const cookies = answer.headers.getSetCookie();
+      expect(cookies.map((cookie) => cookie.split('=')[0])).to.deep.equal(['foyer_session', 'foyer_refresh']);
+      expect(cookies.join()).to.include('HttpOnly').and.include('SameSite=Lax').and.include('Path=/api/v1/auth');
+      const me = await withToken(answer.body.accessToken).getMe();
+      expect(me.body.account.username).to.equal(name);
+      expect(me.body.permissions).to.include('library:view').and.not.include('library:manage');
+    });
+
+    it('says the same of an unknown name, a wrong password and an account without one', async () => {
+      const name = await account();
+      const none = await account({ password_hash: null });
+      const answers = [
+        await api.anyone.login({ body: { username: name, password: 'wrong' } }),
+        await api.anyone.login({ body: { username: 'nobody at all', password: PASSWORD } }),
+        await api.anyone.login({ body: { username: none, password: PASSWORD } }),
+      ];
+      const told = answers.map((answer) => ({ ...errorOf(answer), requestId: '', status: answer.status }));
+      expect(new Set(told.map((one) => JSON.stringify(one))).size).to.equal(1);
+      expect(told[0]).to.include({ code: 'UNAUTHENTICATED', status: 401 });
+    });
+
+    it('tells a disabled account so only after the right password', async () => {
+      const name = await account({ disabled: true });
+      expect((await api.anyone.login({ body: { username: name, password: 'wrong' } })).status).to.equal(401);
+      expect(errorOf(await signIn(name)).details['by']).to.equal('account-disabled');
+    });
+
+    it('refuses the eleventh attempt of a minute for a name', async () => {
+      for (let i = 0; i < 10; i++) await api.anyone.login({ body: { username: 'target', password: 'x' } });
+      const answer = await api.anyone.login({ body: { username: 'target', password: 'x' } });
+      expect(answer.status).to.equal(429);
+      expect(errorOf(answer).details['retryAfterSec']).to.be.a('number');
+    });
+
+    it('leaves tokens out with keep=cookie and cookies with keep=token', async () => {
+      const name = await account();
+      const cookie = await signIn(name, { keep: 'cookie' });
+      expect(cookie.body).to.not.have.any.keys('accessToken', 'refreshToken');
+      const token = await signIn(name, { keep: 'token' });
+      expect(token.headers.getSetCookie()).to.deep.equal([]);
+    });
+  });
+
+  describe('cookies', () => {
+    it('sign requests in, and change something only with X-Client-Id', async () => {
+      const answer = await signIn(await account());
+      const cookie = answer.headers
+        .getSetCookie()
+        .map((line) => line.split(';')[0])
+        .join('; ');
+      const plain = clientFor(api.url, { cookie });
+      expect((await plain.getMe()).status).to.equal(200);
+      const forged = await plain.endOtherSessions();
+      expect(errorOf(forged).details['header']).to.equal('X-Client-Id');
+      expect((await clientFor(api.url, { cookie, ...device }).endOtherSessions()).status).to.equal(200);
+      expect((await plain.refreshSession({ body: {} })).status).to.equal(403);
+    });
+  });
+
+  describe('refreshSession', () => {
+    it('trades a token once; a second use ends the sign-in at once', async () => {
+      const first = await signIn(await account());
+      const second = await api.anyone.refreshSession({
+        body: { refreshToken: first.body.refreshToken },
+        headers: device,
+      });
+      expect(second.status).to.equal(200);
+      expect(second.body.refreshToken).to.not.equal(first.body.refreshToken);
+      expect((await withToken(second.body.accessToken).getMe()).status).to.equal(200);
+      const reused = await api.anyone.refreshSession({
+        body: { refreshToken: first.body.refreshToken },
+        headers: device,
+      });
+      expect(errorOf(reused)).to.deep.include({ code: 'AUTH_TOKEN_INVALID', details: { reason: 'reused' } });
+      expect((await withToken(second.body.accessToken).getMe()).status).to.equal(401);
+      expect(
+        (await api.anyone.refreshSession({ body: { refreshToken: second.body.refreshToken }, headers: device })).status,
+      ).to.equal(401);
+    });
+
+    it('lets exactly one of 50 at once win, and the sign-in is then over', async () => {
+      const { refreshToken, accessToken } = (await signIn(await account())).body;
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, () => api.anyone.refreshSession({ body: { refreshToken }, headers: device })),
+      );
+      expect(answers.filter((answer) => answer.status === 200)).to.have.length(1);
+      expect((await withToken(accessToken).getMe()).status).to.equal(401);
+    });
+
+    it('gives the same pair to the same presentation again, as long as it was not used', async () => {
+      const { refreshToken } = (await signIn(await account())).body;
+      const ask = { body: { refreshToken }, headers: { ...device, 'idempotency-key': 'k1' } };
+      const first = await api.anyone.refreshSession(ask);
+      const again = await api.anyone.refreshSession(ask);
+      expect(again.body.refreshToken).to.equal(first.body.refreshToken);
+      await api.anyone.refreshSession({ body: { refreshToken: first.body.refreshToken }, headers: device });
+      expect((await api.anyone.refreshSession(ask)).status).to.equal(401);
+    });
+
+    it('refuses another installation without using the token up', async () => {
+      const { refreshToken } = (await signIn(await account())).body;
+      const thief = await api.anyone.refreshSession({
+        body: { refreshToken },
+        headers: { 'x-client-id': 'somebody-else-0000' },
+      });
+      expect(thief.status).to.equal(401);
+      expect((await api.anyone.refreshSession({ body: { refreshToken }, headers: device })).status).to.equal(200);
+    });
+  });
+
+  describe('sessions', () => {
+    it('are listed, ended from the next request on, and nobody else’s', async () => {
+      const name = await account();
+      const one = await signIn(name);
+      const two = await signIn(name);
+      const mine = withToken(one.body.accessToken);
+      expect((await mine.listSessions()).body.items.map((session) => session.current)).to.have.members([true, false]);
+      const stranger = withToken((await signIn(await account())).body.accessToken);
+      const id = two.body.session.id;
+      expect((await stranger.endSession({ params: { id } })).status).to.equal(404);
+      expect((await mine.endSession({ params: { id } })).status).to.equal(204);
+      expect((await mine.endSession({ params: { id } })).status).to.equal(204);
+      expect(errorOf(await withToken(two.body.accessToken).getMe()).code).to.equal('AUTH_TOKEN_INVALID');
+    });
+
+    it('end by logout, and once more is no error', async () => {
+      const { accessToken } = (await signIn(await account())).body;
+      const me = withToken(accessToken);
+      expect((await me.logout({ body: {} })).body).to.deep.equal({ ended: true });
+      expect((await me.getMe()).status).to.equal(401);
+      expect((await me.logout({ body: {} })).body).to.deep.equal({ ended: false });
+    });
+  });
+
+  it('takes no token of another kind or hand for an access token', async () => {
+    const { refreshToken, accessToken } = (await signIn(await account())).body;
+    const none = `${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${accessToken?.split('.')[1]}.`;
+    for (const token of [refreshToken, none, `${accessToken}x`, 'foyer_unknown', 'foyst_x']) {
+      expect((await withToken(token).getMe()).status, token).to.equal(401);
+    }
+  });
+
+  it('refuses outside viewing hours with the time they begin, but not where one signs in and out', async () => {
+    const soon = new Date(Date.now() + 3 * 3_600_000);
+    const clock = (date: Date): string => date.toISOString().slice(11, 16);
+    const window = {
+      days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'],
+      from: clock(soon),
+      to: clock(new Date(soon.getTime() + 3_600_000)),
+    };
+    const name = await account({ viewing_hours: JSON.stringify([window]) });
+    const me = withToken((await signIn(name)).body.accessToken);
+    const refused = await me.listLibraries();
+    expect(errorOf(refused).code).to.equal('PERMISSION_TIME_RESTRICTED');
+    expect(String(errorOf(refused).details['resumesAt']).slice(11, 16)).to.equal(clock(soon));
+    expect((await me.getMe()).body.viewing.allowed).to.equal(false);
+  });
+
+  it('goes on signing people in while Redis is away, with tighter limits', async () => {
+    const name = await account();
+    const { redis } = api.deps;
+    const dead = redis.duplicate({ port: 1, maxRetriesPerRequest: 0, retryStrategy: () => null });
+    dead.on('error', () => undefined);
+    api.deps.redis = dead;
+    try {
+      expect((await signIn(name)).status).to.equal(200);
+      for (let i = 0; i < 10; i++) await api.anyone.login({ body: { username: 'target2', password: 'x' } });
+      expect((await api.anyone.login({ body: { username: 'target2', password: 'x' } })).status).to.equal(429);
+    } finally {
+      api.deps.redis = redis;
+      dead.disconnect();
+    }
+  });
+});
