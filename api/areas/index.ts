@@ -1,7 +1,17 @@
 import type { Area } from '#kernel/endpoint.ts';
 import { authArea } from './auth/index.ts';
+import { itemsArea } from './items/index.ts';
 import { librariesArea } from './libraries/index.ts';
+import { playbackArea } from './playback/index.ts';
 import { serverArea } from './server/index.ts';
+import { streamingArea } from './streaming/index.ts';
 
 /** The one list of what is served, in the order of SPEC 1. */
-export const areas = [serverArea, authArea, librariesArea] as const satisfies readonly Area[];
+export const areas = [
+  serverArea,
+  authArea,
+  librariesArea,
+  itemsArea,
+  playbackArea,
+  streamingArea,
+] as const satisfies readonly Area[];

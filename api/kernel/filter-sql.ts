@@ -164,7 +164,7 @@ export function idsIn(values: readonly string[]): string[] {
  * A field that holds when a related row is there: `rows` starts a sub-query tied to the outer row, `match` narrows it to
  * the values. `ne` and `nin` hold where no such row is.
  */
-export function related<C>(rows: (query: Query, context: C) => void, match: Where<C>): Where<C> {
+export function related<C>(rows: (query: Query, context: C) => unknown, match: Where<C>): Where<C> {
   return (query, condition, context) => {
     const { op, values } = condition;
     const absent = op === 'ne' || op === 'nin' || (op === 'exists' && values[0] === 'false');

@@ -38,15 +38,36 @@ export interface Stretch {
 export type WalkedRow = { id: string } & Record<string, unknown>;
 type Narrow = (query: Knex.QueryBuilder) => void;
 
+interface Segment {
+  narrow: Narrow;
+  /** All its rows have no first value: it is left out of their order. */
+  absent?: boolean;
+}
+
 /** Rows in walking order, at most `limit`. */
 export async function walk(list: Walk, stretch: Stretch): Promise<WalkedRow[]> {
   const segments = segmentsOf(list, stretch);
-  const branches = segments.map((narrow, number) => branch(list, { stretch, narrow, number }));
+  const branches = segments.map((segment, number) => branch(list, { stretch, segment, number }));
   const [only] = branches;
   if (branches.length === 1 && only) return bounded(only);
   const all = list.db.queryBuilder().unionAll(branches, true).limit(stretch.limit);
   const rows = await bounded<(WalkedRow & { segment: number })[]>(all);
   return rows.sort((a, b) => a.segment - b.segment); // each branch is in order already
+}
+
+/** How many rows lie on that side of the key, counted up to the stretch's limit. */
+export async function countBeyond(list: Walk, stretch: Stretch): Promise<number> {
+  const branches = segmentsOf(list, stretch).map(({ narrow }) =>
+    list.query
+      .clone()
+      .clearSelect()
+      .select(list.db.raw('1'))
+      .where((all) => narrow(all))
+      .limit(stretch.limit),
+  );
+  const all = list.db.queryBuilder().unionAll(branches, true).limit(stretch.limit).as('beyond');
+  const [row] = await bounded<{ n: number }[]>(list.db.queryBuilder().select(list.db.raw('count(*) as n')).from(all));
+  return row?.n ?? 0;
 }
 
 /** One row of the list with its key; undefined when the list does not hold it. */
@@ -71,11 +92,12 @@ function selectKeys(list: Walk, query: Knex.QueryBuilder): Knex.QueryBuilder {
 
 function branch(
   list: Walk,
-  { stretch, narrow, number }: { stretch: Stretch; narrow: Narrow; number: number },
+  { stretch, segment, number }: { stretch: Stretch; segment: Segment; number: number },
 ): Knex.QueryBuilder {
   const inner = selectKeys(list, list.query.clone());
-  inner.select(list.db.raw('?::int as segment', [number])).where((all) => narrow(all));
-  orderBy(inner, list, { backwards: stretch.backwards });
+  inner.select(list.db.raw('?::int as segment', [number])).where((all) => segment.narrow(all));
+  const skip = segment.absent && list.terms[0]?.absent ? 1 : 0;
+  orderBy(inner, list, { backwards: stretch.backwards, skip });
   inner.limit(stretch.limit);
   if (!list.spread) return inner;
   const merged = list.spread(inner);
@@ -86,9 +108,10 @@ function branch(
 function orderBy(
   query: Knex.QueryBuilder,
   list: Walk,
-  { backwards, merged = false }: { backwards: boolean; merged?: boolean },
+  { backwards, merged = false, skip = 0 }: { backwards: boolean; merged?: boolean; skip?: number },
 ): void {
   for (const [i, term] of list.terms.entries()) {
+    if (i < skip) continue;
     const column = merged ? `x.key_${i}` : term.column;
     const nulls = term.nullable || term.indexed ? ` nulls ${backwards ? 'first' : 'last'}` : '';
     query.orderByRaw(`${column} ${term.descending !== backwards ? 'desc' : 'asc'}${nulls}`);
@@ -97,9 +120,8 @@ function orderBy(
 }
 
 /** A range of the first field; `holds` says whether a key's value lies in it. */
-interface Range {
+interface Range extends Segment {
   holds(value: Value): boolean;
-  narrow: Narrow;
 }
 
 function rangesOf(term: SortTerm | undefined): Range[] {
@@ -114,27 +136,26 @@ function rangesOf(term: SortTerm | undefined): Range[] {
   if (term?.nullable) {
     return [
       { holds: (value) => value !== null, narrow: (q) => void q.whereRaw(`${term.column} is not null`) },
-      { holds: (value) => value === null, narrow: (q) => void q.whereRaw(`${term.column} is null`) },
+      { holds: (value) => value === null, narrow: (q) => isAbsent(q, term), absent: true },
     ];
   }
   return [{ holds: () => true, narrow: () => undefined }];
 }
 
-function segmentsOf(list: Walk, { from, backwards }: Stretch): Narrow[] {
+function segmentsOf(list: Walk, { from, backwards }: Stretch): Segment[] {
   const ranges = rangesOf(list.terms[0]);
   if (backwards) ranges.reverse();
-  if (!from) return ranges.map((range) => range.narrow);
+  if (!from) return ranges;
   const value = from.values[0] ?? null;
   const at = ranges.findIndex((range) => range.holds(value));
-  const later = ranges.slice(at + 1).map((range) => range.narrow);
-  return [...beyondKey(list, { from, backwards, range: ranges[at] }), ...later];
+  return [...beyondKey(list, { from, backwards, range: ranges[at] }), ...ranges.slice(at + 1)];
 }
 
 /** The rows tied with the key in the first field, then those past it within its range. */
 function beyondKey(
   list: Walk,
   { from, backwards, range }: { from: Key; backwards: boolean; range: Range | undefined },
-): Narrow[] {
+): Segment[] {
   const [first, ...rest] = list.terms;
   const value = from.values[0] ?? null;
   const others = { terms: rest, values: from.values.slice(1), id: from.id };
@@ -142,12 +163,12 @@ function beyondKey(
     if (first) equal(query, first, value);
     after(query, { ...others, idColumn: list.idColumn, backwards });
   };
-  if (!first || value === null) return [tied];
+  if (!first || value === null) return [{ narrow: tied, absent: first !== undefined }];
   const past: Narrow = (query) => {
     range?.narrow(query);
     query.whereRaw(`${first.column} ${sign(first, backwards)} ?::${first.type}`, [value]);
   };
-  return [tied, past];
+  return [{ narrow: tied }, { narrow: past }];
 }
 
 interface After extends Key {
@@ -171,8 +192,13 @@ function afterAt(query: Knex.QueryBuilder, at: After, depth: number): void {
 }
 
 function equal(query: Knex.QueryBuilder, term: SortTerm, value: Value): void {
-  if (value === null) query.whereRaw(`${term.column} is null`);
+  if (value === null) isAbsent(query, term);
   else query.whereRaw(`${term.column} = ?::${term.type}`, [value]);
+}
+
+function isAbsent(query: Knex.QueryBuilder, { column, absent }: SortTerm): void {
+  if (absent) query.whereRaw(absent.sql, absent.bindings);
+  else query.whereRaw(`${column} is null`);
 }
 
 function beyond(

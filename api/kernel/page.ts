@@ -40,7 +40,7 @@ export const pageQuery = {
   cursor: z.string().max(2000).optional(),
 };
 
-const Cursor = z.tuple([z.string(), z.array(z.union([z.string(), z.number(), z.null()])), z.uuid(), z.boolean()]);
+const Cursor = z.tuple([z.string(), z.array(z.union([z.string(), z.number(), z.null()])), z.guid(), z.boolean()]);
 
 /** Opaque, signed, bound to `scope` (the operation, sort, filter and account). */
 export function writeCursor(
@@ -142,7 +142,7 @@ async function found(
   const rows = await walk(list, { from, backwards, limit: limit + 1 });
   const more = rows.length > limit;
   const kept = rows.slice(0, limit);
-  if (backwards) return { rows: kept.reverse(), before: more, after: true };
+  if (backwards) return { rows: kept.reverse(), before: more, after: kept.length > 0 };
   return { rows: kept, before: from !== undefined, after: more };
 }
 

@@ -22,8 +22,8 @@ const FIXED = `
 const own = new Map<string, number[]>();
 
 /** Without Redis each pod holds the limit divided by the replicas: tighter, never open. */
-function countHere(key: string, now: number): number {
-  const recent = (own.get(key) ?? []).filter((at) => at > now - MINUTE);
+function countHere(key: string, now: number, windowMs = MINUTE): number {
+  const recent = (own.get(key) ?? []).filter((at) => at > now - windowMs);
   recent.push(now);
   own.set(key, recent.slice(-1000));
   if (own.size > 10_000) own.clear();
@@ -68,8 +68,7 @@ export async function countKeyRequest({ redis, replicas }: Limiter, keyId: strin
 }
 
 /** A limit of this process alone, for answers that must not wait for a store. */
-export function limitHere(key: string, perMinute: number): void {
-  if (countHere(key, Date.now()) > perMinute) {
-    throw new ApiError('RATE_LIMITED', 'Too many requests; wait a minute', { retryAfterSec: 60 });
-  }
+export function limitHere(key: string, limit: number, windowMs = MINUTE): void {
+  if (countHere(key, Date.now(), windowMs) <= limit) return;
+  throw new ApiError('RATE_LIMITED', 'Too many requests', { retryAfterSec: Math.ceil(windowMs / 1000) });
 }

@@ -7,6 +7,8 @@ export interface SortField {
   /** Postgres type for the cursor's value: `text`, `bigint`, `timestamptz`, `uuid`, `double precision`, `date`. */
   type: string;
   nullable?: boolean;
+  /** Of a column of an outer join: how a row without a value is found, since the planner misjudges `is null` there. */
+  absent?: { sql: string; bindings: string[] };
   /** Descends when the caller gives no sign and it is the default. */
   descends?: boolean;
   /** A list by this field walks an index that keeps nulls last; others sort what the filter left. */

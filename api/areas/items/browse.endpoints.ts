@@ -7,7 +7,7 @@ import { getFolder, inFolder } from './folders.store.ts';
 import { includeQuery } from './includes.ts';
 import { ItemCard, ListedItem } from './items.schemas.ts';
 import { dayOf, type Listing, moves, rulesFor } from './listing.ts';
-import { filterQuery, idList, sortText, typesQuery } from './queries.ts';
+import { filterQuery, idList, listScope, sortText, typesQuery } from './queries.ts';
 import { getVisibleLibrary, listVisibleLibraries, shelvesOf } from './shelves.store.ts';
 import { byArtist, librarySorts, type SortName } from './sorts.ts';
 import { NOTHING, unchanged } from './versions.store.ts';
@@ -90,7 +90,7 @@ export const listItems = defineEndpoint({
       return NOTHING;
     return itemsPage(call, listing, {
       ...query,
-      scope: `listItems|${query.type ?? ''}|${query.libraryIds ?? ''}`,
+      scope: ['listItems', ...listing.types, ...(query.libraryIds ?? [])].join('|'),
       fallback: 'title',
       sorts: serverSorts,
     });
@@ -146,7 +146,11 @@ export const listLibraryItems = defineEndpoint({
     };
     const answer = await itemsPage(call, listing, {
       ...query,
-      scope: `listLibraryItems|${params.id}|${types}|${query.folder ?? ''}|${query.deep}`,
+      scope: listScope(
+        library.id,
+        types,
+        query.folder === undefined ? undefined : { id: query.folder, deep: query.deep },
+      ),
       fallback: usualSort(library, types),
       sorts: librarySorts,
       ...(query.sort === undefined ? { moreSorts: { artist: byArtist } } : {}),

@@ -53,9 +53,10 @@ export async function itemDetail(call: Call, item: VisibleItem, wish: Wish): Pro
   if (!detail) throw notFound();
   const own = files.get(item.id) ?? [];
   const added = await Promise.all(
-    wish.include.map((name) =>
-      relations[name as keyof typeof relations]?.(call, { item, detail, fileId: wish.fileId }),
-    ),
+    wish.include.flatMap((name) => {
+      const add = relations[name as keyof typeof relations];
+      return add ? [add(call, { item, detail, fileId: wish.fileId })] : [];
+    }),
   );
   return Object.assign(
     detail,

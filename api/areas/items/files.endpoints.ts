@@ -102,7 +102,7 @@ export const listItemPeople = defineEndpoint({
       terms: parseSort(query.sort, creditSorts, 'order'),
       cursor: query.cursor,
       limit: query.limit,
-      scope: `listItemPeople|${item.id}|${query.role ?? ''}`,
+      scope: `listItemPeople|${item.id}|${query.role?.join() ?? ''}`,
       idColumn: 'c.id',
       toItem: toCredit,
     });

@@ -1,14 +1,24 @@
 import { defineArea } from '#kernel/endpoint.ts';
 import { listItems, listLibraryItems } from './browse.endpoints.ts';
+import { exportLibraryItems, listLibraryChanges } from './copies.endpoints.ts';
 import { getItemFile, listItemChapters, listItemFiles, listItemPeople } from './files.endpoints.ts';
+import { browseLibraryFolders, listMissingChildren } from './folders.endpoints.ts';
 import {
   getItem,
+  getItemNeighbours,
   getItemTree,
   listItemAncestors,
   listItemChildren,
   listItemExtras,
   listSimilarItems,
 } from './items.endpoints.ts';
+import {
+  getLibraryFacets,
+  getLibraryIndex,
+  getLibraryMap,
+  getLibraryTimeline,
+  listLibraryFields,
+} from './library-views.endpoints.ts';
 
 export const itemsArea = defineArea('items', 'Items', [
   listItems,
@@ -17,10 +27,20 @@ export const itemsArea = defineArea('items', 'Items', [
   listItemChildren,
   getItemTree,
   listItemAncestors,
+  getItemNeighbours,
   listSimilarItems,
   listItemExtras,
   listItemFiles,
   getItemFile,
   listItemChapters,
   listItemPeople,
+  browseLibraryFolders,
+  listMissingChildren,
+  listLibraryFields,
+  getLibraryFacets,
+  getLibraryIndex,
+  getLibraryTimeline,
+  getLibraryMap,
+  listLibraryChanges,
+  exportLibraryItems,
 ]);

@@ -11,6 +11,7 @@ import { Extra, ExtraKind, ItemDetail, ItemSummary, ListedItem, SimilarItem } fr
 import { getVisibleItem } from './items.store.ts';
 import { MissingChild, TreeNode } from './listing.schemas.ts';
 import { missingPlaceholders } from './missing.ts';
+import { neighbourSorts, neighboursOf } from './neighbours.ts';
 import { filterQuery, sortText, typesQuery } from './queries.ts';
 import { findParents } from './relations.store.ts';
 import { getVisibleLibrary } from './shelves.store.ts';
@@ -69,7 +70,7 @@ export const listItemChildren = defineEndpoint({
     const item = await getVisibleItem(call.db, call.who, params.id);
     const answer = await itemsPage(call, childListing(item, { ...query, types: query.type }), {
       ...query,
-      scope: `listItemChildren|${item.id}|${query.type ?? ''}|${query.season ?? ''}|${query.specials}`,
+      scope: `listItemChildren|${item.id}|${query.type?.join() ?? ''}|${query.season ?? ''}|${query.specials}`,
       fallback: 'index',
       sorts: childSorts,
       moreSorts: { index: childOrder(query.specials === 'inline') },
@@ -147,5 +148,38 @@ export const listItemExtras = defineEndpoint({
   async handle({ params, query }, call) {
     const item = await getVisibleItem(call.db, call.who, params.id);
     return { items: await withIncludes(call, await listExtras(call, item, query), query.include) };
+  },
+});
+
+const Within = z.string().regex(/^(parent|library|(collection|playlist):[0-9a-f-]{36})$/);
+
+export const getItemNeighbours = defineEndpoint({
+  operationId: 'getItemNeighbours',
+  method: 'get',
+  path: '/items/:id/neighbours',
+  summary: 'What comes before and after an item in a list',
+  description:
+    'With parent, an episode goes on into the next season. The item itself need not pass the filter. position counts from 1 and is there up to 10,000.',
+  access: { permission: 'library:view' },
+  params: IdParams,
+  query: z.object({
+    within: Within.default('parent').describe('parent, library, collection:<id> or playlist:<id>'),
+    radius: queryInt(1, 25).default(1),
+    sort: sortText(neighbourSorts),
+    filter: filterQuery,
+  }),
+  answer: json(
+    200,
+    z.object({
+      before: z.array(ItemSummary),
+      after: z.array(ItemSummary),
+      position: z.int().optional(),
+      total: z.int().optional(),
+    }),
+  ),
+
+  async handle({ params, query }, call) {
+    const item = await getVisibleItem(call.db, call.who, params.id);
+    return neighboursOf(call, item, query);
   },
 });

@@ -23,7 +23,7 @@ import { visibleItems } from './summaries.store.ts';
 /** What a list shows before sort and filter: index ranges of libraries, or whatever `narrow` leaves (children of one item). */
 export interface Listing {
   shelves?: readonly Shelf[];
-  narrow?: (query: Knex.QueryBuilder) => void;
+  narrow?: (query: Knex.QueryBuilder) => unknown;
   /** Item types listed: they decide which filter fields there are. */
   types: readonly string[];
 }
@@ -108,7 +108,7 @@ export function sortOf(
 } {
   const bound = `${ask.scope}|${ask.filter ?? ''}|${call.who.profileId}`;
   const on = (day: string): { terms: SortTerm[]; scope: string } => {
-    const table = { ...sortsOf(ask.sorts, `${day}|${call.who.profileId}`), ...ask.moreSorts };
+    const table = { ...sortsOf(ask.sorts, { day, profileId: call.who.profileId }), ...ask.moreSorts };
     const terms = parseSort(ask.sort, table, ask.fallback);
     const random = terms.some((term) => term.start !== undefined);
     return { terms, scope: random ? `${bound}|${day}` : bound };

@@ -29,7 +29,7 @@ export async function findLyrics(db: Db, itemId: string): Promise<Lines> {
     .orderByRaw('f.missing_since is not null, f.edition_rank, f.id')
     .select(
       db.raw(`(select value from jsonb_each_text(case when jsonb_typeof(f.probe -> 'tags') = 'object' then f.probe -> 'tags'
-        else '{}' end) where key ~ '^(synced|unsynced)?lyrics(-.*)?$' order by key limit 1) as text`),
+        else '{}' end) where key ~ '^(synced|unsynced|)lyrics(-.*|)$' order by key limit 1) as text`),
     )
     .first();
   return row?.text ? parseLyrics(row.text, 'tag') : { synced: false, lines: [] };

@@ -13,7 +13,7 @@ interface Known {
   /** `details.knownChildren` of the item, or of a season's show. */
   known: unknown[];
   /** True when a library of the caller holds that child. */
-  held(child: Numbered): boolean;
+  held: (child: Numbered) => boolean;
   /** An agent has identified the item. */
   matched: boolean;
 }

@@ -19,3 +19,8 @@ export const sortText = (names: readonly SortName[]) =>
     .max(200)
     .optional()
     .describe(`Up to three of ${names.join(', ')}; - descends`);
+
+/** What cursors of listLibraryItems are bound to beside sort, filter and profile: other operations hand out such cursors too. */
+export function listScope(libraryId: string, types: readonly string[], folder?: { id: string; deep: boolean }): string {
+  return `listLibraryItems|${libraryId}|${types.join()}|${folder ? `${folder.id}|${folder.deep}` : ''}`;
+}

@@ -5,7 +5,6 @@ import { detailNumber } from './field-sql.ts';
 /** The one list of sort fields of items, over `items as i` with the caller's state `s`. */
 
 const indexed = { indexed: true } as const;
-const state = { nullable: true, indexed: true } as const;
 
 const fixed = {
   title: { column: 'i.sort_title', type: 'text', ...indexed },
@@ -17,8 +16,8 @@ const fixed = {
   index: { column: 'i.index_number', type: 'int', nullable: true, ...indexed },
   takenAt: { column: 'i.taken_at', type: 'timestamptz', nullable: true, ...indexed },
   sizeBytes: { column: 'i.size_bytes', type: 'bigint', ...indexed },
-  lastPlayedAt: { column: 's.last_played_at', type: 'timestamptz', ...state },
-  playCount: { column: 's.play_count', type: 'int', ...state },
+  lastPlayedAt: { column: 's.last_played_at', type: 'timestamptz', nullable: true, ...indexed },
+  playCount: { column: 's.play_count', type: 'int', nullable: true, ...indexed },
   bitrate: { column: 'i.bitrate', type: 'bigint', nullable: true },
   progress: { column: 's.progress', type: 'real', nullable: true },
   tempoBpm: { column: detailNumber('features', 'tempo'), type: 'double precision', nullable: true },
@@ -31,7 +30,7 @@ const fixed = {
     type: 'double precision',
     nullable: true,
   },
-  lastStudiedAt: { column: 's.last_played_at', type: 'timestamptz', ...state },
+  lastStudiedAt: { column: 's.last_played_at', type: 'timestamptz', nullable: true, ...indexed },
 } as const satisfies SortTable;
 
 export type SortName = keyof typeof fixed | 'random';
@@ -39,8 +38,18 @@ export type SortName = keyof typeof fixed | 'random';
 const ALL = Object.keys(fixed) as (keyof typeof fixed)[];
 
 /** Sorts of one operation; `random` is a walk over one of four stored shuffles, chosen and started by day and profile. */
-export function sortsOf(names: readonly SortName[], seed: string): SortTable {
-  return Object.fromEntries(names.map((name) => [name, name === 'random' ? shuffle(seed) : fixed[name]]));
+export function sortsOf(names: readonly SortName[], { profileId, day }: { profileId: string; day: string }): SortTable {
+  const field = (name: SortName): SortField =>
+    name === 'random' ? shuffle(`${day}|${profileId}`) : ofState(fixed[name], profileId);
+  return Object.fromEntries(names.map((name) => [name, field(name)]));
+}
+
+/** What the caller has no state of stands last; it is found by what is not there. */
+function ofState(field: SortField, profileId: string): SortField {
+  if (!/^s\.\w+$/.test(field.column) || profileId === '') return field;
+  const sql = `not exists (select 1 from item_states n where n.item_id = i.id and n.profile_id = ?::uuid
+    and ${field.column.replace(/^s/, 'n')} is not null)`;
+  return { ...field, absent: { sql, bindings: [profileId] } };
 }
 
 function shuffle(seed: string): SortField {

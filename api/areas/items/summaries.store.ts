@@ -46,7 +46,7 @@ export interface SummaryRow {
   last_played_at: Date | null;
   own_rating: number | null;
   favorite: boolean | null;
-  reading: { position?: unknown } | null;
+  reading: { position?: string } | null;
 }
 
 const ITEM_COLUMNS = [
@@ -196,10 +196,9 @@ export function toSummary(row: SummaryRow, who: Principal, content: Content | un
 }
 
 function stateOf(row: SummaryRow, content: Content | undefined): UserState {
-  const seen = content && content.leaves > 0 ? (content.leaves - content.unwatched) / content.leaves : 0;
   return withoutNull({
-    watched: content ? content.leaves > 0 && content.unwatched === 0 : (row.watched ?? false),
-    progress: content ? seen : Math.min(1, Math.max(0, row.progress ?? 0)),
+    ...(content ? watchedOf(content) : watchedOf({ leaves: 1, unwatched: row.watched ? 0 : 1 })),
+    ...(content ? {} : { progress: Math.min(1, Math.max(0, row.progress ?? 0)) }),
     positionMs: row.position_ms ?? 0,
     playCount: row.play_count ?? 0,
     lastPlayedAt: iso(row.last_played_at),
@@ -209,9 +208,13 @@ function stateOf(row: SummaryRow, content: Content | undefined): UserState {
   });
 }
 
+function watchedOf({ leaves, unwatched }: Omit<Content, 'children'>): { watched: boolean; progress: number } {
+  return { watched: leaves > 0 && unwatched === 0, progress: leaves > 0 ? (leaves - unwatched) / leaves : 0 };
+}
+
 /** `page 12 of 40` of a reading position `page:12`. */
 function progressLabel({ reading, details }: SummaryRow): string | undefined {
-  const page = /^page:(\d+)$/.exec(String(reading?.position ?? ''))?.[1];
+  const page = /^page:(\d+)$/.exec(reading?.position ?? '')?.[1];
   if (page === undefined) return undefined;
   return typeof details.pages === 'number' ? `page ${page} of ${details.pages}` : `page ${page}`;
 }

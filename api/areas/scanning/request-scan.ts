@@ -1,6 +1,5 @@
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
-import { emit } from '#platform/outbox.ts';
 import { enqueue } from '#platform/queue.ts';
 
 export interface ScanWish {
@@ -11,6 +10,8 @@ export interface ScanWish {
   /** Only these folders or paths of them; absent is the whole library. */
   targets?: { folderId: string; path?: string | undefined }[] | undefined;
   includeIgnored?: boolean;
+  /** Not before. */
+  runAt?: Date;
 }
 
 interface ScanRow {
@@ -43,6 +44,7 @@ export async function requestScan(db: Db, wish: ScanWish): Promise<{ id: string;
       libraryId: wish.libraryId,
       target: { kind: 'library', id: wish.libraryId },
       ...(wish.byAccountId && { byAccountId: wish.byAccountId }),
+      ...(wish.runAt && { runAt: wish.runAt }),
     },
   });
   await db('scans').insert({
@@ -54,10 +56,6 @@ export async function requestScan(db: Db, wish: ScanWish): Promise<{ id: string;
     job_id: job,
     targets: wish.targets ? JSON.stringify(wish.targets) : null,
     include_ignored: wish.includeIgnored ?? false,
-  });
-  await emit(db, 'library.scan.started', {
-    payload: { libraryId: wish.libraryId, scanId: id },
-    facts: { libraryId: wish.libraryId },
   });
   return { id, created: true };
 }

@@ -75,6 +75,8 @@ export interface PlanSource {
   storageId: string;
   path: string;
   container: string;
+  /** Changes with the file's bytes: what is derived of it is kept under this. */
+  version: string;
   /** First timestamp of the file, ms: the file's clock shows it as 0. */
   startMs: number;
   keyframes?: number[] | undefined;
@@ -98,7 +100,7 @@ export interface StreamPlan {
   version: 1;
   mode: 'copy' | 'encode';
   container: 'fmp4' | 'ts';
-  source: { fileId: string; storageId: string; path: string; container: string; startMs: number };
+  source: { fileId: string; storageId: string; path: string; container: string; version: string; startMs: number };
   durationMs: number;
   startMs: number;
   /** Starts of the segments when copying, ms; when encoding they lie every 2 seconds. */
@@ -121,12 +123,12 @@ const MAX_VARIANTS = 4;
 
 /** The plan of a wish: the same input gives the same plan, playlists and addresses everywhere. */
 export function planOf(wish: StreamWish, source: PlanSource): StreamPlan {
-  const { storageId, path, container, startMs } = source;
+  const { storageId, path, container, version, startMs } = source;
   return {
     version: 1,
     mode: wish.mode,
     container: wish.container,
-    source: { fileId: wish.fileId, storageId, path, container, startMs },
+    source: { fileId: wish.fileId, storageId, path, container, version, startMs },
     durationMs: wish.durationMs,
     startMs: Math.min(Math.max(wish.startMs, 0), Math.max(wish.durationMs - 1, 0)),
     ...clockOf(wish, source),

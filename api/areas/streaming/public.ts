@@ -21,6 +21,7 @@ export {
 } from './plan.ts';
 export { PEAK } from './playlists.ts';
 export { type FileSource, findSource } from './sources.view.ts';
+export { textTrackKey } from './text-tracks.ts';
 
 /**
  * Opens a transcode session in the caller's transaction. Give `offerTranscodeSession` to `call.afterCommit`, so that a
@@ -34,6 +35,7 @@ export async function openTranscodeSession(db: Db, wish: StreamWish): Promise<{ 
     storageId: source.storageId,
     path: source.path,
     container: source.probe?.container ?? '',
+    version: `${source.sizeBytes}-${Math.floor(source.modifiedMs)}`,
     startMs: source.probe?.startMs ?? 0,
     keyframes: source.keyframes,
     codecStrings: Object.fromEntries(streams.flatMap((one) => (one.codecString ? [[one.index, one.codecString]] : []))),

@@ -18,6 +18,8 @@ export interface WorkerInfo {
   encoder: string;
   gpu?: string;
   pid: number;
+  /** The namespace that the pid counts in. */
+  pids?: string;
 }
 
 export interface SessionRow {
@@ -92,6 +94,17 @@ function claim(db: Db, holder: WorkerInfo) {
     .andWhereRaw('(lease_until is null or lease_until < now())');
 }
 
+/** Leases of workers that died on this machine end at once; those of others when their 10 seconds have passed. */
+export async function freeDeadWorkers(db: Db, own: WorkerInfo, isAlive: (pid: number) => boolean): Promise<number> {
+  const rows = await db(TABLE)
+    .whereRaw('lease_until > now()')
+    .whereRaw(`worker ->> 'node' = ? and worker ->> 'pids' = ?`, [own.node, own.pids ?? ''])
+    .select<{ id: string; lease_holder: string; worker: WorkerInfo }[]>('id', 'lease_holder', 'worker');
+  const dead = rows.filter((row) => !isAlive(row.worker.pid));
+  for (const row of dead) await releaseSession(db, { id: row.id, holder: row.lease_holder, state: 'starting' });
+  return dead.length;
+}
+
 export interface Renewal {
   state: 'running' | 'idle';
   speed?: number | undefined;
@@ -116,13 +129,18 @@ export async function renewSession(
   return row as SessionRow | undefined;
 }
 
-/** Gives the lease back. `starting` asks for another worker at once, `idle` waits for the next want. */
+/**
+ * Gives the lease back. `starting` asks for another worker at once, `idle` waits for the next want; a want that came
+ * after `heardAt`, which this worker may have missed, is such a one.
+ */
 export async function releaseSession(
   db: Db,
-  { id, holder, state }: { id: string; holder: string; state: 'starting' | 'idle' },
+  { id, holder, state, heardAt }: { id: string; holder: string; state: 'starting' | 'idle'; heardAt?: Date },
 ): Promise<void> {
+  const missed = `case when date_trunc('milliseconds', wanted_at) > ? then 'starting' else 'idle' end`;
+  const next = state === 'idle' && heardAt ? db.raw(missed, [heardAt]) : state;
   await db(TABLE)
-    .update({ lease_holder: null, lease_until: null, worker: null, speed: null, state })
+    .update({ lease_holder: null, lease_until: null, worker: null, speed: null, state: next })
     .where({ id, lease_holder: holder })
     .whereIn('state', OPEN);
 }
@@ -223,4 +241,13 @@ export async function countSlots(db: Db): Promise<{ used: number; waiting: numbe
       db.raw(`count(*) filter (where state <> 'idle' and (lease_until is null or lease_until < now())) as waiting`),
     );
   return { used: row?.used ?? 0, waiting: row?.waiting ?? 0 };
+}
+
+/** Asks for a worker when the session has none, without wanting another segment. Answers whether it must be offered. */
+export async function wakeSession(db: Db, id: string): Promise<boolean> {
+  const woken = await db(TABLE)
+    .update({ state: 'starting', last_access_at: db.fn.now() })
+    .where({ id, state: 'idle' })
+    .whereNull('lease_holder');
+  return woken > 0;
 }

@@ -1,10 +1,12 @@
 import type { Db } from '#platform/db.ts';
 import type { ProbedFile } from '#platform/media.ts';
+import type { Named } from './download-name.ts';
 
 /** What Streaming reads of a media file: where it lies, what it is, and its keyframes. */
 export interface FileSource {
   id: string;
   itemId: string;
+  libraryId: string;
   storageId: string;
   /** Inside the storage. */
   path: string;
@@ -19,6 +21,7 @@ export interface FileSource {
 interface Row {
   id: string;
   item_id: string;
+  library_id: string;
   storage_id: string;
   path: string;
   size_bytes: number;
@@ -29,9 +32,8 @@ interface Row {
   keyframes: Buffer | null;
 }
 
-const COLUMNS = 'id item_id storage_id path size_bytes modified_ms duration_ms missing_since probe keyframes'.split(
-  ' ',
-);
+const COLUMNS =
+  'id item_id library_id storage_id path size_bytes modified_ms duration_ms missing_since probe keyframes'.split(' ');
 
 export async function findSource(db: Db, fileId: string): Promise<FileSource | undefined> {
   const row = (await db('media_files').where({ id: fileId }).first(COLUMNS)) as Row | undefined;
@@ -39,6 +41,7 @@ export async function findSource(db: Db, fileId: string): Promise<FileSource | u
     row && {
       id: row.id,
       itemId: row.item_id,
+      libraryId: row.library_id,
       storageId: row.storage_id,
       path: row.path,
       sizeBytes: row.size_bytes,
@@ -70,4 +73,24 @@ export function storedKeyframes(times: readonly number[]): Buffer {
     last = at;
   }
   return stored;
+}
+
+interface NameRow {
+  type: string;
+  title: string;
+  year: number | null;
+  show: string | null;
+  season: number | null;
+  number: number | null;
+}
+
+/** What a download of the item is named after. */
+export async function nameOf(db: Db, itemId: string): Promise<Named | undefined> {
+  const row = (await db('items as i')
+    .leftJoin('items as s', 's.id', 'i.grandparent_id')
+    .where('i.id', itemId)
+    .first('i.type', 'i.title', 'i.year', 's.title as show', 'i.parent_index as season', 'i.index_number as number')) as
+    | NameRow
+    | undefined;
+  return row && { ...row, showTitle: row.show };
 }

@@ -6,7 +6,9 @@ import * as jobs from './20261121100300_jobs_create.ts';
 import * as scanning from './20261121100400_scanning_create.ts';
 import * as trash from './20261121100500_libraries_trash.ts';
 import * as itemsOrder from './20261121100600_items_order.ts';
+import * as viewing from './20261121100600_viewing_create.ts';
 import * as streaming from './20261121150000_streaming_sessions.ts';
+import * as scanningWalk from './20261121160000_scanning_walk.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -20,6 +22,8 @@ export const migrations: Record<string, Migration> = {
   '20261121100300_jobs_create': jobs,
   '20261121100400_scanning_create': scanning,
   '20261121100500_libraries_trash': trash,
+  '20261121100600_viewing_create': viewing,
   '20261121100600_items_order': itemsOrder,
   '20261121150000_streaming_sessions': streaming,
+  '20261121160000_scanning_walk': scanningWalk,
 };

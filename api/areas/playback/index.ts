@@ -1,0 +1,46 @@
+import { defineArea } from '#kernel/endpoint.ts';
+import {
+  clearItemProgress,
+  clearItemRating,
+  getItemProgress,
+  getPlaybackPreferences,
+  getReadingPosition,
+  markWatched,
+  setItemProgress,
+  setItemRating,
+  setReadingPosition,
+  syncPlayback,
+  unmarkWatched,
+  updatePlaybackPreferences,
+} from './progress.endpoints.ts';
+import {
+  changePlayback,
+  endPlaybackSession,
+  getPlaybackCapabilities,
+  getPlaybackSession,
+  listPlaybackSessions,
+  reportPlayback,
+  startPlayback,
+} from './sessions.endpoints.ts';
+
+export const playbackArea = defineArea('playback', 'Playback', [
+  startPlayback,
+  getItemProgress,
+  setItemProgress,
+  clearItemProgress,
+  markWatched,
+  unmarkWatched,
+  getReadingPosition,
+  setReadingPosition,
+  setItemRating,
+  clearItemRating,
+  listPlaybackSessions,
+  getPlaybackSession,
+  changePlayback,
+  endPlaybackSession,
+  reportPlayback,
+  syncPlayback,
+  getPlaybackPreferences,
+  updatePlaybackPreferences,
+  getPlaybackCapabilities,
+]);

@@ -1,0 +1,53 @@
+import type { Db } from '#platform/db.ts';
+import { PlaybackPreferences } from './progress.schemas.ts';
+
+const BUILT_IN: PlaybackPreferences = {
+  audioLanguages: [],
+  preferOriginalAudio: false,
+  subtitleLanguages: [],
+  subtitleMode: 'foreign-audio',
+  hearingImpaired: 'any',
+  rememberTracks: true,
+  homeQuality: 'original',
+  remoteQuality: 'auto',
+  maxAudioChannels: 8,
+  dynamicRange: 'off',
+  skipIntro: 'ask',
+  skipRecap: 'ask',
+  skipCredits: 'ask',
+  skipCommercials: 'ask',
+  autoplayNext: true,
+  autoplayCountdownSec: 10,
+  askStillWatchingAfter: 4,
+  rewindOnResumeMs: 3000,
+  audiobookRate: 1,
+  preroll: true,
+  subtitleStyle: { sizePercent: 100, color: '#ffffff', background: '#00000000', edge: 'outline', bottomPercent: 5 },
+};
+
+/** The profile's own choices over the server's defaults. */
+export async function readPreferences(
+  db: Db,
+  profileId: string,
+  defaults: Record<string, unknown>,
+): Promise<PlaybackPreferences> {
+  const row = await db('profiles')
+    .where({ id: profileId })
+    .first<{ preferences: Record<string, unknown> } | undefined>('preferences');
+  const merged = PlaybackPreferences.safeParse({ ...BUILT_IN, ...defaults, ...row?.preferences });
+  return merged.success ? merged.data : BUILT_IN;
+}
+
+/** null takes a choice back. */
+export async function writePreferences(db: Db, profileId: string, change: Record<string, unknown>): Promise<void> {
+  const row = await db('profiles')
+    .where({ id: profileId })
+    .forUpdate()
+    .first<{ preferences: Record<string, unknown> }>('preferences');
+  const merged = Object.entries({ ...row.preferences, ...change }).filter(
+    ([, value]) => value !== null && value !== undefined,
+  );
+  await db('profiles')
+    .where({ id: profileId })
+    .update({ preferences: JSON.stringify(Object.fromEntries(merged)) });
+}

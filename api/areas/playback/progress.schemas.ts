@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { Id, Milliseconds, Timestamp } from '#kernel/schemas.ts';
+
+export const ItemProgress = z
+  .object({
+    itemId: Id,
+    type: z.string(),
+    positionMs: Milliseconds,
+    durationMs: Milliseconds.nullable(),
+    progress: z.number().min(0).max(1),
+    fileId: Id.nullable(),
+    watched: z.boolean(),
+    playCount: z.int(),
+    lastPlayedAt: Timestamp.nullable(),
+    updatedAt: Timestamp.nullable(),
+    children: z
+      .object({ total: z.int(), watched: z.int(), inProgress: z.int(), nextItemId: Id.optional() })
+      .optional()
+      .describe('Of a container; its own position is that of the next child'),
+  })
+  .meta({ id: 'ItemProgress' });
+export type ItemProgress = z.output<typeof ItemProgress>;
+
+const Time = z.iso.datetime().describe('Client time; a future one is taken as now');
+
+export const SetProgress = z.strictObject({ positionMs: Milliseconds, fileId: Id.optional(), at: Time.optional() });
+
+export const MarkWatched = z.strictObject({ at: z.iso.datetime().optional(), countPlay: z.boolean().default(false) });
+
+export const ReadingPosition = z
+  .object({
+    itemId: Id,
+    fileId: Id.nullable(),
+    value: z.string(),
+    progress: z.number().min(0).max(1),
+    page: z.int().optional(),
+    pages: z.int().optional(),
+    finished: z.boolean(),
+    deviceName: z.string().nullable(),
+    updatedAt: Timestamp,
+  })
+  .meta({ id: 'ReadingPosition' });
+export type ReadingPosition = z.output<typeof ReadingPosition>;
+
+export const SetReading = z.strictObject({
+  value: z.union([z.string().regex(/^page:([1-9]\d{0,5}|1000000)$/), z.string().regex(/^cfi:epubcfi\(.{1,990}\)$/)]),
+  fileId: Id.optional(),
+  progress: z.number().min(0).max(1).optional().describe('Wanted with cfi'),
+  finished: z.boolean().optional(),
+  at: Time.optional(),
+});
+export type SetReading = z.output<typeof SetReading>;
+
+export const SetRating = z
+  .strictObject({
+    value: z.number().min(0.5).max(10).multipleOf(0.5).nullable().optional().describe('null clears'),
+    favorite: z.boolean().optional(),
+  })
+  .refine((body) => body.value !== undefined || body.favorite !== undefined, {
+    error: 'value or favorite',
+    params: { code: 'nothing_to_set' },
+  });
+
+export const ItemRating = z
+  .object({ itemId: Id, value: z.number().nullable(), favorite: z.boolean(), ratedAt: Timestamp.nullable() })
+  .meta({ id: 'ItemRating' });
+
+export const SyncPlayback = z.strictObject({
+  reports: z
+    .array(
+      z.strictObject({
+        clientEventId: Id,
+        itemId: Id,
+        at: z.iso.datetime(),
+        fileId: Id.optional(),
+        positionMs: Milliseconds.optional(),
+        watched: z.boolean().optional(),
+        playedMs: Milliseconds.optional(),
+        reading: z.string().max(1100).optional(),
+      }),
+    )
+    .min(1)
+    .max(500),
+});
+export type SyncReport = z.output<typeof SyncPlayback>['reports'][number];
+
+export const Synced = z.object({
+  results: z.array(
+    z.object({ clientEventId: Id, outcome: z.enum(['applied', 'older', 'duplicate', 'not-found', 'invalid']) }),
+  ),
+  serverTime: Timestamp,
+});
+
+const ask = z.enum(['ask', 'auto', 'off']);
+
+export const PlaybackPreferences = z
+  .object({
+    audioLanguages: z.array(z.string().max(35)).max(5),
+    preferOriginalAudio: z.boolean(),
+    subtitleLanguages: z.array(z.string().max(35)).max(5),
+    subtitleMode: z.enum(['off', 'forced', 'foreign-audio', 'always']),
+    hearingImpaired: z.enum(['prefer', 'avoid', 'any']),
+    rememberTracks: z.boolean(),
+    homeQuality: z.string().max(20).describe('auto, original or a ladder id'),
+    remoteQuality: z.string().max(20),
+    maxAudioChannels: z.int().min(1).max(16),
+    dynamicRange: z.enum(['off', 'standard', 'night']),
+    skipIntro: ask,
+    skipRecap: ask,
+    skipCredits: ask,
+    skipCommercials: ask,
+    autoplayNext: z.boolean(),
+    autoplayCountdownSec: z.int().min(0).max(60),
+    askStillWatchingAfter: z.int().min(0).max(20).describe('Episodes; 0 is never'),
+    rewindOnResumeMs: z.int().min(0).max(30_000),
+    audiobookRate: z.number().min(0.5).max(3),
+    preroll: z.boolean(),
+    subtitleStyle: z.strictObject({
+      sizePercent: z.int().min(50).max(300),
+      color: z.string().regex(/^#[0-9a-fA-F]{6}$/),
+      background: z.string().regex(/^#[0-9a-fA-F]{6,8}$/),
+      edge: z.enum(['none', 'outline', 'shadow']),
+      bottomPercent: z.int().min(0).max(50),
+    }),
+  })
+  .meta({ id: 'PlaybackPreferences' });
+export type PlaybackPreferences = z.output<typeof PlaybackPreferences>;
+
+const nullable = Object.fromEntries(
+  Object.entries(PlaybackPreferences.shape).map(([key, schema]) => [key, (schema as z.ZodType).nullable().optional()]),
+);
+/** null returns a field to the server's default. */
+export const ChangePreferences = z.strictObject(nullable);
+
+const Rung = z.object({
+  id: z.string(),
+  label: z.string(),
+  height: z.int(),
+  videoBitrate: z.int(),
+  audioBitrate: z.int(),
+});
+
+export const PlaybackCapabilities = z
+  .object({
+    isRemote: z.boolean(),
+    streamCap: z.int().nullable().describe('null is none'),
+    activeStreams: z.int(),
+    transcodeVideo: z.boolean(),
+    transcodeAudio: z.boolean(),
+    maxBitrateHome: z.int().nullable(),
+    maxBitrateRemote: z.int().nullable(),
+    maxHeight: z.int().nullable(),
+    ladder: z.array(Rung),
+    codecs: z.array(z.object({ codec: z.string(), hardware: z.boolean() })),
+    toneMapping: z.boolean(),
+    burnIn: z.boolean(),
+    builtInProfiles: z.array(z.string()),
+    keepAliveMs: z.int(),
+    watchedPercent: z.int(),
+    slots: z.object({ total: z.int(), used: z.int(), waiting: z.int() }).optional().describe('With session:manage'),
+  })
+  .meta({ id: 'PlaybackCapabilities' });

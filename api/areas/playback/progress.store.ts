@@ -1,0 +1,183 @@
+import type { Principal } from '#kernel/principal.ts';
+import { onlyVisibleItems } from '#kernel/visibility.ts';
+import type { Db } from '#platform/db.ts';
+
+/** What a profile has of an item. */
+export interface StateRow {
+  item_id: string;
+  position_ms: number;
+  file_id: string | null;
+  progress: number;
+  watched: boolean;
+  play_count: number;
+  last_played_at: Date | null;
+  state_at: Date | null;
+  reading: { value: string; progress: number; finished: boolean; deviceName: string | null; at: string } | null;
+  rating: number | null;
+  favorite: boolean;
+  rated_at: Date | null;
+  updated_at: Date | null;
+}
+
+export interface Place {
+  profileId: string;
+  itemId: string;
+  libraryId: string;
+}
+
+const COLUMNS = `item_id, position_ms, file_id, progress, watched, play_count, last_played_at, state_at, reading, rating,
+  favorite, rated_at, updated_at`;
+
+export async function findState(db: Db, profileId: string, itemId: string): Promise<StateRow | undefined> {
+  return db('item_states')
+    .where({ profile_id: profileId, item_id: itemId })
+    .first<StateRow | undefined>(db.raw(COLUMNS));
+}
+
+export interface PositionWrite extends Place {
+  positionMs: number;
+  progress: number;
+  watched: boolean;
+  fileId: string | null;
+  /** Client time of the reading; an older one than what is stored changes nothing. */
+  at: Date;
+  countPlay: boolean;
+}
+
+/** The newest write wins; what is stored afterwards is answered. Once watched stays watched. */
+export async function writePosition(db: Db, write: PositionWrite): Promise<StateRow> {
+  const found = await db.raw<{ rows: StateRow[] }>(
+    `insert into item_states as s (profile_id, item_id, library_id, position_ms, file_id, progress, watched, play_count, last_played_at, state_at)
+     values (:profileId, :itemId, :libraryId, :positionMs, :fileId, :progress, :watched, :plays, :at, :at)
+     on conflict (profile_id, item_id) do update set
+       position_ms = excluded.position_ms, file_id = coalesce(excluded.file_id, s.file_id), progress = excluded.progress,
+       watched = s.watched or excluded.watched, play_count = s.play_count + excluded.play_count,
+       last_played_at = greatest(s.last_played_at, excluded.last_played_at), state_at = excluded.state_at, updated_at = now()
+     where s.state_at is null or s.state_at <= excluded.state_at
+     returning ${COLUMNS}`,
+    { ...write, plays: write.countPlay ? 1 : 0 },
+  );
+  const [row] = found.rows;
+  if (row) return row;
+  const kept = await findState(db, write.profileId, write.itemId);
+  if (!kept) throw new Error('a newer write is there');
+  return kept;
+}
+
+/** `leaves` are the ids that a container holds, or the item itself. */
+export async function forgetPositions(db: Db, profileId: string, leaves: readonly string[]): Promise<void> {
+  await db('item_states')
+    .where({ profile_id: profileId })
+    .whereRaw('item_id = any(?::uuid[])', [[...leaves]])
+    .update({
+      position_ms: 0,
+      progress: db.raw('case when watched then 1 else 0 end'),
+      reading: null,
+      state_at: new Date(),
+      updated_at: new Date(),
+    });
+}
+
+interface Mark {
+  profileId: string;
+  leaves: readonly string[];
+  at: Date;
+  countPlay: boolean;
+}
+
+/** One statement however many there are; positions are cleared. */
+export async function markLeaves(db: Db, { profileId, leaves, at, countPlay }: Mark): Promise<void> {
+  await db.raw(
+    `insert into item_states as s (profile_id, item_id, library_id, watched, progress, play_count, last_played_at, state_at)
+     select :profileId, i.id, i.library_id, true, 1, :plays, :at, :at from items i where i.id = any(:leaves::uuid[])
+     on conflict (profile_id, item_id) do update set watched = true, progress = 1, position_ms = 0,
+       play_count = s.play_count + excluded.play_count, last_played_at = greatest(s.last_played_at, excluded.last_played_at),
+       state_at = greatest(s.state_at, excluded.state_at), updated_at = now()`,
+    { profileId, at, plays: countPlay ? 1 : 0, leaves: [...leaves] },
+  );
+}
+
+/** Play count and history stay. */
+export async function unmarkLeaves(db: Db, profileId: string, leaves: readonly string[]): Promise<void> {
+  await db('item_states')
+    .where({ profile_id: profileId })
+    .whereRaw('item_id = any(?::uuid[])', [[...leaves]])
+    .update({
+      watched: false,
+      progress: 0,
+      position_ms: 0,
+      reading: null,
+      state_at: new Date(),
+      updated_at: new Date(),
+    });
+}
+
+interface RatingWrite extends Place {
+  value?: number | null | undefined;
+  favorite?: boolean | undefined;
+}
+
+export async function writeRating(
+  db: Db,
+  { profileId, itemId, libraryId, value, favorite }: RatingWrite,
+): Promise<StateRow> {
+  const change = {
+    ...(value === undefined ? {} : { rating: value, rated_at: value === null ? null : new Date() }),
+    ...(favorite === undefined ? {} : { favorite }),
+    updated_at: new Date(),
+  };
+  const [row] = await db('item_states')
+    .insert({ profile_id: profileId, item_id: itemId, library_id: libraryId, ...change })
+    .onConflict(['profile_id', 'item_id'])
+    .merge(change)
+    .returning<StateRow[]>(COLUMNS.split(',').map((column) => column.trim()));
+  if (!row) throw new Error('no row');
+  return row;
+}
+
+interface ReadingWrite extends Place {
+  reading: NonNullable<StateRow['reading']>;
+  at: Date;
+}
+
+/** Reaching the end marks it watched; turning back later does not unmark it. */
+export async function writeReading(
+  db: Db,
+  { profileId, itemId, libraryId, reading, at }: ReadingWrite,
+): Promise<StateRow> {
+  const found = await db.raw<{ rows: StateRow[] }>(
+    `insert into item_states as s (profile_id, item_id, library_id, reading, progress, watched, last_played_at, state_at)
+     values (:profileId, :itemId, :libraryId, :reading, :progress, :finished, :at, :at)
+     on conflict (profile_id, item_id) do update set reading = excluded.reading, progress = excluded.progress,
+       watched = s.watched or excluded.watched, last_played_at = excluded.last_played_at, state_at = excluded.state_at, updated_at = now()
+     where s.state_at is null or s.state_at <= excluded.state_at
+     returning ${COLUMNS}`,
+    {
+      profileId,
+      itemId,
+      libraryId,
+      at,
+      reading: JSON.stringify(reading),
+      progress: reading.progress,
+      finished: reading.finished,
+    },
+  );
+  const row = found.rows[0] ?? (await findState(db, profileId, itemId));
+  if (!row) throw new Error('no row');
+  return row;
+}
+
+const CONTAINERS = ['show', 'season', 'artist', 'album', 'author', 'comic-series', 'course', 'section', 'photo-album'];
+
+/** Playable ids below a container that the caller can see; the item itself when it is none. One more than `most` at most. */
+export async function leavesOf(db: Db, who: Principal, ask: { itemId: string; most: number }): Promise<string[]> {
+  const { itemId, most } = ask;
+  const rows = await db('items as i')
+    .whereRaw('(i.id = ? or i.parent_id = ? or i.grandparent_id = ?)', [itemId, itemId, itemId])
+    .whereNull('i.extra_of')
+    .whereNotIn('i.type', CONTAINERS)
+    .modify(onlyVisibleItems, who, 'i')
+    .limit(most + 1)
+    .select<{ id: string }[]>('i.id');
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,130 @@
+import { getVisibleItem, nextUp, type VisibleItem } from '#areas/items/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { conflict, invalid } from '#kernel/errors.ts';
+import { iso } from '#kernel/schemas.ts';
+import type { Db } from '#platform/db.ts';
+import type { ItemProgress } from './progress.schemas.ts';
+import { findState, type StateRow, writePosition } from './progress.store.ts';
+
+const SHORTEST_MS = 60_000;
+const SHORTEST_PART = 0.02;
+const LONG_TRACK_MS = 20 * 60_000;
+
+/** Types that keep a position whatever its size; film and television keep none from the first minute. */
+const KEEPS_ANY = ['audiobook', 'lesson'];
+const FILM = ['movie', 'episode', 'video', 'recording'];
+
+export function keepsPosition(item: { type: string; runtimeMs: number | null }): boolean {
+  if (item.type === 'track') return (item.runtimeMs ?? 0) > LONG_TRACK_MS;
+  return FILM.includes(item.type) || KEEPS_ANY.includes(item.type);
+}
+
+export interface Reading {
+  item: VisibleItem;
+  positionMs: number;
+  durationMs: number;
+  fileId: string | null;
+  at: Date;
+  /** This session has not counted its play yet. */
+  mayCount: boolean;
+}
+
+/** Judges a position and stores it: too early keeps none, past the threshold is watched. */
+export async function recordPosition(call: Call, reading: Reading): Promise<{ state: StateRow; counted: boolean }> {
+  const { db, who, now, deps } = call;
+  const { item, positionMs, durationMs, mayCount } = reading;
+  const end = await watchedFromMs(db, item.id, { durationMs, percent: deps.settings.get('playback.watchedPercent') });
+  const watched = durationMs > 0 && positionMs >= end;
+  const kept = watched ? 0 : keptPosition(reading);
+  const state = await writePosition(db, {
+    profileId: who.profileId,
+    itemId: item.id,
+    libraryId: item.libraryId,
+    positionMs: kept,
+    progress: watched ? 1 : Math.min(1, kept / Math.max(1, durationMs)),
+    watched,
+    fileId: reading.fileId,
+    at: reading.at > now ? now : reading.at, // a future time is taken as now
+    countPlay: watched && mayCount,
+  });
+  return { state, counted: watched && mayCount };
+}
+
+function keptPosition({ item, positionMs, durationMs }: Reading): number {
+  if (!keepsPosition(item)) return 0;
+  const early = positionMs < SHORTEST_MS || positionMs < durationMs * SHORTEST_PART;
+  return FILM.includes(item.type) && early ? 0 : positionMs;
+}
+
+/** The setting's share of the duration or the start of the last credits, whichever is first. */
+async function watchedFromMs(
+  db: Db,
+  itemId: string,
+  { durationMs, percent }: { durationMs: number; percent: number },
+): Promise<number> {
+  const credits = await db('markers')
+    .where({ item_id: itemId, kind: 'credits' })
+    .orderBy('start_ms', 'desc')
+    .first<{ start_ms: number } | undefined>('start_ms');
+  return Math.min((durationMs * percent) / 100, credits?.start_ms ?? Infinity);
+}
+
+/** What a client shows of an item: its own position, or what there is of a container. */
+export async function readProgress(call: Call, itemId: string): Promise<ItemProgress> {
+  const { db, who } = call;
+  const item = await getVisibleItem(db, who, itemId);
+  const children = item.container ? await childrenOf(call, itemId) : undefined;
+  const own = await findState(db, who.profileId, children?.nextItemId ?? itemId);
+  return { ...toProgress(item, own), ...(children && { children }) };
+}
+
+const UNTOUCHED = {
+  position_ms: 0,
+  progress: 0,
+  file_id: null,
+  watched: false,
+  play_count: 0,
+  last_played_at: null,
+  updated_at: null,
+};
+
+export function toProgress(item: VisibleItem, state: StateRow | undefined): ItemProgress {
+  const row = state ?? UNTOUCHED;
+  return {
+    itemId: item.id,
+    type: item.type,
+    positionMs: row.position_ms,
+    durationMs: item.runtimeMs,
+    progress: row.progress,
+    fileId: row.file_id,
+    watched: row.watched,
+    playCount: row.play_count,
+    lastPlayedAt: iso(row.last_played_at),
+    updatedAt: iso(row.updated_at),
+  };
+}
+
+async function childrenOf({ db, who }: Call, id: string): Promise<NonNullable<ItemProgress['children']>> {
+  const [counted] = await db('items as i')
+    .joinRaw('left join item_states s on s.item_id = i.id and s.profile_id = ?', [who.profileId])
+    .whereRaw('(i.parent_id = ? or i.grandparent_id = ?)', [id, id])
+    .whereNull('i.trashed_at')
+    .whereNull('i.extra_of')
+    .whereNotIn('i.type', ['season', 'album', 'section'])
+    .select<{ total: number; watched: number; begun: number }[]>(
+      db.raw(`count(*)::int as total, count(*) filter (where s.watched)::int as watched,
+        count(*) filter (where s.position_ms > 0 and not s.watched)::int as begun`),
+    );
+  const next = await nextUp(db, who, id);
+  const { total = 0, watched = 0, begun = 0 } = counted ?? {};
+  return { total, watched, inProgress: begun, ...(next && { nextItemId: next.id }) };
+}
+
+/** Throws 409 for what has no time to be at, 400 for a place behind the end. */
+export function refuseBadPosition(item: VisibleItem, positionMs: number): void {
+  const timed = !item.container && (FILM.includes(item.type) || KEEPS_ANY.includes(item.type) || item.type === 'track');
+  if (!timed) throw conflict('not-playable-item', 'This has no position');
+  if (item.runtimeMs !== null && positionMs > item.runtimeMs + 1000) {
+    throw invalid(['body', 'positionMs'], 'too_big', 'the position is behind the end');
+  }
+}

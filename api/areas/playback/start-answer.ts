@@ -1,0 +1,102 @@
+import { findStreamRows, type MediaStream, toMediaStream, type VisibleItem } from '#areas/items/public.ts';
+import type { SessionRow } from '#areas/viewing/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import type { CandidateFile } from './candidates.ts';
+import type { Choice } from './choose.ts';
+import type { PlaybackStart } from './playback.schemas.ts';
+import { toSession } from './session.view.ts';
+import { nextItemId, readBeside } from './start.view.ts';
+import { isPicture } from './subtitle-plan.ts';
+import type { Track } from './tracks.ts';
+
+export const KEEP_ALIVE_MS = 10_000;
+
+export interface Started {
+  item: VisibleItem;
+  choice: Choice;
+  resume: PlaybackStart['resume'];
+}
+
+/** All that a player needs to begin. */
+export async function toStart(call: Call, started: Started & { row: SessionRow }): Promise<PlaybackStart> {
+  return { ...(await common(call, started)), session: toSession(started.row, call.who) };
+}
+
+/** With dryRun: the decision, and nothing opened. */
+export async function dryStart(call: Call, started: Started): Promise<PlaybackStart> {
+  const { item, choice } = started;
+  const { who, now, client } = call;
+  const at = now.toISOString();
+  return {
+    ...(await common(call, started)),
+    session: {
+      id: '00000000-0000-0000-0000-000000000000',
+      userId: who.accountId,
+      profileId: who.profileId,
+      itemId: item.id,
+      mediaFileId: choice.file.id,
+      state: 'stopped',
+      positionMs: 0,
+      durationMs: choice.file.durationMs || null,
+      rate: 1,
+      decision: choice.decision,
+      url: '',
+      transcodeSessionId: null,
+      client: { deviceId: who.deviceId ?? null, name: client.name ?? null, platform: null },
+      isRemote: !client.local,
+      castDeviceId: null,
+      roomId: null,
+      queueId: null,
+      startedAt: at,
+      lastReportAt: at,
+      stoppedAt: null,
+      stopReason: null,
+    },
+  };
+}
+
+async function common(call: Call, { item, choice, resume }: Started): Promise<Omit<PlaybackStart, 'session'>> {
+  const { db } = call;
+  const { file } = choice;
+  const { trickplay, ...beside } = await readBeside(db, item.id, file);
+  const next = await nextItemId(db, item.id);
+  return {
+    resume,
+    subtitles: subtitlesOf(item.id, file),
+    audio: await audioOf(call, file),
+    ...beside,
+    ...(trickplay && { trickplayUrl: `/api/v1/files/${file.id}/trickplay` }),
+    ...(next && { nextItemId: next }),
+    preroll: [],
+    keepAliveMs: KEEP_ALIVE_MS,
+    warnings: [],
+  };
+}
+
+async function audioOf({ db }: Call, file: CandidateFile): Promise<MediaStream[]> {
+  const rows = await findStreamRows(db, [file.id]);
+  return rows.filter((row) => row.kind === 'audio').map(toMediaStream);
+}
+
+function subtitlesOf(itemId: string, file: CandidateFile): PlaybackStart['subtitles'] {
+  return file.tracks
+    .filter((track) => track.kind === 'subtitle')
+    .map((track) => ({
+      streamId: track.id,
+      file: fileName(track),
+      format: track.codec,
+      ...(track.language && { language: track.language }),
+      ...(track.title && { title: track.title }),
+      forced: track.forced,
+      hearingImpaired: track.hearingImpaired,
+      default: track.default,
+      url: isPicture(track)
+        ? `/api/v1/items/${itemId}/subtitles/${track.id}/images`
+        : `/api/v1/items/${itemId}/subtitles/${encodeURIComponent(fileName(track))}`,
+    }));
+}
+
+/** A file beside the film goes by its bare name, a track inside by its index. */
+function fileName(track: Track): string {
+  return track.externalPath?.split('/').at(-1) ?? String(track.index);
+}

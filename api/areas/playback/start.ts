@@ -1,0 +1,139 @@
+import { getVisibleItem, nextUp, type VisibleItem } from '#areas/items/public.ts';
+import {
+  offerTranscodeSession,
+  openTranscodeSession,
+  stopTranscodeSessions,
+  transcodeSlots,
+} from '#areas/streaming/public.ts';
+import { insertSession, type SessionRow, stopSession, takePlace } from '#areas/viewing/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError, notFound } from '#kernel/errors.ts';
+import { newId } from '#platform/ids.ts';
+import { type Choice, choose } from './choose.ts';
+import { profileOf } from './client-profile.ts';
+import type { PlaybackStart, StartPlayback } from './playback.schemas.ts';
+import { findState } from './progress.store.ts';
+import { dryStart, toStart } from './start-answer.ts';
+
+const PLAYABLE = ['movie', 'episode', 'video', 'track', 'audiobook', 'lesson', 'recording'];
+
+/** Opens a playback session: decision, a place under the caps, and the transcode where one is needed; all in the caller's transaction. */
+export async function start(call: Call, itemId: string, body: StartPlayback): Promise<PlaybackStart> {
+  const { db, who, client } = call;
+  const item = await playable(call, itemId);
+  const { given, profile } = await profileOf(call, body.client, body.dryRun);
+  const choice = await choose(call, item, { wishes: body, profile });
+  const state = await findState(db, who.profileId, item.id);
+  const resumeMs = state?.position_ms ?? 0;
+  const startMs = body.startMs ?? Math.max(0, resumeMs - choice.preferences.rewindOnResumeMs);
+  const resume = { positionMs: resumeMs, watched: state?.watched ?? false };
+  if (body.dryRun) {
+    call.reply.status(200);
+    return dryStart(call, { item, choice, resume });
+  }
+  if (who.limits.remote === false && !client.local) {
+    throw new ApiError('FORBIDDEN', 'This account plays at home only', { by: 'remote' });
+  }
+  await makeRoom(call, choice, body.replaces);
+  const row = await open(call, { item, choice, startMs, profile: given, body });
+  return toStart(call, { item, choice, resume, row });
+}
+
+/** The item itself, or the next unplayed child of a container. */
+async function playable(call: Call, id: string): Promise<VisibleItem> {
+  const { db, who } = call;
+  const item = await getVisibleItem(db, who, id);
+  if (!item.container) {
+    if (PLAYABLE.includes(item.type)) return item;
+    throw new ApiError('MEDIA_NOT_PLAYABLE', 'This is nothing to play', { reason: 'type' });
+  }
+  const next = await nextUp(db, who, id);
+  if (!next) throw new ApiError('MEDIA_NOT_PLAYABLE', 'Nothing is left to play here', { reason: 'type' });
+  return getVisibleItem(db, who, next.id);
+}
+
+/** A place under the caps and a slot of a transcode worker, or the refusal that says which is full. */
+async function makeRoom(call: Call, choice: Choice, replaces: string | undefined): Promise<void> {
+  const { db, who, deps } = call;
+  const encodes = choice.decision.method === 'transcode';
+  const serverCap = deps.settings.get('playback.maxStreams');
+  const replaced = await takePlace(db, who, { deviceId: who.deviceId, replaces, encodes, serverCap });
+  if (replaces && !replaced.includes(replaces)) throw notFound();
+  for (const id of replaced) {
+    await stopSession(db, id, { reason: 'replaced' });
+    await stopTranscodeSessions(db, id);
+  }
+  if (!choice.stream) return;
+  const { total, used, waiting } = await transcodeSlots(db, deps.redis);
+  const most = Math.max(total, deps.settings.get('transcode.maxWorkers') * deps.config.maxSessions);
+  if (used + waiting >= most) {
+    throw new ApiError('TRANSCODE_LIMIT_REACHED', 'Every transcoder is busy', {
+      slots: total,
+      waiting,
+      retryAfterSec: 10,
+    });
+  }
+}
+
+interface Opening {
+  item: VisibleItem;
+  choice: Choice;
+  startMs: number;
+  profile: object;
+  body: StartPlayback;
+}
+
+async function open(call: Call, { item, choice, startMs, profile, body }: Opening): Promise<SessionRow> {
+  const { db, who, client } = call;
+  const id = newId();
+  const stream = await openStream(call, { id, item, choice, startMs });
+  return insertSession(
+    db,
+    {
+      id,
+      account_id: who.accountId,
+      profile_id: who.profileId,
+      item_id: item.id,
+      file_id: choice.file.id,
+      library_id: item.libraryId,
+      device_id: who.deviceId,
+      client_name: client.name,
+      address: client.address,
+      is_remote: !client.local,
+      method: choice.decision.method,
+      decision: choice.decision,
+      profile,
+      url: stream?.url ?? `/api/v1/files/${choice.file.id}/stream?session=${id}`,
+      transcode_session_id: stream?.id ?? null,
+      position_ms: startMs,
+      duration_ms: choice.file.durationMs || null,
+      implicit: false,
+      encodes: choice.decision.method === 'transcode',
+      cast_device_id: body.castDeviceId,
+      room_id: body.roomId,
+      queue_id: body.queueId,
+    },
+    choice.decision.reasons,
+  );
+}
+
+/** The transcode session of an HLS decision; its worker is told as soon as it is committed. */
+export async function openStream(
+  call: Call,
+  open: { id: string; item: VisibleItem; choice: Choice; startMs: number },
+): Promise<{ id: string; url: string } | undefined> {
+  const { choice, item } = open;
+  if (!choice.stream) return undefined;
+  const stream = await openTranscodeSession(call.db, {
+    ...choice.stream,
+    playbackSessionId: open.id,
+    accountId: call.who.accountId,
+    profileId: call.who.profileId,
+    itemId: item.id,
+    fileId: choice.file.id,
+    durationMs: choice.file.durationMs,
+    startMs: open.startMs,
+  });
+  call.afterCommit(() => offerTranscodeSession(call.deps.redis, stream.id));
+  return stream;
+}

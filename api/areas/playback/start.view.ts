@@ -1,0 +1,151 @@
+import { findFileRows, findStreamRows, type StreamRow } from '#areas/items/public.ts';
+import { ApiError } from '#kernel/errors.ts';
+import type { Db } from '#platform/db.ts';
+import type { ProbedStream } from '#platform/media.ts';
+import type { CandidateFile } from './candidates.ts';
+import type { PlaybackStart } from './playback.schemas.ts';
+import type { Track } from './tracks.ts';
+
+interface Extra {
+  id: string;
+  probe_fault: string | null;
+  away: boolean;
+}
+
+/** The files that can be played now. Throws what CONVENTIONS says when there is none, for the best reason there is. */
+export async function playableFiles(db: Db, itemId: string, fileId: string | undefined): Promise<CandidateFile[]> {
+  const all = await findFileRows(db, [itemId], { whole: true });
+  const rows = fileId ? all.filter((row) => row.id === fileId) : all;
+  if (rows.length === 0) throw notPlayable('missing-file');
+  const present = rows.filter((row) => row.missing_since === null);
+  if (present.length === 0) throw notPlayable('missing-file');
+  const extras = await readExtras(
+    db,
+    present.map((row) => row.id),
+  );
+  const near = present.filter((row) => !extras.get(row.id)?.away);
+  if (near.length === 0) throw new ApiError('STORAGE_UNAVAILABLE', 'The storage is away', {});
+  const probed = near.filter((row) => row.probe !== null);
+  if (probed.length === 0) throw faultOf(near.map((row) => extras.get(row.id)?.probe_fault ?? null));
+  const streams = Map.groupBy(
+    await findStreamRows(
+      db,
+      probed.map((row) => row.id),
+    ),
+    (stream) => stream.file_id,
+  );
+  return probed.map((row) => ({
+    id: row.id,
+    container: row.container ?? '',
+    durationMs: row.duration_ms ?? 0,
+    bitrate: row.bitrate ?? 0,
+    keyframesKnown: row.has_keyframes,
+    tracks: (streams.get(row.id) ?? []).map(toTrack),
+  }));
+}
+
+async function readExtras(db: Db, ids: readonly string[]): Promise<Map<string, Extra>> {
+  const rows = await db('media_files as f')
+    .join('storages as s', 's.id', 'f.storage_id')
+    .whereIn('f.id', ids)
+    .select<Extra[]>(
+      'f.id',
+      'f.probe_fault',
+      db.raw(`not (s.enabled and s.state in ('available', 'degraded', 'suspect')) as away`),
+    );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+function notPlayable(reason: string): ApiError {
+  return new ApiError('MEDIA_NOT_PLAYABLE', 'This cannot be played', { reason });
+}
+
+function faultOf(faults: (string | null)[]): ApiError {
+  const known = faults.filter((fault) => fault !== null);
+  if (known.length === 0) return notPlayable('not-probed');
+  if (known.includes('codec-refused')) {
+    return new ApiError('MEDIA_UNSUPPORTED_CODEC', 'The server cannot decode this', { reason: 'codec-refused' });
+  }
+  return notPlayable('corrupt');
+}
+
+/** The probe's stream under the id, language and flags of its row, which a person may have corrected. */
+function toTrack(row: StreamRow): Track {
+  const probe = row.probe as Partial<ProbedStream>;
+  return {
+    ...probe,
+    id: row.id,
+    index: row.stream_index,
+    kind: row.kind,
+    codec: row.codec,
+    ...(row.language && { language: row.language }),
+    ...(row.title && { title: row.title }),
+    default: row.is_default,
+    forced: row.forced,
+    hearingImpaired: row.hearing_impaired,
+    ...(row.external_path && { externalPath: row.external_path }),
+  };
+}
+
+type Beside = Pick<PlaybackStart, 'markers' | 'chapters' | 'fonts'> & { trickplay: boolean };
+
+/** What a player wants to know of the file beside its streams. */
+export async function readBeside(db: Db, itemId: string, file: CandidateFile): Promise<Beside> {
+  const markers = await db('markers')
+    .where({ item_id: itemId })
+    .orderBy('start_ms')
+    .select<{ kind: Beside['markers'][number]['kind']; start_ms: number; end_ms: number }[]>(
+      'kind',
+      'start_ms',
+      'end_ms',
+    );
+  const chapters = await db('chapters')
+    .where({ file_id: file.id })
+    .orderBy('number')
+    .select<{ title: string; start_ms: number }[]>('title', 'start_ms');
+  const trickplay = await db('trickplay').where({ file_id: file.id }).first<{ width: number } | undefined>('width');
+  return {
+    markers: markers.map((row) => ({ kind: row.kind, startMs: row.start_ms, endMs: row.end_ms })),
+    chapters: chapters.map((row) => ({ title: row.title, startMs: row.start_ms })),
+    fonts: fontsOf(itemId, file),
+    trickplay: trickplay !== undefined,
+  };
+}
+
+function fontsOf(itemId: string, file: CandidateFile): PlaybackStart['fonts'] {
+  return file.tracks.flatMap((track) => {
+    const font = track.kind === 'attachment' && /font|ttf|otf/i.test(`${track.mime ?? ''} ${track.fileName ?? ''}`);
+    if (!font || !track.fileName) return [];
+    const url = `/api/v1/items/${itemId}/fonts/${encodeURIComponent(track.fileName)}?fileId=${file.id}`;
+    return [{ name: track.fileName, url }];
+  });
+}
+
+/** The episode or track that follows in its show or album. */
+export async function nextItemId(db: Db, itemId: string): Promise<string | undefined> {
+  const found = await db.raw<{ rows: { id: string }[] }>(
+    `select n.id from items i join items n on n.type = i.type and n.trashed_at is null and n.extra_of is null
+       and coalesce(n.grandparent_id, n.parent_id) = coalesce(i.grandparent_id, i.parent_id)
+       and (coalesce(n.parent_index, 0), coalesce(n.index_number, 0)) > (coalesce(i.parent_index, 0), coalesce(i.index_end, i.index_number, 0))
+     where i.id = ? and i.type in ('episode', 'track', 'lesson')
+     order by coalesce(n.parent_index, 0), coalesce(n.index_number, 0), n.id limit 1`,
+    [itemId],
+  );
+  return found.rows[0]?.id;
+}
+
+export interface LastChoice {
+  audioLanguage: string | null;
+  subtitleLanguage: string | null;
+  subtitleOff: boolean;
+}
+
+/** What this profile chose last in the same show (or film). */
+export async function lastChoice(db: Db, profileId: string, showId: string): Promise<LastChoice | undefined> {
+  const row = await db('track_choices')
+    .where({ profile_id: profileId, item_id: showId })
+    .first<{ audio_language: string | null; subtitle_language: string | null; subtitle_off: boolean } | undefined>();
+  return (
+    row && { audioLanguage: row.audio_language, subtitleLanguage: row.subtitle_language, subtitleOff: row.subtitle_off }
+  );
+}

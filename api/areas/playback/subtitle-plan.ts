@@ -1,0 +1,31 @@
+import type { Chosen, SubtitlePlan } from './candidates.ts';
+import type { Profile } from './profiles.ts';
+import type { Track } from './tracks.ts';
+
+const PICTURES = ['pgs', 'vobsub', 'dvb_subtitle', 'dvbsub'];
+/** Formats that each codec can be handed over in, beside vtt, which any text becomes. */
+const OWN_FORMAT: Record<string, 'ass' | 'srt'> = { ass: 'ass', ssa: 'ass', subrip: 'srt' };
+
+export function isPicture(track: Track): boolean {
+  return PICTURES.includes(track.codec);
+}
+
+/** How the chosen subtitle reaches the viewer; text is burned in only for a client that can take it in no other way. */
+export function subtitlePlan(
+  { subtitle: track }: Pick<Chosen, 'subtitle'>,
+  profile: Profile,
+  by: 'direct' | 'hls',
+): SubtitlePlan | undefined {
+  if (!track) return undefined;
+  if (isPicture(track)) return { track, delivery: profile.subtitles.pictures ? 'pictures' : 'burn-in' };
+  const inPlaylist = profile.hls?.webvtt === true;
+  const beside = takesBeside(track, profile);
+  if (by === 'hls' && inPlaylist) return { track, delivery: 'hls' };
+  if (beside) return { track, delivery: 'sidecar' };
+  return { track, delivery: inPlaylist ? 'hls' : 'burn-in' };
+}
+
+function takesBeside(track: Track, { subtitles }: Profile): boolean {
+  const own = OWN_FORMAT[track.codec];
+  return subtitles.formats.includes('vtt') || (own !== undefined && subtitles.formats.includes(own));
+}

@@ -1,0 +1,142 @@
+/** Text subtitles as cues, from SubRip, WebVTT or SubStation files. Pure: the bytes were read elsewhere. */
+export interface Cue {
+  startMs: number;
+  endMs: number;
+  /** WebVTT text: `<i>`, `<b>`, `<u>` at most. */
+  text: string;
+}
+
+const MOST_CUES = 50_000;
+
+/** Cues in order of their beginning. What is not understood is left out: a subtitle file is somebody's text. */
+export function parseCues(text: string, format: string): Cue[] {
+  const plain = text.replace(/\r\n?/g, '\n').replace(/\0/g, '');
+  const substation = ['ass', 'ssa'].includes(format) || /^\[Script Info\]/im.test(plain.slice(0, 2000));
+  const cues = substation ? substationCues(plain) : blockCues(plain);
+  return cues
+    .filter((cue) => cue.endMs > cue.startMs && cue.text !== '')
+    .slice(0, MOST_CUES)
+    .sort((a, b) => a.startMs - b.startMs || a.endMs - b.endMs);
+}
+
+const ARROW = /^\s*((?:\d+:)?\d{1,2}:\d{1,2}[.,]\d{1,3})\s*-->\s*((?:\d+:)?\d{1,2}:\d{1,2}[.,]\d{1,3})/;
+
+/** SubRip and WebVTT: blocks of lines, one of which has the arrow. */
+function blockCues(text: string): Cue[] {
+  const cues: Cue[] = [];
+  for (const block of text.split(/\n[ \t]*\n+/)) {
+    const lines = block.split('\n');
+    const at = lines.findIndex((line) => ARROW.test(line));
+    const match = at < 0 ? undefined : ARROW.exec(lines[at] ?? '');
+    if (!match) continue;
+    const [, start = '', end = ''] = match;
+    cues.push({ startMs: clockMs(start), endMs: clockMs(end), text: cleaned(lines.slice(at + 1).join('\n')) });
+  }
+  return cues;
+}
+
+function substationCues(text: string): Cue[] {
+  const lines = text.split('\n');
+  const events = lines.findIndex((line) => /^\[Events\]/i.test(line));
+  const format = lines.slice(events + 1).find((line) => /^Format:/i.test(line));
+  const fields = (format ?? 'Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text')
+    .slice(7)
+    .split(',')
+    .map((field) => field.trim().toLowerCase());
+  const [start, end] = [fields.indexOf('start'), fields.indexOf('end')];
+  return lines
+    .filter((line) => /^Dialogue:/i.test(line))
+    .map((line) => {
+      const parts = line.slice(9).split(',');
+      const words = parts.slice(fields.length - 1).join(',');
+      return {
+        startMs: clockMs(parts[start] ?? ''),
+        endMs: clockMs(parts[end] ?? ''),
+        text: cleaned(substationText(words)),
+      };
+    });
+}
+
+/** Drawings have no words; of the override codes italic, bold and underline are kept. */
+function substationText(words: string): string {
+  if (/\{[^}]*\\p[1-9]/.test(words)) return '';
+  const open = new Set<string>();
+  const marked = words.replace(/\{([^}]*)\}/g, (_, codes: string) =>
+    [...codes.matchAll(/\\([ibu])([01])(?!\d)/g)].map(([, tag = '', on]) => switched(open, tag, on === '1')).join(''),
+  );
+  const closing = [...open].reverse().map((tag) => `</${tag}>`);
+  return marked.replace(/\\N|\\n/g, '\n').replace(/\\h/g, ' ') + closing.join('');
+}
+
+function switched(open: Set<string>, tag: string, on: boolean): string {
+  if (on === open.has(tag)) return '';
+  if (on) open.add(tag);
+  else open.delete(tag);
+  return on ? `<${tag}>` : `</${tag}>`;
+}
+
+/** Only the tags that WebVTT shares with SubRip stay; everything else that looks like markup is text or nothing. */
+function cleaned(text: string): string {
+  const kept = text
+    .replace(/\{\\[^}]*\}/g, '')
+    .replace(/<(\/?)(i|b|u)>/gi, (_, slash: string, tag: string) => `\u0001${slash}${tag.toLowerCase()}\u0002`)
+    .replace(/<[^<>]{0,200}>/g, '')
+    .replace(/&(?!(amp|lt|gt|nbsp|lrm|rlm|#\d+);)/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/>/g, '&gt;')
+    .replaceAll('\u0001', '<')
+    .replaceAll('\u0002', '>');
+  return kept
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join('\n');
+}
+
+/** `1:02:03,4`, `02:03.456`; hours may be left out. */
+function clockMs(text: string): number {
+  const [seconds = '0', minutes = '0', hours = '0'] = text.trim().replace(',', '.').split(':').reverse();
+  return Math.round((Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000);
+}
+
+/** Bytes of a subtitle file as text: by its mark, as UTF-8 when it is that, else by what its language was written in. */
+export function decodeText(bytes: Uint8Array, language?: string): string {
+  const [a, b] = bytes;
+  if (a === 0xff && b === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (a === 0xfe && b === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder(LEGACY[language?.split('-')[0] ?? ''] ?? 'windows-1252').decode(bytes);
+  }
+}
+
+const LEGACY: Record<string, string> = {
+  ...{
+    ru: 'windows-1251',
+    uk: 'windows-1251',
+    be: 'windows-1251',
+    bg: 'windows-1251',
+    sr: 'windows-1251',
+    mk: 'windows-1251',
+  },
+  ...{
+    pl: 'windows-1250',
+    cs: 'windows-1250',
+    sk: 'windows-1250',
+    hu: 'windows-1250',
+    sl: 'windows-1250',
+    hr: 'windows-1250',
+    ro: 'windows-1250',
+  },
+  ...{
+    el: 'windows-1253',
+    tr: 'windows-1254',
+    he: 'windows-1255',
+    ar: 'windows-1256',
+    fa: 'windows-1256',
+    vi: 'windows-1258',
+  },
+  ...{ et: 'windows-1257', lv: 'windows-1257', lt: 'windows-1257', th: 'windows-874' },
+  ...{ ja: 'shift_jis', ko: 'euc-kr', zh: 'gb18030' },
+};

@@ -1,0 +1,51 @@
+import type { ReadStream } from 'node:fs';
+import { touchBytes } from '#areas/viewing/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { withoutFail } from '#platform/redis.ts';
+import { judgeItem } from './rights.ts';
+
+const COUNT_MS = 5000;
+const JUDGE_EVERY = 12;
+
+/** Bytes sent so far for a playback session, kept an hour (bandwidth of Playback and Stats). */
+export const sentKey = (playbackSessionId: string): string => `foyer:stream:sent:${playbackSessionId}`;
+
+/**
+ * Counts what is sent every 5 seconds and judges the rights again every 60: a long film ends with lost access, viewing
+ * hours or a session that was ended. The connection breaks, and the next request is told why.
+ */
+export function metered(
+  call: Call,
+  stream: ReadStream,
+  of: { itemId: string; session: string | undefined },
+): ReadStream {
+  let counted = 0;
+  let turns = 0;
+  const count = async (): Promise<void> => {
+    const bytes = stream.bytesRead - counted;
+    counted = stream.bytesRead;
+    if (!of.session || bytes === 0) return;
+    await touchBytes(call.deps.db, of.session);
+    const key = sentKey(of.session);
+    const { redis } = call.deps;
+    await withoutFail(() => redis.multi().incrby(key, bytes).expire(key, 3600).exec(), null);
+  };
+  const timer = setInterval(() => {
+    count().catch(() => undefined);
+    turns += 1;
+    if (turns % JUDGE_EVERY === 0) judge(call, of.itemId).catch(() => stream.destroy(new Error('access ended')));
+  }, COUNT_MS);
+  timer.unref();
+  stream.once('close', () => {
+    clearInterval(timer);
+    count().catch(() => undefined);
+  });
+  return stream;
+}
+
+/** The credential and the item anew: what was remembered of this request says nothing a minute later. */
+async function judge(call: Call, itemId: string): Promise<void> {
+  const who = await call.identify();
+  if (!who) throw new Error('signed out');
+  await judgeItem({ ...call, who }, itemId);
+}

@@ -1,0 +1,10 @@
+import type { Db } from '#platform/db.ts';
+
+/** Years of the clip's item; 0 when it has no rating. */
+export async function clipAge(db: Db, clipId: string): Promise<number> {
+  const row = (await db('preroll_clips as c')
+    .join('items as i', 'i.id', 'c.item_id')
+    .where('c.id', clipId)
+    .first('i.age_years')) as { age_years: number | null } | undefined;
+  return row?.age_years ?? 0;
+}

@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { Day, Id, Milliseconds, Timestamp } from '#kernel/schemas.ts';
+
+const segment = z.int().min(0);
+
+export const Rendition = z
+  .object({
+    id: z.string().describe('v0-v3 video, a0-a15 audio, s0-s31 text subtitles'),
+    kind: z.enum(['video', 'audio', 'subtitle']),
+    codec: z.string(),
+    action: z.enum(['copy', 'encode']),
+    bitrate: z.int().nullable(),
+    width: z.int().nullable(),
+    height: z.int().nullable(),
+    channels: z.int().nullable(),
+    language: z.string().nullable(),
+    title: z.string().nullable(),
+    default: z.boolean(),
+    forced: z.boolean(),
+    ready: z
+      .array(z.object({ from: segment, to: segment }))
+      .describe('Segment numbers that are stored, both inclusive'),
+  })
+  .meta({ id: 'Rendition' });
+export type Rendition = z.output<typeof Rendition>;
+
+export const TranscodeSession = z
+  .object({
+    id: Id,
+    playbackSessionId: Id,
+    itemId: Id,
+    mediaFileId: Id,
+    state: z
+      .enum(['starting', 'running', 'idle', 'stopped', 'failed'])
+      .describe('starting waits for a worker; idle has its encoder resting or finished'),
+    mode: z.enum(['copy', 'encode']),
+    container: z.enum(['fmp4', 'ts']),
+    durationMs: Milliseconds,
+    segmentCount: z.int(),
+    segmentTargetMs: Milliseconds,
+    renditions: z.array(Rendition),
+    lastWantedSegment: z.int().nullable(),
+    restarts: z.int(),
+    speed: z.number().nullable().describe('Times real time'),
+    error: z.object({ code: z.string(), reason: z.string(), segment: z.int() }).nullable(),
+    createdAt: Timestamp,
+    lastAccessAt: Timestamp.nullable(),
+    worker: z
+      .object({ id: z.string(), node: z.string(), encoder: z.string(), gpu: z.string().nullable(), pid: z.int() })
+      .optional()
+      .describe('With session:manage only'),
+  })
+  .meta({ id: 'TranscodeSession' });
+export type TranscodeSession = z.output<typeof TranscodeSession>;
+
+export const Trickplay = z
+  .object({
+    fileId: Id,
+    intervalMs: Milliseconds,
+    durationMs: Milliseconds,
+    widths: z.array(
+      z.object({
+        width: z.int(),
+        height: z.int(),
+        columns: z.int(),
+        rows: z.int(),
+        thumbs: z.int(),
+        sheets: z.int(),
+        mime: z.string(),
+        sizeBytes: z.int(),
+      }),
+    ),
+    madeAt: Timestamp,
+  })
+  .meta({ id: 'Trickplay' });
+export type Trickplay = z.output<typeof Trickplay>;
+
+/** `MM-DD`, a day that exists in some year. */
+const MonthDay = z
+  .string()
+  .regex(/^\d{2}-\d{2}$/)
+  .refine((text) => Day.safeParse(`2024-${text}`).success, { error: 'no such day', params: { code: 'bad_day' } })
+  .meta({ description: 'MM-DD' });
+
+const Season = z.object({ from: MonthDay, to: MonthDay }).describe('Both inclusive; may cross the new year');
+
+export const PrerollClipSetting = z
+  .object({
+    id: Id,
+    itemId: Id,
+    title: z.string(),
+    durationMs: Milliseconds,
+    weight: z.int(),
+    season: Season.nullable(),
+    libraryIds: z.array(Id).describe('Empty is all'),
+    ageRating: z.string().nullable(),
+    state: z.enum(['preparing', 'ready', 'failed']),
+    error: z.string().nullable(),
+  })
+  .meta({ id: 'PrerollClipSetting' });
+
+const prerollRules = {
+  enabled: z.boolean(),
+  pick: z.enum(['random', 'in-order', 'all']),
+  maxClips: z.int().min(1).max(5),
+  skippableAfterMs: z.int().min(0).max(60_000).nullable().describe('null is not skippable'),
+  itemTypes: z.array(z.enum(['movie', 'episode', 'video'])).max(3),
+  resumeToo: z.boolean(),
+};
+
+export const PrerollSettings = z
+  .object({ ...prerollRules, clips: z.array(PrerollClipSetting).max(100) })
+  .meta({ id: 'PrerollSettings' });
+export type PrerollSettings = z.output<typeof PrerollSettings>;
+
+export const PrerollClipDraft = z
+  .strictObject({
+    id: Id.optional(),
+    itemId: Id,
+    weight: z.int().min(1).max(100).default(1),
+    season: Season.nullable().optional(),
+    libraryIds: z.array(Id).max(200).default([]),
+    ageRating: z.string().max(20).nullable().optional(),
+  })
+  .meta({ id: 'PrerollClipDraft' });
+export type PrerollClipDraft = z.output<typeof PrerollClipDraft>;
+
+export const PrerollDraft = z
+  .strictObject({
+    ...prerollRules,
+    skippableAfterMs: prerollRules.skippableAfterMs.default(null),
+    resumeToo: z.boolean().default(false),
+    clips: z.array(PrerollClipDraft).max(100),
+  })
+  .meta({ id: 'PrerollDraft' });
+export type PrerollDraft = z.output<typeof PrerollDraft>;
+
+/** What is kept as the setting `playback.preroll`; the clips are rows. */
+export const PrerollRules = z.object(prerollRules);
+export type PrerollRules = z.output<typeof PrerollRules>;
+
+export const PrerollClip = z
+  .object({
+    id: Id,
+    itemId: Id,
+    title: z.string(),
+    durationMs: Milliseconds,
+    url: z.string(),
+    skippableAfterMs: Milliseconds.nullable(),
+  })
+  .meta({ id: 'PrerollClip' });
+export type PrerollClip = z.output<typeof PrerollClip>;

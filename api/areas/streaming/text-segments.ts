@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import type { Bytes, Call } from '#kernel/endpoint.ts';
+import { ApiError } from '#kernel/errors.ts';
+import { ObjectMissing } from '#platform/objects.ts';
+import { arrivalsOf } from './arrivals.ts';
+import { type Cue, decodeText, parseCues } from './cues.ts';
+import { announceWant, offerSession } from './offers.store.ts';
+import type { SubtitleRendition } from './plan.ts';
+import { segmentOf } from './segments.ts';
+import { type SessionRow, wakeSession } from './sessions.store.ts';
+import { openSource } from './sources.ts';
+import { textTrackKey, vttSegment } from './text-tracks.ts';
+
+const LARGEST = 20 * 2 ** 20;
+const WAIT_MS = 30_000;
+
+/** Cues last used, by track: players read a playlist's segments one after another. */
+const recent = new Map<string, Cue[]>();
+const RECENT = 32;
+
+/** A subtitle segment, cut here: no encoder is needed. */
+export async function sendTextSegment(
+  call: Call,
+  row: SessionRow,
+  { rendition, name }: { rendition: string; name: string },
+): Promise<Bytes> {
+  const n = segmentOf(row, rendition, name);
+  const track = row.plan.subtitles.find((one) => one.id === rendition) as SubtitleRendition;
+  const text = vttSegment(row.plan, n, await cuesOf(call, row, track));
+  call.reply.header('Cache-Control', 'private, max-age=3600');
+  return { body: text, type: 'text/vtt; charset=utf-8', length: Buffer.byteLength(text) };
+}
+
+async function cuesOf(call: Call, row: SessionRow, track: SubtitleRendition): Promise<Cue[]> {
+  const key = `${row.file_id} ${row.plan.source.version} ${track.externalPath ?? track.streamIndex}`;
+  const known = recent.get(key);
+  if (known) return known;
+  const cues = track.externalPath ? await cuesBeside(call, row, track) : await cuesInside(call, row, track);
+  recent.set(key, cues);
+  const [oldest] = recent.keys();
+  if (recent.size > RECENT && oldest) recent.delete(oldest);
+  return cues;
+}
+
+async function cuesBeside(call: Call, row: SessionRow, track: SubtitleRendition): Promise<Cue[]> {
+  const file = await openSource(call, { storageId: row.plan.source.storageId, path: track.externalPath ?? '' });
+  if (file.size > LARGEST) return [];
+  return parseCues(decodeText(await readFile(file.absolute), track.language), track.format);
+}
+
+/** A track inside the file is taken out once, by a worker; until it is stored the request waits. */
+async function cuesInside(call: Call, row: SessionRow, track: SubtitleRendition): Promise<Cue[]> {
+  const key = textTrackKey(row.plan.source, track.streamIndex ?? -1);
+  const arrivals = arrivalsOf(call.deps.redis);
+  const silence = await arrivals.listen(row.id);
+  try {
+    for (const end = Date.now() + WAIT_MS; Date.now() < end && !call.signal.aborted; ) {
+      const text = await storedText(call, key);
+      if (text !== undefined) return parseCues(text, 'webvtt');
+      await wakeWorker(call, row.id, track.id);
+      await arrivals.next(row.id, 1000, call.signal);
+    }
+  } finally {
+    silence();
+  }
+  throw new ApiError('TRANSCODE_LIMIT_REACHED', 'The subtitles are not taken out yet', { retryAfterSec: 5 });
+}
+
+async function storedText(call: Call, key: string): Promise<string | undefined> {
+  try {
+    const body = await call.deps.objects.get('foyer-subtitles', key);
+    return Buffer.concat((await body.toArray()) as Buffer[]).toString('utf8');
+  } catch (error) {
+    if (error instanceof ObjectMissing) return undefined;
+    throw error;
+  }
+}
+
+async function wakeWorker({ db, deps }: Call, id: string, rendition: string): Promise<void> {
+  if (await wakeSession(db, id)) await offerSession(deps.redis, id);
+  else await announceWant(deps.redis, id, { rendition, segment: -1 });
+}

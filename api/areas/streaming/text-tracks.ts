@@ -1,0 +1,26 @@
+import type { Cue } from './cues.ts';
+import { type StreamPlan, segmentStartMs, TRANSPORT_OFFSET_MS } from './plan.ts';
+
+/** Where a text track of a file is kept as WebVTT once a worker has taken it out (bucket `foyer-subtitles`). */
+export function textTrackKey(source: { fileId: string; version: string }, streamIndex: number): string {
+  return `tracks/${source.fileId}/${source.version}/${streamIndex}.vtt`;
+}
+
+/**
+ * One WebVTT segment: the cues shown during it, with their whole times, so that one that crosses a border is in both and
+ * players take it once. The map says what the clock of the segments shows at the film's beginning.
+ */
+export function vttSegment(plan: StreamPlan, n: number, cues: readonly Cue[]): string {
+  const [start, end] = [segmentStartMs(plan, n), segmentStartMs(plan, n + 1)];
+  const ticks = plan.container === 'ts' ? TRANSPORT_OFFSET_MS * 90 : 0;
+  const head = `WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:${ticks},LOCAL:00:00:00.000\n`;
+  const shown = cues.filter((cue) => cue.startMs < end && cue.endMs > start);
+  const blocks = shown.map((cue) => `\n${clock(cue.startMs)} --> ${clock(cue.endMs)}\n${cue.text}\n`);
+  return `${head}${blocks.join('') || '\n'}`;
+}
+
+function clock(ms: number): string {
+  const [h, m, s] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, Math.floor(ms / 1000) % 60];
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${two(h)}:${two(m)}:${two(s)}.${String(ms % 1000).padStart(3, '0')}`;
+}

@@ -1,0 +1,14 @@
+export { takePlace } from './admission.ts';
+export {
+  factsOf,
+  findImplicit,
+  findSession,
+  insertSession,
+  lockSession,
+  payloadOf,
+  type SessionDraft,
+  type SessionRow,
+  type StopReason,
+  stopSession,
+  touchBytes,
+} from './sessions.store.ts';

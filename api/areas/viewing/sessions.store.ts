@@ -1,0 +1,146 @@
+import type { Db } from '#platform/db.ts';
+import { emit } from '#platform/outbox.ts';
+
+export type StopReason =
+  | 'ended'
+  | 'client'
+  | 'ended-by-admin'
+  | 'timeout'
+  | 'replaced'
+  | 'limit'
+  | 'viewing-hours'
+  | 'age-limit'
+  | 'failed';
+
+export interface SessionRow {
+  id: string;
+  account_id: string;
+  profile_id: string;
+  item_id: string;
+  file_id: string;
+  library_id: string;
+  device_id: string | null;
+  client_name: string | null;
+  platform: string | null;
+  address: string | null;
+  is_remote: boolean;
+  state: 'buffering' | 'playing' | 'paused' | 'stopped';
+  method: 'direct_play' | 'direct_stream' | 'transcode';
+  decision: Record<string, unknown>;
+  profile: Record<string, unknown> | null;
+  url: string;
+  transcode_session_id: string | null;
+  position_ms: number;
+  duration_ms: number | null;
+  rate: number;
+  implicit: boolean;
+  encodes: boolean;
+  counted_play: boolean;
+  cast_device_id: string | null;
+  room_id: string | null;
+  queue_id: string | null;
+  commands: { command: string; args: Record<string, unknown> }[];
+  started_at: Date;
+  last_report_at: Date;
+  last_progress_event_at: Date | null;
+  stopped_at: Date | null;
+  stop_reason: StopReason | null;
+}
+
+export interface SessionDraft {
+  id: string;
+  account_id: string;
+  profile_id: string;
+  item_id: string;
+  file_id: string;
+  library_id: string;
+  device_id: string | null | undefined;
+  client_name: string | null | undefined;
+  address: string;
+  is_remote: boolean;
+  method: SessionRow['method'];
+  decision: object;
+  profile: object | null;
+  url: string;
+  transcode_session_id: string | null;
+  position_ms: number;
+  duration_ms: number | null;
+  implicit: boolean;
+  encodes: boolean;
+  cast_device_id?: string | undefined;
+  room_id?: string | undefined;
+  queue_id?: string | undefined;
+}
+
+/** The row and its `playback.started`. */
+export async function insertSession(db: Db, draft: SessionDraft, reasons: string[]): Promise<SessionRow> {
+  const profile = draft.profile && JSON.stringify(draft.profile);
+  const row = { ...draft, decision: JSON.stringify(draft.decision), profile };
+  const [made] = await db('playback_sessions').insert(row).returning<SessionRow[]>('*');
+  if (!made) throw new Error('no row');
+  const payload = { ...payloadOf(made), method: made.method, isRemote: made.is_remote, reasons };
+  await emit(db, 'playback.started', { payload, facts: factsOf(made) });
+  return made;
+}
+
+export function payloadOf(row: SessionRow) {
+  return {
+    sessionId: row.id,
+    userId: row.account_id,
+    itemId: row.item_id,
+    mediaFileId: row.file_id,
+    positionMs: row.position_ms,
+  };
+}
+
+export function factsOf(row: SessionRow) {
+  return { userIds: [row.account_id], profileId: row.profile_id, itemId: row.item_id, libraryId: row.library_id };
+}
+
+export async function findSession(db: Db, id: string): Promise<SessionRow | undefined> {
+  return db('playback_sessions').where({ id }).first<SessionRow | undefined>();
+}
+
+/** Held until the end of the transaction. */
+export async function lockSession(db: Db, id: string): Promise<SessionRow | undefined> {
+  return db('playback_sessions').where({ id }).forUpdate().first<SessionRow | undefined>();
+}
+
+/** Sets the session stopped, once, and tells; the transcode behind it is the caller's to stop. */
+export async function stopSession(
+  db: Db,
+  id: string,
+  why: { reason: StopReason; positionMs?: number | undefined },
+): Promise<SessionRow | undefined> {
+  const [row] = await db('playback_sessions')
+    .where({ id })
+    .whereNot({ state: 'stopped' })
+    .update({
+      state: 'stopped',
+      stopped_at: new Date(),
+      stop_reason: why.reason,
+      ...(why.positionMs === undefined ? {} : { position_ms: why.positionMs }),
+    })
+    .returning<SessionRow[]>('*');
+  if (row) await emit(db, 'playback.stopped', { payload: payloadOf(row), facts: factsOf(row) });
+  return row;
+}
+
+/** Bytes went out: the session is alive though its client reports nothing. Written at most once in 10 seconds. */
+export async function touchBytes(db: Db, id: string): Promise<void> {
+  await db('playback_sessions')
+    .where({ id })
+    .whereRaw(`last_bytes_at < now() - interval '10 seconds'`)
+    .update({ last_bytes_at: new Date() });
+}
+
+/** Open direct-play session of the account, device and file that a request without `session` goes on with. */
+export async function findImplicit(
+  db: Db,
+  at: { accountId: string; deviceId: string | undefined; fileId: string },
+): Promise<SessionRow | undefined> {
+  return db('playback_sessions')
+    .where({ account_id: at.accountId, file_id: at.fileId, implicit: true, device_id: at.deviceId ?? null })
+    .whereNot({ state: 'stopped' })
+    .first<SessionRow | undefined>();
+}
