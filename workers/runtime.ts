@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events';
-import { type Runner, run, type WorkerEvents } from 'graphile-worker';
+import { parseCronItems, type Runner, run, type WorkerEvents } from 'graphile-worker';
 import pg from 'pg';
-import { type Queue, queues } from '#platform/jobs.ts';
-import { taskOf } from '#platform/queue.ts';
+import { type JobName, type JobSpec, jobs, type Queue, queues } from '#platform/jobs.ts';
+import { enqueue, taskOf } from '#platform/queue.ts';
 import { runJob } from './run-job.ts';
 import type { Handlers, WorkerDeps } from './work.ts';
 
@@ -103,7 +103,10 @@ async function startLane({ lane, pool, alive, deps, handlers, stop }: Lane): Pro
     noHandleSignals: true,
     parsedCronItems: parseCronItems(keepsTime ? scheduled : []),
     gracefulShutdownAbortTimeout: 15_000,
-    taskList: { ...Object.fromEntries(lane.queues.map((queue) => [taskOf(queue), task])), ...(keepsTime && { [SCHEDULE]: schedule }) },
+    taskList: {
+      ...Object.fromEntries(lane.queues.map((queue) => [taskOf(queue), task])),
+      ...(keepsTime && { [SCHEDULE]: schedule }),
+    },
   });
   const [{ workerPool }] = await created;
   await alive.query('select pg_advisory_lock($1, hashtext($2))', [ALIVE, workerPool.id]);

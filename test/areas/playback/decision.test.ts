@@ -1,0 +1,189 @@
+import { expect } from 'chai';
+import { settingTable } from '#platform/settings.ts';
+import type { CandidateFile, DecisionInput } from '../../../api/areas/playback/candidates.ts';
+import { decide } from '../../../api/areas/playback/decision.ts';
+import { builtInProfiles, type Profile } from '../../../api/areas/playback/profiles.ts';
+import type { Track } from '../../../api/areas/playback/tracks.ts';
+
+const flags = { default: false, forced: false, hearingImpaired: false };
+const h264: Track = {
+  id: 'v',
+  index: 0,
+  kind: 'video',
+  codec: 'h264',
+  profile: 'High',
+  level: 41,
+  width: 1920,
+  height: 1080,
+  frameRate: 24,
+  bitDepth: 8,
+  bitrate: 8_000_000,
+  ...flags,
+  default: true,
+};
+const aac: Track = {
+  id: 'a',
+  index: 1,
+  kind: 'audio',
+  codec: 'aac',
+  channels: 2,
+  sampleRate: 48_000,
+  language: 'en',
+  bitrate: 128_000,
+  ...flags,
+  default: true,
+};
+const file = (more: Partial<CandidateFile> = {}): CandidateFile => ({
+  id: 'f',
+  container: 'mp4',
+  durationMs: 600_000,
+  bitrate: 8_200_000,
+  keyframesKnown: true,
+  tracks: [h264, aac],
+  ...more,
+});
+const profile = (name: string, more: Partial<Profile> = {}): Profile => ({
+  ...(builtInProfiles[name] as Profile),
+  ...more,
+});
+
+const input = (more: Partial<DecisionInput> = {}): DecisionInput => ({
+  profile: profile('chromium'),
+  limits: { remote: false, videoTranscode: true, audioTranscode: true, remuxOnly: false },
+  ladder: settingTable['playback.ladder'].parse(undefined),
+  tracks: {
+    audioLanguages: [],
+    preferOriginalAudio: false,
+    subtitleLanguages: [],
+    subtitleMode: 'off',
+    hearingImpaired: 'any',
+  },
+  quality: 'original',
+  allow: { directPlay: true, directStream: true, transcode: true },
+  ...more,
+});
+
+function outcome(files: CandidateFile[], more: Partial<DecisionInput> = {}) {
+  const made = decide(files, input(more));
+  if ('refused' in made) throw new Error(`refused: ${made.refused.join()}`);
+  return made;
+}
+
+describe('the playback decision', () => {
+  it('plays directly what the player can take as it is', () => {
+    const made = outcome([file()]);
+    expect(made.decision).to.include({ method: 'direct_play', container: 'mp4', bitrate: 8_200_000 });
+    expect(made.decision.reasons).to.deep.equal([]);
+    expect(made.stream).to.equal(undefined);
+  });
+
+  it('copies the video into HLS when only the container stands against it', () => {
+    const made = outcome([file({ container: 'matroska' })]);
+    expect(made.decision.method).to.equal('direct_stream');
+    expect(made.decision.reasons).to.deep.equal(['container-not-supported']);
+    expect(made.stream).to.deep.include({ mode: 'copy', container: 'fmp4' });
+  });
+
+  it('encodes the sound alone when only the sound stands against it', () => {
+    const dts: Track = { ...aac, codec: 'dts', channels: 6 };
+    const made = outcome([file({ container: 'matroska', tracks: [h264, dts] })]);
+    expect(made.decision.method).to.equal('direct_stream');
+    expect(made.decision.reasons).to.have.members(['container-not-supported', 'audio-codec-not-supported']);
+    expect(made.decision.audio).to.include({ action: 'encode', codec: 'aac', channels: 6 });
+  });
+
+  it('names every check that failed, not only the first', () => {
+    const odd: Track = { ...h264, codec: 'hevc', bitDepth: 10, hdr: 'hdr10' };
+    const wide = profile('chromium', { maxHeight: 720, maxBitrate: 4_000_000 });
+    const made = outcome([file({ tracks: [{ ...h264, level: 62, interlaced: true, bitDepth: 10 }, aac] })], {
+      profile: wide,
+    });
+    expect(made.decision.reasons).to.include.members([
+      'video-level-not-supported',
+      'video-bit-depth-not-supported',
+      'video-interlaced-not-supported',
+      'video-resolution-not-supported',
+      'bitrate-over-client-limit',
+    ]);
+    expect(made.decision.video).to.include({ action: 'encode', deinterlaced: true, height: 720 });
+    const hdr = outcome([file({ tracks: [odd, aac] })]);
+    expect(hdr.decision.reasons).to.include('video-codec-not-supported');
+    expect(hdr.decision.video).to.include({ toneMapped: true });
+  });
+
+  it('encodes when the keyframes are not known yet, and says so', () => {
+    const made = outcome([file({ container: 'matroska', keyframesKnown: false })]);
+    expect(made.decision.method).to.equal('transcode');
+    expect(made.decision.reasons).to.include('keyframes-unknown');
+  });
+
+  it('keeps the aspect, even sides, and never enlarges', () => {
+    const scope: Track = { ...h264, width: 1920, height: 802, codec: 'vc1' };
+    const made = outcome([file({ tracks: [scope, aac] })], { quality: '720p-3m' });
+    expect(made.decision.video).to.include({ width: 1280, height: 534 });
+    const small: Track = { ...h264, width: 320, height: 180, codec: 'vc1' };
+    expect(outcome([file({ tracks: [small, aac] })]).decision.video).to.include({ width: 320, height: 180 });
+  });
+
+  it('offers up to four variants for auto, the best first and one a height', () => {
+    const made = outcome([file({ tracks: [{ ...h264, codec: 'vc1' }, aac] })], { quality: 'auto' });
+    expect(made.stream?.video?.map((one) => one.height)).to.deep.equal([1080, 720, 480, 360]);
+  });
+
+  it('switches to a stream for another audio track unless the player can switch', () => {
+    const french: Track = { ...aac, id: 'fr', index: 2, language: 'fr', default: false };
+    const tracks = { ...input().tracks, audioStreamId: 'fr' };
+    const made = outcome([file({ tracks: [h264, aac, french] })], { tracks });
+    expect(made.decision.reasons).to.deep.equal(['audio-track-switch']);
+    expect(made.stream?.audio.map((one) => [one.streamId, one.default])).to.deep.equal([
+      ['fr', true],
+      ['a', false],
+    ]);
+    expect(
+      outcome([file({ tracks: [h264, aac, french] })], { tracks, profile: profile('safari') }).decision.method,
+    ).to.equal('direct_play');
+  });
+
+  it('burns pictures in only for a player that cannot draw them', () => {
+    const pgs: Track = { ...aac, id: 's', index: 3, kind: 'subtitle', codec: 'pgs', default: false };
+    const tracks = { ...input().tracks, subtitleStreamId: 's' };
+    const made = outcome([file({ tracks: [h264, aac, pgs] })], { tracks });
+    expect(made.decision).to.deep.include({ method: 'transcode', subtitle: { streamId: 's', delivery: 'burn-in' } });
+    expect(made.stream?.video?.[0]?.burnIn).to.deep.equal({ streamIndex: 3, kind: 'picture' });
+    const native = outcome([file({ tracks: [h264, aac, pgs] })], { tracks, profile: profile('native') });
+    expect(native.decision).to.deep.include({
+      method: 'direct_play',
+      subtitle: { streamId: 's', delivery: 'pictures' },
+    });
+  });
+
+  it('chooses subtitles by what is heard', () => {
+    const en: Track = { ...aac, id: 's', index: 3, kind: 'subtitle', codec: 'subrip', language: 'en', default: false };
+    const wish = {
+      ...input().tracks,
+      audioLanguages: ['en'],
+      subtitleLanguages: ['en'],
+      subtitleMode: 'foreign-audio' as const,
+    };
+    expect(outcome([file({ tracks: [h264, aac, en] })], { tracks: wish }).subtitle).to.equal(undefined);
+    const japanese = { ...aac, language: 'ja' };
+    expect(outcome([file({ tracks: [h264, japanese, en] })], { tracks: wish }).subtitle?.track.id).to.equal('s');
+  });
+
+  it('refuses with the reasons when only a transcode would do and it is not allowed', () => {
+    const limits = { ...input().limits, videoTranscode: false };
+    const made = decide([file({ tracks: [{ ...h264, codec: 'vc1' }, aac] })], input({ limits }));
+    expect(made).to.deep.equal({ refused: ['video-codec-not-supported'] });
+  });
+
+  it('takes the file that needs least work at the highest quality within the limits', () => {
+    const uhd = file({
+      id: 'uhd',
+      bitrate: 60_000_000,
+      tracks: [{ ...h264, codec: 'hevc', width: 3840, height: 2160 }, aac],
+    });
+    const sd = file({ id: 'sd', bitrate: 1_000_000, tracks: [{ ...h264, width: 640, height: 360 }, aac] });
+    expect(outcome([uhd, sd, file()]).file.id).to.equal('f');
+    expect(outcome([uhd, sd, file()], { maxBitrate: 2_000_000 }).file.id).to.equal('sd');
+  });
+});

@@ -1,0 +1,305 @@
+import { expect } from 'chai';
+import { type Api, startApi, type TestClient } from '#support/api.ts';
+import type { Person } from '#support/given.ts';
+import { type GivenLibrary, givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
+import { sweepOnce } from '../../../workers/playback-sweeper.ts';
+
+const errorOf = (answer: { body: unknown }) =>
+  (answer.body as { error: { code: string; details: Record<string, unknown> } }).error;
+const HOUR = 3_600_000;
+const client = { builtIn: 'chromium' };
+
+describe('Playback', () => {
+  let api: Api;
+  let library: GivenLibrary;
+  let shows: GivenLibrary;
+  let person: Person;
+  let me: TestClient;
+
+  before(async () => {
+    api = await startApi();
+    await api.given.owner();
+    library = await givenLibrary(api.deps.db, 'movies');
+    shows = await givenLibrary(api.deps.db, 'shows');
+  });
+  beforeEach(async () => {
+    person = await api.given.member();
+    me = api.as(person);
+  });
+
+  const video = {
+    stream_index: 0,
+    kind: 'video',
+    codec: 'h264',
+    is_default: true,
+    probe: { profile: 'High', width: 1280, height: 720, frameRate: 24 },
+  };
+  const audio = {
+    stream_index: 1,
+    kind: 'audio',
+    codec: 'aac',
+    language: 'en',
+    is_default: true,
+    probe: { channels: 2, sampleRate: 48_000 },
+  };
+  const film = async (file: object = {}, item: object = {}): Promise<string> => {
+    const id = await givenItem(api.deps.db, library, { runtime_ms: HOUR, ...item });
+    await givenFile(api.deps.db, library, id, {
+      container: 'mp4',
+      duration_ms: HOUR,
+      streams: [video, audio],
+      ...file,
+    });
+    return id;
+  };
+  const play = async (id: string, body: object = {}) => me.startPlayback({ params: { id }, body: { client, ...body } });
+  const progress = async (id: string) => (await me.getItemProgress({ params: { id } })).body;
+  const events = async (id: string): Promise<string[]> => {
+    const rows = await api.deps
+      .db('outbox')
+      .whereRaw(`payload ->> 'sessionId' = ?`, [id])
+      .orderBy('seq')
+      .select('event');
+    return rows.map((row: { event: string }) => row.event);
+  };
+
+  it('plays directly, reports, resumes a little earlier, and tells each step', async () => {
+    const id = await film();
+    const started = await play(id);
+    expect(started.status, JSON.stringify(started.body)).to.equal(201);
+    const { session } = started.body;
+    expect(session.decision.method).to.equal('direct_play');
+    expect(session.url).to.match(new RegExp(`/files/[^/]+/stream\\?session=${session.id}`));
+    const params = { id: session.id };
+    expect(
+      (await me.reportPlayback({ params, body: { state: 'playing', positionMs: 600_000 } })).body.session.positionMs,
+    ).to.equal(600_000);
+    await me.reportPlayback({ params, body: { state: 'paused', positionMs: 610_000 } });
+    await me.reportPlayback({ params, body: { state: 'playing', positionMs: 610_000 } });
+    expect((await me.endPlaybackSession({ params, query: { positionMs: 620_000 } })).status).to.equal(204);
+    expect(await progress(id)).to.include({ positionMs: 620_000, watched: false, playCount: 0 });
+    expect(await events(session.id)).to.deep.equal([
+      'playback.started',
+      'playback.progress',
+      'playback.paused',
+      'playback.resumed',
+      'playback.stopped',
+    ]);
+    const again = await play(id);
+    expect(again.body.resume.positionMs).to.equal(620_000);
+    expect(again.body.session.positionMs).to.equal(617_000);
+    const late = await me.reportPlayback({ params, body: { state: 'playing', positionMs: 1 } });
+    expect(errorOf(late).details).to.deep.include({ reason: 'session-stopped', stopReason: 'client' });
+  });
+
+  it('counts one play a session past the threshold and forgets a position under a minute', async () => {
+    const id = await film();
+    const { session } = (await play(id)).body;
+    const params = { id: session.id };
+    await me.reportPlayback({ params, body: { state: 'playing', positionMs: 30_000 } });
+    expect(await progress(id)).to.include({ positionMs: 0, watched: false });
+    await me.reportPlayback({ params, body: { state: 'playing', positionMs: HOUR * 0.91 } });
+    await me.reportPlayback({ params, body: { state: 'playing', positionMs: HOUR * 0.95 } });
+    expect(await progress(id)).to.include({ watched: true, playCount: 1, positionMs: 0 });
+  });
+
+  it('lets the newest write win between two devices', async () => {
+    const id = await film();
+    const at = (ms: number): string => new Date(Date.now() - ms).toISOString();
+    await me.setItemProgress({ params: { id }, body: { positionMs: 900_000, at: at(1000) } });
+    const older = await me.setItemProgress({ params: { id }, body: { positionMs: 100_000, at: at(60_000) } });
+    expect(older.body.positionMs).to.equal(900_000);
+    const behind = await me.setItemProgress({ params: { id }, body: { positionMs: HOUR * 2 } });
+    expect(behind.status).to.equal(400);
+  });
+
+  it('opens the next unplayed episode of a show and follows with the one after', async () => {
+    const { db } = api.deps;
+    const show = await givenItem(db, shows, { type: 'show', top: true });
+    const season = await givenItem(db, shows, { type: 'season', parent_id: show, index_number: 1 });
+    const episodes: string[] = [];
+    for (const n of [1, 2, 3]) {
+      const one = await givenItem(db, shows, {
+        type: 'episode',
+        parent_id: season,
+        grandparent_id: show,
+        parent_index: 1,
+        index_number: n,
+        runtime_ms: HOUR,
+      });
+      await givenFile(db, shows, one, { container: 'mp4', duration_ms: HOUR, streams: [video, audio] });
+      episodes.push(one);
+    }
+    await me.markWatched({ params: { id: episodes[0] ?? '' }, body: {} });
+    const started = await play(show);
+    expect(started.body.session.itemId).to.equal(episodes[1]);
+    expect(started.body.nextItemId).to.equal(episodes[2]);
+    await me.markWatched({ params: { id: show } });
+    expect(await progress(show)).to.deep.include({ children: { total: 3, watched: 3, inProgress: 0 } });
+    await me.unmarkWatched({ params: { id: season } });
+    expect((await progress(show)).children?.watched).to.equal(0);
+  });
+
+  it('holds the cap of an account against many at once', async () => {
+    person = await api.given.person('member', { limits: JSON.stringify({ streams: 2 }) });
+    const ids = await Promise.all([film(), film(), film(), film(), film()]);
+    const headers = (i: number) => ({ 'x-client-id': `device-number-000${i}` });
+    const key = await api.given.key(person, ['library:view']);
+    const answers = await Promise.all(
+      ids.map((id, i) => api.as(key).startPlayback({ params: { id }, body: { client }, headers: headers(i) })),
+    );
+    expect(answers.map((answer) => answer.status)).to.have.members([201, 201, 429, 429, 429]);
+    const refused = answers.find((answer) => answer.status === 429);
+    expect(refused && errorOf(refused)).to.deep.include({
+      code: 'STREAM_LIMIT_REACHED',
+      details: { cap: 2, active: 2, scope: 'account' },
+    });
+  });
+
+  it('changes tracks inside the session, and remembers them for the show', async () => {
+    const french = { ...audio, stream_index: 2, language: 'fr', is_default: false };
+    const id = await film({ streams: [video, audio, french], container: 'matroska', keyframes: null });
+    const started = await play(id);
+    expect(started.body.session.decision.method).to.equal('transcode');
+    const other = started.body.audio.find((track) => track.language === 'fr');
+    const changed = await me.changePlayback({
+      params: { id: started.body.session.id },
+      body: { audioStreamId: other?.id },
+    });
+    expect(changed.status, JSON.stringify(changed.body)).to.equal(200);
+    expect(changed.body.session.decision.audio?.streamId).to.equal(other?.id);
+    expect(changed.body.session.url).to.not.equal(started.body.session.url);
+    const again = await play(id);
+    expect(again.body.session.decision.audio?.streamId).to.equal(other?.id);
+  });
+
+  it('decides without opening anything for a dry run', async () => {
+    const id = await film();
+    const dry = await play(id, { dryRun: true });
+    expect(dry.status).to.equal(200);
+    expect(dry.body.session).to.include({ url: '' });
+    expect((await me.listPlaybackSessions()).body.items).to.deep.equal([]);
+  });
+
+  it('refuses what cannot be played with the reason', async () => {
+    const asked = async (id: string, body: object = {}) => errorOf(await play(id, body));
+    const bare = await givenItem(api.deps.db, library, {});
+    expect(await asked(bare)).to.deep.include({ code: 'MEDIA_NOT_PLAYABLE', details: { reason: 'missing-file' } });
+    const unprobed = await film({ probe: null, probe_fault: null });
+    await api.deps.db('media_files').where({ item_id: unprobed }).update({ probe: null });
+    expect((await asked(unprobed)).details['reason']).to.equal('not-probed');
+    await api.deps.db('media_files').where({ item_id: unprobed }).update({ probe_fault: 'codec-refused' });
+    expect((await asked(unprobed)).code).to.equal('MEDIA_UNSUPPORTED_CODEC');
+    const none = await me.startPlayback({ params: { id: await film() }, body: {} });
+    expect(none.status).to.equal(400);
+    const strange = await play(await film(), { audioStreamId: '01900000-0000-7000-8000-00000000dead' });
+    expect(strange.status).to.equal(400);
+    const onlyCopy = await film({ streams: [{ ...video, codec: 'mpeg4' }, audio], container: 'avi' });
+    expect(await asked(onlyCopy, { allow: { transcode: false } })).to.deep.include({
+      code: 'MEDIA_TRANSCODE_DISABLED',
+    });
+  });
+
+  it('keeps sessions to their own account, but for those who manage sessions', async () => {
+    const { session } = (await play(await film())).body;
+    const other = api.as(await api.given.member());
+    const params = { id: session.id };
+    expect((await other.getPlaybackSession({ params })).status).to.equal(404);
+    expect((await other.endPlaybackSession({ params })).status).to.equal(404);
+    expect((await other.reportPlayback({ params, body: { state: 'playing', positionMs: 1 } })).status).to.equal(404);
+    expect((await other.listPlaybackSessions({ query: { scope: 'all' } })).status).to.equal(403);
+    const admin = api.as(await api.given.admin());
+    expect(
+      (await admin.listPlaybackSessions({ query: { scope: 'all', include: 'item' } })).body.items.map((one) => one.id),
+    ).to.include(session.id);
+    expect((await admin.endPlaybackSession({ params, query: { message: 'Bed time' } })).status).to.equal(204);
+    expect((await me.getPlaybackSession({ params })).body).to.include({
+      state: 'stopped',
+      stopReason: 'ended-by-admin',
+    });
+  });
+
+  it('stops a session that nobody reports of and keeps its position', async () => {
+    const id = await film();
+    const { session } = (await play(id)).body;
+    await me.reportPlayback({ params: { id: session.id }, body: { state: 'playing', positionMs: 500_000 } });
+    expect(await sweepOnce(api.deps.db)).to.equal(0);
+    await api.deps
+      .db('playback_sessions')
+      .where({ id: session.id })
+      .update({ last_report_at: new Date(Date.now() - 61_000), last_bytes_at: new Date(Date.now() - 61_000) });
+    expect(await sweepOnce(api.deps.db)).to.equal(1);
+    expect((await me.getPlaybackSession({ params: { id: session.id } })).body).to.include({
+      state: 'stopped',
+      stopReason: 'timeout',
+    });
+    expect((await progress(id)).positionMs).to.equal(500_000);
+  });
+
+  it('takes offline reports one by one, each once', async () => {
+    const id = await film();
+    const report = (clientEventId: string, more: object) => ({
+      clientEventId,
+      itemId: id,
+      at: new Date(Date.now() - 5000).toISOString(),
+      ...more,
+    });
+    const body = {
+      reports: [
+        report('01900000-0000-7000-8000-0000000000a1', { positionMs: 700_000, playedMs: 120_000 }),
+        report('01900000-0000-7000-8000-0000000000a1', { positionMs: 800_000 }),
+        report('01900000-0000-7000-8000-0000000000a2', {
+          positionMs: 100_000,
+          at: new Date(Date.now() - 99_000).toISOString(),
+        }),
+        { ...report('01900000-0000-7000-8000-0000000000a3', {}), itemId: '01900000-0000-7000-8000-00000000dead' },
+      ],
+    };
+    const synced = await me.syncPlayback({ body });
+    expect(synced.body.results.map((one) => one.outcome)).to.deep.equal(['applied', 'duplicate', 'older', 'not-found']);
+    expect((await progress(id)).positionMs).to.equal(700_000);
+    expect(await api.deps.db('play_history').where({ profile_id: person.profileId }).first()).to.include({
+      played_ms: 120_000,
+    });
+  });
+
+  it('keeps ratings, favourites and reading positions to the profile', async () => {
+    const id = await film();
+    expect((await me.setItemRating({ params: { id }, body: { value: 7.5, favorite: true } })).body).to.include({
+      value: 7.5,
+      favorite: true,
+    });
+    expect((await me.setItemRating({ params: { id }, body: { value: 7.3 } })).status).to.equal(400);
+    expect((await me.setItemRating({ params: { id }, body: {} })).status).to.equal(400);
+    await me.clearItemRating({ params: { id } });
+    const own = (await me.getItem({ params: { id } })).body.userState;
+    expect(own).to.include({ favorite: true }).and.not.have.property('rating', 7.5);
+    const comics = await givenLibrary(api.deps.db, 'comics');
+    const comic = await givenItem(api.deps.db, comics, { type: 'comic', details: { pages: 20 } });
+    expect((await me.getReadingPosition({ params: { id: comic } })).status).to.equal(404);
+    expect((await me.setReadingPosition({ params: { id: comic }, body: { value: 'page:21' } })).status).to.equal(400);
+    expect((await me.setReadingPosition({ params: { id: comic }, body: { value: 'page:20' } })).body).to.include({
+      progress: 1,
+      finished: true,
+      pages: 20,
+    });
+    expect((await progress(comic)).watched).to.equal(true);
+    expect((await me.setReadingPosition({ params: { id }, body: { value: 'page:1' } })).status).to.equal(409);
+  });
+
+  it('keeps preferences by profile and returns one to the default with null', async () => {
+    await me.updatePlaybackPreferences({ body: { subtitleMode: 'always', audioLanguages: ['fr'] } });
+    expect((await me.getPlaybackPreferences()).body).to.deep.include({
+      subtitleMode: 'always',
+      audioLanguages: ['fr'],
+      autoplayNext: true,
+    });
+    const back = await me.updatePlaybackPreferences({ body: { subtitleMode: null } });
+    expect(back.body.subtitleMode).to.equal('foreign-audio');
+    expect((await me.getPlaybackCapabilities()).body).to.include({
+      isRemote: false,
+      activeStreams: 0,
+      watchedPercent: 90,
+    });
+  });
+});

@@ -1,0 +1,89 @@
+import {
+  countTrash,
+  filesOfEntries,
+  purgeEntries,
+  selectTrash,
+  settingsOf,
+  type TrashRow,
+  trashEntries,
+} from '#areas/libraries/public.ts';
+import { stopTranscodeSessions } from '#areas/streaming/public.ts';
+import { stopSession } from '#areas/viewing/public.ts';
+import type { Db } from '#platform/db.ts';
+import type { JobPayload } from '#platform/jobs.ts';
+import type { Work } from './work.ts';
+
+const BATCH = 1000;
+const DAY_MS = 86_400_000;
+
+/** Nightly what is past its days in every library; for one library what an emptying left over. */
+export async function purgeTrash(payload: JobPayload<'library.purge'>, work: Work): Promise<{ purged: number }> {
+  const { db } = work;
+  if (payload.libraryId) {
+    const before = payload.before ? new Date(payload.before) : new Date();
+    return { purged: await purgeBefore(work, { libraryId: payload.libraryId, before, reason: payload.reason }) };
+  }
+  const libraries = await db('libraries')
+    .whereNull('deleted_at')
+    .where('trash_count', '>', 0)
+    .select<{ id: string; type: string; settings: { trashKeepDays?: number } }[]>('id', 'type', 'settings');
+  let purged = 0;
+  for (const library of libraries) {
+    const { trashKeepDays } = settingsOf(library, { language: 'en', country: null });
+    if (trashKeepDays === 0) continue; // for ever
+    const before = new Date(Date.now() - trashKeepDays * DAY_MS);
+    purged += await purgeBefore(work, { libraryId: library.id, before });
+  }
+  await db('item_tombstones').where('expires_at', '<', new Date()).delete();
+  return { purged };
+}
+
+interface Purge {
+  libraryId: string;
+  before: Date;
+  reason?: string | undefined;
+}
+
+/** In batches; what lies on a storage that is away stays, since a return could bring it back. */
+async function purgeBefore({ db, signal }: Work, purge: Purge): Promise<number> {
+  let purged = 0;
+  const kept = new Set<string>();
+  for (;;) {
+    signal.throwIfAborted();
+    const batch = (await selectTrash(db, trashEntries(db, purge))
+      .whereNotIn('i.id', [...kept])
+      .limit(BATCH)) as TrashRow[];
+    if (batch.length === 0) return purged;
+    const ids = batch.map((row) => row.id);
+    const away = new Set((await filesOfEntries(db, ids)).filter((file) => file.away).map((file) => file.entry_id));
+    for (const id of away) kept.add(id);
+    const going = ids.filter((id) => !away.has(id));
+    purged += await db.transaction((transaction) => purgeEntries(transaction, purge.libraryId, going));
+    await countTrash(db, purge.libraryId);
+  }
+}
+
+/** Rows of a deleted library, in batches; media files are never touched. Its streams end first. */
+export async function deleteLibraryRows({ libraryId }: JobPayload<'library.delete'>, work: Work): Promise<void> {
+  const { db, signal } = work;
+  await endStreams(db, libraryId);
+  for (let gone = BATCH; gone > 0; ) {
+    signal.throwIfAborted();
+    const some = db('items').where({ library_id: libraryId }).limit(BATCH).select('id');
+    gone = await db('items').whereIn('id', some).delete();
+  }
+  await db('libraries').where({ id: libraryId }).whereNotNull('deleted_at').delete();
+}
+
+async function endStreams(db: Db, libraryId: string): Promise<void> {
+  const open = await db('playback_sessions')
+    .where({ library_id: libraryId })
+    .whereNot({ state: 'stopped' })
+    .select<{ id: string }[]>('id');
+  for (const { id } of open) {
+    await db.transaction(async (transaction) => {
+      await stopSession(transaction, id, { reason: 'ended' });
+      await stopTranscodeSessions(transaction, id);
+    });
+  }
+}

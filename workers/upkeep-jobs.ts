@@ -1,0 +1,52 @@
+import type { JobPayload } from '#platform/jobs.ts';
+import type { Work } from './work.ts';
+
+const KEPT_EVENTS = 1000;
+
+/** Dead sign-ins, and refresh tokens nobody can use again. */
+export async function expireSessions(_payload: unknown, { db }: Work): Promise<void> {
+  await db.raw('delete from sessions where expires_at < now()');
+  await db.raw(`delete from sessions s where not exists (
+    select from refresh_tokens t where t.session_id = s.id and t.used_at is null and t.expires_at > now())
+    and s.created_at < now() - interval '1 day'`);
+  await db.raw(`delete from refresh_tokens where expires_at < now() - interval '1 day'`);
+  await db.raw(`delete from idempotency_keys where created_at < now() - interval '24 hours'`);
+  await db.raw(`delete from audit_log where at < now() - interval '365 days'`);
+  await db.raw(`delete from devices where last_seen_at < now() - interval '180 days'`);
+}
+
+/** The last 1,000 events can be replayed; the table keeps no more, but for slack between two runs. */
+export async function trimEvents(_payload: unknown, { db }: Work): Promise<void> {
+  await db.raw('delete from events where number <= (select max(number) from events) - ?', [KEPT_EVENTS]);
+}
+
+/** Ended sessions and their history stay with Stats; here go rows that no answer shows any more. */
+export async function trimPlayback(_payload: unknown, { db }: Work): Promise<void> {
+  await db.raw(`delete from playback_sessions where stopped_at < now() - interval '30 days'`);
+  await db.raw(`delete from transcode_sessions where purged_at < now() - interval '1 day'`);
+  await db.raw(`delete from playback_synced where at < now() - interval '90 days'`);
+  await db.raw(
+    `delete from jobs where finished_at < now() - case when state = 'failed' then interval '30 days' else interval '7 days' end`,
+  );
+}
+
+/** What was too many rows for one request. */
+export async function markMany(payload: JobPayload<'playback.mark'>, { db }: Work): Promise<void> {
+  const { profileId, itemId, watched, at } = payload;
+  const leaves = `select i.id, i.library_id from items i where (i.parent_id = :itemId or i.grandparent_id = :itemId)
+    and i.trashed_at is null and i.extra_of is null and i.type not in ('season', 'album', 'section')`;
+  if (watched) {
+    await db.raw(
+      `insert into item_states as s (profile_id, item_id, library_id, watched, progress, last_played_at, state_at)
+       select :profileId, l.id, l.library_id, true, 1, :at, :at from (${leaves}) l
+       on conflict (profile_id, item_id) do update set watched = true, progress = 1, position_ms = 0, updated_at = now()`,
+      { profileId, itemId, at },
+    );
+  } else {
+    await db.raw(
+      `update item_states set watched = false, progress = 0, position_ms = 0, updated_at = now()
+       where profile_id = :profileId and item_id in (select id from (${leaves}) l)`,
+      { profileId, itemId },
+    );
+  }
+}
