@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { parseCronItems, type Runner, run, type WorkerEvents } from 'graphile-worker';
+import { Logger, parseCronItems, type Runner, run, type WorkerEvents } from 'graphile-worker';
 import pg from 'pg';
 import { type JobName, type JobSpec, jobs, type Queue, queues } from '#platform/jobs.ts';
 import { enqueue, taskOf } from '#platform/queue.ts';
@@ -101,6 +101,7 @@ async function startLane({ lane, pool, alive, deps, handlers, stop }: Lane): Pro
     concurrency: lane.concurrency(deps),
     pollInterval: 2000,
     noHandleSignals: true,
+    logger: new Logger(() => (level, message) => deps.log.debug({ level }, message)),
     parsedCronItems: parseCronItems(keepsTime ? scheduled : []),
     gracefulShutdownAbortTimeout: 15_000,
     taskList: {

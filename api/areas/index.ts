@@ -3,15 +3,21 @@ import { authArea } from './auth/index.ts';
 import { itemsArea } from './items/index.ts';
 import { librariesArea } from './libraries/index.ts';
 import { playbackArea } from './playback/index.ts';
+import { scanningArea } from './scanning/index.ts';
 import { serverArea } from './server/index.ts';
+import { serverAccountArea } from './server-account/index.ts';
+import { setupArea } from './setup/index.ts';
 import { streamingArea } from './streaming/index.ts';
 
 /** The one list of what is served, in the order of SPEC 1. */
 export const areas = [
   serverArea,
+  setupArea,
   authArea,
   librariesArea,
+  scanningArea,
   itemsArea,
   playbackArea,
   streamingArea,
+  serverAccountArea,
 ] as const satisfies readonly Area[];

@@ -9,9 +9,15 @@ export async function bounded<T>(query: Knex.QueryBuilder): Promise<T> {
   try {
     return (await query.timeout(BROAD_MS, { cancel: true })) as T;
   } catch (error) {
-    if ((error as { code?: string }).code === '57014' || (error as Error).name === 'KnexTimeoutError') {
+    if (stoppedInTime(error)) {
       throw invalid(['query', 'filter'], 'query_too_broad', 'this takes too long; narrow it');
     }
     throw error;
   }
+}
+
+/** True for a query that ran out of its time, not for one that found no free connection. */
+export function stoppedInTime(error: unknown): boolean {
+  if ((error as { code?: string }).code === '57014') return true;
+  return error instanceof Error && error.message.startsWith('Defined query timeout');
 }

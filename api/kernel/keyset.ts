@@ -105,18 +105,24 @@ function branch(
   return merged.limit(stretch.limit);
 }
 
-function orderBy(
-  query: Knex.QueryBuilder,
-  list: Walk,
-  { backwards, merged = false, skip = 0 }: { backwards: boolean; merged?: boolean; skip?: number },
-): void {
+interface Order {
+  backwards: boolean;
+  /** Of rows named `x`, by the keys they were given. */
+  merged?: boolean;
+  /** Leaves out so many fields. */
+  skip?: number;
+}
+
+function orderBy(query: Knex.QueryBuilder, list: Walk, { backwards, merged = false, skip = 0 }: Order): void {
   for (const [i, term] of list.terms.entries()) {
-    if (i < skip) continue;
-    const column = merged ? `x.key_${i}` : term.column;
-    const nulls = term.nullable || term.indexed ? ` nulls ${backwards ? 'first' : 'last'}` : '';
-    query.orderByRaw(`${column} ${term.descending !== backwards ? 'desc' : 'asc'}${nulls}`);
+    if (i >= skip) query.orderByRaw(`${merged ? `x.key_${i}` : term.column} ${direction(term, backwards)}`);
   }
   query.orderByRaw(`?? ${backwards ? 'desc' : 'asc'}`, [merged ? 'x.id' : list.idColumn]);
+}
+
+function direction(term: SortTerm, backwards: boolean): string {
+  const nulls = term.nullable || term.indexed ? ` nulls ${backwards ? 'first' : 'last'}` : '';
+  return `${term.descending !== backwards ? 'desc' : 'asc'}${nulls}`;
 }
 
 /** A range of the first field; `holds` says whether a key's value lies in it. */

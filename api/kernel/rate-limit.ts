@@ -35,8 +35,8 @@ export interface Limiter {
   replicas: number;
 }
 
-/** Throws 429 when `key` was tried more than `limit` times in the last minute, on all replicas together. */
-export async function limitAttempts({ redis, replicas }: Limiter, key: string, limit: number): Promise<void> {
+/** Throws 429 when `key` was tried more than `limit` times in the last minute, on all replicas together; else how often it may still be tried. */
+export async function limitAttempts({ redis, replicas }: Limiter, key: string, limit: number): Promise<number> {
   const name = `limit:${key}`;
   let tried: number;
   let allowed = limit;
@@ -47,6 +47,7 @@ export async function limitAttempts({ redis, replicas }: Limiter, key: string, l
     allowed = Math.max(1, Math.floor(limit / replicas));
   }
   if (tried > allowed) throw new ApiError('RATE_LIMITED', 'Too many attempts; wait a minute', { retryAfterSec: 60 });
+  return allowed - tried;
 }
 
 export interface Allowance {

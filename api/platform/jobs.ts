@@ -64,7 +64,7 @@ export const jobs = {
   'search.transcripts': { queue: 'maintenance' },
   'search.rebuild': { queue: 'maintenance' },
   'search.optimise': { queue: 'maintenance' },
-  'subtitles.extract': { queue: 'media', payload: z.object({ fileId: Id }) },
+  'subtitles.extract': { queue: 'media' },
   'subtitles.sync': { queue: 'interactive' },
   'subtitles.generate': { queue: 'speech' },
   'subtitles.batch': { queue: 'speech' },

@@ -1,1 +1,2 @@
 export { prepareServer } from './prepare.ts';
+export { openSetup, type ServerStateRow, setupCookie, storeTicket } from './state.store.ts';

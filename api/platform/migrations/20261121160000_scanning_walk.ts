@@ -30,7 +30,7 @@ export async function up(db: Knex): Promise<void> {
     );
 
     alter table media_files
-      add column directory text not null generated always as (regexp_replace(path, '/?[^/]*$', '')) stored,
+      add column directory text not null generated always as (regexp_replace(path, '(^|/)[^/]*$', '')) stored,
       -- the scan whose listing lacked it; it is missing once that listing is trusted
       add column absent_scan uuid,
       -- an owner decided to keep it although it is not there

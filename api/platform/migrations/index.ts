@@ -22,8 +22,8 @@ export const migrations: Record<string, Migration> = {
   '20261121100300_jobs_create': jobs,
   '20261121100400_scanning_create': scanning,
   '20261121100500_libraries_trash': trash,
-  '20261121100600_viewing_create': viewing,
   '20261121100600_items_order': itemsOrder,
+  '20261121100600_viewing_create': viewing,
   '20261121150000_streaming_sessions': streaming,
   '20261121160000_scanning_walk': scanningWalk,
 };

@@ -1,0 +1,102 @@
+import { timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { openSetup, setupCookie, storeTicket } from '#areas/setup/public.ts';
+import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
+import { ApiError } from '#kernel/errors.ts';
+import { limitAttempts } from '#kernel/rate-limit.ts';
+import { addressGroup } from '#kernel/request.ts';
+import { iso, Timestamp } from '#kernel/schemas.ts';
+import { newSecret } from '#platform/ids.ts';
+import { sha256 } from '#platform/keys.ts';
+
+const access = { anyone: true, because: 'the claim code proves that somebody controls the machine' } as const;
+const PER_ADDRESS = 10;
+const IN_ALL = 30;
+
+export const SetupClaim = z
+  .object({
+    required: z.boolean(),
+    codeFrom: z.enum(['secret', 'log', 'link', 'none']),
+    triesLeft: z.int(),
+    blockedUntil: Timestamp.nullable(),
+    claimedAt: Timestamp.nullable().describe('Somebody holds a ticket now'),
+    holder: z.object({ deviceName: z.string() }).nullable(),
+  })
+  .meta({ id: 'SetupClaim' });
+
+export const SetupTicket = z
+  .object({
+    ticket: z.string().optional().describe('Absent when kept as a cookie'),
+    expiresAt: Timestamp,
+    url: z.string(),
+  })
+  .meta({ id: 'SetupTicket' });
+
+/** Over loopback, and only when the operator was told so, no code is asked for. */
+function isOpen({ deps, client }: Call): boolean {
+  return deps.config.openSetup && ['127.0.0.1', '::1'].includes(client.address);
+}
+
+export const getSetupClaim = defineEndpoint({
+  operationId: 'getSetupClaim',
+  method: 'get',
+  path: '/setup/claim',
+  summary: 'Where the claim code is to be found',
+  access,
+  answer: json(200, SetupClaim),
+  errors: ['SETUP_ALREADY_COMPLETE'],
+
+  async handle(_input, call) {
+    const row = await openSetup(call.db);
+    const held = row.ticket_lives;
+    const holder = held && row.ticket_device ? { deviceName: row.ticket_device } : null;
+    return {
+      required: !isOpen(call),
+      codeFrom: call.deps.config.claimFrom,
+      triesLeft: PER_ADDRESS,
+      blockedUntil: null,
+      claimedAt: held ? iso(row.claimed_at) : null,
+      holder,
+    };
+  },
+});
+
+const ClaimServer = z.strictObject({
+  code: z.string().max(100).default('').describe('Blanks, dashes and letter case are ignored'),
+  keep: z.enum(['cookie', 'token']).default('token'),
+});
+
+export const claimServer = defineEndpoint({
+  operationId: 'claimServer',
+  method: 'post',
+  path: '/setup/claim',
+  summary: 'Claim the server with its code',
+  access,
+  body: ClaimServer,
+  answer: json(201, SetupTicket),
+  errors: ['SETUP_ALREADY_COMPLETE', 'UNAUTHENTICATED', 'RATE_LIMITED'],
+
+  async handle({ body }, call) {
+    const { db, deps, client, reply, log } = call;
+    const row = await openSetup(db, { lock: true });
+    const limiter = { redis: deps.redis, replicas: deps.config.replicas };
+    const triesLeft = await limitAttempts(limiter, `claim:${addressGroup(client.address)}`, PER_ADDRESS);
+    await limitAttempts(limiter, 'claim', IN_ALL);
+    if (!isOpen(call) && !codeFits(body.code, row.claim_sha256)) {
+      log.warn({ address: client.address }, 'a wrong claim code was tried');
+      throw new ApiError('UNAUTHENTICATED', 'The code is wrong', { triesLeft });
+    }
+    const ticket = newSecret('foyst_');
+    const expiresAt = await storeTicket(db, ticket, client.name);
+    const answer = { expiresAt: iso(expiresAt), url: '/setup' };
+    if (body.keep === 'token') return { ...answer, ticket };
+    const flags = `HttpOnly; SameSite=Strict; Path=/api/v1/setup; Max-Age=3600${client.secure ? '; Secure' : ''}`;
+    reply.header('Set-Cookie', `${setupCookie(client.secure)}=${ticket}; ${flags}`);
+    return answer;
+  },
+});
+
+function codeFits(code: string, stored: string | null): boolean {
+  const given = sha256(code.replace(/[\s-]/g, '').toLowerCase());
+  return stored !== null && timingSafeEqual(Buffer.from(given), Buffer.from(stored));
+}

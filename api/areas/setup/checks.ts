@@ -1,0 +1,110 @@
+import { access, constants } from 'node:fs/promises';
+import { transcodeSlots } from '#areas/streaming/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { type CheckId, checkIds, type SetupCheck } from './setup.schemas.ts';
+
+type Found = Pick<SetupCheck, 'state' | 'summary'> & { hint?: string };
+type Check = (call: Call) => Promise<Found>;
+
+const LIMIT_MS = 15_000;
+const ALIVE = 4711; // class of the advisory locks by which workers are known
+
+const ok = (summary: string): Found => ({ state: 'ok', summary });
+const skipped = (summary: string): Found => ({ state: 'skipped', summary });
+const failed = (summary: string, hint: string): Found => ({ state: 'failed', summary, hint });
+const warning = (summary: string, hint: string): Found => ({ state: 'warning', summary, hint });
+
+const checks: Record<CheckId, Check> = {
+  async database({ deps }) {
+    await deps.db.raw('create temporary table setup_check (n int) on commit drop');
+    return ok('Postgres answers and takes writes');
+  },
+  async redis({ deps }) {
+    await deps.redis.set('setup:check', '1', 'EX', 10);
+    return ok('Redis answers');
+  },
+  async objects({ deps }) {
+    await deps.objects.put('foyer-derived', 'setup/check', 'written');
+    const there = await deps.objects.stat('foyer-derived', 'setup/check');
+    await deps.objects.remove('foyer-derived', ['setup/check']);
+    return there
+      ? ok('An object was written and read')
+      : failed('What was written is not there', 'Look at the object store');
+  },
+  async workers({ deps }) {
+    const found = await deps.db.raw<{ rows: { n: number }[] }>(
+      `select count(*)::int as n from pg_locks where locktype = 'advisory' and granted and objsubid = 2 and classid = ${ALIVE}`,
+    );
+    const workers = found.rows[0]?.n ?? 0;
+    return workers > 0
+      ? ok('A worker is there')
+      : failed('No worker is there', 'Start a worker: nothing is scanned without one');
+  },
+  ffmpeg: transcoder,
+  encoders: transcoder,
+  async gpu() {
+    return skipped('No accelerator is configured');
+  },
+  'speech-model': async () => skipped('No speech model is configured'),
+  async storage({ deps }) {
+    const away = [];
+    for (const root of deps.config.mediaRoots) {
+      const there = await access(root.path, constants.R_OK).then(
+        () => true,
+        () => false,
+      );
+      if (!there) away.push(root.name);
+    }
+    if (away.length > 0) return failed(`Not readable: ${away.join(', ')}`, 'Look at the mounts and their permissions');
+    return deps.config.mediaRoots.length > 0
+      ? ok('Every media folder is readable')
+      : warning('No media folder is mounted', 'Name one in spec.media');
+  },
+  async clock({ deps }) {
+    const found = await deps.db.raw<{ rows: { at: Date }[] }>('select now() as at');
+    const skewMs = Math.abs(Date.now() - (found.rows[0]?.at.getTime() ?? 0));
+    return skewMs < 5000
+      ? ok('Clocks agree')
+      : warning(`The clocks differ by ${Math.round(skewMs / 1000)} s`, 'Let all machines keep time');
+  },
+  async address({ deps }) {
+    return deps.settings.get('server.publicUrl') ? ok('A public address is set') : skipped('No public address is set');
+  },
+  async catalogues({ deps }) {
+    return skipped(
+      deps.settings.get('network.offline') ? 'The server is offline by its settings' : 'No catalogue needs a key yet',
+    );
+  },
+};
+
+/** A transcode worker says it is there only once it has encoded something. */
+async function transcoder({ deps }: Call): Promise<Found> {
+  const { total } = await transcodeSlots(deps.db, deps.redis);
+  return total > 0
+    ? ok('A transcode worker has tried its encoder')
+    : failed('No transcode worker is there', 'Install ffmpeg and start a transcode worker');
+}
+
+const BLOCKING: readonly CheckId[] = ['database', 'workers', 'ffmpeg'];
+
+/** In parallel, each with its limit; only database, workers and ffmpeg keep one from completing. */
+export async function runChecks(
+  call: Call,
+  wanted: readonly CheckId[] = checkIds,
+): Promise<{ items: SetupCheck[]; canComplete: boolean }> {
+  const items = await Promise.all(wanted.map((id) => runOne(call, id)));
+  const canComplete = items.every((check) => !BLOCKING.includes(check.id) || check.state !== 'failed');
+  return { items, canComplete };
+}
+
+async function runOne(call: Call, id: CheckId): Promise<SetupCheck> {
+  const began = performance.now();
+  const limit = new Promise<Found>((resolve) => {
+    setTimeout(() => resolve(failed('No answer in time', 'Look at the log')), LIMIT_MS).unref();
+  });
+  const found = await Promise.race([checks[id](call), limit]).catch((error: Error) => {
+    call.log.warn({ err: error, check: id }, 'setup check');
+    return failed('It failed', 'The log has the reason');
+  });
+  return { id, ...found, tookMs: Math.round(performance.now() - began) };
+}

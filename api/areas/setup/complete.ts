@@ -1,0 +1,101 @@
+import type { z } from 'zod';
+import { hashPassword, type SignIn, startSession } from '#areas/auth/public.ts';
+import { insertFolders, insertLibrary, LibraryDraft, refuseOverlap, tidyPath } from '#areas/libraries/public.ts';
+import { requestScan } from '#areas/scanning/public.ts';
+import { insertAccount, setLibraryAccess } from '#areas/users/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { conflict, invalid } from '#kernel/errors.ts';
+import { announceSettings, type SettingKey, saveSettings } from '#platform/settings.ts';
+import { refuseBadDraft } from './draft.ts';
+import { type CompleteSetup, SetupDraft } from './setup.schemas.ts';
+import type { ServerStateRow } from './state.store.ts';
+
+const WEAK = new Set([
+  'password',
+  '12345678',
+  '123456789',
+  '1234567890',
+  'qwertyuiop',
+  'iloveyou',
+  'password1',
+  'sunshine',
+  'princess',
+  'football',
+]);
+
+/** Owner, settings, libraries and their first scans in the caller's transaction; refused leaves nothing behind. */
+export async function complete(call: Call, row: ServerStateRow, body: CompleteSetup): Promise<z.input<typeof SignIn>> {
+  const { db, emit, deps } = call;
+  refuseWeak(call, body);
+  const draft = SetupDraft.parse(body.draft ?? row.setup_draft ?? { revision: 0 });
+  await refuseBadDraft(call, draft);
+  const passwordHash = await hashPassword(body.password);
+  const owner = await insertAccount(db, { ...body, role: 'owner', passwordHash });
+  const values = settingsOf(draft);
+  await saveSettings(db, values, owner.id);
+  const asOwner = { ...call, who: { ...call.who, accountId: owner.id } };
+  for (const library of draft.libraries) await makeLibrary(asOwner, library);
+  await db('server_state').update({
+    setup_completed_at: new Date(),
+    claim_sha256: null,
+    ticket_sha256: null,
+    ticket_expires_at: null,
+    setup_draft: null,
+  });
+  await emit('user.created', { userId: owner.id, role: 'owner' });
+  if (Object.keys(values).length > 0) await emit('settings.changed', { keys: Object.keys(values) });
+  call.afterCommit(async () => {
+    await announceSettings(deps.redis);
+    await deps.settings.reload();
+    await deps.vitals.look();
+  });
+  return startSession(call, { accountId: owner.id, method: 'setup', keep: body.keep, remember: body.remember });
+}
+
+function refuseWeak({ deps }: Call, { password, username }: CompleteSetup): void {
+  const folded = password.toLowerCase();
+  const known = [username.toLowerCase(), deps.settings.get('server.name').toLowerCase()];
+  if (WEAK.has(folded) || known.includes(folded))
+    throw invalid(['body', 'password'], 'weak_password', 'too easily guessed');
+  if (password.length < deps.settings.get('auth.password.minLength'))
+    throw invalid(['body', 'password'], 'too_small', 'too short');
+}
+
+/** What is left out keeps its default. */
+function settingsOf(draft: SetupDraft): Partial<Record<SettingKey, unknown>> {
+  const values = {
+    'server.name': draft.serverName,
+    'server.language': draft.language,
+    'server.country': draft.country,
+    'server.timeZone': draft.timeZone,
+    'server.publicUrl': draft.publicUrl,
+    ...draft.settings,
+  };
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+async function makeLibrary(call: Call, wished: SetupDraft['libraries'][number]): Promise<void> {
+  const { db, who } = call;
+  const { name, type, language, agents } = wished;
+  const settings = { ...(language && { language }), ...(agents && { agents }) };
+  const id = await insertLibrary(db, LibraryDraft.parse({ name, type, settings }));
+  const folders = wished.folders.map((folder) => ({ storageId: folder.rootId, path: tidyPath(folder.path) }));
+  await refuseOverlap(db, { libraryId: id, type }, folders);
+  await insertFolders(db, id, { folders, by: who.accountId });
+  await setLibraryAccess(call, id, { access: { everyone: true, roles: [], accountIds: [] }, isNew: true });
+  if (folders.length > 0)
+    await requestScan(db, { libraryId: id, mode: 'full', trigger: 'person', byAccountId: who.accountId });
+}
+
+/** Two at once: the second finds the owner there. */
+export function ownerExists(error: unknown): boolean {
+  return (error as { constraint?: string }).constraint === 'accounts_one_owner';
+}
+
+export function refuseManagedOwner({ deps }: Call): void {
+  if (deps.config.ownerFile)
+    throw conflict('managed-by-resource', 'A resource makes the owner', {
+      fields: ['owner'],
+      managedBy: deps.config.managedBy,
+    });
+}

@@ -1,0 +1,59 @@
+import { tidyPath } from '#areas/libraries/public.ts';
+import { isFolder, placeInStorage } from '#areas/storage/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { conflict, type Issue, invalidAll } from '#kernel/errors.ts';
+import type { SetupDraft } from './setup.schemas.ts';
+
+/** As the areas check it, all issues at once: folders that are there, below their root, and in no other library's folder. */
+export async function refuseBadDraft(call: Call, draft: SetupDraft): Promise<void> {
+  refuseManagedSettings(call, draft);
+  const issues: Issue[] = [];
+  const taken: { rootId: string; path: string }[] = [];
+  for (const [i, library] of draft.libraries.entries()) {
+    for (const [j, folder] of library.folders.entries()) {
+      const path = tidyPath(folder.path);
+      const issue =
+        (await folderIssue(call, folder.rootId, path)) ?? overlapIssue(taken, { rootId: folder.rootId, path });
+      if (issue) issues.push({ path: ['body', 'libraries', i, 'folders', j, 'path'], ...issue });
+      taken.push({ rootId: folder.rootId, path });
+    }
+  }
+  const names = draft.libraries.map((library) => library.name.toLowerCase());
+  for (const [i, name] of names.entries()) {
+    if (names.indexOf(name) !== i)
+      issues.push({ path: ['body', 'libraries', i, 'name'], code: 'duplicate_name', message: 'named twice' });
+  }
+  if (issues.length > 0) throw invalidAll(issues);
+}
+
+type Fault = Pick<Issue, 'code' | 'message'>;
+
+async function folderIssue({ deps }: Call, rootId: string, path: string): Promise<Fault | undefined> {
+  const root = deps.config.mediaRoots.find((one) => one.id === rootId);
+  if (!root) return { code: 'unknown_root', message: 'there is no such root' };
+  const place = await placeInStorage(deps.config, { rootName: root.name, path: '' }, path);
+  const there = place.kind === 'there' && (await isFolder(place.absolute));
+  return there ? undefined : { code: 'no_such_folder', message: 'there is no such folder below the root' };
+}
+
+function overlapIssue(
+  taken: readonly { rootId: string; path: string }[],
+  folder: { rootId: string; path: string },
+): Fault | undefined {
+  const inside = (a: string, b: string): boolean => a === '' || a === b || b.startsWith(`${a}/`);
+  const hit = taken.some(
+    (one) => one.rootId === folder.rootId && (inside(one.path, folder.path) || inside(folder.path, one.path)),
+  );
+  return hit ? { code: 'folder_overlap', message: "inside another library's folder" } : undefined;
+}
+
+/** What a resource declares is shown and cannot be changed here. */
+function refuseManagedSettings({ deps }: Call, draft: SetupDraft): void {
+  const named = Object.keys(draft.settings ?? {}).filter((key) => Object.hasOwn(deps.config.declaredSettings, key));
+  if (named.length > 0) {
+    throw conflict('managed-by-resource', 'A resource declares this', {
+      fields: named,
+      managedBy: deps.config.managedBy,
+    });
+  }
+}

@@ -1,0 +1,112 @@
+import { opendir, statfs } from 'node:fs/promises';
+import { basename, extname, join } from 'node:path';
+import type { z } from 'zod';
+import { placeInStorage } from '#areas/storage/public.ts';
+import { ApiError, notFound } from '#kernel/errors.ts';
+import type { Config, MediaRoot } from '#platform/config.ts';
+import type { FileKind, SetupFolder, SetupFolders, SetupRoot } from './setup.schemas.ts';
+
+const MOST_FOLDERS = 500;
+const MOST_ENTRIES = 5000;
+const LIMIT_MS = 5000;
+
+const KINDS: [FileKind, string][] = [
+  ['video', 'mkv mp4 m4v avi mov ts m2ts webm mpg mpeg wmv flv'],
+  ['audio', 'mp3 flac m4a ogg opus wav aac wma m4b'],
+  ['image', 'jpg jpeg png heic webp tif tiff raw dng cr2 nef'],
+  ['book', 'epub pdf mobi azw3'],
+  ['comic', 'cbz cbr cb7'],
+  ['game', 'nes sfc smc gba gb gbc n64 z64 nds iso ch8'],
+];
+const kindOf = new Map(KINDS.flatMap(([kind, list]) => list.split(' ').map((ext) => [ext, kind] as const)));
+
+const NAMED: [RegExp, NonNullable<SetupFolder['suggestedType']>][] = [
+  [/^(movies?|films?|cinema)$/i, 'movies'],
+  [/^(shows?|tv|series|tv.?shows?)$/i, 'shows'],
+  [/^(music|audio)$/i, 'music'],
+  [/^(photos?|pictures|images)$/i, 'photos'],
+  [/^(books?|ebooks?)$/i, 'books'],
+  [/^(comics?|manga)$/i, 'comics'],
+  [/^(games?|roms?)$/i, 'games'],
+  [/^courses?$/i, 'courses'],
+];
+
+interface Listed {
+  folders: string[];
+  files: Record<FileKind, number>;
+}
+
+async function list(absolute: string): Promise<Listed> {
+  const files = { video: 0, audio: 0, image: 0, book: 0, comic: 0, game: 0, other: 0 };
+  const folders: string[] = [];
+  const end = Date.now() + LIMIT_MS;
+  let seen = 0;
+  for await (const entry of await opendir(absolute)) {
+    if (entry.name.startsWith('.')) continue;
+    if (entry.isDirectory()) folders.push(entry.name);
+    else if (entry.isFile()) files[kindOf.get(extname(entry.name).slice(1).toLowerCase()) ?? 'other'] += 1;
+    seen += 1;
+    if (seen >= MOST_ENTRIES || Date.now() > end) break;
+  }
+  return { folders: folders.sort((a, b) => a.localeCompare(b)), files };
+}
+
+function suggestion(name: string, { files }: Listed): Pick<SetupFolder, 'suggestedType' | 'confidence'> {
+  const named = NAMED.find(([shape]) => shape.test(name));
+  if (named) return { suggestedType: named[1], confidence: 0.9 };
+  const types: Partial<Record<FileKind, NonNullable<SetupFolder['suggestedType']>>> = {
+    video: 'videos',
+    audio: 'music',
+    image: 'photos',
+    book: 'books',
+    comic: 'comics',
+    game: 'games',
+  };
+  const [most] = Object.entries(files).sort(([, a], [, b]) => b - a) as [FileKind, number][];
+  const all = Object.values(files).reduce((sum, n) => sum + n, 0);
+  const type = most && types[most[0]];
+  return type && all > 0
+    ? { suggestedType: type, confidence: Math.round((most[1] / all) * 50) / 100 }
+    : { confidence: 0 };
+}
+
+function toFolder(rootId: string, path: string, listed: Listed): SetupFolder {
+  const name = basename(path);
+  return { rootId, path, name, folders: listed.folders.length, files: listed.files, ...suggestion(name, listed) };
+}
+
+/** A folder below a root and those in it, folders only. Throws 404 for what is not below it, 423 when the root is away. */
+export async function listRoot(config: Config, rootId: string, path: string): Promise<z.input<typeof SetupFolders>> {
+  const root = config.mediaRoots.find((one) => one.id === rootId);
+  if (!root) throw notFound();
+  const place = await placeInStorage(config, { rootName: root.name, path: '' }, path);
+  if (place.kind === 'away') throw new ApiError('STORAGE_UNAVAILABLE', 'The folder is away', { storageId: root.id });
+  if (place.kind !== 'there') throw notFound();
+  const listed = await readable(place.absolute);
+  const shown = listed.folders.slice(0, MOST_FOLDERS);
+  const items = await Promise.all(
+    shown.map(async (name) => toFolder(rootId, join(path, name), await readable(join(place.absolute, name)))),
+  );
+  return { folder: toFolder(rootId, path, listed), items, truncated: listed.folders.length > MOST_FOLDERS };
+}
+
+/** A folder that may not be read is shown empty. */
+async function readable(absolute: string): Promise<Listed> {
+  return list(absolute).catch(() => ({
+    folders: [],
+    files: { video: 0, audio: 0, image: 0, book: 0, comic: 0, game: 0, other: 0 },
+  }));
+}
+
+/** The mounted roots with what is free on them. */
+export async function describeRoot(root: MediaRoot): Promise<z.input<typeof SetupRoot>> {
+  const found = await statfs(root.path).catch(() => undefined);
+  return {
+    id: root.id,
+    name: root.name,
+    kind: 'mount',
+    readable: found !== undefined,
+    writable: found !== undefined && !root.readOnly,
+    ...(found && { freeBytes: found.bavail * found.bsize, sizeBytes: found.blocks * found.bsize }),
+  };
+}

@@ -1,0 +1,141 @@
+import { SignIn } from '#areas/auth/public.ts';
+import { libraryTypes } from '#areas/libraries/public.ts';
+import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
+import { ApiError, conflict } from '#kernel/errors.ts';
+import { limitAttempts } from '#kernel/rate-limit.ts';
+import { iso } from '#kernel/schemas.ts';
+import { runChecks } from './checks.ts';
+import { complete, ownerExists, refuseManagedOwner } from './complete.ts';
+import { refuseBadDraft } from './draft.ts';
+import { describeRoot, listRoot } from './folders.ts';
+import {
+  ChecksRun,
+  CompleteSetup,
+  FoldersQuery,
+  RunChecks,
+  SetupDraft,
+  SetupFolders,
+  SetupState,
+} from './setup.schemas.ts';
+import { holdsTicket, openSetup, requireTicket, type ServerStateRow } from './state.store.ts';
+
+const because = 'nobody has an account before setup; a setup ticket stands for who claimed the server';
+const access = { anyone: true, because } as const;
+const errors = ['SETUP_ALREADY_COMPLETE', 'UNAUTHENTICATED', 'FORBIDDEN', 'CONFLICT'] as const;
+
+export const getSetup = defineEndpoint({
+  operationId: 'getSetup',
+  method: 'get',
+  path: '/setup',
+  summary: 'How far the first-run wizard is',
+  access,
+  answer: json(200, SetupState),
+  errors,
+
+  async handle(_input, call) {
+    const row = await openSetup(call.db);
+    return stateOf(call, row, await holdsTicket(call, row));
+  },
+});
+
+async function stateOf({ deps }: Call, row: ServerStateRow, claimed: boolean): Promise<SetupState> {
+  const short = { claimed, serverName: deps.settings.get('server.name'), languages: ['en'] };
+  if (!claimed) return { step: 'claim', ...short };
+  const parsed = SetupDraft.safeParse(row.setup_draft);
+  const draft = parsed.success ? { ...parsed.data, revision: row.setup_draft_revision } : undefined;
+  return {
+    step: draft ? (draft.libraries.length > 0 ? 'owner' : 'libraries') : 'server',
+    ...short,
+    ...(draft && { draft }),
+    managed: Object.keys(deps.config.declaredSettings),
+    roots: await Promise.all(deps.config.mediaRoots.map(describeRoot)),
+    types: [...libraryTypes],
+    savedAt: iso(row.setup_saved_at),
+  };
+}
+
+export const saveSetupDraft = defineEndpoint({
+  operationId: 'saveSetupDraft',
+  method: 'put',
+  path: '/setup/draft',
+  summary: 'Save the draft of the wizard, the whole of it',
+  access,
+  body: SetupDraft,
+  answer: json(200, SetupState),
+  errors,
+
+  async handle({ body }, call) {
+    const row = await openSetup(call.db, { lock: true });
+    await requireTicket(call, row);
+    if (body.revision !== row.setup_draft_revision) {
+      throw conflict('revision', 'Another browser saved meanwhile', { revision: row.setup_draft_revision });
+    }
+    await refuseBadDraft(call, body);
+    const revision = row.setup_draft_revision + 1;
+    const change = { setup_draft: JSON.stringify(body), setup_draft_revision: revision, setup_saved_at: call.now };
+    await call.db('server_state').update(change);
+    return stateOf(call, { ...row, ...change, setup_draft: body }, true);
+  },
+});
+
+export const listSetupFolders = defineEndpoint({
+  operationId: 'listSetupFolders',
+  method: 'get',
+  path: '/setup/folders',
+  summary: 'List the folders below a media root',
+  access,
+  query: FoldersQuery,
+  answer: json(200, SetupFolders),
+  errors: [...errors, 'NOT_FOUND', 'STORAGE_UNAVAILABLE'],
+
+  async handle({ query }, call) {
+    await requireTicket(call, await openSetup(call.db));
+    return listRoot(call.deps.config, query.rootId, query.path);
+  },
+});
+
+const CHECKS_AN_HOUR = 10;
+
+export const runSetupChecks = defineEndpoint({
+  operationId: 'runSetupChecks',
+  method: 'post',
+  path: '/setup/checks',
+  summary: 'Try what the server stands on',
+  access,
+  body: RunChecks,
+  optionalBody: true,
+  transaction: 'manual',
+  answer: json(200, ChecksRun),
+  errors: [...errors, 'RATE_LIMITED'],
+
+  async handle({ body }, call) {
+    const { deps } = call;
+    await requireTicket(call, await openSetup(call.db));
+    await limitAttempts({ redis: deps.redis, replicas: 1 }, 'setup-checks', CHECKS_AN_HOUR);
+    return runChecks(call, body.checks);
+  },
+});
+
+export const completeSetup = defineEndpoint({
+  operationId: 'completeSetup',
+  method: 'post',
+  path: '/setup/complete',
+  summary: 'Make the owner, the settings and the libraries',
+  access,
+  body: CompleteSetup,
+  answer: json(201, SignIn),
+  errors: [...errors, 'STORAGE_UNAVAILABLE'],
+  emits: ['user.created', 'settings.changed', 'library.scan.started'],
+
+  async handle({ body }, call) {
+    refuseManagedOwner(call);
+    const row = await openSetup(call.db, { lock: true });
+    await requireTicket(call, row);
+    try {
+      return await complete(call, row, body);
+    } catch (error) {
+      if (!ownerExists(error)) throw error;
+      throw new ApiError('SETUP_ALREADY_COMPLETE', 'This server has an owner', { reason: 'setup-complete' });
+    }
+  },
+});

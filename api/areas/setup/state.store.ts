@@ -1,0 +1,77 @@
+import { timingSafeEqual } from 'node:crypto';
+import { bearer, cookieValue } from '#kernel/credentials.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError } from '#kernel/errors.ts';
+import type { Db } from '#platform/db.ts';
+import { sha256 } from '#platform/keys.ts';
+
+export const setupCookie = (secure: boolean): string => (secure ? '__Secure-foyer_setup' : 'foyer_setup');
+
+export interface ServerStateRow {
+  server_id: string;
+  setup_completed_at: Date | null;
+  claim_sha256: string | null;
+  claimed_at: Date | null;
+  ticket_sha256: string | null;
+  ticket_device: string | null;
+  /** The ticket has not run out. */
+  ticket_lives: boolean;
+  setup_draft: unknown;
+  setup_draft_revision: number;
+  setup_saved_at: Date | null;
+}
+
+/** The one row; throws 409 SETUP_ALREADY_COMPLETE once an owner exists, and fails closed when Postgres is away. */
+export async function openSetup(db: Db, options: { lock?: boolean } = {}): Promise<ServerStateRow> {
+  const query = db('server_state').first<ServerStateRow | undefined>(
+    '*',
+    db.raw('coalesce(ticket_expires_at > now(), false) as ticket_lives'),
+  );
+  if (options.lock) query.forUpdate();
+  const row = await query;
+  if (!row) throw new ApiError('SERVICE_STARTING', 'The server is not prepared yet', { waitingFor: 'schema' });
+  if (row.setup_completed_at) {
+    throw new ApiError('SETUP_ALREADY_COMPLETE', 'This server has an owner', { reason: 'setup-complete' });
+  }
+  return row;
+}
+
+function presentedTicket({ headers, client }: Call): string | undefined {
+  const token = bearer(headers);
+  return token?.startsWith('foyst_') ? token : cookieValue(headers, setupCookie(client.secure));
+}
+
+const TICKET_HOUR = `now() + interval '1 hour'`;
+
+/** True when the caller holds the latest ticket, which its use prolongs. A cookie changes nothing without X-Client-Id. */
+export async function holdsTicket(call: Call, row: ServerStateRow): Promise<boolean> {
+  const ticket = presentedTicket(call);
+  if (!ticket || !row.ticket_sha256 || !row.ticket_lives) return false;
+  const same = timingSafeEqual(Buffer.from(sha256(ticket)), Buffer.from(row.ticket_sha256));
+  if (!same) return false;
+  await call.db('server_state').update({ ticket_expires_at: call.db.raw(TICKET_HOUR) });
+  return true;
+}
+
+/** Throws 401 without the ticket, 403 for a changing request by cookie without X-Client-Id. */
+export async function requireTicket(call: Call, row: ServerStateRow): Promise<void> {
+  if (!(await holdsTicket(call, row))) throw new ApiError('UNAUTHENTICATED', 'Claim the server first', {});
+  const byCookie = !bearer(call.headers);
+  if (byCookie && call.method !== 'GET' && call.method !== 'HEAD' && !call.client.id) {
+    throw new ApiError('FORBIDDEN', 'X-Client-Id is missing', { header: 'X-Client-Id' });
+  }
+}
+
+/** A new ticket voids the one before; the draft stays. */
+export async function storeTicket(db: Db, ticket: string, device: string | undefined): Promise<Date> {
+  const [row] = await db('server_state')
+    .update({
+      ticket_sha256: sha256(ticket),
+      ticket_expires_at: db.raw(TICKET_HOUR),
+      ticket_device: device ?? null,
+      claimed_at: new Date(),
+    })
+    .returning<{ ticket_expires_at: Date }[]>('ticket_expires_at');
+  if (!row) throw new Error('no row');
+  return row.ticket_expires_at;
+}

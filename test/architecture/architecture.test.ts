@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+
+const root = new URL('../../', import.meta.url).pathname;
+
+function sources(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+describe('architecture', () => {
+  it('has no cycle between areas', () => {
+    const uses = new Map<string, Set<string>>();
+    for (const file of sources('api/areas')) {
+      const own = file.split('/areas/')[1]?.split('/')[0] ?? '';
+      for (const [, other = ''] of readFileSync(file, 'utf8').matchAll(/from '#areas\/([a-z-]+)\/public\.ts'/g)) {
+        uses.set(own, (uses.get(own) ?? new Set()).add(other));
+      }
+    }
+    const visit = (area: string, path: string[]): void => {
+      if (path.includes(area)) throw new Error(`cycle: ${[...path, area].join(' → ')}`);
+      for (const other of uses.get(area) ?? []) visit(other, [...path, area]);
+    };
+    for (const area of uses.keys()) visit(area, []);
+  });
+
+  it('names each migration by time and area, in order', () => {
+    const names = readdirSync(join(root, 'api/platform/migrations')).filter((name) => name !== 'index.ts');
+    for (const name of names) expect(name).to.match(/^\d{14}_[a-z-]+_[a-z_]+\.ts$/);
+    const listed = [
+      ...readFileSync(join(root, 'api/platform/migrations/index.ts'), 'utf8').matchAll(/'(\d{14}_\w+)':/g),
+    ].map((m) => `${m[1]}.ts`);
+    expect(listed).to.deep.equal([...listed].sort((a, b) => a.localeCompare(b)));
+    expect(listed).to.have.members(names);
+  });
+
+  it('writes each table from one area alone', () => {
+    const writers = new Map<string, Set<string>>();
+    const written = /(?:insert into|update|delete from)\s+([a-z_]+)\b/gi;
+    const tables = new Set<string>();
+    for (const file of sources('api/platform/migrations')) {
+      for (const [, table = ''] of readFileSync(file, 'utf8').matchAll(/create table (\w+)/g)) tables.add(table);
+    }
+    for (const file of sources('api/areas').filter((name) => name.endsWith('.view.ts'))) {
+      for (const [, table = ''] of readFileSync(file, 'utf8').matchAll(written)) {
+        if (tables.has(table)) writers.set(table, (writers.get(table) ?? new Set()).add(file));
+      }
+    }
+    expect([...writers.keys()], 'a view only reads').to.deep.equal([]);
+  });
+
+  it('keeps console, any and unfinished words out of the product', () => {
+    for (const file of [...sources('api'), ...sources('workers'), ...sources('operator')]) {
+      const text = readFileSync(file, 'utf8').replace(/\/\/.*|^ *\*.*/gm, '');
+      expect(text, file).to.not.match(/\bconsole\.|: any\b|as any\b|@ts-(ignore|expect-error)|\b(TODO|FIXME|XXX)\b/);
+    }
+  });
+
+  it('names no path of a machine and no registry in the tree', () => {
+    for (const file of [
+      ...sources('api'),
+      ...sources('workers'),
+      ...sources('operator'),
+      ...sources('hack'),
+      ...sources('test'),
+    ]) {
+      if (file.includes('/architecture/')) continue;
+      expect(readFileSync(file, 'utf8'), file).to.not.match(
+        /['"` ]\/(work|farm)\/|registry\.npmjs\.org|deb\.debian\.org/,
+      );
+    }
+  });
+});

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Api, clientFor, startApi } from '#support/api.ts';
+
+const CODE = '7gdmdrmw2b1wsvpb7r5pdhsq2k';
+const PASSWORD = 'a good long one';
+const errorOf = (answer: { body: unknown }) =>
+  (answer.body as { error: { code: string; details: Record<string, unknown> } }).error;
+
+describe('Setup', () => {
+  let api: Api;
+  const claim = async () => {
+    const answer = await api.anyone.claimServer({ body: { code: CODE } });
+    return clientFor(api.url, { authorization: `Bearer ${answer.body.ticket}` });
+  };
+
+  beforeEach(async () => {
+    api = await startApi({
+      FOYER_CLAIM_SHA256: createHash('sha256').update(CODE).digest('hex'),
+      FOYER_CLAIM_FROM: 'link',
+    });
+    for (const folder of ['movies', 'shows']) mkdirSync(join(api.mediaRoot, folder));
+    writeFileSync(join(api.mediaRoot, 'movies', 'a film (2020).mkv'), '');
+    symlinkSync('/etc', join(api.mediaRoot, 'outside'));
+  });
+
+  it('shows a stranger little, and takes the code in any letter case with blanks and dashes', async () => {
+    const state = await api.anyone.getSetup();
+    expect(state.body).to.deep.equal({ step: 'claim', claimed: false, serverName: 'Foyer', languages: ['en'] });
+    expect((await api.anyone.getSetupClaim()).body).to.include({ required: true, codeFrom: 'link', claimedAt: null });
+    const wrong = await api.anyone.claimServer({ body: { code: 'x'.repeat(26) } });
+    expect(wrong.status).to.equal(401);
+    expect(errorOf(wrong).details['triesLeft']).to.equal(9);
+    const spelt = `${CODE.slice(0, 13).toUpperCase()} - ${CODE.slice(13)}`;
+    expect((await api.anyone.claimServer({ body: { code: spelt } })).status).to.equal(201);
+  });
+
+  it('blocks the eleventh try of a minute', async () => {
+    for (let i = 0; i < 10; i++) await api.anyone.claimServer({ body: { code: 'no' } });
+    expect((await api.anyone.claimServer({ body: { code: CODE } })).status).to.equal(429);
+  });
+
+  it('answers only the latest ticket, and that ticket opens nothing else', async () => {
+    const first = await claim();
+    const second = await claim();
+    expect((await first.listSetupFolders({ query: { rootId: api.given.storageId } })).status).to.equal(401);
+    expect((await second.listSetupFolders({ query: { rootId: api.given.storageId } })).status).to.equal(200);
+    expect((await second.listLibraries()).status).to.equal(401);
+  });
+
+  it('lists folders below the root with what they hold, and nothing beside it', async () => {
+    const me = await claim();
+    const rootId = api.given.storageId;
+    const top = await me.listSetupFolders({ query: { rootId } });
+    const movies = top.body.items.find((folder) => folder.name === 'movies');
+    expect(movies).to.deep.include({ path: 'movies', suggestedType: 'movies' });
+    expect(movies?.files.video).to.equal(1);
+    for (const path of ['outside', 'nowhere']) {
+      expect((await me.listSetupFolders({ query: { rootId, path } })).status, path).to.equal(404);
+    }
+    for (const path of ['../..', '/etc']) {
+      expect((await me.listSetupFolders({ query: { rootId, path } })).status, path).to.equal(400);
+    }
+  });
+
+  it('can be done by script in three calls, and makes owner, libraries and first scans in one step', async () => {
+    const me = await claim();
+    const library = (name: string) => ({
+      name,
+      type: name.toLowerCase(),
+      folders: [{ rootId: api.given.storageId, path: name.toLowerCase() }],
+    });
+    const draft = {
+      revision: 0,
+      serverName: 'Home',
+      timeZone: 'Europe/Paris',
+      libraries: [library('Movies'), library('Shows')],
+    };
+    expect((await me.saveSetupDraft({ body: draft })).body).to.include({ step: 'owner', claimed: true });
+    expect(errorOf(await me.saveSetupDraft({ body: draft })).details).to.deep.include({
+      reason: 'revision',
+      revision: 1,
+    });
+    const done = await me.completeSetup({ body: { username: 'ana', password: PASSWORD } });
+    expect(done.status, JSON.stringify(done.body)).to.equal(201);
+    const owner = clientFor(api.url, { authorization: `Bearer ${done.body.accessToken}` });
+    expect((await owner.listLibraries()).body.map((one) => [one.name, one.state])).to.deep.equal([
+      ['Movies', 'scanning'],
+      ['Shows', 'scanning'],
+    ]);
+    await api.deps.settings.reload();
+    expect((await api.anyone.getServerInfo()).body).to.include({ name: 'Home', timeZone: 'Europe/Paris' });
+    for (const answer of [
+      await api.anyone.getSetup(),
+      await me.getSetup(),
+      await api.anyone.claimServer({ body: { code: CODE } }),
+    ]) {
+      expect(answer.status).to.equal(409);
+      expect(errorOf(answer).code).to.equal('SETUP_ALREADY_COMPLETE');
+    }
+    expect((await api.anyone.login({ body: { username: 'ANA', password: PASSWORD } })).status).to.equal(200);
+  });
+
+  it('names every fault of a draft, and a refused completion leaves nothing behind', async () => {
+    const me = await claim();
+    const rootId = api.given.storageId;
+    const folders = [
+      { rootId, path: 'movies' },
+      { rootId, path: 'nowhere' },
+      { rootId, path: '' },
+    ];
+    const bad = await me.saveSetupDraft({ body: { revision: 0, libraries: [{ name: 'A', type: 'movies', folders }] } });
+    const issues = errorOf(bad).details['issues'] as { code: string }[];
+    expect(issues.map((issue) => issue.code)).to.deep.equal(['no_such_folder', 'folder_overlap']);
+    expect((await me.completeSetup({ body: { username: 'ana', password: 'password' } })).status).to.equal(400);
+    const draft = { revision: 0, libraries: [{ name: 'B', type: 'movies', folders: [{ rootId, path: 'nowhere' }] }] };
+    expect((await me.completeSetup({ body: { username: 'ana', password: PASSWORD, draft } })).status).to.equal(400);
+    expect(await api.deps.db('accounts').where({ is_system: false }).select('id')).to.deep.equal([]);
+    expect((await me.getSetup()).status).to.equal(200);
+  });
+
+  it('lets one of two at once become the owner', async () => {
+    const me = await claim();
+    const answers = await Promise.all(
+      ['ana', 'ben'].map((username) => me.completeSetup({ body: { username, password: PASSWORD } })),
+    );
+    expect(answers.map((answer) => answer.status)).to.have.members([201, 409]);
+  });
+
+  it('keeps the ticket as a cookie when wished, and changes nothing by it without X-Client-Id', async () => {
+    const answer = await api.anyone.claimServer({ body: { code: CODE, keep: 'cookie' } });
+    expect(answer.body).to.not.have.property('ticket');
+    const cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+    const me = clientFor(api.url, { cookie });
+    expect((await me.getSetup()).body.claimed).to.equal(true);
+    expect(errorOf(await me.saveSetupDraft({ body: { revision: 0 } })).details['header']).to.equal('X-Client-Id');
+  });
+
+  it('tries what the server stands on and tells what keeps it from completing', async () => {
+    const me = await claim();
+    const ran = await me.runSetupChecks({
+      body: { checks: ['database', 'redis', 'objects', 'storage', 'clock', 'workers'] },
+    });
+    expect(ran.body.items.map((check) => [check.id, check.state])).to.deep.equal([
+      ['database', 'ok'],
+      ['redis', 'ok'],
+      ['objects', 'ok'],
+      ['storage', 'ok'],
+      ['clock', 'ok'],
+      ['workers', 'failed'],
+    ]);
+    expect(ran.body.canComplete).to.equal(false);
+  });
+});

@@ -1,0 +1,17 @@
+import { deleteLibraryRows, purgeTrash } from './library-jobs.ts';
+import { indexKeyframes } from './media-keyframes.ts';
+import { scanLibrary } from './scan/engine/scan-library.ts';
+import { expireSessions, markMany, trimEvents, trimPlayback } from './upkeep-jobs.ts';
+import type { Handlers } from './work.ts';
+
+/** What runs each kind of job. */
+export const handlers = {
+  'library.scan': scanLibrary,
+  'library.purge': purgeTrash,
+  'library.delete': deleteLibraryRows,
+  'media.keyframes': indexKeyframes,
+  'playback.mark': markMany,
+  'playback.trim': trimPlayback,
+  'sessions.expire': expireSessions,
+  'events.trim': trimEvents,
+} satisfies Handlers;

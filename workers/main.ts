@@ -1,0 +1,45 @@
+import { readConfig } from '#platform/config.ts';
+import { connectDatabase } from '#platform/db.ts';
+import { createLog } from '#platform/log.ts';
+import { serveMetrics } from '#platform/metrics.ts';
+import { connectObjects } from '#platform/objects.ts';
+import { connectRedis } from '#platform/redis.ts';
+import { startRelay } from '#platform/relay.ts';
+import { createSettings } from '#platform/settings.ts';
+import { handlers } from './handlers.ts';
+import { sweepPlayback } from './playback-sweeper.ts';
+import { startRuntime } from './runtime.ts';
+
+const config = readConfig();
+const log = createLog(config.logLevel, 'worker');
+const db = connectDatabase(config.databaseUrl, log, { max: 10, name: config.pod, statementTimeoutMs: 120_000 });
+const redis = connectRedis(config.redisUrl, log);
+const objects = connectObjects(config.objectsUrl);
+const settings = createSettings({ config, db, redis, log });
+await settings.reload();
+const stopping = new AbortController();
+const deps = { config, db, redis, objects, settings, log };
+const runtime = await startRuntime(deps, handlers, () => {
+  log.error('the database connection that says this worker lives is gone; others take its jobs, so it ends');
+  process.exit(1);
+});
+const relay = startRelay(config.databaseUrl, redis, log);
+const sweeping = sweepPlayback(db, log, stopping.signal);
+serveMetrics(config.metricsPort, config.host);
+log.info({ pod: config.pod }, 'worker is up');
+
+/** Gives its jobs back within 15 seconds, each at its checkpoint. */
+async function leave(): Promise<void> {
+  stopping.abort();
+  setTimeout(() => process.exit(1), 20_000).unref();
+  await runtime.stop();
+  await sweeping;
+  await relay.stop();
+  settings.stop();
+  redis.disconnect();
+  await db.destroy();
+  process.exit(0);
+}
+
+process.once('SIGTERM', () => void leave());
+process.once('SIGINT', () => void leave());
