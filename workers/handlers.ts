@@ -1,3 +1,4 @@
+import { storeSimilarItems } from './items-similar.ts';
 import { deleteLibraryRows, purgeTrash } from './library-jobs.ts';
 import { indexKeyframes } from './media-keyframes.ts';
 import { scanLibrary } from './scan/engine/scan-library.ts';
@@ -9,6 +10,7 @@ export const handlers = {
   'library.scan': scanLibrary,
   'library.purge': purgeTrash,
   'library.delete': deleteLibraryRows,
+  'items.similar': storeSimilarItems,
   'media.keyframes': indexKeyframes,
   'playback.mark': markMany,
   'playback.trim': trimPlayback,

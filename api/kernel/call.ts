@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { Db } from '#platform/db.ts';
+import type { Log } from '#platform/log.ts';
 import { emit } from '#platform/outbox.ts';
 import { enqueue } from '#platform/queue.ts';
 import { identify, presented } from './credentials.ts';
@@ -16,32 +17,53 @@ export interface Work {
 /** The call of one request; outside `transact` its db is the pool. */
 export function callFor(work: Work): Call {
   const { ctx, deps } = work;
+  return callOn(work, deps.db, { signal: once(() => goneSignal(ctx)), log: once(() => logOf(work)), later: undefined });
+}
+
+/** Made when it is first asked for: few handlers do. */
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+function goneSignal(ctx: Context): AbortSignal {
   const gone = new AbortController();
   ctx.res.once('close', () => {
     if (!ctx.res.writableFinished) gone.abort();
   });
-  return callOn(work, deps.db, { signal: gone.signal, later: undefined });
+  return gone.signal;
+}
+
+function logOf({ ctx, deps }: Work): Log {
+  return deps.log.child({ requestId: ctx.state['requestId'], operation: ctx.state['operation'] });
 }
 
 interface Setting {
-  signal: AbortSignal;
+  signal: () => AbortSignal;
+  log: () => Log;
   /** What to do after the commit; undefined outside a transaction. */
   later: (() => Promise<unknown>)[] | undefined;
 }
 
 function callOn(work: Work, db: Db, setting: Setting): Call {
   const { ctx, deps, who, client } = work;
-  const log = deps.log.child({ requestId: ctx.state['requestId'], operation: ctx.state['operation'] });
   const quietly = (task: () => Promise<unknown>): void =>
-    void task().catch((error: unknown) => log.warn({ err: error }, 'follow-up failed'));
+    void task().catch((error: unknown) => setting.log().warn({ err: error }, 'follow-up failed'));
   return {
     db,
     who,
     client,
     deps,
-    log,
+    get log() {
+      return setting.log();
+    },
     now: new Date(),
-    signal: setting.signal,
+    get signal() {
+      return setting.signal();
+    },
     identify: () => identifyQuietly(work),
     method: ctx.method as Call['method'],
     headers: ctx.req.headers,

@@ -4,13 +4,17 @@ import { z } from 'zod';
 import type { Client } from './endpoint.ts';
 import { ApiError, type Issue, invalid } from './errors.ts';
 
-/** Membership in CIDR lists; lists are few and change rarely, so they are kept built. */
-const built = new Map<string, BlockList>();
+/** Lists are few and change rarely: each is built once. */
+const built = new WeakMap<readonly string[], BlockList>();
 
+/** Membership in a list of CIDR ranges. */
 export function inRanges(address: string, ranges: readonly string[]): boolean {
-  const key = ranges.join();
-  const list = built.get(key) ?? blockList(ranges);
-  built.set(key, list);
+  if (ranges.length === 0) return false;
+  let list = built.get(ranges);
+  if (!list) {
+    list = blockList(ranges);
+    built.set(ranges, list);
+  }
   const family = isIP(address);
   return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }

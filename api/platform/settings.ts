@@ -110,6 +110,20 @@ export async function announceSettings(redis: Redis): Promise<void> {
   await redis.publish(CHANNEL, '').catch(() => 0); // without Redis the others look within 30 s
 }
 
+type Values = { [K in SettingKey]: SettingValue<K> };
+
+/** Each key from the first source that has a good value for it, else its default. */
+function inForce(sources: readonly Record<string, unknown>[]): Values {
+  const values = Object.entries(settingTable).map(([key, schema]) => {
+    const good = sources
+      .filter((source) => Object.hasOwn(source, key))
+      .map((source) => schema.safeParse(source[key]))
+      .find((parsed) => parsed.success);
+    return [key, good ? good.data : schema.parse(undefined)];
+  });
+  return Object.fromEntries(values) as Values;
+}
+
 export function createSettings({
   config,
   db,
@@ -125,10 +139,11 @@ export function createSettings({
     'server.name': config.serverName,
     ...(config.trustedProxies.length > 0 ? { 'network.trustedProxies': config.trustedProxies } : {}),
   };
-  let saved: Record<string, unknown> = {};
+  let values = inForce([config.declaredSettings, environment]);
   const reload = async (): Promise<void> => {
     const rows = await db('settings').select<{ key: string; value: unknown }[]>('key', 'value');
-    saved = Object.fromEntries(rows.map((row) => [row.key, row.value]));
+    const saved = Object.fromEntries(rows.map((row) => [row.key, row.value]));
+    values = inForce([config.declaredSettings, saved, environment]);
   };
   const quietly = (): void =>
     void reload().catch((error: Error) => log.debug({ err: error.message }, 'settings not read'));
@@ -139,14 +154,7 @@ export function createSettings({
   subscriber.subscribe(CHANNEL).catch(() => undefined);
   subscriber.on('message', quietly);
   return {
-    get(key) {
-      for (const source of [config.declaredSettings, saved, environment] as Record<string, unknown>[]) {
-        if (!Object.hasOwn(source, key)) continue;
-        const parsed = settingTable[key].safeParse(source[key]);
-        if (parsed.success) return parsed.data as SettingValue<typeof key>;
-      }
-      return settingTable[key].parse(undefined) as SettingValue<typeof key>;
-    },
+    get: (key) => values[key],
     reload,
     stop() {
       clearInterval(timer);

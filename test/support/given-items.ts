@@ -57,7 +57,11 @@ export interface GivenFile {
 }
 
 /** A probed file of one gigabyte and an hour, and its streams. Counts on the item. Answers its id. */
-export async function givenFile(db: Db, library: GivenLibrary, itemId: string, file: GivenFile = {}): Promise<string> {
+export async function givenFile(
+  db: Db,
+  library: GivenLibrary,
+  ...[itemId, file = {}]: [itemId: string, file?: GivenFile]
+): Promise<string> {
   const { streams = [], path, probe, ...more } = file;
   const id = newId();
   await db('media_files').insert({
@@ -95,8 +99,7 @@ export async function givenFile(db: Db, library: GivenLibrary, itemId: string, f
 export async function givenTag(
   db: Db,
   library: GivenLibrary,
-  itemId: string,
-  [kind, name]: [string, string],
+  ...[itemId, [kind, name]]: [itemId: string, tag: [kind: string, name: string]]
 ): Promise<void> {
   await db('item_tags').insert({
     item_id: itemId,

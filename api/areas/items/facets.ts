@@ -8,6 +8,7 @@ import { countUpTo, type Total } from '#kernel/page.ts';
 import { cached, visibilityClass } from './cached.ts';
 import { countedBy, type FacetSource } from './facet-sources.ts';
 import { fieldsFor, itemFields } from './fields.ts';
+import { sharesPlace } from './items.store.ts';
 import type { Facet as FacetSchema } from './listing.schemas.ts';
 import { type Listing, listed, rulesFor } from './listing.ts';
 import { type LibraryRow, shelvesOf } from './shelves.store.ts';
@@ -27,7 +28,10 @@ export type Facets = Total & { facets: Facet[] };
 /** Each facet is counted with all conditions but its own, so that its other values can still be chosen. */
 export async function libraryFacets(call: Call, library: LibraryRow, wish: FacetWish): Promise<Facets> {
   const offered = fieldsFor(call.who, wish.types);
-  const unknown = wish.fields.filter((name) => !offered[name]?.facet || !countedBy[name]);
+  const places = sharesPlace(call.who, library.settings);
+  const unknown = wish.fields.filter(
+    (name) => !offered[name]?.facet || !countedBy[name] || (name.startsWith('place_') && !places),
+  );
   if (unknown.length > 0) {
     throw invalidAll(
       unknown.map((name) => ({

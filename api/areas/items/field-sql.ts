@@ -175,6 +175,16 @@ export const inProgress = stateOf({
   container: `(${ANY_LEFT} and ${ANY_BEGUN})`,
 });
 
+/** A photo's place is told by libraries that share it, or to editors: elsewhere such a condition matches nothing. */
+export const shared =
+  (where: ItemWhere): ItemWhere =>
+  (query, condition, asking) => {
+    where(query, condition, asking);
+    if (asking.who.permissions.has('item:edit')) return;
+    query.whereRaw(`exists (select 1 from libraries sharing where sharing.id = i.library_id
+      and coalesce(sharing.settings ->> 'shareLocation', 'true') <> 'false')`);
+  };
+
 /** Areas that are not there yet keep nothing: such a field matches no item. */
 export const never: ItemWhere = (query, { op, values }) => {
   const absent = op === 'ne' || op === 'nin' || values[0] === 'false';

@@ -20,6 +20,7 @@ import {
   onFile,
   onStream,
   scalar,
+  shared,
   tagged,
   unwatched,
   watched,
@@ -53,6 +54,12 @@ const detailText = (label: string, types: readonly string[], ...path: string[]):
   label,
   types,
   where: foldedDetail(...path),
+});
+const placeText = (label: string, name: string): ItemField => ({
+  kind: 'text',
+  label,
+  types: pictures,
+  where: shared(foldedDetail('place', name)),
 });
 const whole = (label: string, sql: string): ItemField => ({
   kind: 'number',
@@ -218,13 +225,13 @@ export const itemFields: Readonly<Record<string, ItemField>> = {
   },
   camera: { ...detailText('Camera', pictures, 'camera'), facet: true },
   lens: { ...detailText('Lens', pictures, 'lens'), facet: true },
-  place_country: { ...detailText('Country of the place', pictures, 'place', 'country'), facet: true },
-  place_city: { ...detailText('City of the place', pictures, 'place', 'city'), facet: true },
+  place_country: { ...placeText('Country of the place', 'country'), facet: true },
+  place_city: { ...placeText('City of the place', 'city'), facet: true },
   has_location: {
     kind: 'boolean',
     label: 'Has a place',
     types: pictures,
-    where: flag(`${detail('place', 'latitude')} is not null`),
+    where: shared(flag(`${detail('place', 'latitude')} is not null`)),
   },
   face: { kind: 'person', label: 'Face', types: pictures, where: never },
   status: {

@@ -24,7 +24,7 @@ export interface NodeRow {
 
 export interface Level {
   /** Folders of the library that are looked into, each from its own path prefix. */
-  folders: readonly (Pick<LibraryFolder, 'id'> & { prefix: string })[];
+  folders: readonly (Pick<LibraryFolder, 'id' | 'name'> & { prefix: string })[];
   /** The folders themselves are the nodes, not what lies in them. */
   top: boolean;
 }
@@ -32,14 +32,18 @@ export interface Level {
 /** Folders of one level with at least one visible item in or below, as `n`. Their ids are hashes of their place: they break ties. */
 export function folderNodes({ db, who }: Pick<Call, 'db' | 'who'>, level: Level): Knex.QueryBuilder {
   const rest = 'substr(f.path, length(base.prefix) + 1)';
-  const name = level.top ? `''` : `split_part(${rest}, '/', 1)`;
+  const name = level.top ? 'base.name' : `split_part(${rest}, '/', 1)`;
   const below = level.top ? 1 : 2;
   const placed = visibleItems(db, who)
     .join('media_files as f', 'f.item_id', 'i.id')
-    .joinRaw('join unnest(?::uuid[], ?::text[]) as base(folder_id, prefix) on base.folder_id = f.folder_id', [
-      level.folders.map((folder) => folder.id),
-      level.folders.map((folder) => folder.prefix),
-    ])
+    .joinRaw(
+      'join unnest(?::uuid[], ?::text[], ?::text[]) as base(folder_id, prefix, name) on base.folder_id = f.folder_id',
+      [
+        level.folders.map((folder) => folder.id),
+        level.folders.map((folder) => folder.prefix),
+        level.folders.map((folder) => folder.name),
+      ],
+    )
     .whereRaw('not f.ignored and i.extra_of is null and starts_with(f.path, base.prefix)')
     .select('f.folder_id')
     .select(
@@ -63,16 +67,12 @@ export function folderNodes({ db, who }: Pick<Call, 'db' | 'who'>, level: Level)
 }
 
 /** A node's name and id; of a library folder's own, its last segment. */
-export function toFolderNode(
-  row: NodeRow,
-  at: { folders: readonly LibraryFolder[]; path: string; top: boolean },
-): FolderNode {
-  const folder = at.folders.find((one) => one.id === row.folder_id);
+export function toFolderNode(row: NodeRow, at: { path: string; top: boolean }): FolderNode {
   const path = at.top ? '' : prefixOf(at.path, row.name).slice(0, -1);
   const cover = row.cover ? pictureOf(row.cover) : undefined;
   return {
     id: folderNodeId({ folderId: row.folder_id, path }),
-    name: at.top ? (folder?.name ?? '') : row.name,
+    name: row.name,
     itemCount: row.items,
     childFolders: row.folders,
     ...(cover ? { cover } : {}),

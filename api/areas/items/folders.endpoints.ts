@@ -43,8 +43,8 @@ export const browseLibraryFolders = defineEndpoint({
     const folders = await listLibraryFolders(call.db, library.id);
     const at = query.folder === undefined ? undefined : await getFolder(call.db, library.id, query.folder);
     const level = at
-      ? { top: false, folders: [{ id: at.folder.id, prefix: at.prefix }] }
-      : { top: true, folders: folders.map(({ id, path }) => ({ id, prefix: prefixOf(path) })) };
+      ? { top: false, folders: [{ ...at.folder, prefix: at.prefix }] }
+      : { top: true, folders: folders.map((one) => ({ ...one, prefix: prefixOf(one.path) })) };
     const answer = await pageOf<NodeRow, FolderNode>(call.db, folderNodes(call, level), {
       keys: call.deps.keys,
       terms: parseSort(query.sort, folderSorts, 'name'),
@@ -52,7 +52,7 @@ export const browseLibraryFolders = defineEndpoint({
       limit: query.limit,
       scope: `browseLibraryFolders|${library.id}|${query.folder ?? ''}|${call.who.profileId}`,
       idColumn: 'n.id',
-      toItem: (row) => toFolderNode(row, { folders, path: at?.place.path ?? '', top: !at }),
+      toItem: (row) => toFolderNode(row, { path: at?.place.path ?? '', top: !at }),
     });
     return { ...answer, parents: at ? parentsOf(at) : [] };
   },

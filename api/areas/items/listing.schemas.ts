@@ -49,9 +49,7 @@ export const TreeNode: z.ZodType<TreeNode, TreeNode> = z
     thumb: ImageRef.optional(),
     childCount: z.int().optional(),
     truncated: z.boolean().optional().describe('Its children end before the last one'),
-    get children() {
-      return z.array(TreeNode).optional();
-    },
+    children: z.array(z.lazy((): z.ZodType<TreeNode, TreeNode> => TreeNode)).optional(),
   })
   .meta({ id: 'TreeNode' });
 

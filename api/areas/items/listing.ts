@@ -126,8 +126,14 @@ export function sortOf(
 /** The caller's calendar day. */
 export function dayOf({ now, who }: Pick<Call, 'now' | 'who'>, offsetMs = 0): string {
   const at = new Date(now.getTime() + offsetMs);
-  return new Intl.DateTimeFormat('en-CA', { timeZone: who.timeZone ?? 'UTC', dateStyle: 'short' }).format(at);
+  const zone = who.timeZone ?? 'UTC';
+  const format = formats.get(zone) ?? new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' });
+  formats.set(zone, format);
+  return format.format(at);
 }
+
+/** Making one costs half a millisecond; there are as many as time zones. */
+const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** A sort without an index is done on what the filter leaves, up to 50,000 rows. */
 async function refuseMany(call: Pick<Call, 'db'>, query: Knex.QueryBuilder): Promise<void> {

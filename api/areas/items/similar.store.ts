@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { stoppedInTime } from '#kernel/bounded.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import type { SimilarItem } from './items.schemas.ts';
 import type { VisibleItem } from './items.store.ts';
@@ -75,7 +76,7 @@ async function liveNeighbours(
   try {
     return await query;
   } catch (error) {
-    if ((error as Error).name !== 'KnexTimeoutError' && (error as { code?: string }).code !== '57014') throw error;
+    if (!stoppedInTime(error)) throw error;
     call.log.debug({ itemId: item.id }, 'similar items took too long');
     return [];
   }

@@ -1,0 +1,107 @@
+// Requests a CPU-second of the API against bare Koa, by wrk, in one run. PERFORMANCE row 9.
+//   node hack/bench/api.ts [seconds]
+import { spawn } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startApi } from '#support/api.ts';
+import { givenItem, givenLibrary } from '#support/given-items.ts';
+import { endAll, freePort, temporaryFolder } from '#support/stores.ts';
+import { alternate, cpuSeconds, HEADER, machine, output, row } from './measure.ts';
+
+const seconds = Number(process.argv[2] ?? 5);
+const PAIRS = 3;
+
+const BARE = `import Koa from 'koa';
+const app = new Koa();
+app.use((ctx) => { ctx.body = { hello: 'world' }; });
+app.listen(Number(process.argv[2]), '127.0.0.1', () => console.log('up'));`;
+
+async function started(args: string[], env: NodeJS.ProcessEnv, ready: string): Promise<number> {
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  process.once('exit', () => child.kill('SIGKILL'));
+  await new Promise<void>((resolve) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (chunk.toString().includes(ready)) resolve();
+    });
+  });
+  return child.pid ?? 0;
+}
+
+async function perCpuSecond(pid: number, url: string, headers: string[] = []): Promise<number> {
+  const before = cpuSeconds(pid);
+  const args = ['-t1', '-c32', `-d${seconds}s`, ...headers.flatMap((header) => ['-H', header]), url];
+  const text = await output('wrk', args);
+  const wrong = /Non-2xx or 3xx responses: (\d+)/.exec(text)?.[1];
+  if (wrong) throw new Error(`${wrong} wrong answers from ${url}`);
+  return Number(/(\d+) requests in/.exec(text)?.[1]) / (cpuSeconds(pid) - before);
+}
+
+const api = await startApi();
+const owner = await api.given.owner();
+const library = await givenLibrary(api.deps.db, 'movies');
+for (let i = 0; i < 500; i++)
+  await givenItem(api.deps.db, library, { title: `Film ${i}`, year: 1950 + (i % 70), top: true });
+
+const folder = temporaryFolder('bench');
+const bareFile = join(process.cwd(), 'hack/bench', `.bare-${process.pid}.mjs`);
+writeFileSync(bareFile, BARE);
+const barePort = await freePort();
+const bare = await started([bareFile, String(barePort)], {}, 'up');
+const port = await freePort();
+const { config } = api;
+const ours = await started(
+  ['api/main.ts'],
+  {
+    FOYER_DATABASE_URL: config.databaseUrl,
+    FOYER_REDIS_URL: config.redisUrl,
+    FOYER_OBJECTS_URL: config.objectsUrl,
+    FOYER_KEYS_FILE: config.keysFile,
+    FOYER_PORT: String(port),
+    FOYER_SCRATCH_DIR: folder,
+    FOYER_LOG_LEVEL: 'info',
+  },
+  'listening',
+);
+const headers = Object.entries(owner.headers).map(([name, value]) => `${name}: ${value}`);
+const at = (path: string): string => `http://127.0.0.1:${port}/api/v1${path}`;
+const hello = (): Promise<number> => perCpuSecond(bare, `http://127.0.0.1:${barePort}/`);
+const one =
+  (path: string, sent = headers) =>
+  (): Promise<number> =>
+    perCpuSecond(ours, at(path), sent);
+
+await hello();
+await one(`/libraries/${library.id}`)();
+console.log(
+  `\nAPI overhead: requests a server CPU-second, wrk -c32, ${seconds} s a run, ${PAIRS} pairs. ${machine()}\n\n${HEADER}`,
+);
+console.log(
+  row(
+    'server/live: whole stack, no credential, no store',
+    'req/CPU-s',
+    await alternate(PAIRS, one('/server/live', []), hello),
+    '≥ 0.45',
+  ),
+);
+console.log(
+  row(
+    'libraries/{id}: credential and record from Postgres',
+    'req/CPU-s',
+    await alternate(PAIRS, one(`/libraries/${library.id}`), hello),
+    '≥ 0.12',
+  ),
+);
+console.log(
+  row(
+    'libraries/{id}/items?limit=50 by title',
+    'req/CPU-s',
+    await alternate(PAIRS, one(`/libraries/${library.id}/items?limit=50`), hello),
+    '≥ 0.12',
+  ),
+);
+rmSync(bareFile);
+await endAll();
+process.exit(0);
