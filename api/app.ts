@@ -33,16 +33,26 @@ function routes(served: readonly Area[], kernel: Kernel): Middleware {
     router[endpoint.method](PREFIX + endpoint.path, serve(endpoint, area, kernel));
   }
   const methods = methodsOf(listed.map(({ endpoint }) => endpoint));
+  const literals = new Set(listed.map(({ endpoint }) => endpoint.path as string).filter((path) => !path.includes(':')));
   const handlers = new Map(
     [...bySegment].map(([segment, router]) => [segment, router.routes() as unknown as Middleware]),
   );
-  return (ctx, next) => {
-    if (!ctx.path.startsWith(`${PREFIX}/`)) return next();
-    const allow = methods(ctx.path.slice(PREFIX.length));
-    if (allow && !allow.includes(ctx.method)) {
+  const refuse = (path: string, method: string): void => {
+    const allow = methods(path);
+    if (allow && !allow.includes(method)) {
       throw new ApiError('METHOD_NOT_ALLOWED', 'The address does not know this method', { allow });
     }
-    return handlers.get(ctx.path.split('/', 4)[3] ?? '')?.(ctx, next) ?? next();
+  };
+  return (ctx, next) => {
+    if (!ctx.path.startsWith(`${PREFIX}/`)) return next();
+    const path = ctx.path.slice(PREFIX.length);
+    if (literals.has(path)) refuse(path, ctx.method); // a method the literal lacks is never the parameter's
+    const handle = handlers.get(path.split('/', 2)[1] ?? '');
+    const unmatched = (): Promise<unknown> => {
+      refuse(path, ctx.method);
+      return next();
+    };
+    return handle ? handle(ctx, unmatched) : unmatched();
   };
 }
 

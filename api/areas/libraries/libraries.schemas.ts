@@ -107,8 +107,17 @@ export const LibrarySettings = z
     onHome: z.boolean(),
     ageLimit: z.int().min(0).max(21).nullable().describe('Hidden from accounts whose own limit is lower'),
   })
-  .meta({ id: 'LibrarySettings' });
+  .meta({ id: 'LibrarySettingsDraft' });
 export type LibrarySettings = z.output<typeof LibrarySettings>;
+
+/** As answered: what was checked when it was written is not checked again. */
+const StoredSettings = LibrarySettings.extend({
+  agents: z.array(z.string()).describe('Ordered agent ids'),
+  language: z.string(),
+  country: z.string().nullable(),
+  scanCron: z.string(),
+  ignore: z.array(z.string()),
+}).meta({ id: 'LibrarySettings' });
 
 export const LibraryAccess = z
   .strictObject({
@@ -141,7 +150,7 @@ export const Library = z
     icon: z.string().nullable(),
     order: z.int(),
     poster: ImageRef.nullable(),
-    settings: LibrarySettings,
+    settings: StoredSettings,
     folders: z.array(LibraryFolder),
     state: z
       .enum(['empty', 'ready', 'scanning', 'partly-unavailable', 'unavailable'])

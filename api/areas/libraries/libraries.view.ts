@@ -1,78 +1,65 @@
 import type { Call } from '#kernel/endpoint.ts';
 import { may } from '#kernel/principal.ts';
 import { iso } from '#kernel/schemas.ts';
-import type { Db } from '#platform/db.ts';
+import { named } from '#platform/db.ts';
 import type { Library, LibraryFolder } from './libraries.schemas.ts';
 import type { LibraryRow } from './libraries.store.ts';
 import { settingsOf } from './settings.ts';
 
 interface FolderSeen {
   id: string;
-  library_id: string;
   storage_id: string;
   storage_name: string;
   state: LibraryFolder['state'] | 'degraded' | 'connecting';
   enabled: boolean;
   path: string;
   added_by: string | null;
-  added_at: Date;
+  added_at: string;
   item_count: number;
 }
 
 interface ScanSeen {
   id: string;
-  library_id: string;
   state: string;
-  finished_at: Date | null;
+  finished_at: string | null;
   counts: { added?: number; updated?: number; missing?: number };
 }
 
-/** Everything of the wire's Library for these rows, in three queries however many there are. */
+interface Seen {
+  id: string;
+  folders: FolderSeen[] | null;
+  scan: ScanSeen | null;
+  accounts: string[] | null;
+}
+
+/** Folders, last scan and granted accounts of any number of libraries. */
+const SEEN = {
+  name: 'libraries-seen',
+  text: `select l.id,
+      (select json_agg(json_build_object('id', f.id, 'storage_id', f.storage_id, 'storage_name', s.name, 'state', s.state,
+         'enabled', s.enabled, 'path', f.path, 'added_by', f.added_by, 'added_at', f.added_at, 'item_count', f.item_count)
+         order by f.added_at, f.id)
+       from library_folders f join storages s on s.id = f.storage_id where f.library_id = l.id) as folders,
+      (select json_build_object('id', c.id, 'state', c.state, 'finished_at', c.finished_at, 'counts', c.counts)
+       from scans c where c.library_id = l.id order by c.queued_at desc limit 1) as scan,
+      case when $2 then (select array_agg(a.account_id) from library_access a where a.library_id = l.id) end as accounts
+    from unnest($1::uuid[]) as l(id)`,
+};
+
+/** Everything of the wire's Library for these rows, in one query however many there are. */
 export async function toLibraries(call: Call, rows: readonly LibraryRow[]): Promise<Library[]> {
-  const ids = rows.map((row) => row.id);
-  const { db } = call;
-  const folders = await readFolders(db, ids); // one after the other: they may share a transaction's connection
-  const scans = await readLastScans(db, ids);
-  const access = await readAccess(call, ids);
-  return rows.map((row) =>
-    toLibrary(call, row, {
-      folders: folders.filter((folder) => folder.library_id === row.id),
-      scan: scans.find((scan) => scan.library_id === row.id),
-      accountIds: access.filter((one) => one.library_id === row.id).map((one) => one.account_id),
-    }),
-  );
+  const values = [rows.map((row) => row.id), may(call.who, 'library:manage')];
+  const seen = new Map((await named<Seen>(call.db, { ...SEEN, values })).map((one) => [one.id, one]));
+  return rows.map((row) => {
+    const { folders, scan, accounts } = seen.get(row.id) ?? { folders: null, scan: null, accounts: null };
+    return toLibrary(call, row, { folders: folders ?? [], scan: scan ?? undefined, accountIds: accounts ?? [] });
+  });
 }
 
 export async function toOneLibrary(call: Call, row: LibraryRow): Promise<Library> {
   const [library] = await toLibraries(call, [row]);
   if (!library) throw new Error('a row makes a library');
   return library;
-}
-
-function readFolders(db: Db, ids: readonly string[]): Promise<FolderSeen[]> {
-  return db('library_folders as f')
-    .join('storages as s', 's.id', 'f.storage_id')
-    .whereIn('f.library_id', ids)
-    .orderBy(['f.added_at', 'f.id'])
-    .select<FolderSeen[]>('f.*', 's.name as storage_name', 's.state', 's.enabled')
-    .select(db.raw('(select count(distinct m.item_id) from media_files m where m.folder_id = f.id) as item_count'));
-}
-
-function readLastScans(db: Db, ids: readonly string[]): Promise<ScanSeen[]> {
-  return db('scans')
-    .distinctOn('library_id')
-    .whereIn('library_id', ids)
-    .orderBy(['library_id', { column: 'queued_at', order: 'desc' }])
-    .select<ScanSeen[]>('id', 'library_id', 'state', 'finished_at', 'counts');
-}
-
-async function readAccess(
-  { db, who }: Call,
-  ids: readonly string[],
-): Promise<{ library_id: string; account_id: string }[]> {
-  return may(who, 'library:manage')
-    ? db('library_access').whereIn('library_id', ids).select('library_id', 'account_id')
-    : [];
 }
 
 interface Beside {
@@ -141,7 +128,7 @@ function toFolder(folder: FolderSeen, show: { path: boolean }): LibraryFolder {
     state: folder.enabled ? (usable ? 'available' : state) : 'disabled',
     itemCount: folder.item_count,
     addedBy: folder.added_by,
-    addedAt: iso(folder.added_at),
+    addedAt: iso(new Date(folder.added_at)),
     ...(show.path ? { path: folder.path } : {}),
   };
 }
@@ -157,5 +144,12 @@ function stateOf(folders: readonly LibraryFolder[], scan: ScanSeen | undefined):
 function toLastScan(scan: ScanSeen | undefined): Library['lastScan'] {
   if (!scan) return null;
   const { added = 0, updated = 0, missing = 0 } = scan.counts;
-  return { id: scan.id, state: scan.state, finishedAt: iso(scan.finished_at), added, updated, missing };
+  return {
+    id: scan.id,
+    state: scan.state,
+    finishedAt: scan.finished_at && iso(new Date(scan.finished_at)),
+    added,
+    updated,
+    missing,
+  };
 }

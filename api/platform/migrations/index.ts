@@ -9,6 +9,7 @@ import * as itemsOrder from './20261121100600_items_order.ts';
 import * as viewing from './20261121100600_viewing_create.ts';
 import * as streaming from './20261121150000_streaming_sessions.ts';
 import * as scanningWalk from './20261121160000_scanning_walk.ts';
+import * as folderCounts from './20261121170000_libraries_folder_counts.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -26,4 +27,5 @@ export const migrations: Record<string, Migration> = {
   '20261121100600_viewing_create': viewing,
   '20261121150000_streaming_sessions': streaming,
   '20261121160000_scanning_walk': scanningWalk,
+  '20261121170000_libraries_folder_counts': folderCounts,
 };
