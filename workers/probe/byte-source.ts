@@ -1,0 +1,51 @@
+import { type FileHandle, open } from 'node:fs/promises';
+
+const WINDOW = 64 * 1024;
+
+/** Reads ranges of one file, keeping the last two windows read, so that walking small elements costs few reads. */
+export class ByteSource {
+  readonly size: number;
+  readonly #file: FileHandle;
+  readonly #windows: { at: number; bytes: Buffer }[] = [];
+
+  private constructor(file: FileHandle, size: number) {
+    this.#file = file;
+    this.size = size;
+  }
+
+  static async open(path: string | Buffer): Promise<ByteSource> {
+    const file = await open(path, 'r');
+    try {
+      return new ByteSource(file, (await file.stat()).size);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  /** The bytes from `at`; fewer than `length` only at the end of the file. */
+  async read(at: number, length: number): Promise<Buffer> {
+    const known = this.#windows.find((w) => at >= w.at && at + length <= w.at + w.bytes.length);
+    if (known) return known.bytes.subarray(at - known.at, at - known.at + length);
+    const want = Math.max(0, Math.min(Math.max(length, WINDOW), this.size - at));
+    const bytes = Buffer.allocUnsafe(want);
+    const got = await this.#fill(bytes, at);
+    this.#windows.unshift({ at, bytes: bytes.subarray(0, got) });
+    this.#windows.length = Math.min(this.#windows.length, 2);
+    return bytes.subarray(0, Math.min(length, got));
+  }
+
+  async #fill(bytes: Buffer, at: number): Promise<number> {
+    let got = 0;
+    while (got < bytes.length) {
+      const { bytesRead } = await this.#file.read(bytes, got, bytes.length - got, at + got);
+      if (bytesRead === 0) break;
+      got += bytesRead;
+    }
+    return got;
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+}

@@ -1,0 +1,19 @@
+import type { ProbeFault } from '#platform/media.ts';
+
+/** A file that cannot be probed; `fault` is kept with the file and shown as an issue. */
+export class ProbeError extends Error {
+  readonly fault: ProbeFault;
+
+  constructor(fault: ProbeFault, message: string) {
+    super(message);
+    this.fault = fault;
+  }
+}
+
+/** Thrown inside the in-process readers when ffprobe must be asked instead; never leaves this folder. */
+export class Unsure extends Error {}
+
+/** Says that the in-process reader does not know this. */
+export function unsure(why: string): never {
+  throw new Unsure(why);
+}

@@ -1,0 +1,112 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { DECODERS } from './decoders.ts';
+import { ProbeError } from './fault.ts';
+import type { Sniffed } from './sniff.ts';
+
+const TIMEOUT_MS = 30_000;
+/** Of address space: ffprobe of Debian maps 300 MB of libraries before it reads a byte. */
+const MEMORY_BYTES = 768 * 1024 * 1024;
+const CPU_SECONDS = 30;
+const OUTPUT_BYTES = 64 * 1024 * 1024;
+const ERROR_BYTES = 8 * 1024;
+
+export interface Ask {
+  /** As the file system has it; a name that is no UTF-8 is not handed to ffprobe, see `inputOf`. */
+  path: string;
+  sniffed: Sniffed;
+  /** What to show, such as `-show_streams`. */
+  show: readonly string[];
+  signal?: AbortSignal | undefined;
+  /** Longer than for a probe where all packets are read. */
+  timeoutMs?: number | undefined;
+}
+
+/** Runs ffprobe jailed: one demuxer, allowed decoders, local files only, limits on memory, CPU and time, no environment. Gives its output. */
+export async function ffprobe(ask: Ask): Promise<string> {
+  ask.signal?.throwIfAborted();
+  const { demuxer } = ask.sniffed;
+  const args = [
+    ...[
+      '-v',
+      'error',
+      '-protocol_whitelist',
+      'file,pipe',
+      '-f',
+      demuxer.split(',')[0] ?? demuxer,
+      '-format_whitelist',
+      demuxer,
+    ],
+    ...['-codec_whitelist', DECODERS, '-threads', '1', '-of', 'json', ...ask.show, '-i', `file:${ask.path}`],
+  ];
+  const cpu = Math.ceil((ask.timeoutMs ?? CPU_SECONDS * 1000) / 1000);
+  const limits = [`--as=${MEMORY_BYTES}`, `--cpu=${cpu}`, '--core=0', '--fsize=0', '--nofile=64'];
+  const child = spawn('prlimit', [...limits, '--', 'ffprobe', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },
+    detached: true,
+  });
+  return answerOf(child, ask);
+}
+
+interface Said {
+  out: Buffer[];
+  outBytes: number;
+  error: string;
+  why: ProbeError | Error | undefined;
+}
+
+function answerOf(child: ChildProcess, ask: Ask): Promise<string> {
+  const said: Said = { out: [], outBytes: 0, error: '', why: undefined };
+  const stop = (why: Error): void => {
+    said.why ??= why;
+    child.kill('SIGKILL');
+  };
+  const timer = setTimeout(
+    () => stop(new ProbeError('probe-timeout', 'ffprobe took too long')),
+    ask.timeoutMs ?? TIMEOUT_MS,
+  );
+  const abort = (): void => stop(ask.signal?.reason instanceof Error ? ask.signal.reason : new Error('aborted'));
+  ask.signal?.addEventListener('abort', abort, { once: true });
+  child.stdout?.on('data', (chunk: Buffer) => {
+    said.outBytes += chunk.length;
+    if (said.outBytes > OUTPUT_BYTES) stop(new ProbeError('corrupt', 'ffprobe says too much'));
+    else said.out.push(chunk);
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    if (said.error.length < ERROR_BYTES) said.error += chunk.toString('utf8');
+  });
+  return new Promise<string>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, killed) => {
+      const fault = said.why ?? faultOf(said.error, code, killed);
+      if (fault) reject(fault);
+      else resolve(Buffer.concat(said.out).toString('utf8'));
+    });
+  }).finally(() => {
+    clearTimeout(timer);
+    ask.signal?.removeEventListener('abort', abort);
+  });
+}
+
+function faultOf(error: string, code: number | null, killed: NodeJS.Signals | null): Error | undefined {
+  // 127 is the loader or prlimit: a fault of this machine, not of the file.
+  if (code === 127) return new Error(`ffprobe cannot be run: ${error.trim().slice(0, 200)}`);
+  const refused = /Codec \(([\w.-]+)\) not on whitelist/.exec(error);
+  if (refused) return new ProbeError('codec-refused', `codec ${refused[1] ?? ''} is not allowed`);
+  if (/not on whitelist/.test(error)) return new ProbeError('playlist-refused', 'names another file or address');
+  if (killed === 'SIGXCPU' || killed === 'SIGKILL') return new ProbeError('probe-timeout', 'ffprobe used its time up');
+  if (killed !== null) return new ProbeError('corrupt', `ffprobe died of ${killed}`);
+  return code === 0 ? undefined : new ProbeError('corrupt', lastLine(error));
+}
+
+/** What ffprobe said last, without the path. */
+function lastLine(error: string): string {
+  const line = error.trim().split('\n').at(-1) ?? '';
+  return (
+    line
+      .slice(line.lastIndexOf(': ') + 1)
+      .trim()
+      .slice(0, 200) || 'ffprobe failed'
+  );
+}

@@ -1,0 +1,67 @@
+import type { ProbedStream } from '#platform/media.ts';
+import type { ByteSource } from '../byte-source.ts';
+import { type Placed, placedAt, text } from './ebml.ts';
+import { ID } from './ids.ts';
+import type { Layout } from './layout.ts';
+
+const PICTURES: Readonly<Record<string, string>> = {
+  'image/jpeg': 'mjpeg',
+  'image/png': 'png',
+  'image/gif': 'gif',
+  'image/tiff': 'tiff',
+};
+const FONTS: Readonly<Record<string, string>> = {
+  'application/x-truetype-font': 'ttf',
+  'application/x-font': 'ttf',
+  'application/vnd.ms-opentype': 'otf',
+  'application/font-sfnt': 'ttf',
+  'application/x-font-ttf': 'ttf',
+  'application/x-font-otf': 'otf',
+  'font/collection': 'ttf',
+  'font/otf': 'otf',
+  'font/sfnt': 'ttf',
+  'font/ttf': 'ttf',
+};
+
+/** The attached files as streams behind the tracks; their bytes are not read. */
+export async function attachmentsOf(source: ByteSource, layout: Layout, first: number): Promise<ProbedStream[]> {
+  const placed = layout.sections.get(ID.attachments);
+  if (!placed) return [];
+  const streams: ProbedStream[] = [];
+  for await (const file of heads(source, placed)) {
+    if (file.id === ID.attachedFile) streams.push(...(await attachmentOf(source, file, first + streams.length)));
+  }
+  return streams;
+}
+
+/** The children of an element in the file, by their heads. */
+async function* heads(source: ByteSource, parent: Placed): AsyncGenerator<Placed> {
+  for (let at = parent.at; at < parent.at + parent.size; ) {
+    const part = await placedAt(source, at);
+    if (!part || part.unknown) return;
+    yield part;
+    at = part.at + part.size;
+  }
+}
+
+async function attachmentOf(source: ByteSource, file: Placed, index: number): Promise<ProbedStream[]> {
+  const said = { name: '', mime: '', bytes: 0 };
+  for await (const part of heads(source, file)) {
+    if (part.id === ID.fileName) said.name = text(await source.read(part.at, Math.min(part.size, 4096)));
+    if (part.id === ID.fileMime) said.mime = text(await source.read(part.at, Math.min(part.size, 256)));
+    if (part.id === ID.fileData) said.bytes = part.size;
+  }
+  return said.name !== '' && said.mime !== '' && said.bytes > 0 ? [attached(said.name, said.mime, index)] : [];
+}
+
+function attached(fileName: string, mime: string, index: number): ProbedStream {
+  const common = { index, default: false, forced: false, hearingImpaired: false, fileName, mime };
+  const picture = PICTURES[mime];
+  if (picture) return { ...common, kind: 'video', codec: picture, attachedPicture: true };
+  return { ...common, kind: 'attachment', codec: attachmentCodec(mime) };
+}
+
+/** Our word for an attached file: a font's format, or `none`. */
+export function attachmentCodec(mime: string): string {
+  return FONTS[mime] ?? 'none';
+}

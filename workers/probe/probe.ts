@@ -1,0 +1,73 @@
+import { ByteSource } from './byte-source.ts';
+import { ProbeError, Unsure } from './fault.ts';
+import { ffprobe } from './ffprobe.ts';
+import { fileOf } from './ffprobe-answer.ts';
+import { probeMatroska } from './matroska/index.ts';
+import { probeMp4 } from './mp4/index.ts';
+import type { Probed } from './probed.ts';
+import { SNIFF_BYTES, type Sniffed, sniff } from './sniff.ts';
+
+export { ProbeError } from './fault.ts';
+export { PROBE_VERSION, type Probed } from './probed.ts';
+
+export interface ProbeOptions {
+  signal?: AbortSignal;
+}
+
+/**
+ * What a media file is: read in process from the container's own index, or by a jailed ffprobe where that does not say enough.
+ * Throws ProbeError with the fault; anything else is a fault of this machine and may be tried again.
+ */
+export async function probeFile(path: string, options: ProbeOptions = {}): Promise<Probed> {
+  const { probed, sniffed } = await readInProcess(path, options);
+  return probed ?? askFfprobe(path, sniffed, options);
+}
+
+/** The in-process answer alone, or nothing where it is unsure; for tests and the benchmark. */
+export async function readInProcess(
+  path: string,
+  { signal }: ProbeOptions = {},
+): Promise<{ probed: Probed | undefined; sniffed: Sniffed }> {
+  const source = await opened(path);
+  try {
+    signal?.throwIfAborted();
+    const sniffed = sniff(await read(source));
+    return { sniffed, probed: await known(source, sniffed) };
+  } finally {
+    await source.close();
+  }
+}
+
+/** The answer of ffprobe alone; for tests and the benchmark. */
+export async function askFfprobe(path: string, sniffed: Sniffed, { signal }: ProbeOptions = {}): Promise<Probed> {
+  const show = ['-show_streams', '-show_format', '-show_chapters'];
+  return { file: fileOf(await ffprobe({ path, sniffed, show, signal }), sniffed) };
+}
+
+async function known(source: ByteSource, { container }: Sniffed): Promise<Probed | undefined> {
+  try {
+    if (container === 'matroska') return await probeMatroska(source);
+    return container === 'mp4' ? await probeMp4(source) : undefined;
+  } catch (error) {
+    // A RangeError is a table that ends too early: the file is odd, and ffprobe decides what it is.
+    if (error instanceof Unsure || error instanceof RangeError) return undefined;
+    throw unreadable(error);
+  }
+}
+
+async function opened(path: string): Promise<ByteSource> {
+  return ByteSource.open(path).catch((error: unknown) => {
+    throw unreadable(error);
+  });
+}
+
+async function read(source: ByteSource): Promise<Buffer> {
+  return source.read(0, SNIFF_BYTES).catch((error: unknown) => {
+    throw unreadable(error);
+  });
+}
+
+function unreadable(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  return code === undefined ? error : new ProbeError('unreadable', code);
+}

@@ -1,0 +1,21 @@
+import type { KeyframeIndex, ProbedFile } from '#platform/media.ts';
+
+/** Grows when a probe of the same file may answer otherwise; files probed by an older one are probed again. */
+export const PROBE_VERSION = 1;
+
+/** What a probe gives. */
+export interface Probed {
+  file: ProbedFile;
+  /** Absent when the container has no index of them: job `media.keyframes` reads the packets then. */
+  keyframes?: KeyframeIndex;
+  /** The container says that it is longer than the file is: a cut download. */
+  truncated?: true;
+}
+
+const OF_THE_TOOL = new Set(['major_brand', 'minor_version', 'compatible_brands', 'encoder', 'creation_time']);
+
+/** The tags that tell of the film, not of the tool that wrote the file; keys in lower case. */
+export function contentTags(tags: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(tags).map(([key, value]) => [key.toLowerCase(), value] as const);
+  return Object.fromEntries(entries.filter(([key]) => !OF_THE_TOOL.has(key)));
+}
