@@ -8,34 +8,69 @@ export interface ScanWish {
   trigger: 'person' | 'key' | 'schedule' | 'watch' | 'folder-added' | 'storage-returned' | 'resource' | 'upload';
   byAccountId?: string | undefined;
   /** Only these folders or paths of them; absent is the whole library. */
-  targets?: { folderId: string; path?: string | undefined }[] | undefined;
+  targets?: Target[] | undefined;
   includeIgnored?: boolean;
   /** Not before. */
   runAt?: Date;
 }
 
+interface Target {
+  folderId: string;
+  path?: string | undefined;
+}
+
 interface ScanRow {
   id: string;
   mode: ScanWish['mode'];
-  targets: ScanWish['targets'] | null;
-  state: string;
+  targets: Target[] | null;
+  state: 'queued' | 'running';
+  include_ignored: boolean;
 }
 
+export interface Requested {
+  id: string;
+  /** A new scan was queued. */
+  created: boolean;
+  /** A scan that was there does all of it; else a queued one was widened or a new one made. */
+  covered: boolean;
+}
+
+const MOST_TARGETS = 1000;
 const rank = { quick: 0, full: 1, deep: 2 } as const;
 
-/**
- * A scan in the caller's transaction: a queued one of the library is widened to cover the wish, else a new one queued.
- * `created` is false when an existing one covers it.
- */
-export async function requestScan(db: Db, wish: ScanWish): Promise<{ id: string; created: boolean }> {
+/** A scan in the caller's transaction: one that is there when it covers the wish, else a queued one is widened, else a new one queued. */
+export async function requestScan(db: Db, wish: ScanWish): Promise<Requested> {
   await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 3))', [wish.libraryId]);
-  const queued = await db('scans')
-    .where({ library_id: wish.libraryId, state: 'queued' })
-    .first<ScanRow | undefined>('id', 'mode', 'targets', 'state');
+  const there = await db('scans')
+    .where({ library_id: wish.libraryId })
+    .whereIn('state', ['queued', 'running'])
+    .orderBy('state')
+    .select<ScanRow[]>('id', 'mode', 'targets', 'state', 'include_ignored');
+  const covering = there.find((scan) => covers(scan, wish));
+  if (covering) return { id: covering.id, created: false, covered: true };
+  const queued = there.find((scan) => scan.state === 'queued');
   if (queued) {
     await widen(db, queued, wish);
-    return { id: queued.id, created: false };
+    return { id: queued.id, created: false, covered: false };
   }
+  return { id: await queue(db, wish), created: true, covered: false };
+}
+
+/** A running scan may have passed a single directory already, so it covers only wishes for the whole library. */
+function covers(scan: ScanRow, wish: ScanWish): boolean {
+  if (rank[scan.mode] < rank[wish.mode] || (wish.includeIgnored && !scan.include_ignored)) return false;
+  if (scan.state === 'running') return scan.targets === null && !wish.targets;
+  if (scan.targets === null) return true;
+  return wish.targets?.every((target) => scan.targets?.some((other) => contains(other, target))) ?? false;
+}
+
+function contains(outer: Target, inner: Target): boolean {
+  if (outer.folderId !== inner.folderId) return false;
+  const [a = '', b = ''] = [outer.path, inner.path];
+  return a === '' || a === b || b.startsWith(`${a}/`);
+}
+
+async function queue(db: Db, wish: ScanWish): Promise<string> {
   const id = newId();
   const job = await enqueue(db, 'library.scan', {
     payload: { libraryId: wish.libraryId, scanId: id },
@@ -57,12 +92,14 @@ export async function requestScan(db: Db, wish: ScanWish): Promise<{ id: string;
     targets: wish.targets ? JSON.stringify(wish.targets) : null,
     include_ignored: wish.includeIgnored ?? false,
   });
-  return { id, created: true };
+  return id;
 }
 
 async function widen(db: Db, queued: ScanRow, wish: ScanWish): Promise<void> {
   const mode = rank[wish.mode] > rank[queued.mode] ? wish.mode : queued.mode;
-  const targets = queued.targets && wish.targets ? JSON.stringify([...queued.targets, ...wish.targets]) : null;
+  const both = queued.targets && wish.targets ? [...queued.targets, ...wish.targets] : [];
+  // So many directories are the whole library soon enough.
+  const targets = both.length > 0 && both.length <= MOST_TARGETS ? JSON.stringify(both) : null;
   await db('scans')
     .where({ id: queued.id })
     .update({ mode, targets, include_ignored: db.raw('include_ignored or ?', [wish.includeIgnored ?? false]) });

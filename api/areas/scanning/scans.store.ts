@@ -1,0 +1,147 @@
+import type { Knex } from 'knex';
+import { notFound } from '#kernel/errors.ts';
+import type { Principal } from '#kernel/principal.ts';
+import { onlyVisibleLibraries } from '#kernel/visibility.ts';
+import type { Db } from '#platform/db.ts';
+import type { Scan } from './scanning.schemas.ts';
+
+/** As the worker keeps it in `scans.guard`. */
+export interface GuardRow {
+  decision: 'pending' | 'apply' | 'keep';
+  wouldMiss: number;
+  ofTotal: number;
+  percent: number;
+  folderIds: string[];
+  sampleIds: string[];
+  decidedBy?: string;
+  decidedAt?: string;
+  supersededBy?: string;
+}
+
+export interface ScanRow {
+  id: string;
+  library_id: string;
+  state: Scan['state'];
+  mode: Scan['mode'];
+  trigger: Scan['trigger'];
+  by_account_id: string | null;
+  job_id: string | null;
+  phase: Scan['phase'] | null;
+  counts: Partial<Scan['counts']>;
+  folders: Scan['folders'];
+  guard: GuardRow | null;
+  targets: { folderId: string; path?: string }[] | null;
+  issue_count: number;
+  resumes: number;
+  error: Scan['error'] | null;
+  queued_at: Date;
+  started_at: Date | null;
+  finished_at: Date | null;
+}
+
+const COLUMNS = [
+  'id',
+  'library_id',
+  'state',
+  'mode',
+  'trigger',
+  'by_account_id',
+  'job_id',
+  'phase',
+  'counts',
+  'folders',
+  'guard',
+  'targets',
+  'issue_count',
+  'resumes',
+  'error',
+  'queued_at',
+  'started_at',
+  'finished_at',
+].map((column) => `s.${column}`);
+
+/** Start of every read: scans of libraries that `who` may see. */
+export function visibleScans(db: Db, who: Principal): Knex.QueryBuilder {
+  return db('scans as s')
+    .select(COLUMNS)
+    .modify((query: Knex.QueryBuilder) => onlyVisibleLibraries(query, who, 's.library_id'));
+}
+
+export async function getScanRow(db: Db, who: Principal, id: string): Promise<ScanRow> {
+  const row = (await visibleScans(db, who).where('s.id', id).first()) as ScanRow | undefined;
+  if (!row) throw notFound();
+  return row;
+}
+
+/** For a change: nobody else decides or ends it meanwhile. */
+export async function lockScanRow(db: Db, who: Principal, id: string): Promise<ScanRow> {
+  await db('scans').where({ id }).forUpdate().select('id');
+  return getScanRow(db, who, id);
+}
+
+export interface IssueRow {
+  kind: string;
+  folder_id: string;
+  path: string;
+  detail: string | null;
+  item_id: string | null;
+  at: Date;
+}
+
+const MOST_ISSUES = 500;
+
+export async function listIssues(db: Db, scanId: string): Promise<IssueRow[]> {
+  return db('scan_issues')
+    .where({ scan_id: scanId })
+    .orderBy(['at', 'id'])
+    .limit(MOST_ISSUES)
+    .select<IssueRow[]>('kind', 'folder_id', 'path', 'detail', 'item_id', 'at');
+}
+
+/** Files a second of the library's last completed scan, and how many it found. */
+export async function findSpeed(db: Db, libraryId: string): Promise<{ found: number; durationMs: number } | undefined> {
+  const row = await db('scans')
+    .where({ library_id: libraryId, state: 'completed' })
+    .whereNull('targets')
+    .whereNotNull('started_at')
+    .orderBy('queued_at', 'desc')
+    .first<{ counts: { found?: number }; started_at: Date; finished_at: Date } | undefined>(
+      'counts',
+      'started_at',
+      'finished_at',
+    );
+  return (
+    row && {
+      found: row.counts.found ?? 0,
+      durationMs: Math.max(1, row.finished_at.getTime() - row.started_at.getTime()),
+    }
+  );
+}
+
+/** Ends one that has not begun; a running one is asked to end. */
+export async function askToCancel(db: Db, row: ScanRow, now: Date): Promise<void> {
+  if (row.state === 'running') {
+    await db('scans').where({ id: row.id }).update({ cancel_requested: true });
+    return;
+  }
+  await db('scans').where({ id: row.id }).update({ cancel_requested: true, state: 'cancelled', finished_at: now });
+  await db('jobs')
+    .where({ id: row.job_id })
+    .whereIn('state', ['waiting', 'delayed'])
+    .update({ state: 'cancelled', cancel_requested: true, finished_at: now, updated_at: now });
+}
+
+export async function saveGuard(db: Db, id: string, guard: GuardRow): Promise<void> {
+  await db('scans')
+    .where({ id })
+    .update({ guard: JSON.stringify(guard) });
+}
+
+/** Files that the listings lacked stay as they are and are not asked about again. */
+export async function keepAbsent(db: Db, folderIds: readonly string[]): Promise<void> {
+  await db('media_files')
+    .whereIn('folder_id', folderIds)
+    .whereNotNull('absent_scan')
+    .whereNull('missing_since')
+    .update({ absence_kept: true, absent_scan: null });
+}

@@ -1,0 +1,67 @@
+import { findStorages } from '#areas/storage/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError, conflict, type Issue, invalidAll, notFound } from '#kernel/errors.ts';
+import { onlyVisibleLibraries } from '#kernel/visibility.ts';
+import { requestScan, type ScanWish } from './request-scan.ts';
+import type { StartScan } from './scanning.schemas.ts';
+
+interface Folder {
+  id: string;
+  storage_id: string;
+}
+
+const AWAY = new Set(['unavailable', 'suspect', 'disabled']);
+
+/** Queues a scan, or answers one that covers the wish. Refuses when nothing of it can be listed now. */
+export async function startScanOf(
+  call: Call,
+  libraryId: string,
+  body: StartScan,
+): Promise<{ id: string; covered: boolean }> {
+  const { db, who } = call;
+  const library = await db('libraries')
+    .where('libraries.id', libraryId)
+    .modify((query) => onlyVisibleLibraries(query, who))
+    .first<{ id: string } | undefined>('libraries.id');
+  if (!library) throw notFound();
+  const folders = await db('library_folders').where({ library_id: libraryId }).select<Folder[]>('id', 'storage_id');
+  if (folders.length === 0) throw conflict('no-folders', 'The library has no folders');
+  refuseUnknown(body, folders);
+  const asked = body.folders?.map((target) => target.folderId);
+  await refuseAway(
+    call,
+    folders.filter((folder) => asked?.includes(folder.id) ?? true).map((folder) => folder.storage_id),
+  );
+  const found = await requestScan(db, {
+    libraryId,
+    mode: body.mode,
+    trigger: triggerOf(call),
+    byAccountId: who.accountId,
+    targets: body.folders,
+    includeIgnored: body.includeIgnored,
+  });
+  return { id: found.id, covered: found.covered };
+}
+
+function triggerOf({ who }: Call): ScanWish['trigger'] {
+  if (who.operator) return 'resource';
+  return who.kind === 'key' ? 'key' : 'person';
+}
+
+function refuseUnknown(body: StartScan, folders: readonly Folder[]): void {
+  const issues = (body.folders ?? []).flatMap((target, i): Issue[] =>
+    folders.some((folder) => folder.id === target.folderId)
+      ? []
+      : [{ path: ['body', 'folders', i, 'folderId'], code: 'unknown_folder', message: 'not a folder of this library' }],
+  );
+  if (issues.length > 0) throw invalidAll(issues);
+}
+
+/** 423 when every storage is away; when some are, the scan skips them. */
+export async function refuseAway({ db }: Pick<Call, 'db'>, storageIds: readonly string[]): Promise<void> {
+  const storages = await findStorages(db, storageIds);
+  const away = [...storages.values()].filter((storage) => AWAY.has(storage.state));
+  const [first] = away;
+  if (!first || away.length < storages.size) return;
+  throw new ApiError('STORAGE_UNAVAILABLE', 'The storage is away', { storageId: first.id, reason: first.state });
+}

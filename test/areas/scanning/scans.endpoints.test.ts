@@ -1,0 +1,220 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { TestClient } from '#support/api.ts';
+import type { Person } from '#support/given.ts';
+import { scanLibrary } from '#workers/scan/engine/scan-library.ts';
+import { newPlace, type Place } from '../../workers/scan/support.ts';
+
+interface Refusal {
+  error: { code: string; details: Record<string, unknown> & { issues: { path: unknown[]; code: string }[] } };
+}
+const refusal = (answer: { body: unknown }): Refusal['error'] => (answer.body as Refusal).error;
+
+describe('Scanning', function () {
+  this.timeout(120_000);
+
+  let place: Place;
+  let owner: Person;
+  let admin: TestClient;
+  let member: TestClient;
+
+  beforeEach(async () => {
+    place = await newPlace('movies', { guardMinimum: 2, guardPercent: 50 });
+    owner ??= await place.api.given.owner();
+    admin = place.api.as(owner);
+    member = place.api.as(await place.api.given.member());
+    await place.put('A (2001)/A (2001).mkv');
+    await place.put('B (2002)/B (2002).mkv', 'h264-base.mkv');
+  });
+
+  const start = (body?: object) => admin.startScan({ params: { id: place.libraryId }, ...(body ? { body } : {}) });
+  const run = (scanId: string) => scanLibrary({ libraryId: place.libraryId, scanId }, place.work(), { settleMs: 0 });
+  const get = (id: string, query = {}) => admin.getScan({ params: { id }, query });
+
+  describe('startScan', () => {
+    it('queues a quick scan and its job, which a worker completes', async () => {
+      const made = await start();
+      expect(made.status).to.equal(202);
+      expect(made.body).to.include({
+        libraryId: place.libraryId,
+        state: 'queued',
+        mode: 'quick',
+        trigger: 'person',
+        byUserId: owner.accountId,
+      });
+      const { db } = place.api.deps;
+      const job = await db('jobs').whereRaw(`payload ->> 'scanId' = ?`, [made.body.id]).first();
+      expect(job).to.include({ kind: 'library.scan', state: 'waiting', queue: 'scan' });
+      await run(made.body.id);
+      const done = await get(made.body.id);
+      expect(done.body).to.include({ state: 'completed', issueCount: 0, resumes: 0 });
+      expect(done.body.counts).to.include({ added: 2, found: 2, done: 2, total: 2 });
+      expect(done.body.folders).to.deep.equal([{ folderId: place.folderId, state: 'listed', files: 2, missing: 0 }]);
+      expect(done.body.durationMs).to.be.a('number');
+    });
+
+    it('answers the one that covers the wish, widens a queued one, and never queues two', async () => {
+      const first = await start({ folders: [{ folderId: place.folderId, path: 'A (2001)' }] });
+      const same = await start({ folders: [{ folderId: place.folderId, path: 'A (2001)/x' }] });
+      expect([same.status, same.body.id]).to.deep.equal([200, first.body.id]);
+      const more = await start({ mode: 'full', folders: [{ folderId: place.folderId, path: 'B (2002)' }] });
+      expect([more.status, more.body.id, more.body.mode]).to.deep.equal([202, first.body.id, 'full']);
+      expect(more.body.targets).to.have.length(2);
+      const all = await start({ mode: 'quick' });
+      expect([all.status, all.body.id, all.body.targets]).to.deep.equal([202, first.body.id, undefined]);
+      expect((await place.api.deps.db('scans').where({ library_id: place.libraryId })).length).to.equal(1);
+    });
+
+    it('refuses a library without folders, unknown folders, paths upward and storages that are away', async () => {
+      const { db } = place.api.deps;
+      const unknown = await start({
+        folders: [{ folderId: owner.accountId }, { folderId: place.folderId, path: '../x' }],
+      });
+      expect(unknown.status).to.equal(400);
+      const stray = await start({ folders: [{ folderId: owner.accountId }] });
+      expect(refusal(stray).details.issues).to.have.length(1);
+      await db('storages').where({ id: place.api.given.storageId }).update({ state: 'unavailable' });
+      const away = await start();
+      await db('storages').where({ id: place.api.given.storageId }).update({ state: 'available' });
+      expect([away.status, refusal(away).code]).to.deep.equal([423, 'STORAGE_UNAVAILABLE']);
+      await db('library_folders').where({ id: place.folderId }).delete();
+      const none = await start();
+      expect([none.status, refusal(none).details.reason]).to.deep.equal([409, 'no-folders']);
+    });
+
+    it('asks for scan:trigger, and says 404 for a library that the caller cannot see', async () => {
+      const refused = await member.startScan({ params: { id: place.libraryId } });
+      expect([refused.status, refusal(refused).details.permission]).to.deep.equal([403, 'scan:trigger']);
+      expect((await admin.startScan({ params: { id: owner.accountId } })).status).to.equal(404);
+    });
+
+    it('forgets the marks of purged files with includeIgnored', async () => {
+      const { db } = place.api.deps;
+      const path = `${place.path.split('/').at(-1)}/A (2001)/A (2001).mkv`;
+      await db('ignored_files').insert({ library_id: place.libraryId, storage_id: place.api.given.storageId, path });
+      await run((await start({ mode: 'full' })).body.id);
+      expect((await place.items()).map((i) => i.title)).to.deep.equal(['B']);
+      await run((await start({ mode: 'full', includeIgnored: true })).body.id);
+      expect((await place.items()).map((i) => i.title)).to.deep.equal(['A', 'B']);
+    });
+  });
+
+  describe('listScans and getScan', () => {
+    it('shows scans newest first, of visible libraries only, and keeps paths and people from members', async () => {
+      const one = (await start({ mode: 'full' })).body.id;
+      await run(one);
+      const two = (await start({ folders: [{ folderId: place.folderId, path: 'A (2001)' }] })).body.id;
+      const list = await admin.listScans({ query: { libraryId: place.libraryId } });
+      expect(list.body.items.map((scan) => scan.id)).to.deep.equal([two, one]);
+      const done = await admin.listScans({ query: { libraryId: place.libraryId, state: 'completed,failed' } });
+      expect(done.body.items.map((scan) => scan.id)).to.deep.equal([one]);
+      const first = await admin.listScans({ query: { libraryId: place.libraryId, limit: 1 } });
+      const second = await admin.listScans({
+        query: { libraryId: place.libraryId, limit: 1, cursor: first.body.page.cursor ?? '' },
+      });
+      expect(second.body.items.map((scan) => scan.id)).to.deep.equal([one]);
+      const theirs = await member.getScan({ params: { id: two } });
+      expect(theirs.status).to.equal(200);
+      expect(theirs.body).to.not.have.any.keys('byUserId', 'targets', 'issues');
+      await place.api.deps.db('libraries').where({ id: place.libraryId }).update({ everyone: false });
+      expect((await member.getScan({ params: { id: two } })).status).to.equal(404);
+      expect((await member.listScans({ query: { libraryId: place.libraryId } })).body.items).to.deep.equal([]);
+    });
+
+    it('tells issues to those who manage the library', async () => {
+      await place.put('Bad (2003)/Bad (2003).mkv', 'garbage.mkv');
+      const { id } = (await start({ mode: 'full' })).body;
+      await run(id);
+      const scan = await get(id, { include: 'issues' });
+      expect(scan.body.issueCount).to.equal(1);
+      expect(scan.body.issues?.[0]).to.deep.include({
+        kind: 'corrupt',
+        folderId: place.folderId,
+        detail: 'not-media: no known container',
+      });
+      expect((await member.getScan({ params: { id }, query: { include: 'issues' } })).body).to.not.have.property(
+        'issues',
+      );
+    });
+
+    it('takes the counts of a running scan from Redis, or from the checkpoint without it', async () => {
+      const { id } = (await start()).body;
+      const { db, redis } = place.api.deps;
+      await db('scans')
+        .where({ id })
+        .update({ state: 'running', started_at: new Date(), counts: JSON.stringify({ found: 3 }) });
+      expect((await get(id)).body.counts.found).to.equal(3);
+      await redis.set(`foyer:scan:${id}`, JSON.stringify({ counts: { found: 7 }, folders: [] }));
+      expect((await get(id)).body.counts).to.include({ found: 7, added: 0 });
+    });
+  });
+
+  describe('cancelScan', () => {
+    it('ends a queued one at once, asks a running one, and changes nothing of a final one', async () => {
+      const { id } = (await start()).body;
+      const cancelled = await admin.cancelScan({ params: { id } });
+      expect([cancelled.status, cancelled.body.state]).to.deep.equal([200, 'cancelled']);
+      const { db } = place.api.deps;
+      expect((await db('jobs').whereRaw(`payload ->> 'scanId' = ?`, [id]).first()).state).to.equal('cancelled');
+      await run(id);
+      expect(await place.files()).to.deep.equal([]);
+      expect((await admin.cancelScan({ params: { id } })).body.state).to.equal('cancelled');
+      const next = (await start()).body.id;
+      await db('scans').where({ id: next }).update({ state: 'running', started_at: new Date() });
+      await admin.cancelScan({ params: { id: next } });
+      expect((await db('scans').where({ id: next }).first()).cancel_requested).to.equal(true);
+      expect((await member.cancelScan({ params: { id: next } })).status).to.equal(403);
+    });
+  });
+
+  describe('decideScanRemovals', () => {
+    const lose = async (): Promise<string> => {
+      await run((await start({ mode: 'full' })).body.id);
+      await rm(join(place.path, 'A (2001)'), { recursive: true });
+      await rm(join(place.path, 'B (2002)'), { recursive: true });
+      await place.put('C (2003)/C (2003).mkv', 'vp9-opus.webm');
+      const { id } = (await start({ mode: 'full' })).body;
+      await run(id);
+      return id;
+    };
+
+    it('asks with a sample, and apply marks what is still absent', async () => {
+      const id = await lose();
+      const asked = (await admin.listScans({ query: { guard: 'pending', libraryId: place.libraryId } })).body.items;
+      expect(asked.map((scan) => scan.id)).to.deep.equal([id]);
+      expect(asked[0]?.guard).to.include({ decision: 'pending', wouldMiss: 2, ofTotal: 3, percent: 67 });
+      expect(asked[0]?.guard?.sample.map((item) => item.title).sort()).to.deep.equal(['A', 'B']);
+      const decided = await admin.decideScanRemovals({ params: { id }, body: { decision: 'apply' } });
+      expect(decided.body.guard).to.include({ decision: 'apply', decidedBy: owner.accountId });
+      const next = (await admin.listScans({ query: { libraryId: place.libraryId, state: 'queued' } })).body.items[0];
+      await run(next?.id ?? '');
+      expect((await place.files()).filter((f) => f.missing_since)).to.have.length(2);
+      const twice = await admin.decideScanRemovals({ params: { id }, body: { decision: 'keep' } });
+      expect([twice.status, refusal(twice).details.reason]).to.deep.equal([409, 'no-pending-guard']);
+    });
+
+    it('keep leaves the items, and only a larger loss asks again', async () => {
+      const id = await lose();
+      await admin.decideScanRemovals({ params: { id }, body: { decision: 'keep' } });
+      await run((await start({ mode: 'full' })).body.id);
+      expect((await place.files()).filter((f) => f.missing_since)).to.deep.equal([]);
+      expect(
+        (await admin.listScans({ query: { guard: 'pending', libraryId: place.libraryId } })).body.items,
+      ).to.deep.equal([]);
+    });
+
+    it('points to the later scan that asks for more, and needs library:manage', async () => {
+      const id = await lose();
+      await rm(join(place.path, 'C (2003)'), { recursive: true });
+      await place.put('D (2004)/D (2004).mkv', 'h264-aac.mp4');
+      const later = (await start({ mode: 'full' })).body.id;
+      await run(later);
+      const old = await admin.decideScanRemovals({ params: { id }, body: { decision: 'apply' } });
+      expect([old.status, refusal(old).details]).to.deep.equal([409, { reason: 'superseded', scanId: later }]);
+      expect((await member.decideScanRemovals({ params: { id: later }, body: { decision: 'keep' } })).status).to.equal(
+        403,
+      );
+    });
+  });
+});

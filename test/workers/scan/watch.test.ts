@@ -1,0 +1,117 @@
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { defaultSettings } from '#areas/libraries/public.ts';
+import { eventually } from '#support/stores.ts';
+import { type Changes, FolderWatcher, tellsChanges } from '#workers/scan/watch/folder-watcher.ts';
+import { overseeScans } from '#workers/scan/watch/overseer.ts';
+import { dueScan, type Scheduled } from '#workers/scan/watch/schedule.ts';
+import { newPlace } from './support.ts';
+
+const settings = defaultSettings('movies', { language: 'en', country: null });
+const library = (more: Partial<Scheduled>): Scheduled => ({
+  id: 'x',
+  settings,
+  createdAt: new Date('2026-01-01T12:00:00Z'),
+  lastScheduled: null,
+  lastWhole: new Date('2026-01-01T12:00:00Z'),
+  polled: false,
+  ...more,
+});
+
+describe('dueScan', () => {
+  it("follows the cron in the server's time zone, once each time", () => {
+    const at = (time: string, more: Partial<Scheduled> = {}) => dueScan(library(more), new Date(time), 'Europe/Berlin');
+    expect(at('2026-01-02T02:59:00Z')).to.equal(undefined);
+    expect(at('2026-01-02T03:00:30Z')).to.deep.equal({ mode: 'full', trigger: 'schedule' });
+    expect(at('2026-01-02T03:05:00Z', { lastScheduled: new Date('2026-01-02T03:00:31Z') })).to.equal(undefined);
+    expect(at('2026-01-03T03:05:00Z', { lastScheduled: new Date('2026-01-02T03:00:31Z') })).to.deep.equal({
+      mode: 'full',
+      trigger: 'schedule',
+    });
+  });
+
+  it('polls what does not tell of changes, and nothing when watching is off', () => {
+    const now = new Date('2026-01-01T12:15:00Z');
+    expect(dueScan(library({ polled: true }), now, 'UTC')).to.deep.equal({ mode: 'quick', trigger: 'watch' });
+    expect(dueScan(library({ polled: false }), now, 'UTC')).to.equal(undefined);
+    expect(dueScan(library({ polled: true, settings: { ...settings, pollMinutes: 16 } }), now, 'UTC')).to.equal(
+      undefined,
+    );
+    expect(dueScan(library({ polled: true, settings: { ...settings, watch: 'off' } }), now, 'UTC')).to.equal(undefined);
+    expect(
+      dueScan(library({ settings: { ...settings, scanCron: 'nonsense' } }), new Date('2027-01-01'), 'UTC'),
+    ).to.equal(undefined);
+  });
+});
+
+describe('FolderWatcher', () => {
+  it('tells the directories that changed, together and once', async () => {
+    const path = await mkdtemp(join(tmpdir(), 'foyer-watch-'));
+    await mkdir(join(path, 'A'));
+    await mkdir(join(path, 'B'));
+    const told: Changes[] = [];
+    const watcher = new FolderWatcher({
+      path,
+      debounceMs: 200,
+      changed: (changes) => told.push(changes),
+      lost: () => undefined,
+    });
+    try {
+      await sleep(100);
+      await writeFile(join(path, 'A/one.mkv'), 'x');
+      await writeFile(join(path, 'A/two.mkv'), 'x');
+      await eventually(() => told.length > 0);
+      expect(told).to.deep.equal([{ paths: ['A'], overflow: false }]);
+      await rename(join(path, 'A/one.mkv'), join(path, 'B/one.mkv'));
+      await eventually(() => told.length > 1);
+      expect(told[1]?.paths.sort()).to.deep.equal(['A', 'B']);
+      await mkdir(join(path, 'C'));
+      await eventually(() => told.length > 2);
+      expect(told[2]?.paths).to.deep.equal(['C']);
+      await writeFile(join(path, 'C/three.mkv'), 'x');
+      await eventually(() => told.length > 3);
+      expect(told[3]?.paths).to.deep.equal(['C']);
+      await rm(join(path, 'C'), { recursive: true });
+      await eventually(() => told.length > 4);
+      expect(told[4]?.paths).to.deep.equal(['']);
+    } finally {
+      watcher.close();
+      await rm(path, { recursive: true });
+    }
+  });
+
+  it('knows file systems that tell nothing of others', async () => {
+    expect(await tellsChanges(tmpdir())).to.equal(true);
+    expect(await tellsChanges('/nowhere/at/all')).to.equal(false);
+  });
+});
+
+describe('overseeScans', function () {
+  this.timeout(60_000);
+
+  it('asks for a scan of a directory that changed, in one worker at a time', async () => {
+    const place = await newPlace('movies', { scanCron: '0 0 1 1 *' });
+    await place.put('A (2001)/A (2001).mkv');
+    await place.scan();
+    const stop = new AbortController();
+    const options = { lookMs: 200, debounceMs: 300 };
+    const deps = place.work();
+    const both = [overseeScans(deps, stop.signal, options), overseeScans(deps, stop.signal, options)];
+    try {
+      await sleep(1500);
+      await place.put('B (2002)/B (2002).mkv');
+      const { db } = place.api.deps;
+      const queued = await eventually(() =>
+        db('scans').where({ library_id: place.libraryId, state: 'queued' }).first(),
+      );
+      expect(queued).to.include({ trigger: 'watch' });
+      expect(queued.targets).to.deep.equal([{ folderId: place.folderId, path: 'B (2002)' }]);
+    } finally {
+      stop.abort();
+      await Promise.all(both);
+    }
+  });
+});

@@ -1,0 +1,279 @@
+import type { Db } from '#platform/db.ts';
+import type { ProbeFault } from '#platform/media.ts';
+import { PROBE_VERSION } from '#workers/probe/probe.ts';
+import type { Decoration } from '../group/decorate.ts';
+import type { Draft, Grouping } from '../group/draft.ts';
+import { groupDirectory } from '../group/index.ts';
+import { mergeDrafts } from '../group/merge.ts';
+import { kindOf } from '../names/kinds.ts';
+import { recordset, rowsOf, type ScannedFolder } from '../store/context.ts';
+import type { WalkBatch } from '../walk/types.ts';
+import { type Compared, compare } from './compare.ts';
+import { type Issue, issueOfFault, writeIssues } from './issues.ts';
+import { fence } from './lease.ts';
+import { type Memory, markVanished } from './memory.ts';
+import { type Readings, readFiles, type ToRead } from './read-files.ts';
+import type { Scan } from './scan.ts';
+import { writePart } from './write-part.ts';
+
+export interface Place {
+  folder: ScannedFolder;
+  memory: Memory;
+  decoration: Decoration;
+}
+
+interface Grouped {
+  compared: Compared;
+  drafts: Draft[];
+  unrecognised: string[];
+  /** These are the last of its files. */
+  whole: boolean;
+}
+
+/**
+ * Compares, groups, reads and writes what was listed, some files at a time. Each transaction is a checkpoint: at most 500 files or 64 that had to
+ * be read, so that a kill costs little and a new film shows soon; the directory's own row comes with its last files.
+ */
+export async function takeBatch(scan: Scan, place: Place, batch: WalkBatch): Promise<void> {
+  const listed = batch.directories.filter((directory) => directory.state === 'listed');
+  const all = await compare(scan, place, listed);
+  countListed(scan, place, { batch, all });
+  const grouped: Grouped[] = [];
+  for (const compared of all) grouped.push(await group(scan, place, compared));
+  await tellOfWalk(scan, place.folder, batch);
+  for (const part of inParts(grouped)) {
+    const readings = await readFiles(scan, place.folder, part.flatMap(toRead));
+    await write(scan, place, { part, readings, issues: issuesOf(place, { part, readings }) });
+    for (const { compared } of part) {
+      if (isUnsettled(compared, readings))
+        scan.unsettled.push({ folder: place.folder, directory: compared.directory.path });
+    }
+  }
+}
+
+async function tellOfWalk(scan: Scan, folder: ScannedFolder, batch: WalkBatch): Promise<void> {
+  const issues = batch.directories.flatMap((directory) =>
+    directory.issues.map((issue): Issue => ({ ...issue, folderId: folder.id })),
+  );
+  if (issues.length > 0) await scan.work.db.transaction((db) => writeIssues(db, scan.row.id, issues));
+}
+
+function countListed(
+  scan: Scan,
+  { memory }: Place,
+  { batch, all }: { batch: WalkBatch; all: readonly Compared[] },
+): void {
+  const { counts } = scan;
+  for (const directory of batch.directories) {
+    counts.directories += 1;
+    counts.ignored += directory.ignored;
+    if (directory.state !== 'unchanged') continue;
+    counts.directoriesSkipped += 1;
+    counts.unchanged += memory.filesIn(directory.path);
+    counts.done += memory.filesIn(directory.path);
+  }
+  for (const { files, unchanged, returned } of all) {
+    const videos = files.filter((file) => kindOf(file.name) === 'video').length;
+    counts.found += videos;
+    counts.done += unchanged;
+    counts.unchanged += unchanged;
+    counts.returned += returned;
+  }
+}
+
+async function group(scan: Scan, { folder, decoration }: Place, compared: Compared): Promise<Grouped> {
+  if (!compared.regroup) return { compared, drafts: [], unrecognised: [], whole: true };
+  const grouping: Grouping = {
+    directory: compared.directory.path,
+    within: withinOf(folder, compared.directory.path),
+    files: compared.files,
+    library: { type: scan.library.type, mergeVersions: scan.library.settings.mergeVersions },
+  };
+  const { drafts, unrecognised } = groupDirectory(grouping);
+  await decoration.decorate(drafts, grouping);
+  return { compared, drafts, unrecognised, whole: true };
+}
+
+function withinOf(folder: ScannedFolder, path: string): string[] {
+  if (path === folder.path) return [];
+  return path.slice(folder.path === '' ? 0 : folder.path.length + 1).split('/');
+}
+
+/** Only files that have a place are opened. */
+function toRead({ compared, drafts }: Grouped): ToRead[] {
+  return drafts.flatMap((draft) =>
+    draft.files.flatMap(({ path, walked }) =>
+      compared.toRead.has(walked.name) ? [{ path, walked, known: compared.known.get(path) }] : [],
+    ),
+  );
+}
+
+function isUnsettled(compared: Compared, readings: Readings): boolean {
+  return compared.unsettled || compared.files.some((file) => readings.postponed.has(pathIn(compared, file.name)));
+}
+
+function pathIn({ directory }: Compared, name: string): string {
+  return directory.path === '' ? name : `${directory.path}/${name}`;
+}
+
+function issuesOf(
+  { folder: { id: folderId }, decoration }: Place,
+  { part, readings }: { part: readonly Grouped[]; readings: Readings },
+): Issue[] {
+  const names = part.flatMap(({ compared, unrecognised }) =>
+    unrecognised.map((name): Issue => ({ kind: 'unrecognised-name', folderId, path: pathIn(compared, name) })),
+  );
+  const faults = [...readings.faults].map(
+    ([path, { fault, detail }]): Issue => ({ kind: issueOfFault(fault), folderId, path, detail }),
+  );
+  const cut = [...readings.read].filter(([, read]) => 'probed' in read && read.probed.truncated);
+  const truncated = cut.map(
+    ([path]): Issue => ({ kind: 'corrupt', folderId, path, detail: 'truncated: the file ends before its index says' }),
+  );
+  const sidecars = decoration.issues.splice(0).map((issue): Issue => ({ kind: 'bad-sidecar', folderId, ...issue }));
+  return [...names, ...faults, ...truncated, ...sidecars];
+}
+
+/** Directories together until they have enough files; one with more is cut between its items. */
+function* inParts(grouped: readonly Grouped[]): Generator<Grouped[]> {
+  let part: Grouped[] = [];
+  let weight = 0;
+  for (const one of grouped.flatMap(cut)) {
+    const more = weightOf(one);
+    if (weight > 0 && weight + more > FULL) {
+      yield part;
+      part = [];
+      weight = 0;
+    }
+    part.push(one);
+    weight += more;
+  }
+  if (part.length > 0) yield part;
+}
+
+/** A full part is 500 files, or 64 that have to be read. */
+const FULL = 1;
+const FILES = 500;
+const READS = 64;
+
+function weightOf(one: Grouped): number {
+  const files = one.drafts.reduce((sum, draft) => sum + draft.files.length, 0);
+  return Math.max(files / FILES, toRead(one).length / READS);
+}
+
+/** Shows and seasons go with every piece, since what lies in them needs their ids. */
+function cut(one: Grouped): Grouped[] {
+  const weight = weightOf(one);
+  if (weight <= FULL) return [one];
+  const containers = one.drafts.filter((draft) => draft.files.length === 0);
+  const leaves = one.drafts.filter((draft) => draft.files.length > 0);
+  const size = Math.max(1, Math.floor(leaves.length / weight));
+  const count = Math.ceil(leaves.length / size);
+  return Array.from({ length: count }, (_, i) => {
+    const whole = i === count - 1;
+    const drafts = [...containers, ...leaves.slice(i * size, (i + 1) * size)];
+    return { ...one, drafts, whole, unrecognised: whole ? one.unrecognised : [] };
+  });
+}
+
+interface Writable {
+  part: readonly Grouped[];
+  readings: Readings;
+  issues: readonly Issue[];
+}
+
+async function write(scan: Scan, { folder, memory }: Place, { part, readings, issues }: Writable): Promise<void> {
+  const drafts = mergeDrafts(part.flatMap(({ drafts: own }) => withoutFaulty(own, readings)));
+  const known = new Map(part.flatMap(({ compared }) => [...compared.known]));
+  const ended = part.filter(({ whole }) => whole).map(({ compared }) => compared);
+  const absent = ended.flatMap((compared) => compared.absent.map((row) => row.id));
+  const vanished = ended.flatMap((compared) => compared.vanished);
+  const quiet =
+    drafts.length === 0 &&
+    absent.length === 0 &&
+    vanished.length === 0 &&
+    issues.length === 0 &&
+    readings.faults.size === 0;
+  const seen = ended.map((compared) => ({ ...compared, unsettled: isUnsettled(compared, readings) }));
+  if (quiet) {
+    await memory.keep(scan.work.db, seen);
+    return;
+  }
+  await scan.work.db.transaction(async (db) => {
+    await fence(db, { scanId: scan.row.id, token: scan.token, counts: scan.counts });
+    await markAbsent(scan, db, absent);
+    await markVanished(db, { folderId: folder.id, scanId: scan.row.id }, vanished);
+    if (drafts.length > 0) await writePart(scan, db, { folder, drafts, known, readings });
+    await writeFaults(db, folder, { part, readings });
+    await writeIssues(db, scan.row.id, issues);
+    await memory.keep(db, seen);
+  });
+  scan.counts.done += drafts.reduce((sum, draft) => sum + draft.files.length, 0);
+}
+
+/** A new file that is no media makes no item; one that is known keeps its row and says what is wrong. */
+function withoutFaulty(drafts: readonly Draft[], readings: Readings): Draft[] {
+  const bad = (path: string): boolean =>
+    (readings.faults.has(path) && !readings.read.has(path)) || readings.postponed.has(path);
+  const kept = drafts.flatMap((draft) => {
+    if (draft.files.length === 0) return [draft];
+    const files = draft.files.filter((file) => !bad(file.path));
+    return files.length > 0 ? [{ ...draft, files }] : [];
+  });
+  const needed = new Set(kept.flatMap(({ parent, grandparent }) => [parent?.key, grandparent?.key]));
+  const seasons = new Set(
+    kept
+      .filter((draft) => draft.files.length > 0)
+      .flatMap(({ extra }) => (extra && 'key' in extra.of ? [extra.of.key] : [])),
+  );
+  return kept.filter(
+    (draft) => draft.files.length > 0 || draft.onlyKnown || needed.has(draft.key) || seasons.has(draft.key),
+  );
+}
+
+async function markAbsent(scan: Scan, db: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await rowsOf(
+    db,
+    'update media_files set absent_scan = ? where id = any(?::uuid[]) and absent_scan is null and missing_since is null and not absence_kept',
+    [scan.row.id, ids],
+  );
+}
+
+/** Files that are no media are remembered, so that they are not probed again until they change. What could not be read is tried again. */
+async function writeFaults(
+  db: Db,
+  folder: ScannedFolder,
+  { part, readings }: Pick<Writable, 'part' | 'readings'>,
+): Promise<void> {
+  const rows = part.flatMap(({ compared }) =>
+    compared.files.flatMap((file) => {
+      const path = pathIn(compared, file.name);
+      const found = readings.faults.get(path);
+      if (!found || !lasting(found.fault) || compared.known.has(path)) return [];
+      return [
+        {
+          path,
+          size_bytes: file.size,
+          modified_ms: file.mtimeMs,
+          inode: file.inode,
+          ...found,
+          probe_version: PROBE_VERSION,
+        },
+      ];
+    }),
+  );
+  if (rows.length === 0) return;
+  await db.raw(
+    `insert into scan_faults (folder_id, path, size_bytes, modified_ms, inode, fault, detail, probe_version)
+     select ?, r.* from jsonb_to_recordset(?::jsonb) as r(path text, size_bytes bigint, modified_ms double precision, inode text, fault text,
+       detail text, probe_version int)
+     on conflict (folder_id, path) do update set size_bytes = excluded.size_bytes, modified_ms = excluded.modified_ms, inode = excluded.inode,
+       fault = excluded.fault, detail = excluded.detail, probe_version = excluded.probe_version`,
+    [folder.id, recordset(rows)],
+  );
+}
+
+function lasting(fault: ProbeFault): boolean {
+  return fault !== 'unreadable';
+}

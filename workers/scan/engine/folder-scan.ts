@@ -1,0 +1,163 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findStorages } from '#areas/storage/public.ts';
+import { Decoration } from '../group/decorate.ts';
+import type { ScannedFolder } from '../store/context.ts';
+import { identityOf } from '../walk/walk.ts';
+import { WalkFailed, walkFolder } from '../walk/walker.ts';
+import { type Place, takeBatch } from './batch.ts';
+import { Memory } from './memory.ts';
+import { decideMissing } from './missing.ts';
+import { Cancelled, type FolderReason, type FolderState, LeaseLost, type Scan } from './scan.ts';
+
+/** Lists one folder, or some directories of it, and decides what is missing when all of the listing can be trusted. */
+export async function scanFolder(scan: Scan, folder: ScannedFolder, from: readonly string[]): Promise<void> {
+  const state = stateOf(scan, folder);
+  const away = await whyAway(scan, folder);
+  if (away) {
+    Object.assign(state, { state: 'skipped', reason: away });
+    return;
+  }
+  state.state = 'listing';
+  const memory = await Memory.load(scan.work.db, folder.id);
+  const place: Place = { folder, memory, decoration: new Decoration(folder.root) };
+  const listing = await list(scan, place, from);
+  state.files = listing.files;
+  if (listing.trusted) Object.assign(state, await decideMissing(scan, folder));
+  else
+    Object.assign(state, {
+      state: listing.empty ? 'skipped' : 'interrupted',
+      ...(listing.reason && { reason: listing.reason }),
+    });
+}
+
+function stateOf(scan: Scan, folder: ScannedFolder): FolderState {
+  const known = scan.states.find((state) => state.folderId === folder.id);
+  if (known) return known;
+  const state: FolderState = { folderId: folder.id, state: 'waiting', files: 0, missing: 0 };
+  scan.states.push(state);
+  return state;
+}
+
+/** Why nothing can be said of the folder now. */
+async function whyAway(scan: Scan, folder: ScannedFolder): Promise<FolderReason | undefined> {
+  const storage = (await findStorages(scan.work.db, [folder.storageId])).get(folder.storageId);
+  if (!storage || storage.state === 'disabled') return 'storage-disabled';
+  if (storage.state === 'suspect') return 'storage-suspect';
+  if (storage.state === 'unavailable' || folder.root === '') return 'storage-unavailable';
+  const there = await stat(join(folder.root, folder.path)).catch(() => undefined);
+  return there?.isDirectory() ? undefined : 'storage-unavailable';
+}
+
+interface Listing {
+  /** Every directory was listed, on the same file system from the first to the last. */
+  trusted: boolean;
+  empty: boolean;
+  reason?: FolderReason;
+  files: number;
+}
+
+async function list(scan: Scan, place: Place, from: readonly string[]): Promise<Listing> {
+  const { folder, memory } = place;
+  const listing: Listing = { trusted: true, empty: false, files: 0 };
+  const epoch = await epochOf(scan, folder);
+  const identity = identityNow(folder);
+  const order = {
+    root: folder.root,
+    folder: folder.path,
+    from: [...from],
+    ignore: scan.library.settings.ignore,
+    ...(scan.row.mode === 'quick' ? { known: memory.known } : {}),
+  };
+  try {
+    for await (const batch of walkFolder(order, scan.signal)) {
+      if (isEmptyRoot(batch.directories[0], { folder, memory }))
+        return { trusted: false, empty: true, reason: 'empty-root', files: 0 };
+      await takeBatch(scan, place, batch);
+      listing.files += batch.directories.reduce((sum, directory) => sum + directory.files.length, 0);
+      if (batch.directories.some((directory) => directory.state === 'failed')) listing.trusted = false;
+      if (batch.identity !== identity) throw new WalkFailed('another file system');
+    }
+  } catch (error) {
+    if (!(error instanceof WalkFailed)) throw error;
+    return { ...listing, trusted: false, reason: 'storage-unavailable' };
+  }
+  const same = identityNow(folder) === identity && (await epochOf(scan, folder)) === epoch;
+  return same ? listing : { ...listing, trusted: false, reason: 'epoch-changed' };
+}
+
+/** An empty root where files are known is a mount that is away, whatever the kernel says. */
+function isEmptyRoot(
+  first: { path: string; directories: string[]; files: unknown[]; state: string } | undefined,
+  { folder, memory }: Pick<Place, 'folder' | 'memory'>,
+): boolean {
+  if (first?.path !== folder.path) return false;
+  const empty = first.state !== 'unchanged' && first.files.length === 0 && first.directories.length === 0;
+  return (empty && !memory.isEmpty) || first.state === 'gone';
+}
+
+function identityNow(folder: ScannedFolder): string {
+  try {
+    return identityOf({ root: folder.root, folder: folder.path });
+  } catch {
+    return 'gone';
+  }
+}
+
+/** Grows with each change of the storage's identity, state or whereabouts that was noticed. */
+async function epochOf(scan: Scan, folder: ScannedFolder): Promise<string> {
+  const row = await scan.work
+    .db('storages')
+    .where({ id: folder.storageId })
+    .first<{ epoch: number; state: string } | undefined>('epoch', 'state');
+  return `${row?.epoch ?? ''} ${row?.state ?? ''}`;
+}
+
+/**
+ * Files that were perhaps still being written are looked at once more when they had the time to settle; those that still grow
+ * are left to the next scan. Gives the directories of those.
+ */
+export async function takeUnsettled(scan: Scan): Promise<{ folderId: string; path: string }[]> {
+  const waiting = scan.unsettled.splice(0);
+  if (waiting.length === 0) return [];
+  await sleep(scan.options.settleMs, undefined, { signal: scan.signal }).catch((error: unknown) => {
+    throw reasonOf(scan.signal, error);
+  });
+  for (const [folder, entries] of Map.groupBy(waiting, (one) => one.folder)) {
+    const place: Place = {
+      folder,
+      memory: await Memory.load(scan.work.db, folder.id),
+      decoration: new Decoration(folder.root),
+    };
+    for (const directory of new Set(entries.map((entry) => entry.directory))) await again(scan, place, directory);
+  }
+  return scan.unsettled.splice(0).map(({ folder, directory }) => ({ folderId: folder.id, path: directory }));
+}
+
+/** Lists one directory alone. */
+async function again(scan: Scan, place: Place, directory: string): Promise<void> {
+  const order = {
+    root: place.folder.root,
+    folder: place.folder.path,
+    from: [directory],
+    ignore: scan.library.settings.ignore,
+  };
+  try {
+    for await (const batch of walkFolder(order, scan.signal)) {
+      await takeBatch(scan, place, {
+        ...batch,
+        directories: batch.directories.filter((one) => one.path === directory),
+      });
+      break;
+    }
+  } catch (error) {
+    if (!(error instanceof WalkFailed)) throw error;
+  }
+}
+
+/** What ended the signal, when it is that which failed. */
+export function reasonOf(signal: AbortSignal, error: unknown): unknown {
+  if (!signal.aborted) return error;
+  return signal.reason instanceof Cancelled || signal.reason instanceof LeaseLost ? signal.reason : error;
+}

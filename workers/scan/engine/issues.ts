@@ -1,0 +1,56 @@
+import type { Db } from '#platform/db.ts';
+import { newId } from '#platform/ids.ts';
+import type { ProbeFault } from '#platform/media.ts';
+import { recordset } from '../store/context.ts';
+
+export type IssueKind =
+  | 'unreadable'
+  | 'corrupt'
+  | 'unrecognised-name'
+  | 'name-conflict'
+  | 'too-long-path'
+  | 'bad-encoding'
+  | 'probe-timeout'
+  | 'bad-sidecar'
+  | 'unsafe-archive'
+  | 'link-outside';
+
+export interface Issue {
+  kind: IssueKind;
+  folderId: string;
+  path: string;
+  detail?: string | undefined;
+}
+
+const KINDS: Readonly<Partial<Record<ProbeFault, IssueKind>>> = {
+  unreadable: 'unreadable',
+  'probe-timeout': 'probe-timeout',
+  'link-outside': 'link-outside',
+};
+
+/** The issue that a fault of a probe is told as. */
+export function issueOfFault(fault: ProbeFault): IssueKind {
+  return KINDS[fault] ?? 'corrupt';
+}
+
+/** Rows of a scan's issues and their count, in the caller's transaction. A resume does not tell the same twice. */
+export async function writeIssues(db: Db, scanId: string, issues: readonly Issue[]): Promise<void> {
+  if (issues.length === 0) return;
+  const rows = issues.map((issue) => ({
+    ...issue,
+    id: newId(),
+    folder_id: issue.folderId,
+    detail: issue.detail?.slice(0, 500),
+  }));
+  await db.raw(
+    `insert into scan_issues (id, scan_id, kind, folder_id, path, detail)
+     select r.id, ?, r.kind, r.folder_id, r.path, r.detail
+     from jsonb_to_recordset(?::jsonb) as r(id uuid, kind text, folder_id uuid, path text, detail text)
+     where not exists (select 1 from scan_issues s where s.scan_id = ? and s.kind = r.kind and s.folder_id = r.folder_id and s.path = r.path)`,
+    [scanId, recordset(rows), scanId],
+  );
+  await db.raw('update scans set issue_count = (select count(*) from scan_issues where scan_id = ?) where id = ?', [
+    scanId,
+    scanId,
+  ]);
+}

@@ -1,0 +1,153 @@
+import type { Db } from '#platform/db.ts';
+import { PROBE_VERSION } from '#workers/probe/probe.ts';
+import { recordset, rowsOf } from '../store/context.ts';
+import type { KnownDirectory, WalkedDirectory, WalkedFile } from '../walk/types.ts';
+
+interface DirectoryRow {
+  path: string;
+  modified_ms: number;
+  files: number;
+  signature: string;
+}
+
+interface FaultRow {
+  path: string;
+  size_bytes: number;
+  modified_ms: number;
+  inode: string;
+}
+
+/** Directories changed so lately are listed again next time: their time may not tell a change in the same moment. */
+const RACY_MS = 2000;
+
+/** What earlier scans remember of one folder: a row for each directory, and the files that turned out to be no media. */
+export class Memory {
+  readonly #folderId: string;
+  readonly #directories: Map<string, DirectoryRow>;
+  readonly #children = new Map<string, Set<string>>();
+  readonly #faults: Map<string, FaultRow>;
+
+  private constructor(folderId: string, directories: readonly DirectoryRow[], faults: readonly FaultRow[]) {
+    this.#folderId = folderId;
+    this.#directories = new Map(directories.map((row) => [row.path, row]));
+    this.#faults = new Map(faults.map((row) => [row.path, row]));
+    for (const { path } of directories) {
+      const [parent, name] = split(path);
+      const names = this.#children.get(parent) ?? new Set();
+      this.#children.set(parent, names.add(name));
+    }
+  }
+
+  static async load(db: Db, folderId: string): Promise<Memory> {
+    const directories = await db('scan_directories')
+      .where({ folder_id: folderId })
+      .select<DirectoryRow[]>('path', 'modified_ms', 'files', 'signature');
+    const faults = await db('scan_faults')
+      .where({ folder_id: folderId })
+      .where('probe_version', '>=', PROBE_VERSION)
+      .select<FaultRow[]>('path', 'size_bytes', 'modified_ms', 'inode');
+    return new Memory(folderId, directories, faults);
+  }
+
+  /** For a quick scan: the times by which a directory is passed over. */
+  get known(): Map<string, KnownDirectory> {
+    return new Map(
+      [...this.#directories].map(([path, row]) => [path, { modifiedMs: row.modified_ms, files: row.files }]),
+    );
+  }
+
+  get isEmpty(): boolean {
+    return this.#directories.size === 0;
+  }
+
+  filesIn(path: string): number {
+    return this.#directories.get(path)?.files ?? 0;
+  }
+
+  signatureOf(path: string): string {
+    return this.#directories.get(path)?.signature ?? '';
+  }
+
+  /** Paths of directories that were in this one and are not listed in it now. */
+  vanishedBelow(directory: WalkedDirectory): string[] {
+    const now = new Set(directory.directories);
+    const gone = [...(this.#children.get(directory.path) ?? [])].filter((name) => name !== '' && !now.has(name));
+    return gone.map((name) => (directory.path === '' ? name : `${directory.path}/${name}`));
+  }
+
+  isFaulty(path: string, file: WalkedFile): boolean {
+    const fault = this.#faults.get(path);
+    return (
+      fault !== undefined &&
+      fault.size_bytes === file.size &&
+      fault.inode === file.inode &&
+      Math.abs(fault.modified_ms - file.mtimeMs) <= 1000
+    );
+  }
+
+  /** Rows of directories that changed; an unsettled one is remembered so that it is listed again. */
+  async keep(
+    db: Db,
+    seen: readonly { directory: WalkedDirectory; unsettled: boolean; vanished: readonly string[] }[],
+  ): Promise<void> {
+    const changed = seen.map((one) => rowOf(one)).filter((row) => !this.#isSame(row));
+    if (changed.length > 0) {
+      await db.raw(
+        `insert into scan_directories (folder_id, path, modified_ms, files, signature)
+         select ?, r.path, r.modified_ms, r.files, r.signature
+         from jsonb_to_recordset(?::jsonb) as r(path text, modified_ms double precision, files int, signature text)
+         on conflict (folder_id, path) do update set modified_ms = excluded.modified_ms, files = excluded.files, signature = excluded.signature`,
+        [this.#folderId, recordset(changed)],
+      );
+    }
+    await this.#forget(
+      db,
+      seen.flatMap((one) => one.vanished),
+    );
+  }
+
+  #isSame(row: DirectoryRow): boolean {
+    const known = this.#directories.get(row.path);
+    return known?.modified_ms === row.modified_ms && known.files === row.files && known.signature === row.signature;
+  }
+
+  async #forget(db: Db, paths: readonly string[]): Promise<void> {
+    if (paths.length === 0) return;
+    await rowsOf(
+      db,
+      `delete from scan_directories d using unnest(?::text[]) as v(path) where d.folder_id = ? and (d.path = v.path or starts_with(d.path, v.path || '/'))`,
+      [paths, this.#folderId],
+    );
+  }
+}
+
+function split(path: string): [parent: string, name: string] {
+  const slash = path.lastIndexOf('/');
+  return slash < 0 ? ['', path] : [path.slice(0, slash), path.slice(slash + 1)];
+}
+
+function rowOf({ directory, unsettled }: { directory: WalkedDirectory; unsettled: boolean }): DirectoryRow {
+  const certain = !unsettled && Date.now() - directory.modifiedMs > RACY_MS;
+  return {
+    path: directory.path,
+    modified_ms: certain ? directory.modifiedMs : -1,
+    files: directory.files.length,
+    signature: directory.signature,
+  };
+}
+
+/** Marks the files of directories that went as lacking, in the caller's transaction. */
+export async function markVanished(
+  db: Db,
+  at: { folderId: string; scanId: string },
+  paths: readonly string[],
+): Promise<void> {
+  if (paths.length === 0) return;
+  await rowsOf(
+    db,
+    `update media_files f set absent_scan = ? from unnest(?::text[]) as v(path)
+     where f.folder_id = ? and (f.directory = v.path or starts_with(f.directory, v.path || '/'))
+       and f.missing_since is null and f.absent_scan is null and not f.absence_kept`,
+    [at.scanId, paths, at.folderId],
+  );
+}

@@ -1,0 +1,125 @@
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ProbeFault } from '#platform/media.ts';
+import { ProbeError, probeFile } from '#workers/probe/probe.ts';
+import { sampledHash } from '../sampled-hash.ts';
+import type { ScannedFolder } from '../store/context.ts';
+import type { Read } from '../store/files.ts';
+import { type Candidate, findSame, type KnownFile } from '../store/known.ts';
+import type { WalkedFile } from '../walk/types.ts';
+import type { Scan } from './scan.ts';
+
+export interface ToRead {
+  path: string;
+  walked: WalkedFile;
+  /** The row it has already; absent for a new file. */
+  known: KnownFile | undefined;
+}
+
+/** What reading gave, by path. */
+export interface Readings {
+  read: Map<string, Read>;
+  moved: Map<string, KnownFile>;
+  faults: Map<string, { fault: ProbeFault; detail: string }>;
+  /** Changed while it was read, or not readable now: looked at again later. */
+  postponed: Set<string>;
+}
+
+/** Hashes the files, finds those that only moved, and probes the rest, a few at once. */
+export async function readFiles(scan: Scan, folder: ScannedFolder, files: readonly ToRead[]): Promise<Readings> {
+  const readings: Readings = { read: new Map(), moved: new Map(), faults: new Map(), postponed: new Set() };
+  const hashes = new Map<string, Buffer>();
+  await inParallel(scan, files, async (file) => {
+    const hash = await sampledHash(join(folder.root, file.path), file.walked.size).catch(() => undefined);
+    if (hash) hashes.set(file.path, hash);
+    else readings.faults.set(file.path, { fault: 'unreadable', detail: 'cannot be read' });
+  });
+  await findMoved(scan, { files: files.filter((file) => !file.known && hashes.has(file.path)), hashes, readings });
+  const rest = files.filter((file) => hashes.has(file.path) && !readings.moved.has(file.path));
+  await inParallel(scan, rest, async (file) => {
+    await probe(scan, join(folder.root, file.path), { file, hash: hashes.get(file.path) as Buffer, readings });
+    scan.counts.probed += 1;
+  });
+  return readings;
+}
+
+async function inParallel<T>(scan: Scan, all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  const waiting = [...all].reverse();
+  const lane = async (): Promise<void> => {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      scan.signal.throwIfAborted();
+      await work(next);
+    }
+  };
+  await Promise.all(Array.from({ length: scan.options.concurrency }, lane));
+}
+
+interface Probing {
+  file: ToRead;
+  hash: Buffer;
+  readings: Readings;
+}
+
+async function probe(scan: Scan, absolute: string, { file, hash, readings }: Probing): Promise<void> {
+  try {
+    const probed = await probeFile(absolute, { signal: scan.signal });
+    if (await stillSame(absolute, file.walked)) readings.read.set(file.path, { hash, probed });
+    else readings.postponed.add(file.path);
+  } catch (error) {
+    if (!(error instanceof ProbeError)) throw error;
+    if (!(await stillSame(absolute, file.walked))) readings.postponed.add(file.path);
+    else readings.faults.set(file.path, { fault: error.fault, detail: `${error.fault}: ${error.message}` });
+    if (file.known) readings.read.set(file.path, { hash, fault: error.fault });
+  }
+}
+
+/** The second look: a file that grew or changed meanwhile is still being written. */
+async function stillSame(absolute: string, walked: WalkedFile): Promise<boolean> {
+  const now = await lstat(absolute).catch(() => undefined);
+  return now !== undefined && (now.isSymbolicLink() || (now.size === walked.size && now.mtimeMs === walked.mtimeMs));
+}
+
+interface Moving {
+  files: readonly ToRead[];
+  hashes: ReadonlyMap<string, Buffer>;
+  readings: Readings;
+}
+
+/** A new file with the size and hash of one whose place is empty now is that file. Two equal ones are told apart by name. */
+async function findMoved(scan: Scan, { files, hashes, readings }: Moving): Promise<void> {
+  const hex = (file: ToRead): string => hashes.get(file.path)?.toString('hex') ?? '';
+  const same = await findSame(
+    scan.work.db,
+    scan.library,
+    files.map((file) => ({ size: file.walked.size, hash: hex(file), name: file.walked.name })),
+  );
+  const byHash = Map.groupBy(same, (row) => row.sampled_hash.toString('hex'));
+  const taken = new Set<string>();
+  for (const file of files) {
+    const found = await origin(
+      scan,
+      file,
+      (byHash.get(hex(file)) ?? []).filter((row) => !taken.has(row.id)),
+    );
+    if (!found) continue;
+    taken.add(found.id);
+    readings.moved.set(file.path, { ...found, moved: true });
+  }
+}
+
+async function origin(scan: Scan, file: ToRead, candidates: readonly Candidate[]): Promise<Candidate | undefined> {
+  const other = (row: Candidate): number => Number(row.path.slice(row.path.lastIndexOf('/') + 1) !== file.walked.name);
+  for (const row of candidates.toSorted((a, b) => other(a) - other(b))) if (await isGone(scan, row)) return row;
+  return undefined;
+}
+
+/** Gone is proven by ENOENT alone, on a storage that is there. */
+async function isGone(scan: Scan, row: Candidate): Promise<boolean> {
+  if (row.missing_since !== null) return true;
+  const root = scan.folders.find((folder) => folder.storageId === row.storage_id)?.root;
+  if (root === undefined) return false;
+  return lstat(join(root, row.path)).then(
+    () => false,
+    (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT',
+  );
+}

@@ -1,0 +1,168 @@
+import type { Db } from '#platform/db.ts';
+import { breaks } from '#platform/db.ts';
+import { enqueue } from '#platform/queue.ts';
+import { withoutFail } from '#platform/redis.ts';
+import type { Work } from '#workers/work.ts';
+import { liveKey } from './progress.ts';
+import { LeaseLost, type Scan, type ScanRow } from './scan.ts';
+
+const STALLS = 5;
+const WAIT_MS = 3000;
+
+export interface Begun {
+  state: 'running' | 'over' | 'waiting';
+  row: ScanRow;
+}
+
+/** Takes the scan for this worker: a queued one begins, a running one is resumed. One that has to wait for another scan of its library is queued again. */
+export async function begin(work: Work, { scanId, token }: { scanId: string; token: string }): Promise<Begun> {
+  try {
+    return await work.db.transaction((db) => take(work, db, { scanId, token }));
+  } catch (error) {
+    if (!breaks(error, 'scans_one_running')) throw error;
+    return wait(work, scanId);
+  }
+}
+
+async function take(work: Work, db: Db, { scanId, token }: { scanId: string; token: string }): Promise<Begun> {
+  const row = await db('scans').where({ id: scanId }).forUpdate().first<ScanRow | undefined>();
+  if (!row) throw new LeaseLost('no such scan');
+  if (row.state !== 'queued' && row.state !== 'running') return { state: 'over', row };
+  const refused = refusalOf(row);
+  if (refused) {
+    await end(work, db, { row, ...refused });
+    return { state: 'over', row };
+  }
+  const resumed = row.state === 'running';
+  const [now] = await db('scans')
+    .where({ id: scanId })
+    .update({
+      state: 'running',
+      phase: 'listing',
+      lease_holder: token,
+      lease_until: db.raw(`now() + interval '15 seconds'`),
+      started_at: db.raw('coalesce(started_at, now())'),
+      ...(resumed ? { resumes: row.resumes + 1, stalls: row.stalls + 1 } : {}),
+    })
+    .returning<ScanRow[]>('*');
+  if (!resumed) await tell(work, db, row);
+  return { state: 'running', row: now ?? row };
+}
+
+/** Cancelled before it began, or resumed five times without a batch written. */
+function refusalOf(row: ScanRow): Pick<End, 'state' | 'error'> | undefined {
+  if (row.cancel_requested) return { state: 'cancelled', error: null };
+  if (row.state !== 'running' || row.stalls + 1 < STALLS) return undefined;
+  return {
+    state: 'failed',
+    error: { code: 'INTERNAL', reason: 'stalled', message: 'Resumed five times without progress' },
+  };
+}
+
+async function tell(work: Work, db: Db, row: ScanRow): Promise<void> {
+  const payload = { libraryId: row.library_id, scanId: row.id };
+  await work.emit(db, 'library.scan.started', { payload, facts: { libraryId: row.library_id } });
+}
+
+/** Another scan of this library runs: this one comes again in a moment. */
+async function wait({ db }: Work, scanId: string): Promise<Begun> {
+  const row = await db('scans').where({ id: scanId }).first<ScanRow>();
+  const payload = { libraryId: row.library_id, scanId };
+  await enqueue(db, 'library.scan', {
+    payload,
+    options: { runAt: new Date(Date.now() + WAIT_MS), libraryId: row.library_id },
+  });
+  return { state: 'waiting', row };
+}
+
+interface End {
+  row: Pick<ScanRow, 'id' | 'library_id' | 'counts' | 'started_at'>;
+  state: 'completed' | 'failed' | 'cancelled';
+  error: object | null;
+}
+
+async function end(work: Work, db: Db, { row, state, error }: End): Promise<void> {
+  await db('scans')
+    .where({ id: row.id })
+    .update({ state, error: error && JSON.stringify(error), finished_at: new Date(), phase: null, lease_until: null });
+  const { libraryId, scanId } = { libraryId: row.library_id, scanId: row.id };
+  const facts = { libraryId };
+  if (state === 'completed') {
+    const { added = 0, updated = 0, missing = 0 } = row.counts;
+    const durationMs = row.started_at ? Date.now() - row.started_at.getTime() : 0;
+    await work.emit(db, 'library.scan.completed', {
+      payload: { libraryId, scanId, added, updated, missing, durationMs },
+      facts,
+    });
+  } else {
+    const code = state === 'cancelled' ? 'CANCELLED' : 'INTERNAL';
+    await work.emit(db, 'library.scan.failed', { payload: { libraryId, scanId, code }, facts });
+  }
+}
+
+interface Ending {
+  state: 'completed' | 'failed' | 'cancelled';
+  error?: object;
+}
+
+/** Ends the scan, if it is still ours, with its event. */
+export async function finishScan(
+  scan: Scan | { work: Work; scanId: string; token: string },
+  ending: Ending,
+): Promise<void> {
+  const { work, token } = scan;
+  const scanId = 'row' in scan ? scan.row.id : scan.scanId;
+  await work.db.transaction(async (db) => {
+    const row = await db('scans')
+      .where({ id: scanId, lease_holder: token, state: 'running' })
+      .forUpdate()
+      .first<ScanRow | undefined>();
+    if (!row) return;
+    if ('row' in scan)
+      await db('scans')
+        .where({ id: scanId })
+        .update({ counts: JSON.stringify(scan.counts), folders: JSON.stringify(scan.states) });
+    if ('row' in scan && ending.state === 'completed' && !row.targets) {
+      await db('libraries')
+        .where({ id: row.library_id })
+        .whereNull('first_scanned_at')
+        .update({ first_scanned_at: new Date() });
+    }
+    await end(work, db, {
+      row: 'row' in scan ? { ...row, counts: scan.counts } : row,
+      state: ending.state,
+      error: ending.error ?? null,
+    });
+    await countFolders(db, row.library_id);
+    await trim(db, row.library_id);
+  });
+  await withoutFail(() => work.redis.del(liveKey(scanId)), 0);
+}
+
+/** Items of each folder, for the library's answer. */
+async function countFolders(db: Db, libraryId: string): Promise<void> {
+  await db.raw(
+    `update library_folders f set item_count = n.items from (
+       select lf.id, (select count(distinct m.item_id) from media_files m where m.folder_id = lf.id)::int as items
+       from library_folders lf where lf.library_id = ?) n
+     where f.id = n.id and f.item_count <> n.items`,
+    [libraryId],
+  );
+}
+
+const KEPT = 200;
+const KEPT_ISSUES = 20;
+
+/** The last 200 scans of a library stay, issues with the last 20; a question that nobody answered stays too. */
+async function trim(db: Db, libraryId: string): Promise<void> {
+  await db.raw(
+    `with ranked as (select id, guard, state, row_number() over (order by queued_at desc, id desc) as place from scans where library_id = ?)
+     delete from scans s using ranked r where s.id = r.id and r.place > ${KEPT} and r.guard is null and r.state not in ('queued', 'running')`,
+    [libraryId],
+  );
+  await db.raw(
+    `delete from scan_issues i using (select id, row_number() over (order by queued_at desc, id desc) as place from scans where library_id = ?) r
+     where i.scan_id = r.id and r.place > ${KEPT_ISSUES}`,
+    [libraryId],
+  );
+}

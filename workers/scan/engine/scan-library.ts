@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
+import { settingsOf } from '#areas/libraries/public.ts';
+import { requestScan } from '#areas/scanning/public.ts';
+import { findStorages } from '#areas/storage/public.ts';
+import { databaseAway } from '#platform/db.ts';
+import type { JobPayload } from '#platform/jobs.ts';
+import { FinalFailure, type Work } from '#workers/work.ts';
+import { groupedTypes } from '../group/index.ts';
+import type { ScannedFolder, ScannedLibrary } from '../store/context.ts';
+import { reasonOf, scanFolder, takeUnsettled } from './folder-scan.ts';
+import { keepLease } from './lease.ts';
+import { trashOverdue } from './missing.ts';
+import { tellProgress } from './progress.ts';
+import { type Begun, begin, finishScan } from './record.ts';
+import { Cancelled, LeaseLost, newCounts, type Scan, type ScanOptions } from './scan.ts';
+
+const defaults: ScanOptions = { settleMs: 10_000, concurrency: availableParallelism() };
+
+/** Handler of job `library.scan`. May be stopped or killed at any time: another worker goes on from the last batch that was written. */
+export async function scanLibrary(
+  { libraryId, scanId }: JobPayload<'library.scan'>,
+  work: Work,
+  options: Partial<ScanOptions> = {},
+): Promise<void> {
+  const token = randomUUID();
+  const begun = await begin(work, { scanId, token });
+  if (begun.state !== 'running') return;
+  const lease = keepLease({ db: work.db, scanId, token });
+  try {
+    const signal = AbortSignal.any([work.signal, lease.signal]);
+    await run(await prepare(work, { begun, libraryId, token, signal, options: { ...defaults, ...options } }));
+  } catch (error) {
+    await afterFault(work, { scanId, token, error: reasonOf(lease.signal, error), began: begun.row.started_at });
+  } finally {
+    lease.stop();
+  }
+}
+
+interface Preparing {
+  begun: Begun;
+  libraryId: string;
+  token: string;
+  signal: AbortSignal;
+  options: ScanOptions;
+}
+
+interface LibraryRow {
+  id: string;
+  type: string;
+  settings: ScannedLibrary['settings'];
+  first_scanned_at: Date | null;
+}
+
+async function prepare(work: Work, { begun, libraryId, token, signal, options }: Preparing): Promise<Scan> {
+  const { db, settings } = work;
+  const library = await db('libraries')
+    .where({ id: libraryId })
+    .whereNull('deleted_at')
+    .first<LibraryRow | undefined>();
+  if (!library) throw new Cancelled('the library is gone');
+  const place = {
+    language: settings.get('metadata.language') ?? settings.get('server.language'),
+    country: settings.get('server.country'),
+  };
+  if (begun.row.include_ignored) await db('ignored_files').where({ library_id: libraryId }).delete();
+  const marks = await db('ignored_files')
+    .where({ library_id: libraryId })
+    .select<{ storage_id: string; path: string }[]>('storage_id', 'path');
+  return {
+    row: begun.row,
+    work,
+    library: {
+      id: library.id,
+      type: library.type,
+      settings: settingsOf(library, place),
+      first: library.first_scanned_at === null,
+    },
+    folders: await foldersOf(work, libraryId),
+    token,
+    signal,
+    counts: newCounts(begun.row.counts),
+    states: [],
+    passedOver: new Set(marks.map((mark) => `${mark.storage_id} ${mark.path}`)),
+    options,
+    unsettled: [],
+  };
+}
+
+async function foldersOf({ db, config }: Work, libraryId: string): Promise<ScannedFolder[]> {
+  const rows = await db('library_folders')
+    .where({ library_id: libraryId })
+    .orderBy(['added_at', 'id'])
+    .select<{ id: string; storage_id: string; path: string }[]>('id', 'storage_id', 'path');
+  const storages = await findStorages(
+    db,
+    rows.map((row) => row.storage_id),
+  );
+  return rows.map((row) => {
+    const storage = storages.get(row.storage_id);
+    const root = config.mediaRoots.find((one) => one.name === storage?.rootName);
+    return {
+      id: row.id,
+      storageId: row.storage_id,
+      path: row.path,
+      root: root && storage ? join(root.path, storage.path) : '',
+    };
+  });
+}
+
+async function run(scan: Scan): Promise<void> {
+  const progress = tellProgress(scan);
+  try {
+    if ((groupedTypes as readonly string[]).includes(scan.library.type)) await listAll(scan);
+    const rest = await takeUnsettled(scan);
+    const listed = scan.states.filter((state) => state.state === 'listed').map((state) => state.folderId);
+    if (!scan.row.targets) await trashOverdue(scan, listed);
+    scan.counts.total = scan.counts.found;
+    await finishScan(scan, { state: 'completed' });
+    if (rest.length > 0) await comeBack(scan, rest);
+  } finally {
+    progress.stop();
+  }
+}
+
+async function listAll(scan: Scan): Promise<void> {
+  const { targets } = scan.row;
+  for (const folder of scan.folders) {
+    if (!targets) await scanFolder(scan, folder, [folder.path]);
+    const mine = targets?.filter((target) => target.folderId === folder.id) ?? [];
+    if (mine.length > 0) await scanFolder(scan, folder, await startsOf(folder, mine));
+  }
+}
+
+/** Where the targets begin; a path that is not there is scanned as its nearest parent, and what lies in another is not listed twice. */
+async function startsOf(folder: ScannedFolder, targets: readonly { path?: string | undefined }[]): Promise<string[]> {
+  const starts = new Set<string>();
+  for (const { path = '' } of targets) {
+    const below = path
+      .split('/')
+      .filter((part) => part !== '' && part !== '.')
+      .join('/');
+    starts.add(await nearest(folder, [folder.path, below].filter((part) => part !== '').join('/')));
+  }
+  const covers = (outer: string, inner: string): boolean =>
+    outer !== inner && (outer === '' || inner.startsWith(`${outer}/`));
+  return [...starts].filter((one) => ![...starts].some((other) => covers(other, one)));
+}
+
+async function nearest(folder: ScannedFolder, path: string): Promise<string> {
+  let at = path;
+  while (at !== folder.path) {
+    const found = await stat(join(folder.root, at)).catch(() => undefined);
+    if (found?.isDirectory()) return at;
+    at = dirname(at) === '.' ? '' : dirname(at);
+  }
+  return at;
+}
+
+const LATER_MS = 15_000;
+/** As many as the job has. */
+const ATTEMPTS = 5;
+
+/** A scan of the directories whose files were still being written. */
+async function comeBack(scan: Scan, rest: readonly { folderId: string; path: string }[]): Promise<void> {
+  const targets = rest.map(({ folderId, path }) => {
+    const folder = scan.folders.find((one) => one.id === folderId);
+    return { folderId, path: folder?.path ? path.slice(folder.path.length + 1) : path };
+  });
+  await scan.work.db.transaction((db) =>
+    requestScan(db, {
+      libraryId: scan.library.id,
+      mode: 'full',
+      trigger: 'watch',
+      targets,
+      runAt: new Date(Date.now() + LATER_MS),
+    }),
+  );
+}
+
+interface Fault {
+  scanId: string;
+  token: string;
+  error: unknown;
+  began: Date | null;
+}
+
+/** A stopped or failed attempt leaves the scan running for the next one; what another attempt will not mend ends it. */
+async function afterFault(work: Work, fault: Fault): Promise<void> {
+  const { error } = fault;
+  if (error instanceof LeaseLost) return;
+  if (error instanceof Cancelled || String(work.signal.reason) === 'cancelled') {
+    await finishScan({ work, ...fault }, { state: 'cancelled' });
+    return;
+  }
+  if (isLast(work, error)) {
+    const reason = error instanceof FinalFailure ? error.code : 'failed';
+    const message = error instanceof Error ? error.message.slice(0, 300) : 'unknown';
+    await finishScan({ work, ...fault }, { state: 'failed', error: { code: 'INTERNAL', reason, message } });
+  }
+  throw error;
+}
+
+function isLast(work: Work, error: unknown): boolean {
+  if (work.signal.aborted || databaseAway(error)) return false;
+  return work.attempt >= ATTEMPTS || error instanceof FinalFailure;
+}

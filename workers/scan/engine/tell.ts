@@ -1,0 +1,82 @@
+import type { Db } from '#platform/db.ts';
+import { rowsOf } from '../store/context.ts';
+import type { WrittenFile } from '../store/files.ts';
+import type { Resolved } from '../store/item-rows.ts';
+import type { Scan } from './scan.ts';
+
+interface Told {
+  resolved: Resolved;
+  files: readonly WrittenFile[];
+  /** Files whose sidecars changed. */
+  touched: ReadonlySet<string>;
+  /** Items whose sums changed. */
+  rolled: readonly string[];
+  /** Items that went. */
+  left: readonly string[];
+}
+
+/** Events of one batch (none during the first scan of a library), and jobs for files whose container has no keyframe index. */
+export async function tellOfItems(scan: Scan, db: Db, told: Told): Promise<void> {
+  await askForKeyframes(scan, db, told.files);
+  if (scan.library.first) return;
+  const added = told.files
+    .filter(({ placed }) => told.resolved.added.has(placed.itemId) && !placed.draft.extra)
+    .map(({ placed }) => placed.itemId);
+  const refreshed = told.files
+    .filter(({ id, placed }) => placed.read !== undefined || told.touched.has(id))
+    .map(({ placed }) => placed.itemId);
+  const updated = new Set([...told.resolved.changed, ...told.rolled, ...refreshed]);
+  await tell(scan, db, { name: 'item.added', ids: [...new Set(added)] });
+  await tell(scan, db, {
+    name: 'item.updated',
+    ids: [...updated].filter((id) => !told.resolved.added.has(id) && !told.left.includes(id)),
+  });
+  await tell(scan, db, { name: 'item.deleted', ids: told.left });
+}
+
+interface News {
+  name: 'item.added' | 'item.updated' | 'item.deleted';
+  ids: readonly string[];
+  changed?: string[];
+}
+
+/** One event for each item, with what readers with `library:manage` see of it. */
+export async function tell({ work, library }: Scan, db: Db, { name, ids, changed }: News): Promise<void> {
+  if (ids.length === 0) return;
+  const rows = await rowsOf<{ id: string; type: string; title: string; age_years: number | null }>(
+    db,
+    'select id, type, title, age_years from items where id = any(?::uuid[])',
+    [ids],
+  );
+  const known = new Map(rows.map((row) => [row.id, row]));
+  for (const itemId of ids) {
+    const row = known.get(itemId);
+    await work.emit(db, name, {
+      payload: {
+        itemId,
+        libraryId: library.id,
+        ...(row && { type: row.type, title: row.title }),
+        ...(changed && { changed }),
+      },
+      facts: { libraryId: library.id, itemId, ...(row?.age_years ? { ageYears: row.age_years } : {}) },
+    });
+  }
+}
+
+async function askForKeyframes({ work, library }: Scan, db: Db, files: readonly WrittenFile[]): Promise<void> {
+  for (const { id, placed } of files) {
+    const { read } = placed;
+    if (!read || !('probed' in read) || read.probed.keyframes) continue;
+    if (!read.probed.file.streams.some((stream) => stream.kind === 'video' && !stream.attachedPicture)) continue;
+    await work.enqueue(db, 'media.keyframes', {
+      payload: { fileId: id },
+      options: {
+        key: `media.keyframes:${id}`,
+        priority: 70,
+        cause: 'scan',
+        libraryId: library.id,
+        target: { kind: 'file', id },
+      },
+    });
+  }
+}

@@ -1,0 +1,74 @@
+import type { Db } from '#platform/db.ts';
+import type { Draft } from '../group/draft.ts';
+import type { ScannedFolder, Writing } from '../store/context.ts';
+import { type Placed, writeFiles } from '../store/files.ts';
+import { nameOf, type Resolved } from '../store/item-rows.ts';
+import { findExisting, writeItems } from '../store/items.ts';
+import type { KnownFile } from '../store/known.ts';
+import { leaveItems } from '../store/leave.ts';
+import { writeLocalMetadata } from '../store/local-metadata.ts';
+import { moveFiles } from '../store/move.ts';
+import { addToLibrary, measure, nextChange, rollUpItems, withParents } from '../store/rollup.ts';
+import { writeTracks } from '../store/tracks.ts';
+import type { Readings } from './read-files.ts';
+import type { Scan } from './scan.ts';
+import { tellOfItems } from './tell.ts';
+
+/** Drafts of some directories with what was read of their files. */
+export interface Part {
+  folder: ScannedFolder;
+  drafts: readonly Draft[];
+  /** Rows that the files have already, by their present path. */
+  known: ReadonlyMap<string, KnownFile>;
+  readings: Readings;
+}
+
+/** Writes items, files and streams of one part, with the sums above them and the events, in the caller's transaction. */
+export async function writePart(scan: Scan, db: Db, part: Part): Promise<void> {
+  const { library, row } = scan;
+  const writing: Writing = { db, scanId: row.id, library, folder: part.folder, seq: await nextChange(db, library.id) };
+  const known = new Map([...part.known, ...part.readings.moved]);
+  const former = [
+    ...new Set(part.drafts.flatMap((draft) => draft.files.flatMap((file) => known.get(file.path)?.item_id ?? []))),
+  ];
+  const existing = await findExisting(writing, part.drafts);
+  const old = await withParents(db, [...former, ...existing.values()]);
+  const before = await measure(db, old);
+  await moveFiles(writing, part.readings.moved, part.drafts);
+  const resolved = await writeItems(writing, { drafts: part.drafts, known, existing });
+  const files = await writeFiles(writing, placedFiles(part, known, resolved));
+  const touched = await writeTracks(writing, files);
+  await writeLocalMetadata(writing, part.drafts, resolved);
+  const left = await leaveItems(writing, former);
+  const { changed } = await rollUpItems(writing, [...resolved.ids.values(), ...former]);
+  const after = await measure(db, await withParents(db, [...old, ...resolved.ids.values()]));
+  await addToLibrary(db, library.id, { before, after });
+  count(
+    scan,
+    part,
+    files.map((file) => file.placed),
+  );
+  await tellOfItems(scan, db, { resolved, files, touched, rolled: changed, left });
+}
+
+function placedFiles(part: Part, known: ReadonlyMap<string, KnownFile>, resolved: Resolved): Placed[] {
+  return part.drafts.flatMap((draft) => {
+    const itemId = resolved.ids.get(nameOf(draft));
+    if (itemId === undefined) return [];
+    return draft.files.map((file) => ({
+      draft,
+      file,
+      itemId,
+      known: known.get(file.path),
+      read: part.readings.read.get(file.path),
+    }));
+  });
+}
+
+function count(scan: Scan, { readings }: Part, placed: readonly Placed[]): void {
+  for (const { file, known, read } of placed) {
+    if (readings.moved.has(file.path)) scan.counts.moved += 1;
+    else if (!known) scan.counts.added += 1;
+    else if (read) scan.counts.updated += 1;
+  }
+}

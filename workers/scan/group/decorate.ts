@@ -1,0 +1,96 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { kindOf } from '../names/kinds.ts';
+import { NFO_BYTES, type Nfo, readNfo } from '../names/nfo.ts';
+import { readName, titleKey } from '../names/title.ts';
+import type { WalkedFile } from '../walk/types.ts';
+import type { Draft, Grouping } from './draft.ts';
+import { artworkOf, inside, nfoName } from './local.ts';
+
+const SHARED_NFO: Readonly<Record<string, readonly string[]>> = {
+  movie: ['movie.nfo', 'video_ts.nfo'],
+  episode: [],
+  video: [],
+};
+const SHOW_NFO = ['tvshow.nfo'];
+const REMEMBERED = 200;
+
+export interface NfoIssue {
+  path: string;
+  detail: string;
+}
+
+/** Reads NFO files and the pictures of a show's own folder, which lies above the directory of its episodes. One for each scan. */
+export class Decoration {
+  readonly issues: NfoIssue[] = [];
+  readonly #root: string;
+  readonly #folders = new Map<string, Promise<WalkedFile[]>>();
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  async decorate(drafts: readonly Draft[], grouping: Grouping): Promise<void> {
+    for (const draft of drafts) {
+      if (draft.type === 'show') await this.#show(draft, grouping);
+      else await this.#leaf(draft, grouping);
+    }
+  }
+
+  async #leaf(draft: Draft, grouping: Grouping): Promise<void> {
+    const [first] = draft.files;
+    if (!first) return;
+    const alone = draft.type === 'movie' && grouping.within.length > 0;
+    const name = nfoName(grouping.files, first.walked.name, alone ? (SHARED_NFO[draft.type] ?? []) : []);
+    const nfo = name && (await this.#nfo(inside(grouping.directory, name)));
+    if (nfo) draft.nfo = nfo;
+  }
+
+  async #show(draft: Draft, grouping: Grouping): Promise<void> {
+    for (let up = 0; up < Math.min(3, grouping.within.length); up += 1) {
+      const name = grouping.within.at(-1 - up) ?? '';
+      const directory = up === 0 ? grouping.directory : grouping.directory.split('/').slice(0, -up).join('/');
+      const files = up === 0 ? grouping.files : await this.#list(directory);
+      const nfo = files.find((file) => SHOW_NFO.includes(file.name.toLowerCase()));
+      if (!nfo && titleKey(readName(name).title) !== titleKey(draft.title)) continue;
+      draft.artwork = artworkOf({ ...grouping, directory, files }, '', true);
+      const read = nfo && (await this.#nfo(inside(directory, nfo.name)));
+      if (read) draft.nfo = read;
+      return;
+    }
+  }
+
+  #list(directory: string): Promise<WalkedFile[]> {
+    const known = this.#folders.get(directory);
+    if (known) return known;
+    if (this.#folders.size >= REMEMBERED) this.#folders.clear();
+    const listed = localFiles(join(this.#root, directory)).catch(() => []);
+    this.#folders.set(directory, listed);
+    return listed;
+  }
+
+  async #nfo(path: string): Promise<Nfo | undefined> {
+    try {
+      const absolute = join(this.#root, path);
+      if ((await stat(absolute)).size > NFO_BYTES) return this.#bad(path, 'too large');
+      return readNfo(await readFile(absolute, 'utf8')) ?? this.#bad(path, 'not an NFO');
+    } catch {
+      return this.#bad(path, 'unreadable');
+    }
+  }
+
+  #bad(path: string, detail: string): undefined {
+    this.issues.push({ path, detail });
+    return undefined;
+  }
+}
+
+async function localFiles(absolute: string): Promise<WalkedFile[]> {
+  const names = (await readdir(absolute)).filter((name) => kindOf(name) === 'picture' || kindOf(name) === 'nfo');
+  return Promise.all(
+    names.map(async (name) => {
+      const { size, mtimeMs, ino } = await stat(join(absolute, name));
+      return { name, size, mtimeMs, inode: String(ino) };
+    }),
+  );
+}

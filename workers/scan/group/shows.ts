@@ -1,0 +1,126 @@
+import { kindOf, splitName } from '../names/kinds.ts';
+import { type Episode, readEpisode, seasonOf } from '../names/shows.ts';
+import { type Named, readName, tidy, titleKey } from '../names/title.ts';
+import type { WalkedFile } from '../walk/types.ts';
+import type { Draft, Grouped, Grouping, ItemKey } from './draft.ts';
+import { artworkOf, draftFile } from './local.ts';
+import { extraDraft } from './movies.ts';
+
+interface Placed {
+  file: WalkedFile;
+  episode: Episode;
+}
+
+/** Shows, seasons and episodes of one directory. */
+export function groupShows(grouping: Grouping): Grouped {
+  const videos = grouping.files.filter((file) => kindOf(file.name) === 'video');
+  if (videos.length === 0) return { drafts: folderDraft(grouping), unrecognised: [] };
+  const placed: Placed[] = [];
+  const unrecognised: string[] = [];
+  for (const file of videos) {
+    const episode = readEpisode([...grouping.within, file.name]);
+    if (episode) placed.push({ file, episode });
+    else unrecognised.push(file.name);
+  }
+  const shows = unique(placed.map(({ episode }) => showDraft(episode.show)));
+  const seasons = unique(placed.flatMap(({ episode }) => seasonDraft(episode) ?? []));
+  const episodes = [
+    ...Map.groupBy(
+      placed.filter(({ episode }) => !episode.extra),
+      ({ episode }) => episodeKey(episode),
+    ).values(),
+  ];
+  const extras = placed.filter(({ episode }) => episode.extra);
+  return {
+    drafts: [
+      ...shows,
+      ...seasons,
+      ...episodes.map((versions) => episodeDraft(grouping, versions)),
+      ...extras.map(({ file, episode }) => showExtra(grouping, file, episode)),
+    ],
+    unrecognised,
+  };
+}
+
+/** A folder with pictures or an NFO and no videos may be a show's: they are its own once it is known. */
+function folderDraft(grouping: Grouping): Draft[] {
+  const name = grouping.within.at(-1);
+  const tells = grouping.files.some(({ name: file }) => kindOf(file) === 'picture' || kindOf(file) === 'nfo');
+  if (name === undefined || !tells || seasonOf(name) !== undefined) return [];
+  return [{ ...showDraft(readName(name)), onlyKnown: true }];
+}
+
+function unique(drafts: readonly Draft[]): Draft[] {
+  return [...new Map(drafts.map((draft) => [draft.key, draft])).values()];
+}
+
+function showKey({ title, year }: Named): string {
+  return `${titleKey(title)}|${year ?? ''}`;
+}
+
+function showDraft(show: Named): Draft {
+  const year = show.year === undefined ? {} : { year: show.year };
+  return {
+    type: 'show',
+    key: showKey(show),
+    top: true,
+    title: show.title,
+    ...year,
+    ids: show.ids,
+    artwork: {},
+    files: [],
+  };
+}
+
+function seasonDraft({ show, season }: Episode): Draft | undefined {
+  if (season === undefined) return undefined;
+  return {
+    type: 'season',
+    key: `${showKey(show)}/s${season}`,
+    parent: { type: 'show', key: showKey(show) },
+    top: false,
+    title: season === 0 ? 'Specials' : `Season ${season}`,
+    index: season,
+    ids: {},
+    artwork: {},
+    files: [],
+  };
+}
+
+function episodeKey({ show, season, number, date }: Episode): string {
+  return `${showKey(show)}/${date === undefined ? `s${season ?? 1}e${number ?? 0}` : `d${date}`}`;
+}
+
+/** Several files of one number are its versions, the highest resolution first. */
+function episodeDraft(grouping: Grouping, versions: readonly Placed[]): Draft {
+  const ranked = versions.map((own) => ({ ...own, named: readName(splitName(own.file.name).stem) }));
+  ranked.sort((a, b) => (b.named.resolution ?? 0) - (a.named.resolution ?? 0) || (a.file.name < b.file.name ? -1 : 1));
+  const { episode, file } = ranked[0] as Placed;
+  const parent: ItemKey = { type: 'season', key: `${showKey(episode.show)}/s${episode.season ?? 1}` };
+  return {
+    type: 'episode',
+    key: episodeKey(episode),
+    parent,
+    grandparent: { type: 'show', key: showKey(episode.show) },
+    top: false,
+    title: episode.title ?? episode.date ?? `Episode ${episode.number ?? 0}`,
+    ...(episode.number === undefined ? {} : { index: episode.number }),
+    ...(episode.numberEnd === undefined ? {} : { indexEnd: episode.numberEnd }),
+    ...(episode.date === undefined ? {} : { releasedOn: episode.date }),
+    parentIndex: episode.season ?? 1,
+    ids: {},
+    artwork: artworkOf(grouping, file.name, false),
+    files: ranked.map(({ file: { name }, named }, rank) => {
+      const label = named.resolution ? `${named.resolution}p` : tidy(splitName(name).stem);
+      return draftFile(grouping, name, ranked.length > 1 ? { rank, edition: label } : { rank });
+    }),
+  };
+}
+
+function showExtra(grouping: Grouping, file: WalkedFile, { show, season, extra }: Episode): Draft {
+  const of: ItemKey =
+    season === undefined
+      ? { type: 'show', key: showKey(show) }
+      : { type: 'season', key: `${showKey(show)}/s${season}` };
+  return extraDraft(grouping, { name: file.name, kind: extra?.kind ?? 'other', of });
+}

@@ -1,0 +1,138 @@
+import { languageTag } from '#workers/probe/languages.ts';
+import { kindOf, splitName } from './kinds.ts';
+
+/** What `name.lang.flag.ext` says of a subtitle or sound beside a video. */
+export interface Sidecar {
+  kind: 'subtitle' | 'audio';
+  codec: string;
+  language?: string;
+  title?: string;
+  default: boolean;
+  forced: boolean;
+  hearingImpaired: boolean;
+}
+
+const CODECS: Readonly<Record<string, string>> = {
+  srt: 'subrip',
+  ass: 'ass',
+  ssa: 'ass',
+  vtt: 'webvtt',
+  sup: 'pgs',
+  idx: 'vobsub',
+  sub: 'microdvd',
+  smi: 'sami',
+  ttml: 'ttml',
+  mka: 'mka',
+  thd: 'truehd',
+};
+const FLAGS: Readonly<Record<string, 'default' | 'forced' | 'hearingImpaired'>> = {
+  default: 'default',
+  forced: 'forced',
+  foreign: 'forced',
+  sdh: 'hearingImpaired',
+  cc: 'hearingImpaired',
+  hi: 'hearingImpaired',
+};
+
+/** Reads the words between the video's name and the extension; nothing when the file belongs to another. */
+export function readSidecar(name: string, videoStem: string): Sidecar | undefined {
+  const kind = kindOf(name);
+  const { stem, extension } = splitName(name);
+  if (kind !== 'subtitle' && kind !== 'audio') return undefined;
+  if (!stem.startsWith(videoStem) || !/^(?:$|[._\s-])/.test(stem.slice(videoStem.length))) return undefined;
+  const words = stem
+    .slice(videoStem.length)
+    .split('.')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+  return { kind, codec: CODECS[extension] ?? extension, ...flagsOf(words) };
+}
+
+type Flags = Omit<Sidecar, 'kind' | 'codec'>;
+
+function flagsOf(words: readonly string[]): Flags {
+  const flags: Flags = { default: false, forced: false, hearingImpaired: false };
+  const rest: string[] = [];
+  for (const word of words) if (!noteFlag(flags, { word, words })) rest.push(word);
+  const title = rest.filter((word) => !(flags.language === undefined && noteLanguage(flags, word))).join(' ');
+  return title === '' ? flags : { ...flags, title: title.replaceAll(/^[-\s]+/g, '') };
+}
+
+interface Place {
+  word: string;
+  words: readonly string[];
+}
+
+/** `hi` alone is Hindi; beside a language it says "hearing impaired". */
+function noteFlag(flags: Flags, { word, words }: Place): boolean {
+  const low = word.toLowerCase();
+  const flag = FLAGS[low];
+  if (!flag) return false;
+  if (low === 'hi' && !words.some((other) => other !== word && isLanguage(other))) return false;
+  flags[flag] = true;
+  return true;
+}
+
+function noteLanguage(flags: Flags, word: string): boolean {
+  if (!isLanguage(word)) return false;
+  const tag = languageTag(NAMES[word.toLowerCase()] ?? word);
+  if (tag === undefined) return false;
+  flags.language = tag;
+  return true;
+}
+
+/** Names that people write instead of a code. */
+const NAMES: Readonly<Record<string, string>> = {
+  english: 'en',
+  german: 'de',
+  deutsch: 'de',
+  french: 'fr',
+  spanish: 'es',
+  italian: 'it',
+  japanese: 'ja',
+  portuguese: 'pt',
+  brazilian: 'pt-BR',
+  dutch: 'nl',
+  swedish: 'sv',
+  russian: 'ru',
+  chinese: 'zh',
+  korean: 'ko',
+  arabic: 'ar',
+  hindi: 'hi',
+  polish: 'pl',
+  turkish: 'tr',
+};
+const known = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
+
+/** A code that Intl has a name for, or a name of the list. */
+function isLanguage(word: string): boolean {
+  if (NAMES[word.toLowerCase()]) return true;
+  if (!/^[a-z]{2,3}(?:-[a-z0-9]{2,8})*$/i.test(word)) return false;
+  const tag = languageTag(word);
+  if (tag === undefined) return false;
+  try {
+    return known.of(tag) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** The kinds of local pictures, by the names they are given. */
+const PICTURES: readonly (readonly [kind: string, names: readonly string[]])[] = [
+  ['poster', ['poster', 'folder', 'cover', 'movie', 'show']],
+  ['backdrop', ['backdrop', 'fanart', 'background', 'art']],
+  ['logo', ['logo', 'clearlogo']],
+  ['thumb', ['thumb', 'landscape']],
+];
+
+/** The kind of picture a file beside a video or in its folder is: `poster.jpg`, `<video>-poster.jpg`, `<video>.jpg`. */
+export function pictureKind(name: string, videoStem: string): { kind: string; own: boolean } | undefined {
+  if (kindOf(name) !== 'picture') return undefined;
+  const stem = splitName(name).stem.toLowerCase();
+  const video = videoStem.toLowerCase();
+  if (videoStem !== '' && stem === video) return { kind: 'thumb', own: true };
+  const own = videoStem !== '' && stem.startsWith(`${video}-`);
+  const word = own ? stem.slice(video.length + 1) : stem;
+  const found = PICTURES.find(([, names]) => names.includes(word.replace(/-?\d{1,2}$/, '')));
+  return found && { kind: found[0], own };
+}

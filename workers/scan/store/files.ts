@@ -1,0 +1,162 @@
+import { newId } from '#platform/ids.ts';
+import type { ProbedFile } from '#platform/media.ts';
+import { encodeKeyframes } from '#workers/probe/keyframes.ts';
+import { PROBE_VERSION, type Probed } from '#workers/probe/probe.ts';
+import type { Draft, DraftFile } from '../group/draft.ts';
+import { recordset, type Writing } from './context.ts';
+import type { KnownFile } from './known.ts';
+
+/** What was read of a new or changed file. */
+export type Read = { hash: Buffer } & ({ probed: Probed } | { fault: string });
+
+export interface Placed {
+  draft: Draft;
+  file: DraftFile;
+  itemId: string;
+  known: KnownFile | undefined;
+  /** Absent when the file did not change. */
+  read: Read | undefined;
+}
+
+export interface WrittenFile {
+  id: string;
+  placed: Placed;
+}
+
+/** Writes the rows of media files with their streams and chapters; gives every file its id. */
+export async function writeFiles(writing: Writing, all: readonly Placed[]): Promise<WrittenFile[]> {
+  const written = all.map((placed) => ({ id: placed.known?.id ?? newId(), placed }));
+  const read = written.filter(({ placed }) => placed.read);
+  await insertFiles(
+    writing,
+    read.filter(({ placed }) => !placed.known),
+  );
+  await replaceFiles(
+    writing,
+    read.filter(({ placed }) => placed.known),
+  );
+  await placeFiles(
+    writing,
+    written.filter(({ placed }) => !placed.read),
+  );
+  await writeStreams(writing, read);
+  return written;
+}
+
+const RECORD = `jsonb_to_recordset(?::jsonb) as r(id uuid, item_id uuid, path text, size_bytes bigint, modified_ms double precision, inode text,
+  edition text, edition_rank int, part int, parts int, container text, duration_ms bigint, start_ms bigint, bitrate bigint, probe jsonb,
+  probe_fault text, probe_version int, keyframes text, sampled_hash text)`;
+const PLACE = ['item_id', 'edition', 'edition_rank', 'part', 'parts'];
+const CONTENT = ['container', 'duration_ms', 'start_ms', 'bitrate', 'probe', 'probe_fault', 'probe_version'];
+const COLUMNS = ['path', 'size_bytes', 'modified_ms', 'inode', ...PLACE, ...CONTENT];
+const BYTES = `decode(r.keyframes, 'hex'), decode(r.sampled_hash, 'hex')`;
+
+async function insertFiles({ db, library, folder }: Writing, files: readonly WrittenFile[]): Promise<void> {
+  if (files.length === 0) return;
+  await db.raw(
+    `insert into media_files (library_id, folder_id, storage_id, probed_at, id, ${COLUMNS.join()}, keyframes, sampled_hash)
+     select ?, ?, ?, now(), r.id, ${COLUMNS.map((column) => `r.${column}`).join()}, ${BYTES} from ${RECORD}`,
+    [library.id, folder.id, folder.storageId, recordset(files.map(rowOf))],
+  );
+}
+
+/** New content under a known path, or a file that moved here: the row and its id stay. */
+async function replaceFiles({ db, library, folder }: Writing, files: readonly WrittenFile[]): Promise<void> {
+  if (files.length === 0) return;
+  await db.raw(
+    `update media_files f set (library_id, folder_id, storage_id, probed_at, missing_since, absent_scan, absence_kept, updated_at,
+       ${COLUMNS.join()}, keyframes, sampled_hash)
+     = (?, ?, ?, now(), null, null, false, now(), ${COLUMNS.map((column) => `r.${column}`).join()}, ${BYTES}) from ${RECORD} where f.id = r.id`,
+    [library.id, folder.id, folder.storageId, recordset(files.map(rowOf))],
+  );
+}
+
+/** Unchanged content: only its place may be another, and it may have come back. */
+async function placeFiles({ db }: Writing, files: readonly WrittenFile[]): Promise<void> {
+  if (files.length === 0) return;
+  await db.raw(
+    `update media_files f set (${PLACE.join()}, missing_since, absent_scan, absence_kept, updated_at)
+     = (${PLACE.map((column) => `r.${column}`).join()}, null, null, false, now()) from ${RECORD}
+     where f.id = r.id and (${PLACE.map((column) => `f.${column}`).join()}, f.missing_since, f.absent_scan, f.absence_kept)
+       is distinct from (${PLACE.map((column) => `r.${column}`).join()}, null::timestamptz, null::uuid, false)`,
+    [recordset(files.map(({ id, placed }) => ({ id, ...placeOf(placed) })))],
+  );
+}
+
+function placeOf({ itemId, file }: Placed): Record<string, unknown> {
+  return { item_id: itemId, edition: file.edition, edition_rank: file.rank, part: file.part, parts: file.parts };
+}
+
+function rowOf({ id, placed }: WrittenFile): Record<string, unknown> {
+  const { file, read } = placed;
+  return {
+    id,
+    path: file.path,
+    size_bytes: file.walked.size,
+    modified_ms: file.walked.mtimeMs,
+    inode: file.walked.inode,
+    ...placeOf(placed),
+    probe_version: PROBE_VERSION,
+    sampled_hash: read?.hash.toString('hex'),
+    ...(read && 'probed' in read ? contentOf(read.probed) : { probe_fault: read?.fault }),
+  };
+}
+
+function contentOf({ file, keyframes }: Probed): Record<string, unknown> {
+  return {
+    container: file.container,
+    duration_ms: file.durationMs,
+    start_ms: file.startMs,
+    bitrate: file.bitrate,
+    probe: file,
+    keyframes: keyframes && encodeKeyframes(keyframes).toString('hex'),
+  };
+}
+
+async function writeStreams({ db }: Writing, files: readonly WrittenFile[]): Promise<void> {
+  const ids = files.map(({ id }) => id);
+  if (ids.length === 0) return;
+  await db.raw('delete from media_streams where file_id = any(?::uuid[]) and external_path is null', [ids]);
+  await db.raw(`delete from chapters where file_id = any(?::uuid[]) and source = 'file'`, [ids]);
+  const probed = files.flatMap(({ id, placed: { read } }) =>
+    read && 'probed' in read ? [{ id, file: read.probed.file }] : [],
+  );
+  await db.raw(
+    `insert into media_streams (id, file_id, stream_index, kind, codec, language, title, is_default, forced, hearing_impaired, probe)
+     select * from jsonb_to_recordset(?::jsonb) as r(id uuid, file_id uuid, stream_index int, kind text, codec text, language text, title text,
+       is_default boolean, forced boolean, hearing_impaired boolean, probe jsonb)`,
+    [recordset(probed.flatMap(({ id, file }) => streamRows(id, file)))],
+  );
+  await db.raw(
+    `insert into chapters (file_id, number, title, start_ms, end_ms)
+     select * from jsonb_to_recordset(?::jsonb) as r(file_id uuid, number int, title text, start_ms bigint, end_ms bigint)
+     on conflict do nothing`,
+    [recordset(probed.flatMap(({ id, file }) => chapterRows(id, file)))],
+  );
+}
+
+function streamRows(fileId: string, file: ProbedFile): object[] {
+  return file.streams.map((stream) => ({
+    id: newId(),
+    file_id: fileId,
+    stream_index: stream.index,
+    kind: stream.kind,
+    codec: stream.codec,
+    language: stream.language,
+    title: stream.title?.slice(0, 500),
+    is_default: stream.default,
+    forced: stream.forced,
+    hearing_impaired: stream.hearingImpaired,
+    probe: stream,
+  }));
+}
+
+function chapterRows(fileId: string, file: ProbedFile): object[] {
+  return file.chapters.slice(0, 1000).map((chapter, number) => ({
+    file_id: fileId,
+    number,
+    title: chapter.title.slice(0, 500),
+    start_ms: chapter.startMs,
+    end_ms: chapter.endMs,
+  }));
+}

@@ -1,0 +1,88 @@
+import { newId } from '#platform/ids.ts';
+import type { Draft, ItemKey } from '../group/draft.ts';
+import { sortTitle } from '../names/title.ts';
+import type { Writing } from './context.ts';
+
+/** Which item each draft became. */
+export interface Resolved {
+  ids: Map<string, string>;
+  added: Set<string>;
+  changed: Set<string>;
+}
+
+export const nameOf = ({ type, key }: ItemKey): string => `${type} ${key}`;
+
+/** An index entry holds 2,704 bytes. */
+const MAX_TITLE = 300;
+
+interface Making {
+  draft: Draft;
+  /** Of the item that is there; absent makes one. */
+  id: string | undefined;
+  resolved: Resolved;
+  owners: ReadonlyMap<string, string>;
+  writing: Writing;
+}
+
+export interface ItemRow {
+  id: string;
+  name: string;
+  isNew: boolean;
+  [column: string]: unknown;
+}
+
+/** The row of a draft as the statements read it; nothing for an extra of something that is not there yet. */
+export function itemRow({ draft, id, resolved, owners, writing }: Making): ItemRow | undefined {
+  const owner = ownerOf(draft, owners);
+  if (draft.extra && owner === undefined) return undefined;
+  const { settings } = writing.library;
+  const idOf = (key: ItemKey | undefined): string | undefined => key && resolved.ids.get(nameOf(key));
+  return {
+    id: id ?? newId(),
+    isNew: id === undefined,
+    name: nameOf(draft),
+    type: draft.type,
+    identity_key: draft.key,
+    top: draft.top,
+    parent_id: idOf(draft.parent),
+    grandparent_id: idOf(draft.grandparent),
+    extra_of: owner,
+    extra_kind: draft.extra?.kind,
+    ...titlesOf(draft, settings.language),
+    ...numbersOf(draft),
+    ...textsOf(draft),
+    external_ids: { ...draft.ids, ...draft.nfo?.ids },
+    local_artwork: draft.artwork,
+    local: draft.nfo !== undefined && settings.preferLocal,
+  };
+}
+
+function ownerOf({ extra }: Draft, owners: ReadonlyMap<string, string>): string | undefined {
+  return extra && owners.get('key' in extra.of ? nameOf(extra.of) : `@${extra.of.directory}`);
+}
+
+function titlesOf({ title: named, nfo }: Draft, language: string): Record<string, unknown> {
+  const title = (nfo?.title ?? named).slice(0, MAX_TITLE);
+  const sorted = nfo?.sortTitle?.toLowerCase() ?? sortTitle(title, language);
+  return { title, sort_title: sorted.slice(0, MAX_TITLE), original_title: nfo?.originalTitle?.slice(0, MAX_TITLE) };
+}
+
+function numbersOf(draft: Draft): Record<string, unknown> {
+  return {
+    year: draft.nfo?.year ?? draft.year,
+    released_on: draft.nfo?.releasedOn ?? draft.releasedOn,
+    index_number: draft.index,
+    index_end: draft.indexEnd,
+    parent_index: draft.parentIndex,
+    airs_before: draft.nfo?.airsBefore,
+  };
+}
+
+function textsOf({ nfo }: Draft): Record<string, unknown> {
+  return {
+    overview: nfo?.plot,
+    tagline: nfo?.tagline,
+    age_rating: nfo?.ageRating,
+    rating: nfo?.rating !== undefined && nfo.rating <= 10 ? nfo.rating : undefined,
+  };
+}

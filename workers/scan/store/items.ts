@@ -1,0 +1,202 @@
+import type { Draft, ItemKey } from '../group/draft.ts';
+import { recordset, rowsOf, type Writing } from './context.ts';
+import { type ItemRow, itemRow, nameOf, type Resolved } from './item-rows.ts';
+import type { KnownFile } from './known.ts';
+
+/** Outermost first, so that every parent has its id before what lies in it. */
+const LEVELS: readonly ((draft: Draft) => boolean)[] = [
+  (draft) => draft.type === 'show',
+  (draft) => draft.type === 'season',
+  (draft) => draft.type !== 'show' && draft.type !== 'season' && !draft.extra,
+  (draft) => draft.extra !== undefined,
+];
+
+interface Grouped {
+  drafts: readonly Draft[];
+  known: ReadonlyMap<string, KnownFile>;
+  existing: ReadonlyMap<string, string>;
+}
+
+/** Makes and changes the items of the drafts. An item whose files moved or were renamed keeps its row under the new key. */
+export async function writeItems(writing: Writing, { drafts, known, existing }: Grouped): Promise<Resolved> {
+  const resolved: Resolved = { ids: new Map(), added: new Set(), changed: new Set() };
+  const claimed = new Set(existing.values());
+  const heirs = heirsOf(drafts, known);
+  for (const level of LEVELS) {
+    const mine = drafts.filter((draft) => level(draft) && !(draft.onlyKnown && !existing.has(nameOf(draft))));
+    const owners = await ownersOf(writing, drafts, resolved);
+    const rows = mine.flatMap((draft) => {
+      const id = existing.get(nameOf(draft)) ?? claim(heirs.get(nameOf(draft)), claimed);
+      return itemRow({ draft, id, resolved, owners, writing }) ?? [];
+    });
+    await upsert(writing, rows, resolved);
+  }
+  return resolved;
+}
+
+/** Items that are there under the drafts' keys, by `nameOf`. */
+export async function findExisting({ db, library }: Writing, drafts: readonly ItemKey[]): Promise<Map<string, string>> {
+  const found = await rowsOf<{ id: string; type: string; identity_key: string }>(
+    db,
+    `select i.id, i.type, i.identity_key from jsonb_to_recordset(?::jsonb) as r(type text, key text)
+     join items i on i.library_id = ? and i.type = r.type and i.identity_key = r.key`,
+    [recordset(drafts.map(({ type, key }) => ({ type, key }))), library.id],
+  );
+  return new Map(found.map((row) => [nameOf({ type: row.type, key: row.identity_key }), row.id]));
+}
+
+/** The item that a draft's files belonged to: its heir when the draft has no item of its own yet. Containers inherit only by a move. */
+function heirsOf(drafts: readonly Draft[], known: ReadonlyMap<string, KnownFile>): Map<string, string> {
+  const heirs = new Map<string, string>();
+  for (const draft of drafts) {
+    for (const file of draft.files) {
+      const before = known.get(file.path);
+      if (before?.item_type !== draft.type) continue;
+      inherit(heirs, draft, before.item_id);
+      if (before.moved) inherit(heirs, draft.parent, before.parent_id);
+      if (before.moved) inherit(heirs, draft.grandparent, before.grandparent_id);
+    }
+  }
+  return heirs;
+}
+
+function inherit(heirs: Map<string, string>, key: ItemKey | undefined, id: string | null): void {
+  if (key && id !== null && !heirs.has(nameOf(key))) heirs.set(nameOf(key), id);
+}
+
+function claim(id: string | undefined, claimed: Set<string>): string | undefined {
+  if (id === undefined || claimed.has(id)) return undefined;
+  claimed.add(id);
+  return id;
+}
+
+function directoryOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+/** Items that extras belong to when the draft names only a directory. */
+async function ownersOf(
+  { db, folder }: Writing,
+  drafts: readonly Draft[],
+  { ids }: Resolved,
+): Promise<Map<string, string>> {
+  const directories = drafts.flatMap(({ extra }) => (extra && 'directory' in extra.of ? [extra.of.directory] : []));
+  if (directories.length === 0) return ids;
+  const mine = drafts.flatMap((draft) => {
+    const id = ids.get(nameOf(draft));
+    return id === undefined || draft.extra
+      ? []
+      : draft.files.map((file) => [`@${directoryOf(file.path)}`, id] as const);
+  });
+  const found = await rowsOf<{ directory: string; id: string }>(
+    db,
+    `select distinct on (f.directory) f.directory, i.id from media_files f join items i on i.id = f.item_id
+     where f.folder_id = ? and f.directory = any(?::text[]) and i.extra_of is null order by f.directory, f.missing_since nulls first, i.id`,
+    [folder.id, directories],
+  );
+  return new Map([...found.map((row) => [`@${row.directory}`, row.id] as const), ...mine.toReversed(), ...ids]);
+}
+
+const RECORD = `jsonb_to_recordset(?::jsonb) as r(id uuid, type text, identity_key text, top boolean, parent_id uuid, grandparent_id uuid,
+  extra_of uuid, extra_kind text, title text, sort_title text, original_title text, year int, released_on date, index_number int,
+  index_end int, parent_index int, airs_before jsonb, overview text, tagline text, age_rating text, rating real, external_ids jsonb,
+  local_artwork jsonb, local boolean)`;
+const COLUMNS = `id, type, identity_key, top, parent_id, grandparent_id, extra_of, extra_kind, title, sort_title, original_title, year,
+  released_on, index_number, index_end, parent_index, airs_before, overview, tagline, age_rating, rating, external_ids, local_artwork`;
+
+/** A field that a person locked stays; one that an agent matched yields to an NFO alone; nothing told keeps what is there. */
+const told = (column: string, word: string): string =>
+  `case when '${word}' = any(i.locked_fields) or (i.matched and not r.local) then i.${column} else coalesce(r.${column}, i.${column}) end`;
+const FIELDS: readonly (readonly [column: string, word: string])[] = [
+  ['title', 'title'],
+  ['sort_title', 'sortTitle'],
+  ['original_title', 'originalTitle'],
+  ['year', 'year'],
+  ['released_on', 'releasedOn'],
+  ['overview', 'overview'],
+  ['tagline', 'tagline'],
+  ['age_rating', 'ageRating'],
+  ['rating', 'rating'],
+];
+const PLACED = [
+  'identity_key',
+  'top',
+  'parent_id',
+  'grandparent_id',
+  'extra_of',
+  'extra_kind',
+  'index_number',
+  'index_end',
+  'parent_index',
+  'airs_before',
+  'local_artwork',
+];
+const NEW_VALUES = [
+  ...FIELDS.map(([column, word]) => told(column, word)),
+  ...PLACED.map((column) => `r.${column}`),
+  'i.external_ids || r.external_ids',
+];
+const OLD_VALUES = [
+  ...FIELDS.map(([column]) => `i.${column}`),
+  ...PLACED.map((column) => `i.${column}`),
+  'i.external_ids',
+];
+const ASSIGNED = [...FIELDS.map(([column]) => column), ...PLACED, 'external_ids'];
+
+async function upsert(writing: Writing, rows: readonly ItemRow[], resolved: Resolved): Promise<void> {
+  await insert(
+    writing,
+    rows.filter((row) => row.isNew),
+    resolved,
+  );
+  const old = rows.filter((row) => !row.isNew);
+  for (const row of old) resolved.ids.set(row.name, row.id);
+  const changed = await rowsOf<{ id: string }>(
+    writing.db,
+    `update items i set (${ASSIGNED.join()}, change_seq, revision, updated_at) = (${NEW_VALUES.join()}, ?, i.revision + 1, now())
+     from ${RECORD} where i.id = r.id and (${OLD_VALUES.join()}) is distinct from (${NEW_VALUES.join()}) returning i.id`,
+    [writing.seq, recordset(old)],
+  );
+  for (const { id } of changed) resolved.changed.add(id);
+}
+
+async function insert({ db, library, seq }: Writing, rows: readonly ItemRow[], resolved: Resolved): Promise<void> {
+  if (rows.length === 0) return;
+  const tombs = await findTombs(db, library.id, rows);
+  const fresh = rows.map((row) => ({ ...row, id: tombs.get(row.name)?.item_id ?? row.id }));
+  for (const row of fresh) {
+    resolved.ids.set(row.name, row.id);
+    resolved.added.add(row.id);
+  }
+  await db.raw(
+    `insert into items (library_id, change_seq, ${COLUMNS}) select ?, ?, ${COLUMNS.replaceAll(/\w+/g, 'r.$&')} from ${RECORD}`,
+    [library.id, seq, recordset(fresh)],
+  );
+  for (const tomb of tombs.values()) {
+    await db.raw(
+      'insert into item_states select * from jsonb_populate_recordset(null::item_states, ?::jsonb) on conflict do nothing',
+      [JSON.stringify(tomb.states)],
+    );
+  }
+}
+
+interface Tomb {
+  item_id: string;
+  type: string;
+  identity_key: string;
+  states: unknown[];
+}
+
+/** What was purged within a year comes back under its old id, with the state of every profile that is still there. */
+async function findTombs(db: Writing['db'], libraryId: string, rows: readonly ItemRow[]): Promise<Map<string, Tomb>> {
+  const found = await rowsOf<Tomb>(
+    db,
+    `delete from item_tombstones t using jsonb_to_recordset(?::jsonb) as r(type text, identity_key text)
+     where t.library_id = ? and t.type = r.type and t.identity_key = r.identity_key and t.expires_at > now()
+       and not exists (select 1 from items where id = t.item_id)
+     returning t.item_id, t.type, t.identity_key, (select coalesce(jsonb_agg(s), '[]') from jsonb_array_elements(t.states) s
+       where exists (select 1 from profiles p where p.id = (s ->> 'profile_id')::uuid)) as states`,
+    [recordset(rows.map((row) => ({ type: row.type, identity_key: row.identity_key }))), libraryId],
+  );
+  return new Map(found.map((tomb) => [nameOf({ type: tomb.type, key: tomb.identity_key }), tomb]));
+}

@@ -1,0 +1,88 @@
+import type { Db } from '#platform/db.ts';
+import { PROBE_VERSION } from '#workers/probe/probe.ts';
+import type { WalkedFile } from '../walk/types.ts';
+import { recordset, rowsOf } from './context.ts';
+
+/** A file the database has. */
+export interface KnownFile {
+  id: string;
+  path: string;
+  directory: string;
+  size_bytes: number;
+  modified_ms: number;
+  inode: string;
+  missing_since: Date | null;
+  absent_scan: string | null;
+  absence_kept: boolean;
+  probe_version: number;
+  probe_fault: string | null;
+  item_id: string;
+  item_type: string;
+  parent_id: string | null;
+  grandparent_id: string | null;
+  /** It lay elsewhere before, and its old place is empty. */
+  moved?: true;
+}
+
+const COLUMNS = `f.id, f.path, f.directory, f.size_bytes, f.modified_ms, f.inode, f.missing_since, f.absent_scan, f.absence_kept, f.probe_version, f.probe_fault,
+  f.item_id, i.type as item_type, i.parent_id, i.grandparent_id`;
+
+/** The files that the database has in these directories. */
+export async function findKnown(db: Db, folderId: string, directories: readonly string[]): Promise<KnownFile[]> {
+  return rowsOf<KnownFile>(
+    db,
+    `select ${COLUMNS} from media_files f join items i on i.id = f.item_id where f.folder_id = ? and f.directory = any(?::text[])`,
+    [folderId, directories],
+  );
+}
+
+const SLACK_MS = 1000;
+
+/** Unchanged is size, time (a second of slack) and inode alike; then nothing is opened. */
+export function isUnchanged(known: Pick<KnownFile, 'size_bytes' | 'modified_ms' | 'inode'>, file: WalkedFile): boolean {
+  return (
+    known.size_bytes === file.size &&
+    Math.abs(known.modified_ms - file.mtimeMs) <= SLACK_MS &&
+    known.inode === file.inode
+  );
+}
+
+/** A newer probe knows more: such a file is probed again though it did not change. */
+export function isProbed(known: Pick<KnownFile, 'probe_version'>): boolean {
+  return known.probe_version >= PROBE_VERSION;
+}
+
+export interface Candidate extends KnownFile {
+  storage_id: string;
+  sampled_hash: Buffer;
+}
+
+/** So many copies of one file are looked at; a hundred equal ones tell nothing about which moved. */
+const MOST_SAME = 20;
+
+export interface Sought {
+  size: number;
+  /** Sampled hash in hex. */
+  hash: string;
+  /** Its name, by which equal candidates are told apart. */
+  name: string;
+}
+
+/** Files of the same content in libraries of the same type, for new files: one of them may have moved here. The likeliest come first. */
+export async function findSame(
+  db: Db,
+  library: { id: string; type: string },
+  files: readonly Sought[],
+): Promise<Candidate[]> {
+  if (files.length === 0) return [];
+  return rowsOf<Candidate>(
+    db,
+    `select distinct on (same.id) same.* from jsonb_to_recordset(?::jsonb) as r(size bigint, hash text, name text),
+       lateral (select ${COLUMNS}, f.storage_id, f.sampled_hash from media_files f join items i on i.id = f.item_id
+         join libraries l on l.id = f.library_id and l.type = ? and l.deleted_at is null
+         where f.size_bytes = r.size and f.sampled_hash = decode(r.hash, 'hex')
+         order by f.library_id <> ?, f.missing_since is null, f.absent_scan is null, right(f.path, length(r.name) + 1) <> '/' || r.name, f.id
+         limit ${MOST_SAME}) same`,
+    [recordset(files), library.type, library.id],
+  );
+}

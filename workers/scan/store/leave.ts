@@ -1,0 +1,35 @@
+import type { Writing } from './context.ts';
+import { rowsOf } from './context.ts';
+
+/**
+ * Items whose last file now belongs to another item: they go, unless somebody has a state of them, then to the trash. Seasons and shows that
+ * hold nothing any more go with them. Gives the ids of both.
+ */
+export async function leaveItems({ db, seq }: Writing, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const above = await rowsOf<{ id: string }>(
+    db,
+    'select distinct u.id from items i, unnest(array[i.parent_id, i.grandparent_id]) as u(id) where i.id = any(?::uuid[]) and u.id is not null',
+    [ids],
+  );
+  const empty = `not exists (select 1 from media_files f where f.item_id = i.id) and not exists (select 1 from items c where i.id in (c.parent_id, c.grandparent_id, c.extra_of))`;
+  const parents = above.map((row) => row.id);
+  const gone = [...(await leave(ids)), ...(await leave(parents)), ...(await leave(parents))];
+  return [...new Set(gone)];
+
+  /** Twice for parents: a show is empty only once its seasons are gone. */
+  async function leave(some: readonly string[]): Promise<string[]> {
+    const kept = await rowsOf<{ id: string }>(
+      db,
+      `update items i set trashed_at = now(), trash_reason = 'missing', change_seq = ?, updated_at = now()
+       where i.id = any(?::uuid[]) and i.trashed_at is null and ${empty} and exists (select 1 from item_states s where s.item_id = i.id) returning i.id`,
+      [seq, some],
+    );
+    const deleted = await rowsOf<{ id: string }>(
+      db,
+      `delete from items i where i.id = any(?::uuid[]) and ${empty} and not exists (select 1 from item_states s where s.item_id = i.id) returning i.id`,
+      [some],
+    );
+    return [...kept, ...deleted].map((row) => row.id);
+  }
+}

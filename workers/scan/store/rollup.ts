@@ -1,0 +1,140 @@
+import type { Db } from '#platform/db.ts';
+import { rowsOf, type Writing } from './context.ts';
+
+/** What an item's files come to: size, length, best picture, whether any is there. One that came back leaves missing and trash. */
+export async function rollUpItems(
+  { db, seq }: Pick<Writing, 'db' | 'seq'>,
+  ids: readonly string[],
+): Promise<{ changed: string[] }> {
+  if (ids.length === 0) return { changed: [] };
+  const leaves = await rowsOf<{ id: string }>(
+    db,
+    `with sums as (
+       select f.item_id, count(*) filter (where f.missing_since is null)::int as present, count(*)::int as files,
+         coalesce(sum(f.size_bytes) filter (where f.missing_since is null), 0)::bigint as size,
+         max(f.bitrate) as bitrate,
+         case when max(f.parts) > 1 then sum(f.duration_ms)::bigint else (array_agg(f.duration_ms order by f.missing_since is not null, f.edition_rank, f.id))[1] end as runtime,
+         min(f.missing_since) as since
+       from media_files f where f.item_id = any(?::uuid[]) and not f.ignored group by f.item_id),
+     pictures as (
+       select f.item_id, max((s.probe ->> 'height')::int) as height, max(s.probe ->> 'hdr') as hdr
+       from media_files f join media_streams s on s.file_id = f.id and s.kind = 'video' and s.probe ->> 'attachedPicture' is null
+       where f.item_id = any(?::uuid[]) group by f.item_id),
+     news as (
+       select s.item_id, s.size, s.files, s.bitrate, s.runtime, p.height, p.hdr,
+         case when s.present = 0 then 'missing' end as availability, case when s.present = 0 then s.since end as since,
+         s.present > 0 as there
+       from sums s left join pictures p on p.item_id = s.item_id)
+     update items i set size_bytes = n.size, file_count = n.files, bitrate = n.bitrate, runtime_ms = coalesce(n.runtime, i.runtime_ms),
+       height = n.height, hdr = n.hdr, availability = n.availability, missing_since = n.since,
+       trashed_at = case when n.there and i.trash_reason = 'missing' then null else i.trashed_at end,
+       trash_reason = case when n.there and i.trash_reason = 'missing' then null else i.trash_reason end,
+       change_seq = ?, updated_at = now()
+     from news n where i.id = n.item_id
+       and (i.size_bytes, i.file_count, i.bitrate, i.runtime_ms, i.height, i.hdr, i.availability, i.missing_since, n.there and i.trash_reason is not distinct from 'missing')
+         is distinct from (n.size, n.files, n.bitrate, coalesce(n.runtime, i.runtime_ms), n.height, n.hdr, n.availability, n.since, false)
+     returning i.id`,
+    [ids, ids, seq],
+  );
+  const parents = await rollUpParents(db, { ids, seq });
+  return { changed: [...leaves.map((row) => row.id), ...parents] };
+}
+
+/** Seasons and shows: missing when all in them is, trashed when all in them is trashed for being missing, back with the first that is back. */
+async function rollUpParents(db: Db, { ids, seq }: { ids: readonly string[]; seq: number }): Promise<string[]> {
+  const changed = await rowsOf<{ id: string }>(
+    db,
+    `with above as (select distinct u.id from items i, unnest(array[i.parent_id, i.grandparent_id]) as u(id)
+       where i.id = any(?::uuid[]) and u.id is not null),
+     news as (
+       select a.id, bool_and(c.availability is not distinct from 'missing') as gone, min(c.missing_since) as since,
+         bool_and(c.trashed_at is not null) as trashed, max(c.trashed_at) as at
+       from above a join items c on (c.parent_id = a.id or c.grandparent_id = a.id) and c.type not in ('season', 'show') and c.extra_of is null
+       group by a.id)
+     update items p set availability = case when n.gone then 'missing' end, missing_since = case when n.gone then n.since end,
+       trashed_at = case when n.trashed then coalesce(p.trashed_at, n.at) when p.trash_reason = 'missing' then null else p.trashed_at end,
+       trash_reason = case when n.trashed then coalesce(p.trash_reason, 'missing') when p.trash_reason = 'missing' then null else p.trash_reason end,
+       change_seq = ?, updated_at = now()
+     from news n where p.id = n.id
+       and (p.availability, p.missing_since, p.trashed_at is not null and p.trash_reason is not distinct from 'missing')
+         is distinct from (case when n.gone then 'missing' end, case when n.gone then n.since end, n.trashed and coalesce(p.trash_reason, 'missing') = 'missing')
+     returning p.id`,
+    [ids, seq],
+  );
+  return changed.map((row) => row.id);
+}
+
+/** What some items add to their library's row. */
+export interface Measure {
+  counts: Record<string, number>;
+  size: number;
+  duration: number;
+  missing: number;
+}
+
+/** Summed over the items that lists show. */
+export async function measure(db: Db, ids: readonly string[]): Promise<Measure> {
+  const rows = await rowsOf<{ type: string; n: number; size: number; duration: number; missing: number }>(
+    db,
+    `select type, count(*)::int as n, coalesce(sum(size_bytes), 0)::bigint as size, coalesce(sum(runtime_ms), 0)::bigint as duration,
+       count(*) filter (where availability = 'missing' and type not in ('show', 'season'))::int as missing
+     from items where id = any(?::uuid[]) and trashed_at is null and extra_of is null group by type`,
+    [ids],
+  );
+  const sum = (member: 'size' | 'duration' | 'missing'): number => rows.reduce((total, row) => total + row[member], 0);
+  return {
+    counts: Object.fromEntries(rows.map((row) => [row.type, row.n])),
+    size: sum('size'),
+    duration: sum('duration'),
+    missing: sum('missing'),
+  };
+}
+
+/** Adds the difference of two measures of the same items to the library's row. */
+export async function addToLibrary(
+  db: Db,
+  libraryId: string,
+  { before, after }: { before: Measure; after: Measure },
+): Promise<void> {
+  const types = [...new Set([...Object.keys(before.counts), ...Object.keys(after.counts)])];
+  const deltas = types
+    .map((type) => ({ type, n: (after.counts[type] ?? 0) - (before.counts[type] ?? 0) }))
+    .filter(({ n }) => n !== 0);
+  await db.raw(
+    `update libraries l set size_bytes = greatest(0, l.size_bytes + ?), duration_ms = greatest(0, l.duration_ms + ?),
+       missing_count = greatest(0, l.missing_count + ?), updated_at = now(),
+       item_counts = (select coalesce(jsonb_object_agg(type, n), '{}') from (
+         select type, sum(n)::int as n from (
+           select key as type, value::int as n from jsonb_each_text(l.item_counts)
+           union all select r.type, r.n from jsonb_to_recordset(?::jsonb) as r(type text, n int)) all_counts
+         group by type having sum(n) > 0) sums)
+     where l.id = ?`,
+    [
+      after.size - before.size,
+      after.duration - before.duration,
+      after.missing - before.missing,
+      JSON.stringify(deltas),
+      libraryId,
+    ],
+  );
+}
+
+/** Everything that lies above these items, and they themselves. */
+export async function withParents(db: Db, ids: readonly string[]): Promise<string[]> {
+  const rows = await rowsOf<{ id: string }>(
+    db,
+    `select distinct u.id from items i, unnest(array[i.id, i.parent_id, i.grandparent_id]) as u(id) where i.id = any(?::uuid[]) and u.id is not null`,
+    [ids],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** The next number of change of the library; its row stays locked until the end of the transaction. */
+export async function nextChange(db: Db, libraryId: string): Promise<number> {
+  const [row] = await rowsOf<{ change_seq: number }>(
+    db,
+    'update libraries set change_seq = change_seq + 1 where id = ? returning change_seq',
+    [libraryId],
+  );
+  return row?.change_seq ?? 0;
+}

@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto';
+import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { isPassedOver, kindOf } from '../names/kinds.ts';
+import { type IgnoreRules, isIgnored, readIgnore } from './ignore.ts';
+import type { WalkBatch, WalkedDirectory, WalkedFile, WalkOrder } from './types.ts';
+
+const BATCH_FILES = 500;
+const BATCH_DIRECTORIES = 400;
+const IGNORE_FILE = '.foyerignore';
+const IGNORE_BYTES = 64 * 1024;
+/** Bytes of a path inside the storage: an index entry of Postgres holds no more. */
+const MAX_PATH = 2000;
+const ABSENT = new Set([-2, -20]); // ENOENT, ENOTDIR; all else (ESTALE is -116 and has no name in Node) says nothing of absence
+
+interface Waiting {
+  path: string;
+  rules: readonly IgnoreRules[];
+}
+
+/** Lists a folder depth first, parents before what lies in them, a batch at a call. Synchronous: it runs in a thread of its own. */
+export class Walk {
+  readonly #order: WalkOrder;
+  readonly #waiting: Waiting[];
+  readonly #inside: string;
+  readonly #children: ReadonlyMap<string, readonly string[]>;
+
+  constructor(order: WalkOrder) {
+    this.#order = order;
+    const rules = [readIgnore(order.folder, order.ignore)];
+    this.#waiting = order.from.toReversed().map((path) => ({ path, rules: [...rules, ...this.#rulesAbove(path)] }));
+    this.#inside = realpathSync(join(order.root, order.folder));
+    this.#children = childrenOf(order.known);
+  }
+
+  next(): WalkBatch {
+    const directories: WalkedDirectory[] = [];
+    let files = 0;
+    while (this.#waiting.length > 0 && files < BATCH_FILES && directories.length < BATCH_DIRECTORIES) {
+      const directory = this.#walk(this.#waiting.pop() as Waiting);
+      directories.push(directory);
+      files += directory.files.length;
+    }
+    return { directories, done: this.#waiting.length === 0, identity: identityOf(this.#order) };
+  }
+
+  /** The ignore files between the folder and where a scan of one directory begins. */
+  #rulesAbove(path: string): IgnoreRules[] {
+    const { root, folder } = this.#order;
+    const parts = path === folder ? [] : path.slice(folder === '' ? 0 : folder.length + 1).split('/');
+    return parts.flatMap((_, i) =>
+      rulesIn(root, [folder, ...parts.slice(0, i)].filter((part) => part !== '').join('/')),
+    );
+  }
+
+  #walk({ path, rules }: Waiting): WalkedDirectory {
+    const directory = empty(path);
+    try {
+      const absolute = join(this.#order.root, path);
+      directory.modifiedMs = statSync(absolute).mtimeMs;
+      const known = this.#order.known?.get(path);
+      if (known && known.modifiedMs === directory.modifiedMs) this.#pass(directory, rules);
+      else this.#list(directory, [...rules, ...rulesIn(this.#order.root, path)]);
+    } catch (error) {
+      fail(directory, error);
+    }
+    return directory;
+  }
+
+  /** Not listed again; what lies in it is walked all the same. */
+  #pass(directory: WalkedDirectory, rules: readonly IgnoreRules[]): void {
+    directory.state = 'unchanged';
+    directory.directories = [...(this.#children.get(directory.path) ?? [])];
+    this.#enter(directory, rules);
+  }
+
+  #list(directory: WalkedDirectory, rules: readonly IgnoreRules[]): void {
+    const absolute = join(this.#order.root, directory.path);
+    for (const entry of entriesOf(absolute, directory)) this.#note(directory, entry, rules);
+    directory.files.sort((a, b) => (a.name < b.name ? -1 : 1));
+    directory.signature = signatureOf(directory.files);
+    this.#enter(directory, rules);
+  }
+
+  #enter(directory: WalkedDirectory, rules: readonly IgnoreRules[]): void {
+    directory.directories.sort();
+    for (const name of directory.directories.toReversed())
+      this.#waiting.push({ path: joined(directory.path, name), rules });
+  }
+
+  #note(directory: WalkedDirectory, entry: Dirent, rules: readonly IgnoreRules[]): void {
+    const path = joined(directory.path, entry.name);
+    if (isPassedOver(entry.name) || isIgnored(rules, path, entry.isDirectory())) {
+      directory.ignored += 1;
+    } else if (Buffer.byteLength(path) > MAX_PATH) {
+      directory.issues.push({ kind: 'too-long-path', path: path.slice(0, 500) });
+    } else if (entry.isDirectory()) {
+      directory.directories.push(entry.name);
+    } else if (entry.isSymbolicLink()) {
+      this.#link(directory, entry.name);
+    } else if (entry.isFile() && kindOf(entry.name) !== 'other') {
+      this.#file(directory, entry.name);
+    }
+  }
+
+  #file(directory: WalkedDirectory, name: string): void {
+    try {
+      directory.files.push(fileOf(name, statSync(join(this.#order.root, directory.path, name))));
+    } catch (error) {
+      if (!isAbsence(error))
+        directory.issues.push({ kind: 'unreadable', path: joined(directory.path, name), detail: wordOf(error) });
+      // Its absence is not proven, so nothing of this directory is.
+      if (!isAbsence(error)) directory.state = 'failed';
+    }
+  }
+
+  /** A link to a file inside the folder is that file; a link to a folder is not followed, since what lies inside is listed anyway. */
+  #link(directory: WalkedDirectory, name: string): void {
+    const path = joined(directory.path, name);
+    try {
+      const target = realpathSync(join(this.#order.root, path));
+      const inside = target === this.#inside || target.startsWith(this.#inside + sep);
+      if (!inside) directory.issues.push({ kind: 'link-outside', path });
+      else if (statSync(target).isFile() && kindOf(name) !== 'other') this.#file(directory, name);
+    } catch (error) {
+      if (!isAbsence(error)) directory.issues.push({ kind: 'unreadable', path, detail: wordOf(error) });
+    }
+  }
+}
+
+/** Names of the known directories by what they lie in. */
+function childrenOf(known: WalkOrder['known']): Map<string, string[]> {
+  const children = new Map<string, string[]>();
+  for (const path of known?.keys() ?? []) {
+    if (path === '') continue;
+    const slash = path.lastIndexOf('/');
+    const parent = slash < 0 ? '' : path.slice(0, slash);
+    const names = children.get(parent) ?? [];
+    if (names.length === 0) children.set(parent, names);
+    names.push(path.slice(slash + 1));
+  }
+  return children;
+}
+
+function empty(path: string): WalkedDirectory {
+  return { path, state: 'listed', modifiedMs: 0, directories: [], files: [], signature: '', ignored: 0, issues: [] };
+}
+
+function joined(path: string, name: string): string {
+  return path === '' ? name : `${path}/${name}`;
+}
+
+/** Names that are no UTF-8 come out of Node with U+FFFD in them: the directory is then read once more as bytes. */
+function entriesOf(absolute: string, directory: WalkedDirectory): Dirent[] {
+  const entries = readdirSync(absolute, { withFileTypes: true });
+  if (!entries.some((entry) => entry.name.includes('\uFFFD'))) return entries;
+  const whole = new Set<string>();
+  for (const name of readdirSync(absolute, 'buffer')) {
+    const text = name.toString('utf8');
+    if (Buffer.from(text).equals(name)) whole.add(text);
+    else directory.issues.push({ kind: 'bad-encoding', path: joined(directory.path, text) });
+  }
+  return entries.filter((entry) => whole.has(entry.name));
+}
+
+function fileOf(name: string, stat: Stats): WalkedFile {
+  return { name, size: stat.size, mtimeMs: stat.mtimeMs, inode: String(stat.ino) };
+}
+
+function fail(directory: WalkedDirectory, error: unknown): void {
+  directory.files = [];
+  directory.directories = [];
+  directory.state = isAbsence(error) ? 'gone' : 'failed';
+  if (directory.state === 'failed')
+    directory.issues.push({ kind: 'unreadable', path: directory.path, detail: wordOf(error) });
+}
+
+function isAbsence(error: unknown): boolean {
+  return error instanceof Error && 'errno' in error && ABSENT.has(Number(error.errno));
+}
+
+function wordOf(error: unknown): string {
+  return error instanceof Error && 'code' in error
+    ? `${String(error.code)} ${'errno' in error ? String(error.errno) : ''}`.trim()
+    : 'unknown';
+}
+
+function signatureOf(files: readonly WalkedFile[]): string {
+  const sidecars = files.filter((file) => kindOf(file.name) !== 'video');
+  if (sidecars.length === 0) return '';
+  const text = sidecars.map((file) => `${file.name}\0${file.size}\0${Math.trunc(file.mtimeMs)}`).join('\n');
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+function rulesIn(root: string, path: string): IgnoreRules[] {
+  const file = join(root, path, IGNORE_FILE);
+  try {
+    if (lstatSync(file).size > IGNORE_BYTES) return [];
+    return [readIgnore(path, readFileSync(file, 'utf8').split('\n'))];
+  } catch {
+    return [];
+  }
+}
+
+/** Says whether the same file system is still mounted there. */
+export function identityOf({ root, folder }: Pick<WalkOrder, 'root' | 'folder'>): string {
+  return [root, join(root, folder)]
+    .map((path) => statSync(path))
+    .map((stat) => `${stat.dev}:${stat.ino}`)
+    .join('/');
+}

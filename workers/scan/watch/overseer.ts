@@ -1,0 +1,198 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { LibrarySettings } from '#areas/libraries/libraries.schemas.ts';
+import { settingsOf } from '#areas/libraries/public.ts';
+import { requestScan, type ScanWish } from '#areas/scanning/public.ts';
+import { findStorages } from '#areas/storage/public.ts';
+import type { WorkerDeps } from '#workers/work.ts';
+import { type Changes, FolderWatcher, tellsChanges } from './folder-watcher.ts';
+import { dueScan, findLastScans } from './schedule.ts';
+
+/** Class and number of the advisory lock of the one worker that watches and schedules. */
+const LOCK = [4712, 1];
+const RETRY_MS = 5000;
+const LOOK_MS = 15_000;
+/** A folder whose watcher broke is polled this long before another is tried. */
+const BROKEN_MS = 10 * 60_000;
+
+export interface OverseerOptions {
+  lookMs?: number;
+  debounceMs?: number;
+}
+
+/** Watches local folders and asks for scheduled scans, in one worker of the deployment; another takes over when it is gone. Ends with the signal. */
+export async function overseeScans(
+  deps: WorkerDeps,
+  signal: AbortSignal,
+  options: OverseerOptions = {},
+): Promise<void> {
+  while (!signal.aborted) {
+    await asLeader(deps, signal, (held) => new Overseer(deps, options).run(held)).catch((error: unknown) =>
+      deps.log.debug({ err: error }, 'watching waits'),
+    );
+    await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Runs the work while an advisory lock is held on a connection of its own; losing the connection ends it. */
+async function asLeader(
+  { config }: WorkerDeps,
+  signal: AbortSignal,
+  work: (held: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const client = new pg.Client({
+    connectionString: config.databaseUrl,
+    keepAlive: true,
+    application_name: 'foyer-scan-watch',
+  });
+  const lost = new AbortController();
+  client.on('error', () => lost.abort());
+  client.on('end', () => lost.abort());
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1, $2) as held', LOCK);
+    if (rows[0]?.held) await work(AbortSignal.any([signal, lost.signal]));
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+interface Folder {
+  id: string;
+  libraryId: string;
+  /** Absolute. */
+  path: string;
+}
+
+interface LibraryRow {
+  id: string;
+  type: string;
+  settings: Partial<LibrarySettings>;
+  created_at: Date;
+}
+
+class Overseer {
+  readonly #deps: WorkerDeps;
+  readonly #options: OverseerOptions;
+  readonly #watchers = new Map<string, FolderWatcher>();
+  readonly #brokenUntil = new Map<string, number>();
+
+  constructor(deps: WorkerDeps, options: OverseerOptions) {
+    this.#deps = deps;
+    this.#options = options;
+  }
+
+  async run(held: AbortSignal): Promise<void> {
+    try {
+      while (!held.aborted) {
+        await this.#look().catch((error: unknown) => this.#deps.log.warn({ err: error }, 'watching folders'));
+        await sleep(this.#options.lookMs ?? LOOK_MS, undefined, { signal: held }).catch(() => undefined);
+      }
+    } finally {
+      for (const watcher of this.#watchers.values()) watcher.close();
+    }
+  }
+
+  /** Brings the watchers to what the libraries want, and asks for what is due. */
+  async #look(): Promise<void> {
+    const { db, settings } = this.#deps;
+    const libraries = await db('libraries')
+      .whereNull('deleted_at')
+      .select<LibraryRow[]>('id', 'type', 'settings', 'created_at');
+    const folders = await this.#folders();
+    const last = await findLastScans(db);
+    const place = { language: settings.get('server.language'), country: settings.get('server.country') };
+    const wanted = new Set<string>();
+    for (const library of libraries) {
+      const mine = folders.filter((folder) => folder.libraryId === library.id);
+      if (mine.length === 0) continue;
+      const chosen = settingsOf(library, place);
+      for (const folder of mine) if (await this.#watches(folder, chosen.watch)) wanted.add(folder.id);
+      const polled = mine.some((folder) => !wanted.has(folder.id));
+      const due = dueScan(
+        {
+          id: library.id,
+          settings: chosen,
+          createdAt: library.created_at,
+          lastScheduled: last.get(library.id)?.scheduled ?? null,
+          lastWhole: last.get(library.id)?.whole ?? null,
+          polled,
+        },
+        new Date(),
+        settings.get('server.timeZone'),
+      );
+      if (due) await this.#ask({ libraryId: library.id, ...due });
+    }
+    this.#align(folders, wanted);
+  }
+
+  async #folders(): Promise<Folder[]> {
+    const { db, config } = this.#deps;
+    const rows = await db('library_folders').select<
+      { id: string; library_id: string; storage_id: string; path: string }[]
+    >('id', 'library_id', 'storage_id', 'path');
+    const storages = await findStorages(db, [...new Set(rows.map((row) => row.storage_id))]);
+    return rows.flatMap((row) => {
+      const storage = storages.get(row.storage_id);
+      const root = config.mediaRoots.find((one) => one.name === storage?.rootName);
+      if (!storage || !root || storage.state !== 'available') return [];
+      return [{ id: row.id, libraryId: row.library_id, path: join(root.path, storage.path, row.path) }];
+    });
+  }
+
+  /** `auto` watches what the kernel tells of; `events` watches in any case. */
+  async #watches(folder: Folder, watch: LibrarySettings['watch']): Promise<boolean> {
+    if (watch === 'off' || watch === 'poll') return false;
+    if ((this.#brokenUntil.get(folder.id) ?? 0) > Date.now()) return false;
+    return watch === 'events' || tellsChanges(folder.path);
+  }
+
+  #align(folders: readonly Folder[], wanted: ReadonlySet<string>): void {
+    for (const [id, watcher] of this.#watchers) {
+      if (wanted.has(id)) continue;
+      watcher.close();
+      this.#watchers.delete(id);
+    }
+    for (const folder of folders) if (wanted.has(folder.id) && !this.#watchers.has(folder.id)) this.#start(folder);
+  }
+
+  #start(folder: Folder): void {
+    const { debounceMs } = this.#options;
+    try {
+      const watcher = new FolderWatcher({
+        path: folder.path,
+        ...(debounceMs === undefined ? {} : { debounceMs }),
+        changed: (changes) => void this.#changed(folder, changes),
+        lost: (error) => this.#lost(folder, error),
+      });
+      this.#watchers.set(folder.id, watcher);
+    } catch (error) {
+      this.#lost(folder, error);
+    }
+  }
+
+  /** What was missed meanwhile is found by a quick scan; the folder is polled for a while. */
+  #lost(folder: Folder, error: unknown): void {
+    this.#deps.log.warn({ folder: folder.id, err: error }, 'a folder can no longer be watched');
+    this.#watchers.delete(folder.id);
+    this.#brokenUntil.set(folder.id, Date.now() + BROKEN_MS);
+    void this.#ask({ libraryId: folder.libraryId, mode: 'quick', trigger: 'watch' });
+  }
+
+  async #changed(folder: Folder, { paths, overflow }: Changes): Promise<void> {
+    const { libraryId } = folder;
+    const whole = overflow || paths.includes('');
+    // The folder's own list changed: a quick scan lists it and passes over what did not.
+    const targets = overflow ? undefined : paths.map((path) => ({ folderId: folder.id, path }));
+    await this.#ask({ libraryId, mode: whole ? 'quick' : 'full', trigger: 'watch', targets });
+  }
+
+  async #ask(wish: ScanWish): Promise<void> {
+    await this.#deps.db
+      .transaction((db) => requestScan(db, wish))
+      .catch((error: unknown) =>
+        this.#deps.log.warn({ err: error, library: wish.libraryId }, 'a scan could not be asked for'),
+      );
+  }
+}
