@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -98,7 +98,9 @@ export async function newDatabase(): Promise<string> {
 export async function startRedis(): Promise<{ url: string; process: ChildProcess }> {
   const port = await freePort();
   const flags = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  const child = spawn('redis-server', flags, { stdio: 'ignore' });
+  const program = ['valkey-server', 'redis-server'].find((name) => spawnSync(name, ['--version']).status === 0);
+  if (!program) throw new Error('neither valkey-server nor redis-server is on the PATH');
+  const child = spawn(program, flags, { stdio: 'ignore' });
   atEnd(() => child.kill('SIGKILL'));
   const url = `redis://127.0.0.1:${port}`;
   const probe = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => 50 });

@@ -137,7 +137,11 @@ export function planOf(wish: StreamWish, source: PlanSource): StreamPlan {
       id: `v${i}`,
       codecString: video.action === 'copy' ? copiedCodec(video, source) : encodedCodec(video),
     })),
-    audio: wish.audio.slice(0, MAX_AUDIO).map((audio, i) => ({ ...audio, id: `a${i}` })),
+    audio: wish.audio.slice(0, MAX_AUDIO).map((audio, i) => ({
+      ...audio,
+      ...(audio.action === 'encode' ? { codec: 'aac' } : {}), // the grid of sound is AAC's
+      id: `a${i}`,
+    })),
     subtitles: wish.subtitles.slice(0, MAX_SUBTITLES).map((subtitle, i) => ({ ...subtitle, id: `s${i}` })),
   };
 }

@@ -26,26 +26,47 @@ const AUDIO_CODECS: Record<string, string> = {
 /** The encoder may pass its mean by so much; told to the encoder too. */
 export const PEAK = 1.5;
 
+/** Sounds of one codec: a variant names one group, and a player that cannot decode it passes that variant over. */
+interface AudioGroup {
+  id: string;
+  codec: string;
+  tracks: AudioRendition[];
+}
+
+function audioGroups(plan: StreamPlan): AudioGroup[] {
+  if (plan.container === 'ts' || plan.video.length === 0) return [];
+  const codecs = [...new Set([defaultOf(plan.audio), ...plan.audio].flatMap((one) => (one ? [one.codec] : [])))];
+  return codecs.map((codec) => ({
+    id: codecs.length > 1 ? `audio-${codec}` : 'audio',
+    codec,
+    tracks: plan.audio.filter((one) => one.codec === codec),
+  }));
+}
+
 /** Master playlist, relative to `/stream/{id}/`. */
 export function masterPlaylist(plan: StreamPlan, options: PlaylistOptions = {}): string {
   const lines = ['#EXTM3U', '#EXT-X-VERSION:7'];
   if (plan.mode === 'encode') lines.push('#EXT-X-INDEPENDENT-SEGMENTS');
   if (plan.startMs > 0) lines.push(`#EXT-X-START:TIME-OFFSET=${seconds(plan.startMs)},PRECISE=YES`);
-  const grouped = plan.container === 'fmp4' && plan.video.length > 0;
-  if (grouped) lines.push(...audioLines(plan.audio, options));
+  const groups = audioGroups(plan);
+  for (const group of groups) lines.push(...audioLines(group, options));
   lines.push(...subtitleLines(plan.subtitles, options));
-  if (plan.video.length > 0) for (const video of plan.video) lines.push(...variantLines(plan, video, options));
-  else for (const audio of plan.audio.slice(0, 1)) lines.push(...soundLines(plan, audio, options));
+  for (const video of plan.video) {
+    const sounds = groups.length > 0 ? groups : [undefined];
+    for (const group of sounds) lines.push(variantLine(plan, video, group), address(video.id, options));
+  }
+  if (plan.video.length === 0)
+    for (const audio of plan.audio.slice(0, 1)) lines.push(...soundLines(plan, audio, options));
   return `${lines.join('\n')}\n`;
 }
 
-function audioLines(audio: readonly AudioRendition[], options: PlaylistOptions): string[] {
-  const names = uniqueNames(audio);
-  const chosen = defaultOf(audio);
-  return audio.map((one, i) =>
+function audioLines({ id, tracks }: AudioGroup, options: PlaylistOptions): string[] {
+  const names = uniqueNames(tracks);
+  const chosen = defaultOf(tracks);
+  return tracks.map((one, i) =>
     tag('EXT-X-MEDIA', {
       TYPE: 'AUDIO',
-      'GROUP-ID': quoted('audio'),
+      'GROUP-ID': quoted(id),
       NAME: quoted(names[i] ?? one.id),
       ...(one.language ? { LANGUAGE: quoted(one.language) } : {}),
       DEFAULT: yes(one === chosen),
@@ -80,22 +101,21 @@ function subtitleLines(subtitles: readonly SubtitleRendition[], options: Playlis
   );
 }
 
-function variantLines(plan: StreamPlan, video: VideoRendition, options: PlaylistOptions): string[] {
-  const sounds = plan.container === 'ts' ? plan.audio.slice(0, 1) : plan.audio;
+function variantLine(plan: StreamPlan, video: VideoRendition, group: AudioGroup | undefined): string {
+  const sounds = group?.tracks ?? plan.audio.slice(0, 1);
   const loudest = Math.max(0, ...sounds.map((one) => one.bitrate));
   const codecs = [video.codecString, ...new Set(sounds.map((one) => AUDIO_CODECS[one.codec] ?? one.codec))];
   const { num, den } = exactRate(video.frameRate);
-  const stream = tag('EXT-X-STREAM-INF', {
+  return tag('EXT-X-STREAM-INF', {
     BANDWIDTH: String(Math.ceil((video.bitrate * PEAK + loudest) * 1.05)),
     'AVERAGE-BANDWIDTH': String(Math.ceil((video.bitrate + loudest) * 1.05)),
     CODECS: quoted(codecs.join(',')),
     RESOLUTION: `${video.width}x${video.height}`,
     'FRAME-RATE': (num / den).toFixed(3),
     'VIDEO-RANGE': rangeOf(video),
-    ...(plan.container === 'fmp4' && plan.audio.length > 0 ? { AUDIO: quoted('audio') } : {}),
+    ...(group ? { AUDIO: quoted(group.id) } : {}),
     ...(plan.subtitles.length > 0 ? { SUBTITLES: quoted('subtitles') } : {}),
   });
-  return [stream, address(video.id, options)];
 }
 
 function soundLines(plan: StreamPlan, audio: AudioRendition, options: PlaylistOptions): string[] {

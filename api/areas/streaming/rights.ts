@@ -13,8 +13,7 @@ export async function getOwnSession(call: Call, id: string): Promise<SessionRow>
   const row = await findSession(call.db, id);
   if (!row || row.account_id !== call.who.accountId || row.state === 'stopped') throw notFound();
   await judgeItem(call, row.item_id);
-  await touchSession(call.db, id);
-  await touchBytes(call.db, row.playback_session_id);
+  await Promise.all([touchSession(call.db, id), touchBytes(call.db, row.playback_session_id)]);
   return row;
 }
 

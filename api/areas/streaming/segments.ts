@@ -95,12 +95,11 @@ const busy = (retryAfterSec: number): ApiError =>
 
 async function waitForSegment(call: Call, row: SessionRow, { want, key }: { want: Want; key: string }): Promise<void> {
   refuseFailed(row);
-  await refuseAwaySource(call, row.plan.source);
   const arrivals = arrivalsOf(call.deps.redis);
   const place = takePlace(row.id);
   const silence = await arrivals.listen(row.id);
   try {
-    await ask(call, row.id, want);
+    await Promise.all([ask(call, row.id, want), refuseAwaySource(call, row.plan.source)]);
     const gone = AbortSignal.any([place.lost, call.signal]);
     for (const end = Date.now() + WAIT_MS; !(await call.deps.objects.stat('foyer-transcode', key)); ) {
       if (gone.aborted) throw busy(1);

@@ -1,0 +1,210 @@
+import {
+  FRAME_SAMPLES,
+  firstAudioFrame,
+  firstFrame,
+  h264Level,
+  PEAK,
+  SAMPLE_RATE,
+  type StreamPlan,
+  segmentCount,
+  segmentStartMs,
+  TRANSPORT_OFFSET_MS,
+} from '#areas/streaming/public.ts';
+import type { Encoder } from './encoders.ts';
+import { pictureFilters, pictureGraph } from './filters.ts';
+
+type Video = StreamPlan['video'][number];
+type Audio = StreamPlan['audio'][number];
+
+/** What ffmpeg is told, in groups; ffmpeg.ts writes it down. */
+export interface Command {
+  inputs: { file: string; options: string[] }[];
+  outputs: { target: string; options: string[]; rendition: string }[];
+}
+
+export interface Run {
+  plan: StreamPlan;
+  /** First segment that is wanted whole. */
+  from: number;
+  /** The variant being fetched, when there is a picture. */
+  video?: string | undefined;
+  /** The sound being fetched. */
+  audio?: string | undefined;
+  /** The source as an absolute path. */
+  file: string;
+  /** A subtitle file beside the film as an absolute path, to burn in. */
+  subtitleFile?: string | undefined;
+  /** Times of the keyframes, ms of the file's clock. */
+  keyframes: readonly number[];
+  encoder: Encoder;
+  threads: number;
+}
+
+/** Formats whose index lets ffmpeg land on a keyframe; in the others it lands in the middle and reads on. */
+const INDEXED = new Set(['matroska', 'webm', 'mp4']);
+const DEMUXERS: Record<string, string> = {
+  matroska: 'matroska',
+  webm: 'matroska',
+  mp4: 'mov',
+  mpegts: 'mpegts',
+  mpegps: 'mpeg',
+  avi: 'avi',
+  asf: 'asf',
+  flv: 'flv',
+  ogg: 'ogg',
+  flac: 'flac',
+  mp3: 'mp3',
+  wav: 'wav',
+};
+
+/** The reader of our container word: named, so that a file cannot choose another. */
+export const demuxerOf = (container: string): string | undefined => DEMUXERS[container];
+
+/** Sound needs this much before a segment: its decoder, resampler and encoder are then as if they had always run. */
+const SOUND_LEAD_MS = 1500;
+/** A keyframe so long before the segment has the sound's lead within the same reading. */
+const SHARED_LEAD_MS = 700;
+
+export function commandOf(run: Run): Command {
+  const { plan } = run;
+  const video = plan.video.find((one) => one.id === run.video);
+  const audio = plan.audio.find((one) => one.id === run.audio);
+  const { inputs, sound } = inputsFor(run, video, audio);
+  if (plan.container === 'ts' && video) {
+    const options = [...videoOutput(run, video), ...(audio ? audioOutput(run, audio, sound) : []), ...TRANSPORT];
+    return { inputs, outputs: [{ target: 'pipe:1', options, rendition: video.id }] };
+  }
+  const outputs: Command['outputs'] = [];
+  if (video) {
+    outputs.push({ target: 'pipe:1', options: [...videoOutput(run, video), ...FRAGMENTS], rendition: video.id });
+  }
+  if (audio) {
+    const options = [...audioOutput(run, audio, sound), ...FRAGMENTS, '-frag_duration', '250000'];
+    outputs.push({ target: video ? 'pipe:3' : 'pipe:1', options, rendition: audio.id });
+  }
+  return { inputs, outputs };
+}
+
+/** One reading of the file; a second one for the sound when the picture's begins too late for it. `sound` is its number. */
+function inputsFor(
+  run: Run,
+  video: Video | undefined,
+  audio: Audio | undefined,
+): { inputs: Command['inputs']; sound: number } {
+  const startMs = segmentStartMs(run.plan, run.from);
+  const soundMs = Math.max(startMs - SOUND_LEAD_MS, 0);
+  if (!video) return { inputs: [input(run, soundMs, ['-vn'])], sound: 0 };
+  const picture = pictureSeek(run, video, startMs);
+  const inputs = [input(run, picture.seekMs)];
+  if (!audio || picture.landsMs <= Math.max(startMs - SHARED_LEAD_MS, 0)) return { inputs, sound: 0 };
+  return { inputs: [...inputs, input(run, soundMs, ['-vn'])], sound: 1 };
+}
+
+function input(run: Run, seekMs: number, options: string[] = []): Command['inputs'][number] {
+  const demuxer = demuxerOf(run.plan.source.container);
+  return {
+    file: `file:${run.file}`,
+    options: [
+      ...['-protocol_whitelist', 'file,pipe', '-copyts', '-start_at_zero', '-noaccurate_seek'],
+      ...(demuxer ? ['-f', demuxer] : []),
+      ...(seekMs > 0 ? ['-ss', (seekMs / 1000).toFixed(3)] : []),
+      ...['-sn', '-dn', ...options],
+    ],
+  };
+}
+
+/** Where to send the reader so that it finds the last keyframe at or before `startMs`, and where it lands. */
+function pictureSeek(run: Run, video: Video, startMs: number): { seekMs: number; landsMs: number } {
+  if (startMs === 0) return { seekMs: 0, landsMs: 0 };
+  // A copied picture needs no decoding: one keyframe earlier costs nothing and brings the sound's lead.
+  const wanted = video.action === 'copy' ? Math.max(startMs - SOUND_LEAD_MS, 0) : startMs;
+  const before = run.keyframes.findLastIndex((at) => at <= wanted + 1);
+  const lands = run.keyframes[before];
+  if (lands === undefined) {
+    const lead = INDEXED.has(run.plan.source.container) ? 0 : 10_000;
+    return { seekMs: Math.max(wanted - lead, 0), landsMs: wanted };
+  }
+  if (!INDEXED.has(run.plan.source.container)) return { seekMs: Math.max(lands - 1500, 0), landsMs: lands };
+  // ffmpeg steps back 0.13 s for streams with B-frames: a little behind the keyframe finds that very one.
+  const following = run.keyframes[before + 1] ?? Number.POSITIVE_INFINITY;
+  const behind = Math.min(lands + 200, (lands + following) / 2);
+  return { seekMs: Math.max(Math.min(wanted, behind), lands + Math.min(150, behind - lands)), landsMs: lands };
+}
+
+const COMMON = ['-map_metadata', '-1', '-map_chapters', '-1', '-avoid_negative_ts', 'disabled', '-flush_packets', '1'];
+const FRAGMENTS = [
+  ...COMMON,
+  ...['-f', 'mp4', '-use_editlist', '0', '-strict', '-2'],
+  ...['-movflags', 'frag_keyframe+empty_moov+delay_moov+default_base_moof+frag_discont+skip_trailer'],
+];
+const TRANSPORT = [
+  ...COMMON,
+  ...['-f', 'mpegts', '-mpegts_copyts', '1', '-output_ts_offset', String(TRANSPORT_OFFSET_MS / 1000)],
+  ...['-muxdelay', '0', '-muxpreload', '0', '-pes_payload_size', '0'],
+];
+
+function videoOutput(run: Run, video: Video): string[] {
+  if (video.action === 'copy') {
+    const tag = video.sourceCodec === 'hevc' ? ['-tag:v', 'hvc1'] : [];
+    return ['-map', `0:${video.streamIndex}`, '-c:v', 'copy', ...(run.plan.container === 'fmp4' ? tag : [])];
+  }
+  const { plan, encoder } = run;
+  const { num, den } = plan.rate ?? { num: 25_000, den: 1000 };
+  const first = firstFrame(plan, run.from);
+  const count = Math.max(firstFrame(plan, segmentCount(plan)) - first, 1);
+  const filters = { plan, video, first, count, lead: leadFrames(run, video), subtitleFile: run.subtitleFile };
+  const graph = pictureGraph(filters, encoder.filters);
+  const chain = [...pictureFilters(filters), ...encoder.filters].join(',');
+  const [fragments, tick] = plan.container === 'fmp4' ? [true, `${den}/${num}`] : [false, `1/${num}`];
+  const rate = String(video.bitrate);
+  return [
+    ...(graph ? ['-filter_complex', graph, '-map', '[picture]'] : ['-map', `0:${video.streamIndex}`, '-vf', chain]),
+    ...['-c:v', encoder.codec, ...encoder.options, '-threads:v', String(run.threads)],
+    ...['-profile:v', 'high', '-level:v', (h264Level(video) / 10).toFixed(1)],
+    ...(encoder.gpu ? ['-b:v', rate] : []),
+    ...['-maxrate', rate, '-bufsize', String(Math.round((PEAK * 2 - 2) * video.bitrate))],
+    ...['-g', '600', '-force_key_frames:v', forcedFrames(plan, first)],
+    ...['-fps_mode:v', 'passthrough', '-enc_time_base:v', tick],
+    ...(fragments ? ['-video_track_timescale', String(num)] : []),
+  ];
+}
+
+/** Frames from the keyframe that the decoder begins at to the first wanted one, with two to spare. */
+function leadFrames(run: Run, video: Video): number {
+  const startMs = segmentStartMs(run.plan, run.from);
+  if (run.from === 0 || run.keyframes.every((at) => at > startMs)) return 0;
+  const { num, den } = run.plan.rate ?? { num: 25_000, den: 1000 };
+  const { landsMs } = pictureSeek(run, video, startMs);
+  return Math.min(Math.ceil(((startMs - landsMs) * num) / 1000 / den) + 2, firstFrame(run.plan, run.from));
+}
+
+/**
+ * True for the first frame of each 2-second slot, by its own time alone: the same frames after any seek. Counted by `n`,
+ * since `t` begins anew with each run.
+ */
+function forcedFrames(plan: StreamPlan, first: number): string {
+  const { num, den } = plan.rate ?? { num: 25_000, den: 1000 };
+  const slot = (n: string): string => `floor((((${n})+${first})*${den}+${plan.phase}+0.05)/${2 * num})`;
+  return `expr:gt(${slot('n')},${slot('n-1')})`;
+}
+
+function audioOutput(run: Run, audio: Audio, inputNumber: number): string[] {
+  const map = ['-map', `${inputNumber}:${audio.streamIndex}`];
+  if (audio.action === 'copy') {
+    const unwrapped = audio.sourceCodec === 'aac' && run.plan.container === 'fmp4';
+    return [...map, '-c:a', 'copy', ...(unwrapped ? ['-bsf:a', 'aac_adtstoasc'] : [])];
+  }
+  const { plan } = run;
+  // Eight frames of lead: the encoder's own priming is among them and is dropped with them.
+  const first = Math.max(firstAudioFrame(plan, run.from) - 8, 0) * FRAME_SAMPLES;
+  const samples = (firstAudioFrame(plan, segmentCount(plan)) + 1) * FRAME_SAMPLES - first;
+  const filters = [
+    'apad',
+    `aresample=${SAMPLE_RATE}:async=1:min_hard_comp=0.02:first_pts=${first}`,
+    `atrim=end_sample=${samples}`,
+  ];
+  return [
+    ...[...map, '-af', filters.join(','), '-c:a', 'aac', '-aac_coder', 'fast'],
+    ...['-b:a', String(audio.bitrate), '-ac', String(audio.channels)],
+  ];
+}

@@ -1,0 +1,78 @@
+import type { Log } from '#platform/log.ts';
+import { ffmpegArguments, startFfmpeg } from './ffmpeg.ts';
+
+export interface Encoder {
+  /** libx264, nvenc, qsv or vaapi. */
+  name: string;
+  codec: string;
+  options: string[];
+  /** Filters behind the others, such as the way to the card's memory. */
+  filters: string[];
+  /** Options before the inputs. */
+  device: string[];
+  gpu: boolean;
+}
+
+export const SOFTWARE: Encoder = {
+  name: 'libx264',
+  codec: 'libx264',
+  options: ['-preset', 'veryfast', '-crf', '22', '-sc_threshold', '0', '-forced-idr', '1'],
+  filters: [],
+  device: [],
+  gpu: false,
+};
+
+/** A card's parameter sets differ from the software's: each keyframe brings its own, so that one may take over. */
+const IN_BAND = ['-bsf:v', 'dump_extra=freq=keyframe'];
+const RENDER_NODE = '/dev/dri/renderD128';
+
+const CARDS: readonly Encoder[] = [
+  {
+    name: 'nvenc',
+    codec: 'h264_nvenc',
+    options: ['-preset', 'p3', '-rc', 'vbr', '-forced-idr', '1', '-no-scenecut', '1', '-bf', '0', ...IN_BAND],
+    filters: [],
+    device: [],
+    gpu: true,
+  },
+  {
+    name: 'qsv',
+    codec: 'h264_qsv',
+    options: ['-preset', 'veryfast', '-forced_idr', '1', '-bf', '0', ...IN_BAND],
+    filters: ['format=nv12', 'hwupload=extra_hw_frames=32'],
+    device: ['-init_hw_device', `qsv=card:${RENDER_NODE}`, '-filter_hw_device', 'card'],
+    gpu: true,
+  },
+  {
+    name: 'vaapi',
+    codec: 'h264_vaapi',
+    options: ['-rc_mode', 'VBR', '-bf', '0', ...IN_BAND],
+    filters: ['format=nv12', 'hwupload'],
+    device: ['-init_hw_device', `vaapi=card:${RENDER_NODE}`, '-filter_hw_device', 'card'],
+    gpu: true,
+  },
+];
+
+/** The first card that really encodes a few frames, else software. `wish` is the setting `transcode.hardware`. */
+export async function chooseEncoder(wish: string, log: Log): Promise<Encoder> {
+  for (const card of CARDS.filter((one) => wish === 'auto' || wish === one.name)) {
+    const words = await tryEncoder(card);
+    if (words === undefined) return card;
+    log.debug({ encoder: card.name, words }, 'encoder does not work here');
+  }
+  return SOFTWARE;
+}
+
+/** Undefined when it works, else what ffmpeg said. */
+export async function tryEncoder(encoder: Encoder): Promise<string | undefined> {
+  const filters = ['format=yuv420p', ...encoder.filters].join(',');
+  const options = ['-vf', filters, '-c:v', encoder.codec, ...encoder.options, '-frames:v', '5', '-f', 'null'];
+  const input = { file: 'testsrc2=s=320x240:r=25:d=1', options: ['-f', 'lavfi'] };
+  const command = { inputs: [input], outputs: [{ target: 'pipe:1', options, rendition: 'v0' }] };
+  const child = await startFfmpeg(ffmpegArguments(command, encoder.device), { outputs: 1, gpu: true });
+  const timer = setTimeout(() => child.kill(), 10_000);
+  for (const output of child.outputs) output.resume();
+  const { code, words } = await child.ended;
+  clearTimeout(timer);
+  return code === 0 ? undefined : words.trim() || `exit ${code}`;
+}

@@ -1,0 +1,94 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import fluent from 'fluent-ffmpeg';
+import type { Command } from './command.ts';
+
+/** Arguments as fluent-ffmpeg writes them; it runs nothing. Options go in twos or more: it splits a single one at its space. */
+export function ffmpegArguments(command: Command, device: readonly string[] = []): string[] {
+  const builder = fluent() as fluent.FfmpegCommand & { _getArguments(): unknown[] };
+  const global = ['-hide_banner', '-nostdin', '-loglevel', 'error', ...device];
+  for (const [i, { file, options }] of command.inputs.entries()) {
+    builder.input(file).inputOptions(...(i === 0 ? global : []), ...options);
+  }
+  for (const { target, options } of command.outputs) builder.output(target).outputOptions(...options);
+  return builder._getArguments().map(String);
+}
+
+export interface Jail {
+  /** Whether this machine lets us cut the child off the network. */
+  network: boolean;
+}
+
+let jail: Promise<Jail> | undefined;
+
+/** Found out once: containers without user namespaces keep the network, which their policy closes. */
+export function findJail(): Promise<Jail> {
+  jail ??= promisify(execFile)('unshare', ['-rn', 'true'])
+    .then(() => ({ network: true }))
+    .catch(() => ({ network: false }));
+  return jail;
+}
+
+/** Address space that software coding of 8K needs, with room; graphics drivers map far more, so they have none. */
+const MAX_MEMORY = 16 * 2 ** 30;
+
+export interface FfmpegProcess {
+  readonly pid: number;
+  /** Outputs in the order of the command: descriptor 1, then 3, 4, … */
+  readonly outputs: Readable[];
+  /** Resolves when the process is gone: exit code (null when killed) and the last lines it wrote. */
+  readonly ended: Promise<{ code: number | null; words: string }>;
+  /** At once: a half-written segment must not look whole. */
+  kill(): void;
+  rest(): void;
+  resume(): void;
+}
+
+/** Starts ffmpeg nicely: low priority, bounded, no core dumps, no network, no inherited environment. */
+export async function startFfmpeg(
+  args: string[],
+  { outputs, gpu }: { outputs: number; gpu: boolean },
+): Promise<FfmpegProcess> {
+  const { network } = await findJail();
+  const words = [
+    ...['--core=0', '--nofile=256', ...(gpu ? [] : [`--as=${MAX_MEMORY}`])],
+    ...['nice', '-n', '5', ...(network ? ['unshare', '-rn'] : [])],
+    ...['setpriv', '--pdeathsig', 'KILL', 'ffmpeg', ...args], // a killed worker leaves no encoder behind
+  ];
+  const extra = Array.from({ length: Math.max(0, outputs - 1) }, () => 'pipe' as const);
+  const child = spawn('prlimit', words, {
+    stdio: ['ignore', 'pipe', 'pipe', ...extra],
+    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LANG: 'C.UTF-8', ...(gpu ? gpuEnvironment() : {}) },
+  });
+  return {
+    pid: child.pid ?? 0,
+    outputs: [1, ...extra.map((_, i) => i + 3)].map((fd) => child.stdio[fd] as Readable),
+    ended: endOf(child),
+    kill: () => void child.kill('SIGKILL'),
+    rest: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+  };
+}
+
+function gpuEnvironment(): Record<string, string> {
+  const names = [
+    'LD_LIBRARY_PATH',
+    'NVIDIA_VISIBLE_DEVICES',
+    'NVIDIA_DRIVER_CAPABILITIES',
+    'CUDA_VISIBLE_DEVICES',
+    'LIBVA_DRIVER_NAME',
+  ];
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+}
+
+function endOf(child: ChildProcess): Promise<{ code: number | null; words: string }> {
+  let words = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    words = (words + chunk.toString('utf8')).slice(-4000);
+  });
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ code: -1, words: error.message }));
+    child.once('close', (code) => resolve({ code, words }));
+  });
+}

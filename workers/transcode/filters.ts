@@ -1,0 +1,78 @@
+import type { StreamPlan } from '#areas/streaming/public.ts';
+
+export interface Picture {
+  plan: StreamPlan;
+  video: StreamPlan['video'][number];
+  /** Number of the first wanted frame. */
+  first: number;
+  /** Frames from it to the end of the film. */
+  count: number;
+  /** Frames before it that the decoder gives. */
+  lead: number;
+  /** A subtitle file to burn in, absolute. */
+  subtitleFile?: string | undefined;
+}
+
+/** A value inside a filter: ffmpeg takes two levels of quoting off. */
+export function filterValue(text: string): string {
+  return text.replace(/[\\':]/g, '\\$&').replace(/[\\'[\],;]/g, '\\$&');
+}
+
+/** BT.2020 PQ or HLG down to BT.709 for screens without HDR. */
+const TONE_MAP = [
+  'zscale=t=linear:npl=100',
+  'format=gbrpf32le',
+  'zscale=p=bt709',
+  'tonemap=tonemap=hable:desat=0',
+  'zscale=t=bt709:m=bt709:r=tv',
+];
+
+/**
+ * From decoded pictures to those that are encoded. `fps` counts frames from a fixed one on, so that each has the last
+ * picture at or before its time whichever keyframe the decoder began at; `tpad` holds the last picture to the end of the
+ * film; `trim` drops the lead before anything costly.
+ */
+export function pictureFilters(picture: Picture): string[] {
+  const { plan, video, first, count, lead } = picture;
+  const { num, den } = plan.rate ?? { num: 25_000, den: 1000 };
+  const even = (size: number): number => Math.max(2, Math.floor(size / 2) * 2);
+  const startSec = ((first - lead) * den + plan.phase) / num;
+  return [
+    ...(video.deinterlace ? ['bwdif=mode=send_frame'] : []),
+    `fps=fps=${num}/${den}:start_time=${startSec.toFixed(6)}`,
+    'tpad=stop=-1:stop_mode=clone',
+    `trim=start_frame=${lead}:end_frame=${lead + count}`,
+    `scale=w=${even(video.width)}:h=${even(video.height)}:flags=bicubic`,
+    ...(video.toneMap ? TONE_MAP : []),
+    ...textFilter(picture),
+    // Fragments are put on the phase when they are cut; a transport stream must be born on it.
+    ...(plan.container === 'ts' ? [`settb=1/${num}`, `setpts=PTS+(${plan.phase})`] : []),
+    'setsar=1',
+    'format=yuv420p',
+  ];
+}
+
+function textFilter({ video, subtitleFile }: Picture): string[] {
+  const burn = video.burnIn;
+  if (burn?.kind !== 'text' || !subtitleFile) return [];
+  const track = burn.path ? '' : `:si=${burn.streamIndex}`;
+  return [`subtitles=filename=${filterValue(subtitleFile)}${track}`];
+}
+
+/** The graph for picture subtitles, which are laid over; undefined when a plain chain does. */
+export function pictureGraph(picture: Picture, upload: readonly string[]): string | undefined {
+  const burn = picture.video.burnIn;
+  if (burn?.kind !== 'picture') return undefined;
+  const [before, after] = splitAt(pictureFilters(picture), (filter) => filter.startsWith('setsar'));
+  const { width, height } = picture.video;
+  return [
+    `[0:${picture.video.streamIndex}]${before.join(',')}[film]`,
+    `[0:${burn.streamIndex}]scale=w=${width}:h=${height}[words]`,
+    `[film][words]overlay=eof_action=pass,${[...after, ...upload].join(',')}[picture]`,
+  ].join(';');
+}
+
+function splitAt(list: readonly string[], test: (item: string) => boolean): [string[], string[]] {
+  const at = list.findIndex(test);
+  return [list.slice(0, at), list.slice(at)];
+}

@@ -1,0 +1,44 @@
+import { type StreamPlan, segmentStartMs } from '#areas/streaming/public.ts';
+
+/** What one run of ffmpeg makes and how far it is. */
+export interface Head {
+  from: number;
+  /** Next segment that each rendition will get. */
+  next: ReadonlyMap<string, number>;
+}
+
+export interface Wanted {
+  rendition: string;
+  /** -1 is the init segment. */
+  segment: number;
+}
+
+/** A want so many segments beyond the encoder is waited for; one further on is reached sooner by a new start. */
+const REACH = 3;
+/** The encoder rests when it is so far ahead of the last want, and goes on when it is nearer than that. */
+const REST_MS = 90_000;
+const RESUME_MS = 75_000;
+
+/** Whether the running encoder will come to `want`, or a new one must begin there. */
+export function mustRestart(head: Head | undefined, want: Wanted): boolean {
+  if (!head) return true;
+  const next = head.next.get(want.rendition);
+  if (next === undefined) return true;
+  if (want.segment < 0) return false;
+  return want.segment < head.from || want.segment > next + REACH;
+}
+
+/** Whether the encoder should be still, given whether it is now. */
+export function shouldRest(plan: StreamPlan, head: Head, now: { want: number; resting: boolean }): boolean {
+  const slowest = Math.min(...head.next.values());
+  const aheadMs = segmentStartMs(plan, slowest) - segmentStartMs(plan, Math.max(now.want, 0));
+  return aheadMs > (now.resting ? RESUME_MS : REST_MS);
+}
+
+/** Why ffmpeg gave up, in the contract's words. */
+export function faultOf(words: string): 'decode' | 'encode' | 'source-read' | 'filter' {
+  if (/filter|Invalid.*graph|Impossible to convert/i.test(words)) return 'filter';
+  if (/No such file|Input\/output error|Permission denied|Stale file|error reading/i.test(words)) return 'source-read';
+  if (/encod|nvenc|vaapi|qsv|x264|muxer|Could not write header/i.test(words)) return 'encode';
+  return 'decode';
+}

@@ -1,0 +1,40 @@
+import { availableParallelism } from 'node:os';
+import { readConfig } from '#platform/config.ts';
+import { connectDatabase } from '#platform/db.ts';
+import { createLog } from '#platform/log.ts';
+import { serveMetrics } from '#platform/metrics.ts';
+import { connectObjects } from '#platform/objects.ts';
+import { connectRedis } from '#platform/redis.ts';
+import { createSettings } from '#platform/settings.ts';
+import { chooseEncoder } from './encoders.ts';
+import { TranscodeWorker } from './worker.ts';
+
+const config = readConfig();
+const log = createLog(config.logLevel, 'transcode');
+const db = connectDatabase(config.databaseUrl, log, { max: 4, name: 'foyer-transcode' });
+const redis = connectRedis(config.redisUrl, log);
+const objects = connectObjects(config.objectsUrl);
+const settings = createSettings({ config, db, redis, log });
+await settings.reload().catch(() => undefined);
+await objects.prepare(['foyer-transcode']);
+const encoder = await chooseEncoder(settings.get('transcode.hardware'), log);
+const threads = Math.max(1, availableParallelism());
+const worker = new TranscodeWorker({ config, db, redis, objects, log, encoder, threads });
+const metrics = serveMetrics(config.metricsPort, config.host);
+worker.start();
+log.info({ encoder: encoder.name, slots: config.maxSessions }, 'transcode worker is up');
+
+let leaving = false;
+async function leave(): Promise<void> {
+  if (leaving) return;
+  leaving = true;
+  setTimeout(() => process.exit(1), 10_000).unref();
+  await worker.stop();
+  settings.stop();
+  metrics?.close();
+  redis.disconnect();
+  await db.destroy();
+  process.exit(0);
+}
+process.on('SIGTERM', () => void leave());
+process.on('SIGINT', () => void leave());

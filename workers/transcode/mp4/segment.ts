@@ -1,0 +1,44 @@
+import { box, fullBox, u32, u64 } from './boxes.ts';
+import type { Sample } from './fragments.ts';
+
+const TRACK = 1;
+const KEY = 0x0200_0000;
+const NOT_KEY = 0x0101_0000;
+
+export interface SegmentShape {
+  sequence: number;
+  /** Where the last sample ends; by its own length when absent. For a segment without samples: where it lies. */
+  end?: number | undefined;
+  /** Ticks between decoding and showing; more when the pictures' order needs more. */
+  delay?: number | undefined;
+}
+
+/**
+ * One segment: `moof` and `mdat`. Decode times are made from the presentation times in order, whatever ffmpeg guessed
+ * after a seek, so that the same samples give the same bytes. No offset is negative: ffmpeg's own reader, and players
+ * built on it, would show the picture late.
+ */
+export function segmentBytes(samples: readonly Sample[], { sequence, end, delay = 0 }: SegmentShape): Buffer {
+  const shown = samples.map((sample) => sample.pts).sort((a, b) => a - b);
+  const behind = Math.max(delay, ...samples.map((sample, i) => (shown[i] ?? 0) - sample.pts));
+  const after = end ?? (shown.at(-1) ?? 0) + (samples.at(-1)?.duration ?? 0);
+  // At the film's beginning nothing can be decoded before 0: the first pictures are, close together.
+  const times = [...shown, after].map((pts, i) => Math.max(pts - behind, i));
+  const entries = samples.map((sample, i) => {
+    const dts = times[i] ?? 0;
+    return u32((times[i + 1] ?? 0) - dts, sample.data.length, sample.key ? KEY : NOT_KEY, sample.pts - dts);
+  });
+  const moof = (dataOffset: number): Buffer =>
+    box(
+      'moof',
+      fullBox('mfhd', {}, u32(sequence)),
+      box(
+        'traf',
+        fullBox('tfhd', { flags: 0x02_0000 }, u32(TRACK)),
+        fullBox('tfdt', { version: 1 }, u64(times[0] ?? 0)),
+        fullBox('trun', { version: 1, flags: 0xf01 }, u32(samples.length, dataOffset), ...entries),
+      ),
+    );
+  const length = moof(0).length;
+  return Buffer.concat([moof(length + 8), box('mdat', ...samples.map((sample) => sample.data))]);
+}

@@ -1,0 +1,286 @@
+import { announceReady } from '#areas/streaming/offers.store.ts';
+import { segmentCount } from '#areas/streaming/public.ts';
+import { failSession, releaseSession, renewSession, type SessionRow } from '#areas/streaming/sessions.store.ts';
+import type { Db } from '#platform/db.ts';
+import type { Log } from '#platform/log.ts';
+import type { Objects } from '#platform/objects.ts';
+import type { Redis } from '#platform/redis.ts';
+import { type Encoder, SOFTWARE } from './encoders.ts';
+import { Encoding } from './encoding.ts';
+import { faultOf, mustRestart, shouldRest, type Wanted } from './head.ts';
+import { type TextTracks, takeOutTextTracks } from './text-tracks.ts';
+
+export interface SessionDeps {
+  db: Db;
+  redis: Redis;
+  objects: Objects;
+  log: Log;
+  encoder: Encoder;
+  threads: number;
+  workerId: string;
+  /** Times of the file's keyframes, ms. */
+  keyframes: readonly number[];
+  /** Absolute path of a file inside a storage; undefined when the storage or the file is away. */
+  pathOf(storageId: string, path: string): Promise<string | undefined>;
+}
+
+const BUCKET = 'foyer-transcode';
+/** Silence of a working encoder after which it is taken for hung. */
+const HUNG_MS = 20_000;
+/** A session that nobody ever fetched from, and one that is no longer fetched from. */
+const NEVER_FETCHED_MS = 15_000;
+const UNFETCHED_MS = 60_000;
+
+/** One session on this worker, from its claim to the end of the lease. */
+export class TranscodeSession {
+  readonly id: string;
+  /** Resolves once the session is given back, stopped or failed, and its encoder gone. */
+  readonly over: Promise<void>;
+  readonly #row: SessionRow;
+  readonly #deps: SessionDeps;
+  readonly #claimedAt = Date.now();
+  #encoder: Encoder;
+  #encoding: Encoding | undefined;
+  #texts: TextTracks | undefined;
+  #textsDone = false;
+  #want: Wanted;
+  #seenWantAt: number;
+  #accessAt: number;
+  #video: string | undefined;
+  #audio: string | undefined;
+  #restarts: number;
+  #faults = new Map<number, number>();
+  #finished = false;
+  /** Where the source was found. */
+  #file: string | undefined;
+  #ended = false;
+  #starting: Promise<void> = Promise.resolve();
+  #finish!: () => void;
+
+  constructor(row: SessionRow, deps: SessionDeps) {
+    this.id = row.id;
+    this.#row = row;
+    this.#deps = deps;
+    this.#encoder = deps.encoder;
+    this.#restarts = row.restarts;
+    this.#seenWantAt = row.wanted_at.getTime();
+    this.#accessAt = row.last_access_at?.getTime() ?? 0;
+    const { plan } = row;
+    const chosen = plan.audio.find((one) => one.default) ?? plan.audio[0];
+    this.#video = plan.video[0]?.id;
+    this.#audio = chosen?.id;
+    this.#want = { rendition: row.wanted_rendition ?? this.#video ?? this.#audio ?? '', segment: row.wanted_segment };
+    this.over = new Promise((resolve) => {
+      this.#finish = resolve;
+    });
+  }
+
+  /** Begins at the first wanted segment that is not stored: after another worker's death the rest is kept. */
+  async begin(): Promise<void> {
+    const { rendition } = this.#want;
+    const { plan } = this.#row;
+    const count = segmentCount(plan);
+    let segment = Math.max(this.#want.segment, 0);
+    while (segment < count && (await this.#isStored({ rendition, segment }))) segment += 1;
+    if (segment < count) return this.want({ rendition, segment }, { stored: false });
+    const file = await this.#deps.pathOf(plan.source.storageId, plan.source.path);
+    this.#finished = true;
+    if (file) this.#takeTexts(file);
+    else await this.release('idle');
+  }
+
+  async #isStored({ rendition, segment }: Wanted): Promise<boolean> {
+    const type = this.#row.plan.container === 'ts' ? 'ts' : 'm4s';
+    const name = segment < 0 ? 'init.mp4' : `${segment}.${type}`;
+    return (await this.#deps.objects.stat(BUCKET, `${this.id}/${rendition}/${name}`)) !== undefined;
+  }
+
+  get encoding(): Encoding | undefined {
+    return this.#encoding;
+  }
+
+  /** `stored`: somebody reads there, nothing need be made. */
+  want(wanted: Wanted, { stored }: { stored: boolean }): void {
+    if (this.#ended) return;
+    this.#accessAt = Date.now();
+    if (wanted.rendition.startsWith('s')) return; // its tracks are taken out from the first start on
+    if (wanted.segment >= 0) this.#want = wanted;
+    if (!stored) this.#select(wanted.rendition);
+    if (!stored && (this.#finished || mustRestart(this.#encoding, wanted))) {
+      this.#restart(wanted.segment < 0 ? this.#want.segment : wanted.segment);
+    } else this.#pace();
+  }
+
+  /** Only what is fetched is encoded: one variant, one sound. */
+  #select(rendition: string): void {
+    if (rendition.startsWith('v')) this.#video = rendition;
+    if (rendition.startsWith('a')) this.#audio = rendition;
+  }
+
+  #restart(from: number): void {
+    const old = this.#encoding;
+    this.#encoding = undefined;
+    this.#finished = false;
+    if (old) this.#restarts += 1;
+    old?.kill(); // before the new one: two would share the processor
+    this.#starting = this.#starting.then(() => this.#start(from)).catch((error: Error) => this.#lost(error));
+  }
+
+  async #start(from: number): Promise<void> {
+    if (this.#ended || this.#encoding) return;
+    const { plan } = this.#row;
+    this.#file ??= await this.#deps.pathOf(plan.source.storageId, plan.source.path);
+    const file = this.#file;
+    if (!file) return this.release('idle'); // the next want looks again
+    const burn = plan.video.find((one) => one.id === this.#video)?.burnIn;
+    const beside = burn?.path ? await this.#deps.pathOf(plan.source.storageId, burn.path) : file;
+    if (this.#ended || this.#encoding) return;
+    const encoding = new Encoding(
+      {
+        plan,
+        from,
+        video: this.#video,
+        audio: this.#audio,
+        file,
+        subtitleFile: beside,
+        keyframes: this.#deps.keyframes,
+        encoder: this.#encoder,
+        threads: this.#deps.threads,
+      },
+      { onPiece: (rendition, name, bytes) => this.#store({ rendition, name, bytes }) },
+    );
+    this.#encoding = encoding;
+    this.#takeTexts(file);
+    void encoding.ended.then((end) => this.#onEnd(encoding, end)).catch((error: Error) => this.#lost(error));
+  }
+
+  /** Beside the first encoding: the text tracks that nobody took out of this file yet. */
+  #takeTexts(file: string): void {
+    if (this.#texts) return;
+    this.#texts = takeOutTextTracks(this.#row.plan, file, this.#deps.objects);
+    this.#texts.done
+      .then(() => announceReady(this.#deps.redis, this.id, 'subtitles'))
+      .catch((error: Error) => this.#deps.log.warn({ session: this.id, err: error.message }, 'no subtitles'))
+      .finally(() => {
+        this.#textsDone = true;
+        this.#leaveWhenDone();
+      });
+  }
+
+  async #store({ rendition, name, bytes }: { rendition: string; name: string; bytes: Buffer }): Promise<void> {
+    const key = `${this.id}/${rendition}/${name}`;
+    const { objects, redis } = this.#deps;
+    // Players may hold the first init segment; a later run's is the same but for what a muxer measures.
+    if (name === 'init.mp4' && (await objects.stat(BUCKET, key))) return;
+    await objects.put(BUCKET, key, bytes);
+    await announceReady(redis, this.id, `${rendition}/${name}`);
+    this.#pace();
+  }
+
+  #pace(): void {
+    const encoding = this.#encoding;
+    if (!encoding) return;
+    const rest = shouldRest(this.#row.plan, encoding, { want: this.#want.segment, resting: encoding.resting });
+    if (rest) encoding.rest();
+    else encoding.resume();
+  }
+
+  #onEnd(encoding: Encoding, end: { code: number | null; words: string; fault: boolean }): void {
+    if (this.#encoding !== encoding || this.#ended) return;
+    if (end.fault) {
+      this.#onFault(encoding, end.words);
+      return;
+    }
+    this.#finished = true;
+    this.#encoding = undefined;
+    this.#leaveWhenDone();
+  }
+
+  /** Everything up to the end is stored: the slot is free for others, a later want takes one again. */
+  #leaveWhenDone(): void {
+    if (this.#finished && this.#textsDone) void this.release('idle');
+  }
+
+  /** Twice at the same segment is enough; a card's fault is tried once more in software. */
+  #onFault(encoding: Encoding, words: string): void {
+    const segment = Math.min(...encoding.next.values());
+    const count = (this.#faults.get(segment) ?? 0) + 1;
+    this.#faults.set(segment, count);
+    this.#file = undefined; // it may have gone or moved
+    this.#deps.log.warn({ session: this.id, segment, count, words: words.slice(-500) }, 'ffmpeg failed');
+    if (count < 2) this.#restart(segment);
+    else if (this.#encoder.gpu) {
+      this.#encoder = SOFTWARE;
+      this.#restart(segment);
+    } else void this.#fail(segment, words);
+  }
+
+  async #fail(segment: number, words: string): Promise<void> {
+    this.#end();
+    const reason = faultOf(words);
+    await failSession(this.#deps.db, this.id, { code: 'TRANSCODE_FAILED', reason, segment }).catch(() => undefined);
+    await announceReady(this.#deps.redis, this.id, 'failed');
+  }
+
+  #lost(error: Error): void {
+    this.#deps.log.warn({ session: this.id, err: error.message }, 'session given back');
+    void this.release('starting');
+  }
+
+  /** Each 3 seconds: keeps the lease, hears wants that Redis lost, lets go of what nobody fetches. */
+  async renew(): Promise<void> {
+    const encoding = this.#encoding;
+    if (encoding && !encoding.resting && performance.now() - encoding.lastBytesAt > HUNG_MS) encoding.giveUp();
+    const row = await renewSession(this.#deps.db, {
+      id: this.id,
+      holder: this.#deps.workerId,
+      renewal: { state: encoding?.resting ? 'idle' : 'running', speed: this.#speed(), restarts: this.#restarts },
+    });
+    if (!row) return this.#end();
+    await this.#hear(row);
+    if (this.#unfetched(row)) await this.release('idle');
+  }
+
+  #unfetched(row: SessionRow): boolean {
+    this.#accessAt = Math.max(this.#accessAt, row.last_access_at?.getTime() ?? 0);
+    const since = Date.now() - Math.max(this.#accessAt, this.#claimedAt);
+    return since > (row.last_access_at === null ? NEVER_FETCHED_MS : UNFETCHED_MS);
+  }
+
+  /** A want that came by the row alone: told to the encoder when it is still missing. */
+  async #hear(row: SessionRow): Promise<void> {
+    if (row.wanted_at.getTime() <= this.#seenWantAt) return;
+    this.#seenWantAt = row.wanted_at.getTime();
+    const wanted = { rendition: row.wanted_rendition ?? '', segment: row.wanted_segment };
+    this.want(wanted, { stored: await this.#isStored(wanted) });
+  }
+
+  /** Film seconds made in a second. */
+  #speed(): number | undefined {
+    const encoding = this.#encoding;
+    if (!encoding || encoding.resting) return undefined;
+    const made = Math.min(...encoding.next.values()) - encoding.from;
+    const seconds = (performance.now() - encoding.startedAt) / 1000;
+    return Math.round(((made * 2) / seconds) * 100) / 100;
+  }
+
+  /** Gives the lease back: `starting` for another worker at once, `idle` until somebody wants something. */
+  async release(state: 'starting' | 'idle'): Promise<void> {
+    if (this.#ended) return;
+    this.#end();
+    const heardAt = new Date(this.#seenWantAt);
+    await releaseSession(this.#deps.db, { id: this.id, holder: this.#deps.workerId, state, heardAt }).catch(
+      () => undefined,
+    );
+  }
+
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const encoding = this.#encoding;
+    this.#encoding = undefined;
+    encoding?.kill();
+    this.#texts?.stop();
+    void (encoding?.ended ?? Promise.resolve()).catch(() => undefined).then(() => this.#finish());
+  }
+}

@@ -1,0 +1,143 @@
+import { type StreamPlan, segmentAt, segmentCount, TRANSPORT_OFFSET_MS } from '#areas/streaming/public.ts';
+
+const PACKET = 188;
+const PAT = 0;
+
+export interface TransportEvents {
+  onSegment(n: number, bytes: Buffer): void;
+}
+
+/** What one packet of 188 bytes says. */
+interface Packet {
+  pid: number;
+  start: boolean;
+  /** Where the payload begins; PACKET when there is none. */
+  payload: number;
+  key: boolean;
+}
+
+function readPacket(bytes: Buffer): Packet {
+  if (bytes[0] !== 0x47) throw new Error('ts: lost the packets');
+  const control = (bytes[3] ?? 0) & 0x30;
+  const field = control & 0x20 ? (bytes[4] ?? 0) + 1 : 0;
+  return {
+    pid: bytes.readUInt16BE(1) & 0x1fff,
+    start: ((bytes[1] ?? 0) & 0x40) !== 0,
+    payload: control & 0x10 ? 4 + field : PACKET,
+    key: field > 1 && ((bytes[5] ?? 0) & 0x40) !== 0,
+  };
+}
+
+/** Presentation time of a PES head, ticks of 90 kHz; undefined when it has none. */
+function timeOf(pes: Buffer): number | undefined {
+  if (pes.length < 14 || pes.readUIntBE(0, 3) !== 1 || ((pes[7] ?? 0) & 0x80) === 0) return undefined;
+  const high = ((pes[9] ?? 0) >> 1) & 7;
+  return high * 2 ** 30 + (pes.readUInt16BE(10) >> 1) * 2 ** 15 + (pes.readUInt16BE(12) >> 1);
+}
+
+/** PID of the table of the only program. */
+const tablePid = (packet: Buffer, payload: number): number => packet.readUInt16BE(payload + 11) & 0x1fff;
+
+const VIDEO_TYPES = new Set([0x01, 0x02, 0x1b, 0x24]);
+
+function videoPid(packet: Buffer, payload: number): number | undefined {
+  const section = payload + 1 + (packet[payload] ?? 0);
+  const end = section + 3 + (packet.readUInt16BE(section + 1) & 0xfff) - 4;
+  let at = section + 12 + (packet.readUInt16BE(section + 10) & 0xfff);
+  for (; at + 5 <= end; at += 5 + (packet.readUInt16BE(at + 3) & 0xfff)) {
+    if (VIDEO_TYPES.has(packet[at] ?? 0)) return packet.readUInt16BE(at + 1) & 0x1fff;
+  }
+  return undefined;
+}
+
+/**
+ * Cuts the transport stream that ffmpeg writes into segments by the plan: pictures at its keyframes, sound by its own
+ * time, so that neither depends on how they were interleaved. Each segment begins with one program table, counted by the
+ * segment's number, so that it is whole by itself and continuous with its neighbours.
+ */
+export class TransportCutter {
+  readonly #plan: StreamPlan;
+  readonly #events: TransportEvents;
+  #rest: Buffer = Buffer.alloc(0);
+  #tables: { pat?: Buffer; pmt?: Buffer; pmtPid?: number; video?: number } = {};
+  /** Packets of segments under way. */
+  readonly #held = new Map<number, Buffer[]>();
+  /** The segment that each stream is in. */
+  readonly #at = new Map<number, number>();
+  #next: number;
+  count = 0;
+
+  constructor({ plan, from }: { plan: StreamPlan; from: number }, events: TransportEvents) {
+    this.#plan = plan;
+    this.#next = from;
+    this.#events = events;
+  }
+
+  push(chunk: Buffer): void {
+    const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk;
+    let at = 0;
+    for (; at + PACKET <= bytes.length; at += PACKET) this.#onPacket(bytes.subarray(at, at + PACKET));
+    this.#rest = bytes.subarray(at);
+  }
+
+  end(): void {
+    this.#giveBefore(segmentCount(this.#plan));
+  }
+
+  #onPacket(bytes: Buffer): void {
+    const packet = readPacket(bytes);
+    if (this.#isTable(packet, bytes)) return;
+    if (packet.start) this.#onStart(packet, bytes);
+    const n = this.#at.get(packet.pid) ?? -1;
+    if (n < this.#next) return;
+    const held = this.#held.get(n);
+    if (held) held.push(bytes);
+    else this.#held.set(n, [bytes]);
+  }
+
+  /** Tables are kept and written anew; the service description is not needed. */
+  #isTable(packet: Packet, bytes: Buffer): boolean {
+    if (packet.pid === PAT) {
+      this.#tables.pat ??= Buffer.from(bytes);
+      this.#tables.pmtPid ??= tablePid(bytes, packet.payload);
+    } else if (packet.pid === this.#tables.pmtPid) {
+      this.#tables.pmt ??= Buffer.from(bytes);
+      this.#tables.video ??= videoPid(bytes, packet.payload) ?? -1;
+    } else return packet.pid < 0x20;
+    return true;
+  }
+
+  #onStart(packet: Packet, bytes: Buffer): void {
+    const picture = packet.pid === this.#tables.video;
+    if (picture) this.count += 1;
+    const ticks = picture && !packet.key ? undefined : timeOf(bytes.subarray(packet.payload));
+    if (ticks === undefined) return;
+    const ms = ticks / 90 - TRANSPORT_OFFSET_MS;
+    const n = ms < -1 ? -1 : segmentAt(this.#plan, ms + (picture ? 1.5 : 0.5));
+    if (n <= (this.#at.get(packet.pid) ?? -1)) return;
+    this.#at.set(packet.pid, n);
+    this.#giveBefore(this.#wholeBefore());
+  }
+
+  /** Segments before this one get nothing more; sound that stays a whole segment behind is not waited for. */
+  #wholeBefore(): number {
+    const video = this.#at.get(this.#tables.video ?? -1) ?? -1;
+    return Math.max(Math.min(...this.#at.values()), video - 1);
+  }
+
+  #giveBefore(n: number): void {
+    for (; this.#next < n; this.#next++) {
+      const packets = this.#held.get(this.#next) ?? [];
+      this.#held.delete(this.#next);
+      this.#events.onSegment(this.#next, Buffer.concat([...this.#heads(this.#next), ...packets]));
+    }
+  }
+
+  #heads(n: number): Buffer[] {
+    return [this.#tables.pat, this.#tables.pmt].map((table) => {
+      const copy = Buffer.from(table ?? Buffer.alloc(0));
+      if (copy.length > 3) copy[3] = ((copy[3] ?? 0) & 0xf0) | (n & 0x0f);
+      return copy;
+    });
+  }
+}

@@ -1,0 +1,207 @@
+import { readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { findStorages, placeInStorage } from '#areas/storage/public.ts';
+import { forgetWorker, OFFERS, reportWorker, type Want, wantChannel } from '#areas/streaming/offers.store.ts';
+import { findSource } from '#areas/streaming/public.ts';
+import {
+  claimOpenSession,
+  claimSession,
+  freeDeadWorkers,
+  markPurged,
+  type SessionRow,
+  sessionsToPurge,
+  sweepSessions,
+  type WorkerInfo,
+} from '#areas/streaming/sessions.store.ts';
+import type { Config } from '#platform/config.ts';
+import type { Db } from '#platform/db.ts';
+import type { Log } from '#platform/log.ts';
+import type { Objects } from '#platform/objects.ts';
+import type { Redis } from '#platform/redis.ts';
+import type { Encoder } from './encoders.ts';
+import { TranscodeSession } from './session.ts';
+
+export interface WorkerDeps {
+  config: Config;
+  db: Db;
+  redis: Redis;
+  objects: Objects;
+  log: Log;
+  encoder: Encoder;
+  threads: number;
+}
+
+const GROUP = 'workers';
+const RENEW_MS = 3000;
+const LOOK_MS = 2000;
+const SWEEP_MS = 15_000;
+
+/** Serves up to `maxSessions` sessions; offers come by Redis, and from the rows when it is away. */
+export class TranscodeWorker {
+  readonly #deps: WorkerDeps;
+  readonly #info: WorkerInfo;
+  readonly #sessions = new Map<string, TranscodeSession>();
+  readonly #listener: Redis;
+  readonly #offers: Redis;
+  readonly #timers: NodeJS.Timeout[] = [];
+  #stopping = false;
+  /** Claims under way, so that slots are not promised twice. */
+  #claiming = 0;
+
+  constructor(deps: WorkerDeps) {
+    this.#deps = deps;
+    const id = `${deps.config.pod}-${process.pid}`;
+    const gpu = deps.encoder.gpu ? { gpu: deps.encoder.name } : {};
+    const pids = readlinkSync('/proc/self/ns/pid');
+    this.#info = { id, node: hostname(), encoder: deps.encoder.name, ...gpu, pid: process.pid, pids };
+    this.#listener = deps.redis.duplicate({ commandTimeout: 5000 });
+    this.#offers = deps.redis.duplicate({ commandTimeout: 5000 });
+    for (const redis of [this.#listener, this.#offers]) redis.on('error', () => undefined); // told by the first connection
+    this.#listener.on('message', (channel: string, text: string) => this.#onMessage(channel, text));
+  }
+
+  get sessions(): ReadonlyMap<string, TranscodeSession> {
+    return this.#sessions;
+  }
+
+  start(): void {
+    this.#every(RENEW_MS, () => this.#renew());
+    this.#every(LOOK_MS, () => this.#look());
+    this.#every(SWEEP_MS, () => this.sweep());
+    void this.#takeOffers();
+    void this.#renew().catch(() => undefined);
+    void this.#look().catch(() => undefined);
+  }
+
+  /** Gives every session to the others and ends. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    const open = [...this.#sessions.values()];
+    await Promise.all(open.map((session) => session.release('starting')));
+    await Promise.all(open.map((session) => session.over));
+    await forgetWorker(this.#deps.redis, this.#info.id);
+    this.#listener.disconnect();
+    this.#offers.disconnect();
+  }
+
+  #every(ms: number, work: () => Promise<void>): void {
+    let busy = false;
+    const timer = setInterval(() => {
+      if (busy) return;
+      busy = true;
+      work()
+        .catch((error: Error) => this.#deps.log.warn({ err: error.message }, 'transcode worker'))
+        .finally(() => {
+          busy = false;
+        });
+    }, ms);
+    this.#timers.push(timer);
+  }
+
+  get #free(): number {
+    return this.#stopping ? 0 : this.#deps.config.maxSessions - this.#sessions.size - this.#claiming;
+  }
+
+  async #takeOffers(): Promise<void> {
+    let grouped = false;
+    while (!this.#stopping) {
+      try {
+        if (!grouped) await this.#joinGroup();
+        grouped = true;
+        const id = this.#free > 0 ? await this.#nextOffer() : await pause(200);
+        if (id) await this.#claim((holder) => claimSession(this.#deps.db, id, holder));
+      } catch {
+        grouped = false; // Redis lost its data, or is away: the rows are looked at meanwhile
+        await pause(500);
+      }
+    }
+  }
+
+  async #joinGroup(): Promise<void> {
+    await this.#offers.xgroup('CREATE', OFFERS, GROUP, '$', 'MKSTREAM').catch((error: Error) => {
+      if (!error.message.startsWith('BUSYGROUP')) throw error;
+    });
+  }
+
+  async #nextOffer(): Promise<string | undefined> {
+    const answer = (await this.#offers.xreadgroup(
+      ...(['GROUP', GROUP, this.#info.id, 'COUNT', 1, 'BLOCK', 1000, 'NOACK', 'STREAMS', OFFERS, '>'] as const),
+    )) as [string, [string, string[]][]][] | null;
+    return answer?.[0]?.[1][0]?.[1][1];
+  }
+
+  /** Rows that nobody works on: lost by a dead worker, or offered while Redis was away. */
+  async #look(): Promise<void> {
+    await freeDeadWorkers(this.#deps.db, this.#info, isAlive);
+    while (this.#free > 0 && (await this.#claim((holder) => claimOpenSession(this.#deps.db, holder))));
+  }
+
+  async #claim(ask: (holder: WorkerInfo) => Promise<SessionRow | undefined>): Promise<boolean> {
+    this.#claiming += 1;
+    try {
+      const row = await ask(this.#info);
+      if (row) await this.#open(row);
+      return row !== undefined;
+    } finally {
+      this.#claiming -= 1;
+    }
+  }
+
+  async #open(row: SessionRow): Promise<void> {
+    const { db, redis, objects, log, encoder, threads, config } = this.#deps;
+    const file = await findSource(db, row.file_id);
+    const session = new TranscodeSession(row, {
+      ...{ db, redis, objects, log, encoder, threads, workerId: this.#info.id },
+      keyframes: file?.keyframes ?? [],
+      pathOf: async (storageId, path) => {
+        const storage = (await findStorages(db, [storageId])).get(storageId);
+        const place = storage && (await placeInStorage(config, storage, path));
+        return place?.kind === 'there' ? place.absolute : undefined;
+      },
+    });
+    this.#sessions.set(row.id, session);
+    await this.#listener.subscribe(wantChannel(row.id)).catch(() => undefined);
+    void session.over.then(async () => {
+      this.#sessions.delete(row.id);
+      await this.#listener.unsubscribe(wantChannel(row.id)).catch(() => undefined);
+    });
+    await session.begin().catch(() => session.release('starting'));
+  }
+
+  #onMessage(channel: string, text: string): void {
+    const session = [...this.#sessions.values()].find((one) => wantChannel(one.id) === channel);
+    if (!session) return;
+    if (text === 'stop') void session.renew().catch(() => undefined);
+    else {
+      const { rendition, segment, stored = false } = JSON.parse(text) as Want;
+      session.want({ rendition, segment }, { stored });
+    }
+  }
+
+  async #renew(): Promise<void> {
+    await reportWorker(this.#deps.redis, this.#info.id, this.#deps.config.maxSessions);
+    await Promise.all([...this.#sessions.values()].map((session) => session.renew()));
+  }
+
+  /** Ends what nobody fetches, and removes the segments of what ended a minute ago. Any worker may. */
+  async sweep(): Promise<void> {
+    const { db, objects } = this.#deps;
+    await sweepSessions(db);
+    for (const id of await sessionsToPurge(db)) {
+      await objects.removePrefix('foyer-transcode', `${id}/`);
+      await markPurged(db, id);
+    }
+  }
+}
+
+const pause = (ms: number): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, ms, undefined));
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
