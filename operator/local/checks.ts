@@ -1,0 +1,128 @@
+// What the schemas cannot see: references between resources, and what one machine cannot do.
+import type { z } from 'zod';
+import { kinds } from '../schemas/kinds.ts';
+import type { Path, Problem, SourceDocument } from './documents.ts';
+import { problemAt, type Resource, type Resources } from './resources.ts';
+
+/** Kind and name to the spec that is in force, for fields that cannot be changed. */
+export type InForce = ReadonlyMap<string, unknown>;
+
+/** The keys that a Secret must have where the reference names none. */
+const KEYS: Record<string, readonly string[]> = {
+  'objects.secretRef': ['endpoint', 'accessKey', 'secretKey'],
+  'email.secretRef': ['host', 'from'],
+  ownerSecretRef: ['username', 'password'],
+};
+
+export function checkResources(resources: Resources, inForce: InForce): Problem[] {
+  const all = [...resources.servers, ...resources.libraries, ...resources.tuners];
+  return [
+    ...oneServer(resources),
+    ...resources.servers.flatMap(localOnly),
+    ...resources.libraries.flatMap((library) => libraryReferences(library, resources)),
+    ...resources.tuners.flatMap((tuner) => tunerReferences(tuner, resources)),
+    ...all.flatMap((resource) => references(resource, resources)),
+    ...all.flatMap((resource) => unchanged(resource, inForce)),
+  ];
+}
+
+function oneServer({ servers, declared }: Resources): Problem[] {
+  const broken = [...declared].some((key) => key.startsWith('MediaServer/'));
+  if (servers.length === 0)
+    return broken ? [] : [{ file: '-f', line: 0, path: '', message: 'no MediaServer is given' }];
+  return servers
+    .slice(1)
+    .map((server) => problemAt(server.source, ['kind'], 'a second MediaServer; one machine runs one'));
+}
+
+function localOnly({ spec, source }: Resources['servers'][number]): Problem[] {
+  const problems = spec.media.flatMap((media, index) =>
+    media.hostPath
+      ? []
+      : [problemAt(source, ['spec', 'media', index], 'one machine mounts nothing: use hostPath with a folder')],
+  );
+  if (spec.postgres.cloudNativePG)
+    problems.push(
+      problemAt(source, ['spec', 'postgres', 'cloudNativePG'], 'needs a cluster: use managed or secretRef'),
+    );
+  return problems;
+}
+
+function libraryReferences({ spec, source }: Resources['libraries'][number], resources: Resources): Problem[] {
+  const server = serverOf(spec.serverRef.name, resources);
+  if (!server) return noServer(source, spec.serverRef.name, resources);
+  const media = new Set(server.spec.media.map(({ name }) => name));
+  return spec.folders.flatMap((folder, index) => {
+    const path = ['spec', 'folders', index, 'media'];
+    return media.has(folder.media) ? [] : [problemAt(source, path, missing(folder.media, server.name, media))];
+  });
+}
+
+const serverOf = (name: string, { servers }: Resources) => servers.find((server) => server.name === name);
+
+function noServer(source: SourceDocument, name: string, { declared }: Resources): Problem[] {
+  if (declared.has(`MediaServer/${name}`)) return [];
+  return [problemAt(source, ['spec', 'serverRef', 'name'], `no MediaServer ${name}`)];
+}
+
+const missing = (name: string, server: string, media: ReadonlySet<string>): string =>
+  `no media ${name} in the MediaServer ${server} (it has ${[...media].join(', ') || 'none'})`;
+
+function tunerReferences({ spec, source }: Resources['tuners'][number], resources: Resources): Problem[] {
+  const server = serverOf(spec.serverRef.name, resources);
+  if (!server) return noServer(source, spec.serverRef.name, resources);
+  if (!spec.recordings) return [];
+  const path = ['spec', 'recordings', 'media'];
+  const entry = server.spec.media.find(({ name }) => name === spec.recordings?.media);
+  if (entry) return entry.readOnly ? [problemAt(source, path, `media ${entry.name} is readOnly`)] : [];
+  return [
+    problemAt(source, path, missing(spec.recordings.media, server.name, new Set(server.spec.media.map((m) => m.name)))),
+  ];
+}
+
+interface Reference {
+  path: Path;
+  of: 'Secret' | 'ConfigMap';
+  name: string;
+  key: string | undefined;
+}
+
+/** Every member named `…secretRef` or `…configMapRef`, wherever it lies. */
+function referencesIn(value: unknown, path: Path): Reference[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([member, inner]): Reference[] => {
+    const here = [...path, Array.isArray(value) ? Number(member) : member];
+    const of = /secretRef$/i.test(member) ? 'Secret' : /configMapRef$/i.test(member) ? 'ConfigMap' : undefined;
+    if (!of) return referencesIn(inner, here);
+    const { name, key } = inner as { name: string; key?: string };
+    return [{ path: here, of, name, key }];
+  });
+}
+
+function references({ spec, source }: Resource<unknown>, { secrets, configMaps, declared }: Resources): Problem[] {
+  return referencesIn(spec, ['spec']).flatMap(({ path, of, name, key }) => {
+    const values = (of === 'Secret' ? secrets : configMaps).get(name);
+    if (!values && declared.has(`${of}/${name}`)) return [];
+    if (!values) return [problemAt(source, [...path, 'name'], `no ${of} ${name}`)];
+    const wanted = key === undefined ? (KEYS[path.slice(1).join('.')] ?? []) : [key];
+    const absent = wanted.filter((entry) => values[entry] === undefined);
+    return absent.map((entry) => problemAt(source, path, `the ${of} ${name} has no key ${entry}`));
+  });
+}
+
+function unchanged({ kind, name, spec, source }: Resource<unknown>, inForce: InForce): Problem[] {
+  const before = inForce.get(`${kind}/${name}`);
+  const schema = kinds.find((entry) => entry.kind === kind)?.spec as z.ZodObject | undefined;
+  if (before === undefined || !schema) return [];
+  const fixed = Object.keys(schema.shape).filter((field) => schema.shape[field]?.meta()?.immutable);
+  const changed = fixed.filter(
+    (field) => JSON.stringify(member(before, field)) !== JSON.stringify(member(spec, field)),
+  );
+  const problems = changed.map((field) => problemAt(source, ['spec', field], 'cannot be changed'));
+  const source0 = member(before, 'source');
+  if (kind === 'TunerDevice' && 'm3u' in Object(source0) !== 'm3u' in Object(member(spec, 'source')))
+    problems.push(problemAt(source, ['spec', 'source'], 'the kind of source cannot be changed'));
+  return problems;
+}
+
+const member = (value: unknown, field: string): unknown => (value as Record<string, unknown>)[field];

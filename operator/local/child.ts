@@ -1,0 +1,222 @@
+// One supervised process: started again with a growing pause when it ends, ended with its whole group.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Guarded } from './guard.ts';
+import { closeLog, openLog } from './log-file.ts';
+import { identityOf } from './process-identity.ts';
+import { type ProcessSpec, specHash } from './process-spec.ts';
+import { freePort } from './state.ts';
+
+export interface Timing {
+  firstPauseMs: number;
+  maxPauseMs: number;
+  /** So long without an end, and the pause starts small again. */
+  healthyMs: number;
+  probeMs: number;
+  /** Probes in a row that fail, after one that succeeded, before the process is taken for hung. */
+  probeFailures: number;
+  /** A process without a probe that answers counts as ready after this. */
+  settleMs: number;
+}
+
+export const usualTiming: Timing = {
+  firstPauseMs: 200,
+  maxPauseMs: 30_000,
+  healthyMs: 60_000,
+  probeMs: 5000,
+  probeFailures: 4,
+  settleMs: 3000,
+};
+
+/** True when the process answers; false or a throw when it does not. */
+export type Probe = (child: Child) => Promise<boolean>;
+
+export interface Surroundings {
+  logsDir: string;
+  timing: Timing;
+  guard: { add(entry: Guarded): void; remove(group: number): void };
+  probe?: Probe;
+}
+
+export type ChildState = 'starting' | 'ready' | 'backoff' | 'stopped';
+
+/** Emits `change` whenever its state does. */
+export class Child extends EventEmitter<{ change: [] }> {
+  readonly spec: ProcessSpec;
+  readonly hash: string;
+  readonly #around: Surroundings;
+  #process: ChildProcess | undefined;
+  #state: ChildState = 'starting';
+  #startedAt = 0;
+  #ends = 0;
+  #failures = 0;
+  #answered = false;
+  #stopping = false;
+  #timers: NodeJS.Timeout[] = [];
+  restarts = 0;
+  lastEnd: string | undefined;
+  /** The last pause before a start, in milliseconds. */
+  pauseMs = 0;
+  metricsPort = 0;
+  identity: string | undefined;
+
+  constructor(spec: ProcessSpec, around: Surroundings) {
+    super();
+    this.spec = spec;
+    this.hash = specHash(spec);
+    this.#around = around;
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  get state(): ChildState {
+    return this.#state;
+  }
+
+  async start(): Promise<void> {
+    this.metricsPort = await freePort();
+    if (this.#stopping) return;
+    const log = openLog(join(this.#around.logsDir, `${this.spec.name}.log`));
+    try {
+      this.#launch(log);
+    } finally {
+      closeLog(log);
+    }
+  }
+
+  /** Asks, waits, forces. Resolves when the process is gone; never restarts it. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#clear();
+    const running = this.#process;
+    if (running?.pid) {
+      const ended = once(running, 'exit');
+      this.#signal(this.spec.stopSignal);
+      const grace = new AbortController();
+      const forced = sleep(this.spec.graceMs, undefined, { signal: grace.signal }).then(() => this.kill());
+      await Promise.race([ended, forced.catch(() => undefined)]);
+      grace.abort();
+      await ended;
+    }
+    this.#become('stopped');
+  }
+
+  /** Ends it at once; unless it is being stopped it comes back. */
+  kill(): void {
+    this.#signal(lastSignal(this.spec));
+  }
+
+  #launch(log: number): void {
+    const { command, args, cwd, uid, gid } = this.spec;
+    const pod = `${this.spec.name}-${randomBytes(3).toString('hex')}`;
+    const env = { ...this.spec.env, ...this.spec.hints, FOYER_POD: pod, FOYER_METRICS_PORT: String(this.metricsPort) };
+    const user = { ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) };
+    const child = spawn(command, args, { cwd, env, ...user, detached: true, stdio: ['ignore', log, log] });
+    this.#process = child;
+    this.#startedAt = Date.now();
+    this.#answered = false;
+    this.#failures = 0;
+    this.#become('starting');
+    child.once('error', (error) => this.#ended(error.message));
+    child.once('exit', (code, signal) => this.#ended(signal ?? `exit ${code}`));
+    if (!child.pid) return;
+    this.identity = identityOf(child.pid);
+    this.#around.guard.add({ group: child.pid, signal: this.spec.stopSignal, last: lastSignal(this.spec) });
+    this.#watch();
+    this.emit('change'); // the pid is new even where the state is not
+  }
+
+  #watch(): void {
+    const { probe, timing } = this.#around;
+    const settle = (): void => {
+      if (this.#state === 'starting' && !this.#answered) this.#become('ready');
+    };
+    if (!probe) this.#timers.push(setTimeout(settle, timing.settleMs));
+    else this.#again(probe, Math.min(100, timing.probeMs));
+  }
+
+  #again(probe: Probe, pauseMs: number): void {
+    const launched = this.#process;
+    const timer = setTimeout(() => {
+      void probe(this)
+        .catch(() => false)
+        .then((answers) => {
+          if (this.#process === launched && launched) this.#judge(probe, answers);
+        });
+    }, pauseMs);
+    timer.unref();
+    this.#timers = [timer];
+  }
+
+  #judge(probe: Probe, answers: boolean): void {
+    const { timing } = this.#around;
+    this.#failures = answers ? 0 : this.#failures + 1;
+    this.#answered ||= answers;
+    if (answers) this.#become('ready');
+    if (this.#answered && this.#failures >= timing.probeFailures) {
+      this.lastEnd = 'hung';
+      this.kill();
+      return;
+    }
+    this.#again(probe, this.#answered ? timing.probeMs : Math.min(100, timing.probeMs));
+  }
+
+  #ended(how: string): void {
+    const { pid } = this.#process ?? {};
+    this.#process = undefined;
+    this.#clear();
+    if (pid) {
+      killGroup(pid, 'SIGKILL'); // what it left behind, such as an ffmpeg
+      this.#around.guard.remove(pid);
+    }
+    this.lastEnd = this.lastEnd === 'hung' ? 'hung' : how;
+    if (this.#stopping) this.#become('stopped');
+    else this.#pause();
+  }
+
+  #pause(): void {
+    const { firstPauseMs, maxPauseMs, healthyMs } = this.#around.timing;
+    this.#ends = Date.now() - this.#startedAt >= healthyMs ? 0 : this.#ends;
+    this.pauseMs = Math.min(firstPauseMs * 2 ** this.#ends, maxPauseMs);
+    this.#ends += 1;
+    this.#become('backoff');
+    this.#timers = [setTimeout(() => this.#restart(), this.pauseMs)];
+  }
+
+  #restart(): void {
+    this.restarts += 1;
+    this.lastEnd = undefined;
+    this.start().catch((error: Error) => this.#ended(error.message));
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    if (this.#process?.pid) killGroup(this.#process.pid, signal);
+  }
+
+  #clear(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers = [];
+  }
+
+  #become(state: ChildState): void {
+    if (this.#state === state) return;
+    this.#state = state;
+    this.emit('change');
+  }
+}
+
+/** What ends a process that did not heed its stop signal. */
+export const lastSignal = (spec: ProcessSpec): NodeJS.Signals => (spec.role === 'postgres' ? 'SIGQUIT' : 'SIGKILL');
+
+export function killGroup(group: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-group, signal);
+  } catch {
+    // nobody is left
+  }
+}

@@ -1,0 +1,60 @@
+// The processes of the server that ought to run. Pure.
+import { fileURLToPath } from 'node:url';
+import type { MediaServerSpec } from '../schemas/media-server.ts';
+import type { ProcessSpec, Role } from './process-spec.ts';
+
+/** The folder that holds api/ and workers/. */
+export const TREE = fileURLToPath(new URL('../..', import.meta.url));
+
+/** An API process that still streams a film gets so long to end it. */
+const API_GRACE_MS = 15_000;
+const WORKER_GRACE_MS = 10_000;
+
+const SCRIPTS = { api: 'api/main.ts', worker: 'workers/main.ts', transcode: 'workers/transcode/main.ts' };
+
+/** As in a cluster: a pool keeps `warm` workers and never more than `max`. */
+export function transcodeCount({ warm, max }: MediaServerSpec['transcode']): number {
+  return Math.min(Math.max(warm, 1), max);
+}
+
+export function serverProcesses(
+  spec: MediaServerSpec,
+  environment: Record<string, string>,
+  tree = TREE,
+): ProcessSpec[] {
+  const shared = { env: environment, tree, hints: { FOYER_REPLICAS: String(spec.api.replicas) } };
+  return [
+    ...many(spec.api.replicas, (number) => nodeProcess({ role: 'api', number, ...shared })),
+    ...many(spec.workers.replicas, (number) => nodeProcess({ role: 'worker', number, ...shared })),
+    ...many(transcodeCount(spec.transcode), (number) => nodeProcess({ role: 'transcode', number, ...shared })),
+  ];
+}
+
+/** One process of this Node, for the migrations and for the recovery of an owner. */
+export function nodeArguments(script: string, tree = TREE): { command: string; args: string[]; cwd: string } {
+  return { command: process.execPath, args: ['--disable-warning=ExperimentalWarning', script], cwd: tree };
+}
+
+interface Wanted {
+  role: Extract<Role, 'api' | 'worker' | 'transcode'>;
+  number: number;
+  env: Record<string, string>;
+  hints: Record<string, string>;
+  tree: string;
+}
+
+function nodeProcess({ role, number, env, hints, tree }: Wanted): ProcessSpec {
+  return {
+    name: `${role}-${number}`,
+    role,
+    ...nodeArguments(SCRIPTS[role], tree),
+    env,
+    hints,
+    stopSignal: 'SIGTERM',
+    graceMs: role === 'api' ? API_GRACE_MS : WORKER_GRACE_MS,
+    overlaps: true,
+  };
+}
+
+const many = (count: number, make: (number: number) => ProcessSpec): ProcessSpec[] =>
+  Array.from({ length: count }, (_, index) => make(index + 1));

@@ -1,0 +1,60 @@
+import type { Verdict } from '../schemas/conditions.ts';
+import type { LibrarySpec, LibraryStatus } from '../schemas/library.ts';
+import { managedBy, type Place } from './environment.ts';
+import { reconcileLibrary, releaseLibrary } from './library.ts';
+import type { Resource, Resources } from './resources.ts';
+import { type Ask, Unreachable } from './server-client.ts';
+import type { StatusFile, Stored } from './status-file.ts';
+
+/** Every Library resource, and those that were and are no more. */
+export class LibraryReconciler {
+  readonly #status: StatusFile;
+  readonly #ask: Ask;
+  readonly #place: Pick<Place, 'mediaId' | 'uidOf'>;
+
+  constructor(status: StatusFile, ask: Ask, place: Pick<Place, 'mediaId' | 'uidOf'>) {
+    this.#status = status;
+    this.#ask = ask;
+    this.#place = place;
+  }
+
+  /** One pass over all; the server going away in the middle ends it, and the next pass goes on. */
+  async pass(resources: Resources): Promise<void> {
+    try {
+      for (const library of resources.libraries) await this.#one(library);
+      for (const item of this.#status.ofKind('Library'))
+        if (!resources.libraries.some(({ name }) => name === item.metadata.name)) await this.#release(item);
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      this.serverAway();
+    }
+  }
+
+  serverAway(): void {
+    for (const item of this.#status.ofKind('Library')) {
+      const verdict = { status: 'Unknown', reason: 'ServerNotReady', message: 'The server does not answer' } as const;
+      const before = (item.status.conditions ?? []) as unknown as Verdict[];
+      const kept = before.filter(({ type }) => type !== 'Ready');
+      this.#status.report(item, { ...item.status }, [{ type: 'Ready', ...verdict }, ...kept.map(asVerdict)]);
+    }
+  }
+
+  async #one(library: Resource<LibrarySpec>): Promise<void> {
+    const item = this.#status.get('Library', library.name);
+    if (!item) return;
+    const context = {
+      ask: this.#ask,
+      managedBy: managedBy(library, this.#place),
+      mediaId: (name: string) => this.#place.mediaId(name),
+    };
+    const { status, verdicts } = await reconcileLibrary(library, item.status as LibraryStatus, context);
+    this.#status.report(item, status, verdicts);
+  }
+
+  async #release(item: Stored): Promise<void> {
+    const done = await releaseLibrary(item.spec as LibrarySpec, item.status as LibraryStatus, this.#ask);
+    if (done) this.#status.drop('Library', item.metadata.name);
+  }
+}
+
+const asVerdict = ({ type, status, reason, message }: Verdict): Verdict => ({ type, status, reason, message });

@@ -1,0 +1,221 @@
+// A Library resource becomes a library of the server, through the public API alone.
+import type { Verdict } from '../schemas/conditions.ts';
+import type { LibrarySpec, LibraryStatus } from '../schemas/library.ts';
+import type { Resource } from './resources.ts';
+import { type Answer, type Ask, refusalText } from './server-client.ts';
+
+export interface ManagedBy {
+  kind: string;
+  namespace: string;
+  name: string;
+  uid: string;
+}
+
+export interface LibraryContext {
+  ask: Ask;
+  managedBy: ManagedBy;
+  mediaId(name: string): string;
+}
+
+/** As the API answers it; only what is looked at here. */
+export interface ServerLibrary {
+  id: string;
+  name: string;
+  order: number;
+  state: string;
+  folders: { storageId: string; path?: string; state: string }[];
+  settings: Record<string, unknown>;
+  access?: Record<string, unknown>;
+  managedBy?: ManagedBy | null;
+  itemCounts: Record<string, number>;
+  sizeBytes: number;
+  lastScan?: { state: string; finishedAt?: string | null; added: number; updated: number; missing: number } | null;
+}
+
+export const SCAN = 'foyer.media/scan';
+
+type Library = Resource<LibrarySpec>;
+type Body = Record<string, unknown>;
+
+/** The API's words for what the resource says; fields that it does not name are left to people. */
+export function libraryBody({ name, spec }: Library, context: Pick<LibraryContext, 'mediaId'>): Body {
+  const { agents, language, country, ageLimit, scan } = spec;
+  const given = { agents, language, country, ageLimit, ...spec.settings };
+  const named = Object.entries(given).filter(([, value]) => value !== undefined);
+  const folders = spec.folders.map(({ media, path }) => ({ storageId: context.mediaId(media), path: inner(path) }));
+  return {
+    name: spec.displayName ?? name,
+    folders,
+    settings: { ...Object.fromEntries(named), watch: scan.onChange ? 'auto' : 'off', scanCron: scan.schedule },
+    ...(spec.order !== undefined && { order: spec.order }),
+  };
+}
+
+/** What people can then not change, as the API spells it. */
+function fieldsOf({ settings, ...body }: Body): string[] {
+  return [...Object.keys(body), ...Object.keys(settings ?? {}).map((key) => `settings.${key}`)].sort();
+}
+
+/** Inside the storage, without a slash at either end. */
+const inner = (path: string): string => path.split('/').filter(Boolean).join('/');
+
+/** The members of `body` that the server does not hold yet; none is a pass without a write. */
+export function differences(body: Body, library: ServerLibrary): Body {
+  const changed = Object.entries(body).filter(([key, wanted]) => !holds(wanted, member(library, key)));
+  return Object.fromEntries(changed);
+}
+
+const member = (value: unknown, key: string): unknown => (value as Body | null | undefined)?.[key];
+
+/** What is wanted may say less than what is there: ids and states of folders, settings that people made. */
+function holds(wanted: unknown, there: unknown): boolean {
+  if (Array.isArray(wanted)) return Array.isArray(there) && holdsList(wanted, there);
+  if (typeof wanted !== 'object' || wanted === null) return wanted === there;
+  return Object.entries(wanted).every(([key, value]) => holds(value, member(there, key)));
+}
+
+/** Scalars in their order, such as agents; folders in any. */
+function holdsList(wanted: unknown[], there: unknown[]): boolean {
+  const found = (entry: unknown, index: number): boolean =>
+    typeof entry === 'object' ? there.some((other) => holds(entry, other)) : entry === there[index];
+  return wanted.length === there.length && wanted.every(found);
+}
+
+export interface Reconciled {
+  status: LibraryStatus;
+  verdicts: Verdict[];
+}
+
+/** One pass. Throws Unreachable; a refusal becomes a condition. */
+export async function reconcileLibrary(
+  library: Library,
+  before: LibraryStatus,
+  context: LibraryContext,
+): Promise<Reconciled> {
+  const synced = await sync(library, before, context);
+  if (!synced.library) return { status: before, verdicts: refused(synced.answer) };
+  const status = statusOf(synced.library, before);
+  const wanted = library.annotations[SCAN];
+  if (wanted !== undefined && wanted !== before.scanRequest) {
+    const answer = await context.ask('POST', `/libraries/${synced.library.id}/scan`, { mode: 'quick' });
+    if (answer.status < 300) status.scanRequest = wanted;
+  }
+  return { status, verdicts: verdictsOf(synced.library, synced.answer) };
+}
+
+interface Synced {
+  library: ServerLibrary | undefined;
+  /** The last answer of the server; a refusal when it was not 2xx. */
+  answer: Answer;
+}
+
+async function sync(library: Library, { libraryId }: LibraryStatus, context: LibraryContext): Promise<Synced> {
+  const said = { ...libraryBody(library, context), ...(await accessOf(library.spec, context)) };
+  const body = { ...said, managedFields: fieldsOf(said), managedBy: context.managedBy };
+  const found = libraryId ? await context.ask('GET', `/libraries/${libraryId}`) : undefined;
+  if (!found || found.status === 404) return create({ ...body, type: library.spec.type }, context);
+  if (found.status !== 200) return { library: undefined, answer: found };
+  const there = found.body as ServerLibrary;
+  const change = differences(body, there);
+  if (Object.keys(change).length === 0) return { library: there, answer: found };
+  const sent = { ...change, ...('folders' in change && { confirmRemoval: true }) };
+  const answer = await context.ask('PATCH', `/libraries/${there.id}`, sent);
+  return { library: answer.status === 200 ? (answer.body as ServerLibrary) : there, answer };
+}
+
+/** Idempotent by managedBy.uid: a repeat after a lost answer gives the same library. */
+async function create(body: Body, { ask }: LibraryContext): Promise<Synced> {
+  const answer = await ask('POST', '/libraries', body);
+  return { library: answer.status < 300 ? (answer.body as ServerLibrary) : undefined, answer };
+}
+
+async function accessOf({ access }: LibrarySpec, { ask }: LibraryContext): Promise<Body> {
+  if (!access) return {};
+  const ids = access.users ? await accountIds(access.users, ask) : [];
+  return { access: { everyone: access.everyone ?? false, roles: access.roles ?? [], accountIds: ids } };
+}
+
+/** Accounts that do not exist yet are taken up by a later pass. */
+async function accountIds(usernames: readonly string[], ask: Ask): Promise<string[]> {
+  const ids: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const { status, body } = await ask(
+      'GET',
+      `/users?limit=200${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`,
+    );
+    if (status !== 200) return ids;
+    const page = body as { items: { id: string; username: string }[]; page?: { nextCursor?: string | null } };
+    ids.push(...page.items.filter(({ username }) => usernames.includes(username)).map(({ id }) => id));
+    cursor = page.page?.nextCursor ?? undefined;
+  } while (cursor);
+  return ids;
+}
+
+function statusOf(library: ServerLibrary, before: LibraryStatus): LibraryStatus {
+  const { lastScan } = library;
+  const items = Object.values(library.itemCounts).reduce((sum, count) => sum + count, 0);
+  const counts = lastScan && { added: lastScan.added, updated: lastScan.updated, missing: lastScan.missing };
+  const finished = lastScan?.finishedAt ? { finishedAt: lastScan.finishedAt } : {};
+  return {
+    ...before,
+    libraryId: library.id,
+    items,
+    sizeBytes: library.sizeBytes,
+    ...(lastScan && { lastScan: { ...finished, ...counts, result: lastScan.state } }),
+  };
+}
+
+function refused(answer: Answer): Verdict[] {
+  const message = `the server refused the library: ${refusalText(answer)}`;
+  const verdict = { status: 'False', reason: 'ApiRefused', message } as const;
+  return [
+    { type: 'Ready', ...verdict },
+    { type: 'Synced', ...verdict },
+  ];
+}
+
+function verdictsOf(library: ServerLibrary, answer: Answer): Verdict[] {
+  const away = library.folders.filter((folder) => folder.state !== 'available').length;
+  const folders: Verdict = away
+    ? {
+        type: 'FoldersAvailable',
+        status: 'False',
+        reason: 'FolderMissing',
+        message: `${away} of its folders cannot be read`,
+      }
+    : {
+        type: 'FoldersAvailable',
+        status: 'True',
+        reason: 'FoldersFound',
+        message: `${library.folders.length} folders`,
+      };
+  const synced: Verdict =
+    answer.status < 300
+      ? { type: 'Synced', status: 'True', reason: 'InSync', message: 'The server holds what the resource says' }
+      : { type: 'Synced', status: 'False', reason: 'ApiRefused', message: refusalText(answer) };
+  const faults = [folders, synced].filter(({ status }) => status === 'False');
+  const ready: Verdict = faults[0]
+    ? { ...faults[0], type: 'Ready' }
+    : { type: 'Ready', status: 'True', reason: 'AllReady', message: 'In sync, and its folders can be read' };
+  return [ready, scanned(library), folders, synced];
+}
+
+function scanned({ lastScan }: ServerLibrary): Verdict {
+  const type = 'Scanned';
+  if (!lastScan) return { type, status: 'False', reason: 'NeverScanned', message: 'No scan has ended yet' };
+  const { state, added, updated, missing } = lastScan;
+  const message = `${state}: ${added} added, ${updated} updated, ${missing} missing`;
+  if (state === 'completed') return { type, status: 'True', reason: 'Completed', message };
+  if (state === 'failed' || state === 'cancelled') return { type, status: 'False', reason: 'ScanFailed', message };
+  return { type, status: 'Unknown', reason: 'Scanning', message: state };
+}
+
+/** A resource that is gone: its library goes too, or is let go. True when nothing is left to do. */
+export async function releaseLibrary(spec: LibrarySpec, { libraryId }: LibraryStatus, ask: Ask): Promise<boolean> {
+  if (!libraryId) return true;
+  const deleting = spec.deletionPolicy === 'Delete';
+  const path = `/libraries/${libraryId}`;
+  const answer = deleting ? await ask('DELETE', path) : await ask('PATCH', path, { managedBy: null });
+  return answer.status < 300 || answer.status === 404;
+}

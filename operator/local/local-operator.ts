@@ -1,0 +1,222 @@
+// `operator local`: the same resources as in a cluster, reconciled into child processes. Level-triggered: each pass looks,
+// compares and does what is missing.
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { serverProcesses } from './desired.ts';
+import { type Place, type Server, type Stores, serverEnvironment } from './environment.ts';
+import { writeWhole } from './files.ts';
+import { LibraryReconciler } from './library-reconciler.ts';
+import { Migration } from './migration.ts';
+import {
+  type ApiSeen,
+  apiProbe,
+  countTranscodeWorkers,
+  hasFfmpeg,
+  seeApi,
+  seeObjects,
+  workerProbe,
+} from './observe.ts';
+import { askPostgres } from './postgres.ts';
+import { askRedis } from './redis.ts';
+import type { Resources } from './resources.ts';
+import { serverClient } from './server-client.ts';
+import { Source } from './source.ts';
+import type { State } from './state.ts';
+import { StatusFile } from './status-file.ts';
+import { LocalStores } from './stores.ts';
+import { Supervisor } from './supervisor.ts';
+import { type Seen, serverStatus, serverVerdicts } from './verdicts.ts';
+
+const CALM_MS = 5000;
+const BUSY_MS = 150;
+const FILES_MS = 1000;
+
+export interface LocalOptions {
+  port: number;
+  files: readonly string[];
+  openSetup: boolean;
+  /** Lines for people: `ready …`, `setup …`. */
+  say(line: string): void;
+  /** What goes wrong, for people. */
+  warn(line: string): void;
+}
+
+/** The files are not in order, and nothing was started before. */
+export class BadFiles extends Error {}
+
+export class LocalOperator {
+  readonly #options: LocalOptions;
+  readonly #state: State;
+  readonly #place: Place;
+  readonly #source: Source;
+  readonly #status: StatusFile;
+  readonly #supervisor: Supervisor;
+  readonly #stores: LocalStores;
+  readonly #migration = new Migration();
+  readonly #libraries: LibraryReconciler;
+  readonly #said = new Set<string>();
+  #wake = new AbortController();
+  #inUse: Stores | undefined;
+  #environment = '';
+
+  constructor(state: State, options: LocalOptions) {
+    const { port, openSetup, files } = options;
+    this.#options = options;
+    this.#state = state;
+    const { dir, keysFile, operatorKey, claimCode } = state;
+    const lookups = {
+      mediaId: (name: string) => state.mediaId(name),
+      uidOf: (kind: string, name: string) => state.uidOf(kind, name),
+    };
+    this.#place = { dir, port, openSetup, keysFile, operatorKey, claimCode, ...lookups };
+    this.#source = new Source(files);
+    this.#status = new StatusFile(dir, state);
+    this.#stores = new LocalStores(state);
+    this.#libraries = new LibraryReconciler(this.#status, serverClient(port, operatorKey), this.#place);
+    this.#supervisor = new Supervisor({ dir, probes: this.#probes() });
+    this.#supervisor.on('change', () => this.#wake.abort());
+  }
+
+  /** Throws BadFiles, with every problem, when the files are not in order; else runs until the signal. */
+  async run(signal: AbortSignal): Promise<void> {
+    const watching = setInterval(() => this.#source.changed() && this.#wake.abort(), FILES_MS);
+    try {
+      this.#read();
+      if (!this.#source.resources) throw new BadFiles(this.#source.problems.join('\n'));
+      while (!signal.aborted) await this.#turn(signal);
+    } finally {
+      clearInterval(watching);
+      await this.#supervisor.stop();
+    }
+  }
+
+  /** Ends every child at once. */
+  kill(): void {
+    this.#supervisor.kill();
+  }
+
+  async #turn(signal: AbortSignal): Promise<void> {
+    this.#wake = new AbortController();
+    const calm = await this.#pass(signal).catch((error: Error) => {
+      this.#warnOnce(error.message);
+      return true;
+    });
+    const either = AbortSignal.any([signal, this.#wake.signal]);
+    await sleep(calm ? CALM_MS : BUSY_MS, undefined, { signal: either }).catch(() => undefined);
+    if (!signal.aborted && this.#wake.signal.aborted) await sleep(BUSY_MS); // changes come in flocks
+  }
+
+  /** True when there is nothing to wait for but changes. */
+  async #pass(signal: AbortSignal): Promise<boolean> {
+    this.#read();
+    const { resources } = this.#source;
+    const server = resources?.servers[0];
+    if (!resources || !server) return true;
+    if (!server.spec.suspend) await this.#reconcile(server, resources, signal);
+    if (signal.aborted) return true;
+    const { seen, api } = await this.#look();
+    this.#announce(api, server);
+    if (api.apiReady && !server.spec.suspend) await this.#libraries.pass(resources);
+    this.#report(server, seen, resources);
+    return seen.apiReady && !seen.replacing && seen.database === true;
+  }
+
+  #read(): void {
+    if (!this.#source.read(this.#status.specs())) return;
+    for (const problem of this.#source.resources ? this.#source.problems : []) this.#options.warn(problem);
+    const { resources } = this.#source;
+    if (!resources || this.#source.problems.length > 0) return;
+    const all = [...resources.servers, ...resources.libraries, ...resources.tuners];
+    for (const resource of all) this.#status.put(resource);
+    for (const item of [...this.#status.ofKind('MediaServer'), ...this.#status.ofKind('TunerDevice')])
+      if (!all.some(({ kind, name }) => kind === item.kind && name === item.metadata.name))
+        this.#status.drop(item.kind, item.metadata.name);
+  }
+
+  async #reconcile(server: Server, resources: Resources, signal: AbortSignal): Promise<void> {
+    const { specs, stores } = await this.#stores.wanted(server, resources);
+    const moved = this.#inUse !== undefined && JSON.stringify(this.#inUse) !== JSON.stringify(stores);
+    this.#inUse = stores;
+    // A store that is no longer wanted goes only when nobody uses it any more: after the processes moved over.
+    const known = this.#supervisor.children().filter(({ spec }) => ['postgres', 'redis'].includes(spec.role));
+    const kept = known.map(({ spec }) => spec).filter((spec) => !specs.some(({ name }) => name === spec.name));
+    await this.#supervisor.apply(moved ? [...specs, ...kept] : specs, ['postgres', 'redis']);
+    if ((await askPostgres(stores.databaseUrl)) !== true) return;
+    const place = this.#place;
+    this.#writeOwner(server, resources);
+    const environment = serverEnvironment(server, resources, { place, stores });
+    this.#keepEnvironment(environment);
+    if (!(await this.#migration.ensure(environment, (job) => this.#supervisor.runOnce(job, signal)))) return;
+    await this.#supervisor.apply(serverProcesses(server.spec, environment), ['api', 'worker', 'transcode']);
+  }
+
+  /** For `recover-owner`, which runs beside this process. */
+  #keepEnvironment(environment: Record<string, string>): void {
+    const text = JSON.stringify(environment);
+    if (text !== this.#environment) writeWhole(join(this.#state.dir, 'run', 'environment.json'), text);
+    this.#environment = text;
+  }
+
+  #writeOwner({ spec }: Server, resources: Resources): void {
+    const owner = spec.ownerSecretRef && resources.secrets.get(spec.ownerSecretRef.name);
+    if (!owner) return;
+    const { username, password } = owner;
+    writeWhole(join(this.#state.dir, 'run', 'owner.json'), JSON.stringify({ username, password }));
+  }
+
+  async #look(): Promise<{ seen: Seen; api: ApiSeen }> {
+    const stores = this.#inUse;
+    const api = await seeApi(serverClient(this.#place.port, this.#place.operatorKey));
+    const processes = this.#supervisor.children().map(({ spec, state, restarts, lastEnd }) => {
+      return { name: spec.name, role: spec.role, state, restarts, lastEnd };
+    });
+    const [database, redis, transcodeWorkers] = await Promise.all([
+      stores ? askPostgres(stores.databaseUrl) : 'it was not started',
+      stores ? askRedis(stores.redisUrl) : 'it was not started',
+      stores ? countTranscodeWorkers(stores.redisUrl) : 0,
+    ]);
+    const objects = stores ? seeObjects(stores.objectsUrl, api.health) : 'it was not started';
+    const others = { ffmpeg: hasFfmpeg(), problems: this.#source.problems, replacing: this.#supervisor.replacing };
+    const { apiReady, version, health } = api;
+    const answers = { apiReady, version, health, transcodeWorkers, migrations: this.#migration.state };
+    return { seen: { database, redis, objects, processes, ...answers, ...others }, api };
+  }
+
+  #announce({ apiReady, setupComplete }: ApiSeen, server: Server): void {
+    if (!apiReady) return;
+    const address = `http://127.0.0.1:${this.#place.port}`;
+    this.#sayOnce(`ready ${address}`);
+    if (setupComplete === false && !server.spec.ownerSecretRef)
+      this.#sayOnce(`setup ${address}/setup#claim=${this.#state.claimCode}`);
+  }
+
+  #report(server: Server, seen: Seen, resources: Resources): void {
+    const item = this.#status.get('MediaServer', server.name);
+    const url = `http://127.0.0.1:${this.#place.port}`;
+    const counts = { libraries: resources.libraries.length, tuners: resources.tuners.length };
+    const status = { ...serverStatus(server.spec, seen, url), ...counts };
+    if (item) this.#status.report(item, status, serverVerdicts(server.spec, seen));
+    const message = 'Live TV is not part of this version; the resource is kept and nothing is done with it';
+    for (const tuner of this.#status.ofKind('TunerDevice'))
+      this.#status.report(tuner, {}, [{ type: 'Ready', status: 'False', reason: 'NotServed', message }]);
+    if (!seen.apiReady) this.#libraries.serverAway();
+    this.#status.save();
+  }
+
+  #probes() {
+    const worker = workerProbe();
+    const database = async () => !this.#inUse || (await askPostgres(this.#inUse.databaseUrl)) === true;
+    const redis = async () => !this.#inUse || (await askRedis(this.#inUse.redisUrl)) === true;
+    return { api: apiProbe(this.#place.port), worker, transcode: worker, postgres: database, redis };
+  }
+
+  #sayOnce(line: string): void {
+    if (!this.#said.has(line)) this.#options.say(line);
+    this.#said.add(line);
+  }
+
+  #warnOnce(line: string): void {
+    if (!this.#said.has(line)) this.#options.warn(line);
+    this.#said.add(line);
+  }
+}

@@ -1,0 +1,79 @@
+// One operator a data directory. The lock is a hard link (made atomically) to a file that names its holder.
+import { existsSync, linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { readJson } from './files.ts';
+import { identityOf, isAlive } from './process-identity.ts';
+
+const Holder = z.object({ pid: z.int(), identity: z.string(), port: z.int(), startedAt: z.string() });
+export type Holder = z.output<typeof Holder>;
+
+export class AlreadyRunning extends Error {
+  readonly holder: Holder;
+
+  constructor(dir: string, holder: Holder) {
+    super(
+      `${dir} is in use by the process ${holder.pid}, running since ${holder.startedAt} on port ${holder.port}. ` +
+        'Stop that one first, or give another --data.',
+    );
+    this.holder = holder;
+  }
+}
+
+const place = (dir: string) => join(dir, 'run', 'operator.lock');
+
+/** Who holds the directory now. */
+export function holderOf(dir: string): Holder | undefined {
+  const holder = Holder.safeParse(readJson(place(dir)));
+  return holder.success && isAlive(holder.data.pid, holder.data.identity) ? holder.data : undefined;
+}
+
+/** True when the last operator there did not end by itself, so that its children may still be leaving. */
+export function wasKilled(dir: string): boolean {
+  return existsSync(place(dir)) && !holderOf(dir);
+}
+
+/** Takes the lock, also from a holder that is dead. Throws AlreadyRunning. Answers how to let go. */
+export function takeLock(dir: string, port: number): () => void {
+  mkdirSync(join(dir, 'run'), { recursive: true });
+  const mine = join(dir, 'run', `operator.${process.pid}`);
+  const identity = identityOf(process.pid) ?? '';
+  const holder: Holder = { pid: process.pid, identity, port, startedAt: new Date().toISOString() };
+  writeFileSync(mine, JSON.stringify(holder), { mode: 0o600 });
+  try {
+    for (let attempt = 0; attempt < 5; attempt++) if (attemptLock(dir, mine)) return () => release(dir, identity);
+    throw new Error(`${place(dir)} could not be taken`);
+  } finally {
+    rmSync(mine, { force: true });
+  }
+}
+
+function attemptLock(dir: string, mine: string): boolean {
+  try {
+    linkSync(mine, place(dir));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const holder = holderOf(dir);
+  if (holder) throw new AlreadyRunning(dir, holder);
+  setAside(dir);
+  return false;
+}
+
+/** Removes the lock of a dead holder. Two starters may both see one: whoever moved the other's fresh lock puts it back. */
+export function setAside(dir: string): void {
+  const aside = `${place(dir)}.${process.pid}`;
+  try {
+    renameSync(place(dir), aside);
+  } catch {
+    return;
+  }
+  const moved = Holder.safeParse(readJson(aside));
+  if (moved.success && isAlive(moved.data.pid, moved.data.identity)) linkSync(aside, place(dir));
+  rmSync(aside, { force: true });
+}
+
+function release(dir: string, identity: string): void {
+  if (holderOf(dir)?.identity === identity) rmSync(place(dir), { force: true });
+}

@@ -1,0 +1,22 @@
+import { closeSync, copyFileSync, existsSync, openSync, renameSync, statSync, truncateSync } from 'node:fs';
+
+const KEPT = 3;
+
+/** Opened for appending: a child writes on through it whatever becomes of the operator. The caller closes it. */
+export function openLog(path: string): number {
+  return openSync(path, 'a', 0o600);
+}
+
+/** Copies a log that grew past `maxBytes` aside and empties it, so that its writer needs to know nothing. */
+export function rotateLog(path: string, maxBytes: number): boolean {
+  if (!existsSync(path) || statSync(path).size <= maxBytes) return false;
+  for (let number = KEPT - 1; number >= 1; number--)
+    if (existsSync(`${path}.${number}`)) renameSync(`${path}.${number}`, `${path}.${number + 1}`);
+  copyFileSync(path, `${path}.1`);
+  truncateSync(path);
+  return true;
+}
+
+export function closeLog(file: number): void {
+  closeSync(file);
+}

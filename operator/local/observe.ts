@@ -1,0 +1,99 @@
+// Looks at the stores and the server as they are now.
+import { accessSync, constants } from 'node:fs';
+import { Redis } from 'ioredis';
+import type { Child, Probe } from './child.ts';
+import { isProgram } from './programs.ts';
+import { type Ask, answersHttp } from './server-client.ts';
+import type { Health } from './verdicts.ts';
+
+const WORKER_SETTLED_MS = 3000;
+const READY_ATTEMPTS = 8;
+const REPORT_AGE_MS = 10_000;
+/** Where transcode workers report themselves, renewed every 3 s. */
+const WORKERS = 'foyer:transcode:workers';
+
+export interface ApiSeen {
+  apiReady: boolean;
+  /** Undefined while it is not known. */
+  setupComplete: boolean | undefined;
+  version: string | undefined;
+  health: Record<string, string>;
+}
+
+export async function seeApi(ask: Ask): Promise<ApiSeen> {
+  const away: ApiSeen = { apiReady: false, setupComplete: undefined, version: undefined, health: {} };
+  try {
+    if (!(await isReady(ask))) return away;
+    const [info, health] = await Promise.all([ask('GET', '/server/info'), ask('GET', '/server/health')]);
+    const { setupComplete, version } = (info.body ?? {}) as { setupComplete?: boolean; version?: string };
+    return { apiReady: true, setupComplete, version, health: checksOf(health.body) };
+  } catch {
+    return away;
+  }
+}
+
+/** A process that leaves still takes connections of the shared port for a second, and says so: another one is asked. */
+async function isReady(ask: Ask): Promise<boolean> {
+  for (let attempt = 0; attempt < READY_ATTEMPTS; attempt++) {
+    const { status, body } = await ask('GET', '/server/ready');
+    if (status === 200) return true;
+    if (!JSON.stringify(body ?? '').includes('draining')) return false;
+  }
+  return false;
+}
+
+function checksOf(body: unknown): Record<string, string> {
+  const { checks = [] } = (body ?? {}) as { checks?: { name: string; state: string }[] };
+  return Object.fromEntries(checks.map(({ name, state }) => [name, state]));
+}
+
+/** A folder must be writable; of a bucket the server itself tells. */
+export function seeObjects(url: string, health: Record<string, string>): Health {
+  if (!url.startsWith('file:')) return health.objects === 'ok' || `the server sees it ${health.objects ?? 'not yet'}`;
+  try {
+    accessSync(new URL(url), constants.W_OK);
+    return true;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+export async function countTranscodeWorkers(url: string, now = Date.now()): Promise<number> {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: 1000,
+    retryStrategy: () => null,
+    maxRetriesPerRequest: 0,
+  });
+  redis.on('error', () => undefined); // told by the awaits below
+  try {
+    await redis.connect();
+    const reports = Object.values(await redis.hgetall(WORKERS));
+    return reports.filter((text) => now - (JSON.parse(text) as { at: number }).at < REPORT_AGE_MS).length;
+  } catch {
+    return 0;
+  } finally {
+    redis.disconnect();
+  }
+}
+
+export const hasFfmpeg = (): boolean => ['ffmpeg', 'ffprobe'].every((name) => isProgram(name));
+
+/** The process's own port answers, and the shared one is open. */
+export function apiProbe(port: number): Probe {
+  return async (child) => (await answersHttp(child.metricsPort)) && answersHttp(port, '/api/v1/server/live');
+}
+
+/** Judged by the process's own port; one that serves none counts as up after a while. */
+export function workerProbe(): Probe {
+  const answered = new WeakSet<Child>();
+  const since = new WeakMap<Child, { pid: number | undefined; at: number }>();
+  return async (child) => {
+    const began = since.get(child);
+    const at = began?.pid === child.pid && began ? began.at : Date.now();
+    since.set(child, { pid: child.pid, at });
+    const answers = await answersHttp(child.metricsPort).catch(() => false);
+    if (answers) answered.add(child);
+    return answers || (!answered.has(child) && Date.now() - at > WORKER_SETTLED_MS);
+  };
+}

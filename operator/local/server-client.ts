@@ -1,0 +1,63 @@
+// The server's public HTTP API, as the operator uses it: with its own key.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const TIMEOUT_MS = 10_000;
+
+export interface Answer {
+  status: number;
+  body: unknown;
+}
+
+export type Ask = (method: string, path: string, body?: unknown) => Promise<Answer>;
+
+/** The server was not to be reached; refusals are answers. */
+export class Unreachable extends Error {}
+
+export function serverClient(port: number, key: string): Ask {
+  return async (method, path, body) => {
+    const headers: Record<string, string> = { Authorization: `Bearer ${key}`, Connection: 'close' };
+    if (body !== undefined) headers['Content-Type'] = 'application/json';
+    const options = { method, headers, signal: AbortSignal.timeout(TIMEOUT_MS) };
+    try {
+      const init = body === undefined ? options : { ...options, body: JSON.stringify(body) };
+      const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, init);
+      return { status: response.status, body: jsonOf(await response.text()) };
+    } catch (error) {
+      throw new Unreachable((error as Error).message);
+    }
+  };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return text ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** `409 CONFLICT duplicate-name: A library of that name exists already`, for a condition. */
+export function refusalText({ status, body }: Answer): string {
+  const error = (body as { error?: { code?: string; message?: string; details?: { reason?: string } } } | undefined)
+    ?.error;
+  const words = [String(status), error?.code, error?.details?.reason].filter(Boolean).join(' ');
+  return error?.message ? `${words}: ${error.message}` : words;
+}
+
+/** True when anything answers HTTP there: the event loop of the process turns. */
+export async function answersHttp(port: number, path = '/'): Promise<boolean> {
+  const signal = AbortSignal.timeout(2000);
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { signal, headers: { Connection: 'close' } });
+  await response.arrayBuffer();
+  return true;
+}
+
+/** Until `holds` answers true, or the time is over. */
+export async function until(holds: () => Promise<boolean>, timeoutMs: number): Promise<boolean> {
+  const end = Date.now() + timeoutMs;
+  while (Date.now() < end) {
+    if (await holds().catch(() => false)) return true;
+    await sleep(50);
+  }
+  return false;
+}

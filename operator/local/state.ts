@@ -1,0 +1,128 @@
+// What must stay the same over restarts, in the data directory.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { readJson, writeWhole } from './files.ts';
+import { newClaimCode, newKeyRing, newOperatorKey } from './keys.ts';
+
+const Stored = z.object({
+  operatorKey: z.string(),
+  claimCode: z.string(),
+  databasePassword: z.string(),
+  redisPassword: z.string(),
+  /** Media name to storage id. */
+  media: z.record(z.string(), z.uuid()),
+  /** Store to port. */
+  ports: z.record(z.string(), z.int()),
+  /** `Kind/name` to uid, as a cluster would give. */
+  uids: z.record(z.string(), z.uuid()),
+});
+type Stored = z.output<typeof Stored>;
+
+const password = () => randomBytes(24).toString('base64url');
+
+export class State {
+  readonly dir: string;
+  readonly keysFile: string;
+  readonly #file: string;
+  readonly #stored: Stored;
+
+  /** Opens or makes the data directory. Other users may pass through it (Postgres runs as one), not read it. */
+  constructor(dir: string) {
+    this.dir = dir;
+    this.keysFile = join(dir, 'keys.json');
+    this.#file = join(dir, 'state.json');
+    mkdirSync(dir, { recursive: true });
+    chmodSync(dir, 0o711);
+    for (const name of ['run', 'logs', 'objects', 'scratch'])
+      mkdirSync(join(dir, name), { recursive: true, mode: 0o700 });
+    const found = readJson(this.#file);
+    this.#stored = found === undefined ? freshState() : Stored.parse(found);
+    if (found === undefined) this.#save();
+    if (!existsSync(this.keysFile)) writeWhole(this.keysFile, JSON.stringify(newKeyRing(), null, 2));
+  }
+
+  get operatorKey(): string {
+    return this.#stored.operatorKey;
+  }
+
+  get claimCode(): string {
+    return this.#stored.claimCode;
+  }
+
+  get databasePassword(): string {
+    return this.#stored.databasePassword;
+  }
+
+  get redisPassword(): string {
+    return this.#stored.redisPassword;
+  }
+
+  /** Id of the storage that a media entry is served as. */
+  mediaId(name: string): string {
+    return this.#remember('media', name, randomUUID);
+  }
+
+  uidOf(kind: string, name: string): string {
+    return this.#remember('uids', `${kind}/${name}`, randomUUID);
+  }
+
+  /** A resource made again under the same name is another one. */
+  forget(kind: string, name: string): void {
+    delete this.#stored.uids[`${kind}/${name}`];
+    this.#save();
+  }
+
+  /** The remembered port of a store, or another when somebody else took it. */
+  async portOf(store: string): Promise<number> {
+    const before = this.#stored.ports[store];
+    if (before !== undefined && (await portIsFree(before))) return before;
+    const port = await freePort();
+    this.#stored.ports[store] = port;
+    this.#save();
+    return port;
+  }
+
+  #remember(table: 'media' | 'uids', key: string, make: () => string): string {
+    const known = this.#stored[table][key];
+    if (known !== undefined) return known;
+    const made = make();
+    this.#stored[table][key] = made;
+    this.#save();
+    return made;
+  }
+
+  #save(): void {
+    writeWhole(this.#file, JSON.stringify(this.#stored, null, 2));
+  }
+}
+
+function freshState(): Stored {
+  const secrets = { operatorKey: newOperatorKey(), claimCode: newClaimCode() };
+  const passwords = { databasePassword: password(), redisPassword: password() };
+  return { ...secrets, ...passwords, media: {}, ports: {}, uids: {} };
+}
+
+export function freePort(): Promise<number> {
+  return listenOnce(0);
+}
+
+/** True when nobody listens there, not even with reusePort. */
+export async function portIsFree(port: number, host = '127.0.0.1'): Promise<boolean> {
+  return listenOnce(port, host).then(
+    () => true,
+    () => false,
+  );
+}
+
+function listenOnce(port: number, host = '127.0.0.1'): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen({ port, host }, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : port));
+    });
+  });
+}

@@ -1,0 +1,90 @@
+// metav1.Condition: what kstatus, `kubectl wait`, Argo CD and Flux read.
+import { z } from 'zod';
+
+/** Every reason that a condition may carry. */
+export const reasons = [
+  'AllReady',
+  'ApiRefused',
+  'ApiUnreachable',
+  'Completed',
+  'Connected',
+  'CrashLooping',
+  'DatabaseUnreachable',
+  'DirectoryNotWritable',
+  'FileInvalid',
+  'FolderMissing',
+  'FoldersFound',
+  'InSync',
+  'LibraryNotReady',
+  'MigrationFailed',
+  'MigrationPending',
+  'NeverScanned',
+  'NoneAsked',
+  'NotServed',
+  'ObjectsUnreachable',
+  'Reconciling',
+  'RedisUnreachable',
+  'Running',
+  'ScanFailed',
+  'Scanning',
+  'ServerNotReady',
+  'Starting',
+  'Stable',
+  'Suspended',
+  'Valid',
+] as const;
+export type Reason = (typeof reasons)[number];
+
+export const Condition = z.object({
+  type: z
+    .string()
+    .max(316)
+    .regex(/^[A-Za-z][A-Za-z0-9]*$/)
+    .describe('What is judged, in CamelCase.'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
+  observedGeneration: z.int().min(0).optional().describe('The metadata.generation that was judged.'),
+  lastTransitionTime: z.iso.datetime().describe('When the status last changed.'),
+  reason: z
+    .string()
+    .min(1)
+    .max(1024)
+    .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
+    .describe('Why, as one word for programs.'),
+  message: z.string().max(32_768).describe('Why, and what to do, for people.'),
+});
+export type Condition = z.infer<typeof Condition>;
+
+/** The list of conditions of a status. */
+export const Conditions = z
+  .array(Condition)
+  .max(32)
+  .meta({ listMapKeys: ['type'] })
+  .optional()
+  .describe('Conditions as observed, one of each type.');
+
+export interface Verdict {
+  type: string;
+  status: 'True' | 'False' | 'Unknown';
+  reason: Reason;
+  message: string;
+}
+
+export interface Judged {
+  generation: number;
+  now: Date;
+}
+
+/** Puts one verdict into the list; the time moves only when the status does. */
+export function setCondition(conditions: readonly Condition[], verdict: Verdict, judged: Judged): Condition[] {
+  const before = conditions.find((condition) => condition.type === verdict.type);
+  const since = before?.status === verdict.status ? before.lastTransitionTime : judged.now.toISOString();
+  const condition: Condition = { ...verdict, observedGeneration: judged.generation, lastTransitionTime: since };
+  if (!before) return [...conditions, condition];
+  return conditions.map((other) => (other === before ? condition : other));
+}
+
+/** All verdicts of a pass; conditions nobody judged any more are dropped. */
+export function setConditions(before: readonly Condition[], verdicts: readonly Verdict[], judged: Judged): Condition[] {
+  const kept = before.filter((condition) => verdicts.some((verdict) => verdict.type === condition.type));
+  return verdicts.reduce<Condition[]>((list, verdict) => setCondition(list, verdict, judged), kept);
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { Conditions } from './conditions.ts';
+import { country, cron, insidePath, label, language, serverRef } from './core.ts';
+import { exactlyOne, immutable, type Kind, setOf } from './structural.ts';
+
+const TYPE = /^(movies|shows|videos|music|photos|books|comics|games|courses|livetv|custom:[a-z0-9-]{1,40})$/;
+const analysis = () => z.boolean().optional();
+
+export const LibrarySpec = z.strictObject({
+  serverRef: serverRef(),
+  displayName: z.string().min(1).max(80).optional().describe('Name in the app; default: metadata.name.'),
+  type: immutable(z.string().max(50).regex(TYPE)).describe('Library type, or custom:<key>; cannot be changed.'),
+  folders: z
+    .array(
+      z.strictObject({
+        media: label().describe('Name of an entry of spec.media of the MediaServer.'),
+        path: insidePath().default('/').describe('Folder inside it, without `..`.'),
+      }),
+    )
+    .max(100)
+    .default([])
+    .describe('Folders that are scanned.'),
+  agents: setOf(z.string().min(1).max(100), 20)
+    .optional()
+    .describe('Metadata agents in their order; default: those of the type.'),
+  language: language().optional().describe("Language of metadata; default: the server's."),
+  country: country().optional().describe("Country of ratings and releases; default: the server's."),
+  settings: z
+    .strictObject({
+      previewThumbnails: analysis().describe('Make pictures for the seek bar.'),
+      introDetection: analysis().describe('Find intros.'),
+      creditsDetection: analysis().describe('Find credits.'),
+      voiceActivity: analysis().describe('Find speech.'),
+    })
+    .optional()
+    .describe('Analyses; absent ones follow the server.'),
+  access: exactlyOne(
+    z.strictObject({
+      everyone: z.literal(true).optional().describe('Every account.'),
+      roles: setOf(z.enum(['admin', 'member', 'child', 'guest']), 4)
+        .optional()
+        .describe('Accounts of these roles.'),
+      users: setOf(z.string().min(1).max(64), 500).optional().describe('These accounts, by username.'),
+    }),
+  )
+    .optional()
+    .describe('Who sees it; exactly one of everyone, roles, users. Default: everyone.'),
+  ageLimit: z.int().min(0).max(21).optional().describe('Accounts below this age do not see it.'),
+  scan: z
+    .strictObject({
+      onChange: z.boolean().default(true).describe('Watch the folders.'),
+      schedule: cron().default('0 4 * * *').describe("Five-field cron, in the server's time zone."),
+    })
+    .prefault({})
+    .describe('When it is scanned.'),
+  order: z.int().min(0).max(10_000).optional().describe('Place among the libraries, small first.'),
+  deletionPolicy: z
+    .enum(['Retain', 'Delete'])
+    .default('Retain')
+    .describe("What becomes of the server's rows; media files are never touched."),
+});
+export type LibrarySpec = z.output<typeof LibrarySpec>;
+
+const count = () => z.int().min(0).optional();
+
+export const LibraryStatus = z.object({
+  observedGeneration: count().describe('The metadata.generation that this status is about.'),
+  libraryId: z.string().max(64).optional().describe('Id of the library in the API.'),
+  items: count().describe('Items.'),
+  sizeBytes: count().describe('Size of all files, in bytes.'),
+  lastScan: z
+    .object({
+      startedAt: z.iso.datetime().optional().describe('When it began.'),
+      finishedAt: z.iso.datetime().optional().describe('When it ended.'),
+      added: count().describe('Items added.'),
+      updated: count().describe('Items changed.'),
+      missing: count().describe('Items whose file is gone.'),
+      result: z.string().max(64).optional().describe('State of the scan.'),
+    })
+    .optional()
+    .describe('The newest scan.'),
+  scanRequest: z
+    .string()
+    .max(1024)
+    .optional()
+    .describe('Value of the annotation foyer.media/scan that was answered last.'),
+  conditions: Conditions,
+});
+export type LibraryStatus = z.output<typeof LibraryStatus>;
+
+export const library: Kind = {
+  kind: 'Library',
+  plural: 'libraries',
+  short: 'lib',
+  description: 'A library of a MediaServer: folders of media of one type.',
+  spec: LibrarySpec,
+  status: LibraryStatus,
+  columns: [
+    { name: 'Server', type: 'string', jsonPath: '.spec.serverRef.name' },
+    { name: 'Type', type: 'string', jsonPath: '.spec.type' },
+    { name: 'Items', type: 'integer', jsonPath: '.status.items' },
+    { name: 'Last Scan', type: 'date', jsonPath: '.status.lastScan.finishedAt' },
+    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  ],
+};

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { Conditions } from './conditions.ts';
+import { cron, label, nodeSelector, objectName, resources, secretKeyRef, serverRef, url } from './core.ts';
+import { exactlyOne, type Kind, quantity, withRules } from './structural.ts';
+
+const GLOB = /^[^/\\]{1,100}$/;
+const globs = () => z.array(z.string().max(100).regex(GLOB)).max(200).default([]);
+
+const Hdhomerun = exactlyOne(
+  z.strictObject({
+    address: z.string().min(1).max(253).optional().describe('Host name or address.'),
+    deviceId: z
+      .string()
+      .max(8)
+      .regex(/^[0-9A-Fa-f]{8}$/)
+      .optional()
+      .describe('Device id, found by broadcast.'),
+  }),
+);
+
+const M3u = exactlyOne(
+  z.strictObject({
+    url: url().optional().describe('Address of the playlist.'),
+    urlSecretRef: secretKeyRef('url').optional().describe('Address of the playlist, where it holds a credential.'),
+    maxStreams: z.int().min(1).max(100).default(1).describe('Streams that the provider allows at once.'),
+    userAgent: z.string().max(200).optional().describe('User-Agent sent.'),
+  }),
+  ['url', 'urlSecretRef'],
+);
+
+const kinds = ['hdhomerun', 'm3u'] as const;
+const Source = withRules(
+  z.strictObject({
+    hdhomerun: Hdhomerun.optional().describe('An HDHomeRun; exactly one of address, deviceId.'),
+    m3u: M3u.optional().describe('A playlist; exactly one of url, urlSecretRef.'),
+  }),
+  {
+    rule: '[has(self.hdhomerun), has(self.m3u)].exists_one(x, x)',
+    message: 'exactly one of hdhomerun, m3u',
+    holds: (source) => kinds.filter((kind) => source[kind] !== undefined).length === 1,
+  },
+  { rule: 'has(self.m3u) == has(oldSelf.m3u)', message: 'the kind of source cannot be changed', holds: () => true },
+);
+
+const Guide = withRules(
+  z.strictObject({
+    xmltv: exactlyOne(
+      z.strictObject({
+        url: url().optional().describe('Address of the guide.'),
+        urlSecretRef: secretKeyRef('url').optional().describe('Address of the guide, where it holds a credential.'),
+      }),
+    )
+      .optional()
+      .describe('An XMLTV guide; exactly one of url, urlSecretRef.'),
+    device: z.boolean().optional().describe("The device's own guide."),
+    refresh: cron().default('0 */6 * * *').describe("Five-field cron, in the server's time zone."),
+    days: z.int().min(1).max(30).default(7).describe('Days of the guide that are kept.'),
+  }),
+  {
+    rule: '!(has(self.xmltv) && has(self.device) && self.device)',
+    message: 'at most one of xmltv, device',
+    holds: (guide) => !(guide.xmltv && guide.device),
+  },
+);
+
+export const TunerDeviceSpec = z.strictObject({
+  serverRef: serverRef(),
+  displayName: z.string().min(1).max(80).optional().describe('Name in the app; default: metadata.name.'),
+  source: Source.describe('Where channels come from; exactly one of hdhomerun, m3u, and its kind cannot be changed.'),
+  guide: Guide.optional().describe('The programme guide.'),
+  channels: z
+    .strictObject({
+      include: globs().describe('Names or numbers wanted, as globs; none is all.'),
+      exclude: globs().describe('Names or numbers left out, as globs.'),
+      numbering: z.enum(['source', 'sequential']).default('source').describe("The source's numbers, or 1, 2, 3."),
+    })
+    .prefault({})
+    .describe('Which channels are taken.'),
+  timeshift: z
+    .strictObject({
+      minutes: z.int().min(0).max(360).default(60).describe('Minutes that can be rewound.'),
+      storage: exactlyOne(
+        z.strictObject({
+          emptyDir: z
+            .strictObject({ sizeLimit: quantity().optional().describe('Most it may grow to.') })
+            .optional()
+            .describe('Space of the node.'),
+          persistentVolumeClaim: z
+            .strictObject({ claimName: objectName().describe('Name of the PersistentVolumeClaim.') })
+            .optional()
+            .describe('A claim.'),
+        }),
+      )
+        .prefault({ emptyDir: {} })
+        .describe('Where the buffer lies; exactly one of emptyDir, persistentVolumeClaim.'),
+    })
+    .prefault({})
+    .describe('Rewinding live television.'),
+  recordings: z
+    .strictObject({ media: label().describe('A writable entry of spec.media of the MediaServer.') })
+    .optional()
+    .describe('Where recordings go.'),
+  resources: resources(),
+  hostNetwork: z.boolean().default(false).describe('Use the network of the node, for discovery by broadcast.'),
+  nodeSelector: nodeSelector(),
+});
+export type TunerDeviceSpec = z.output<typeof TunerDeviceSpec>;
+
+const count = () => z.int().min(0).optional();
+const time = () => z.iso.datetime().optional();
+
+export const TunerDeviceStatus = z.object({
+  observedGeneration: count().describe('The metadata.generation that this status is about.'),
+  tuners: z
+    .object({ total: count().describe('Tuners of the device.'), inUse: count().describe('Tuners in use.') })
+    .optional()
+    .describe('Tuners.'),
+  channels: count().describe('Channels.'),
+  programmes: count().describe('Programmes in the guide.'),
+  lastGuideRefresh: time().describe('When the guide was last read.'),
+  nextRecordingAt: time().describe('When the next recording begins.'),
+  conditions: Conditions,
+});
+export type TunerDeviceStatus = z.output<typeof TunerDeviceStatus>;
+
+export const tunerDevice: Kind = {
+  kind: 'TunerDevice',
+  plural: 'tunerdevices',
+  short: 'tuner',
+  description: 'A network tuner or a playlist of live channels of a MediaServer.',
+  spec: TunerDeviceSpec,
+  status: TunerDeviceStatus,
+  columns: [
+    { name: 'Server', type: 'string', jsonPath: '.spec.serverRef.name' },
+    { name: 'Channels', type: 'integer', jsonPath: '.status.channels' },
+    { name: 'In Use', type: 'integer', jsonPath: '.status.tuners.inUse' },
+    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  ],
+};

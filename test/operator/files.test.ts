@@ -1,0 +1,189 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { checkResources } from '#operator/local/checks.ts';
+import { parseText, problemText, readDocuments } from '#operator/local/documents.ts';
+import { toResources } from '#operator/local/resources.ts';
+import { Source } from '#operator/local/source.ts';
+
+const SERVER = `apiVersion: foyer.media/v1alpha1
+kind: MediaServer
+metadata: { name: home }
+spec:
+  postgres: { managed: {} }
+  redis: { managed: {} }
+  objects: { managed: {} }
+  media: [{ name: films, hostPath: { path: /films } }]
+`;
+const library = (spec: string, name = 'films'): string => `---
+apiVersion: foyer.media/v1alpha1
+kind: Library
+metadata: { name: ${name} }
+spec:
+  serverRef: { name: home }
+${spec}
+`;
+
+function problemsOf(text: string, inForce = new Map<string, unknown>()): string[] {
+  const { resources, problems } = toResources(parseText(text, 'home.yaml'));
+  return [...problems, ...checkResources(resources, inForce)].map(problemText);
+}
+
+describe('resource files', () => {
+  it('are read whole, defaults filled', () => {
+    const text = `${SERVER}${library('  type: movies\n  folders: [{ media: films }]')}`;
+    const { resources, problems } = toResources(parseText(text, 'home.yaml'));
+    expect(problems).to.deep.equal([]);
+    expect(resources.servers[0]?.spec.transcode).to.include({ warm: 1, max: 4, sessionsPerJob: 3 });
+    expect(resources.libraries[0]?.spec.folders).to.deep.equal([{ media: 'films', path: '/' }]);
+    expect(resources.libraries[0]?.spec.deletionPolicy).to.equal('Retain');
+  });
+
+  it('tell every problem at once, with line and path', () => {
+    const text = `apiVersion: foyer.media/v1alpha1
+kind: MediaServer
+metadata: { name: home }
+spec:
+  colour: red
+  api: { replicas: many }
+  postgres:
+    managed: {}
+    secretRef: { name: db }
+  redis: {}
+  objects: { managed: { storage: 10GG } }
+  media:
+    - { name: films, hostPath: { path: /x } }
+    - { name: films, hostPath: { path: /y } }
+  settings:
+    scan.concurrent: 99
+---
+kind: Pod
+---
+- a list
+`;
+    expect(problemsOf(text)).to.deep.equal([
+      'home.yaml:20 not a resource',
+      'home.yaml:6 spec.api.replicas: Invalid input: expected number, received string',
+      'home.yaml:7 spec.postgres: exactly one of secretRef, cloudNativePG, managed',
+      'home.yaml:10 spec.redis: exactly one of secretRef, managed',
+      'home.yaml:11 spec.objects.managed.storage: must be a quantity such as 10Gi',
+      'home.yaml:14 spec.media[1].name: duplicate value',
+      'home.yaml:16 spec.settings.scan.concurrent: Too big: expected number to be <=16',
+      'home.yaml:5 spec.colour: unknown field',
+      'home.yaml:18 kind: unknown kind "Pod"',
+    ]);
+  });
+
+  it('name the place of broken YAML', () => {
+    expect(problemsOf('a: [1,\nb: 2\n')[0]).to.match(/^home\.yaml:\d+ /);
+    expect(problemsOf('spec: 1\nspec: 2\n')[0]).to.match(/^home\.yaml:2 Map keys must be unique/);
+  });
+
+  it('refuse one resource twice', () => {
+    expect(problemsOf(`${SERVER}${library('  type: movies')}${library('  type: shows')}`)).to.deep.equal([
+      'home.yaml:19 metadata.name: Library/films exists already (home.yaml:12)',
+    ]);
+  });
+
+  it('refuse references to what is not there', () => {
+    const text = SERVER.replace('postgres: { managed: {} }', 'postgres: { secretRef: { name: db } }').replace(
+      'objects: { managed: {} }',
+      'objects: { secretRef: { name: s3 } }',
+    );
+    const secret =
+      '---\napiVersion: v1\nkind: Secret\nmetadata: { name: s3 }\nstringData: { endpoint: "http://s3:9000" }\n';
+    const other = library('  type: movies\n  folders: [{ media: attic }]').replace('name: home', 'name: elsewhere');
+    expect(
+      problemsOf(`${text}${secret}${library('  type: shows\n  folders: [{ media: attic }]', 'tv')}${other}`),
+    ).to.deep.equal([
+      'home.yaml:21 spec.folders[0].media: no media attic in the MediaServer home (it has films)',
+      'home.yaml:27 spec.serverRef.name: no MediaServer elsewhere',
+      'home.yaml:5 spec.postgres.secretRef.name: no Secret db',
+      'home.yaml:7 spec.objects.secretRef: the Secret s3 has no key accessKey',
+      'home.yaml:7 spec.objects.secretRef: the Secret s3 has no key secretKey',
+    ]);
+  });
+
+  it('do not blame a reference to a resource that is broken itself', () => {
+    const text = `${SERVER.replace('redis: { managed: {} }', 'redis: {}')}${library('  type: movies')}`;
+    expect(problemsOf(text)).to.deep.equal(['home.yaml:6 spec.redis: exactly one of secretRef, managed']);
+  });
+
+  it('refuse what one machine cannot do', () => {
+    const text = SERVER.replace('hostPath: { path: /films }', 'nfs: { server: nas, path: /films }');
+    expect(problemsOf(text)).to.deep.equal([
+      'home.yaml:8 spec.media[0]: one machine mounts nothing: use hostPath with a folder',
+    ]);
+    expect(problemsOf(library('  type: movies'))).to.include('-f:0 no MediaServer is given');
+  });
+
+  it('refuse recordings where nothing may be written', () => {
+    const tuner = (media: string): string => `---
+apiVersion: foyer.media/v1alpha1
+kind: TunerDevice
+metadata: { name: roof }
+spec:
+  serverRef: { name: home }
+  source: { hdhomerun: { address: 10.0.0.7 } }
+  recordings: { media: ${media} }
+`;
+    expect(problemsOf(SERVER + tuner('films'))).to.deep.equal([
+      'home.yaml:16 spec.recordings.media: media films is readOnly',
+    ]);
+    expect(problemsOf(SERVER + tuner('attic'))[0]).to.contain('no media attic');
+    const writable = SERVER.replace('path: /films } }', 'path: /films }, readOnly: false }');
+    expect(problemsOf(writable + tuner('films'))).to.deep.equal([]);
+    const inForce = new Map([['TunerDevice/roof', { serverRef: { name: 'home' }, source: { m3u: {} } }]]);
+    expect(problemsOf(writable + tuner('films'), inForce)[0]).to.contain('the kind of source cannot be changed');
+  });
+
+  it('refuse a change of what cannot be changed', () => {
+    const text = `${SERVER}${library('  type: shows')}`;
+    const inForce = new Map([['Library/films', { type: 'movies', serverRef: { name: 'home' } }]]);
+    expect(problemsOf(text, inForce)).to.deep.equal(['home.yaml:15 spec.type: cannot be changed']);
+    expect(problemsOf(text.replace('shows', 'movies'), inForce)).to.deep.equal([]);
+  });
+
+  it('decode the data of Secrets', () => {
+    const text =
+      '---\napiVersion: v1\nkind: Secret\nmetadata: { name: a }\ndata: { x: aGk= }\nstringData: { y: you }\n';
+    expect(toResources(parseText(text, 'a.yaml')).resources.secrets.get('a')).to.deep.equal({ x: 'hi', y: 'you' });
+    expect(problemsOf(`${SERVER}${text.replace('aGk=', '"%"')}`)).to.have.length(1);
+  });
+
+  describe('on disk', () => {
+    let dir: string;
+    beforeEach(() => {
+      dir = mkdtempSync(join(tmpdir(), 'foyer-files-'));
+    });
+    afterEach(() => rmSync(dir, { recursive: true }));
+
+    it('are those of a folder by name, and a missing one is a problem', () => {
+      writeFileSync(join(dir, 'b.yaml'), SERVER);
+      writeFileSync(join(dir, 'a.yml'), library('  type: movies'));
+      writeFileSync(join(dir, 'notes.txt'), 'no');
+      const { documents, problems } = readDocuments([dir, join(dir, 'gone.yaml')]);
+      expect(documents.map(({ value }) => value.kind)).to.deep.equal(['Library', 'MediaServer']);
+      expect(problems.map(({ message }) => message)[0]).to.contain('ENOENT');
+    });
+
+    it('keep the state before while they are bad', () => {
+      const file = join(dir, 'home.yaml');
+      writeFileSync(file, SERVER);
+      const source = new Source([file]);
+      expect(source.read(new Map())).to.equal(true);
+      const before = source.resources;
+      expect(source.read(new Map())).to.equal(false);
+      writeFileSync(file, `${SERVER}  colour: red\n`);
+      expect(source.changed()).to.equal(true);
+      expect(source.read(new Map())).to.equal(true);
+      expect(source.resources).to.equal(before);
+      expect(source.problems[0]).to.match(/home\.yaml:9 spec\.colour: unknown field$/);
+      writeFileSync(file, `${SERVER}  suspend: true\n`);
+      source.read(new Map());
+      expect(source.problems).to.deep.equal([]);
+      expect(source.resources?.servers[0]?.spec.suspend).to.equal(true);
+    });
+  });
+});

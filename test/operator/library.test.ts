@@ -1,0 +1,195 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { expect } from 'chai';
+import { parseText } from '#operator/local/documents.ts';
+import {
+  differences,
+  libraryBody,
+  reconcileLibrary,
+  releaseLibrary,
+  SCAN,
+  type ServerLibrary,
+} from '#operator/local/library.ts';
+import { toResources } from '#operator/local/resources.ts';
+import { type Answer, type Ask, serverClient, Unreachable } from '#operator/local/server-client.ts';
+import type { LibraryStatus } from '#operator/schemas/library.ts';
+
+const managedBy = { kind: 'Library', namespace: 'default', name: 'films', uid: 'u1' };
+const FILE = `apiVersion: foyer.media/v1alpha1
+kind: Library
+metadata: { name: films, annotations: { ${SCAN}: again } }
+spec:
+  serverRef: { name: home }
+  displayName: Films
+  type: movies
+  folders: [{ media: media, path: /films/ }, { media: media, path: /more }]
+  agents: [nfo, tmdb]
+  access: { roles: [admin, member] }
+`;
+const resourceOf = (text = FILE) => {
+  const [library] = toResources(parseText(text, 'a.yaml')).resources.libraries;
+  if (!library) throw new Error('no library');
+  return library;
+};
+
+/** The server's side, as small as the operator sees it: rows, and a list of what was asked. */
+function fakeServer(rows: Map<string, ServerLibrary>) {
+  const asked: string[] = [];
+  const answer = (status: number, body?: unknown): Answer => ({ status, body });
+  const ask: Ask = async (method, path, body) => {
+    const sent = body as Record<string, unknown> | undefined;
+    asked.push(
+      `${method} ${path} ${Object.keys(sent ?? {})
+        .sort()
+        .join()}`.trim(),
+    );
+    const [, , id = ''] = path.split('/');
+    if (method === 'POST' && path === '/libraries') {
+      const made = {
+        id: 'l1',
+        order: 1,
+        state: 'ready',
+        itemCounts: { movie: 2 },
+        sizeBytes: 9,
+        ...sent,
+      } as unknown as ServerLibrary;
+      made.folders = made.folders.map((folder) => ({ ...folder, id: 'f', state: 'available' }));
+      rows.set('l1', made);
+      return answer(201, made);
+    }
+    const row = rows.get(id);
+    if (!row) return answer(404, { error: { code: 'NOT_FOUND', message: 'none' } });
+    if (method === 'PATCH') Object.assign(row, sent);
+    if (method === 'DELETE') rows.delete(id);
+    return answer(method === 'DELETE' ? 204 : 200, row);
+  };
+  return { ask, asked };
+}
+
+describe('Library resource', () => {
+  const context = (ask: Ask) => ({ ask, managedBy, mediaId: (name: string) => `id of ${name}` });
+
+  it('says only what its spec names', () => {
+    expect(
+      libraryBody(
+        resourceOf(),
+        context(async () => ({ status: 200, body: {} })),
+      ),
+    ).to.deep.equal({
+      name: 'Films',
+      folders: [
+        { storageId: 'id of media', path: 'films' },
+        { storageId: 'id of media', path: 'more' },
+      ],
+      settings: { agents: ['nfo', 'tmdb'], watch: 'auto', scanCron: '0 4 * * *' },
+    });
+  });
+
+  it('is made once, scanned once for each value of the annotation, and then only read', async () => {
+    const { ask, asked } = fakeServer(new Map());
+    const first = await reconcileLibrary(resourceOf(), {}, context(ask));
+    expect(asked).to.deep.equal([
+      'POST /libraries access,folders,managedBy,managedFields,name,settings,type',
+      'POST /libraries/l1/scan mode',
+    ]);
+    expect(first.status).to.include({ libraryId: 'l1', items: 2, sizeBytes: 9, scanRequest: 'again' });
+    expect(first.verdicts[0]).to.include({ type: 'Ready', status: 'True' });
+    asked.length = 0;
+    await reconcileLibrary(resourceOf(), first.status, context(ask));
+    expect(asked).to.deep.equal(['GET /libraries/l1']);
+  });
+
+  it('puts back what drifted, and nothing else', async () => {
+    const rows = new Map<string, ServerLibrary>();
+    const { ask, asked } = fakeServer(rows);
+    const { status } = await reconcileLibrary(resourceOf(), {}, context(ask));
+    const row = rows.get('l1') as ServerLibrary;
+    row.settings = { ...row.settings, onHome: false }; // a person's own
+    row.folders.reverse();
+    row.name = 'Renamed';
+    asked.length = 0;
+    await reconcileLibrary(resourceOf(), status, context(ask));
+    expect(asked).to.deep.equal(['GET /libraries/l1', 'PATCH /libraries/l1 name']);
+    expect(differences({ folders: [{ storageId: 'x', path: '' }] }, row)).to.have.property('folders');
+  });
+
+  it('is made again when the server no longer has it', async () => {
+    const { ask, asked } = fakeServer(new Map());
+    await reconcileLibrary(resourceOf(), { libraryId: 'gone', scanRequest: 'again' }, context(ask));
+    expect(asked.map((line) => line.split(' ').slice(0, 2).join(' '))).to.deep.equal([
+      'GET /libraries/gone',
+      'POST /libraries',
+    ]);
+  });
+
+  it('tells a refusal as a condition', async () => {
+    const body = { error: { code: 'CONFLICT', message: 'taken', details: { reason: 'duplicate-name' } } };
+    const { verdicts, status } = await reconcileLibrary(
+      resourceOf(),
+      {},
+      context(async () => ({ status: 409, body })),
+    );
+    expect(verdicts.map(({ type, status: is, reason }) => `${type} ${is} ${reason}`)).to.deep.equal([
+      'Ready False ApiRefused',
+      'Synced False ApiRefused',
+    ]);
+    expect(verdicts[0]?.message).to.contain('409 CONFLICT duplicate-name: taken');
+    expect(status).to.deep.equal({});
+  });
+
+  it('tells of folders that are away and of scans', async () => {
+    const rows = new Map<string, ServerLibrary>();
+    const { ask } = fakeServer(rows);
+    const { status } = await reconcileLibrary(resourceOf(), {}, context(ask));
+    const row = rows.get('l1') as ServerLibrary;
+    Object.assign(row.folders[0] ?? {}, { state: 'unavailable' });
+    row.lastScan = { state: 'completed', finishedAt: '2026-01-01T00:00:00.000Z', added: 2, updated: 0, missing: 0 };
+    const again = await reconcileLibrary(resourceOf(), status, context(ask));
+    const told = Object.fromEntries(again.verdicts.map(({ type, status: is, reason }) => [type, `${is} ${reason}`]));
+    expect(told).to.include({ Ready: 'False FolderMissing', Scanned: 'True Completed', Synced: 'True InSync' });
+    expect(again.status.lastScan).to.include({ added: 2, result: 'completed' });
+  });
+
+  it('is let go or deleted when the resource is gone', async () => {
+    const status: LibraryStatus = { libraryId: 'l1' };
+    const rows = new Map<string, ServerLibrary>();
+    const { ask, asked } = fakeServer(rows);
+    await reconcileLibrary(resourceOf(), {}, context(ask));
+    asked.length = 0;
+    const { spec } = resourceOf();
+    expect(await releaseLibrary(spec, status, ask)).to.equal(true);
+    expect(await releaseLibrary({ ...spec, deletionPolicy: 'Delete' }, status, ask)).to.equal(true);
+    expect(asked).to.deep.equal(['PATCH /libraries/l1 managedBy', 'DELETE /libraries/l1']);
+    expect(await releaseLibrary(spec, status, ask)).to.equal(true); // 404
+    expect(await releaseLibrary(spec, status, async () => ({ status: 503, body: undefined }))).to.equal(false);
+  });
+});
+
+describe('server client', () => {
+  let server: Server;
+  let port: number;
+  beforeEach(async () => {
+    server = createServer((request, response) => {
+      const { method, url, headers } = request;
+      response.end(JSON.stringify({ method, url, authorization: headers.authorization }));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    ({ port } = server.address() as { port: number });
+  });
+  afterEach(() => server.close());
+
+  it('speaks with the operator key', async () => {
+    expect((await serverClient(port, 'foyer_x')('GET', '/libraries')).body).to.deep.equal({
+      method: 'GET',
+      url: '/api/v1/libraries',
+      authorization: 'Bearer foyer_x',
+    });
+  });
+
+  it('tells a server that is away from one that refuses', async () => {
+    server.close();
+    await once(server, 'close');
+    const fault: unknown = await serverClient(port, 'x')('GET', '/').catch((error: unknown) => error);
+    expect(fault).to.be.instanceOf(Unreachable);
+  });
+});

@@ -1,0 +1,113 @@
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import pg from 'pg';
+import { askPostgres, mayPass, postgresSpec, postgresUrl, preparePostgres } from '#operator/local/postgres.ts';
+import { identityOf } from '#operator/local/process-identity.ts';
+import { findProgram } from '#operator/local/programs.ts';
+import { askRedis, redisSpec, redisUrl } from '#operator/local/redis.ts';
+import { until } from '#operator/local/server-client.ts';
+import { State } from '#operator/local/state.ts';
+import { Supervisor } from '#operator/local/supervisor.ts';
+
+const SECONDS = 20_000;
+
+describe('embedded stores', () => {
+  let dir: string;
+  let state: State;
+  let supervisor: Supervisor;
+  const stores = ['postgres', 'redis'] as const;
+
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'foyer-stores-'));
+    chmodSync(dir, 0o711); // Postgres runs as another user than root
+    state = new State(join(dir, 'data'));
+    supervisor = new Supervisor({ dir: state.dir });
+  });
+  afterEach(async () => {
+    await supervisor.stop();
+    rmSync(dir, { recursive: true });
+  });
+
+  const pidOf = (): number => supervisor.children()[0]?.pid ?? 0;
+
+  async function startPostgres(): Promise<string> {
+    const home = await preparePostgres({ dir: state.dir, id: 'test', password: 'secret' });
+    const port = await state.portOf('postgres');
+    await supervisor.apply([postgresSpec(home, port)], stores);
+    const url = postgresUrl(port, 'secret');
+    expect(await until(async () => (await askPostgres(url)) === true, SECONDS)).to.equal(true);
+    return url;
+  }
+
+  async function query(url: string, text: string): Promise<unknown[]> {
+    const client = new pg.Client(url);
+    await client.connect();
+    const { rows } = await client.query<{ value: unknown }>(text);
+    await client.end();
+    return rows.map((row) => row.value);
+  }
+
+  it('run a durable Postgres that keeps what was committed over kill -9', async () => {
+    const url = await startPostgres();
+    await query(url, 'create table kept as select 1 as value');
+    const before = pidOf();
+    process.kill(before, 'SIGKILL');
+    const back = async () => pidOf() !== before && (await askPostgres(url)) === true;
+    expect(await until(back, SECONDS)).to.equal(true);
+    expect(await query(url, 'select value from kept')).to.deep.equal([1]);
+    expect(await query(url, "select current_setting('fsync') as value")).to.deep.equal(['on']);
+    expect(await query(url, "select lower('ÄÖ') as value")).to.deep.equal(['äö']);
+  });
+
+  it('refuse a wrong password, and listen on loopback alone', async () => {
+    const url = await startPostgres();
+    expect(await askPostgres(url.replace('secret', 'guess'))).to.contain('password authentication failed');
+    expect(await query(url, "select current_setting('listen_addresses') as value")).to.deep.equal(['127.0.0.1']);
+  });
+
+  it('end a postmaster that an operator left, before starting another', async () => {
+    await startPostgres();
+    const left = pidOf();
+    const home = await preparePostgres({ dir: state.dir, id: 'test', password: 'secret' });
+    expect(identityOf(left)).to.equal(undefined);
+    expect(existsSync(join(home.dataDir, 'PG_VERSION'))).to.equal(true);
+  });
+
+  it('begin again where the making of the cluster was cut off', async () => {
+    const { dataDir } = await preparePostgres({ dir: state.dir, id: 'test', password: 'secret' });
+    rmSync(join(dataDir, 'PG_VERSION')); // as if never moved into place
+    rmSync(dataDir, { recursive: true });
+    await preparePostgres({ dir: state.dir, id: 'test', password: 'secret' });
+    await startPostgres();
+  });
+
+  it('run a Redis that asks for its password and comes back after kill -9', async () => {
+    const port = await state.portOf('redis');
+    const spec = redisSpec({ dir: state.dir, port, password: 'secret', durable: false });
+    expect(JSON.stringify(spec)).not.to.contain('secret');
+    expect(statSync(join(state.dir, 'run', 'redis.conf')).mode & 0o777).to.equal(0o600);
+    await supervisor.apply([spec], stores);
+    const url = redisUrl(port, 'secret');
+    expect(await until(async () => (await askRedis(url)) === true, SECONDS)).to.equal(true);
+    expect(await askRedis(redisUrl(port, 'guess'))).not.to.equal(true);
+    const before = pidOf();
+    process.kill(before, 'SIGKILL');
+    expect(await until(async () => pidOf() !== before && (await askRedis(url)) === true, SECONDS)).to.equal(true);
+  });
+
+  it('know which folders another user may pass', () => {
+    const nobody = { uid: 65_534, gid: 65_534 };
+    expect(mayPass(state.dir, nobody)).to.equal(true);
+    chmodSync(dir, 0o700);
+    expect(mayPass(state.dir, nobody)).to.equal(false);
+    expect(mayPass(state.dir, { uid: process.getuid?.() ?? 0, gid: 0 })).to.equal(true);
+  });
+
+  it('find programs on the PATH only where they can be run', () => {
+    expect(findProgram(['sh'])).to.match(/\/sh$/);
+    expect(findProgram(['no-such-program', 'sh'], '/nowhere:/bin')).to.equal('/bin/sh');
+    expect(findProgram(['passwd'], '/etc')).to.equal(undefined);
+  });
+});
