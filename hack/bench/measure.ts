@@ -61,7 +61,8 @@ export async function alternate(
 }
 
 /** A row of the table; says so when the machine was too restless to believe it. */
-export function row(name: string, unit: string, found: Pairs, target: string): string {
+export function row(what: { name: string; unit: string; target: string }, found: Pairs): string {
+  const { name, unit, target } = what;
   const band = median(found.band);
   const calm = band > 0.8 && band < 1.25;
   const cells = [
