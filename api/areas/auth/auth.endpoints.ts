@@ -4,10 +4,24 @@ import { requireClientId } from '#kernel/admission.ts';
 import { bearer, cookieValue, readAccessToken, refreshCookie, sessionCookie } from '#kernel/credentials.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
+import { limitAttempts } from '#kernel/rate-limit.ts';
+import { addressGroup } from '#kernel/request.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { EndSessionsQuery, LoggedOut, Login, Logout, Me, Refresh, SessionRecord, SignIn } from './auth.schemas.ts';
+import {
+  CompleteReset,
+  EndSessionsQuery,
+  LoggedOut,
+  Login,
+  Logout,
+  Me,
+  PasswordReset,
+  Refresh,
+  SessionRecord,
+  SignIn,
+} from './auth.schemas.ts';
 import { login as signIn } from './login.ts';
 import { readMe } from './me.view.ts';
+import { redeemReset } from './password-reset.ts';
 import { refresh } from './refresh.ts';
 import { sessionOfToken } from './refresh-tokens.store.ts';
 import { listSessionRows, removeOtherSessions, removeSession, toSession } from './sessions.store.ts';
@@ -163,5 +177,25 @@ export const endOtherSessions = defineEndpoint({
     const keys = db('api_keys').where({ account_id: who.accountId }).whereNull('revoked_at');
     const revokedKeys = query.apiKeys === 'true' ? await keys.update({ revoked_at: new Date() }) : 0;
     return { endedSessions, revokedKeys };
+  },
+});
+
+const RESETS_A_MINUTE = 10;
+
+export const completePasswordReset = defineEndpoint({
+  operationId: 'completePasswordReset',
+  method: 'put',
+  path: '/auth/password-reset',
+  summary: 'Set a new password with a one-time token, or only check the token',
+  access: { anyone: true, because: 'the one-time token is the credential' },
+  body: CompleteReset,
+  answer: json(200, PasswordReset),
+  errors: ['NOT_FOUND', 'RATE_LIMITED'],
+
+  async handle({ body }, call) {
+    const { deps, client } = call;
+    const limiter = { redis: deps.redis, replicas: deps.config.replicas };
+    await limitAttempts(limiter, `reset:${addressGroup(client.address)}`, RESETS_A_MINUTE);
+    return redeemReset(call, body.token, body.newPassword);
   },
 });

@@ -123,3 +123,17 @@ export const EndSessionsQuery = z.object({
   keepCurrent: z.enum(['true', 'false']).default('true'),
   apiKeys: z.enum(['true', 'false']).default('false'),
 });
+
+export const CompleteReset = z.strictObject({
+  token: z.string().min(1).max(100),
+  newPassword: z.string().min(8).max(256).optional().describe('Absent only checks the token'),
+});
+export const PasswordReset = z
+  .object({
+    username: z.string(),
+    displayName: z.string(),
+    twoFactor: z.boolean(),
+    changed: z.boolean(),
+    expiresAt: Timestamp,
+  })
+  .meta({ id: 'PasswordReset' });

@@ -1,5 +1,14 @@
 import { defineArea } from '#kernel/endpoint.ts';
-import { endOtherSessions, endSession, getMe, listSessions, login, logout, refreshSession } from './auth.endpoints.ts';
+import {
+  completePasswordReset,
+  endOtherSessions,
+  endSession,
+  getMe,
+  listSessions,
+  login,
+  logout,
+  refreshSession,
+} from './auth.endpoints.ts';
 
 export const authArea = defineArea('auth', 'Auth', [
   login,
@@ -9,4 +18,5 @@ export const authArea = defineArea('auth', 'Auth', [
   listSessions,
   endSession,
   endOtherSessions,
+  completePasswordReset,
 ]);

@@ -1,28 +1,14 @@
 import { z } from 'zod';
-import { bytes, type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
+import { bytes, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { announceSettings, saveSettings } from '#platform/settings.ts';
 import { findClip, findClips, prerollKey, replaceClips, toClips } from './preroll.store.ts';
+import { prerollRules } from './preroll.ts';
 import { clipAge } from './preroll.view.ts';
 import { sendObject } from './segments.ts';
 import { openToReceivers } from './sessions.endpoints.ts';
-import { PrerollDraft, PrerollRules, PrerollSettings } from './streaming.schemas.ts';
-
-const OFF: PrerollRules = {
-  enabled: false,
-  pick: 'random',
-  maxClips: 1,
-  skippableAfterMs: null,
-  itemTypes: ['movie'],
-  resumeToo: false,
-};
-
-/** What the setting says; off while nobody set it. */
-export function prerollRules(call: Pick<Call, 'deps'>): PrerollRules {
-  const parsed = PrerollRules.safeParse(call.deps.settings.get('playback.preroll'));
-  return parsed.success ? parsed.data : OFF;
-}
+import { PrerollDraft, PrerollSettings } from './streaming.schemas.ts';
 
 export const getPrerollSettings = defineEndpoint({
   operationId: 'getPrerollSettings',
@@ -33,7 +19,7 @@ export const getPrerollSettings = defineEndpoint({
   answer: json(200, PrerollSettings),
 
   async handle(_input, call) {
-    return { ...prerollRules(call), clips: toClips(await findClips(call.db)) };
+    return { ...prerollRules(call.deps.settings), clips: toClips(await findClips(call.db)) };
   },
 });
 

@@ -1,5 +1,21 @@
+import type { Settings } from '#platform/settings.ts';
 import type { PrerollRow } from './preroll.store.ts';
-import type { PrerollRules } from './streaming.schemas.ts';
+import { PrerollRules } from './streaming.schemas.ts';
+
+const OFF: PrerollRules = {
+  enabled: false,
+  pick: 'random',
+  maxClips: 1,
+  skippableAfterMs: null,
+  itemTypes: ['movie'],
+  resumeToo: false,
+};
+
+/** What the setting says; off while nobody set it. */
+export function prerollRules(settings: Pick<Settings, 'get'>): PrerollRules {
+  const parsed = PrerollRules.safeParse(settings.get('playback.preroll'));
+  return parsed.success ? parsed.data : OFF;
+}
 
 /** For whom and before what clips are chosen. */
 export interface PrerollWish {

@@ -1,10 +1,14 @@
+import type { Call } from '#kernel/endpoint.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
-import type { Redis } from '#platform/redis.ts';
+import { type Redis, withoutFail } from '#platform/redis.ts';
 import { countWorkerSlots, offerSession } from './offers.store.ts';
 import { planOf, type StreamWish, segmentAt } from './plan.ts';
+import { choosePrerolls, type PrerollWish, prerollRules } from './preroll.ts';
+import { findClipsWithAge } from './preroll.view.ts';
 import { countSlots, insertSession, pauseSessionsOf, stopSessionsOf } from './sessions.store.ts';
 import { findSource } from './sources.view.ts';
+import { PrerollClip } from './streaming.schemas.ts';
 
 export type { AudioWish, BurnIn, StreamPlan, StreamWish, SubtitleWish, VideoWish } from './plan.ts';
 export {
@@ -20,7 +24,7 @@ export {
   TRANSPORT_OFFSET_MS,
 } from './plan.ts';
 export { PEAK } from './playlists.ts';
-export { type FileSource, findSource } from './sources.view.ts';
+export { type FileSource, findItemSource, findSource } from './sources.view.ts';
 export { textTrackKey } from './text-tracks.ts';
 
 /**
@@ -88,4 +92,48 @@ export async function transcodeSlots(db: Db, redis: Redis): Promise<TranscodeSlo
   const { used, waiting } = await countSlots(db);
   const total = await countWorkerSlots(redis);
   return { total: Math.max(total ?? 0, used), used, waiting };
+}
+
+export type PrerollAsk = Pick<PrerollWish, 'libraryId' | 'itemType' | 'resumes'>;
+export { PrerollClip };
+
+/** The clips shown before an item, chosen by the settings; `PrerollClip` records for `startPlayback`. */
+export async function prerollsFor(call: Pick<Call, 'db' | 'deps' | 'who'>, wish: PrerollAsk): Promise<PrerollClip[]> {
+  const rules = prerollRules(call.deps.settings);
+  if (!rules.enabled) return [];
+  const key = `foyer:preroll:recent:${call.who.profileId}`;
+  const { redis, settings } = call.deps;
+  const day = new Intl.DateTimeFormat('en-CA', {
+    timeZone: settings.get('server.timeZone'),
+    month: '2-digit',
+    day: '2-digit',
+  });
+  const chosen = choosePrerolls(rules, await findClipsWithAge(call.db), {
+    ...wish,
+    day: day.format(new Date()).slice(-5),
+    ageLimit: call.who.sees.ageLimit,
+    recent: await withoutFail(() => redis.lrange(key, 0, 2), []),
+    random: Math.random,
+  });
+  if (chosen.length > 0) {
+    const ids = chosen.map((clip) => clip.id);
+    await withoutFail(
+      () =>
+        redis
+          .multi()
+          .lpush(key, ...ids)
+          .ltrim(key, 0, 9)
+          .expire(key, 30 * 86_400)
+          .exec(),
+      null,
+    );
+  }
+  return chosen.map((clip) => ({
+    id: clip.id,
+    itemId: clip.item_id,
+    title: clip.title,
+    durationMs: clip.duration_ms,
+    url: `/api/v1/preroll/${clip.id}/stream`,
+    skippableAfterMs: rules.skippableAfterMs,
+  }));
 }

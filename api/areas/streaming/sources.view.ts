@@ -37,21 +37,32 @@ const COLUMNS =
 
 export async function findSource(db: Db, fileId: string): Promise<FileSource | undefined> {
   const row = (await db('media_files').where({ id: fileId }).first(COLUMNS)) as Row | undefined;
-  return (
-    row && {
-      id: row.id,
-      itemId: row.item_id,
-      libraryId: row.library_id,
-      storageId: row.storage_id,
-      path: row.path,
-      sizeBytes: row.size_bytes,
-      modifiedMs: row.modified_ms,
-      durationMs: row.duration_ms ?? 0,
-      missing: row.missing_since !== null,
-      probe: row.probe,
-      keyframes: row.keyframes ? keyframesOf(row.keyframes) : undefined,
-    }
-  );
+  return row && toSource(row);
+}
+
+/** The file of an item that is there, the best edition first. */
+export async function findItemSource(db: Db, itemId: string): Promise<FileSource | undefined> {
+  const row = (await db('media_files')
+    .where({ item_id: itemId, missing_since: null, ignored: false })
+    .orderBy(['edition_rank', 'part', 'id'])
+    .first(COLUMNS)) as Row | undefined;
+  return row && toSource(row);
+}
+
+function toSource(row: Row): FileSource {
+  return {
+    id: row.id,
+    itemId: row.item_id,
+    libraryId: row.library_id,
+    storageId: row.storage_id,
+    path: row.path,
+    sizeBytes: row.size_bytes,
+    modifiedMs: row.modified_ms,
+    durationMs: row.duration_ms ?? 0,
+    missing: row.missing_since !== null,
+    probe: row.probe,
+    keyframes: row.keyframes ? keyframesOf(row.keyframes) : undefined,
+  };
 }
 
 /** The stored index: uint32 LE deltas of ms. */

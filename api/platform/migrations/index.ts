@@ -10,6 +10,8 @@ import * as viewing from './20261121100600_viewing_create.ts';
 import * as streaming from './20261121150000_streaming_sessions.ts';
 import * as scanningWalk from './20261121160000_scanning_walk.ts';
 import * as folderCounts from './20261121170000_libraries_folder_counts.ts';
+import * as scanningContent from './20261121170000_scanning_content.ts';
+import * as resets from './20261121180000_auth_resets.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -28,4 +30,6 @@ export const migrations: Record<string, Migration> = {
   '20261121150000_streaming_sessions': streaming,
   '20261121160000_scanning_walk': scanningWalk,
   '20261121170000_libraries_folder_counts': folderCounts,
+  '20261121170000_scanning_content': scanningContent,
+  '20261121180000_auth_resets': resets,
 };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { hashPassword } from '#areas/auth/public.ts';
+import { createOwnerReset, hashPassword } from '#areas/auth/public.ts';
 import { insertAccount } from '#areas/users/public.ts';
 import { type Api, clientFor, startApi } from '#support/api.ts';
 
@@ -172,6 +172,28 @@ describe('Auth', () => {
       expect((await me.getMe()).status).to.equal(401);
       expect((await me.logout({ body: {} })).body).to.deep.equal({ ended: false });
     });
+  });
+
+  it('lets the owner set a new password once with a recovery token, which ends every sign-in', async () => {
+    const owner = await insertAccount(api.deps.db, {
+      username: 'Owner',
+      role: 'owner',
+      passwordHash: await hashPassword(PASSWORD),
+    });
+    const { accessToken } = (await signIn(owner.username)).body;
+    const older = await createOwnerReset(api.deps.db);
+    const reset = await createOwnerReset(api.deps.db);
+    const redeem = (token: string | undefined, newPassword?: string) =>
+      api.anyone.completePasswordReset({ body: { token, newPassword } });
+    expect((await redeem(older?.token, 'another long one')).status).to.equal(404);
+    expect((await redeem(reset?.token)).body).to.include({ username: 'Owner', changed: false });
+    expect((await withToken(accessToken).getMe()).status).to.equal(200);
+    expect((await redeem(reset?.token, 'another long one')).body.changed).to.equal(true);
+    expect((await withToken(accessToken).getMe()).status).to.equal(401);
+    expect((await redeem(reset?.token, 'a third one, long')).status).to.equal(404);
+    expect((await api.anyone.login({ body: { username: 'owner', password: 'another long one' } })).status).to.equal(
+      200,
+    );
   });
 
   it('takes no token of another kind or hand for an access token', async () => {

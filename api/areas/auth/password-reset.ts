@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import type { Call } from '#kernel/endpoint.ts';
+import { invalid, notFound } from '#kernel/errors.ts';
+import { iso } from '#kernel/schemas.ts';
+import type { Db } from '#platform/db.ts';
+import { newId, newSecret } from '#platform/ids.ts';
+import type { PasswordReset } from './auth.schemas.ts';
+import { hashPassword } from './passwords.ts';
+
+const OWNER_HOURS = 24;
+
+const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+/** A one-time token with which the owner sets a new password; a newer one voids it. Undefined while there is no owner. */
+export async function createOwnerReset(
+  db: Db,
+): Promise<{ username: string; token: string; expiresAt: string } | undefined> {
+  const owner = await db('accounts')
+    .where({ role: 'owner' })
+    .first<{ id: string; username: string } | undefined>('id', 'username');
+  if (!owner) return undefined;
+  const token = newSecret('foypr_');
+  const [row] = await db('password_resets')
+    .insert({
+      account_id: owner.id,
+      hash: hashOf(token),
+      expires_at: db.raw('now() + make_interval(hours => ?)', [OWNER_HOURS]),
+    })
+    .onConflict('account_id')
+    .merge()
+    .returning<{ expires_at: Date }[]>('expires_at');
+  await db('audit_log').insert({ id: newId(), account_id: owner.id, action: 'owner-recovery' });
+  if (!row) throw new Error('no row');
+  return { username: owner.username, token, expiresAt: iso(row.expires_at) };
+}
+
+interface Reset {
+  account_id: string;
+  username: string;
+  display_name: string;
+  by_mail: boolean;
+  expires_at: Date;
+}
+
+/** Wrong, used and old tokens are one 404. Without a new password nothing changes. */
+export async function redeemReset(
+  call: Call,
+  token: string,
+  newPassword: string | undefined,
+): Promise<z.input<typeof PasswordReset>> {
+  const { db, deps } = call;
+  const reset = await db('password_resets as r')
+    .join('accounts as a', 'a.id', 'r.account_id')
+    .where('r.hash', hashOf(token))
+    .whereRaw('r.expires_at > now() and not a.disabled')
+    .forUpdate('r')
+    .first<Reset | undefined>('r.account_id', 'r.by_mail', 'r.expires_at', 'a.username', 'a.display_name');
+  if (!reset) throw notFound();
+  const shown = {
+    username: reset.username,
+    displayName: reset.display_name,
+    twoFactor: false,
+    expiresAt: iso(reset.expires_at),
+  };
+  if (newPassword === undefined) return { ...shown, changed: false };
+  if (newPassword.length < deps.settings.get('auth.password.minLength')) {
+    throw invalid(['body', 'newPassword'], 'too_small', 'the password is too short');
+  }
+  const passwordHash = await hashPassword(newPassword);
+  await db('accounts')
+    .where({ id: reset.account_id })
+    .update({
+      password_hash: passwordHash,
+      must_change_password: false,
+      ...(reset.by_mail && { email_verified: true }),
+    });
+  await db('password_resets').where({ account_id: reset.account_id }).delete();
+  await db('sessions').where({ account_id: reset.account_id }).delete();
+  await db('audit_log').insert({
+    id: newId(),
+    account_id: reset.account_id,
+    action: 'password-reset',
+    address: call.client.address,
+  });
+  return { ...shown, changed: true };
+}
