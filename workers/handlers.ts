@@ -2,6 +2,7 @@ import { storeSimilarItems } from './items-similar.ts';
 import { deleteLibraryRows, purgeTrash } from './library-jobs.ts';
 import { indexKeyframes } from './media-keyframes.ts';
 import { scanLibrary } from './scan/engine/scan-library.ts';
+import { preparePreroll } from './transcode/preroll-job.ts';
 import { expireSessions, markMany, trimEvents, trimPlayback } from './upkeep-jobs.ts';
 import type { Handlers } from './work.ts';
 
@@ -12,6 +13,7 @@ export const handlers = {
   'library.delete': deleteLibraryRows,
   'items.similar': storeSimilarItems,
   'media.keyframes': indexKeyframes,
+  'preroll.prepare': preparePreroll,
   'playback.mark': markMany,
   'playback.trim': trimPlayback,
   'sessions.expire': expireSessions,

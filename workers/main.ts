@@ -9,6 +9,7 @@ import { createSettings } from '#platform/settings.ts';
 import { handlers } from './handlers.ts';
 import { sweepPlayback } from './playback-sweeper.ts';
 import { startRuntime } from './runtime.ts';
+import { overseeScans } from './scan/watch/overseer.ts';
 
 const config = readConfig();
 const log = createLog(config.logLevel, 'worker');
@@ -25,6 +26,7 @@ const runtime = await startRuntime(deps, handlers, () => {
 });
 const relay = startRelay(config.databaseUrl, redis, log);
 const sweeping = sweepPlayback(db, log, stopping.signal);
+const overseeing = overseeScans(deps, stopping.signal);
 serveMetrics(config.metricsPort, config.host);
 log.info({ pod: config.pod }, 'worker is up');
 
@@ -33,7 +35,7 @@ async function leave(): Promise<void> {
   stopping.abort();
   setTimeout(() => process.exit(1), 20_000).unref();
   await runtime.stop();
-  await sweeping;
+  await Promise.all([sweeping, overseeing]);
   await relay.stop();
   settings.stop();
   redis.disconnect();

@@ -1,7 +1,7 @@
 import { findStorages, placeInStorage } from '#areas/storage/public.ts';
 import type { JobPayload } from '#platform/jobs.ts';
-import type { ProbedFile } from '#platform/media.ts';
-import { encodeKeyframes, readKeyframes } from './probe/keyframes.ts';
+import { encodeKeyframes, type ProbedFile } from '#platform/media.ts';
+import { readKeyframes } from './probe/keyframes.ts';
 import { FinalFailure, type Work } from './work.ts';
 
 interface Row {

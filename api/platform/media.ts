@@ -76,3 +76,25 @@ export type ProbeFault =
   | 'playlist-refused'
   | 'codec-refused'
   | 'link-outside';
+
+/** As Postgres keeps an index: differences in ms, each an unsigned 32-bit number, little-endian. */
+export function encodeKeyframes(times: KeyframeIndex): Buffer {
+  const bytes = Buffer.alloc(times.length * 4);
+  let before = 0;
+  for (const [i, time] of times.entries()) {
+    const at = Math.max(before, time);
+    bytes.writeUInt32LE(at - before, i * 4);
+    before = at;
+  }
+  return bytes;
+}
+
+export function decodeKeyframes(stored: Buffer): KeyframeIndex {
+  const times: number[] = [];
+  let at = 0;
+  for (let i = 0; i + 4 <= stored.length; i += 4) {
+    at += stored.readUInt32LE(i);
+    times.push(at);
+  }
+  return times;
+}

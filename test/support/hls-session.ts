@@ -5,12 +5,12 @@ import { type Config, readConfig } from '#platform/config.ts';
 import { connectDatabase, type Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { createLog } from '#platform/log.ts';
+import { encodeKeyframes } from '#platform/media.ts';
 import { connectObjects, type Objects } from '#platform/objects.ts';
 import { connectRedis, type Redis } from '#platform/redis.ts';
 import { SOFTWARE } from '#workers/transcode/encoders.ts';
 import { TranscodeWorker, type WorkerDeps } from '#workers/transcode/worker.ts';
 import { planOf } from '../../api/areas/streaming/plan.ts';
-import { storedKeyframes } from '../../api/areas/streaming/sources.view.ts';
 import { type Looked, look, type Wished, wishFor } from './hls-render.ts';
 import { atEnd, eventually, newDatabase, redisUrl, temporaryFolder } from './stores.ts';
 
@@ -91,7 +91,7 @@ export async function film(db: Db, path: string, storageId: string = FILMS): Pro
     duration_ms: looked.durationMs,
     start_ms: looked.source.startMs,
     probe: JSON.stringify({ container: looked.source.container, startMs: looked.source.startMs, streams: [] }),
-    keyframes: storedKeyframes(looked.source.keyframes),
+    keyframes: encodeKeyframes(looked.source.keyframes),
   });
   return { looked, itemId, fileId };
 }

@@ -44,15 +44,3 @@ async function sniffFile(path: string): Promise<ReturnType<typeof sniff>> {
     await source.close();
   }
 }
-
-/** As Postgres keeps them: differences in ms, each an unsigned 32-bit number, little-endian. */
-export function encodeKeyframes(times: KeyframeIndex): Buffer {
-  const bytes = Buffer.alloc(times.length * 4);
-  let before = 0;
-  for (const [i, time] of times.entries()) {
-    const at = Math.max(before, time);
-    bytes.writeUInt32LE(at - before, i * 4);
-    before = at;
-  }
-  return bytes;
-}

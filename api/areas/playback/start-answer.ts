@@ -1,4 +1,5 @@
 import { findStreamRows, type MediaStream, toMediaStream, type VisibleItem } from '#areas/items/public.ts';
+import { prerollsFor } from '#areas/streaming/public.ts';
 import type { SessionRow } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import type { CandidateFile } from './candidates.ts';
@@ -15,6 +16,8 @@ export interface Started {
   item: VisibleItem;
   choice: Choice;
   resume: PlaybackStart['resume'];
+  /** Clips were asked for, and the profile likes them. */
+  preroll?: boolean;
 }
 
 /** All that a player needs to begin. */
@@ -55,7 +58,7 @@ export async function dryStart(call: Call, started: Started): Promise<PlaybackSt
   };
 }
 
-async function common(call: Call, { item, choice, resume }: Started): Promise<Omit<PlaybackStart, 'session'>> {
+async function common(call: Call, { item, choice, resume, preroll }: Started): Promise<Omit<PlaybackStart, 'session'>> {
   const { db } = call;
   const { file } = choice;
   const { trickplay, ...beside } = await readBeside(db, item.id, file);
@@ -67,7 +70,9 @@ async function common(call: Call, { item, choice, resume }: Started): Promise<Om
     ...beside,
     ...(trickplay && { trickplayUrl: `/api/v1/files/${file.id}/trickplay` }),
     ...(next && { nextItemId: next }),
-    preroll: [],
+    preroll: preroll
+      ? await prerollsFor(call, { libraryId: item.libraryId, itemType: item.type, resumes: resume.positionMs > 0 })
+      : [],
     keepAliveMs: KEEP_ALIVE_MS,
     warnings: [],
   };

@@ -36,7 +36,8 @@ export async function start(call: Call, itemId: string, body: StartPlayback): Pr
   }
   await makeRoom(call, choice, body.replaces);
   const row = await open(call, { item, choice, startMs, profile: given, body });
-  return toStart(call, { item, choice, resume, row });
+  const preroll = body.preroll && choice.preferences.preroll;
+  return toStart(call, { item, choice, resume, row, preroll });
 }
 
 /** The item itself, or the next unplayed child of a container. */

@@ -1,8 +1,12 @@
 import type { Redis } from '#platform/redis.ts';
 import { readyChannel } from './offers.store.ts';
 
+const LOOK_MS = 1000;
+
 interface Channel {
   listeners: number;
+  /** News so far: one that comes while a request looks is not lost. */
+  news: number;
   wake: Set<() => void>;
 }
 
@@ -15,14 +19,17 @@ export class Arrivals {
     this.#redis = redis.duplicate();
     this.#redis.on('error', () => undefined); // the first connection tells; without Redis the waiting look every second
     this.#redis.on('message', (name: string) => {
-      for (const wake of this.#channels.get(name)?.wake ?? []) wake();
+      const channel = this.#channels.get(name);
+      if (!channel) return;
+      channel.news += 1;
+      for (const wake of channel.wake) wake();
     });
   }
 
   /** Listens until the returned function is called. */
   async listen(sessionId: string): Promise<() => void> {
     const name = readyChannel(sessionId);
-    const channel = this.#channels.get(name) ?? { listeners: 0, wake: new Set() };
+    const channel = this.#channels.get(name) ?? { listeners: 0, news: 0, wake: new Set() };
     channel.listeners += 1;
     this.#channels.set(name, channel);
     if (channel.listeners === 1) await this.#redis.subscribe(name).catch(() => undefined);
@@ -34,18 +41,24 @@ export class Arrivals {
     };
   }
 
-  /** Resolves at the next news of the session, when `gone` aborts, or after `limitMs`. */
-  async next(sessionId: string, limitMs: number, gone: AbortSignal): Promise<void> {
+  /** How much was heard of the session: taken before looking, and given to `next`. */
+  heard(sessionId: string): number {
+    return this.#channels.get(readyChannel(sessionId))?.news ?? 0;
+  }
+
+  /** Resolves at news beyond `heard`, when `gone` aborts, or after a second: Redis may be away. */
+  async next(sessionId: string, { heard, gone }: { heard: number; gone: AbortSignal }): Promise<void> {
+    const channel = this.#channels.get(readyChannel(sessionId));
+    if (!channel || channel.news > heard || gone.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = (): void => resolve();
-    const channel = this.#channels.get(readyChannel(sessionId));
-    channel?.wake.add(wake);
+    channel.wake.add(wake);
     gone.addEventListener('abort', wake);
-    const timer = setTimeout(wake, limitMs);
+    const timer = setTimeout(wake, LOOK_MS);
     await promise;
     clearTimeout(timer);
     gone.removeEventListener('abort', wake);
-    channel?.wake.delete(wake);
+    channel.wake.delete(wake);
   }
 
   stop(): void {

@@ -9,7 +9,6 @@ import { findSession, type SessionRow, wantSegment } from './sessions.store.ts';
 import { refuseAwaySource } from './sources.ts';
 
 const WAIT_MS = 30_000;
-const LOOK_MS = 1000;
 const MOST_WAITING = 8;
 const TYPES: Record<string, string> = { m4s: 'video/mp4', mp4: 'video/mp4', ts: 'video/mp2t' };
 
@@ -101,13 +100,16 @@ async function waitForSegment(call: Call, row: SessionRow, { want, key }: { want
   try {
     await Promise.all([ask(call, row.id, want), refuseAwaySource(call, row.plan.source)]);
     const gone = AbortSignal.any([place.lost, call.signal]);
-    for (const end = Date.now() + WAIT_MS; !(await call.deps.objects.stat('foyer-transcode', key)); ) {
+    const end = Date.now() + WAIT_MS;
+    for (;;) {
+      const heard = arrivals.heard(row.id);
+      if (await call.deps.objects.stat('foyer-transcode', key)) return;
       if (gone.aborted) throw busy(1);
       if (Date.now() > end) throw busy(5);
       const now = await findSession(call.db, row.id);
       refuseFailed(now);
       if (now?.state === 'idle' && now.lease_holder === null) await ask(call, row.id, want); // its worker left meanwhile
-      await arrivals.next(row.id, LOOK_MS, gone);
+      await arrivals.next(row.id, { heard, gone });
     }
   } finally {
     silence();

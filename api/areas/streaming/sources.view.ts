@@ -1,5 +1,5 @@
 import type { Db } from '#platform/db.ts';
-import type { ProbedFile } from '#platform/media.ts';
+import { decodeKeyframes, type ProbedFile } from '#platform/media.ts';
 import type { Named } from './download-name.ts';
 
 /** What Streaming reads of a media file: where it lies, what it is, and its keyframes. */
@@ -61,29 +61,8 @@ function toSource(row: Row): FileSource {
     durationMs: row.duration_ms ?? 0,
     missing: row.missing_since !== null,
     probe: row.probe,
-    keyframes: row.keyframes ? keyframesOf(row.keyframes) : undefined,
+    keyframes: row.keyframes ? decodeKeyframes(row.keyframes) : undefined,
   };
-}
-
-/** The stored index: uint32 LE deltas of ms. */
-export function keyframesOf(stored: Buffer): number[] {
-  const times: number[] = [];
-  let at = 0;
-  for (let i = 0; i + 4 <= stored.length; i += 4) {
-    at += stored.readUInt32LE(i);
-    times.push(at);
-  }
-  return times;
-}
-
-export function storedKeyframes(times: readonly number[]): Buffer {
-  const stored = Buffer.alloc(times.length * 4);
-  let last = 0;
-  for (const [i, at] of times.entries()) {
-    stored.writeUInt32LE(Math.max(0, at - last), i * 4);
-    last = at;
-  }
-  return stored;
 }
 
 interface NameRow {

@@ -55,10 +55,11 @@ async function cuesInside(call: Call, row: SessionRow, track: SubtitleRendition)
   const silence = await arrivals.listen(row.id);
   try {
     for (const end = Date.now() + WAIT_MS; Date.now() < end && !call.signal.aborted; ) {
+      const heard = arrivals.heard(row.id);
       const text = await storedText(call, key);
       if (text !== undefined) return parseCues(text, 'webvtt');
       await wakeWorker(call, row.id, track.id);
-      await arrivals.next(row.id, 1000, call.signal);
+      await arrivals.next(row.id, { heard, gone: call.signal });
     }
   } finally {
     silence();

@@ -283,6 +283,12 @@ describe('library.scan of films', function () {
         ['link-outside', 'Secret (2002).mkv'],
       ]);
       expect((await shown(place)).map(([, title]) => title)).to.deep.equal(['A', 'Link']);
+      await place.age();
+      await place.scan();
+      for (const mode of ['quick', 'full'] as const) {
+        expect((await place.scan({ mode })).counts, mode).to.include({ found: 2, unchanged: 2, missing: 0, probed: 0 });
+      }
+      expect((await place.files()).filter((file) => file.missing_since)).to.deep.equal([]);
     } finally {
       await rm(outside, { recursive: true });
     }

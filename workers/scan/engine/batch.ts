@@ -37,18 +37,26 @@ interface Grouped {
 export async function takeBatch(scan: Scan, place: Place, batch: WalkBatch): Promise<void> {
   const listed = batch.directories.filter((directory) => directory.state === 'listed');
   const all = await compare(scan, place, listed);
-  countListed(scan, place, { batch, all });
+  countListed(scan, batch, all);
   const grouped: Grouped[] = [];
   for (const compared of all) grouped.push(await group(scan, place, compared));
   await tellOfWalk(scan, place.folder, batch);
+  await keepTimes(scan, place, batch);
   for (const part of inParts(grouped)) {
     const readings = await readFiles(scan, place.folder, part.flatMap(toRead));
+    for (const { compared } of part) noteUnread(compared, readings);
     await write(scan, place, { part, readings, issues: issuesOf(place, { part, readings }) });
     for (const { compared } of part) {
-      if (isUnsettled(compared, readings))
-        scan.unsettled.push({ folder: place.folder, directory: compared.directory.path });
+      if (compared.unsettled) scan.unsettled.push({ folder: place.folder, directory: compared.directory.path });
     }
   }
+}
+
+/** Directories with the content they had and another time. */
+async function keepTimes(scan: Scan, { memory }: Place, { directories }: WalkBatch): Promise<void> {
+  const same = directories.filter((directory) => directory.state === 'same');
+  const seen = same.map((directory) => ({ directory, unsettled: false, vanished: [] }));
+  if (seen.length > 0) await memory.keep(scan.work.db, seen);
 }
 
 async function tellOfWalk(scan: Scan, folder: ScannedFolder, batch: WalkBatch): Promise<void> {
@@ -58,27 +66,23 @@ async function tellOfWalk(scan: Scan, folder: ScannedFolder, batch: WalkBatch): 
   if (issues.length > 0) await scan.work.db.transaction((db) => writeIssues(db, scan.row.id, issues));
 }
 
-function countListed(
-  scan: Scan,
-  { memory }: Place,
-  { batch, all }: { batch: WalkBatch; all: readonly Compared[] },
-): void {
+function countListed(scan: Scan, { directories, same }: WalkBatch, all: readonly Compared[]): void {
   const { counts } = scan;
-  for (const directory of batch.directories) {
-    counts.directories += 1;
-    counts.ignored += directory.ignored;
-    if (directory.state !== 'unchanged') continue;
-    counts.directoriesSkipped += 1;
-    counts.unchanged += memory.filesIn(directory.path);
-    counts.done += memory.filesIn(directory.path);
-  }
+  const listed = directories.filter((directory) => directory.state !== 'same');
+  counts.directories += listed.length + same.directories;
+  counts.directoriesSkipped += same.passed;
+  counts.ignored += listed.reduce((sum, directory) => sum + directory.ignored, 0);
+  const asTheyWere = same.videos - same.faults;
+  counts.unreadable += same.faults;
   for (const { files, unchanged, returned } of all) {
-    const videos = files.filter((file) => kindOf(file.name) === 'video').length;
-    counts.found += videos;
+    counts.found += files.filter((file) => kindOf(file.name) === 'video').length;
     counts.done += unchanged;
     counts.unchanged += unchanged;
     counts.returned += returned;
   }
+  counts.found += asTheyWere;
+  counts.done += asTheyWere;
+  counts.unchanged += asTheyWere;
 }
 
 async function group(scan: Scan, { folder, decoration }: Place, compared: Compared): Promise<Grouped> {
@@ -108,8 +112,11 @@ function toRead({ compared, drafts }: Grouped): ToRead[] {
   );
 }
 
-function isUnsettled(compared: Compared, readings: Readings): boolean {
-  return compared.unsettled || compared.files.some((file) => readings.postponed.has(pathIn(compared, file.name)));
+/** What changed while it was read, or could not be read now, has to be looked at again. */
+function noteUnread(compared: Compared, readings: Readings): void {
+  const paths = compared.files.map((file) => pathIn(compared, file.name));
+  if (paths.some((path) => readings.postponed.has(path))) compared.unsettled = true;
+  if (paths.some((path) => readings.faults.get(path)?.fault === 'unreadable')) compared.unread = true;
 }
 
 function pathIn({ directory }: Compared, name: string): string {
@@ -194,7 +201,7 @@ async function write(scan: Scan, { folder, memory }: Place, { part, readings, is
     vanished.length === 0 &&
     issues.length === 0 &&
     readings.faults.size === 0;
-  const seen = ended.map((compared) => ({ ...compared, unsettled: isUnsettled(compared, readings) }));
+  const seen = ended.map((compared) => ({ ...compared, unsettled: compared.unsettled || compared.unread }));
   if (quiet) {
     await memory.keep(scan.work.db, seen);
     return;

@@ -20,6 +20,8 @@ export interface Compared {
   vanished: string[];
   /** Something of it may still be written. */
   unsettled: boolean;
+  /** Something of it could not be read. */
+  unread: boolean;
   /** Its items are to be made again. */
   regroup: boolean;
 }
@@ -61,6 +63,7 @@ function compareOne(scan: Scan, { memory, folder, directory, rows }: One): Compa
     absent: [],
     vanished: memory.vanishedBelow(directory),
     unsettled: false,
+    unread: false,
     regroup: memory.signatureOf(directory.path) !== directory.signature,
   };
   for (const file of directory.files) look(scan, { compared, memory, folder, file, before: byName.get(file.name) });

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findStorages } from '#areas/storage/public.ts';
+import { PROBE_VERSION } from '#workers/probe/probe.ts';
 import { Decoration } from '../group/decorate.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import { identityOf } from '../walk/walk.ts';
@@ -68,14 +69,17 @@ async function list(scan: Scan, place: Place, from: readonly string[]): Promise<
     folder: folder.path,
     from: [...from],
     ignore: scan.library.settings.ignore,
-    ...(scan.row.mode === 'quick' ? { known: memory.known } : {}),
+    version: VERSION,
+    quick: scan.row.mode === 'quick',
+    ...(looksAtAll(scan) ? {} : { known: memory.known }),
   };
   try {
     for await (const batch of walkFolder(order, scan.signal)) {
       if (isEmptyRoot(batch.directories[0], { folder, memory }))
         return { trusted: false, empty: true, reason: 'empty-root', files: 0 };
       await takeBatch(scan, place, batch);
-      listing.files += batch.directories.reduce((sum, directory) => sum + directory.files.length, 0);
+      listing.files +=
+        batch.same.videos + batch.directories.reduce((sum, directory) => sum + directory.files.length, 0);
       if (batch.directories.some((directory) => directory.state === 'failed')) listing.trusted = false;
       if (batch.identity !== identity) throw new WalkFailed('another file system');
     }
@@ -87,13 +91,22 @@ async function list(scan: Scan, place: Place, from: readonly string[]): Promise<
   return same ? listing : { ...listing, trusted: false, reason: 'epoch-changed' };
 }
 
+/** Grows when names are grouped otherwise. */
+const GROUPING = 1;
+const VERSION = `${PROBE_VERSION}.${GROUPING}`;
+
+/** Deep reads every file again, and forgotten marks let files in that the content knows nothing of. */
+function looksAtAll({ row }: Scan): boolean {
+  return row.mode === 'deep' || row.include_ignored;
+}
+
 /** An empty root where files are known is a mount that is away, whatever the kernel says. */
 function isEmptyRoot(
   first: { path: string; directories: string[]; files: unknown[]; state: string } | undefined,
   { folder, memory }: Pick<Place, 'folder' | 'memory'>,
 ): boolean {
   if (first?.path !== folder.path) return false;
-  const empty = first.state !== 'unchanged' && first.files.length === 0 && first.directories.length === 0;
+  const empty = first.state !== 'same' && first.files.length === 0 && first.directories.length === 0;
   return (empty && !memory.isEmpty) || first.state === 'gone';
 }
 
@@ -142,6 +155,7 @@ async function again(scan: Scan, place: Place, directory: string): Promise<void>
     folder: place.folder.path,
     from: [directory],
     ignore: scan.library.settings.ignore,
+    version: VERSION,
   };
   try {
     for await (const batch of walkFolder(order, scan.signal)) {

@@ -8,6 +8,7 @@ interface DirectoryRow {
   modified_ms: number;
   files: number;
   signature: string;
+  content: string;
 }
 
 interface FaultRow {
@@ -41,7 +42,7 @@ export class Memory {
   static async load(db: Db, folderId: string): Promise<Memory> {
     const directories = await db('scan_directories')
       .where({ folder_id: folderId })
-      .select<DirectoryRow[]>('path', 'modified_ms', 'files', 'signature');
+      .select<DirectoryRow[]>('path', 'modified_ms', 'files', 'signature', 'content');
     const faults = await db('scan_faults')
       .where({ folder_id: folderId })
       .where('probe_version', '>=', PROBE_VERSION)
@@ -49,19 +50,19 @@ export class Memory {
     return new Memory(folderId, directories, faults);
   }
 
-  /** For a quick scan: the times by which a directory is passed over. */
+  /** For the walk, which hands over only what is not as it was. */
   get known(): Map<string, KnownDirectory> {
+    const faults = Map.groupBy(this.#faults.keys(), (path) => split(path)[0]);
     return new Map(
-      [...this.#directories].map(([path, row]) => [path, { modifiedMs: row.modified_ms, files: row.files }]),
+      [...this.#directories].map(([path, row]) => [
+        path,
+        { modifiedMs: row.modified_ms, videos: row.files, faults: faults.get(path)?.length ?? 0, content: row.content },
+      ]),
     );
   }
 
   get isEmpty(): boolean {
     return this.#directories.size === 0;
-  }
-
-  filesIn(path: string): number {
-    return this.#directories.get(path)?.files ?? 0;
   }
 
   signatureOf(path: string): string {
@@ -93,10 +94,11 @@ export class Memory {
     const changed = seen.map((one) => rowOf(one)).filter((row) => !this.#isSame(row));
     if (changed.length > 0) {
       await db.raw(
-        `insert into scan_directories (folder_id, path, modified_ms, files, signature)
-         select ?, r.path, r.modified_ms, r.files, r.signature
-         from jsonb_to_recordset(?::jsonb) as r(path text, modified_ms double precision, files int, signature text)
-         on conflict (folder_id, path) do update set modified_ms = excluded.modified_ms, files = excluded.files, signature = excluded.signature`,
+        `insert into scan_directories (folder_id, path, modified_ms, files, signature, content)
+         select ?, r.path, r.modified_ms, r.files, r.signature, r.content
+         from jsonb_to_recordset(?::jsonb) as r(path text, modified_ms double precision, files int, signature text, content text)
+         on conflict (folder_id, path) do update set modified_ms = excluded.modified_ms, files = excluded.files, signature = excluded.signature,
+           content = excluded.content`,
         [this.#folderId, recordset(changed)],
       );
     }
@@ -108,7 +110,8 @@ export class Memory {
 
   #isSame(row: DirectoryRow): boolean {
     const known = this.#directories.get(row.path);
-    return known?.modified_ms === row.modified_ms && known.files === row.files && known.signature === row.signature;
+    const members = ['modified_ms', 'files', 'signature', 'content'] as const;
+    return members.every((member) => known?.[member] === row[member]);
   }
 
   async #forget(db: Db, paths: readonly string[]): Promise<void> {
@@ -131,8 +134,9 @@ function rowOf({ directory, unsettled }: { directory: WalkedDirectory; unsettled
   return {
     path: directory.path,
     modified_ms: certain ? directory.modifiedMs : -1,
-    files: directory.files.length,
+    files: directory.videos,
     signature: directory.signature,
+    content: unsettled ? '' : directory.content,
   };
 }
 

@@ -1,6 +1,6 @@
 import { newId } from '#platform/ids.ts';
 import type { ProbedFile } from '#platform/media.ts';
-import { encodeKeyframes } from '#workers/probe/keyframes.ts';
+import { encodeKeyframes } from '#platform/media.ts';
 import { PROBE_VERSION, type Probed } from '#workers/probe/probe.ts';
 import type { Draft, DraftFile } from '../group/draft.ts';
 import { recordset, type Writing } from './context.ts';

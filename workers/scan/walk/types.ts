@@ -2,7 +2,10 @@
 
 export interface KnownDirectory {
   modifiedMs: number;
-  files: number;
+  /** Videos in it, and those of them that are no media. */
+  videos: number;
+  faults: number;
+  content: string;
 }
 
 export interface WalkOrder {
@@ -14,8 +17,12 @@ export interface WalkOrder {
   from: string[];
   /** Globs of the library's settings. */
   ignore: string[];
-  /** A directory whose time is the same is not listed; absent lists all. */
+  /** What was last seen, by path: a directory with the same content is not handed over. Absent hands over all. */
   known?: Map<string, KnownDirectory>;
+  /** A known directory whose time is the same is not even listed. */
+  quick?: boolean;
+  /** Of what reads the files: another one makes all content another. */
+  version: string;
 }
 
 export interface WalkedFile {
@@ -33,19 +40,33 @@ export interface WalkIssue {
 
 export interface WalkedDirectory {
   path: string;
-  /** `listed`; `unchanged` when its time is the known one; `gone` when it vanished meanwhile; `failed` when nothing can be said of it. */
-  state: 'listed' | 'unchanged' | 'gone' | 'failed';
+  /** `listed`; `same` when its content is the known one and only its time another; `gone` when it vanished meanwhile; `failed` when nothing can be said of it. */
+  state: 'listed' | 'same' | 'gone' | 'failed';
   modifiedMs: number;
   /** Names of the directories in it that are walked too. */
   directories: string[];
   files: WalkedFile[];
+  videos: number;
+  /** Of the sidecars. */
   signature: string;
+  /** Of all that was listed. */
+  content: string;
   ignored: number;
   issues: WalkIssue[];
 }
 
+/** Directories that are as they were, summed up. */
+export interface Same {
+  directories: number;
+  /** Those of them that were not even listed. */
+  passed: number;
+  videos: number;
+  faults: number;
+}
+
 export interface WalkBatch {
   directories: WalkedDirectory[];
+  same: Same;
   done: boolean;
   /** Device and inode of the root and the folder at this moment: another file system under the same path shows. */
   identity: string;

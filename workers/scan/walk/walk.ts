@@ -3,10 +3,10 @@ import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync, type S
 import { join, sep } from 'node:path';
 import { isPassedOver, kindOf } from '../names/kinds.ts';
 import { type IgnoreRules, isIgnored, readIgnore } from './ignore.ts';
-import type { WalkBatch, WalkedDirectory, WalkedFile, WalkOrder } from './types.ts';
+import type { KnownDirectory, Same, WalkBatch, WalkedDirectory, WalkedFile, WalkOrder } from './types.ts';
 
 const BATCH_FILES = 500;
-const BATCH_DIRECTORIES = 400;
+const BATCH_DIRECTORIES = 1000;
 const IGNORE_FILE = '.foyerignore';
 const IGNORE_BYTES = 64 * 1024;
 /** Bytes of a path inside the storage: an index entry of Postgres holds no more. */
@@ -24,6 +24,7 @@ export class Walk {
   readonly #waiting: Waiting[];
   readonly #inside: string;
   readonly #children: ReadonlyMap<string, readonly string[]>;
+  #same: Same = { directories: 0, passed: 0, videos: 0, faults: 0 };
 
   constructor(order: WalkOrder) {
     this.#order = order;
@@ -35,13 +36,19 @@ export class Walk {
 
   next(): WalkBatch {
     const directories: WalkedDirectory[] = [];
+    this.#same = { directories: 0, passed: 0, videos: 0, faults: 0 };
     let files = 0;
-    while (this.#waiting.length > 0 && files < BATCH_FILES && directories.length < BATCH_DIRECTORIES) {
+    while (
+      this.#waiting.length > 0 &&
+      files < BATCH_FILES &&
+      directories.length + this.#same.directories < BATCH_DIRECTORIES
+    ) {
       const directory = this.#walk(this.#waiting.pop() as Waiting);
+      if (!directory) continue;
       directories.push(directory);
       files += directory.files.length;
     }
-    return { directories, done: this.#waiting.length === 0, identity: identityOf(this.#order) };
+    return { directories, same: this.#same, done: this.#waiting.length === 0, identity: identityOf(this.#order) };
   }
 
   /** The ignore files between the folder and where a scan of one directory begins. */
@@ -53,23 +60,40 @@ export class Walk {
     );
   }
 
-  #walk({ path, rules }: Waiting): WalkedDirectory {
+  /** Nothing for a directory that is as it was: it is only counted. */
+  #walk({ path, rules }: Waiting): WalkedDirectory | undefined {
     const directory = empty(path);
     try {
-      const absolute = join(this.#order.root, path);
-      directory.modifiedMs = statSync(absolute).mtimeMs;
-      const known = this.#order.known?.get(path);
-      if (known && known.modifiedMs === directory.modifiedMs) this.#pass(directory, rules);
+      directory.modifiedMs = statSync(join(this.#order.root, path)).mtimeMs;
+      const known = this.#trusted(path);
+      const sameTime = known?.modifiedMs === directory.modifiedMs;
+      const passed = sameTime && this.#order.quick === true;
+      if (passed) this.#pass(directory, rules);
       else this.#list(directory, [...rules, ...rulesIn(this.#order.root, path)]);
+      if (!known || (!passed && known.content !== directory.content)) return directory;
+      this.#count(known, passed);
+      return sameTime ? undefined : { ...directory, state: 'same', files: [], directories: [] };
     } catch (error) {
       fail(directory, error);
+      return directory;
     }
-    return directory;
+  }
+
+  /** What was last seen, unless something of it is to be looked at each time. */
+  #trusted(path: string): KnownDirectory | undefined {
+    const known = this.#order.known?.get(path);
+    return known?.content === '' ? undefined : known;
+  }
+
+  #count(known: KnownDirectory, passed: boolean): void {
+    this.#same.directories += 1;
+    this.#same.passed += Number(passed);
+    this.#same.videos += known.videos;
+    this.#same.faults += known.faults;
   }
 
   /** Not listed again; what lies in it is walked all the same. */
   #pass(directory: WalkedDirectory, rules: readonly IgnoreRules[]): void {
-    directory.state = 'unchanged';
     directory.directories = [...(this.#children.get(directory.path) ?? [])];
     this.#enter(directory, rules);
   }
@@ -78,8 +102,10 @@ export class Walk {
     const absolute = join(this.#order.root, directory.path);
     for (const entry of entriesOf(absolute, directory)) this.#note(directory, entry, rules);
     directory.files.sort((a, b) => (a.name < b.name ? -1 : 1));
+    directory.videos = directory.files.filter((file) => kindOf(file.name) === 'video').length;
     directory.signature = signatureOf(directory.files);
     this.#enter(directory, rules);
+    directory.content = contentOf(directory, this.#order.version);
   }
 
   #enter(directory: WalkedDirectory, rules: readonly IgnoreRules[]): void {
@@ -143,7 +169,8 @@ function childrenOf(known: WalkOrder['known']): Map<string, string[]> {
 }
 
 function empty(path: string): WalkedDirectory {
-  return { path, state: 'listed', modifiedMs: 0, directories: [], files: [], signature: '', ignored: 0, issues: [] };
+  const counted = { modifiedMs: 0, videos: 0, ignored: 0 };
+  return { path, state: 'listed', ...counted, directories: [], files: [], signature: '', content: '', issues: [] };
 }
 
 function joined(path: string, name: string): string {
@@ -190,6 +217,16 @@ function signatureOf(files: readonly WalkedFile[]): string {
   if (sidecars.length === 0) return '';
   const text = sidecars.map((file) => `${file.name}\0${file.size}\0${Math.trunc(file.mtimeMs)}`).join('\n');
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+/** Nothing when there is something to tell of it each time. */
+function contentOf({ state, files, directories, issues }: WalkedDirectory, version: string): string {
+  if (state !== 'listed' || issues.length > 0) return '';
+  const lines = files.map((file) => `${file.name}\0${file.size}\0${Math.trunc(file.mtimeMs)}\0${file.inode}`);
+  return createHash('sha256')
+    .update([version, ...directories, '', ...lines].join('\n'))
+    .digest('base64url')
+    .slice(0, 27);
 }
 
 function rulesIn(root: string, path: string): IgnoreRules[] {
