@@ -38,7 +38,7 @@ function goneSignal(ctx: Context): AbortSignal {
 }
 
 function logOf({ ctx, deps }: Work): Log {
-  return deps.log.child({ requestId: ctx.state['requestId'], operation: ctx.state['operation'] });
+  return deps.log.child({ requestId: ctx.state.requestId, operation: ctx.state.operation });
 }
 
 interface Setting {
@@ -70,7 +70,7 @@ function callOn(work: Work, db: Db, setting: Setting): Call {
     reply: {
       header: (name, value) => ctx.set(name, value),
       status: (code) => {
-        ctx.state['status'] = code;
+        ctx.state.status = code;
       },
     },
     emit: (name, payload, facts) => emit(db, name, { payload, ...(facts ? { facts } : {}) }),

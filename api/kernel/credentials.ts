@@ -91,8 +91,8 @@ export async function readAccessToken(keys: Keys, token: string): Promise<Access
     const payload = await verifiedPayload(keys, token);
     return {
       accountId: String(payload.sub),
-      profileId: String(payload['pid']),
-      sessionId: String(payload['sid']),
+      profileId: String(payload.pid),
+      sessionId: String(payload.sid),
       expiresAt: payload.exp ?? 0,
     };
   } catch {

@@ -33,7 +33,7 @@ export interface Kernel {
 export function envelope({ deps }: Kernel): Middleware {
   return async (ctx, next) => {
     const requestId = requestIdOf(ctx.req) ?? randomUUID();
-    ctx.state['requestId'] = requestId;
+    ctx.state.requestId = requestId;
     ctx.set('X-Request-Id', requestId);
     ctx.set(SECURITY_HEADERS);
     if (deps.draining.aborted) ctx.set('Connection', 'close');
@@ -43,18 +43,18 @@ export function envelope({ deps }: Kernel): Middleware {
     } catch (error) {
       refuse(ctx, error, deps);
     }
-    const operation = String(ctx.state['operation'] ?? 'none');
+    const operation = String(ctx.state.operation ?? 'none');
     requests.inc({ operation, status: ctx.status });
-    requestSeconds.observe({ area: String(ctx.state['area'] ?? 'none') }, (performance.now() - began) / 1000);
+    requestSeconds.observe({ area: String(ctx.state.area ?? 'none') }, (performance.now() - began) / 1000);
     deps.log.debug({ requestId, operation, method: ctx.method, status: ctx.status }, 'request');
   };
 }
 
 function refuse(ctx: Context, error: unknown, deps: Deps): void {
-  const requestId = String(ctx.state['requestId']);
+  const requestId = String(ctx.state.requestId);
   const told = toApiError(error);
   if (told.code === 'INTERNAL')
-    deps.log.error({ requestId, err: error, operation: ctx.state['operation'] }, 'request failed');
+    deps.log.error({ requestId, err: error, operation: ctx.state.operation }, 'request failed');
   const retryAfter =
     (told.details as { retryAfterSec?: number }).retryAfterSec ?? (told.status === 503 ? 2 : undefined);
   if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
@@ -77,8 +77,8 @@ function toApiError(error: unknown): ApiError {
 export function serve(endpoint: Endpoint, area: string, kernel: Kernel): Middleware {
   const { deps, readiness } = kernel;
   return async (ctx) => {
-    ctx.state['operation'] = endpoint.operationId;
-    ctx.state['area'] = area;
+    ctx.state.operation = endpoint.operationId;
+    ctx.state.area = area;
     const waitingFor = readiness.waitingFor();
     if (waitingFor && waitingFor !== 'draining' && !endpoint.beforeReady) {
       throw new ApiError('SERVICE_STARTING', 'The server is starting', { waitingFor });
@@ -103,7 +103,7 @@ interface RawInput {
 
 async function parseInput(endpoint: Endpoint, ctx: Context): Promise<RawInput> {
   const query = { ...ctx.query };
-  const params = parsePart('params', endpoint.params, ctx['params']);
+  const params = parsePart('params', endpoint.params, ctx.params);
   const asked = parsePart('query', endpoint.query, query);
   const body = parsePart('body', endpoint.body, endpoint.body && (await bodyOf(endpoint, ctx)));
   const unknown = queryIssues(query, endpoint.query);
@@ -131,12 +131,12 @@ async function run(endpoint: Endpoint, input: RawInput, call: Call): Promise<unk
 
 function answer(ctx: Context, endpoint: Endpoint, value: unknown): void {
   const { kind, schema, status } = endpoint.answer;
-  ctx.status = Number(ctx.state['status'] ?? status);
+  ctx.status = Number(ctx.state.status ?? status);
   if (kind === 'bytes') {
     sendBytes(ctx, value as Bytes);
   } else if (kind === 'none' || ctx.status === 304) {
     ctx.body = null;
-    if (kind === 'none') ctx.status = Number(ctx.state['status'] ?? status);
+    if (kind === 'none') ctx.status = Number(ctx.state.status ?? status);
   } else {
     if (!ctx.response.get('Cache-Control')) ctx.set('Cache-Control', 'no-store');
     ctx.type = 'application/json';

@@ -135,7 +135,7 @@ function issuesOf(part: string, issue: z.core.$ZodIssue): Issue[] {
       message: 'there is no such field',
     }));
   }
-  const code = issue.code === 'custom' ? String(issue.params?.['code'] ?? 'custom') : issue.code;
+  const code = issue.code === 'custom' ? String(issue.params?.code ?? 'custom') : issue.code;
   return [{ path, code, message: issue.message }];
 }
 

@@ -20,8 +20,8 @@ function wall(at: Date, timeZone: string): { day: number; minute: number } {
     hourCycle: 'h23',
   });
   const shown = Object.fromEntries(parts.formatToParts(at).map((part) => [part.type, part.value]));
-  const day = DAYS.indexOf((shown['weekday'] ?? 'sun').toLowerCase() as (typeof DAYS)[number]);
-  return { day, minute: minutes(`${shown['hour']}:${shown['minute']}`) };
+  const day = DAYS.indexOf((shown.weekday ?? 'sun').toLowerCase() as (typeof DAYS)[number]);
+  return { day, minute: minutes(`${shown.hour}:${shown.minute}`) };
 }
 
 /** No windows is always. Daylight saving is what the clock shows. */

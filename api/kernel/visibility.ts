@@ -36,13 +36,23 @@ export function onlyVisibleItems(query: Knex.QueryBuilder, who: Principal, alias
   onlyOfAge(query, who.sees, alias);
 }
 
+const CONTAINERS = `('show', 'season', 'artist', 'album', 'author', 'comic-series', 'course', 'section', 'photo-album')`;
+
 function onlyOfAge(query: Knex.QueryBuilder, sees: Sight, alias: string): void {
   if (sees.ageLimit === undefined && !sees.hideUnrated) return;
   const limit = sees.ageLimit ?? 1000;
+  const unrated = sees.hideUnrated ? 1001 : 0;
   // A parent's rating holds for children that have none of their own, and a hidden parent hides its children.
   query.whereRaw(
     `coalesce((select max(above.age_years) from items above
        where above.id in (${alias}.id, ${alias}.parent_id, ${alias}.grandparent_id, ${alias}.extra_of)), ?) <= ?`,
-    [sees.hideUnrated ? 1001 : 0, limit],
+    [unrated, limit],
+  );
+  // A container that holds nothing the account may see would tell that there is something.
+  query.whereRaw(
+    `(${alias}.type not in ${CONTAINERS} or exists (select 1 from items held
+       where (held.parent_id = ${alias}.id or held.grandparent_id = ${alias}.id) and held.type not in ${CONTAINERS}
+         and held.trashed_at is null and coalesce(held.age_years, ${alias}.age_years, ?) <= ?))`,
+    [unrated, limit],
   );
 }

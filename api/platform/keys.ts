@@ -42,7 +42,7 @@ export async function readKeys(file: string): Promise<Keys> {
     signing,
     sealing: ring.sealing.map(({ kid, key }) => ({ kid, key: Buffer.from(key, 'base64') })),
     cursor: Buffer.from(ring.cursor, 'base64'),
-    identityFingerprint: sha256(String(ring.identity.jwk['x'])),
+    identityFingerprint: sha256(String(ring.identity.jwk.x)),
   };
 }
 

@@ -195,7 +195,7 @@ const { config } = api;
 const worker = spawn(process.execPath, [join(root, 'workers/transcode/main.ts')], {
   stdio: ['ignore', 'ignore', 'inherit'],
   env: {
-    PATH: process.env['PATH'],
+    PATH: process.env.PATH,
     FOYER_DATABASE_URL: config.databaseUrl,
     FOYER_REDIS_URL: config.redisUrl,
     FOYER_OBJECTS_URL: config.objectsUrl,

@@ -80,21 +80,21 @@ describe('every endpoint', () => {
             body: endpoint.body ? { garbage: true } : undefined,
           });
           expect(refused.status).to.equal(403);
-          expect(errorOf(refused).details['permission']).to.equal(permission);
+          expect(errorOf(refused).details.permission).to.equal(permission);
           const narrow = await api.given.key(
             owner,
             permissions.filter((one) => one !== permission),
           );
           const byKey = await call(api.as(narrow), endpoint);
           expect(byKey.status).to.equal(403);
-          expect(errorOf(byKey).details['scopes']).to.deep.equal([permission]);
+          expect(errorOf(byKey).details.scopes).to.deep.equal([permission]);
         });
       }
 
       if (!credentialsOf(endpoint).includes('key')) {
         it('takes no API key', async () => {
           const key = await api.given.key(owner, [...permissions]);
-          expect(errorOf(await call(api.as(key), endpoint)).details['by']).to.equal('credential');
+          expect(errorOf(await call(api.as(key), endpoint)).details.by).to.equal('credential');
         });
       }
 
@@ -125,7 +125,7 @@ describe('every endpoint', () => {
             body: { ...(leastBody(endpoint.body) as object), noSuchField: 1 },
           });
           expect(unknown.status).to.equal(400);
-          const issues = errorOf(unknown).details['issues'] as { path: string[]; code: string }[];
+          const issues = errorOf(unknown).details.issues as { path: string[]; code: string }[];
           expect(issues.map((issue) => issue.path.join('.'))).to.include('body.noSuchField');
           const path = `/api/v1${endpoint.path.replace(/:(\w+)/g, (_, name: string) => absentParams(endpoint)[name] ?? '')}`;
           const raw = (body: string, type = 'application/json') =>
@@ -152,13 +152,13 @@ describe('every endpoint', () => {
   }
 
   it('lets a cookie change nothing without X-Client-Id', async () => {
-    const token = owner.headers['authorization']?.slice('Bearer '.length);
+    const token = owner.headers.authorization?.slice('Bearer '.length);
     for (const endpoint of all.filter((one) => one.method !== 'get' && !('anyone' in one.access))) {
       const answer = await call(api.as({ ...owner, headers: { cookie: `foyer_session=${token}` } }), endpoint, {
         body: {},
       });
       expect(answer.status, endpoint.operationId).to.equal(403);
-      expect(errorOf(answer).details['header'], endpoint.operationId).to.equal('X-Client-Id');
+      expect(errorOf(answer).details.header, endpoint.operationId).to.equal('X-Client-Id');
     }
   });
 });

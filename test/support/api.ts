@@ -114,7 +114,7 @@ export async function startApi(environment: Record<string, string> = {}): Promis
       { id: '01900000-0000-7000-8000-000000000001', name: 'films', path: mediaRoot, readOnly: false },
     ]),
     FOYER_SCRATCH_DIR: join(folder, 'scratch'),
-    FOYER_LOG_LEVEL: process.env['TEST_LOG'] ?? 'silent',
+    FOYER_LOG_LEVEL: process.env.TEST_LOG ?? 'silent',
     FOYER_OPERATOR_KEY_SHA256: createHash('sha256').update(operatorKey).digest('hex'),
     ...environment,
   });

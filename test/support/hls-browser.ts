@@ -9,7 +9,7 @@ let browser: Promise<Browser> | undefined;
 export function startBrowser(): Promise<Browser> {
   browser ??= chromium
     .launch({
-      executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
       args: ['--no-sandbox', '--autoplay-policy=no-user-gesture-required', '--mute-audio'],
     })
     .then((started) => {

@@ -107,7 +107,7 @@ export function wishFor(looked: Looked, wished: Wished): StreamWish {
         codec: wished.copyAudio ? one.codec_name : 'aac',
         channels: Math.min(one.channels ?? 2, 2),
         bitrate: 96_000,
-        language: one.tags?.['language'],
+        language: one.tags?.language,
         default: i === 0,
       })),
     subtitles: [],

@@ -33,7 +33,7 @@ export async function stage(folder: string, more: Record<string, string> = {}): 
     FOYER_OBJECTS_URL: `file://${temporaryFolder('objects')}`,
     FOYER_KEYS_FILE: 'none',
     FOYER_MEDIA_ROOTS: JSON.stringify([{ id: FILMS, name: 'films', path: folder, readOnly: true }]),
-    FOYER_LOG_LEVEL: process.env['TEST_LOG'] ?? 'silent',
+    FOYER_LOG_LEVEL: process.env.TEST_LOG ?? 'silent',
     ...more,
   };
   const config = readConfig(environment);

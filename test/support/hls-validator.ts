@@ -73,7 +73,7 @@ export function parseMedia(text: string, path: string, faults: string[]): MediaL
   let seconds: number | undefined;
   for (const line of lines) {
     if (line.startsWith('#EXT-X-TARGETDURATION:')) list.target = Number(line.split(':')[1]);
-    else if (line.startsWith('#EXT-X-MAP:')) list.map = resolve(path, attributes(line)['URI'] ?? '');
+    else if (line.startsWith('#EXT-X-MAP:')) list.map = resolve(path, attributes(line).URI ?? '');
     else if (line.startsWith('#EXTINF:')) seconds = Number.parseFloat(line.slice(8));
     else if (line !== '' && !line.startsWith('#')) {
       if (seconds === undefined) faults.push(`${path}: ${line} without EXTINF`);
@@ -101,14 +101,14 @@ export function parseMaster(text: string, faults: string[]): Master {
   const groups = new Set<string>();
   for (const line of lines.filter((one) => one.startsWith('#EXT-X-MEDIA:'))) {
     const found = attributes(line);
-    groups.add(`${found['TYPE']}:${found['GROUP-ID']}`);
-    const kind = found['TYPE'] === 'AUDIO' ? 'audio' : 'subtitle';
-    lists.push({ path: resolve('', found['URI'] ?? ''), kind });
+    groups.add(`${found.TYPE}:${found['GROUP-ID']}`);
+    const kind = found.TYPE === 'AUDIO' ? 'audio' : 'subtitle';
+    lists.push({ path: resolve('', found.URI ?? ''), kind });
   }
   for (const [i, line] of lines.entries()) {
     if (!line.startsWith('#EXT-X-STREAM-INF:')) continue;
     const found = attributes(line);
-    const moving = found['RESOLUTION'] !== undefined;
+    const moving = found.RESOLUTION !== undefined;
     const wanted = moving ? [...NEEDED, 'RESOLUTION', 'FRAME-RATE', 'VIDEO-RANGE'] : NEEDED;
     for (const key of wanted) if (!(key in found)) faults.push(`master: variant without ${key}`);
     for (const type of ['AUDIO', 'SUBTITLES']) {

@@ -7,7 +7,7 @@ export default class GateReporter extends Mocha.reporters.Dot {
     super(runner, options);
     runner.once('end', () => {
       const { passes, failures } = this.stats;
-      const file = process.env['GATE_COUNTS'];
+      const file = process.env.GATE_COUNTS;
       if (file) writeFileSync(file, `${passes} ${failures}\n`);
     });
   }

@@ -59,7 +59,7 @@ export async function startFfmpeg(
   const extra = Array.from({ length: Math.max(0, outputs - 1) }, () => 'pipe' as const);
   const child = spawn('prlimit', words, {
     stdio: ['ignore', 'pipe', 'pipe', ...extra],
-    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LANG: 'C.UTF-8', ...(gpu ? gpuEnvironment() : {}) },
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LANG: 'C.UTF-8', ...(gpu ? gpuEnvironment() : {}) },
   });
   return {
     pid: child.pid ?? 0,

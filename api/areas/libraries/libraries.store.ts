@@ -118,7 +118,7 @@ export async function insertLibrary(db: Db, draft: LibraryDraft): Promise<string
 
 /** Throws 409 `duplicate-name`. The revision grows. */
 export async function changeLibraryRow(db: Db, id: string, change: Record<string, unknown>): Promise<void> {
-  const name = typeof change['name'] === 'string' ? { name_folded: foldName(change['name']) } : {};
+  const name = typeof change.name === 'string' ? { name_folded: foldName(change.name) } : {};
   await unlessNameTaken(() =>
     db('libraries')
       .where({ id })

@@ -64,14 +64,14 @@ describe('Auth', () => {
     it('tells a disabled account so only after the right password', async () => {
       const name = await account({ disabled: true });
       expect((await api.anyone.login({ body: { username: name, password: 'wrong' } })).status).to.equal(401);
-      expect(errorOf(await signIn(name)).details['by']).to.equal('account-disabled');
+      expect(errorOf(await signIn(name)).details.by).to.equal('account-disabled');
     });
 
     it('refuses the eleventh attempt of a minute for a name', async () => {
       for (let i = 0; i < 10; i++) await api.anyone.login({ body: { username: 'target', password: 'x' } });
       const answer = await api.anyone.login({ body: { username: 'target', password: 'x' } });
       expect(answer.status).to.equal(429);
-      expect(errorOf(answer).details['retryAfterSec']).to.be.a('number');
+      expect(errorOf(answer).details.retryAfterSec).to.be.a('number');
     });
 
     it('leaves tokens out with keep=cookie and cookies with keep=token', async () => {
@@ -93,7 +93,7 @@ describe('Auth', () => {
       const plain = clientFor(api.url, { cookie });
       expect((await plain.getMe()).status).to.equal(200);
       const forged = await plain.endOtherSessions();
-      expect(errorOf(forged).details['header']).to.equal('X-Client-Id');
+      expect(errorOf(forged).details.header).to.equal('X-Client-Id');
       expect((await clientFor(api.url, { cookie, ...device }).endOtherSessions()).status).to.equal(200);
       expect((await plain.refreshSession({ body: {} })).status).to.equal(403);
     });
@@ -216,7 +216,7 @@ describe('Auth', () => {
     const me = withToken((await signIn(name)).body.accessToken);
     const refused = await me.listLibraries();
     expect(errorOf(refused).code).to.equal('PERMISSION_TIME_RESTRICTED');
-    expect(String(errorOf(refused).details['resumesAt']).slice(11, 16)).to.equal(clock(soon));
+    expect(String(errorOf(refused).details.resumesAt).slice(11, 16)).to.equal(clock(soon));
     expect((await me.getMe()).body.viewing.allowed).to.equal(false);
   });
 

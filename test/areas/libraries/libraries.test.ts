@@ -46,7 +46,7 @@ describe('Libraries', () => {
       await make('Taken');
       const again = await admin.createLibrary({ body: { name: 'tAKEN', type: 'shows' } });
       expect(again.status).to.equal(409);
-      expect(refusal(again).details['reason']).to.equal('duplicate-name');
+      expect(refusal(again).details.reason).to.equal('duplicate-name');
     });
 
     it('names every fault of the body at once', async () => {
@@ -82,9 +82,9 @@ describe('Libraries', () => {
       const nested = await admin.createLibrary({
         body: { name: 'Nested', type: 'movies', folders: [folder('more'), folder('more')] },
       });
-      expect(refusal(nested).details['reason']).to.equal('folder-overlap');
+      expect(refusal(nested).details.reason).to.equal('folder-overlap');
       const taken = await admin.createLibrary({ body: { name: 'Second', type: 'movies', folders: [folder('films')] } });
-      expect(refusal(taken).details['reason']).to.equal('folder-overlap');
+      expect(refusal(taken).details.reason).to.equal('folder-overlap');
       const otherType = await admin.createLibrary({
         body: { name: 'Concerts', type: 'music', folders: [folder('films')] },
       });
@@ -98,16 +98,16 @@ describe('Libraries', () => {
       expect([first.status, again.status]).to.deep.equal([201, 200]);
       expect(again.body.id).to.equal(first.body.id);
       const other = await admin.createLibrary({ body: { name: 'Twice', type: 'books' }, headers });
-      expect(refusal(other).details['reason']).to.equal('key-reused');
+      expect(refusal(other).details.reason).to.equal('key-reused');
     });
 
     it('is for those who manage libraries', async () => {
       const member = await api.as(await api.given.member()).createLibrary({ body: { name: 'Mine', type: 'movies' } });
       expect(member.status).to.equal(403);
-      expect(refusal(member).details['permission']).to.equal('library:manage');
+      expect(refusal(member).details.permission).to.equal('library:manage');
       const key = await api.given.key(owner, ['library:view']);
       expect(
-        refusal(await api.as(key).createLibrary({ body: { name: 'K', type: 'movies' } })).details['scopes'],
+        refusal(await api.as(key).createLibrary({ body: { name: 'K', type: 'movies' } })).details.scopes,
       ).to.deep.equal(['library:manage']);
       expect((await api.anyone.createLibrary({ body: {} })).status).to.equal(401);
     });
@@ -161,7 +161,7 @@ describe('Libraries', () => {
       const stale = await admin.updateLibrary({ params: { id }, body: { name: 'X' }, headers: { 'if-match': '"99"' } });
       expect(refusal(stale).details).to.deep.include({ reason: 'revision', revision: 1 });
       expect(
-        refusal(await admin.updateLibrary({ params: { id }, body: { type: 'shows' } })).details['reason'],
+        refusal(await admin.updateLibrary({ params: { id }, body: { type: 'shows' } })).details.reason,
       ).to.equal('type-fixed');
       expect((await admin.getLibrary({ params: { id } })).body.name).to.equal('Held');
     });

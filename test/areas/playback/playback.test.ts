@@ -187,7 +187,7 @@ describe('Playback', () => {
     expect(await asked(bare)).to.deep.include({ code: 'MEDIA_NOT_PLAYABLE', details: { reason: 'missing-file' } });
     const unprobed = await film({ probe: null, probe_fault: null });
     await api.deps.db('media_files').where({ item_id: unprobed }).update({ probe: null });
-    expect((await asked(unprobed)).details['reason']).to.equal('not-probed');
+    expect((await asked(unprobed)).details.reason).to.equal('not-probed');
     await api.deps.db('media_files').where({ item_id: unprobed }).update({ probe_fault: 'codec-refused' });
     expect((await asked(unprobed)).code).to.equal('MEDIA_UNSUPPORTED_CODEC');
     const none = await me.startPlayback({ params: { id: await film() }, body: {} });

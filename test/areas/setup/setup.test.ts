@@ -32,7 +32,7 @@ describe('Setup', () => {
     expect((await api.anyone.getSetupClaim()).body).to.include({ required: true, codeFrom: 'link', claimedAt: null });
     const wrong = await api.anyone.claimServer({ body: { code: 'x'.repeat(26) } });
     expect(wrong.status).to.equal(401);
-    expect(errorOf(wrong).details['triesLeft']).to.equal(9);
+    expect(errorOf(wrong).details.triesLeft).to.equal(9);
     const spelt = `${CODE.slice(0, 13).toUpperCase()} - ${CODE.slice(13)}`;
     expect((await api.anyone.claimServer({ body: { code: spelt } })).status).to.equal(201);
   });
@@ -112,7 +112,7 @@ describe('Setup', () => {
       { rootId, path: '' },
     ];
     const bad = await me.saveSetupDraft({ body: { revision: 0, libraries: [{ name: 'A', type: 'movies', folders }] } });
-    const issues = errorOf(bad).details['issues'] as { code: string }[];
+    const issues = errorOf(bad).details.issues as { code: string }[];
     expect(issues.map((issue) => issue.code)).to.deep.equal(['no_such_folder', 'folder_overlap']);
     expect((await me.completeSetup({ body: { username: 'ana', password: 'password' } })).status).to.equal(400);
     const draft = { revision: 0, libraries: [{ name: 'B', type: 'movies', folders: [{ rootId, path: 'nowhere' }] }] };
@@ -135,7 +135,7 @@ describe('Setup', () => {
     const cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
     const me = clientFor(api.url, { cookie });
     expect((await me.getSetup()).body.claimed).to.equal(true);
-    expect(errorOf(await me.saveSetupDraft({ body: { revision: 0 } })).details['header']).to.equal('X-Client-Id');
+    expect(errorOf(await me.saveSetupDraft({ body: { revision: 0 } })).details.header).to.equal('X-Client-Id');
   });
 
   it('tries what the server stands on and tells what keeps it from completing', async () => {

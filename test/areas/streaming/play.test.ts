@@ -76,7 +76,7 @@ describe('playing a transcode session over HTTP', function () {
     const master = (await read(id)('master.m3u8')).toString();
     expect(master).to.match(/TYPE=SUBTITLES.*FORCED=YES/);
     expect(master).to.match(/CHARACTERISTICS="public.accessibility.transcribes-spoken-dialog/);
-    const headers = `Authorization: ${viewer.headers['authorization']}\r\n`;
+    const headers = `Authorization: ${viewer.headers.authorization}\r\n`;
     const url = `${api.url}/api/v1/stream/${id}/master.m3u8`;
     const progress = await tool('ffmpeg', [
       '-v',
