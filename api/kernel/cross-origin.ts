@@ -5,8 +5,10 @@ import type { Deps } from './endpoint.ts';
 export function crossOrigin({ settings }: Deps): Middleware {
   return async (ctx, next) => {
     const origin = ctx.get('Origin');
+    const origins = settings.get('network.corsOrigins');
+    if (origins.length === 0 && ctx.method !== 'OPTIONS') return next();
     ctx.vary('Origin');
-    if (origin && settings.get('network.corsOrigins').includes(origin)) {
+    if (origin && origins.includes(origin)) {
       ctx.set('Access-Control-Allow-Origin', origin);
       ctx.set(
         'Access-Control-Expose-Headers',

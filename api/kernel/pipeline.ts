@@ -12,11 +12,11 @@ import { anyone } from './principal.ts';
 import { clientOf, parsePart, queryIssues, readJson, requestIdOf } from './request.ts';
 
 const MEGABYTE = 1 << 20;
-const SECURITY_HEADERS = {
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-};
+const SECURITY_HEADERS = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+] as const;
 
 /** What the process knows of its own readiness (area Server). */
 export interface Readiness {
@@ -34,8 +34,8 @@ export function envelope({ deps }: Kernel): Middleware {
   return async (ctx, next) => {
     const requestId = requestIdOf(ctx.req) ?? randomUUID();
     ctx.state.requestId = requestId;
-    ctx.set('X-Request-Id', requestId);
-    ctx.set(SECURITY_HEADERS);
+    ctx.res.setHeader('X-Request-Id', requestId);
+    for (const [name, value] of SECURITY_HEADERS) ctx.res.setHeader(name, value);
     if (deps.draining.aborted) ctx.set('Connection', 'close');
     const began = performance.now();
     try {
@@ -46,7 +46,9 @@ export function envelope({ deps }: Kernel): Middleware {
     const operation = String(ctx.state.operation ?? 'none');
     requests.inc({ operation, status: ctx.status });
     requestSeconds.observe({ area: String(ctx.state.area ?? 'none') }, (performance.now() - began) / 1000);
-    deps.log.debug({ requestId, operation, method: ctx.method, status: ctx.status }, 'request');
+    if (deps.log.isLevelEnabled('debug')) {
+      deps.log.debug({ requestId, operation, method: ctx.method, status: ctx.status }, 'request');
+    }
   };
 }
 
@@ -138,8 +140,8 @@ function answer(ctx: Context, endpoint: Endpoint, value: unknown): void {
     ctx.body = null;
     if (kind === 'none') ctx.status = Number(ctx.state.status ?? status);
   } else {
-    if (!ctx.response.get('Cache-Control')) ctx.set('Cache-Control', 'no-store');
-    ctx.type = 'application/json';
+    if (!ctx.res.hasHeader('Cache-Control')) ctx.res.setHeader('Cache-Control', 'no-store');
+    ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
     ctx.body = JSON.stringify(z.parse(schema, value)); // what is not in the schema does not leave
   }
 }

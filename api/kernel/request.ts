@@ -4,19 +4,31 @@ import { z } from 'zod';
 import type { Client } from './endpoint.ts';
 import { ApiError, type Issue, invalid } from './errors.ts';
 
+interface Built {
+  list: BlockList;
+  /** Answers given so far: households have few addresses. */
+  known: Map<string, boolean>;
+}
+
 /** Lists are few and change rarely: each is built once. */
-const built = new WeakMap<readonly string[], BlockList>();
+const built = new WeakMap<readonly string[], Built>();
+const REMEMBERED = 10_000;
 
 /** Membership in a list of CIDR ranges. */
 export function inRanges(address: string, ranges: readonly string[]): boolean {
   if (ranges.length === 0) return false;
-  let list = built.get(ranges);
-  if (!list) {
-    list = blockList(ranges);
-    built.set(ranges, list);
+  let ready = built.get(ranges);
+  if (!ready) {
+    ready = { list: blockList(ranges), known: new Map() };
+    built.set(ranges, ready);
   }
+  const known = ready.known.get(address);
+  if (known !== undefined) return known;
   const family = isIP(address);
-  return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  const inside = family !== 0 && ready.list.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  if (ready.known.size >= REMEMBERED) ready.known.clear();
+  ready.known.set(address, inside);
+  return inside;
 }
 
 function blockList(ranges: readonly string[]): BlockList {
