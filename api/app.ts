@@ -5,6 +5,7 @@ import { crossOrigin } from '#kernel/cross-origin.ts';
 import type { Area, Endpoint } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { envelope, type Kernel, serve } from '#kernel/pipeline.ts';
+import { landing } from './landing.ts';
 
 const PREFIX = '/api/v1';
 
@@ -13,6 +14,7 @@ export function createApp(kernel: Kernel): Koa {
   const app = new Koa();
   app.use(envelope(kernel));
   app.use(crossOrigin(kernel.deps));
+  app.use(landing);
   app.use(routes(areas, kernel));
   app.use(() => {
     throw notFound();
@@ -69,7 +71,12 @@ function methodsOf(endpoints: readonly Endpoint[]): (path: string) => string[] |
     const known = byShape.get(shape) ?? [];
     byShape.set(shape, [...known, method.toUpperCase(), ...(method === 'get' ? ['HEAD'] : [])]);
   }
-  return (path) => fit(path.split('/').slice(1), '', byShape);
+  const deepest = Math.max(...[...byShape.keys()].map((shape) => shape.split('/').length - 1));
+  // Each segment doubles the search: what is deeper than any path of ours is not looked for.
+  return (path) => {
+    const segments = path.split('/', deepest + 2).slice(1);
+    return segments.length > deepest ? undefined : fit(segments, '', byShape);
+  };
 }
 
 function fit(rest: string[], shape: string, byShape: Map<string, string[]>): string[] | undefined {
