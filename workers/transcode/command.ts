@@ -37,6 +37,7 @@ export interface Run {
   /** Times of the keyframes, ms of the file's clock. */
   keyframes: readonly number[];
   encoder: Encoder;
+  /** Of the picture's encoder; 0 is as many as it likes. */
   threads: number;
 }
 
@@ -200,6 +201,7 @@ function audioOutput(run: Run, audio: Audio, inputNumber: number): string[] {
   const samples = (firstAudioFrame(plan, segmentCount(plan)) + 1) * FRAME_SAMPLES - first;
   const filters = [
     'apad',
+    `aresample=${SAMPLE_RATE}`, // first_pts counts samples of what comes in: a second one has to get our rate
     `aresample=${SAMPLE_RATE}:async=1:min_hard_comp=0.02:first_pts=${first}`,
     `atrim=end_sample=${samples}`,
   ];

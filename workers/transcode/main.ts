@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase } from '#platform/db.ts';
 import { createLog } from '#platform/log.ts';
@@ -18,8 +17,7 @@ const settings = createSettings({ config, db, redis, log });
 await settings.reload().catch(() => undefined);
 await objects.prepare(['foyer-transcode']);
 const encoder = await chooseEncoder(settings.get('transcode.hardware'), log);
-const threads = Math.max(1, availableParallelism());
-const worker = new TranscodeWorker({ config, db, redis, objects, log, encoder, threads });
+const worker = new TranscodeWorker({ config, db, redis, objects, log, encoder, threads: 0 });
 const metrics = serveMetrics(config.metricsPort, config.host);
 worker.start();
 log.info({ encoder: encoder.name, slots: config.maxSessions }, 'transcode worker is up');

@@ -16,6 +16,7 @@ export interface SessionDeps {
   objects: Objects;
   log: Log;
   encoder: Encoder;
+  /** Of the picture's encoder; 0 is as many as it likes. */
   threads: number;
   workerId: string;
   /** Times of the file's keyframes, ms. */

@@ -28,6 +28,7 @@ export interface WorkerDeps {
   objects: Objects;
   log: Log;
   encoder: Encoder;
+  /** Of the picture's encoder; 0 is as many as it likes. */
   threads: number;
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { announceWant, offerSession } from '#areas/streaming/offers.store.ts';
-import { findSession, stopSession, sweepSessions, wantSegment } from '#areas/streaming/sessions.store.ts';
+import { findSession, stopSession, sweepSessions, touchSession, wantSegment } from '#areas/streaming/sessions.store.ts';
 import { film, openSession, type Stage, stage, stored, worker } from '#support/hls-session.ts';
 import { atEnd, eventually } from '#support/stores.ts';
 import { fixtures } from '../../../hack/fixtures/index.ts';
@@ -180,6 +180,20 @@ describe('transcode worker', function () {
     await wantSegment(on.db, { id, rendition: 'v0', segment: 0 });
     await offerSession(on.redis, id);
     await stored(on.objects, `${id}/v0/0.m4s`);
+    await one.stop();
+  });
+
+  it('kills an encoder that hangs and begins anew where it was', async () => {
+    const on = await stage(made);
+    const path = join(made, 'h264-gop40.mp4');
+    const id = await openSession(on.db, await film(on.db, path), { mode: 'encode', height: 180 });
+    const one = worker(on);
+    const pid = await eventually(() => encodersOf(path)[0]);
+    process.kill(pid, 'SIGSTOP');
+    const viewer = setInterval(() => void touchSession(on.db, id), 1000);
+    await stored(on.objects, `${id}/v0/19.m4s`, 60_000).finally(() => clearInterval(viewer));
+    expect(encodersOf(path)).not.to.include(pid);
+    expect((await findSession(on.db, id))?.state).not.to.equal('failed');
     await one.stop();
   });
 
