@@ -117,7 +117,7 @@ async function parseInput(endpoint: Endpoint, ctx: Context): Promise<RawInput> {
 
 async function bodyOf(endpoint: Endpoint, ctx: Context): Promise<unknown> {
   const body = await readJson(ctx.req, endpoint.maxBodyBytes ?? MEGABYTE);
-  return body ?? (endpoint.optionalBody ? {} : undefined);
+  return body === undefined && endpoint.optionalBody ? {} : body; // `null` is a body, and none of ours
 }
 
 async function run(endpoint: Endpoint, input: RawInput, call: Call): Promise<unknown> {
