@@ -59,10 +59,19 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
   alive.on('end', () => stopping || lost());
   await alive.connect();
   const stop = new AbortController();
-  const runners = await Promise.all(
-    LANES.map((lane) => startLane({ lane, pool, alive, deps, handlers, stop: stop.signal })),
-  );
-  const sweep = setInterval(() => void alive.query(DEAD).catch(() => undefined), SWEEP_MS);
+  const runners: Runner[] = [];
+  for (const lane of LANES) runners.push(await startLane({ lane, pool, alive, deps, handlers, stop: stop.signal }));
+  let sweeping = false; // one query at a time on this connection
+  const sweep = setInterval(() => {
+    if (sweeping) return;
+    sweeping = true;
+    void alive
+      .query(DEAD)
+      .catch(() => undefined)
+      .finally(() => {
+        sweeping = false;
+      });
+  }, SWEEP_MS);
   return {
     async stop() {
       stopping = true;

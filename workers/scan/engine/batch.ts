@@ -207,13 +207,15 @@ async function write(scan: Scan, { folder, memory }: Place, { part, readings, is
     return;
   }
   await scan.work.db.transaction(async (db) => {
-    await fence(db, { scanId: scan.row.id, token: scan.token, counts: scan.counts });
+    const held = { scanId: scan.row.id, token: scan.token, counts: scan.counts };
+    await fence(db, held);
     await markAbsent(scan, db, absent);
     await markVanished(db, { folderId: folder.id, scanId: scan.row.id }, vanished);
     if (drafts.length > 0) await writePart(scan, db, { folder, drafts, known, readings });
     await writeFaults(db, folder, { part, readings });
     await writeIssues(db, scan.row.id, issues);
     await memory.keep(db, seen);
+    await fence(db, held); // the counts with what this part added, for who goes on after a kill
   });
   scan.counts.done += drafts.reduce((sum, draft) => sum + draft.files.length, 0);
 }

@@ -1,0 +1,153 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { identityOf } from '#operator/local/process-identity.ts';
+import type { Stored } from '#operator/local/status-file.ts';
+import { clientFor, type TestClient } from '#support/api.ts';
+import { eventually } from '#support/stores.ts';
+
+const OPERATOR = 'operator/main.ts';
+const HEALING_MS = 60_000;
+
+const server = `apiVersion: foyer.media/v1alpha1
+kind: MediaServer
+metadata: { name: home }
+spec:
+  api: { replicas: 2 }
+  workers: { replicas: 1 }
+  postgres: { managed: {} }
+  redis: { managed: {} }
+  objects: { managed: {} }
+  media: [{ name: media, hostPath: { path: media }, readOnly: true }]
+  transcode: { warm: 1, max: 1 }
+`;
+const library = `---
+apiVersion: foyer.media/v1alpha1
+kind: Library
+metadata: { name: films }
+spec: { serverRef: { name: home }, type: movies, folders: [{ media: media, path: /films }] }
+`;
+
+/** `operator local` with two API processes over a temporary folder, claimed and signed in. */
+export class Machine {
+  readonly folder = mkdtempSync(join(tmpdir(), 'foyer-faults-'));
+  readonly media = join(this.folder, 'media');
+  readonly films = join(this.media, 'films');
+  readonly #data = join(this.folder, 'data');
+  readonly #file = join(this.folder, 'home.yaml');
+  #operator: ChildProcess | undefined;
+  #printed = '';
+  url = '';
+  headers: Record<string, string> = {};
+  owner: TestClient = clientFor('', {});
+
+  constructor() {
+    chmodSync(this.folder, 0o711);
+    mkdirSync(this.films, { recursive: true });
+  }
+
+  async start(): Promise<void> {
+    writeFileSync(this.#file, server);
+    const args = [OPERATOR, 'local', '-f', this.#file, '--data', this.#data, '--port', '0'];
+    const operator = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#operator = operator;
+    for (const stream of [operator.stdout, operator.stderr])
+      stream.on('data', (chunk) => {
+        this.#printed += String(chunk);
+      });
+    const printed = () => /^ready (\S+)$[\s\S]*#claim=(\S+)$/m.exec(this.#printed) ?? undefined;
+    const [, url = '', code = ''] = await eventually(printed, 120_000).catch((error: unknown) => {
+      throw new Error(`${String(error)}\n${this.#printed}`);
+    });
+    this.url = url;
+    await this.#setUp(code);
+    await this.ready();
+  }
+
+  async #setUp(code: string): Promise<void> {
+    const person = { username: 'ana', password: 'a good long one' };
+    const claimed = await clientFor(this.url, {}).claimServer({ body: { code } });
+    const headers = { authorization: `Bearer ${claimed.body.ticket}` };
+    await clientFor(this.url, headers).completeSetup({ body: person });
+    const signedIn = await clientFor(this.url, { 'x-client-id': 'faults' }).login({ body: person });
+    this.headers = { authorization: `Bearer ${signedIn.body.accessToken}`, 'x-client-id': 'faults' };
+    this.owner = clientFor(this.url, this.headers);
+  }
+
+  /** Declares the library of `films`; its first scan begins by itself. Its id. */
+  async addLibrary(): Promise<string> {
+    writeFileSync(this.#file, server + library);
+    const found = await eventually(async () => (await this.owner.listLibraries()).body[0], HEALING_MS);
+    return found.id;
+  }
+
+  pidOf(name: string): number {
+    const text = readFileSync(join(this.#data, 'run', 'children.json'), 'utf8');
+    const children = JSON.parse(text) as { name: string; pid: number }[];
+    return children.findLast((child) => child.name === name)?.pid ?? 0;
+  }
+
+  /** Ends one process and resolves, in ms, when another runs in its place and the operator says that all is well. */
+  async strike(name: string, signal: NodeJS.Signals = 'SIGKILL'): Promise<number> {
+    const began = Date.now();
+    const before = this.pidOf(name);
+    if (before === 0) throw new Error(`no ${name} runs`);
+    process.kill(before, signal);
+    const another = (): boolean => {
+      const pid = this.pidOf(name);
+      return pid !== 0 && pid !== before && identityOf(pid) !== undefined && identityOf(before) === undefined;
+    };
+    await this.#told(`another ${name}`, eventually(another, HEALING_MS));
+    await this.ready();
+    return Date.now() - began;
+  }
+
+  /** Until `operator local status` says so of the server. */
+  async ready(): Promise<void> {
+    const well = async (): Promise<boolean> => {
+      const { status } = (await this.status()).find(({ kind }) => kind === 'MediaServer') ?? {};
+      const conditions = (status?.conditions ?? []) as { type?: string; status?: string }[];
+      const is = (type: string) => conditions.find((one) => one.type === type)?.status;
+      return is('Ready') === 'True' && is('Degraded') === 'False' && status?.apiReady === '2/2';
+    };
+    const looking = async () => (await well()) || (await sleep(300));
+    await this.#told('Ready', eventually(looking, HEALING_MS));
+  }
+
+  async #told<T>(what: string, waiting: Promise<T>): Promise<T> {
+    return waiting.catch(async (error: unknown) => {
+      const status = JSON.stringify(await this.status(), null, 1);
+      throw new Error(`${what}: ${String(error)}\n${this.#printed}\n${status}`);
+    });
+  }
+
+  /** The resources as `operator local status` prints them. */
+  async status(): Promise<Stored[]> {
+    const args = [OPERATOR, 'local', 'status', '--data', this.#data, '-o', 'json'];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    return (JSON.parse(stdout) as { items: Stored[] }).items;
+  }
+
+  /** What a process wrote, for a failing test to show. */
+  log(name: string): string {
+    return readFileSync(join(this.#data, 'logs', `${name}.log`), 'utf8');
+  }
+
+  async stop(): Promise<void> {
+    const operator = this.#operator;
+    if (operator && operator.exitCode === null && operator.signalCode === null) {
+      operator.kill('SIGTERM');
+      await once(operator, 'exit');
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** A test's measurement, on the terminal of who runs the slow tier. */
+export function tell(words: string): void {
+  process.stdout.write(`    ${words}\n`);
+}
