@@ -9,7 +9,7 @@ export interface Unit {
   sum: string;
 }
 
-/** What ffmpeg made of the first video and the first audio track, in seconds. */
+/** What ffmpeg made of the first video and the first audio track, in seconds; sound alone is the first. */
 export interface Played {
   video: Unit[];
   audio: Unit[];
@@ -35,7 +35,7 @@ export async function play({ url, headers = {}, from, copy = false }: Input): Pr
       ...['-nostdin', '-v', 'error', '-threads', '2'],
       ...(lines.length > 0 ? ['-headers', lines.join('')] : []),
       ...(from === undefined ? [] : ['-ss', String(from), '-copyts']),
-      ...['-i', url, '-map', '0:v:0', '-map', '0:a:0?'],
+      ...['-i', url, '-map', '0:v:0?', '-map', '0:a:0?'],
       ...(copy ? ['-c', 'copy'] : ['-vf', 'scale=64:36', '-fps_mode', 'passthrough', '-enc_time_base', '-1']),
       ...['-f', 'framecrc', '-'],
     ],

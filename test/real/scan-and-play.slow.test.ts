@@ -276,33 +276,35 @@ describe('a household with every sort of file', function () {
       expect(played.audio.length).to.be.closeTo(source.audio.length, 2);
     });
 
+    // By the segments themselves: ffmpeg 5.1 finds no place in fMP4 HLS by -ss, not even in its own.
     it('is encoded from near its end to its end', async () => {
       const { id, files } = await bunny();
       const more = { fileId: files[0]?.id, quality: await smallest(id), startMs: 580_000 };
-      const { video, audio } = await playItem(id, more);
-      for (const units of [video, audio]) {
-        const span = spanOf(units);
+      const started = await start(id, more);
+      const read = reader(started);
+      for (const rendition of ['v0', 'a0']) {
+        const parts = [await read(`${rendition}/segments/init.mp4`)];
+        for (let n = 290; n <= 297; n++) parts.push(await read(`${rendition}/segments/${n}.m4s`));
+        const file = join(home.folder, `tail-${rendition}.mp4`);
+        writeFileSync(file, Buffer.concat(parts));
+        const span = spanOf((await play({ url: file, from: 0 })).video);
         expect(span.from).to.be.within(579.95, 580.05);
         expect(span.to).to.be.closeTo(596.46, 0.06);
         expect(span.step).to.be.below(2 * span.unit + 0.001);
       }
+      await stop(started);
     });
 
     it('is encoded at once wherever one seeks', async () => {
       const { id, files } = await bunny();
       const started = await start(id, { fileId: files[0]?.id, quality: await smallest(id) });
       expect(started.session.decision.method).to.equal('transcode');
-      const base = `${home.url}${started.session.url.replace(/master\.m3u8.*/, '')}`;
+      const read = reader(started);
       const { body } = await home.owner.getTranscodeSession({
         params: { id: started.session.transcodeSessionId ?? '' },
       });
       for (const part of [0.5, 0.1, 0.9]) {
         const n = Math.floor(body.segmentCount * part);
-        const read = async (path: string) => {
-          const answer = await fetch(base + path, { headers: home.headers });
-          expect(answer.status, path).to.equal(200);
-          return Buffer.from(await answer.arrayBuffer());
-        };
         const [head, segment] = [await read('v0/segments/init.mp4'), await read(`v0/segments/${n}.m4s`)];
         const file = join(home.folder, `${n}.mp4`);
         writeFileSync(file, Buffer.concat([head, segment]));
@@ -311,6 +313,15 @@ describe('a household with every sort of file', function () {
       }
       await stop(started);
     });
+
+    const reader =
+      (started: Started) =>
+      async (path: string): Promise<Buffer> => {
+        const base = `${home.url}${started.session.url.replace(/master\.m3u8.*/, '')}`;
+        const answer = await fetch(base + path, { headers: home.headers });
+        expect(answer.status, path).to.equal(200);
+        return Buffer.from(await answer.arrayBuffer());
+      };
 
     const smallest = async (id: string): Promise<string> => {
       const { session } = await start(id);
