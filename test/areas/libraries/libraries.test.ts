@@ -160,9 +160,9 @@ describe('Libraries', () => {
       const id = await make('Held');
       const stale = await admin.updateLibrary({ params: { id }, body: { name: 'X' }, headers: { 'if-match': '"99"' } });
       expect(refusal(stale).details).to.deep.include({ reason: 'revision', revision: 1 });
-      expect(
-        refusal(await admin.updateLibrary({ params: { id }, body: { type: 'shows' } })).details.reason,
-      ).to.equal('type-fixed');
+      expect(refusal(await admin.updateLibrary({ params: { id }, body: { type: 'shows' } })).details.reason).to.equal(
+        'type-fixed',
+      );
       expect((await admin.getLibrary({ params: { id } })).body.name).to.equal('Held');
     });
 
