@@ -25,8 +25,10 @@ const own = new Map<string, number[]>();
 function countHere(key: string, now: number, windowMs = MINUTE): number {
   const recent = (own.get(key) ?? []).filter((at) => at > now - windowMs);
   recent.push(now);
+  own.delete(key); // to the end: what is dropped is what was not tried for longest
   own.set(key, recent.slice(-1000));
-  if (own.size > 10_000) own.clear();
+  const [oldest] = own.keys();
+  if (own.size > 10_000 && oldest !== undefined) own.delete(oldest);
   return recent.length;
 }
 

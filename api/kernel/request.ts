@@ -36,7 +36,9 @@ function blockList(ranges: readonly string[]): BlockList {
   for (const range of ranges) {
     const [network = '', bits] = range.split('/');
     const family = isIP(network);
-    if (family) list.addSubnet(network, Number(bits ?? (family === 6 ? 128 : 32)), family === 6 ? 'ipv6' : 'ipv4');
+    const most = family === 6 ? 128 : 32;
+    const size = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.POSITIVE_INFINITY;
+    if (family && size <= most) list.addSubnet(network, size, family === 6 ? 'ipv6' : 'ipv4'); // what is no range holds nobody
   }
   return list;
 }
@@ -46,9 +48,13 @@ function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
-/** IPv6 networks of one household share a /64: counted as one. */
+/** IPv6 networks of one household share a /64: counted as one, however the address is written. */
 export function addressGroup(address: string): string {
-  return isIP(address) === 6 ? `${address.split(':').slice(0, 4).join(':')}::/64` : address;
+  if (isIP(address) !== 6) return address;
+  const [front = [], back = []] = address.split('::').map((part) => part.split(':').filter(Boolean));
+  const zeros = address.includes('::') ? Math.max(0, 8 - front.length - back.length) : 0;
+  const groups = [...front, ...Array<string>(zeros).fill('0'), ...back].slice(0, 4);
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }
 
 export interface Network {

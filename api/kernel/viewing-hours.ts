@@ -10,15 +10,16 @@ export type ViewingWindow = z.output<typeof ViewingWindow>;
 const DAY = 1440;
 const minutes = (clock: string): number => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3));
 
+const clocks = new Map<string, Intl.DateTimeFormat>(); // one a zone: making it costs more than asking it
+
 /** Day of the week (0 Sunday) and minute of the day that the clock shows in the zone. */
 function wall(at: Date, timeZone: string): { day: number; minute: number } {
-  const parts = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    weekday: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  });
+  let parts = clocks.get(timeZone);
+  if (!parts) {
+    const shape = { weekday: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+    parts = new Intl.DateTimeFormat('en-US', { timeZone, ...shape });
+    clocks.set(timeZone, parts);
+  }
   const shown = Object.fromEntries(parts.formatToParts(at).map((part) => [part.type, part.value]));
   const day = DAYS.indexOf((shown.weekday ?? 'sun').toLowerCase() as (typeof DAYS)[number]);
   return { day, minute: minutes(`${shown.hour}:${shown.minute}`) };
@@ -42,12 +43,14 @@ function inside(window: ViewingWindow, day: number, minute: number): boolean {
 /** The next minute at which watching is allowed, within a week; null when there is none. */
 export function resumesAt(windows: readonly ViewingWindow[], timeZone: string, at: Date): Date | null {
   const start = Math.ceil(at.getTime() / 60_000) * 60_000;
+  const after = (ahead: number): Date => new Date(start + ahead * 60_000);
   for (let ahead = 0; ahead <= 8 * DAY; ) {
-    const time = new Date(start + ahead * 60_000);
-    const { day, minute } = wall(time, timeZone);
-    if (windows.some((window) => inside(window, day, minute))) return time;
+    const { day, minute } = wall(after(ahead), timeZone);
+    if (windows.some((window) => inside(window, day, minute))) return after(ahead);
     const starts = windows.map((window) => minutes(window.from)).filter((from) => from > minute);
-    ahead += Math.max(1, Math.min(DAY - minute, ...starts.map((from) => from - minute)));
+    const jump = Math.min(DAY - minute, ...starts.map((from) => from - minute));
+    const landed = wall(after(ahead + jump), timeZone);
+    ahead += landed.minute === (minute + jump) % DAY ? jump : 1; // the clock is set on the way: minute by minute
   }
   return null;
 }

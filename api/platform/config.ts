@@ -32,10 +32,10 @@ export type MediaRoot = z.output<typeof MediaRoot>;
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 const Environment = z.object({
-  FOYER_DATABASE_URL: z.string(),
-  FOYER_REDIS_URL: z.string(),
-  FOYER_OBJECTS_URL: z.string(),
-  FOYER_KEYS_FILE: z.string(),
+  FOYER_DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//),
+  FOYER_REDIS_URL: z.string().regex(/^rediss?:\/\//),
+  FOYER_OBJECTS_URL: z.string().regex(/^(file|s3):\/\//),
+  FOYER_KEYS_FILE: z.string().min(1),
   FOYER_MEDIA_ROOTS: jsonOf(z.array(MediaRoot)).default([]),
   FOYER_HOST: z.string().default('127.0.0.1'),
   FOYER_PORT: z.coerce.number().int().min(0).max(65535).default(8080),

@@ -4,10 +4,14 @@ import { type CryptoKey, importJWK, type JWK } from 'jose';
 import { z } from 'zod';
 
 const Jwk = z.record(z.string(), z.unknown());
+const Bytes32 = z
+  .base64()
+  .transform((text) => Buffer.from(text, 'base64'))
+  .refine((bytes) => bytes.length === 32);
 const KeysFile = z.object({
   signing: z.array(z.object({ kid: z.string(), jwk: Jwk })).min(1),
-  sealing: z.array(z.object({ kid: z.string(), key: z.string() })).min(1),
-  cursor: z.string(),
+  sealing: z.array(z.object({ kid: z.string(), key: Bytes32 })).min(1),
+  cursor: Bytes32,
   identity: z.object({ jwk: Jwk }),
   serverId: z.uuid(),
 });
@@ -40,8 +44,8 @@ export async function readKeys(file: string): Promise<Keys> {
   return {
     serverId: ring.serverId,
     signing,
-    sealing: ring.sealing.map(({ kid, key }) => ({ kid, key: Buffer.from(key, 'base64') })),
-    cursor: Buffer.from(ring.cursor, 'base64'),
+    sealing: ring.sealing,
+    cursor: ring.cursor,
     identityFingerprint: sha256(String(ring.identity.jwk.x)),
   };
 }

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -62,9 +63,14 @@ function directoryObjects(root: string): Objects {
       const draft = join(root, '.drafts', randomUUID());
       await mkdir(dirname(target), { recursive: true });
       await mkdir(dirname(draft), { recursive: true });
-      if (body instanceof Readable) await pipeline(body, createWriteStream(draft));
-      else await writeFile(draft, body);
-      await rename(draft, target);
+      try {
+        if (body instanceof Readable) await pipeline(body, createWriteStream(draft));
+        else await writeFile(draft, body);
+        await rename(draft, target);
+      } catch (error) {
+        await rm(draft, { force: true });
+        throw error;
+      }
     },
     async get(bucket, key, range = {}) {
       const target = place(bucket, key);
@@ -119,7 +125,8 @@ function s3Objects(url: URL): Objects {
   const name = (bucket: string): string => prefixOf + bucket;
   const objects: Objects = {
     async put(bucket, key, body) {
-      await client.putObject(name(bucket), key, body);
+      if (body instanceof Readable) await spooled(body, (file) => client.fPutObject(name(bucket), key, file));
+      else await client.putObject(name(bucket), key, Buffer.from(body));
     },
     get: (bucket, key, range = {}) => readS3(client, { bucket: name(bucket), key, range }),
     async stat(bucket, key) {
@@ -151,6 +158,17 @@ function s3Objects(url: URL): Objects {
     },
   };
   return objects;
+}
+
+/** A stream of unknown length as a file: minio would keep half a gigabyte of it in memory and end the process when it breaks. */
+async function spooled(body: Readable, send: (file: string) => Promise<unknown>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'foyer-put-'));
+  try {
+    await pipeline(body, createWriteStream(join(folder, 'body')));
+    await send(join(folder, 'body'));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 interface S3Read {

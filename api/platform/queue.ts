@@ -34,23 +34,29 @@ export async function enqueue<N extends JobName>(
     max_attempts: maxAttempts ?? 5,
     run_at: runAt,
   };
-  const added = await db('jobs')
-    .insert(row)
-    .onConflict(db.raw(`(key) where key is not null and state in ('waiting', 'delayed')`))
-    .ignore()
-    .returning<{ id: string }[]>('id');
-  if (added.length === 0) return waitingUnder(db, options.key ?? '');
-  await addTask(db, { id, queue: spec.queue, priority: row.priority, runAt });
-  return id;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const added = await db('jobs')
+      .insert(row)
+      .onConflict(db.raw(`(key) where key is not null and state in ('waiting', 'delayed')`))
+      .ignore()
+      .returning<{ id: string }[]>('id');
+    const waiting = added.length === 0 ? await waitingUnder(db, options.key ?? '') : undefined;
+    if (waiting) return waiting;
+    if (added.length === 0) continue;
+    await addTask(db, { id, queue: spec.queue, priority: row.priority, runAt });
+    return id;
+  }
+  throw new Error(`job ${options.key} began each time it was asked for`);
 }
 
-async function waitingUnder(db: Db, key: string): Promise<string> {
+const TRIES = 5; // the job that was in the way may begin before it is looked up
+
+async function waitingUnder(db: Db, key: string): Promise<string | undefined> {
   const found = await db('jobs')
     .where({ key })
     .whereIn('state', ['waiting', 'delayed'])
     .first<{ id: string } | undefined>('id');
-  if (!found) throw new Error(`job ${key} began while it was asked for`);
-  return found.id;
+  return found?.id;
 }
 
 export interface Task {

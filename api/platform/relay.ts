@@ -65,11 +65,12 @@ async function holdsLock(client: pg.Client): Promise<boolean> {
 /** Until a notification, the end of the connection, or a second: a notification may be lost, a row is not. */
 async function waitForWake(waker: { wake: () => void }, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, 1000);
     const end = (): void => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', end); // else one stays for each second of the process's life
       resolve();
     };
+    const timer = setTimeout(end, 1000);
     waker.wake = end;
     signal.addEventListener('abort', end, { once: true });
   });

@@ -58,6 +58,18 @@ describe('architecture', () => {
     }
   });
 
+  it('has one HTTP client: what leaves the server goes through platform/outbound.ts', () => {
+    // The docs and landing pages carry a script that fetches in the browser; servers import only createServer and types.
+    const apart = ['api/platform/outbound.ts', 'api/areas/server/docs-page.ts', 'api/landing.ts'];
+    const client =
+      /\bfetch\(|from '(node:https|node:http2|node:tls|undici|axios|got)'|import [^;]*\b(request|get|Agent)\b[^;]*from 'node:http'|\bhttps?\.(request|get)\(|\bnet\.connect\(|import [^;]*\b(connect|createConnection|Socket)\b[^;]*from 'node:net'/;
+    for (const file of [...sources('api'), ...sources('workers')]) {
+      if (apart.some((name) => file.endsWith(name))) continue;
+      const statements = readFileSync(file, 'utf8').replace(/\bimport type [^;]*;|\btype \w+/g, '');
+      expect(statements, file).to.not.match(client);
+    }
+  });
+
   it('names no path of a machine and no registry in the tree', () => {
     for (const file of [
       ...sources('api'),

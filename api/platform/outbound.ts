@@ -1,0 +1,262 @@
+import { lookup as resolve } from 'node:dns/promises';
+import { type IncomingHttpHeaders, type IncomingMessage, request as plain, type RequestOptions } from 'node:http';
+import { request as tls } from 'node:https';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+
+/** Networks that nobody outside has business in (RELIABILITY 2.2 point 8); the cluster's own come as `deny`. */
+const DENIED = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  // Of IPv6 only 2000::/3 is the internet: this leaves out ::, ::1, NAT64 (64:ff9b::/96), fc00::/7, fe80::/10 and ff00::/8.
+  '::/3',
+  '4000::/2',
+  '8000::/1',
+  '2001::/32', // Teredo and 6to4 carry an IPv4 address inside
+  '2002::/16',
+];
+const DENIED_NAMES = /(^|\.)(localhost|svc|cluster\.local)$/;
+
+export type Refusal = 'url' | 'scheme' | 'credentials' | 'name' | 'address' | 'redirects' | 'size' | 'time';
+
+/** The request was not sent, or its answer not taken, by our own rules; every other failure is the network's. */
+export class OutboundRefused extends Error {
+  readonly reason: Refusal;
+  constructor(reason: Refusal, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export interface OutboundAsk {
+  method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+  /** CIDRs that may be reached although they are denied by default: those of this integration (`network.allow`). */
+  allow?: readonly string[];
+  /** Largest body taken, bytes; 10 MiB when absent. */
+  maxBytes?: number;
+  /** What is over `maxBytes` is left off instead of refused. */
+  cut?: boolean;
+  /** From the look-up of the name to the last byte; 15 s when absent. */
+  timeoutMs?: number;
+  /** 5 when absent; with 0 the answer that redirects is itself the answer. */
+  maxRedirects?: number;
+  signal?: AbortSignal;
+}
+
+export interface OutboundAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  /** Where the last redirect led. */
+  url: string;
+}
+
+export interface Address {
+  address: string;
+  family: number;
+}
+
+export interface OutboundSetting {
+  /** CIDRs beside the built-in ones: the cluster's pods and services. `allow` does not open these. */
+  deny?: readonly string[];
+  /** Every address of a name. */
+  lookup?: (name: string) => Promise<readonly Address[]>;
+}
+
+export type Outbound = (url: string, ask?: OutboundAsk) => Promise<OutboundAnswer>;
+
+/**
+ * The one way out for addresses that people, resources or files name. Each address of a name is judged and the connection
+ * goes to one of those judged, at each redirect anew; no proxy of the environment and no kept connection is used.
+ */
+export function createOutbound({ deny = [], lookup = resolveAll }: OutboundSetting = {}): Outbound {
+  const closed = ranges(deny);
+  return async (url, ask = {}) => {
+    const timeoutMs = ask.timeoutMs ?? 15_000;
+    const timer = new AbortController();
+    const timeout = setTimeout(() => timer.abort(), timeoutMs);
+    const signal = ask.signal ? AbortSignal.any([timer.signal, ask.signal]) : timer.signal;
+    const judge = judgeFor(closed, ranges(ask.allow ?? []));
+    try {
+      return await follow({ url: parse(url), ask, lookup, judge, signal });
+    } catch (error) {
+      if (timer.signal.aborted) throw new OutboundRefused('time', `no whole answer within ${timeoutMs} ms`);
+      throw error;
+    } finally {
+      clearTimeout(timeout);
+    }
+  };
+}
+
+async function resolveAll(name: string): Promise<readonly Address[]> {
+  return resolve(name, { all: true, verbatim: true });
+}
+
+interface Ranges {
+  four: BlockList;
+  six: BlockList;
+}
+
+/** Two lists: in one, Node would match every IPv4 address by a short IPv6 prefix. Throws for what is no CIDR. */
+function ranges(cidrs: readonly string[]): Ranges {
+  const made = { four: new BlockList(), six: new BlockList() };
+  for (const cidr of cidrs) {
+    const [network = '', bits] = cidr.split('/');
+    if (isIP(network) === 6) made.six.addSubnet(network, Number(bits ?? 128), 'ipv6');
+    else made.four.addSubnet(network, Number(bits ?? 32), 'ipv4');
+  }
+  return made;
+}
+
+function within(list: Ranges, address: string): boolean {
+  return isIP(address) === 6 ? list.six.check(address, 'ipv6') : list.four.check(address, 'ipv4');
+}
+
+const denied = ranges(DENIED);
+type Judge = (address: string) => void;
+
+function judgeFor(closed: Ranges, open: Ranges): Judge {
+  return (given) => {
+    const address = unmapped(given);
+    const refused = !address || within(closed, address) || (within(denied, address) && !within(open, address));
+    if (refused) throw new OutboundRefused('address', 'this address is not reached from here');
+  };
+}
+
+/** An IPv4 address inside IPv6 (::ffff:0:0/96) is that IPv4 address. Undefined for what is no address. */
+function unmapped(address: string): string | undefined {
+  const family = isIP(address);
+  if (family !== 6) return family === 4 ? address : undefined;
+  if (!URL.canParse(`http://[${address}]/`)) return undefined; // a zone, such as fe80::1%eth0
+  const whole = new URL(`http://[${address}]/`).hostname.slice(1, -1);
+  const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(whole) ?? [];
+  if (!high || !low) return whole;
+  return [high, low]
+    .map((part) => Number.parseInt(part, 16))
+    .flatMap((part) => [part >> 8, part & 255])
+    .join('.');
+}
+
+function parse(text: string, base?: string): URL {
+  if (!URL.canParse(text, base)) throw new OutboundRefused('url', 'not an address');
+  const url = new URL(text, base); // also makes one spelling of 0x7f.1, 2130706433 and full-width digits
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new OutboundRefused('scheme', 'only http and https are fetched');
+  }
+  if (url.username || url.password) throw new OutboundRefused('credentials', 'credentials do not belong in an address');
+  return url;
+}
+
+interface Step {
+  url: URL;
+  ask: OutboundAsk;
+  lookup: (name: string) => Promise<readonly Address[]>;
+  judge: Judge;
+  signal: AbortSignal;
+}
+
+async function follow(first: Step): Promise<OutboundAnswer> {
+  let step = first;
+  const most = first.ask.maxRedirects ?? 5;
+  for (let redirects = 0; ; redirects += 1) {
+    const answer = await send(step, await checked(step));
+    const to = [301, 302, 303, 307, 308].includes(answer.statusCode ?? 0) ? answer.headers.location : undefined;
+    if (to === undefined || most === 0) return taken(answer, step);
+    answer.destroy();
+    if (redirects === most) throw new OutboundRefused('redirects', `more than ${most} redirects`);
+    const url = parse(to, step.url.href);
+    step = { ...step, url, ask: askAgain(step, url, answer.statusCode ?? 0) };
+  }
+}
+
+/** Addresses of the host, each of them judged. */
+async function checked({ url, lookup, judge, signal }: Step): Promise<readonly Address[]> {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const family = isIP(host);
+  const name = host.replace(/\.$/, '');
+  if (!family && DENIED_NAMES.test(name)) throw new OutboundRefused('name', 'this name is not reached from here');
+  const addresses = family ? [{ address: host, family }] : await before(lookup(name), signal);
+  if (addresses.length === 0) throw new OutboundRefused('name', 'the name has no address');
+  for (const { address } of addresses) judge(address);
+  return addresses;
+}
+
+/** A look-up cannot be stopped, only left behind. */
+async function before<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const end = (): void => reject(signal.reason);
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
+
+function send({ url, ask, signal }: Step, addresses: readonly Address[]): Promise<IncomingMessage> {
+  const pinned: LookupFunction = (_name, options, done) => {
+    const [first] = addresses;
+    if (options.all) done(null, [...addresses]);
+    else done(null, first?.address ?? '', first?.family);
+  };
+  const options: RequestOptions = {
+    method: ask.method ?? 'GET',
+    headers: { 'accept-encoding': 'identity', 'user-agent': 'Foyer', ...ask.headers },
+    lookup: pinned,
+    agent: false, // a connection of its own, and no proxy
+    signal,
+  };
+  return new Promise((done, fail) => {
+    const request = (url.protocol === 'https:' ? tls : plain)(url, options, done);
+    request.on('error', fail);
+    request.end(ask.body);
+  });
+}
+
+/** The answer with its body, as far as the limit lets it in. */
+async function taken(answer: IncomingMessage, { url, ask }: Step): Promise<OutboundAnswer> {
+  const maxBytes = ask.maxBytes ?? 10 << 20;
+  const tooLarge = (): OutboundRefused => new OutboundRefused('size', `the answer is over ${maxBytes} bytes`);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    if (!ask.cut && ask.method !== 'HEAD' && Number(answer.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size <= maxBytes) continue;
+      if (!ask.cut) throw tooLarge();
+      break;
+    }
+  } finally {
+    answer.destroy();
+  }
+  const body = Buffer.concat(chunks).subarray(0, maxBytes);
+  return { status: answer.statusCode ?? 0, headers: answer.headers, body, url: url.href };
+}
+
+const SECRET = new Set(['authorization', 'cookie']);
+
+/** What is asked after a redirect: no secret for another origin, no body where the method becomes GET. */
+function askAgain({ url, ask }: Step, to: URL, status: number): OutboundAsk {
+  const { body, ...rest } = ask;
+  const changes = status === 303 || ([301, 302].includes(status) && ask.method === 'POST');
+  const headers = Object.entries(ask.headers ?? {}).filter(([name]) => {
+    if (to.origin !== url.origin && SECRET.has(name.toLowerCase())) return false;
+    return !changes || !/^content-/i.test(name);
+  });
+  const same = { ...rest, headers: Object.fromEntries(headers) };
+  if (changes) return { ...same, method: ask.method === 'HEAD' ? 'HEAD' : 'GET' };
+  return body === undefined ? same : { ...same, body };
+}

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { ObjectMissing, type Objects } from '#platform/objects.ts';
+
+const BUCKET = 'foyer-artwork';
+
+/** What every object store of ours does, whatever is behind it. */
+export function objectsSuite(connect: () => Promise<Objects>): void {
+  let objects: Objects;
+  before(async () => {
+    objects = await connect();
+    await objects.prepare([BUCKET, 'foyer-derived']);
+    await objects.prepare([BUCKET]); // a second time is no fault
+  });
+  const read = async (key: string, range?: { start?: number; end?: number }): Promise<string> =>
+    text(await objects.get(BUCKET, key, range));
+  const keys = async (prefix: string): Promise<string[]> => {
+    const found: string[] = [];
+    for await (const { key } of objects.list(BUCKET, prefix)) found.push(key);
+    return found.sort();
+  };
+
+  it('gives back what was put, from a string, bytes or a stream, and the newer of two', async () => {
+    await objects.put(BUCKET, 'kinds/a', 'as text: ä');
+    expect(await read('kinds/a')).to.equal('as text: ä');
+    const bytes = randomBytes(3_000_000);
+    await objects.put(BUCKET, 'kinds/a', bytes);
+    expect((await buffer(await objects.get(BUCKET, 'kinds/a'))).equals(bytes)).to.equal(true);
+    await objects.put(BUCKET, 'kinds/a', Readable.from([bytes.subarray(0, 10), bytes.subarray(10)]));
+    expect((await buffer(await objects.get(BUCKET, 'kinds/a'))).equals(bytes)).to.equal(true);
+    await objects.put(BUCKET, 'kinds/empty', '');
+    expect(await read('kinds/empty')).to.equal('');
+  });
+
+  it('gives a range, with both ends in it', async () => {
+    await objects.put(BUCKET, 'range', '0123456789');
+    expect(await read('range', { start: 0, end: 0 })).to.equal('0');
+    expect(await read('range', { start: 2, end: 5 })).to.equal('2345');
+    expect(await read('range', { start: 7 })).to.equal('789');
+    expect(await read('range', { end: 3 })).to.equal('0123');
+  });
+
+  it('knows size, time and an etag that changes with the content', async () => {
+    await objects.put(BUCKET, 'stat', 'one');
+    const first = await objects.stat(BUCKET, 'stat');
+    expect(first?.size).to.equal(3);
+    expect(Math.abs(Date.now() - Number(first?.modifiedAt))).to.be.lessThan(60_000);
+    expect((await objects.stat(BUCKET, 'stat'))?.etag).to.equal(first?.etag);
+    await objects.put(BUCKET, 'stat', 'two');
+    expect((await objects.stat(BUCKET, 'stat'))?.etag).to.not.equal(first?.etag);
+  });
+
+  it('says that an object is missing, and removes what is not there without complaint', async () => {
+    expect(await objects.stat(BUCKET, 'no/such')).to.equal(undefined);
+    for (const range of [{}, { start: 5 }, { start: 0, end: 3 }]) {
+      const error = await objects.get(BUCKET, 'no/such', range).catch((e: unknown) => e);
+      expect(error, JSON.stringify(range)).to.be.instanceOf(ObjectMissing);
+    }
+    await objects.remove(BUCKET, ['no/such']);
+    await objects.remove(BUCKET, []);
+    await objects.removePrefix(BUCKET, 'no/');
+    expect(await keys('no/')).to.deep.equal([]);
+  });
+
+  it('lists and removes by prefix, across folders and in the middle of a name', async () => {
+    const all = ['list/a/1', 'list/a/2', 'list/ab/3', 'list/b', 'listing'];
+    for (const key of all) await objects.put(BUCKET, key, key);
+    await objects.put('foyer-derived', 'list/a/1', 'another bucket');
+    expect(await keys('list/')).to.deep.equal(all.slice(0, 4));
+    expect(await keys('list')).to.deep.equal(all);
+    expect(await keys('list/a')).to.deep.equal(all.slice(0, 3));
+    for await (const { key, size } of objects.list(BUCKET, 'list')) expect(size, key).to.equal(key.length);
+    await objects.removePrefix(BUCKET, 'list/a/');
+    expect(await keys('list')).to.deep.equal(all.slice(2));
+    await objects.removePrefix(BUCKET, 'list/a');
+    await objects.remove(BUCKET, ['listing']);
+    expect(await keys('list')).to.deep.equal(['list/b']);
+    expect(await objects.stat('foyer-derived', 'list/a/1')).to.include({ size: 14 });
+  });
+
+  it('keeps keys with spaces and letters of every kind apart', async () => {
+    const odd = ['odd/a b', 'odd/ä', 'odd/a+b', 'odd/a%20b', "odd/a'b;c", 'odd/日本', 'odd/.hidden'];
+    for (const key of odd) await objects.put(BUCKET, key, key);
+    for (const key of odd) expect(await read(key)).to.equal(key);
+    expect(await keys('odd/')).to.deep.equal([...odd].sort());
+  });
+
+  it('shows nothing of an object whose bytes broke off, and leaves the one before it', async () => {
+    const broken = (): Readable =>
+      Readable.from(
+        (async function* () {
+          yield Buffer.alloc(100_000);
+          throw new Error('the source broke');
+        })(),
+      );
+    await objects.put(BUCKET, 'whole/old', 'old');
+    for (const key of ['whole/new', 'whole/old']) {
+      const error = await objects.put(BUCKET, key, broken()).catch((e: unknown) => e);
+      expect(error).to.be.instanceOf(Error);
+    }
+    expect(await objects.stat(BUCKET, 'whole/new')).to.equal(undefined);
+    expect(await read('whole/old')).to.equal('old');
+  });
+
+  it('gives a reader the old or the new content and never a mixture', async () => {
+    const versions = Array.from({ length: 6 }, (_, i) => String(i).repeat(2_000_000));
+    await objects.put(BUCKET, 'swap', versions[0] ?? '');
+    let writing = true;
+    const readers = [1, 2].map(async () => {
+      while (writing) {
+        const seen = await read('swap');
+        expect(versions.includes(seen), `${seen.length} bytes`).to.equal(true);
+      }
+    });
+    for (const version of versions) await objects.put(BUCKET, 'swap', version);
+    writing = false;
+    await Promise.all(readers);
+  });
+}

@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Workers } from '#support/workers.ts';
+
+describe('a job that kills its worker', function () {
+  this.timeout(120_000);
+
+  it('is given up as worker-lost once it has taken four workers with it, and harms no other', async () => {
+    const workers = await Workers.make();
+    await workers.start();
+    const id = await workers.ask('die', { maxAttempts: 1 });
+    const other = await workers.ask('');
+    const deadline = Date.now() + 100_000;
+    let row = await workers.job(id);
+    while (row.state !== 'failed' && Date.now() < deadline) {
+      if (!workers.anyAlive()) await workers.start();
+      await sleep(100);
+      row = await workers.job(id);
+    }
+    expect(row).to.include({ state: 'failed', attempts: 1, losses: 3 });
+    expect(row.error).to.include({ code: 'INTERNAL', reason: 'worker-lost' });
+    expect(workers.noted(id)).to.equal(4);
+    expect((await workers.reaches(other, 'completed')).error).to.equal(null);
+    await workers.end();
+  });
+});
