@@ -62,7 +62,11 @@ function alternatives({ file, video }: Chosen, input: DecisionInput): PlaybackDe
   if (!video || !input.limits.videoTranscode || input.limits.remuxOnly) return [original];
   const frame = { width: video.width ?? 1920, height: height || 1080 };
   const { maxBitrate = Infinity, maxHeight = Infinity } = input.limits;
-  const rungs = rungsFor(frame, input.ladder, { bitrate: maxBitrate, height: maxHeight });
+  const fitting = rungsFor(frame, input.ladder, { bitrate: maxBitrate, height: maxHeight });
+  // A rung that holds the whole source would be answered by the source itself.
+  const rungs = fitting.filter(
+    (rung) => rung.height < frame.height || rung.videoBitrate + rung.audioBitrate < file.bitrate,
+  );
   return [
     original,
     ...rungs.map((rung) => ({

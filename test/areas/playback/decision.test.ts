@@ -130,6 +130,12 @@ describe('the playback decision', () => {
     expect(made.stream?.video?.map((one) => one.height)).to.deep.equal([1080, 720, 480, 360]);
   });
 
+  it('offers no quality that the source itself would answer', () => {
+    const offered = (bitrate: number) => outcome([file({ bitrate })]).decision.alternatives.map((one) => one.quality);
+    expect(offered(8_200_000)).to.deep.equal(['original', '1080p-4m', '720p-3m', '480p-1m5', '360p-0m8']);
+    expect(offered(1_000_000)).to.deep.equal(['original', '720p-3m', '480p-1m5', '360p-0m8']);
+  });
+
   it('switches to a stream for another audio track unless the player can switch', () => {
     const french: Track = { ...aac, id: 'fr', index: 2, language: 'fr', default: false };
     const tracks = { ...input().tracks, audioStreamId: 'fr' };
