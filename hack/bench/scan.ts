@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -48,12 +49,19 @@ function processCpuMs(pid: number | 'self', children: boolean): number {
   return (ticks.reduce((sum, one) => sum + one, 0) * 1000) / TICKS_PER_SECOND;
 }
 
+/** Connections of Postgres seen so far, with the CPU that each had used when last seen: they come and go. */
+const backends = new Map<number, number>();
+
 async function cpuNow({ deps }: Api): Promise<number> {
   const rows = await deps
     .db('pg_stat_activity')
     .where({ datname: deps.db.raw('current_database()') })
     .pluck<number[]>('pid');
-  return processCpuMs('self', true) + rows.reduce((sum, pid) => sum + processCpuMs(pid, false), 0);
+  for (const pid of rows) backends.set(pid, backends.get(pid) ?? 0);
+  for (const pid of backends.keys()) {
+    if (existsSync(`/proc/${pid}/stat`)) backends.set(pid, processCpuMs(pid, false));
+  }
+  return processCpuMs('self', true) + [...backends.values()].reduce((sum, ms) => sum + ms, 0);
 }
 
 async function measured(api: Api, work: () => unknown): Promise<Cost> {
