@@ -157,7 +157,7 @@ export interface Endpoint<
   beforeReady?: true;
   /** Answered outside viewing hours too (Auth only). */
   anyHour?: true;
-  handle(input: Input<P, Q, B>, call: Call): Promise<z.input<R>>; // method syntax: any endpoint joins one list
+  handle(input: Input<P, Q, B>, call: Call): Promise<z.input<R>>; // method syntax, so that every endpoint joins one list
 }
 
 export function defineEndpoint<
