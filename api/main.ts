@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { areas } from '#areas/index.ts';
 import { describe, notReadyFor } from '#areas/server/public.ts';
+import { servePoolMetrics } from '#areas/streaming/public.ts';
 import { readConfig } from '#platform/config.ts';
 import { createLog } from '#platform/log.ts';
 import { serveMetrics } from '#platform/metrics.ts';
@@ -21,6 +22,7 @@ const timeouts = { requestTimeout: 0, headersTimeout: 20_000, keepAliveTimeout: 
 const server = createServer(timeouts, (request, response) => void handle(request, response));
 server.listen({ port: config.port, host: config.host, reusePort: true });
 await once(server, 'listening');
+servePoolMetrics(deps);
 serveMetrics(config.metricsPort, config.host);
 const relay = startRelay(config.databaseUrl, deps.redis, log);
 log.info({ port: config.port, pod: config.pod }, 'listening');

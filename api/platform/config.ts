@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { z } from 'zod';
 
 /** JSON inside an environment variable. */
@@ -56,6 +57,7 @@ const Environment = z.object({
   FOYER_WORKER_CONCURRENCY: z.coerce.number().int().min(1).default(4),
   FOYER_DRAIN_MS: z.coerce.number().int().min(0).default(1000),
   FOYER_POD: z.string().default(`local-${process.pid}`),
+  FOYER_NODE: z.string().default(hostname()),
 });
 
 /** Everything a process is told from outside, read once. */
@@ -87,6 +89,8 @@ export interface Config {
   /** Between turning unready and closing the listener. */
   drainMs: number;
   pod: string;
+  /** The machine it runs on. */
+  node: string;
 }
 
 /** Throws with every wrong variable named; values are not repeated, since some are secret. */
@@ -122,5 +126,6 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     workerConcurrency: e.FOYER_WORKER_CONCURRENCY,
     drainMs: e.FOYER_DRAIN_MS,
     pod: e.FOYER_POD,
+    node: e.FOYER_NODE,
   };
 }

@@ -1,5 +1,4 @@
 import { readlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { findStorages, placeInStorage } from '#areas/storage/public.ts';
 import { forgetWorker, OFFERS, reportWorker, type Want, wantChannel } from '#areas/streaming/offers.store.ts';
 import { findSource } from '#areas/streaming/public.ts';
@@ -46,6 +45,7 @@ export class TranscodeWorker {
   readonly #offers: Redis;
   readonly #timers: NodeJS.Timeout[] = [];
   #stopping = false;
+  #idleSince: number | null = null;
   /** Claims under way, so that slots are not promised twice. */
   #claiming = 0;
 
@@ -54,7 +54,7 @@ export class TranscodeWorker {
     const id = `${deps.config.pod}-${process.pid}`;
     const gpu = deps.encoder.gpu ? { gpu: deps.encoder.name } : {};
     const pids = readlinkSync('/proc/self/ns/pid');
-    this.#info = { id, node: hostname(), encoder: deps.encoder.name, ...gpu, pid: process.pid, pids };
+    this.#info = { id, node: deps.config.node, encoder: deps.encoder.name, ...gpu, pid: process.pid, pids };
     this.#listener = deps.redis.duplicate({ commandTimeout: 5000 });
     this.#offers = deps.redis.duplicate({ commandTimeout: 5000 });
     for (const redis of [this.#listener, this.#offers]) redis.on('error', () => undefined); // told by the first connection
@@ -181,8 +181,18 @@ export class TranscodeWorker {
   }
 
   async #renew(): Promise<void> {
-    await reportWorker(this.#deps.redis, this.#info.id, this.#deps.config.maxSessions);
+    await this.#report();
     await Promise.all([...this.#sessions.values()].map((session) => session.renew()));
+  }
+
+  async #report(): Promise<void> {
+    const { config, encoder, redis } = this.#deps;
+    const used = this.#sessions.size + this.#claiming;
+    if (used > 0) this.#idleSince = null;
+    else this.#idleSince ??= Date.now();
+    const { name, gpu } = encoder;
+    const report = { pod: config.pod, encoder: name, gpu, slots: config.maxSessions, used };
+    await reportWorker(redis, this.#info.id, { ...report, idleSince: this.#idleSince });
   }
 
   /** Ends what nobody fetches, and removes the segments of what ended a minute ago. Any worker may. */

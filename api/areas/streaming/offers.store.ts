@@ -36,23 +36,38 @@ export async function announceReady(redis: Redis, id: string, key: string): Prom
   await redis.publish(readyChannel(id), key).catch(() => 0);
 }
 
-/** A worker's slots, kept for 10 seconds. */
-export async function reportWorker(redis: Redis, id: string, slots: number): Promise<void> {
-  await redis.hset(WORKERS, id, JSON.stringify({ slots, at: Date.now() })).catch(() => 0);
+/** What a transcode worker says of itself, renewed every 3 s and believed for 10. */
+export interface WorkerReport {
+  /** The pod, or the process on one machine. */
+  pod: string;
+  encoder: string;
+  gpu: boolean;
+  slots: number;
+  used: number;
+  /** Milliseconds since 1970 since when it serves nobody; null while it serves. */
+  idleSince: number | null;
+}
+
+export async function reportWorker(redis: Redis, id: string, report: WorkerReport): Promise<void> {
+  await redis.hset(WORKERS, id, JSON.stringify({ ...report, at: Date.now() })).catch(() => 0);
 }
 
 export async function forgetWorker(redis: Redis, id: string): Promise<void> {
   await redis.hdel(WORKERS, id).catch(() => 0);
 }
 
-/** Slots of all workers seen in the last 10 seconds; undefined when Redis is away. */
-export async function countWorkerSlots(redis: Redis): Promise<number | undefined> {
+const BELIEVED_MS = 10_000;
+
+/** The workers seen in the last 10 seconds; undefined when Redis is away. */
+export async function liveWorkers(redis: Redis): Promise<WorkerReport[] | undefined> {
   const all = await redis.hgetall(WORKERS).catch(() => undefined);
   if (!all) return undefined;
-  let total = 0;
-  for (const text of Object.values(all)) {
-    const { slots, at } = JSON.parse(text) as { slots: number; at: number };
-    if (Date.now() - at < 10_000) total += slots;
-  }
-  return total;
+  const reports = Object.values(all).map((text) => JSON.parse(text) as WorkerReport & { at: number });
+  return reports.filter(({ at }) => Date.now() - at < BELIEVED_MS);
+}
+
+/** Slots of all live workers; undefined when Redis is away. */
+export async function countWorkerSlots(redis: Redis): Promise<number | undefined> {
+  const workers = await liveWorkers(redis);
+  return workers?.reduce((total, { slots }) => total + slots, 0);
 }

@@ -24,6 +24,7 @@ export {
   TRANSPORT_OFFSET_MS,
 } from './plan.ts';
 export { PEAK } from './playlists.ts';
+export { servePoolMetrics } from './pool-metrics.ts';
 export { type FileSource, findItemSource, findSource } from './sources.view.ts';
 export { textTrackKey } from './text-tracks.ts';
 
