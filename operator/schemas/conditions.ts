@@ -11,6 +11,8 @@ export const reasons = [
   'CrashLooping',
   'DatabaseUnreachable',
   'DirectoryNotWritable',
+  'EncoderUnavailable',
+  'FellBackToCPU',
   'FileInvalid',
   'FolderMissing',
   'FoldersFound',
@@ -31,6 +33,7 @@ export const reasons = [
   'Starting',
   'Stable',
   'Suspended',
+  'Unschedulable',
   'Valid',
 ] as const;
 export type Reason = (typeof reasons)[number];

@@ -1,0 +1,83 @@
+// Transcode Jobs as the cluster spells them, and as the pool looks at them.
+import { createHash } from 'node:crypto';
+import type { KubeObject } from '../runtime/kube.ts';
+import type { NewJob, PoolJob } from './transcode-pool.ts';
+
+export const TEMPLATE = 'foyer.media/template';
+export const ACCELERATED = 'foyer.media/accelerated';
+export const FALLBACK = 'foyer.media/fallback';
+const JOB_NAME = 'batch.kubernetes.io/job-name';
+
+interface Condition {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+}
+
+interface Observed {
+  status?: { conditions?: Condition[] };
+}
+
+const holds = (object: KubeObject, type: string): Condition | undefined =>
+  (object as Observed).status?.conditions?.find((condition) => condition.type === type && condition.status === 'True');
+
+/** The scheduler's words, while no node takes the pod. */
+function unschedulable(pod: KubeObject): string | undefined {
+  const conditions = (pod as Observed).status?.conditions ?? [];
+  const found = conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
+  return found?.reason === 'Unschedulable' ? (found.message ?? found.reason) : undefined;
+}
+
+const made = ({ metadata }: KubeObject): Date => new Date(metadata.creationTimestamp ?? 0);
+
+/** The newest pod of a Job; older ones were evicted or failed. */
+function podOf(job: KubeObject, pods: readonly KubeObject[]): PoolJob['pod'] {
+  const own = pods.filter(({ metadata }) => metadata.labels?.[JOB_NAME] === job.metadata.name);
+  const [newest] = own.sort((a, b) => made(b).getTime() - made(a).getTime());
+  if (!newest) return undefined;
+  const words = unschedulable(newest);
+  return { name: newest.metadata.name, createdAt: made(newest), ...(words !== undefined && { unschedulable: words }) };
+}
+
+export function poolJobs(jobs: readonly KubeObject[], pods: readonly KubeObject[]): PoolJob[] {
+  return jobs.map((job) => {
+    const { name, annotations = {}, deletionTimestamp } = job.metadata;
+    const failed = holds(job, 'Failed');
+    const pod = podOf(job, pods);
+    return {
+      name,
+      index: Number(/\d+$/.exec(name)?.[0] ?? 0),
+      template: annotations[TEMPLATE] ?? '',
+      accelerated: annotations[ACCELERATED] === 'true',
+      fallback: annotations[FALLBACK] === 'true',
+      createdAt: made(job),
+      completed: holds(job, 'Complete') !== undefined,
+      deleting: deletionTimestamp !== undefined,
+      ...(failed && { failedAt: new Date(failed.lastTransitionTime ?? 0) }),
+      ...(pod && { pod }),
+    };
+  });
+}
+
+/** Equal for equal templates, whichever way the pods are accelerated. */
+export const templateHash = (...templates: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(templates)).digest('hex').slice(0, 10);
+
+/** The annotations by which the pool knows a Job again. */
+export const jobAnnotations = ({ accelerated, fallback }: NewJob, template: string): Record<string, string> => ({
+  [TEMPLATE]: template,
+  [ACCELERATED]: String(accelerated),
+  [FALLBACK]: String(fallback),
+});
+
+/** A worker's pod is made again by its Job when its node is drained or dies; a crash loop ends it. */
+export const jobSpec = (template: object): object => ({
+  completions: 1,
+  parallelism: 1,
+  backoffLimit: 6,
+  podReplacementPolicy: 'TerminatingOrFailed',
+  podFailurePolicy: { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }] },
+  template,
+});

@@ -1,0 +1,66 @@
+import type { Reason, Verdict } from '../schemas/conditions.ts';
+import type { MediaServerSpec } from '../schemas/media-server.ts';
+import type { PoolJob, PoolSeen, PoolWorker } from './transcode-pool.ts';
+
+type Transcode = MediaServerSpec['transcode'];
+type Judge = (spec: Transcode, seen: Judged) => [Verdict['status'], Reason, string] | undefined;
+
+interface Judged {
+  live: PoolJob[];
+  workers: readonly PoolWorker[];
+}
+
+const off: Judge = ({ max }) => (max === 0 ? ['False', 'NoneAsked', 'spec.transcode.max is 0'] : undefined);
+
+const crashing: Judge = (_, { live, workers }) => {
+  const failed = live.find(({ failedAt }) => failedAt);
+  if (!failed || workers.length > 0) return undefined;
+  return ['False', 'CrashLooping', `Job ${failed.name} failed: look at the log of its pods; it is tried again`];
+};
+
+const unplaced: Judge = (_, { live, workers }) => {
+  const pod = live.find((job) => job.pod?.unschedulable)?.pod;
+  if (!pod || workers.length > 0) return undefined;
+  return ['False', 'Unschedulable', `pod ${pod.name} waits for a node: ${pod.unschedulable}`];
+};
+
+const none: Judge = (_, { workers }) =>
+  workers.length === 0 ? ['False', 'Starting', 'no transcode worker has reported yet'] : undefined;
+
+const onCpu: Judge = ({ accelerator }, { live, workers }) => {
+  const fallen = live.filter(({ fallback }) => fallback).length;
+  if (!accelerator || fallen === 0) return undefined;
+  const what = `no ${accelerator.resourceName} was to be had for 10 s`;
+  return ['True', 'FellBackToCPU', `${what}: ${fallen} of ${workers.length} workers encode on the CPU`];
+};
+
+/** A device was given, and what it was given for does not work. */
+const deviceUnused: Judge = ({ accelerator }, { live, workers }) => {
+  const given = new Set(live.filter((job) => job.accelerated).map(({ pod }) => pod?.name));
+  const lost = workers.find((worker) => given.has(worker.pod) && !worker.gpu);
+  if (!accelerator || !lost) return undefined;
+  const what = `pod ${lost.pod} has ${accelerator.resourceName}, but ${accelerator.kind} does not encode there`;
+  return ['True', 'EncoderUnavailable', `${what}: it uses ${lost.encoder}; look at its log and the driver`];
+};
+
+const running: Judge = (_, { workers }) => {
+  const slots = workers.reduce((sum, worker) => sum + worker.slots, 0);
+  return ['True', 'Running', `${workers.length} workers with ${slots} slots`];
+};
+
+const CHAIN = [off, crashing, unplaced, none, onCpu, deviceUnused, running];
+
+/** The first of the chain that has something to say. */
+export function transcodeVerdict(spec: Transcode, { jobs, demand }: PoolSeen): Verdict {
+  const live = jobs.filter(({ completed, deleting }) => !completed && !deleting);
+  if (spec.max > 0 && !demand) {
+    const message = 'the server does not tell of its transcode workers yet';
+    return { type: 'TranscodeReady', status: 'Unknown', reason: 'ServerNotReady', message };
+  }
+  const seen = { live, workers: demand?.workers ?? [] };
+  for (const judge of CHAIN) {
+    const said = judge(spec, seen);
+    if (said) return { type: 'TranscodeReady', status: said[0], reason: said[1], message: said[2] };
+  }
+  return { type: 'TranscodeReady', status: 'Unknown', reason: 'Starting', message: 'Not judged' };
+}

@@ -1,0 +1,191 @@
+import { expect } from 'chai';
+import { demandOf } from '#operator/media-server/transcode-demand.ts';
+import {
+  type PoolJob,
+  type PoolSeen,
+  type PoolWorker,
+  planPool,
+  poolStatus,
+} from '#operator/media-server/transcode-pool.ts';
+import { transcodeVerdict } from '#operator/media-server/transcode-verdict.ts';
+import { MediaServerSpec } from '#operator/schemas/media-server.ts';
+
+const now = new Date('2026-01-01T12:00:00Z');
+const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000);
+
+function transcode(given: object = {}) {
+  const stores = { postgres: { managed: {} }, redis: { managed: {} }, objects: { managed: {} } };
+  return MediaServerSpec.parse({ ...stores, transcode: given }).transcode;
+}
+const gpu = { accelerator: { resourceName: 'nvidia.com/gpu', kind: 'nvenc' } };
+
+const job = (index: number, given: Partial<PoolJob> = {}): PoolJob => ({
+  name: `home-transcode-${index}`,
+  index,
+  template: 'now',
+  accelerated: false,
+  fallback: false,
+  createdAt: ago(600),
+  completed: false,
+  deleting: false,
+  pod: { name: `pod-${index}`, createdAt: ago(600) },
+  ...given,
+});
+const worker = (index: number, used: number, given: Partial<PoolWorker> = {}): PoolWorker => ({
+  pod: `pod-${index}`,
+  encoder: 'libx264',
+  gpu: false,
+  slots: 3,
+  used,
+  idleSeconds: used === 0 ? 30 : 0,
+  ...given,
+});
+const seen = (given: Partial<PoolSeen> = {}): PoolSeen => ({
+  jobs: [],
+  demand: { waiting: 0, sessions: 0, workers: [] },
+  template: 'now',
+  now,
+  ...given,
+});
+const demand = (waiting: number, ...workers: PoolWorker[]) => ({
+  waiting,
+  sessions: workers.reduce((sum, { used }) => sum + used, 0),
+  workers,
+});
+const indexes = (made: { index: number }[]) => made.map(({ index }) => index);
+
+describe('planPool', () => {
+  it('starts the warm workers, also while the server does not tell of demand', () => {
+    expect(indexes(planPool(transcode({ warm: 2 }), seen({ demand: undefined })).make)).to.deep.equal([0, 1]);
+  });
+
+  it('rests when one worker waits and nobody asks', () => {
+    const plan = planPool(transcode(), seen({ jobs: [job(0)], demand: demand(0, worker(0, 2)) }));
+    expect(plan).to.deep.include({ make: [], end: [] });
+  });
+
+  it('keeps one waiting when the others are full, and makes room for those that wait, up to max', () => {
+    const full = seen({ jobs: [job(0)], demand: demand(0, worker(0, 3)) });
+    expect(indexes(planPool(transcode(), full).make)).to.deep.equal([1]);
+    const crowd = seen({ jobs: [job(0)], demand: demand(7, worker(0, 3)) });
+    expect(indexes(planPool(transcode({ max: 10 }), crowd).make)).to.deep.equal([1, 2, 3, 4]);
+    expect(indexes(planPool(transcode({ max: 3 }), crowd).make)).to.deep.equal([1, 2]);
+  });
+
+  it('ends what is idle for long and over what is wanted, never what works', () => {
+    const jobs = [job(0), job(1), job(2)];
+    const idle = seen({ jobs, demand: demand(0, worker(0, 1), worker(1, 0, { idleSeconds: 301 }), worker(2, 0)) });
+    expect(planPool(transcode(), idle)).to.deep.include({ make: [], end: ['home-transcode-1'] });
+  });
+
+  it('changes nothing while demand is unknown', () => {
+    const plan = planPool(transcode(), seen({ jobs: [job(0), job(1), job(2)], demand: undefined }));
+    expect(plan).to.deep.include({ make: [], end: [] });
+  });
+
+  it('takes away what is over, and what failed a minute ago', () => {
+    const jobs = [job(0, { completed: true }), job(1, { failedAt: ago(61) }), job(2, { failedAt: ago(5) })];
+    const plan = planPool(transcode(), seen({ jobs }));
+    expect(plan.end).to.deep.equal(['home-transcode-0', 'home-transcode-1']);
+    expect(plan.make, 'the failed one is not replaced at once').to.deep.equal([]);
+  });
+
+  it('falls to the CPU after ten seconds without a device, and only when allowed', () => {
+    const starved = (seconds: number) => {
+      const pod = { name: 'pod-0', createdAt: ago(seconds), unschedulable: 'Insufficient nvidia.com/gpu' };
+      return seen({ jobs: [job(0, { accelerated: true, createdAt: ago(seconds), pod })] });
+    };
+    expect(planPool(transcode(gpu), starved(9))).to.deep.include({ make: [], end: [] });
+    const plan = planPool(transcode({ ...gpu, max: 1 }), starved(10));
+    expect(plan.end).to.deep.equal(['home-transcode-0']);
+    expect(plan.make).to.deep.equal([{ index: 1, accelerated: false, fallback: true }]);
+    expect(planPool(transcode({ ...gpu, fallbackToCPU: false }), starved(60))).to.deep.include({ make: [], end: [] });
+  });
+
+  it('goes straight to the CPU for a minute after that, then asks for the device again', () => {
+    const fallen = (seconds: number) =>
+      seen({ jobs: [job(0, { fallback: true, createdAt: ago(seconds) })], demand: demand(1, worker(0, 3)) });
+    expect(planPool(transcode(gpu), fallen(30)).make).to.deep.include({ index: 1, accelerated: false, fallback: true });
+    expect(planPool(transcode(gpu), fallen(90)).make).to.deep.include({ index: 1, accelerated: true, fallback: false });
+  });
+
+  it('tries the device again with an idle worker on the CPU after half an hour', () => {
+    const old = job(0, { fallback: true, createdAt: ago(1800) });
+    expect(planPool(transcode(gpu), seen({ jobs: [old], demand: demand(0, worker(0, 0)) })).end).to.deep.equal([
+      'home-transcode-0',
+    ]);
+    expect(planPool(transcode(gpu), seen({ jobs: [old], demand: demand(0, worker(0, 1)) })).end).to.deep.equal([]);
+  });
+
+  it('replaces workers of an older template one at a time, when those of the new one work', () => {
+    const jobs = [job(0, { template: 'old' }), job(1, { template: 'old' })];
+    const first = planPool(transcode(), seen({ jobs, demand: demand(0, worker(0, 2), worker(1, 1)) }));
+    expect(first).to.deep.include({ make: [{ index: 2, accelerated: false, fallback: false }], end: [] });
+    const starting = seen({ jobs: [...jobs, job(2)], demand: demand(0, worker(0, 2), worker(1, 1)) });
+    expect(planPool(transcode(), starting).end).to.deep.equal([]);
+    const ready = seen({ jobs: [...jobs, job(2)], demand: demand(0, worker(0, 2), worker(1, 1), worker(2, 0)) });
+    expect(planPool(transcode(), ready).end).to.deep.equal(['home-transcode-1']);
+  });
+
+  it('ends the old first where there is no room for both', () => {
+    const plan = planPool(
+      transcode({ max: 1 }),
+      seen({ jobs: [job(0, { template: 'old' })], demand: demand(0, worker(0, 1)) }),
+    );
+    expect(plan).to.deep.include({ make: [], end: ['home-transcode-0'] });
+  });
+
+  it('uses no number twice while a Job of that number still ends', () => {
+    expect(indexes(planPool(transcode(), seen({ jobs: [job(0, { deleting: true })] })).make)).to.deep.equal([1]);
+  });
+});
+
+describe('transcodeVerdict', () => {
+  const verdict = (spec: object, given: Partial<PoolSeen>) => transcodeVerdict(transcode(spec), seen(given));
+
+  it('says when the CPU stands in for the device', () => {
+    const said = verdict(gpu, { jobs: [job(0, { fallback: true })], demand: demand(0, worker(0, 0)) });
+    expect(said).to.include({ status: 'True', reason: 'FellBackToCPU' });
+    expect(said.message).to.include('nvidia.com/gpu');
+  });
+
+  it('says when a device was given and does not encode', () => {
+    const said = verdict(gpu, { jobs: [job(0, { accelerated: true })], demand: demand(0, worker(0, 0)) });
+    expect(said).to.include({ status: 'True', reason: 'EncoderUnavailable' });
+  });
+
+  it("gives the scheduler's words when nothing is placed", () => {
+    const pod = { name: 'pod-0', createdAt: ago(60), unschedulable: '0/1 nodes are available' };
+    const said = verdict({ ...gpu, fallbackToCPU: false }, { jobs: [job(0, { accelerated: true, pod })] });
+    expect(said).to.include({ status: 'False', reason: 'Unschedulable' });
+    expect(said.message).to.include('0/1 nodes are available');
+  });
+
+  it('is unknown while the server does not tell', () => {
+    expect(verdict({}, { demand: undefined })).to.include({ status: 'Unknown', reason: 'ServerNotReady' });
+  });
+});
+
+describe('demandOf', () => {
+  const text = [
+    '# HELP foyer_transcode_waiting x',
+    'foyer_transcode_waiting 2',
+    'foyer_transcode_sessions 4',
+    'foyer_transcode_workers 1',
+    'foyer_transcode_worker_slots{pod="home-transcode-0-abc",encoder="nvenc",gpu="true"} 3',
+    'foyer_transcode_worker_sessions{pod="home-transcode-0-abc",encoder="nvenc",gpu="true"} 1',
+    'foyer_transcode_worker_idle_seconds{pod="home-transcode-0-abc",encoder="nvenc",gpu="true"} 12.5',
+  ];
+
+  it('reads the metrics of the API', () => {
+    const workers = [
+      { pod: 'home-transcode-0-abc', encoder: 'nvenc', gpu: true, slots: 3, used: 1, idleSeconds: 12.5 },
+    ];
+    expect(demandOf(text.join('\n'))).to.deep.equal({ waiting: 2, sessions: 4, workers });
+    expect(poolStatus(seen({ demand: demandOf(text.join('\n')) }))).to.include({ accelerator: 'nvenc', waiting: 2 });
+  });
+
+  it('takes a missing series for not knowing', () => {
+    expect(demandOf(text.filter((line) => !line.startsWith('foyer_transcode_workers')).join('\n'))).to.equal(undefined);
+  });
+});
