@@ -1,0 +1,217 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { atEnd, eventually } from '#support/stores.ts';
+import { findDevice, packet, readReply } from '#workers/tuner/discovery.ts';
+import { chosen } from '#workers/tuner/lineup.ts';
+import { NotAPlaylist, readPlaylist } from '#workers/tuner/m3u.ts';
+
+const root = join(import.meta.dirname, '../../..');
+
+/** A box in the home that speaks HTTP on a port of its own. */
+async function box(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  atEnd(() => server.close());
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const LINEUP = [
+  { GuideNumber: '1.1', GuideName: 'Erstes', URL: 'http://127.0.0.1/auto/v1.1', HD: 1 },
+  { GuideNumber: '2', GuideName: 'Zweites/HD', URL: 'http://127.0.0.1/auto/v2' },
+  { GuideNumber: '3', GuideName: 'Locked', URL: 'http://127.0.0.1/auto/v3', DRM: 1 },
+];
+
+const hdhomerun = (): Promise<string> =>
+  box((request, response) => {
+    const pages: Record<string, unknown> = {
+      '/discover.json': { DeviceID: '10AA5474', ModelNumber: 'HDHR5', FirmwareVersion: '2025', TunerCount: 2 },
+      '/lineup.json': LINEUP,
+      '/status.json': [{ Resource: 'tuner0', VctNumber: '2', TargetIP: '192.168.1.4' }, { Resource: 'tuner1' }],
+    };
+    const page = pages[request.url ?? ''];
+    response.writeHead(page ? 200 : 404).end(JSON.stringify(page ?? {}));
+  });
+
+interface Running {
+  process: ChildProcess;
+  get: (path: string) => Promise<Record<string, unknown>>;
+}
+
+/** The tuner's process, as a pod runs it. */
+async function tuner(spec: object, env: Record<string, string> = {}): Promise<Running> {
+  const free = createServer().listen(0, '127.0.0.1');
+  await once(free, 'listening');
+  const { port } = free.address() as AddressInfo;
+  free.close();
+  const child = spawn(process.execPath, ['workers/tuner/main.ts'], {
+    cwd: root,
+    env: {
+      FOYER_TUNER_SPEC: JSON.stringify(spec),
+      FOYER_TUNER_NETWORKS: '["127.0.0.0/8"]',
+      FOYER_PORT: String(port),
+      FOYER_LOG_LEVEL: 'warn',
+      ...env,
+    },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  atEnd(() => child.kill('SIGKILL'));
+  const get = async (path: string) =>
+    (await (await fetch(`http://127.0.0.1:${port}${path}`)).json()) as Record<string, unknown>;
+  await eventually(async () => (await get('/ready').catch(() => undefined)) !== undefined);
+  return { process: child, get };
+}
+
+describe('tuner', function () {
+  this.timeout(60_000);
+
+  it('tells tuners, channels and reachability of an HDHomeRun', async () => {
+    const { get } = await tuner({ source: { hdhomerun: { address: await hdhomerun() } } });
+    await eventually(async () => (await get('/status')).reachable === true);
+    const status = await get('/status');
+    expect(status).to.deep.include({ tuners: { total: 2, inUse: 1 }, channels: 2, encrypted: 1 });
+    expect(status.device).to.include({ id: '10AA5474', model: 'HDHR5' });
+    const { items } = await get('/channels');
+    expect(items).to.deep.equal([
+      { number: '1.1', name: 'Erstes', hd: true, radio: false },
+      { number: '2', name: 'Zweites/HD', hd: false, radio: false },
+    ]);
+  });
+
+  it('reads a playlist by the address in its environment, and never tells it', async () => {
+    const seen: (string | undefined)[] = [];
+    const host = await box((request, response) => {
+      seen.push(request.headers['user-agent']);
+      response.end('#EXTM3U url-tvg="http://g/x.xml"\n#EXTINF:-1 tvg-id="a" tvg-chno="7",A, the first\nhttp://s/a\n');
+    });
+    const source = { m3u: { maxStreams: 3, userAgent: 'TV/1' } };
+    const { get } = await tuner({ source }, { FOYER_TUNER_URL: `http://${host}/list?token=canary` });
+    await eventually(async () => (await get('/status')).reachable === true);
+    expect(await get('/status')).to.deep.include({ channels: 1, tuners: { total: 3, inUse: 0 } });
+    expect(seen[0]).to.equal('TV/1');
+    expect(JSON.stringify([await get('/status'), await get('/channels')])).not.to.include('canary');
+  });
+
+  it('says what hinders it, keeps what it knew, and heals', async () => {
+    let mood: 'well' | 'ill' = 'ill';
+    const host = await box((request, response) => {
+      if (mood === 'ill') response.writeHead(503).end();
+      else response.end(request.url === '/discover.json' ? '{"TunerCount":4}' : '[]');
+    });
+    const { get } = await tuner({ source: { hdhomerun: { address: host } } });
+    await eventually(async () => (await get('/status')).reachable === false);
+    expect((await get('/status')).message).to.equal('the device answered 503');
+    mood = 'well';
+    await eventually(async () => (await get('/status')).reachable === true, 20_000);
+    expect(await get('/status')).to.deep.include({ tuners: { total: 4, inUse: 0 } });
+  });
+
+  it('asks no address outside the networks that are opened', async () => {
+    let asked = 0;
+    const host = await box((_request, response) => {
+      asked += 1;
+      response.end('{}');
+    });
+    const { get } = await tuner({ source: { hdhomerun: { address: host } } }, { FOYER_TUNER_NETWORKS: '[]' });
+    await eventually(async () => (await get('/status')).reachable === false);
+    expect((await get('/status')).message).to.include('not reached from here');
+    expect(asked).to.equal(0);
+  });
+
+  it('ends at SIGTERM with code 0', async () => {
+    const { process: child } = await tuner({ source: { hdhomerun: { address: '127.0.0.1:9' } } });
+    child.kill('SIGTERM');
+    const [code] = await once(child, 'exit');
+    expect(code).to.equal(0);
+  });
+});
+
+describe('findDevice', () => {
+  it('asks by broadcast and takes the address that the device gives', async () => {
+    const device = createSocket('udp4');
+    device.bind(0, '127.0.0.1');
+    await once(device, 'listening');
+    atEnd(() => device.close());
+    const asked: Buffer[] = [];
+    device.on('message', (bytes, from) => {
+      asked.push(bytes);
+      const id = Buffer.from([0x02, 4, 0x10, 0xaa, 0x54, 0x74]);
+      const url = Buffer.from('http://127.0.0.1:5004');
+      const body = Buffer.concat([Buffer.from([0x01, 4, 0, 0, 0, 1]), id, Buffer.from([0x2a, url.length]), url]);
+      device.send(packet(3, body), from.port, from.address);
+    });
+    const { port } = device.address();
+    const found = await findDevice({ deviceId: '10aa5474', address: '127.0.0.1', port });
+    expect(found).to.equal('http://127.0.0.1:5004');
+    expect(asked[0]?.toString('hex')).to.match(/^0002000c0104000000010204[0-9a-f]{8}[0-9a-f]{8}$/);
+    expect(await findDevice({ deviceId: 'ffffffff', address: '127.0.0.1', port, timeoutMs: 200 })).to.equal(undefined);
+  });
+
+  it('takes no reply that is cut or changed', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
+        expect(readReply(Buffer.from(bytes))).to.equal(undefined);
+      }),
+    );
+  });
+});
+
+describe('readPlaylist', () => {
+  it('reads names with commas and quotes, groups, radio, and leaves files out', () => {
+    const text = [
+      '\uFEFF#EXTM3U x-tvg-url="http://a/g.xml,http://b/g.xml"',
+      '#EXTINF:-1 tvg-id="one.de" tvg-logo="http://l/1.png" group-title="News, local",One, and only',
+      '#EXTVLCOPT:http-user-agent=x',
+      'https://s/1.m3u8',
+      '#EXTINF:0 radio="true",Radio',
+      '#EXTGRP:Music',
+      'udp://239.0.0.1:1234',
+      '#EXTINF:0,Secret',
+      'file:///etc/passwd',
+    ].join('\r\n');
+    const { entries, guides, skipped } = readPlaylist(text);
+    expect(guides).to.deep.equal(['http://a/g.xml', 'http://b/g.xml']);
+    expect(skipped).to.equal(1);
+    expect(entries).to.deep.equal([
+      {
+        name: 'One, and only',
+        url: 'https://s/1.m3u8',
+        radio: false,
+        guideId: 'one.de',
+        group: 'News, local',
+        logo: 'http://l/1.png',
+      },
+      { name: 'Radio', url: 'udp://239.0.0.1:1234', radio: true, group: 'Music' },
+    ]);
+  });
+
+  it('refuses what is no playlist', () => {
+    expect(() => readPlaylist('<html>')).to.throw(NotAPlaylist);
+  });
+
+  it('never throws otherwise, whatever the lines hold', () => {
+    fc.assert(fc.property(fc.string(), (text) => readPlaylist(`#EXTM3U ${text}`).entries.length >= 0));
+  });
+});
+
+describe('chosen', () => {
+  const channel = (number: string, name: string) => ({ number, name, url: '', hd: false, radio: false });
+  const all = [channel('1', 'ARD'), channel('2.1', 'ZDF/neo'), channel('9', '(shop)')];
+
+  it('takes by name or number, leaves out, and numbers anew', () => {
+    const choice = { include: ['*ard*', '2.*', '(shop)'], exclude: ['9'], numbering: 'sequential' } as const;
+    expect(chosen(all, choice).map(({ number, name }) => [number, name])).to.deep.equal([
+      ['1', 'ARD'],
+      ['2', 'ZDF/neo'],
+    ]);
+  });
+
+  it('takes all when nothing is named', () => {
+    expect(chosen(all, { include: [], exclude: [], numbering: 'source' })).to.have.length(3);
+  });
+});

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+
+const json = z.string().transform((text, context): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    context.addIssue({ code: 'custom', message: 'not JSON' });
+    return z.NEVER;
+  }
+});
+
+const globs = z.array(z.string()).default([]);
+
+/** What of a TunerDevice's spec the pod acts on; addresses that hold a credential come as FOYER_TUNER_URL. */
+const Spec = z.object({
+  displayName: z.string().optional(),
+  source: z.object({
+    hdhomerun: z.object({ address: z.string().optional(), deviceId: z.string().optional() }).optional(),
+    m3u: z
+      .object({ url: z.string().optional(), maxStreams: z.number().int().default(1), userAgent: z.string().optional() })
+      .optional(),
+  }),
+  channels: z
+    .object({ include: globs, exclude: globs, numbering: z.enum(['source', 'sequential']).default('source') })
+    .prefault({}),
+});
+export type TunerSpec = z.output<typeof Spec>;
+
+/** Home networks: a tuner stands in one. */
+const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
+
+const Environment = z.object({
+  FOYER_TUNER_SPEC: json.pipe(Spec),
+  FOYER_TUNER_URL: z.url().optional(),
+  /** CIDRs that the device may be in, beside the internet. */
+  FOYER_TUNER_NETWORKS: json.pipe(z.array(z.string())).prefault(JSON.stringify(PRIVATE)),
+  FOYER_TUNER_REFRESH_HOURS: z.coerce.number().min(0.001).max(168).default(24),
+  FOYER_HOST: z.string().default('127.0.0.1'),
+  FOYER_PORT: z.coerce.number().int().min(0).max(65535).default(8081),
+  FOYER_METRICS_PORT: z.coerce.number().int().min(0).max(65535).default(0),
+  FOYER_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+});
+
+export interface TunerConfig {
+  spec: TunerSpec;
+  /** Address of the playlist. */
+  url: string | undefined;
+  networks: string[];
+  refreshMs: number;
+  host: string;
+  port: number;
+  metricsPort: number;
+  logLevel: string;
+}
+
+/** Throws with the names of what is wrong, never with values. */
+export function readTunerConfig(environment: NodeJS.ProcessEnv = process.env): TunerConfig {
+  const parsed = Environment.safeParse(environment);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.code}`);
+    throw new Error(`configuration: ${faults.join('; ')}`);
+  }
+  const e = parsed.data;
+  return {
+    spec: e.FOYER_TUNER_SPEC,
+    url: e.FOYER_TUNER_URL ?? e.FOYER_TUNER_SPEC.source.m3u?.url,
+    networks: e.FOYER_TUNER_NETWORKS,
+    refreshMs: e.FOYER_TUNER_REFRESH_HOURS * 3_600_000,
+    host: e.FOYER_HOST,
+    port: e.FOYER_PORT,
+    metricsPort: e.FOYER_METRICS_PORT,
+    logLevel: e.FOYER_LOG_LEVEL,
+  };
+}

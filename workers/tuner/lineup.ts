@@ -1,0 +1,44 @@
+// What a source of live television offers.
+import picomatch from 'picomatch';
+
+export interface Channel {
+  number: string;
+  name: string;
+  url: string;
+  group?: string;
+  logo?: string;
+  /** Id in a guide. */
+  guideId?: string;
+  hd: boolean;
+  radio: boolean;
+}
+
+export interface Lineup {
+  channels: Channel[];
+  /** Streams at once. */
+  tuners: number;
+  /** Channels left out because they are encrypted. */
+  encrypted: number;
+  device?: { id: string; model: string; firmware: string; name: string };
+}
+
+export interface ChannelChoice {
+  include: readonly string[];
+  exclude: readonly string[];
+  numbering: 'source' | 'sequential';
+}
+
+/** The wanted channels, by name or number, numbered as asked. */
+export function chosen(channels: readonly Channel[], { include, exclude, numbering }: ChannelChoice): Channel[] {
+  const taken = matcher(include.length > 0 ? include : ['*']);
+  const left = matcher(exclude);
+  const wanted = channels.filter((channel) => taken(channel) && !left(channel));
+  if (numbering === 'source') return wanted;
+  return wanted.map((channel, index) => ({ ...channel, number: String(index + 1) }));
+}
+
+/** Names hold dots, slashes and brackets of their own: only `*`, `?` and classes mean something. */
+function matcher(globs: readonly string[]): (channel: Channel) => boolean {
+  const tests = globs.map((glob) => picomatch(glob, { nocase: true, dot: true, noextglob: true, bash: true }));
+  return ({ name, number }) => tests.some((test) => test(name) || test(number));
+}
