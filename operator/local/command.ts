@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { type Format, printStatus } from '../status-print.ts';
 import { nodeArguments } from './desired.ts';
 import { readJson } from './files.ts';
 import { BadFiles, LocalOperator } from './local-operator.ts';
@@ -11,7 +12,6 @@ import { until } from './server-client.ts';
 import { Source } from './source.ts';
 import { freePort, portIsFree, State } from './state.ts';
 import { readStatus } from './status-file.ts';
-import { type Format, printStatus } from './status-print.ts';
 
 export interface RunOptions {
   file: string[];

@@ -4,8 +4,8 @@ import { parseText } from '#operator/local/documents.ts';
 import { type Place, serverEnvironment } from '#operator/local/environment.ts';
 import { type ProcessSpec, plan, specHash } from '#operator/local/process-spec.ts';
 import { type Resources, toResources } from '#operator/local/resources.ts';
-import { printStatus, valueAt } from '#operator/local/status-print.ts';
 import { type Seen, serverVerdicts } from '#operator/local/verdicts.ts';
+import { printStatus, valueAt } from '#operator/status-print.ts';
 import { readConfig } from '#platform/config.ts';
 
 const FILE = `apiVersion: foyer.media/v1alpha1

@@ -1,8 +1,8 @@
 // `operator local status`, in the columns that kubectl shows.
 import { stringify } from 'yaml';
-import { kinds } from '../schemas/kinds.ts';
-import type { Column } from '../schemas/structural.ts';
-import type { Stored } from './status-file.ts';
+import type { Stored } from './local/status-file.ts';
+import { kinds } from './schemas/kinds.ts';
+import type { Column } from './schemas/structural.ts';
 
 export type Format = 'table' | 'yaml' | 'json';
 

@@ -1,0 +1,87 @@
+// A support bundle: what is needed to understand a fault, and no secret.
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { pack } from 'tar-stream';
+import { stringify } from 'yaml';
+import type { KubeObject } from '../runtime/kube.ts';
+import type { Cluster } from './cluster.ts';
+import { diagnose, printFindings } from './doctor.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** Name inside the archive to its text. */
+export type Files = Map<string, string>;
+
+const LOG_LINES = 5000;
+const SHORTEST_SECRET = 6;
+
+/** Values of the Secrets that may be read, in the spellings in which they could turn up. */
+export function secretValues(secrets: readonly KubeObject[]): string[] {
+  const values = secrets.flatMap(({ data }) => Object.values((data ?? {}) as Record<string, string>));
+  const spelt = values.flatMap((value) => {
+    const text = Buffer.from(value, 'base64').toString('utf8');
+    const lines = text.split(/\s+|["{}[\],]/).filter((line) => line.length >= SHORTEST_SECRET * 2);
+    return [value, text.trim(), encodeURIComponent(text.trim()), ...lines];
+  });
+  const long = spelt.filter((value) => value.length >= SHORTEST_SECRET);
+  return [...new Set(long)].sort((a, b) => b.length - a.length);
+}
+
+export const redact = (text: string, values: readonly string[]): string =>
+  values.reduce((clean, value) => clean.replaceAll(value, '[secret]'), text);
+
+/** Of a Secret only which keys it has, and how long their values are. */
+function withoutData(secret: KubeObject): KubeObject {
+  const { apiVersion, kind, metadata, data = {} } = secret as KubeObject & { data?: Record<string, string> };
+  const keys = Object.entries(data).map(([key, value]) => [key, `${Buffer.byteLength(value, 'base64')} bytes`]);
+  const { annotations: _, ...rest } = metadata;
+  return { apiVersion, kind, metadata: rest, keys: Object.fromEntries(keys) };
+}
+
+const yaml = (objects: readonly KubeObject[]): string =>
+  objects.map((object) => stringify(object, { aliasDuplicateObjects: false })).join('---\n');
+
+export async function gather(cluster: Cluster, seen: Snapshot): Promise<Files> {
+  const own = { 'app.kubernetes.io/name': 'foyer' };
+  const secrets = (await cluster.list('v1', 'Secret', own)) ?? [];
+  const values = secretValues(secrets);
+  const files: Files = new Map();
+  const put = (name: string, text: string): void => void files.set(name, redact(text, values));
+  const { servers, libraries, tuners, pods, claims, events, operators = [], clusterVersion, namespace } = seen;
+  put('about.txt', `cluster ${clusterVersion}\nnamespace ${namespace}\ntaken ${new Date().toISOString()}\n`);
+  put('doctor.txt', printFindings(diagnose(seen)));
+  put('resources.yaml', yaml([...servers, ...libraries, ...tuners]));
+  put('pods.yaml', yaml([...operators, ...pods, ...claims]));
+  put('events.yaml', yaml(events));
+  put('secrets.yaml', yaml(secrets.map(withoutData)));
+  for (const [apiVersion, kind] of OBJECTS)
+    put(`${kind}.yaml`, yaml((await cluster.list(apiVersion, kind, own)) ?? []));
+  for (const { pod, container } of pods.flatMap(containersOf)) {
+    for (const previous of [false, true]) {
+      const text = await cluster.log({ pod, container, previous, tailLines: LOG_LINES });
+      if (text) put(`logs/${pod}/${container}${previous ? '.previous' : ''}.log`, text);
+    }
+  }
+  return files;
+}
+
+const OBJECTS = [
+  ['apps/v1', 'Deployment'],
+  ['apps/v1', 'StatefulSet'],
+  ['batch/v1', 'Job'],
+  ['v1', 'Service'],
+  ['networking.k8s.io/v1', 'Ingress'],
+  ['networking.k8s.io/v1', 'NetworkPolicy'],
+] as const;
+
+export function containersOf(pod: KubeObject): { pod: string; container: string }[] {
+  const { containers = [], initContainers = [] } = pod.spec as Record<string, { name: string }[]>;
+  return [...initContainers, ...containers].map(({ name }) => ({ pod: pod.metadata.name, container: name }));
+}
+
+export async function writeBundle(files: Files, path: string): Promise<void> {
+  const archive = pack();
+  for (const [name, text] of files) archive.entry({ name: `support-bundle/${name}` }, text);
+  archive.finalize();
+  await pipeline(archive, createGzip(), createWriteStream(path, { mode: 0o600 }));
+}

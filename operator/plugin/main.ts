@@ -1,0 +1,94 @@
+#!/usr/bin/env node
+// kubectl-mediaserver: `kubectl mediaserver …`, with the kubeconfig of whoever runs it.
+import { Command, Option } from 'commander';
+import type { Stored } from '../local/status-file.ts';
+import { type Format, printStatus } from '../status-print.ts';
+import { gather, writeBundle } from './bundle.ts';
+import { Cluster, type ClusterOptions, Refused } from './cluster.ts';
+import { diagnose, printFindings } from './doctor.ts';
+import { printLogs } from './logs.ts';
+import { forwardApi, setupLink } from './open.ts';
+import { serverOf, takeSnapshot } from './snapshot.ts';
+
+const program = new Command('kubectl-mediaserver')
+  .description('Looks after Foyer media servers of a cluster.')
+  .option('-n, --namespace <name>', "namespace; default: the context's")
+  .option('--context <name>', 'context of the kubeconfig')
+  .option('--kubeconfig <file>', 'kubeconfig; default: KUBECONFIG, or ~/.kube/config');
+
+const cluster = (): Cluster => new Cluster(program.opts<ClusterOptions>());
+const say = (text: string): void => void process.stdout.write(text);
+
+async function find(reader: Cluster, name?: string) {
+  const servers = (await reader.foyer('MediaServer')) ?? [];
+  return serverOf({ servers, namespace: reader.namespace }, name);
+}
+
+program
+  .command('status')
+  .description('Show servers, libraries and tuners, and what is wrong with them.')
+  .addOption(new Option('-o, --output <format>', 'format').choices(['table', 'yaml', 'json']).default('table'))
+  .action(async ({ output }: { output: Format }) => {
+    const reader = cluster();
+    const lists = await Promise.all(['MediaServer', 'Library', 'TunerDevice'].map((kind) => reader.foyer(kind)));
+    const items = lists.flatMap((list) => list ?? []).map((item) => ({ status: {}, ...item }) as unknown as Stored);
+    say(printStatus(items, output));
+  });
+
+program
+  .command('open [server]')
+  .description('Open a way to the server from this machine, and print its address.')
+  .option('-p, --port <number>', 'local port; 0 takes a free one', Number, 8080)
+  .action(async (name: string | undefined, { port }: { port: number }) => {
+    const reader = cluster();
+    const server = await find(reader, name);
+    const base = await forwardApi(reader, server, port);
+    const link = await setupLink(reader, server, base);
+    say(`${base}\n${link ? `setup ${link}\n` : ''}`);
+  });
+
+program
+  .command('doctor')
+  .description('Say what hinders the servers of the namespace, and what to do.')
+  .action(async () => {
+    const findings = diagnose(await takeSnapshot(cluster()));
+    say(printFindings(findings));
+    if (findings.some(({ state }) => state === 'fault')) process.exitCode = 1;
+  });
+
+program
+  .command('logs [server] [component]')
+  .description('Print the logs of a server: all of it, or api, workers, transcode, postgres …')
+  .option('-f, --follow', 'go on with what comes')
+  .option('--previous', 'of the containers before the present ones')
+  .option('--tail <lines>', 'of each container', Number, 200)
+  .action(async (name: string | undefined, component: string | undefined, wish: { tail: number }) => {
+    const reader = cluster();
+    const server = await find(reader, name);
+    await printLogs(reader, server, component ? { ...wish, component } : wish);
+  });
+
+program
+  .command('support-bundle')
+  .description('Write resources, events and logs, without secrets, into one archive.')
+  .option('-o, --output <file>', 'archive', 'support-bundle.tar.gz')
+  .action(async ({ output }: { output: string }) => {
+    const reader = cluster();
+    const files = await gather(reader, await takeSnapshot(reader));
+    await writeBundle(files, output);
+    say(`${output}: ${files.size} files\n`);
+  });
+
+/** Ours, or the cluster's: nobody who asks for help wants a stack. */
+function wordsOf(error: Error): string {
+  if (error instanceof Refused) return error.message;
+  const { cause, message } = error as Error & { cause?: Error };
+  return `the cluster could not be asked: ${cause?.message ?? message}`;
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.stderr.write(`${wordsOf(error as Error)}\n`);
+  process.exitCode = 1;
+}

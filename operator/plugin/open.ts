@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import type { KubeObject } from '../runtime/kube.ts';
+import type { MediaServerStatus } from '../schemas/media-server.ts';
+import { type Cluster, Refused } from './cluster.ts';
+
+const API_PORT = 8080;
+
+/** A way from this machine to the server's API, through the API server; lasts until the process ends. */
+export async function forwardApi(cluster: Cluster, server: KubeObject, port: number): Promise<string> {
+  await readyPod(cluster, server);
+  const local = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    readyPod(cluster, server)
+      .then((pod) => cluster.forward(pod, API_PORT, { to: socket, from: socket }))
+      .catch(() => socket.destroy());
+  });
+  local.listen(port, '127.0.0.1');
+  await once(local, 'listening');
+  return `http://127.0.0.1:${(local.address() as AddressInfo).port}`;
+}
+
+/** Asked for at each connection, so that a pod that is replaced does not end the way. */
+async function readyPod(cluster: Cluster, { metadata }: KubeObject): Promise<string> {
+  const labels = { 'app.kubernetes.io/instance': metadata.name, 'app.kubernetes.io/component': 'api' };
+  const pods = (await cluster.list('v1', 'Pod', labels)) ?? [];
+  const ready = pods.find((pod) => {
+    const { conditions = [] } = pod.status as { conditions?: { type: string; status: string }[] };
+    return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  });
+  if (!ready) throw new Refused(`no API pod of ${metadata.name} is ready; see: kubectl mediaserver doctor`);
+  return ready.metadata.name;
+}
+
+/** The setup link while no owner exists; undefined afterwards, or when the Secret may not be read. */
+export async function setupLink(cluster: Cluster, server: KubeObject, base: string): Promise<string | undefined> {
+  const name = (server.status as MediaServerStatus | undefined)?.claim?.secretName;
+  const secrets = name ? await cluster.list('v1', 'Secret') : undefined;
+  const secret = secrets?.find(({ metadata }) => metadata.name === name);
+  const code = (secret?.data as Record<string, string> | undefined)?.code;
+  return code ? `${base}/setup#claim=${Buffer.from(code, 'base64').toString('utf8')}` : undefined;
+}

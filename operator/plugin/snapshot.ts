@@ -1,0 +1,58 @@
+import type { KubeObject } from '../runtime/kube.ts';
+import { type Cluster, Refused } from './cluster.ts';
+
+/** Everything that a diagnosis looks at; undefined is what may not be read. */
+export interface Snapshot {
+  clusterVersion: string;
+  namespace: string;
+  crds: KubeObject[] | undefined;
+  operators: KubeObject[] | undefined;
+  servers: KubeObject[];
+  libraries: KubeObject[];
+  tuners: KubeObject[];
+  pods: KubeObject[];
+  claims: KubeObject[];
+  storageClasses: KubeObject[] | undefined;
+  ingressClasses: KubeObject[] | undefined;
+  nodes: KubeObject[] | undefined;
+  /** Of the newest first. */
+  events: KubeObject[];
+}
+
+const OPERATOR = { 'app.kubernetes.io/name': 'foyer', 'app.kubernetes.io/component': 'operator' };
+
+export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
+  const [servers, libraries, tuners] = await Promise.all(
+    ['MediaServer', 'Library', 'TunerDevice'].map((kind) => cluster.foyer(kind)),
+  );
+  const crds = await cluster.listAll('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
+  const own = { 'app.kubernetes.io/name': 'foyer' };
+  const events = (await cluster.list('v1', 'Event')) ?? [];
+  const lastSeen = ({ lastTimestamp, eventTime, metadata }: KubeObject): string =>
+    ((lastTimestamp ?? eventTime) as string | undefined) ?? metadata.creationTimestamp ?? '';
+  return {
+    clusterVersion: await cluster.version(),
+    namespace: cluster.namespace,
+    crds: crds?.filter(({ metadata }) => metadata.name.endsWith('.foyer.media')),
+    operators: await cluster.list('apps/v1', 'Deployment', OPERATOR),
+    servers: servers ?? [],
+    libraries: libraries ?? [],
+    tuners: tuners ?? [],
+    pods: (await cluster.list('v1', 'Pod', own)) ?? [],
+    claims: (await cluster.list('v1', 'PersistentVolumeClaim')) ?? [],
+    storageClasses: await cluster.listAll('storage.k8s.io/v1', 'StorageClass'),
+    ingressClasses: await cluster.listAll('networking.k8s.io/v1', 'IngressClass'),
+    nodes: await cluster.listAll('v1', 'Node'),
+    events: events.sort((a, b) => lastSeen(b).localeCompare(lastSeen(a))),
+  };
+}
+
+/** The named server, or the only one of the namespace. */
+export function serverOf({ servers, namespace }: Pick<Snapshot, 'servers' | 'namespace'>, name?: string): KubeObject {
+  if (name === undefined && servers.length === 1 && servers[0]) return servers[0];
+  const found = servers.find(({ metadata }) => metadata.name === name);
+  if (found) return found;
+  const there = servers.map(({ metadata }) => metadata.name).join(', ') || 'none';
+  const asked = name === undefined ? 'name one' : `no MediaServer ${name}`;
+  throw new Refused(`${asked}: namespace ${namespace} has ${there}`);
+}

@@ -1,0 +1,135 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { redact, secretValues, writeBundle } from '#operator/plugin/bundle.ts';
+import { diagnose, printFindings } from '#operator/plugin/doctor.ts';
+import { type Snapshot, serverOf } from '#operator/plugin/snapshot.ts';
+import type { KubeObject } from '#operator/runtime/kube.ts';
+import { temporaryFolder } from '#support/stores.ts';
+
+const object = (kind: string, name: string, rest: object = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind,
+  metadata: { name, generation: 1 },
+  ...rest,
+});
+const condition = (type: string, status: string, said: object = {}) => ({
+  ...{ type, status, reason: 'AllReady', message: '' },
+  ...said,
+});
+const crds = ['mediaservers', 'libraries', 'tunerdevices'].map((name) => object('X', `${name}.foyer.media`));
+const well: Snapshot = {
+  clusterVersion: 'v1.34.4',
+  namespace: 'media',
+  crds,
+  operators: [object('Deployment', 'foyer-operator', { status: { readyReplicas: 1 } })],
+  servers: [
+    object('MediaServer', 'home', {
+      spec: { transcode: {} },
+      status: { observedGeneration: 1, conditions: [condition('Ready', 'True'), condition('Degraded', 'False')] },
+    }),
+  ],
+  libraries: [],
+  tuners: [],
+  pods: [],
+  claims: [],
+  storageClasses: [],
+  ingressClasses: [],
+  nodes: [],
+  events: [],
+};
+const faults = (seen: Partial<Snapshot>) => diagnose({ ...well, ...seen }).filter(({ state }) => state !== 'ok');
+
+describe('kubectl mediaserver doctor', () => {
+  it('finds nothing where all is well', () => {
+    expect(faults({})).to.deep.equal([]);
+  });
+
+  it('names what is not installed', () => {
+    expect(faults({ crds: crds.slice(1) })[0]?.message).to.include('MediaServer not installed');
+  });
+
+  it('tells each bad condition with what to do, and nothing of the good ones', () => {
+    const bad = [
+      condition('Ready', 'False', { reason: 'DatabaseUnreachable', message: 'no answer: check' }),
+      condition('Degraded', 'True', { reason: 'X' }),
+    ];
+    const found = faults({
+      servers: [object('MediaServer', 'home', { spec: {}, status: { observedGeneration: 1, conditions: bad } })],
+    });
+    expect(found.map(({ state, message }) => [state, message])).to.deep.equal([
+      ['fault', 'Ready: DatabaseUnreachable'],
+      ['warning', 'Degraded: X'],
+    ]);
+    expect(found[0]?.advice).to.equal('no answer: check');
+  });
+
+  it('tells a crash loop, a pod that no node takes, a claim without a volume', () => {
+    const looping = object('Pod', 'home-api-1', {
+      status: {
+        containerStatuses: [
+          {
+            name: 'api',
+            restartCount: 7,
+            state: { waiting: { reason: 'CrashLoopBackOff' } },
+            lastState: { terminated: { exitCode: 1 } },
+          },
+        ],
+      },
+    });
+    const unplaced = object('Pod', 'home-transcode-0', {
+      status: { conditions: [{ type: 'PodScheduled', status: 'False', message: 'Insufficient nvidia.com/gpu' }] },
+    });
+    const claims = [object('PersistentVolumeClaim', 'data', { status: { phase: 'Pending' } })];
+    const text = printFindings(faults({ pods: [looping, unplaced], claims }));
+    expect(text).to.include('ended 7 times (exit 1)').and.include('--previous');
+    expect(text).to.include('Insufficient nvidia.com/gpu').and.include('no default StorageClass');
+  });
+
+  it('tells a device that no node offers, and an ingress class that is not there', () => {
+    const spec = { transcode: { accelerator: { resourceName: 'nvidia.com/gpu' } }, ingress: { className: 'nginx' } };
+    const text = printFindings(faults({ servers: [{ ...(well.servers[0] as KubeObject), spec }] }));
+    expect(text).to.include('no node offers nvidia.com/gpu').and.include('no ingress class nginx');
+  });
+});
+
+describe('serverOf', () => {
+  it('takes the only one, and says which there are', () => {
+    expect(serverOf(well).metadata.name).to.equal('home');
+    expect(() => serverOf(well, 'work')).to.throw('no MediaServer work: namespace media has home');
+    expect(() => serverOf({ ...well, servers: [] })).to.throw('name one');
+  });
+});
+
+describe('support bundle', () => {
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const secret = object('Secret', 'home-postgres', {
+    data: { password: base64('p@ss word/1'), 'keys.json': base64('{"key":"c2VjcmV0LWNhbmFyeQ=="}') },
+  });
+
+  it('takes secret values out in every spelling', () => {
+    const values = secretValues([secret]);
+    const text = `a p@ss word/1 b ${encodeURIComponent('p@ss word/1')} c ${base64('p@ss word/1')} d c2VjcmV0LWNhbmFyeQ==`;
+    expect(redact(text, values)).to.equal('a [secret] b [secret] c [secret] d [secret]');
+  });
+
+  it('is an archive that only its owner may read', async () => {
+    const path = join(temporaryFolder('bundle'), 'b.tar.gz');
+    await writeBundle(new Map([['about.txt', 'hello']]), path);
+    expect(gunzipSync(readFileSync(path)).toString('latin1'))
+      .to.include('support-bundle/about.txt')
+      .and.include('hello');
+  });
+});
+
+describe('kubectl-mediaserver', () => {
+  it('says what is missing without a kubeconfig, without a stack', () => {
+    const main = join(import.meta.dirname, '../../../operator/plugin/main.ts');
+    const env = { PATH: process.env.PATH ?? '', HOME: '/nonexistent' };
+    const { status, stderr } = spawnSync(process.execPath, [main, 'status'], { env, encoding: 'utf8' });
+    expect(status).to.equal(1);
+    expect(stderr).to.not.include('    at ');
+  });
+});
