@@ -1,9 +1,12 @@
+import { storageHealth } from '#areas/storage/public.ts';
+import { transcodeHealth } from '#areas/streaming/public.ts';
 import type { Deps } from '#kernel/endpoint.ts';
 import type { Config } from '#platform/config.ts';
 import { connectDatabase } from '#platform/db.ts';
 import { readKeys } from '#platform/keys.ts';
 import type { Log } from '#platform/log.ts';
 import { connectObjects } from '#platform/objects.ts';
+import { queueHealth } from '#platform/queue.ts';
 import { connectRedis } from '#platform/redis.ts';
 import { createSettings } from '#platform/settings.ts';
 import { createVitals } from '#platform/vitals.ts';
@@ -16,6 +19,13 @@ export async function connectDeps(config: Config, log: Log, draining: AbortSigna
   const objects = connectObjects(config.objectsUrl);
   const settings = createSettings({ config, db, redis, log });
   await settings.reload().catch((error: Error) => log.warn({ err: error.message }, 'settings not read yet'));
-  const vitals = createVitals({ db, redis, objects });
+  const vitals = createVitals(
+    { db, redis, objects },
+    {
+      queue: () => queueHealth(db),
+      transcode: () => transcodeHealth({ redis, settings }),
+      storage: () => storageHealth(config),
+    },
+  );
   return { config, db, redis, objects, keys, log, settings, vitals, draining };
 }

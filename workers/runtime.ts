@@ -2,12 +2,10 @@ import { EventEmitter, once } from 'node:events';
 import { Logger, parseCronItems, type Runner, run, type WorkerEvents } from 'graphile-worker';
 import pg from 'pg';
 import { type JobName, type JobSpec, jobs, type Queue, queues } from '#platform/jobs.ts';
-import { enqueue, taskOf } from '#platform/queue.ts';
+import { ALIVE, enqueue, taskOf } from '#platform/queue.ts';
 import { runJob } from './run-job.ts';
 import type { Handlers, WorkerDeps } from './work.ts';
 
-/** Class id of the advisory locks by which a living pool is known. */
-const ALIVE = 4711;
 const SWEEP_MS = 1000;
 
 /** Lanes: interactive work and deliveries never wait behind a scan, nor a scan behind an analysis. */

@@ -4,11 +4,14 @@ import type { Objects } from './objects.ts';
 import type { Redis } from './redis.ts';
 
 export type Store = 'database' | 'redis' | 'objects';
-export type StoreState = 'ok' | 'down';
+/** What works behind the API; `off` is not configured and harms nothing. */
+export type Part = 'queue' | 'transcode' | 'storage';
+export type State = 'ok' | 'degraded' | 'down' | 'off';
+export type Probes = Record<Part, () => Promise<State>>;
 
 /** What this process last saw of its stores. Answers come from memory, so a hung store never hangs a probe. */
 export interface Vitals {
-  state(store: Store): StoreState;
+  state(what: Store | Part): State;
   /** Postgres was reached since the start. */
   databaseSeen(): boolean;
   /** Every migration of this build has run. */
@@ -30,38 +33,47 @@ function withLimit<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, limit]);
 }
 
+type Watched = Store | Part;
+
 interface Steady {
-  states: Record<Store, StoreState>;
-  probe: (store: Store, work: () => Promise<unknown>) => Promise<void>;
+  state(what: Watched): State;
+  note(what: Watched, state: State): void;
 }
 
-/** States that change only after two looks agree; the first sight of Postgres counts at once. */
+/** States that change only after two looks agree; the first sight of each counts at once. */
 function steadyStates(): Steady {
-  const states: Record<Store, StoreState> = { database: 'down', redis: 'ok', objects: 'ok' };
-  const against: Record<Store, number> = { database: 0, redis: 0, objects: 0 };
-  let seen = false;
-  const note = (store: Store, state: StoreState): void => {
-    against[store] = state === states[store] ? 0 : against[store] + 1;
-    const first = store === 'database' && !seen && state === 'ok';
-    if (!first && against[store] < HOLDS_FOR) return;
-    states[store] = state;
-    against[store] = 0;
-    seen ||= first;
-  };
+  const known = new Map<Watched, { state: State; against: number }>();
   return {
-    states,
-    probe: async (store, work) => {
-      const state = await withLimit(work()).then(
-        () => 'ok' as const,
-        () => 'down' as const,
-      );
-      note(store, state);
+    state: (what) => known.get(what)?.state ?? (what === 'database' ? 'down' : 'ok'),
+    note: (what, state) => {
+      const before = known.get(what);
+      const against = before && before.state !== state ? before.against + 1 : 0;
+      if (!before || against >= HOLDS_FOR) known.set(what, { state, against: 0 });
+      else known.set(what, { state: before.state, against });
     },
   };
 }
 
-export function createVitals({ db, redis, objects }: { db: Db; redis: Redis; objects: Objects }): Vitals {
-  const { states, probe } = steadyStates();
+/** One look at a time: a store or a disk that hangs is down, and no second look is hung up behind the first. */
+function lookAt(look: () => Promise<State>): () => Promise<State> {
+  let hanging = false;
+  return async () => {
+    if (hanging) return 'down';
+    hanging = true;
+    const looked = look()
+      .catch((): State => 'down')
+      .finally(() => {
+        hanging = false;
+      });
+    return withLimit(looked).catch((): State => 'down');
+  };
+}
+
+export function createVitals(
+  { db, redis, objects }: { db: Db; redis: Redis; objects: Objects },
+  parts: Probes,
+): Vitals {
+  const steady = steadyStates();
   let databaseSeen = false;
   let schemaCurrent = false;
   let setupComplete: boolean | undefined;
@@ -72,12 +84,14 @@ export function createVitals({ db, redis, objects }: { db: Db; redis: Redis; obj
     const row = await db('server_state').first<{ setup_completed_at: Date | null } | undefined>('setup_completed_at');
     setupComplete = Boolean(row?.setup_completed_at);
   };
+  const looks = Object.entries({
+    database: () => database().then((): State => 'ok'),
+    redis: () => redis.ping().then((): State => 'ok'),
+    objects: () => objects.stat('foyer-artwork', 'vitals').then((): State => 'ok'),
+    ...parts,
+  }).map(([what, probe]) => ({ what: what as Watched, probe: lookAt(probe) }));
   const look = async (): Promise<void> => {
-    await Promise.all([
-      probe('database', database),
-      probe('redis', () => redis.ping()),
-      probe('objects', () => objects.stat('foyer-artwork', 'vitals')),
-    ]);
+    await Promise.all(looks.map(async ({ what, probe }) => steady.note(what, await probe())));
   };
   let looking = false;
   const timer = setInterval(() => {
@@ -89,7 +103,7 @@ export function createVitals({ db, redis, objects }: { db: Db; redis: Redis; obj
   }, EVERY_MS);
   timer.unref();
   return {
-    state: (store) => states[store],
+    state: (what) => steady.state(what),
     databaseSeen: () => databaseSeen,
     schemaCurrent: () => schemaCurrent,
     setupComplete: () => setupComplete,

@@ -10,11 +10,13 @@ export function notReadyFor({ vitals, draining }: Pick<Deps, 'vitals' | 'drainin
   return vitals.schemaCurrent() ? undefined : 'schema';
 }
 
-/** Unavailable without Postgres, degraded without another store; from memory. */
+const CHECKS = ['database', 'redis', 'objects', 'queue', 'transcode', 'storage'] as const;
+
+/** Unavailable without Postgres, degraded without another store or part; from memory. */
 export function healthOf({ vitals }: Pick<Deps, 'vitals'>, now: Date): ServerHealth {
-  const checks = (['database', 'redis', 'objects'] as const).map((name) => ({ name, state: vitals.state(name) }));
+  const checks = CHECKS.map((name) => ({ name, state: vitals.state(name) }));
   const off = (['subtitles', 'mail'] as const).map((name) => ({ name, state: 'off' as const }));
-  const degraded = checks.some((check) => check.state !== 'ok');
+  const degraded = checks.some(({ state }) => state === 'degraded' || state === 'down');
   const status = vitals.state('database') === 'down' ? 'unavailable' : degraded ? 'degraded' : 'ok';
   return { status, checks: [...checks, ...off], time: now.toISOString() };
 }

@@ -1,13 +1,13 @@
-import { access, constants } from 'node:fs/promises';
+import { unreadableRoots } from '#areas/storage/public.ts';
 import { transcodeSlots } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
+import { queueHealth } from '#platform/queue.ts';
 import { type CheckId, checkIds, type SetupCheck } from './setup.schemas.ts';
 
 type Found = Pick<SetupCheck, 'state' | 'summary'> & { hint?: string };
 type Check = (call: Call) => Promise<Found>;
 
 const LIMIT_MS = 15_000;
-const ALIVE = 4711; // class of the advisory locks by which workers are known
 
 const ok = (summary: string): Found => ({ state: 'ok', summary });
 const skipped = (summary: string): Found => ({ state: 'skipped', summary });
@@ -32,11 +32,7 @@ const checks: Record<CheckId, Check> = {
       : failed('What was written is not there', 'Look at the object store');
   },
   async workers({ deps }) {
-    const found = await deps.db.raw<{ rows: { n: number }[] }>(
-      `select count(*)::int as n from pg_locks where locktype = 'advisory' and granted and objsubid = 2 and classid = ${ALIVE}`,
-    );
-    const workers = found.rows[0]?.n ?? 0;
-    return workers > 0
+    return (await queueHealth(deps.db)) !== 'down'
       ? ok('A worker is there')
       : failed('No worker is there', 'Start a worker: nothing is scanned without one');
   },
@@ -47,14 +43,7 @@ const checks: Record<CheckId, Check> = {
   },
   'speech-model': async () => skipped('No speech model is configured'),
   async storage({ deps }) {
-    const away = [];
-    for (const root of deps.config.mediaRoots) {
-      const there = await access(root.path, constants.R_OK).then(
-        () => true,
-        () => false,
-      );
-      if (!there) away.push(root.name);
-    }
+    const away = await unreadableRoots(deps.config);
     if (away.length > 0) return failed(`Not readable: ${away.join(', ')}`, 'Look at the mounts and their permissions');
     return deps.config.mediaRoots.length > 0
       ? ok('Every media folder is readable')

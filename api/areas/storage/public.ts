@@ -1,1 +1,2 @@
+export { storageHealth, unreadableRoots } from './health.ts';
 export { findStorages, isBelow, isFolder, type Place, placeInStorage, type Storage } from './roots.ts';

@@ -2,6 +2,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { type Redis, withoutFail } from '#platform/redis.ts';
+import type { Settings } from '#platform/settings.ts';
 import { countWorkerSlots, offerSession } from './offers.store.ts';
 import { planOf, type StreamWish, segmentAt } from './plan.ts';
 import { choosePrerolls, type PrerollWish, prerollRules } from './preroll.ts';
@@ -93,6 +94,18 @@ export async function transcodeSlots(db: Db, redis: Redis): Promise<TranscodeSlo
   const { used, waiting } = await countSlots(db);
   const total = await countWorkerSlots(redis);
   return { total: Math.max(total ?? 0, used), used, waiting };
+}
+
+/** Off when no worker is wanted, down when none is there or known. */
+export async function transcodeHealth({
+  redis,
+  settings,
+}: {
+  redis: Redis;
+  settings: Settings;
+}): Promise<'ok' | 'down' | 'off'> {
+  if (settings.get('transcode.maxWorkers') === 0) return 'off';
+  return (await countWorkerSlots(redis)) ? 'ok' : 'down';
 }
 
 export type PrerollAsk = Pick<PrerollWish, 'libraryId' | 'itemType' | 'resumes'>;

@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs';
 import { expect } from 'chai';
 import { type Api, startApi } from '#support/api.ts';
 
@@ -19,7 +20,31 @@ describe('Server', () => {
   it('is alive, ready and healthy', async () => {
     expect((await api.anyone.getServerLiveness()).body).to.deep.equal({ status: 'ok' });
     expect((await api.anyone.getServerReadiness()).body).to.deep.equal({ status: 'ok' });
-    expect((await api.anyone.getServerHealth()).body.status).to.equal('ok');
+  });
+
+  it('tells health: what works, what is off, and degraded while nobody does the work', async () => {
+    const { body } = await api.anyone.getServerHealth();
+    const states = Object.fromEntries(body.checks.map(({ name, state }) => [name, state]));
+    const without = { queue: 'down', transcode: 'down', subtitles: 'off', mail: 'off' };
+    expect(states).to.deep.equal({ database: 'ok', redis: 'ok', objects: 'ok', storage: 'ok', ...without });
+    expect(body.status).to.equal('degraded');
+  });
+
+  it('tells storage after two looks at a folder that went away, and when it is back', async () => {
+    const states = async () => {
+      const { body } = await api.anyone.getServerHealth();
+      return body.checks.find(({ name }) => name === 'storage')?.state;
+    };
+    const [root] = api.deps.config.mediaRoots;
+    renameSync(root?.path ?? '', `${root?.path}.away`);
+    await api.deps.vitals.look();
+    expect(await states()).to.equal('ok');
+    await api.deps.vitals.look();
+    expect(await states()).to.equal('down');
+    renameSync(`${root?.path}.away`, root?.path ?? '');
+    await api.deps.vitals.look();
+    await api.deps.vitals.look();
+    expect(await states()).to.equal('ok');
   });
 
   it('describes itself in OpenAPI 3.1, the same bytes each time and 304 to who has them', async () => {
