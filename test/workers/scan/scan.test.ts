@@ -261,6 +261,8 @@ describe('library.scan of films', function () {
       ['corrupt', 'Magic (2005).avi', 'codec-refused'],
     ]);
     expect((await shown(place)).map(([, title]) => title)).to.deep.equal(['Good', 'Half']);
+    const [half] = (await place.files()).filter(({ path }) => path.includes('Half'));
+    expect(first.issues.map(({ item_id }) => item_id)).to.deep.equal([null, half?.item_id, null, null]);
     const again = await place.scan();
     expect(again.counts).to.include({ probed: 0, unreadable: 3 });
     await place.put('Bad (2002)/Bad (2002).mkv', 'h264-base.mkv');

@@ -35,7 +35,7 @@ export interface ScanSeen {
   folders: { folderId: string; state: string; reason?: string; files: number; missing: number }[];
   guard: { decision: string; wouldMiss: number; supersededBy?: string } | null;
   resumes: number;
-  issues: { kind: string; path: string; detail: string | null }[];
+  issues: { kind: string; path: string; detail: string | null; item_id: string | null }[];
 }
 
 export interface ItemSeen {
@@ -155,6 +155,6 @@ export async function seen(api: Api, id: string): Promise<ScanSeen> {
   const issues = await db('scan_issues')
     .where({ scan_id: id })
     .orderBy(['kind', 'path'])
-    .select<ScanSeen['issues']>('kind', 'path', 'detail');
+    .select<ScanSeen['issues']>('kind', 'path', 'detail', 'item_id');
   return { ...row, issues };
 }

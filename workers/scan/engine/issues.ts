@@ -33,7 +33,7 @@ export function issueOfFault(fault: ProbeFault): IssueKind {
   return KINDS[fault] ?? 'corrupt';
 }
 
-/** Rows of a scan's issues and their count, in the caller's transaction. A resume does not tell the same twice. */
+/** Rows of a scan's issues and their count, in the caller's transaction, after its items. A resume does not tell the same twice. */
 export async function writeIssues(db: Db, scanId: string, issues: readonly Issue[]): Promise<void> {
   if (issues.length === 0) return;
   const rows = issues.map((issue) => ({
@@ -43,8 +43,9 @@ export async function writeIssues(db: Db, scanId: string, issues: readonly Issue
     detail: issue.detail?.slice(0, 500),
   }));
   await db.raw(
-    `insert into scan_issues (id, scan_id, kind, folder_id, path, detail)
-     select r.id, ?, r.kind, r.folder_id, r.path, r.detail
+    `insert into scan_issues (id, scan_id, kind, folder_id, path, detail, item_id)
+     select r.id, ?, r.kind, r.folder_id, r.path, r.detail,
+       (select f.item_id from media_files f where f.folder_id = r.folder_id and f.path = r.path limit 1)
      from jsonb_to_recordset(?::jsonb) as r(id uuid, kind text, folder_id uuid, path text, detail text)
      where not exists (select 1 from scan_issues s where s.scan_id = ? and s.kind = r.kind and s.folder_id = r.folder_id and s.path = r.path)`,
     [scanId, recordset(rows), scanId],

@@ -148,9 +148,9 @@ async function markMissing(scan: Scan, folderId: string): Promise<number> {
     scan.signal.throwIfAborted();
     const rows = await scan.work.db.transaction((db) => markSome(scan, db, folderId));
     marked += rows;
+    scan.counts.missing += rows;
     more = rows === BATCH;
   }
-  scan.counts.missing += marked;
   return marked;
 }
 
@@ -174,6 +174,8 @@ async function markSome(scan: Scan, db: Db, folderId: string): Promise<number> {
   const { changed } = await rollUpItems({ db, seq }, items);
   await addToLibrary(db, scan.library.id, { before, after: await measure(db, all) });
   await tell(scan, db, { name: 'item.updated', ids: changed, changed: ['availability'] });
+  const counts = { ...scan.counts, missing: scan.counts.missing + files.length };
+  await fence(db, { scanId: scan.row.id, token: scan.token, counts }); // for who goes on after a kill
   return files.length;
 }
 
