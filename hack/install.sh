@@ -88,3 +88,43 @@ install_for_tests() {
   have unzip || missing+=(unzip)
   [ ${#missing[@]} -eq 0 ] || apt_install "${missing[@]}" || die "The tests need ${missing[*]}: have them installed"
 }
+
+# What hack/cluster and hack/image need: containerd, networking, and Go for what is built from modules.
+install_for_cluster() {
+  local missing=() pair
+  for pair in containerd:containerd runc:runc ip:iproute2 nft:nftables iptables:iptables conntrack:conntrack pgrep:procps openssl:openssl curl:curl busybox:busybox-static prlimit:util-linux lua5.4:lua5.4; do
+    have "${pair%%:*}" || missing+=("${pair#*:}")
+  done
+  [ -x /usr/lib/cni/bridge ] || missing+=(containernetworking-plugins)
+  [ ${#missing[@]} -eq 0 ] || apt_install "${missing[@]}" || die "A cluster of its own needs ${missing[*]}: have them installed"
+  have go || die 'Building the cluster needs Go 1.24 or newer: https://go.dev/dl'
+}
+
+# All that test/cluster would otherwise have to wait for.
+prepare_for_cluster() {
+  install_for_cluster && "$root/hack/cluster" build || return 1
+  local tool
+  for tool in minio helm; do go_tool "$tool" >/dev/null || return 1; done
+}
+
+# Programs of Go modules that tests use, built once: the path of the one that is named.
+go_tool() {
+  local module
+  case $1 in
+    minio) module=github.com/minio/minio@v0.0.0-20260212201848-7aac2a2c5b7c ;; # the last of the module, as of this writing
+    helm) module=helm.sh/helm/v3/cmd/helm@v3.22.0 ;;
+    *) die "no Go program called $1 is known here" ;;
+  esac
+  local home=$cache/go/$1-${module##*@}
+  if [ ! -x "$home/$1" ]; then
+    note "Building $1 from its module …"
+    mkdir -p "$home"
+    (
+      flock 9
+      [ -x "$home/$1" ] && exit
+      CGO_ENABLED=0 GOBIN=$home/new nice go install -trimpath -ldflags '-s -w' "$module" >&2 && mv "$home/new/$1" "$home/$1"
+    ) 9>"$home/lock"
+    [ -x "$home/$1" ] || die "go install $module failed"
+  fi
+  echo "$home/$1"
+}

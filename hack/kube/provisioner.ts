@@ -1,0 +1,117 @@
+// Makes the volumes of the StorageClass `standard` of hack/cluster: a folder of this machine for each claim, removed with it.
+//   node provisioner.ts KUBECONFIG FOLDER NODE
+// They are `local` volumes, so that a pod's fsGroup is applied to them as it is to a cloud's disks. It looks every half second:
+// on a cluster of one machine that is simpler than a watch, and misses nothing.
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parse } from 'yaml';
+
+const PROVISIONER = 'foyer.media/folder';
+const CLASS = 'standard';
+const PERIOD_MS = 500;
+
+interface Claim {
+  metadata: { name: string; namespace: string; uid: string };
+  spec: {
+    storageClassName?: string;
+    volumeName?: string;
+    volumeMode?: string;
+    accessModes: string[];
+    resources: { requests: { storage: string } };
+  };
+}
+interface Volume {
+  metadata: { name: string; annotations?: Record<string, string> };
+  spec: { persistentVolumeReclaimPolicy: string; claimRef?: { uid: string } };
+  status?: { phase?: string };
+}
+interface Config {
+  clusters: { cluster: { server: string; 'certificate-authority-data': string } }[];
+  users: { user: { 'client-certificate-data': string; 'client-key-data': string } }[];
+}
+type Call = <T>(method: string, path: string, body?: object) => Promise<T>;
+
+/** A client of the API server over one connection; an answer other than 2xx throws. */
+function client(kubeconfig: string): Call {
+  const { clusters, users } = parse(readFileSync(kubeconfig, 'utf8')) as Config;
+  const [cluster, user] = [clusters[0]?.cluster, users[0]?.user];
+  if (!cluster || !user) throw new Error(`${kubeconfig} names no cluster and user`);
+  const text = (data: string) => Buffer.from(data, 'base64').toString();
+  const tls = {
+    ca: text(cluster['certificate-authority-data']),
+    cert: text(user['client-certificate-data']),
+    key: text(user['client-key-data']),
+  };
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, ...tls });
+  return <T>(method: string, path: string, body?: object) =>
+    new Promise<T>((resolve, reject) => {
+      const headers = { 'content-type': 'application/json' };
+      const sent = request(`${cluster.server}${path}`, { method, agent, headers, timeout: 10_000 }, (answer) => {
+        const parts: Buffer[] = [];
+        answer.on('data', (part: Buffer) => parts.push(part));
+        answer.on('error', reject);
+        answer.on('end', () => {
+          const said = Buffer.concat(parts).toString();
+          if ((answer.statusCode ?? 500) >= 300) reject(new Error(`${method} ${path}: ${answer.statusCode} ${said}`));
+          else resolve(JSON.parse(said) as T);
+        });
+      });
+      sent.on('error', reject);
+      sent.on('timeout', () => sent.destroy(new Error(`${method} ${path}: no answer in 10 s`)));
+      sent.end(body && JSON.stringify(body));
+    });
+}
+
+function volumeFor(claim: Claim, path: string, node: string): object {
+  const { name, namespace, uid } = claim.metadata;
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: `pvc-${uid}`, annotations: { 'pv.kubernetes.io/provisioned-by': PROVISIONER } },
+    spec: {
+      storageClassName: CLASS,
+      persistentVolumeReclaimPolicy: 'Delete',
+      accessModes: claim.spec.accessModes,
+      capacity: { storage: claim.spec.resources.requests.storage },
+      claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', name, namespace, uid },
+      local: { path },
+      nodeAffinity: {
+        required: {
+          nodeSelectorTerms: [
+            { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [node] }] },
+          ],
+        },
+      },
+    },
+  };
+}
+
+const ours = (volume: Volume) => volume.metadata.annotations?.['pv.kubernetes.io/provisioned-by'] === PROVISIONER;
+
+/** One look: folders and volumes for claims that have none, and those of claims that are gone removed. */
+async function look(call: Call, folder: string, node: string): Promise<void> {
+  const volumes = (await call<{ items: Volume[] }>('GET', '/api/v1/persistentvolumes')).items.filter(ours);
+  const claims = (await call<{ items: Claim[] }>('GET', '/api/v1/persistentvolumeclaims')).items;
+  const served = new Set(volumes.map(({ spec }) => spec.claimRef?.uid));
+  for (const claim of claims) {
+    const waits = claim.spec.storageClassName === CLASS && !claim.spec.volumeName && claim.spec.volumeMode !== 'Block';
+    if (!waits || served.has(claim.metadata.uid)) continue;
+    const path = join(folder, `pvc-${claim.metadata.uid}`);
+    mkdirSync(path, { recursive: true });
+    await call('POST', '/api/v1/persistentvolumes', volumeFor(claim, path, node));
+  }
+  for (const { metadata, spec, status } of volumes) {
+    if (status?.phase !== 'Released' || spec.persistentVolumeReclaimPolicy !== 'Delete') continue;
+    await call('DELETE', `/api/v1/persistentvolumes/${metadata.name}`);
+    rmSync(join(folder, metadata.name), { recursive: true, force: true });
+  }
+}
+
+const [kubeconfig = '', folder = '', node = ''] = process.argv.slice(2);
+const call = client(kubeconfig);
+for (;;) {
+  await look(call, folder, node).catch((error: Error) => process.stderr.write(`${error.message}\n`));
+  await sleep(PERIOD_MS);
+}
