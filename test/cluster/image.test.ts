@@ -1,0 +1,67 @@
+// hack/image (without Docker) and manifests/image/Dockerfile (with it) make the same image.
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+
+interface Product {
+  user: string;
+  workdir: string;
+  env: Record<string, string>;
+  entrypoint: string[];
+  cmd: string[];
+  ports: number[];
+  copy: string[];
+  without: string[];
+  packages: string[];
+}
+
+const product = JSON.parse(readFileSync('hack/images/product.json', 'utf8')) as Product;
+const text = readFileSync('manifests/image/Dockerfile', 'utf8').replaceAll(/\\\n\s*/g, ' ');
+const stages = text.split(/^FROM /m).slice(1);
+const [modules = '', last = ''] = stages;
+
+/** What follows each line of one instruction. */
+function said(stage: string, instruction: string): string[] {
+  const lines = stage.split('\n').filter((line) => line.startsWith(`${instruction} `));
+  return lines.map((line) => line.slice(instruction.length + 1).trim());
+}
+
+describe('the Dockerfile and hack/image', () => {
+  it('agree on user, folder, environment, ports and what is run', () => {
+    expect(said(last, 'USER')).to.deep.equal([product.user]);
+    expect(said(last, 'WORKDIR')).to.deep.equal([product.workdir]);
+    expect(said(last, 'ENTRYPOINT').map((words) => JSON.parse(words))).to.deep.equal([product.entrypoint]);
+    expect(said(last, 'CMD').map((words) => JSON.parse(words))).to.deep.equal([product.cmd]);
+    expect(said(last, 'EXPOSE')).to.deep.equal([product.ports.join(' ')]);
+    expect(said(last, 'ENV').sort()).to.deep.equal(
+      Object.entries(product.env)
+        .map((pair) => pair.join('='))
+        .sort(),
+    );
+  });
+
+  it('copy the same folders, each to its own name', () => {
+    const copies = said(last, 'COPY').filter((words) => !words.startsWith('--from='));
+    expect(copies.map((words) => words.split(' ')[0])).to.deep.equal(product.copy);
+    for (const words of copies) expect(words.split(' ')[1]).to.match(new RegExp(`^(\\./|${words.split(' ')[0]})$`));
+    expect(said(last, 'COPY')).to.include('--from=modules /app/node_modules node_modules');
+  });
+
+  it('leave out the same modules and take the same packages of Debian', () => {
+    const removed = said(modules, 'RUN')[0]?.split('rm -rf ')[1]?.split(' ');
+    expect(removed).to.deep.equal(product.without.map((name) => `node_modules/${name}`));
+    const installed = said(last, 'RUN')[0]?.split('--no-install-recommends ')[1]?.split(' &&')[0]?.split(' ');
+    expect(installed?.filter(Boolean)).to.deep.equal(product.packages);
+  });
+
+  it('have the Node of package.json in both stages', () => {
+    const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: { node: string } };
+    for (const stage of stages) expect(stage.split(/[\s]/)[0]).to.equal(`node:${dependencies.node}-bookworm-slim`);
+  });
+
+  it('copy every folder that the programs import from', () => {
+    const { imports } = JSON.parse(readFileSync('package.json', 'utf8')) as { imports: Record<string, string> };
+    const roots = Object.values(imports).map((path) => path.split('/')[1] ?? '');
+    expect(product.copy).to.include.members(roots.filter((root) => root !== 'test'));
+    expect(readdirSync('.')).to.include.members(product.copy);
+  });
+});
