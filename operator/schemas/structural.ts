@@ -182,7 +182,9 @@ const AGE: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTi
 /** The CustomResourceDefinition of a kind. */
 export function crd(kind: Kind): Json {
   const meta = { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } };
-  const parts = { ...meta, spec: structural(kind.spec), status: structural(kind.status) };
+  const spec = { description: `What is wanted of the ${kind.kind}.`, ...structural(kind.spec) };
+  const status = { description: 'What was seen of it; written by the operator.', ...structural(kind.status) };
+  const parts = { ...meta, spec, status };
   const version = {
     name: VERSION,
     served: true,

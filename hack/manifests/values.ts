@@ -1,0 +1,57 @@
+// What an install may choose: the values of the Helm chart, and with their defaults what the kustomize base has.
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+export const productVersion = version;
+
+const image = (what: string, name: string) => z.string().min(1).default(name).describe(what);
+const free = (what: string) => z.record(z.string(), z.unknown()).default({}).describe(what);
+const list = (what: string) => z.array(z.record(z.string(), z.unknown())).default([]).describe(what);
+
+export const Values = z.strictObject({
+  clusterWide: z.boolean().default(false).describe('Look after all namespaces, not only that of the release.'),
+  replicas: z.int().min(0).max(5).default(1).describe('Operator pods; one leads, the others stand by.'),
+  image: image(
+    'Image of the operator and, unless a MediaServer says otherwise, of every component.',
+    `foyer:${version}`,
+  ),
+  imagePullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).default('IfNotPresent').describe('As in core/v1.'),
+  imagePullSecrets: list('As in core/v1, for the operator.'),
+  stores: z
+    .strictObject({
+      postgres: image('Managed Postgres.', 'foyer-postgres:18'),
+      redis: image('Managed Redis or Valkey.', 'foyer-redis:7'),
+      minio: image('Managed object store.', 'foyer-minio:2026.2.12'),
+    })
+    .prefault({})
+    .describe('Images of managed stores; any that keep the contract of the official ones.'),
+  logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('What the operator logs.'),
+  resources: free('Requests and limits of the operator.').default({
+    requests: { cpu: '50m', memory: '192Mi' },
+    limits: { memory: '512Mi' },
+  }),
+  nodeSelector: free('Labels that a node must have.'),
+  tolerations: list('Tolerations of the operator.'),
+  priorityClassName: z.string().default('').describe('Priority class of the operator.'),
+  podAnnotations: free('Annotations of the operator pods.'),
+  crds: z
+    .strictObject({
+      install: z.boolean().default(true).describe('The three definitions come with the release and stay when it goes.'),
+    })
+    .prefault({})
+    .describe('Custom resource definitions.'),
+  namespace: z
+    .strictObject({
+      create: z
+        .boolean()
+        .default(false)
+        .describe('Make the namespace of the release, held to Pod Security `restricted`; else --create-namespace.'),
+    })
+    .prefault({})
+    .describe('Namespace.'),
+});
+export type Values = z.output<typeof Values>;
+export const defaults: Values = Values.parse({});
