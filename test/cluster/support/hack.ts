@@ -1,0 +1,28 @@
+import { execFile, spawn } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** The path of a program that hack/install.sh builds from its Go module, built where it is not there yet. */
+export async function goTool(name: 'helm' | 'minio'): Promise<string> {
+  const script = `root=$PWD; . hack/install.sh; go_tool ${name}`;
+  return (await run('bash', ['-c', script])).stdout.trim();
+}
+
+/** What a program prints; throws what it said on standard error. */
+export function printed(program: string, words: readonly string[], input = ''): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, words);
+    const [out, err]: [Buffer[], Buffer[]] = [[], []];
+    child.stdout.on('data', (part: Buffer) => out.push(part));
+    child.stderr.on('data', (part: Buffer) => err.push(part));
+    child.on('error', reject);
+    child.on('close', (code) =>
+      code === 0
+        ? resolve(Buffer.concat(out).toString())
+        : reject(new Error(`${program} ${words.join(' ')}: ${Buffer.concat(err).toString().trim()}`)),
+    );
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
+  });
+}
