@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { prepareServer } from '#areas/setup/public.ts';
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase } from '#platform/db.ts';
@@ -6,11 +7,16 @@ import { createLog } from '#platform/log.ts';
 import { migrate } from '#platform/migrate.ts';
 import { connectObjects } from '#platform/objects.ts';
 
-/** Run to its end before the API of a version starts: schema, buckets, and what the resource declares. */
+/**
+ * `migrate.ts [expand|contract]`. Expand is run to its end before the API of a version starts: schema, buckets, and what the resource
+ * declares. Contract is run once no process of the version before is left: schema only. Without a phase all of it.
+ */
+const phase = z.enum(['expand', 'contract']).optional().parse(process.argv[2]);
 const config = readConfig();
 const log = createLog(config.logLevel, 'migrate');
-const ran = await migrate(config.databaseUrl);
-log.info({ ran }, 'schema is current');
+const ran = await migrate(config.databaseUrl, phase);
+log.info({ ran, phase }, 'schema is current');
+if (phase === 'contract') process.exit(0);
 const db = connectDatabase(config.databaseUrl, log, { max: 2, name: 'foyer-migrate' });
 await connectObjects(config.objectsUrl).prepare([
   'foyer-artwork',

@@ -1,12 +1,21 @@
+import { z } from 'zod';
 import { createOwnerReset } from '#areas/auth/public.ts';
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase } from '#platform/db.ts';
 import { createLog } from '#platform/log.ts';
 
-/** Run by the operator when nobody can sign in: prints a one-time reset of the owner as JSON. */
+/**
+ * `recover-owner.ts [HASH]`, run by the operator when nobody can sign in. Without HASH it makes a one-time token for the owner and prints
+ * it as JSON. With HASH, the SHA-256 in hex of a token that the operator made and keeps, this process never learns the token.
+ */
+const hash = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .optional()
+  .parse(process.argv[2]);
 const config = readConfig();
 const db = connectDatabase(config.databaseUrl, createLog('silent', 'recover-owner'), { max: 1, name: 'foyer-recover' });
-const reset = await createOwnerReset(db);
+const reset = await createOwnerReset(db, hash === undefined ? undefined : Buffer.from(hash, 'hex'));
 await db.destroy();
 if (!reset) {
   process.stderr.write('there is no owner yet: complete the setup\n');

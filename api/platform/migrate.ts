@@ -1,10 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { runMigrations } from 'graphile-worker';
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
 import type { Db } from './db.ts';
-import { migrations } from './migrations/index.ts';
+import { migrations, type Phase, phaseOf } from './migrations/index.ts';
 
 const LOCK = 'foyer.migrations';
+/** How long a database may take to come up. */
+const PATIENCE_MS = 60_000;
 
 /** Forward only: a build that is rolled back works on the newer schema (expand, roll, contract). */
 async function neverDown(): Promise<void> {
@@ -13,17 +16,20 @@ async function neverDown(): Promise<void> {
 
 /**
  * Brings the schema up to this build; several at once wait for each other and one does the work. Names of what ran.
+ * With a phase only its migrations run: `expand` before a roll-out, `contract` once no pod of the build before is left.
  * Needs a session of its own: not through a pooler in transaction mode.
  */
-export async function migrate(url: string): Promise<string[]> {
-  const lock = new pg.Client({ connectionString: url });
-  await lock.connect();
+export async function migrate(url: string, phase?: Phase): Promise<string[]> {
+  const lock = await connected(url);
   const db = knexFactory({ client: 'pg', connection: url, pool: { min: 0, max: 1 } });
   try {
     await lock.query('select pg_advisory_lock(hashtext($1))', [LOCK]);
     await runMigrations({ connectionString: url });
     const migrationSource: Knex.MigrationSource<string> = {
-      getMigrations: async () => Object.keys(migrations).sort(),
+      getMigrations: async () =>
+        Object.keys(migrations)
+          .filter((name) => !phase || phaseOf(name) === phase)
+          .sort(),
       getMigrationName: (name) => name,
       getMigration: async (name) => ({ up: async () => undefined, ...migrations[name], down: neverDown }),
     };
@@ -38,10 +44,30 @@ export async function migrate(url: string): Promise<string[]> {
   }
 }
 
-/** Migrations of this build that have not run yet: a pod is ready once there are none. */
+/** A database that is not up yet, or whose name is not known yet, is waited for; one that refuses the password is not. */
+async function connected(url: string): Promise<pg.Client> {
+  const end = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
+    client.on('error', () => undefined); // told by the query that it breaks
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      if (!startsYet((error as { code?: string }).code) || Date.now() > end) throw error;
+      await sleep(1000);
+    }
+  }
+}
+
+/** Of Postgres: cannot connect now; too many connections. Of the network: anything. */
+const startsYet = (code = 'ECONNREFUSED'): boolean => /^(57P03|53300|E[A-Z_]+)$/.test(code);
+
+/** Migrations that this build needs and that have not run yet: a pod is ready once there are none. */
 export async function migrationsPending(db: Db): Promise<string[]> {
   const [found] = await db.select<{ there: boolean }[]>(db.raw(`to_regclass('knex_migrations') is not null as there`));
   const rows = found?.there ? await db('knex_migrations').select<{ name: string }[]>('name') : [];
   const ran = new Set(rows.map((row) => row.name));
-  return Object.keys(migrations).filter((name) => !ran.has(name));
+  return Object.keys(migrations).filter((name) => phaseOf(name) === 'expand' && !ran.has(name));
 }

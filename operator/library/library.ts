@@ -1,8 +1,7 @@
 // A Library resource becomes a library of the server, through the public API alone.
 import type { Verdict } from '../schemas/conditions.ts';
 import type { LibrarySpec, LibraryStatus } from '../schemas/library.ts';
-import type { Resource } from './resources.ts';
-import { type Answer, type Ask, refusalText } from './server-client.ts';
+import { type Answer, type Ask, refusalText } from '../server-api/server-client.ts';
 
 export interface ManagedBy {
   kind: string;
@@ -14,7 +13,11 @@ export interface ManagedBy {
 export interface LibraryContext {
   ask: Ask;
   managedBy: ManagedBy;
-  mediaId(name: string): string;
+  mediaId: (name: string) => string;
+  /** GET of one library; from a list of all where there are many. */
+  read: (id: string) => Promise<Answer>;
+  /** Ids of those of these accounts that exist. */
+  accountIds: (usernames: readonly string[]) => Promise<string[]>;
 }
 
 /** As the API answers it; only what is looked at here. */
@@ -34,7 +37,13 @@ export interface ServerLibrary {
 
 export const SCAN = 'foyer.media/scan';
 
-type Library = Resource<LibrarySpec>;
+/** What is looked at of the resource. */
+export interface Library {
+  name: string;
+  annotations: Readonly<Record<string, string>>;
+  spec: LibrarySpec;
+}
+
 type Body = Record<string, unknown>;
 
 /** The API's words for what the resource says; fields that it does not name are left to people. */
@@ -96,11 +105,16 @@ export async function reconcileLibrary(
   if (!synced.library) return { status: before, verdicts: refused(synced.answer) };
   const status = statusOf(synced.library, before);
   const wanted = library.annotations[SCAN];
-  if (wanted !== undefined && wanted !== before.scanRequest) {
-    const answer = await context.ask('POST', `/libraries/${synced.library.id}/scan`, { mode: 'quick' });
-    if (answer.status < 300) status.scanRequest = wanted;
-  }
+  if (wanted !== undefined && wanted !== before.scanRequest && (await scanAsked(synced.library, context)))
+    status.scanRequest = wanted;
   return { status, verdicts: verdictsOf(synced.library, synced.answer) };
+}
+
+/** False when it must be asked again: its storage may be away now. */
+async function scanAsked({ id, folders }: ServerLibrary, { ask }: LibraryContext): Promise<boolean> {
+  if (folders.length === 0) return true; // nothing to scan
+  const answer = await ask('POST', `/libraries/${id}/scan`, { mode: 'quick' });
+  return answer.status < 300;
 }
 
 interface Synced {
@@ -112,7 +126,7 @@ interface Synced {
 async function sync(library: Library, { libraryId }: LibraryStatus, context: LibraryContext): Promise<Synced> {
   const said = { ...libraryBody(library, context), ...(await accessOf(library.spec, context)) };
   const body = { ...said, managedFields: fieldsOf(said), managedBy: context.managedBy };
-  const found = libraryId ? await context.ask('GET', `/libraries/${libraryId}`) : undefined;
+  const found = libraryId ? await context.read(libraryId) : undefined;
   if (!found || found.status === 404) return create({ ...body, type: library.spec.type }, context);
   if (found.status !== 200) return { library: undefined, answer: found };
   const there = found.body as ServerLibrary;
@@ -129,27 +143,10 @@ async function create(body: Body, { ask }: LibraryContext): Promise<Synced> {
   return { library: answer.status < 300 ? (answer.body as ServerLibrary) : undefined, answer };
 }
 
-async function accessOf({ access }: LibrarySpec, { ask }: LibraryContext): Promise<Body> {
+async function accessOf({ access }: LibrarySpec, { accountIds }: LibraryContext): Promise<Body> {
   if (!access) return {};
-  const ids = access.users ? await accountIds(access.users, ask) : [];
+  const ids = access.users ? await accountIds(access.users) : [];
   return { access: { everyone: access.everyone ?? false, roles: access.roles ?? [], accountIds: ids } };
-}
-
-/** Accounts that do not exist yet are taken up by a later pass. */
-async function accountIds(usernames: readonly string[], ask: Ask): Promise<string[]> {
-  const ids: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const { status, body } = await ask(
-      'GET',
-      `/users?limit=200${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`,
-    );
-    if (status !== 200) return ids;
-    const page = body as { items: { id: string; username: string }[]; page?: { nextCursor?: string | null } };
-    ids.push(...page.items.filter(({ username }) => usernames.includes(username)).map(({ id }) => id));
-    cursor = page.page?.nextCursor ?? undefined;
-  } while (cursor);
-  return ids;
 }
 
 function statusOf(library: ServerLibrary, before: LibraryStatus): LibraryStatus {

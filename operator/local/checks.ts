@@ -1,18 +1,12 @@
 // What the schemas cannot see: references between resources, and what one machine cannot do.
 import type { z } from 'zod';
+import { keysWanted, referencesIn } from '../references.ts';
 import { kinds } from '../schemas/kinds.ts';
-import type { Path, Problem, SourceDocument } from './documents.ts';
+import type { Problem, SourceDocument } from './documents.ts';
 import { problemAt, type Resource, type Resources } from './resources.ts';
 
 /** Kind and name to the spec that is in force, for fields that cannot be changed. */
 export type InForce = ReadonlyMap<string, unknown>;
-
-/** The keys that a Secret must have where the reference names none. */
-const KEYS: Record<string, readonly string[]> = {
-  'objects.secretRef': ['endpoint', 'accessKey', 'secretKey'],
-  'email.secretRef': ['host', 'from'],
-  ownerSecretRef: ['username', 'password'],
-};
 
 export function checkResources(resources: Resources, inForce: InForce): Problem[] {
   const all = [...resources.servers, ...resources.libraries, ...resources.tuners];
@@ -80,32 +74,13 @@ function tunerReferences({ spec, source }: Resources['tuners'][number], resource
   ];
 }
 
-interface Reference {
-  path: Path;
-  of: 'Secret' | 'ConfigMap';
-  name: string;
-  key: string | undefined;
-}
-
-/** Every member named `…secretRef` or `…configMapRef`, wherever it lies. */
-function referencesIn(value: unknown, path: Path): Reference[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([member, inner]): Reference[] => {
-    const here = [...path, Array.isArray(value) ? Number(member) : member];
-    const of = /secretRef$/i.test(member) ? 'Secret' : /configMapRef$/i.test(member) ? 'ConfigMap' : undefined;
-    if (!of) return referencesIn(inner, here);
-    const { name, key } = inner as { name: string; key?: string };
-    return [{ path: here, of, name, key }];
-  });
-}
-
 function references({ spec, source }: Resource<unknown>, { secrets, configMaps, declared }: Resources): Problem[] {
-  return referencesIn(spec, ['spec']).flatMap(({ path, of, name, key }) => {
+  return referencesIn(spec, ['spec']).flatMap((reference) => {
+    const { path, of, name } = reference;
     const values = (of === 'Secret' ? secrets : configMaps).get(name);
     if (!values && declared.has(`${of}/${name}`)) return [];
     if (!values) return [problemAt(source, [...path, 'name'], `no ${of} ${name}`)];
-    const wanted = key === undefined ? (KEYS[path.slice(1).join('.')] ?? []) : [key];
-    const absent = wanted.filter((entry) => values[entry] === undefined);
+    const absent = keysWanted(reference).filter((entry) => values[entry] === undefined);
     return absent.map((entry) => problemAt(source, path, `the ${of} ${name} has no key ${entry}`));
   });
 }

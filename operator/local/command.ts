@@ -2,13 +2,14 @@
 import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { Refused } from '../refused.ts';
+import { until } from '../server-api/server-client.ts';
 import { type Format, printStatus } from '../status-print.ts';
 import { nodeArguments } from './desired.ts';
 import { readJson } from './files.ts';
 import { BadFiles, LocalOperator } from './local-operator.ts';
 import { AlreadyRunning, holderOf, takeLock, wasKilled } from './lock.ts';
 import { endOrphans } from './orphans.ts';
-import { until } from './server-client.ts';
 import { Source } from './source.ts';
 import { freePort, portIsFree, State } from './state.ts';
 import { readStatus } from './status-file.ts';
@@ -22,9 +23,6 @@ export interface RunOptions {
 
 /** A child that a killed operator had only just started is on no list; the guard ends it within this. */
 const LEAVING_MS = 10_000;
-
-/** A fault that the person at the terminal can mend: told without a stack. */
-export class Refused extends Error {}
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const warn = (line: string): void => void process.stderr.write(`${line}\n`);

@@ -1,9 +1,10 @@
+import { reconcileLibrary, releaseLibrary } from '../library/library.ts';
 import type { Verdict } from '../schemas/conditions.ts';
 import type { LibrarySpec, LibraryStatus } from '../schemas/library.ts';
+import { accountsOf, idsOf } from '../server-api/accounts.ts';
+import { type Ask, Unreachable } from '../server-api/server-client.ts';
 import { managedBy, type Place } from './environment.ts';
-import { reconcileLibrary, releaseLibrary } from './library.ts';
 import type { Resource, Resources } from './resources.ts';
-import { type Ask, Unreachable } from './server-client.ts';
 import type { StatusFile, Stored } from './status-file.ts';
 
 /** Every Library resource, and those that were and are no more. */
@@ -46,6 +47,8 @@ export class LibraryReconciler {
       ask: this.#ask,
       managedBy: managedBy(library, this.#place),
       mediaId: (name: string) => this.#place.mediaId(name),
+      read: (id: string) => this.#ask('GET', `/libraries/${id}`),
+      accountIds: async (usernames: readonly string[]) => idsOf(usernames, await accountsOf(this.#ask)),
     };
     const { status, verdicts } = await reconcileLibrary(library, item.status as LibraryStatus, context);
     this.#status.report(item, status, verdicts);

@@ -2,24 +2,17 @@
 // compares and does what is missing.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type ApiSeen, seeApi } from '../api-seen.ts';
+import { serverClient } from '../server-api/server-client.ts';
 import { serverProcesses } from './desired.ts';
 import { type Place, type Server, type Stores, serverEnvironment } from './environment.ts';
 import { writeWhole } from './files.ts';
 import { LibraryReconciler } from './library-reconciler.ts';
 import { Migration } from './migration.ts';
-import {
-  type ApiSeen,
-  apiProbe,
-  countTranscodeWorkers,
-  hasFfmpeg,
-  seeApi,
-  seeObjects,
-  workerProbe,
-} from './observe.ts';
+import { apiProbe, countTranscodeWorkers, hasFfmpeg, seeObjects, workerProbe } from './observe.ts';
 import { askPostgres } from './postgres.ts';
 import { askRedis } from './redis.ts';
 import type { Resources } from './resources.ts';
-import { serverClient } from './server-client.ts';
 import { Source } from './source.ts';
 import type { State } from './state.ts';
 import { StatusFile } from './status-file.ts';
@@ -72,7 +65,11 @@ export class LocalOperator {
     this.#source = new Source(files);
     this.#status = new StatusFile(dir, state);
     this.#stores = new LocalStores(state);
-    this.#libraries = new LibraryReconciler(this.#status, serverClient(port, operatorKey), this.#place);
+    this.#libraries = new LibraryReconciler(
+      this.#status,
+      serverClient(`http://127.0.0.1:${port}`, operatorKey),
+      this.#place,
+    );
     this.#supervisor = new Supervisor({ dir, probes: this.#probes() });
     this.#supervisor.on('change', () => this.#wake.abort());
   }
@@ -166,7 +163,7 @@ export class LocalOperator {
 
   async #look(): Promise<{ seen: Seen; api: ApiSeen }> {
     const stores = this.#inUse;
-    const api = await seeApi(serverClient(this.#place.port, this.#place.operatorKey));
+    const api = await seeApi(serverClient(`http://127.0.0.1:${this.#place.port}`, this.#place.operatorKey));
     const processes = this.#supervisor.children().map(({ spec, state, restarts, lastEnd }) => {
       return { name: spec.name, role: spec.role, state, restarts, lastEnd };
     });

@@ -1,51 +1,15 @@
 // Looks at the stores and the server as they are now.
 import { accessSync, constants } from 'node:fs';
 import { Redis } from 'ioredis';
+import { answersHttp } from '../server-api/server-client.ts';
 import type { Child, Probe } from './child.ts';
 import { isProgram } from './programs.ts';
-import { type Ask, answersHttp } from './server-client.ts';
 import type { Health } from './verdicts.ts';
 
 const WORKER_SETTLED_MS = 3000;
-const READY_ATTEMPTS = 8;
 const REPORT_AGE_MS = 10_000;
 /** Where transcode workers report themselves, renewed every 3 s. */
 const WORKERS = 'foyer:transcode:workers';
-
-export interface ApiSeen {
-  apiReady: boolean;
-  /** Undefined while it is not known. */
-  setupComplete: boolean | undefined;
-  version: string | undefined;
-  health: Record<string, string>;
-}
-
-export async function seeApi(ask: Ask): Promise<ApiSeen> {
-  const away: ApiSeen = { apiReady: false, setupComplete: undefined, version: undefined, health: {} };
-  try {
-    if (!(await isReady(ask))) return away;
-    const [info, health] = await Promise.all([ask('GET', '/server/info'), ask('GET', '/server/health')]);
-    const { setupComplete, version } = (info.body ?? {}) as { setupComplete?: boolean; version?: string };
-    return { apiReady: true, setupComplete, version, health: checksOf(health.body) };
-  } catch {
-    return away;
-  }
-}
-
-/** A process that leaves still takes connections of the shared port for a second, and says so: another one is asked. */
-async function isReady(ask: Ask): Promise<boolean> {
-  for (let attempt = 0; attempt < READY_ATTEMPTS; attempt++) {
-    const { status, body } = await ask('GET', '/server/ready');
-    if (status === 200) return true;
-    if (!JSON.stringify(body ?? '').includes('draining')) return false;
-  }
-  return false;
-}
-
-function checksOf(body: unknown): Record<string, string> {
-  const { checks = [] } = (body ?? {}) as { checks?: { name: string; state: string }[] };
-  return Object.fromEntries(checks.map(({ name, state }) => [name, state]));
-}
 
 /** A folder must be writable; of a bucket the server itself tells. */
 export function seeObjects(url: string, health: Record<string, string>): Health {

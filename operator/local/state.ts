@@ -4,8 +4,8 @@ import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { newClaimCode, newKeyRing, newOperatorKey } from '../keys.ts';
 import { readJson, writeWhole } from './files.ts';
-import { newClaimCode, newKeyRing, newOperatorKey } from './keys.ts';
 
 const Stored = z.object({
   operatorKey: z.string(),

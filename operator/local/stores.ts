@@ -1,6 +1,7 @@
 // Which stores run here, and where the others are.
 import { readFileSync } from 'node:fs';
-import { objectsUrl, type Server, type Stores, secretValue } from './environment.ts';
+import { secretValue } from '../server-environment.ts';
+import { objectsUrl, type Server, type Stores } from './environment.ts';
 import { type PostgresHome, postgresSpec, postgresUrl, preparePostgres } from './postgres.ts';
 import type { ProcessSpec } from './process-spec.ts';
 import { redisSpec, redisUrl } from './redis.ts';
@@ -33,7 +34,7 @@ export class LocalStores {
   }
 
   async #postgres({ spec }: Server, resources: Resources) {
-    if (spec.postgres.secretRef) return { url: secretValue(resources, spec.postgres.secretRef), specs: [] };
+    if (spec.postgres.secretRef) return { url: secretValue(resources.secrets, spec.postgres.secretRef), specs: [] };
     const { dir, keysFile, databasePassword: password } = this.#state;
     const { serverId } = JSON.parse(readFileSync(keysFile, 'utf8')) as { serverId: string };
     this.#home ??= await preparePostgres({ dir, id: serverId, password });
@@ -42,7 +43,7 @@ export class LocalStores {
   }
 
   async #redis({ spec }: Server, resources: Resources) {
-    if (spec.redis.secretRef) return { url: secretValue(resources, spec.redis.secretRef), specs: [] };
+    if (spec.redis.secretRef) return { url: secretValue(resources.secrets, spec.redis.secretRef), specs: [] };
     const { dir, redisPassword: password } = this.#state;
     const port = await this.#port('redis');
     const durable = spec.redis.managed?.storage !== undefined;

@@ -77,7 +77,6 @@ export const jobSpec = (template: object): object => ({
   completions: 1,
   parallelism: 1,
   backoffLimit: 6,
-  podReplacementPolicy: 'TerminatingOrFailed',
   podFailurePolicy: { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }] },
   template,
 });

@@ -19,9 +19,12 @@ const crashing: Judge = (_, { live, workers }) => {
 };
 
 const unplaced: Judge = (_, { live, workers }) => {
-  const pod = live.find((job) => job.pod?.unschedulable)?.pod;
-  if (!pod || workers.length > 0) return undefined;
-  return ['False', 'Unschedulable', `pod ${pod.name} waits for a node: ${pod.unschedulable}`];
+  const pods = live.flatMap(({ pod }) => (pod?.unschedulable === undefined ? [] : [pod]));
+  const [pod] = pods;
+  if (!pod) return undefined;
+  const waits = `pod ${pod.name} waits for a node: ${pod.unschedulable}`;
+  if (workers.length === 0) return ['False', 'Unschedulable', waits];
+  return ['True', 'Unschedulable', `${workers.length} workers serve, ${pods.length} find no node: ${waits}`];
 };
 
 const none: Judge = (_, { workers }) =>
@@ -30,8 +33,9 @@ const none: Judge = (_, { workers }) =>
 const onCpu: Judge = ({ accelerator }, { live, workers }) => {
   const fallen = live.filter(({ fallback }) => fallback).length;
   if (!accelerator || fallen === 0) return undefined;
+  const onCpuNow = workers.filter(({ gpu }) => !gpu).length;
   const what = `no ${accelerator.resourceName} was to be had for 10 s`;
-  return ['True', 'FellBackToCPU', `${what}: ${fallen} of ${workers.length} workers encode on the CPU`];
+  return ['True', 'FellBackToCPU', `${what}: ${onCpuNow} of ${workers.length} workers encode on the CPU`];
 };
 
 /** A device was given, and what it was given for does not work. */

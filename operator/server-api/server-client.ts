@@ -13,14 +13,15 @@ export type Ask = (method: string, path: string, body?: unknown) => Promise<Answ
 /** The server was not to be reached; refusals are answers. */
 export class Unreachable extends Error {}
 
-export function serverClient(port: number, key: string): Ask {
+/** `base` is the server's address, such as http://127.0.0.1:8080. */
+export function serverClient(base: string, key: string): Ask {
   return async (method, path, body) => {
     const headers: Record<string, string> = { Authorization: `Bearer ${key}`, Connection: 'close' };
     if (body !== undefined) headers['Content-Type'] = 'application/json';
     const options = { method, headers, signal: AbortSignal.timeout(TIMEOUT_MS) };
     try {
       const init = body === undefined ? options : { ...options, body: JSON.stringify(body) };
-      const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, init);
+      const response = await fetch(`${base}/api/v1${path}`, init);
       return { status: response.status, body: jsonOf(await response.text()) };
     } catch (error) {
       throw new Unreachable((error as Error).message);

@@ -53,7 +53,8 @@ describe('images', function () {
     const make =
       'ffmpeg -v error -f lavfi -i testsrc=d=1:s=160x90 -f lavfi -i sine=d=1 -c:v libx264 -c:a aac /tmp/a.mp4';
     const read = 'ffprobe -v error -show_entries stream=codec_name -of csv=p=0 /tmp/a.mp4';
-    const command = ['sh', '-c', `${make} && prlimit --as=4000000000 ${read}`];
+    const jail = 'prlimit --as=4000000000 -- nice -n 5 setpriv --pdeathsig KILL'; // as workers start it
+    const command = ['sh', '-c', `${make} && ${jail} ${read}`];
     expect(
       (await runPod(kubectl, { name: 'ffmpeg', namespace, image: product, command })).split(/\s+/),
     ).to.include.members(['h264', 'aac']);

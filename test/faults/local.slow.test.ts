@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { identityOf } from '#operator/local/process-identity.ts';
-import { serverClient, until } from '#operator/local/server-client.ts';
 import { portIsFree, State } from '#operator/local/state.ts';
 import { readStatus, type Stored } from '#operator/local/status-file.ts';
+import { serverClient, until } from '#operator/server-api/server-client.ts';
 
 const SERVER = `apiVersion: foyer.media/v1alpha1
 kind: MediaServer
@@ -66,7 +66,8 @@ describe('operator local', () => {
     return list.find((entry) => entry.type === type)?.status;
   };
   const asked = async (path: string) =>
-    (await serverClient(port, existsSync(data) ? new State(data).operatorKey : '')('GET', path)).status;
+    (await serverClient(`http://127.0.0.1:${port}`, existsSync(data) ? new State(data).operatorKey : '')('GET', path))
+      .status;
 
   async function eventually(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
     const held = await until(async () => holds(), HEALING_MS);

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { expect } from 'chai';
-import { parseText } from '#operator/local/documents.ts';
 import {
   differences,
   libraryBody,
@@ -9,10 +8,12 @@ import {
   releaseLibrary,
   SCAN,
   type ServerLibrary,
-} from '#operator/local/library.ts';
+} from '#operator/library/library.ts';
+import { parseText } from '#operator/local/documents.ts';
 import { toResources } from '#operator/local/resources.ts';
-import { type Answer, type Ask, serverClient, Unreachable } from '#operator/local/server-client.ts';
 import type { LibraryStatus } from '#operator/schemas/library.ts';
+import { accountsOf, idsOf } from '#operator/server-api/accounts.ts';
+import { type Answer, type Ask, serverClient, Unreachable } from '#operator/server-api/server-client.ts';
 
 const managedBy = { kind: 'Library', namespace: 'default', name: 'films', uid: 'u1' };
 const FILE = `apiVersion: foyer.media/v1alpha1
@@ -67,7 +68,13 @@ function fakeServer(rows: Map<string, ServerLibrary>) {
 }
 
 describe('Library resource', () => {
-  const context = (ask: Ask) => ({ ask, managedBy, mediaId: (name: string) => `id of ${name}` });
+  const context = (ask: Ask) => ({
+    ask,
+    managedBy,
+    mediaId: (name: string) => `id of ${name}`,
+    read: (id: string) => ask('GET', `/libraries/${id}`),
+    accountIds: async (names: readonly string[]) => idsOf(names, await accountsOf(ask)),
+  });
 
   it('says only what its spec names', () => {
     expect(
@@ -179,7 +186,7 @@ describe('server client', () => {
   afterEach(() => server.close());
 
   it('speaks with the operator key', async () => {
-    expect((await serverClient(port, 'foyer_x')('GET', '/libraries')).body).to.deep.equal({
+    expect((await serverClient(`http://127.0.0.1:${port}`, 'foyer_x')('GET', '/libraries')).body).to.deep.equal({
       method: 'GET',
       url: '/api/v1/libraries',
       authorization: 'Bearer foyer_x',
@@ -189,7 +196,9 @@ describe('server client', () => {
   it('tells a server that is away from one that refuses', async () => {
     server.close();
     await once(server, 'close');
-    const fault: unknown = await serverClient(port, 'x')('GET', '/').catch((error: unknown) => error);
+    const fault: unknown = await serverClient(`http://127.0.0.1:${port}`, 'x')('GET', '/').catch(
+      (error: unknown) => error,
+    );
     expect(fault).to.be.instanceOf(Unreachable);
   });
 });

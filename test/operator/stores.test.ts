@@ -7,9 +7,9 @@ import { askPostgres, mayPass, postgresSpec, postgresUrl, preparePostgres } from
 import { identityOf } from '#operator/local/process-identity.ts';
 import { findProgram } from '#operator/local/programs.ts';
 import { askRedis, redisSpec, redisUrl } from '#operator/local/redis.ts';
-import { until } from '#operator/local/server-client.ts';
 import { State } from '#operator/local/state.ts';
 import { Supervisor } from '#operator/local/supervisor.ts';
+import { until } from '#operator/server-api/server-client.ts';
 
 const SECONDS = 20_000;
 

@@ -10,9 +10,9 @@ import { rotateLog } from '#operator/local/log-file.ts';
 import { endOrphans } from '#operator/local/orphans.ts';
 import { identityOf } from '#operator/local/process-identity.ts';
 import type { ProcessSpec } from '#operator/local/process-spec.ts';
-import { until } from '#operator/local/server-client.ts';
 import { freePort, portIsFree } from '#operator/local/state.ts';
 import { Supervisor } from '#operator/local/supervisor.ts';
+import { until } from '#operator/server-api/server-client.ts';
 
 // A child that writes down its starts, and does what its file `how` says at that moment.
 const CHILD = `

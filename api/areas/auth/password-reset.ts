@@ -12,19 +12,23 @@ const OWNER_HOURS = 24;
 
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-/** A one-time token with which the owner sets a new password; a newer one voids it. Undefined while there is no owner. */
+/**
+ * A one-time token with which the owner sets a new password; a newer one voids it. Undefined while there is no owner.
+ * With the hash of a token that somebody else made, no token is made or answered.
+ */
 export async function createOwnerReset(
   db: Db,
-): Promise<{ username: string; token: string; expiresAt: string } | undefined> {
+  hash?: Buffer,
+): Promise<{ username: string; token?: string; expiresAt: string } | undefined> {
   const owner = await db('accounts')
     .where({ role: 'owner' })
     .first<{ id: string; username: string } | undefined>('id', 'username');
   if (!owner) return undefined;
-  const token = newSecret('foypr_');
+  const token = hash ? undefined : newSecret('foypr_');
   const [row] = await db('password_resets')
     .insert({
       account_id: owner.id,
-      hash: hashOf(token),
+      hash: hash ?? hashOf(token ?? ''),
       expires_at: db.raw('now() + make_interval(hours => ?)', [OWNER_HOURS]),
     })
     .onConflict('account_id')
@@ -32,7 +36,7 @@ export async function createOwnerReset(
     .returning<{ expires_at: Date }[]>('expires_at');
   await db('audit_log').insert({ id: newId(), account_id: owner.id, action: 'owner-recovery' });
   if (!row) throw new Error('no row');
-  return { username: owner.username, token, expiresAt: iso(row.expires_at) };
+  return { username: owner.username, ...(token !== undefined && { token }), expiresAt: iso(row.expires_at) };
 }
 
 interface Reset {

@@ -24,7 +24,7 @@ export class Kubectl {
   }
 
   /** kubectl with these words and this standard input; a fault is an answer too. */
-  ask(words: readonly string[], input?: string): Promise<Ran> {
+  ask(words: readonly string[], input?: string | Buffer): Promise<Ran> {
     return new Promise((resolve, reject) => {
       const child = spawn(this.program, ['--kubeconfig', this.kubeconfig, ...words]);
       const [out, err]: [Buffer[], Buffer[]] = [[], []];
@@ -40,7 +40,7 @@ export class Kubectl {
   }
 
   /** What it printed; throws what it said when it failed. */
-  async run(words: readonly string[], input?: string): Promise<string> {
+  async run(words: readonly string[], input?: string | Buffer): Promise<string> {
     const { code, out, err } = await this.ask(words, input);
     if (code !== 0) throw new Error(`kubectl ${words.join(' ')}: ${err.trim() || out.trim() || `status ${code}`}`);
     return out;
@@ -93,7 +93,7 @@ export class Kubectl {
 
   /** The definitions of the three kinds, taken by the API server. */
   async installKinds(): Promise<void> {
-    await this.run(['apply', '--server-side', '--force-conflicts', '-f', 'crds']);
+    await this.run(['apply', '--server-side', '--force-conflicts', '-k', 'crds']);
     const names = ['mediaservers', 'libraries', 'tunerdevices'].map((plural) => `crd/${plural}.foyer.media`);
     await this.run(['wait', '--for=condition=Established', '--timeout=30s', ...names]);
   }

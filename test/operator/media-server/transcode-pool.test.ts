@@ -161,6 +161,20 @@ describe('transcodeVerdict', () => {
     expect(said.message).to.include('0/1 nodes are available');
   });
 
+  it('names the pod that is not placed also while others serve', () => {
+    const pod = { name: 'pod-1', createdAt: ago(5), unschedulable: 'Insufficient nvidia.com/gpu' };
+    const jobs = [job(0, { accelerated: true }), job(1, { accelerated: true, pod })];
+    const said = verdict(gpu, { jobs, demand: demand(0, worker(0, 0, { gpu: true })) });
+    expect(said).to.include({ status: 'True', reason: 'Unschedulable' });
+    expect(said.message).to.include('1 workers serve, 1 find no node: pod pod-1').and.include('Insufficient');
+  });
+
+  it('counts the workers that really encode on the CPU', () => {
+    const jobs = [job(0, { accelerated: true }), job(1, { accelerated: true }), job(2, { fallback: true })];
+    const workers = [worker(0, 0, { gpu: true }), worker(1, 0), worker(2, 0)];
+    expect(verdict(gpu, { jobs, demand: demand(0, ...workers) }).message).to.include('2 of 3 workers');
+  });
+
   it('is unknown while the server does not tell', () => {
     expect(verdict({}, { demand: undefined })).to.include({ status: 'Unknown', reason: 'ServerNotReady' });
   });

@@ -21,9 +21,32 @@ export function newKeyRing(): object {
     sealing: [{ kid: newKid(), key: randomBytes(32).toString('base64') }],
     cursor: randomBytes(32).toString('base64'),
     identity: { jwk: newEd25519() },
+    vapid: { jwk: newP256() },
     serverId: randomUUIDv7(),
   };
 }
 
+/** For a store that this operator runs. */
+export const newPassword = (): string => randomBytes(24).toString('base64url');
+
+/** Everything that is random, so that builders can be given something else. */
+export interface Fresh {
+  keyRing(): object;
+  operatorKey(): string;
+  claimCode(): string;
+  password(): string;
+  /** Redeemed by PUT /auth/password-reset. */
+  resetToken(): string;
+}
+
+export const fresh: Fresh = {
+  keyRing: newKeyRing,
+  operatorKey: newOperatorKey,
+  claimCode: newClaimCode,
+  password: newPassword,
+  resetToken: () => `foypr_${randomBytes(32).toString('base64url')}`,
+};
+
 const newKid = (): string => randomBytes(6).toString('hex');
+const newP256 = (): object => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
 const newEd25519 = (): object => generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });

@@ -1,0 +1,47 @@
+// How the server's API answers, for operators of a cluster and of one machine.
+import type { Ask } from './server-api/server-client.ts';
+
+export interface ApiSeen {
+  apiReady: boolean;
+  /** Undefined while it is not known. */
+  setupComplete: boolean | undefined;
+  version: string | undefined;
+  /** Check name to state, as GET /server/health says. */
+  health: Record<string, string>;
+}
+
+export const apiAway: ApiSeen = { apiReady: false, setupComplete: undefined, version: undefined, health: {} };
+
+const READY_ATTEMPTS = 8;
+
+export async function seeApi(ask: Ask): Promise<ApiSeen> {
+  try {
+    if (!(await isReady(ask))) return apiAway;
+    const [info, health] = await Promise.all([ask('GET', '/server/info'), ask('GET', '/server/health')]);
+    const { setupComplete, version } = (info.body ?? {}) as { setupComplete?: boolean; version?: string };
+    return { apiReady: true, setupComplete, version, health: checksOf(health.body) };
+  } catch {
+    return apiAway;
+  }
+}
+
+/** A process that leaves still takes connections for a while, and says so: another one is asked. */
+async function isReady(ask: Ask): Promise<boolean> {
+  for (let attempt = 0; attempt < READY_ATTEMPTS; attempt++) {
+    const { status, body } = await ask('GET', '/server/ready');
+    if (status === 200) return true;
+    if (!JSON.stringify(body ?? '').includes('draining')) return false;
+  }
+  return false;
+}
+
+/** An unavailable server tells its checks in the details of the error. */
+function checksOf(body: unknown): Record<string, string> {
+  const { checks, error } = (body ?? {}) as { checks?: Check[]; error?: { details?: { checks?: Check[] } } };
+  return Object.fromEntries((checks ?? error?.details?.checks ?? []).map(({ name, state }) => [name, state]));
+}
+
+interface Check {
+  name: string;
+  state: string;
+}

@@ -1,0 +1,110 @@
+// `operator`: reconciles the resources of a cluster.
+import { libraryController } from './library/controller.ts';
+import { mediaServerController } from './media-server/controller.ts';
+import type { DefaultImages } from './media-server/desired/images.ts';
+import type { Connection } from './media-server/observe.ts';
+import { Refused } from './refused.ts';
+import { Credentials } from './runtime/credentials.ts';
+import { serveHealth } from './runtime/health.ts';
+import type { Controller } from './runtime/kube.ts';
+import { newLog } from './runtime/log.ts';
+import { Manager } from './runtime/manager.ts';
+import { processMetrics } from './runtime/metrics.ts';
+import { serverClient } from './server-api/server-client.ts';
+import { apiAddress, type ServerName, Servers } from './server-api/servers.ts';
+import { tunerDeviceController } from './tuner-device/controller.ts';
+
+export interface ClusterOptions {
+  /** None is all of them. */
+  namespace: readonly string[];
+  leaderElect: boolean;
+  leaseNamespace?: string;
+  workers: number;
+  kubeconfig?: string;
+  /** Patterns with `{name}` and `{namespace}`, for an operator that runs outside the cluster. */
+  apiUrl?: string;
+  serverMetricsUrl?: string;
+  tunerUrl?: string;
+  host: string;
+  healthPort: number;
+  metricsPort: number;
+}
+
+const LEASE = 'foyer-operator';
+const SERVER_METRICS = 'http://{name}-api.{namespace}.svc:9090/metrics';
+const ANSWER_MS = 5000;
+/** After SIGTERM; the kubelet waits longer. */
+const LEAVE_MS = 9500;
+
+/** The images of a version that the operator was installed with. */
+export function imagesFrom(env: NodeJS.ProcessEnv): DefaultImages {
+  return {
+    foyer: env.FOYER_IMAGE ?? 'foyer:latest',
+    postgres: env.FOYER_POSTGRES_IMAGE ?? 'foyer-postgres:18',
+    redis: env.FOYER_REDIS_IMAGE ?? 'foyer-redis:7',
+    minio: env.FOYER_MINIO_IMAGE ?? 'foyer-minio:2026.2.12',
+  };
+}
+
+/** Until SIGTERM or SIGINT: 0. When the lease was lost: 1, to be started anew. */
+export async function runCluster(options: ClusterOptions): Promise<number> {
+  const log = newLog();
+  const stopping = stopSignal();
+  const credentials = credentialsOf(options);
+  const namespace = options.leaseNamespace ?? process.env.FOYER_POD_NAMESPACE ?? credentials.namespace;
+  const manager = new Manager({
+    credentials,
+    controllers: controllersOf(options),
+    log,
+    namespaces: options.namespace,
+    workers: options.workers,
+    ...(options.leaderElect && { election: { namespace, name: LEASE } }),
+  });
+  processMetrics(manager.metrics);
+  const { host, healthPort, metricsPort } = options;
+  const serving = await serveHealth(manager, { host, health: healthPort, metrics: metricsPort });
+  const watched = options.namespace.join(', ') || 'all';
+  log.info({ namespaces: watched, health: serving.health, metrics: serving.metrics }, 'the operator runs');
+  const kept = await manager.run(stopping);
+  await serving.close();
+  return kept ? 0 : 1;
+}
+
+function credentialsOf({ kubeconfig }: ClusterOptions): Credentials {
+  try {
+    return new Credentials(kubeconfig);
+  } catch (error) {
+    throw new Refused(`no kubeconfig to go by: ${(error as Error).message}`);
+  }
+}
+
+function controllersOf(options: ClusterOptions): Controller[] {
+  const images = imagesFrom(process.env);
+  const { apiUrl, tunerUrl, serverMetricsUrl = SERVER_METRICS } = options;
+  const connect = (server: ServerName, key: string): Connection => ({
+    ask: serverClient(apiAddress(server, apiUrl), key),
+    metrics: () => textAt(apiAddress(server, serverMetricsUrl)),
+  });
+  return [
+    mediaServerController({ images, connect }),
+    libraryController(new Servers(apiUrl)),
+    tunerDeviceController({ images, ...(tunerUrl !== undefined && { tunerUrl }) }),
+  ];
+}
+
+async function textAt(address: string): Promise<string | undefined> {
+  const answer = await fetch(address, { signal: AbortSignal.timeout(ANSWER_MS) });
+  const text = await answer.text();
+  return answer.ok ? text : undefined;
+}
+
+function stopSignal(): AbortSignal {
+  const stopping = new AbortController();
+  const stop = (): void => {
+    stopping.abort();
+    setTimeout(() => process.exit(0), LEAVE_MS).unref();
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  return stopping.signal;
+}

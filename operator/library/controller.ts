@@ -1,0 +1,164 @@
+// Library resources of a cluster: each becomes a library of its server, through the public API alone.
+import { z } from 'zod';
+import { mediaRoots } from '../media-server/desired/media.ts';
+import { withKstatus } from '../runtime/kstatus.ts';
+import {
+  after,
+  type Controller,
+  done,
+  GROUP_VERSION,
+  type Kube,
+  type KubeObject,
+  type Outcome,
+} from '../runtime/kube.ts';
+import { type Condition, setConditions, type Verdict } from '../schemas/conditions.ts';
+import { LibrarySpec, type LibraryStatus } from '../schemas/library.ts';
+import { MediaServerSpec } from '../schemas/media-server.ts';
+import { idsOf } from '../server-api/accounts.ts';
+import { type LibraryList, NoList } from '../server-api/library-list.ts';
+import { Unreachable } from '../server-api/server-client.ts';
+import { referringOnChange, type ServerName, type Servers, secretText } from '../server-api/servers.ts';
+import { type LibraryContext, type Reconciled, reconcileLibrary } from './library.ts';
+import { release } from './release.ts';
+
+const CALM_MS = 30_000;
+const SCANNING_MS = 5000;
+/** A server that does not answer is asked again after this; its own changes bring us back at once. */
+const AWAY_MS = 15_000;
+
+/** Spread, so that a thousand libraries do not come at one moment. */
+const about = (ms: number): number => ms * (0.8 + Math.random() * 0.4);
+
+/** `patienceMs` is the longest that a deletion waits for the server. */
+export function libraryController(servers: Servers, { patienceMs }: { patienceMs?: number } = {}): Controller {
+  const keys = referringOnChange('Library');
+  return {
+    kind: 'Library',
+    watches: [
+      { apiVersion: GROUP_VERSION, kind: 'MediaServer', keys },
+      { apiVersion: 'v1', kind: 'Secret', keys },
+    ],
+    async reconcile({ namespace, name }, kube, now) {
+      const object = kube.get('Library', namespace, name);
+      if (!object) return done;
+      if (object.metadata.deletionTimestamp)
+        return release(object, { kube, servers, now, ...(patienceMs !== undefined && { patienceMs }) });
+      return bring(object, { kube, servers, now });
+    },
+  };
+}
+
+interface Work {
+  kube: Kube;
+  servers: Servers;
+  now: Date;
+}
+
+const notReady = (reason: 'ServerNotFound' | 'ServerNotReady', message: string): Verdict[] => [
+  { type: 'Ready', status: 'Unknown', reason, message },
+];
+
+async function bring(object: KubeObject, { kube, servers, now }: Work): Promise<Outcome> {
+  const spec = LibrarySpec.safeParse(object.spec);
+  if (!spec.success) {
+    const message = `the spec does not fit this operator: ${z.prettifyError(spec.error)}`.slice(0, 2000);
+    return tell(object, { kube, now }, [{ type: 'Ready', status: 'False', reason: 'SpecInvalid', message }]);
+  }
+  const server = { namespace: object.metadata.namespace ?? '', name: spec.data.serverRef.name };
+  const found = kube.get('MediaServer', server.namespace, server.name);
+  if (!found) {
+    const message = `MediaServer ${server.name} does not exist in this namespace: make it, or correct spec.serverRef`;
+    return tell(object, { kube, now }, notReady('ServerNotFound', message));
+  }
+  if (isSuspended(found)) return done;
+  const list = servers.libraries(kube, server);
+  const media = mediaIds(kube, found, server);
+  if (!list || !media) return tell(object, { kube, now }, notReady('ServerNotReady', 'The server is being set up'));
+  const unknown = spec.data.folders.find((folder) => !media.has(folder.media));
+  if (unknown) return tell(object, { kube, now }, mediaUnknown(unknown.media, server.name));
+  return sync(object, { spec: spec.data, list, media }, { kube, now });
+}
+
+interface Ready {
+  spec: LibrarySpec;
+  list: LibraryList;
+  media: ReadonlyMap<string, string>;
+}
+
+async function sync(
+  object: KubeObject,
+  { spec, list, media }: Ready,
+  work: Pick<Work, 'kube' | 'now'>,
+): Promise<Outcome> {
+  const { name, namespace = '', uid = '', annotations = {} } = object.metadata;
+  const context: LibraryContext = {
+    ask: list.ask,
+    managedBy: { kind: 'Library', namespace, name, uid },
+    mediaId: (entry) => media.get(entry) ?? '',
+    read: (id) => list.read(id),
+    accountIds: async (usernames) => idsOf(usernames, await list.accounts()),
+  };
+  // Before the server holds anything of it: what is made there must be let go of when the resource goes.
+  await work.kube.setFinalizer(object, true);
+  try {
+    const before = (object.status ?? {}) as LibraryStatus;
+    const reconciled = await reconcileLibrary({ name, annotations, spec }, before, context);
+    await tell(object, work, reconciled.verdicts, reconciled.status);
+    return after(about(isScanning(reconciled) ? SCANNING_MS : CALM_MS));
+  } catch (error) {
+    if (!(error instanceof Unreachable || error instanceof NoList)) throw error;
+    await tell(object, work, notReady('ServerNotReady', `The server does not answer: ${error.message}`));
+    return after(about(AWAY_MS));
+  }
+}
+
+const isScanning = ({ verdicts }: Reconciled): boolean => verdicts.some(({ reason }) => reason === 'Scanning');
+
+const isSuspended = ({ spec }: KubeObject): boolean => (spec as { suspend?: boolean } | undefined)?.suspend === true;
+
+interface MediaIds {
+  ring: string;
+  ids: Map<string, string>;
+}
+const known = new WeakMap<KubeObject, MediaIds>();
+
+/** Name of each media entry to the id of its storage; undefined while the server has no key ring. */
+function mediaIds(kube: Kube, found: KubeObject, server: ServerName): Map<string, string> | undefined {
+  const ring = secretText(kube, { ...server, name: `${server.name}-keys` }, 'keys.json');
+  if (!ring) return undefined;
+  const before = known.get(found);
+  if (before?.ring === ring) return before.ids;
+  const spec = MediaServerSpec.safeParse(found.spec);
+  if (!spec.success) return undefined;
+  const { serverId } = JSON.parse(ring) as { serverId?: string };
+  const roots = mediaRoots(spec.data, serverId ?? found.metadata.uid ?? '');
+  const ids = new Map(roots.map(({ name, id }) => [name, id]));
+  known.set(found, { ring, ids });
+  return ids;
+}
+
+function mediaUnknown(media: string, server: string): Verdict[] {
+  const message = `MediaServer ${server} has no media entry ${media} that can be mounted: add it, or correct spec.folders`;
+  const verdict = { status: 'False', reason: 'MediaUnknown', message } as const;
+  return [
+    { type: 'Ready', ...verdict },
+    { type: 'Synced', ...verdict },
+  ];
+}
+
+/** Conditions that this pass did not judge stay as they were seen last. */
+async function tell(
+  object: KubeObject,
+  { kube, now }: Pick<Work, 'kube' | 'now'>,
+  ...[verdicts, seen]: [readonly Verdict[], LibraryStatus?]
+): Promise<Outcome> {
+  const { generation = 0 } = object.metadata;
+  const status = seen ?? ((object.status ?? {}) as LibraryStatus);
+  const before: readonly Condition[] = status.conditions ?? [];
+  const all = withKstatus(verdicts);
+  const kept = before.filter(({ type }) => !all.some((verdict) => verdict.type === type));
+  const conditions = [...kept, ...setConditions(before, all, { generation, now })];
+  const sorted = conditions.toSorted((one, other) => (one.type < other.type ? -1 : 1));
+  await kube.applyStatus(object, { ...status, observedGeneration: generation, conditions: sorted });
+  return done;
+}

@@ -1,0 +1,245 @@
+// One verdict for each part of a server. Pure.
+import type { KubeObject } from '../runtime/kube.ts';
+import type { Reason, Verdict } from '../schemas/conditions.ts';
+import { databaseKey, redisKey } from './desired/context.ts';
+import { nameOf } from './desired/meta.ts';
+import type { StoreName } from './desired/stores.ts';
+import type { Fault } from './faults.ts';
+import type { Plan } from './plan.ts';
+import { troubleIn } from './pod-trouble.ts';
+import { childOf, holding, type Seen, type StatusCondition, workloadOf } from './seen.ts';
+import type { Server } from './server.ts';
+import { transcodeVerdict } from './transcode-verdict.ts';
+
+export interface Looked {
+  server: Server;
+  seen: Seen;
+  plan: Plan;
+}
+
+export type Check = (looked: Looked) => Omit<Verdict, 'type'> | undefined;
+
+export const yes = (reason: Reason, message: string): Omit<Verdict, 'type'> => ({ status: 'True', reason, message });
+export const no = (reason: Reason, message: string): Omit<Verdict, 'type'> => ({ status: 'False', reason, message });
+const unknown = (reason: Reason, message: string): Omit<Verdict, 'type'> => ({ status: 'Unknown', reason, message });
+
+/** The first that has something to say. */
+export function judge(type: string, looked: Looked, chain: readonly Check[]): Verdict {
+  for (const check of chain) {
+    const said = check(looked);
+    if (said) return { type, ...said };
+  }
+  return { type, ...unknown('Starting', 'Not known yet') };
+}
+
+const faultOf =
+  (type: Fault['type']): Check =>
+  ({ plan }) => {
+    const faults = plan.faults.filter((fault) => fault.type === type);
+    const [first] = faults;
+    return first && no(first.reason, faults.map(({ message }) => message).join('; '));
+  };
+
+/** A store that this operator runs: its pod must be ready. */
+const storePod =
+  (name: StoreName, fault: Reason): Check =>
+  ({ server, seen }) => {
+    if (!server.spec[name].managed) return undefined;
+    const set = childOf(seen, 'StatefulSet', nameOf(server, name));
+    if (set && workloadOf(set).ready > 0) return undefined;
+    const trouble = troubleIn(server, name, seen.pods);
+    if (trouble) return no(trouble.reason, trouble.message);
+    const message = `pod ${nameOf(server, name)}-0 is not ready yet: kubectl describe pod ${nameOf(server, name)}-0`;
+    return no(set ? fault : 'Starting', message);
+  };
+
+const SEEN_BY: Record<StoreName, string> = { postgres: 'database', redis: 'redis', objects: 'objects' };
+const WHERE: Record<StoreName, (server: Server) => string> = {
+  postgres: (server) => `look at Secret ${databaseKey(server).name} and at the database`,
+  redis: (server) => `look at Secret ${redisKey(server).name} and at Redis`,
+  objects: (server) =>
+    `look at Secret ${server.spec.objects.secretRef?.name ?? nameOf(server, 'objects')} and at the object store`,
+};
+
+/** As the server itself finds it. */
+const seenByServer =
+  (name: StoreName, fault: Reason): Check =>
+  ({ server, seen }) => {
+    const state = seen.api.health[SEEN_BY[name]];
+    if (state === 'ok') return yes('Connected', 'It answers');
+    if (state) return no(fault, `the server finds it ${state}: ${WHERE[name](server)}`);
+    return server.spec[name].managed ? yes('Connected', 'Its pod is ready') : undefined;
+  };
+
+const cluster: Check = ({ server, seen }) => {
+  if (!server.spec.postgres.cloudNativePG || seen.secrets.has(databaseKey(server).name)) return undefined;
+  return no(
+    'Starting',
+    `Cluster ${nameOf(server, 'postgres')} is not up yet: kubectl describe cluster ${nameOf(server, 'postgres')}`,
+  );
+};
+
+const untried: Check = () => unknown('Starting', 'The server has not tried it yet');
+
+export const database = (looked: Looked): Verdict =>
+  judge('DatabaseReady', looked, [
+    faultOf('DatabaseReady'),
+    cluster,
+    storePod('postgres', 'DatabaseUnreachable'),
+    seenByServer('postgres', 'DatabaseUnreachable'),
+    untried,
+  ]);
+
+export const redis = (looked: Looked): Verdict =>
+  judge('RedisReady', looked, [
+    faultOf('RedisReady'),
+    storePod('redis', 'RedisUnreachable'),
+    seenByServer('redis', 'RedisUnreachable'),
+    untried,
+  ]);
+
+export const objects = (looked: Looked): Verdict =>
+  judge('ObjectsReady', looked, [
+    faultOf('ObjectsReady'),
+    storePod('objects', 'ObjectsUnreachable'),
+    seenByServer('objects', 'ObjectsUnreachable'),
+    untried,
+  ]);
+
+const failedJob: Check = ({ server, seen, plan }) => {
+  const names = [plan.migration, plan.contraction].filter((name) => name !== undefined);
+  const failed = names.find((name) => holding(childOf(seen, 'Job', name), 'Failed'));
+  if (!failed || (failed === plan.migration && plan.current)) return undefined;
+  const trouble = troubleIn(server, 'migrate', seen.pods);
+  const detail = trouble ? ` (${trouble.message})` : '';
+  return no(
+    'MigrationFailed',
+    `Job ${failed} failed${detail}: kubectl logs job/${failed}; it is tried again after 5 minutes`,
+  );
+};
+
+const pending: Check = ({ server, seen, plan }) => {
+  if (plan.current) return undefined;
+  if (!plan.migration) return no('MigrationPending', 'The spec has a fault that comes first');
+  if (!childOf(seen, 'Job', plan.migration)) return no('WaitingForDatabase', 'The stores are not ready yet');
+  const trouble = troubleIn(server, 'migrate', seen.pods);
+  return trouble ? no(trouble.reason, trouble.message) : no('MigrationPending', `Job ${plan.migration} runs`);
+};
+
+export const migrations = (looked: Looked): Verdict =>
+  judge('MigrationsApplied', looked, [
+    failedJob,
+    pending,
+    () => yes('Completed', 'The schema is that of this version'),
+  ]);
+
+export const media = (looked: Looked): Verdict =>
+  judge('MediaReady', looked, [
+    faultOf('MediaReady'),
+    ({ server }) => {
+      const buckets = server.spec.media.filter(({ s3 }) => s3).map(({ name }) => name);
+      if (buckets.length === 0) return undefined;
+      const message = `media ${buckets.join(', ')}: buckets are not served by this version: use a claim, nfs or hostPath`;
+      return no('NotServed', message);
+    },
+    ({ server }) => (server.spec.media.length === 0 ? no('NoneAsked', 'spec.media is empty') : undefined),
+    () => yes('Valid', 'Every volume exists'),
+  ]);
+
+/** A size that a claim has already. */
+const fixedVolumes: Check = ({ server, seen }) => {
+  for (const name of ['postgres', 'objects'] as const) {
+    const set = childOf(seen, 'StatefulSet', nameOf(server, name));
+    const wanted = server.spec[name].managed?.storage;
+    const there = set && storageOf(set);
+    if (wanted !== undefined && there !== undefined && String(wanted) !== there)
+      return no(
+        'CannotChange',
+        `spec.${name}.managed.storage is ${there} in the claim data-${nameOf(server, name)}-0: enlarge that claim yourself, and put ${there} back here`,
+      );
+  }
+  return undefined;
+};
+
+function storageOf({ spec }: KubeObject): string | undefined {
+  const { volumeClaimTemplates: claims = [] } = spec as {
+    volumeClaimTemplates?: { spec: { resources: { requests: { storage: string } } } }[];
+  };
+  return claims[0]?.spec.resources.requests.storage;
+}
+
+export const settings = (looked: Looked): Verdict =>
+  judge('SettingsValid', looked, [
+    faultOf('SettingsValid'),
+    fixedVolumes,
+    () => yes('Valid', 'The settings are in force'),
+  ]);
+
+export function transcode({ server, plan }: Looked): Verdict {
+  if (plan.pool) return transcodeVerdict(server.spec.transcode, plan.pool.seen);
+  return { type: 'TranscodeReady', ...no('ServerNotReady', 'Workers start with the first roll-out') };
+}
+
+export const subtitles = (looked: Looked): Verdict =>
+  judge('SubtitlesReady', looked, [
+    ({ server }) => (server.spec.subtitles ? undefined : no('NoneAsked', 'spec.subtitles is absent')),
+    ({ server, seen }) => {
+      const trouble = troubleIn(server, 'subtitles', seen.pods);
+      return trouble && no(trouble.reason, trouble.message);
+    },
+    ({ seen }) => (seen.api.health.subtitles === 'ok' ? yes('Running', 'The speech model answers') : undefined),
+    () => no('NotServed', 'no model loaded: this version makes no subtitles from speech yet'),
+  ]);
+
+/** Conditions of the route that its Gateways gave. */
+function parentsOf(route: KubeObject | undefined): StatusCondition[] {
+  const { parents = [] } = (route?.status ?? {}) as { parents?: { conditions?: StatusCondition[] }[] };
+  return parents.flatMap(({ conditions = [] }) => conditions.filter(({ type }) => type === 'Accepted'));
+}
+
+const gateway: Check = ({ server, seen }) => {
+  if (!server.spec.gateway) return undefined;
+  if (!seen.served.has('HTTPRoute'))
+    return no('NotServed', 'spec.gateway needs the CRDs of the Gateway API: install them');
+  const said = parentsOf(childOf(seen, 'HTTPRoute', server.name));
+  const refused = said.find(({ status }) => status !== 'True');
+  if (refused) return no('NotAccepted', `a Gateway refuses the HTTPRoute: ${refused.message ?? refused.reason ?? ''}`);
+  return said.length > 0
+    ? yes('Accepted', 'The Gateway takes it')
+    : no('NotAccepted', 'No Gateway has taken the HTTPRoute: check parentRefs');
+};
+
+const address: Check = ({ server, seen }) => {
+  if (!server.spec.ingress) return no('NoneAsked', 'neither spec.ingress nor spec.gateway is set');
+  const there = childOf(seen, 'Ingress', server.name);
+  const { loadBalancer } = (there?.status ?? {}) as { loadBalancer?: { ingress?: unknown[] } };
+  if ((loadBalancer?.ingress ?? []).length > 0) return yes('Accepted', 'The Ingress has an address');
+  return no('NoAddress', 'The Ingress has no address: is an ingress controller installed, and does className name it?');
+};
+
+export const ingress = (looked: Looked): Verdict => judge('IngressReady', looked, [gateway, address]);
+
+/** Asked for, and this version does not do it. */
+export function notServed({ server }: Looked): Verdict[] {
+  const { plugins, backup, plus, branding, declared } = server.spec;
+  const say = (type: string, asked: boolean, field: string): Verdict => ({
+    type,
+    ...(asked
+      ? no('NotServed', `spec.${field} is kept, and this version does nothing with it yet`)
+      : no('NoneAsked', `spec.${field} is absent`)),
+  });
+  const rare = [
+    say('PlusReady', plus !== undefined, 'plus'),
+    say('BrandingReady', branding !== undefined, 'branding'),
+    say('DeclaredReady', declared.length > 0, 'declared'),
+  ];
+  return [
+    {
+      type: 'ParserReady',
+      ...no('NotServed', 'this version parses in its API and worker pods; there is no parser pod yet'),
+    },
+    say('PluginsReady', plugins.install.length > 0, 'plugins.install'),
+    say('BackupsHealthy', backup !== undefined, 'backup'),
+    ...rare.filter(({ reason }) => reason === 'NotServed'),
+  ];
+}

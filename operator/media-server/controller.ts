@@ -1,0 +1,92 @@
+// What the kit is told: which changes concern which server.
+import { fresh } from '../keys.ts';
+import { referencesIn } from '../references.ts';
+import { type Controller, GROUP_VERSION, type Key, type KubeObject, type Reader, type Watch } from '../runtime/kube.ts';
+import { selectorOf } from './desired/meta.ts';
+import { Probes } from './observe.ts';
+import { type MediaServerTools, reconcileMediaServer } from './reconcile.ts';
+
+const keyOf = ({ metadata }: KubeObject): Key => ({ namespace: metadata.namespace ?? '', name: metadata.name });
+
+const INSTANCE = 'app.kubernetes.io/instance';
+
+/** By the labels that everything of a server has: kept objects and pods have another owner, or none. */
+function byInstance({ metadata }: KubeObject): Key[] {
+  const name = metadata.labels?.[INSTANCE];
+  return name && metadata.labels?.['app.kubernetes.io/name'] === 'foyer'
+    ? [{ namespace: metadata.namespace ?? '', name }]
+    : [];
+}
+
+/** Servers whose spec names it. */
+const byReference =
+  (of: 'Secret' | 'ConfigMap') =>
+  (object: KubeObject, reader: Reader): Key[] => {
+    const { namespace = '', name } = object.metadata;
+    const users = reader.list('MediaServer', namespace).filter(({ metadata, spec }) => {
+      const made = of === 'Secret' && name === `${metadata.name}-postgres-app`; // CloudNativePG's
+      return made || referencesIn(spec, ['spec']).some((ref) => ref.of === of && ref.name === name);
+    });
+    return [...byInstance(object), ...users.map(keyOf)];
+  };
+
+function byClaim({ metadata }: KubeObject, reader: Reader): Key[] {
+  const users = reader.list('MediaServer', metadata.namespace ?? '').filter(({ spec }) => {
+    return JSON.stringify(spec ?? {}).includes(`"claimName":${JSON.stringify(metadata.name)}`);
+  });
+  return users.map(keyOf);
+}
+
+function byServer({ metadata, spec }: KubeObject): Key[] {
+  const { serverRef } = (spec ?? {}) as { serverRef?: { name?: string } };
+  return serverRef?.name ? [{ namespace: metadata.namespace ?? '', name: serverRef.name }] : [];
+}
+
+/** Libraries and tuners are only counted here: that one came or went matters, not what becomes of it. */
+function counted(): NonNullable<Watch['keys']> {
+  const known = new Set<string>();
+  return (object, reader) => {
+    const { namespace = '', name, uid = '' } = object.metadata;
+    const there = reader.get(object.kind, namespace, name) !== undefined;
+    if (there && known.has(uid)) return [];
+    if (there) known.add(uid);
+    else known.delete(uid);
+    return byServer(object);
+  };
+}
+
+const watches = (): readonly Watch[] => [
+  { apiVersion: 'apps/v1', kind: 'Deployment', keys: byInstance },
+  { apiVersion: 'apps/v1', kind: 'StatefulSet', keys: byInstance },
+  { apiVersion: 'batch/v1', kind: 'Job', keys: byInstance },
+  { apiVersion: 'v1', kind: 'Pod', keys: byInstance, labels: podLabels() },
+  { apiVersion: 'v1', kind: 'Secret', keys: byReference('Secret') },
+  { apiVersion: 'v1', kind: 'ConfigMap', keys: byReference('ConfigMap') },
+  { apiVersion: 'v1', kind: 'PersistentVolumeClaim', keys: byClaim },
+  { apiVersion: 'v1', kind: 'Service', keys: byInstance },
+  { apiVersion: 'v1', kind: 'ServiceAccount', keys: byInstance },
+  { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', keys: byInstance },
+  { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', keys: byInstance },
+  { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', keys: byInstance },
+  { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', keys: byInstance },
+  { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute', keys: byInstance, optional: true },
+  { apiVersion: 'postgresql.cnpg.io/v1', kind: 'Cluster', keys: byInstance, optional: true },
+  { apiVersion: 'monitoring.coreos.com/v1', kind: 'ServiceMonitor', keys: byInstance, optional: true },
+  { apiVersion: 'monitoring.coreos.com/v1', kind: 'PrometheusRule', keys: byInstance, optional: true },
+  { apiVersion: GROUP_VERSION, kind: 'Library', keys: counted() },
+  { apiVersion: GROUP_VERSION, kind: 'TunerDevice', keys: counted() },
+];
+
+function podLabels(): Record<string, string> {
+  const { [INSTANCE]: _any, ...labels } = selectorOf({ name: '' });
+  return labels;
+}
+
+export function mediaServerController(given: Pick<MediaServerTools, 'images' | 'connect'>): Controller {
+  const tools: MediaServerTools = { fresh, probes: new Probes(), ...given };
+  return {
+    kind: 'MediaServer',
+    watches: watches(),
+    reconcile: (key, kube, now) => reconcileMediaServer(key, kube, { now, tools }),
+  };
+}

@@ -1,0 +1,107 @@
+// The API: Deployment, Service, disruption budget, autoscaler.
+import type { KubeObject } from '../../runtime/kube.ts';
+import type { Server } from '../server.ts';
+import type { Context } from './context.ts';
+import { API_PORT, METRICS_PORT } from './environment.ts';
+import { defined, metaOf, nameOf, selectorOf } from './meta.ts';
+import { foyerPod, metricsPort, sized } from './pod.ts';
+
+/** Between turning unready and closing the listener: what routes to a pod learns of it meanwhile. */
+const DRAIN_MS = 5000;
+/** The drain, 20 s for answers that still run, and a margin. */
+const GRACE_SECONDS = 40;
+
+const part = { suffix: 'api', component: 'api' } as const;
+
+const probe = (path: string, times: object): object => ({
+  httpGet: { path: `/api/v1/server/${path}`, port: 'http' },
+  timeoutSeconds: 5,
+  ...times,
+});
+
+const probes = {
+  startupProbe: probe('live', { periodSeconds: 2, failureThreshold: 60 }),
+  livenessProbe: probe('live', { periodSeconds: 10, failureThreshold: 3 }),
+  readinessProbe: probe('ready', { periodSeconds: 3, failureThreshold: 2 }),
+};
+
+function spread(server: Server): object[] {
+  const given = server.spec.api.topologySpread ?? [
+    { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' },
+  ];
+  return given.map((entry) => ({ ...entry, labelSelector: { matchLabels: selectorOf(server, 'api') } }));
+}
+
+export function apiDeployment(context: Context): KubeObject {
+  const { server } = context;
+  const { api } = server.spec;
+  const template = foyerPod(context, {
+    component: 'api',
+    args: ['api/main.ts'],
+    env: { FOYER_DRAIN_MS: String(DRAIN_MS) },
+    resources: api.resources ?? sized('100m', '256Mi', { cpu: '2', memory: '1Gi' }),
+    ports: [{ name: 'http', containerPort: API_PORT, protocol: 'TCP' }, metricsPort],
+    probes,
+    pod: { topologySpreadConstraints: spread(server) },
+    grace: GRACE_SECONDS,
+  });
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: metaOf(server, part),
+    spec: defined({
+      replicas: api.autoscaling ? undefined : api.replicas, // the autoscaler's
+      revisionHistoryLimit: 3,
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      selector: { matchLabels: selectorOf(server, 'api') },
+      template,
+    }),
+  };
+}
+
+/** The metrics port is for the operator and Prometheus; no Ingress leads to it. */
+export const apiService = (server: Server): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: metaOf(server, part),
+  spec: {
+    type: 'ClusterIP',
+    selector: selectorOf(server, 'api'),
+    ports: [
+      { name: 'http', port: API_PORT, targetPort: 'http', protocol: 'TCP' },
+      { name: 'metrics', port: METRICS_PORT, targetPort: 'metrics', protocol: 'TCP' },
+    ],
+  },
+});
+
+/** Not for a single pod: it would block every drain. */
+export function apiDisruptionBudget(server: Server): KubeObject[] {
+  const { autoscaling, replicas, podDisruptionBudget } = server.spec.api;
+  const several = (autoscaling?.min ?? replicas) > 1;
+  if (!(podDisruptionBudget ?? several)) return [];
+  const budget = {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: metaOf(server, part),
+    spec: { maxUnavailable: 1, selector: { matchLabels: selectorOf(server, 'api') } },
+  };
+  return [budget];
+}
+
+export function apiAutoscaler(server: Server): KubeObject[] {
+  const { autoscaling } = server.spec.api;
+  if (!autoscaling) return [];
+  const cpu = { name: 'cpu', target: { type: 'Utilization', averageUtilization: autoscaling.targetCPU } };
+  const autoscaler = {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: metaOf(server, part),
+    spec: {
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: nameOf(server, 'api') },
+      minReplicas: autoscaling.min,
+      maxReplicas: autoscaling.max,
+      metrics: [{ type: 'Resource', resource: cpu }],
+    },
+  };
+  return [autoscaler];
+}

@@ -1,0 +1,87 @@
+// What pods are told: plain values, and references to Secrets.
+import type { KubeObject } from '../../runtime/kube.ts';
+import { bucketUrl, declaredSettings, plainEnvironment, type Secrets } from '../../server-environment.ts';
+import type { Server } from '../server.ts';
+import {
+  type Context,
+  databaseKey,
+  fingerprint,
+  keysSecret,
+  objectsSecret,
+  redisKey,
+  type SecretKey,
+} from './context.ts';
+import { mediaRoots } from './media.ts';
+import { metaOf, nameOf, secretObject } from './meta.ts';
+
+export type EnvValue = string | SecretKey | { field: string };
+
+export const API_PORT = 8080;
+export const METRICS_PORT = 9090;
+export const KEYS_FILE = '/etc/foyer/keys/keys.json';
+export const SCRATCH = '/scratch';
+
+const isSecret = (value: EnvValue): value is SecretKey => typeof value === 'object' && 'key' in value;
+
+/** As containers have it, sorted: an order of its own would be a change. */
+export function envOf(values: Readonly<Record<string, EnvValue>>): object[] {
+  return Object.entries(values)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => {
+      if (typeof value === 'string') return { name, value };
+      if (isSecret(value)) return { name, valueFrom: { secretKeyRef: { name: value.name, key: value.key } } };
+      return { name, valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: value.field } } };
+    });
+}
+
+/** Settings and the address of the object store hold secrets: a Secret named by its content, so that a change rolls pods. */
+export function environmentSecret(server: Server, secrets: Secrets): KubeObject {
+  const { spec } = server;
+  const texts = {
+    FOYER_OBJECTS_URL: bucketUrl(secrets.get(objectsSecret(server)) ?? {}, spec.objects.bucketPrefix),
+    FOYER_SETTINGS: JSON.stringify(declaredSettings(spec, secrets)),
+  };
+  return secretObject(metaOf(server, { suffix: `environment-${fingerprint(server, secrets, texts)}` }), texts);
+}
+
+/** The owner of ownerSecretRef as the migration reads it. */
+export function ownerSecret(server: Server, secrets: Secrets): KubeObject | undefined {
+  const ref = server.spec.ownerSecretRef;
+  if (!ref) return undefined;
+  const { username, password } = secrets.get(ref.name) ?? {};
+  return secretObject(metaOf(server, { suffix: 'owner' }), { 'owner.json': JSON.stringify({ username, password }) });
+}
+
+function serverId(server: Server, secrets: Secrets): string {
+  const ring = JSON.parse(secrets.get(keysSecret(server))?.['keys.json'] ?? '{}') as { serverId?: string };
+  return ring.serverId ?? server.uid;
+}
+
+/** The environment that all pods of the server share. */
+export function podEnvironment({ server, secrets, environment }: Context): Record<string, EnvValue> {
+  const { name, namespace, uid, spec } = server;
+  return {
+    ...plainEnvironment(spec, {
+      keysFile: KEYS_FILE,
+      mediaRoots: mediaRoots(spec, serverId(server, secrets)),
+      host: '0.0.0.0',
+      port: API_PORT,
+      scratchDir: SCRATCH,
+      managedBy: { kind: 'MediaServer', namespace, name, uid },
+    }),
+    FOYER_METRICS_PORT: String(METRICS_PORT),
+    FOYER_CLAIM_FROM: spec.ownerSecretRef ? 'none' : 'secret',
+    FOYER_DATABASE_URL: databaseKey(server),
+    FOYER_REDIS_URL: redisKey(server),
+    FOYER_OBJECTS_URL: { name: environment, key: 'FOYER_OBJECTS_URL' },
+    FOYER_SETTINGS: { name: environment, key: 'FOYER_SETTINGS' },
+    FOYER_POD: { field: 'metadata.name' },
+  };
+}
+
+/** Changes with the Secrets that pods read by reference, so that a change of one rolls them. */
+export function podChecksum({ server, secrets }: Context): string {
+  const read = ({ name, key }: SecretKey): string | undefined => secrets.get(name)?.[key];
+  const keys = { name: nameOf(server, 'keys'), key: 'keys.json' };
+  return fingerprint(server, secrets, [databaseKey(server), redisKey(server), keys].map(read));
+}

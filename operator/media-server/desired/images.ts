@@ -1,0 +1,39 @@
+// Which image each part runs.
+import type { MediaServerSpec } from '../../schemas/media-server.ts';
+
+/** The operator's own defaults, with their tags. */
+export interface DefaultImages {
+  foyer: string;
+  postgres: string;
+  redis: string;
+  minio: string;
+}
+
+export type Images = DefaultImages & { cloudNativePG: string | undefined };
+
+/** A colon after the last slash begins the tag. */
+function split(image: string): { repository: string; rest: string } {
+  const [named = ''] = image.split('@');
+  const colon = named.lastIndexOf(':');
+  const end = colon > named.lastIndexOf('/') ? colon : named.length;
+  return { repository: image.slice(0, end), rest: image.slice(end) };
+}
+
+const HOST = /^([^/]*[.:][^/]*|localhost)\//;
+
+function mirrored(image: string, registry: string | undefined): string {
+  return registry ? `${registry}/${image.replace(HOST, '')}` : image;
+}
+
+export function imagesOf(spec: MediaServerSpec, defaults: DefaultImages): Images {
+  const { registry, version, image, postgres, redis, objects } = spec;
+  const { repository, rest } = split(defaults.foyer);
+  const tag = version ? `:${version}` : rest;
+  return {
+    foyer: mirrored(`${image ?? repository}${tag}`, registry),
+    postgres: postgres.managed?.image ?? mirrored(defaults.postgres, registry),
+    redis: redis.managed?.image ?? mirrored(defaults.redis, registry),
+    minio: objects.managed?.image ?? mirrored(defaults.minio, registry),
+    cloudNativePG: postgres.cloudNativePG?.image,
+  };
+}

@@ -1,0 +1,68 @@
+// The way in for people: an Ingress or an HTTPRoute.
+import type { KubeObject } from '../../runtime/kube.ts';
+import type { Server } from '../server.ts';
+import { API_PORT } from './environment.ts';
+import { defined, metaOf, nameOf } from './meta.ts';
+
+type Ingress = NonNullable<Server['spec']['ingress']>;
+
+/** cert-manager makes the Secret when the Ingress asks for it. */
+function issuerAnnotations({ tls }: Ingress): Record<string, string> {
+  const issuer = tls?.issuerRef;
+  if (!issuer) return {};
+  const named = issuer.kind === 'ClusterIssuer' ? 'cert-manager.io/cluster-issuer' : 'cert-manager.io/issuer';
+  const group = issuer.group === 'cert-manager.io' ? {} : { 'cert-manager.io/issuer-group': issuer.group };
+  return { [named]: issuer.name, ...group };
+}
+
+export function ingress(server: Server): KubeObject[] {
+  const given = server.spec.ingress;
+  if (!given) return [];
+  const secretName = given.tls && (given.tls.secretName ?? nameOf(server, 'tls'));
+  const backend = { service: { name: nameOf(server, 'api'), port: { number: API_PORT } } };
+  const rule = { host: given.host, http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } };
+  const annotations = { ...issuerAnnotations(given), ...given.annotations };
+  const object = {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: metaOf(server, { component: 'api', annotations }),
+    spec: defined({
+      ingressClassName: given.className,
+      rules: [rule],
+      tls: secretName && [{ hosts: [given.host], secretName }],
+    }),
+  };
+  return [object];
+}
+
+export function httpRoute(server: Server): KubeObject[] {
+  const { gateway } = server.spec;
+  if (!gateway) return [];
+  const backend = { group: '', kind: 'Service', name: nameOf(server, 'api'), port: API_PORT, weight: 1 };
+  const match = { path: { type: 'PathPrefix', value: '/' } };
+  const parents = gateway.parentRefs.map((parent) => ({
+    group: 'gateway.networking.k8s.io',
+    kind: 'Gateway',
+    ...defined(parent),
+  }));
+  const object = {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'HTTPRoute',
+    metadata: metaOf(server, { component: 'api' }),
+    spec: defined({
+      parentRefs: parents,
+      hostnames: gateway.hostnames,
+      rules: [{ matches: [match], backendRefs: [backend] }],
+    }),
+  };
+  return [object];
+}
+
+/** Where people find the server; its Service where nothing leads in. */
+export function addressOf({ name, namespace, spec }: Server): string {
+  const declared = spec.settings?.['server.publicUrl'];
+  if (typeof declared === 'string') return declared;
+  if (spec.ingress) return `${spec.ingress.tls ? 'https' : 'http'}://${spec.ingress.host}`;
+  const [host] = spec.gateway?.hostnames ?? [];
+  return host ? `https://${host}` : `http://${name}-api.${namespace}.svc:${API_PORT}`;
+}

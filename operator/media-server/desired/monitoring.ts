@@ -1,0 +1,111 @@
+// What Prometheus and Grafana are given, when asked for.
+import type { KubeObject } from '../../runtime/kube.ts';
+import type { Server } from '../server.ts';
+import { metaOf, selectorOf } from './meta.ts';
+
+/** The API pods tell of the whole server, transcode workers included. */
+function serviceMonitor(server: Server): KubeObject {
+  return {
+    apiVersion: 'monitoring.coreos.com/v1',
+    kind: 'ServiceMonitor',
+    metadata: metaOf(server, {}),
+    spec: { selector: { matchLabels: selectorOf(server, 'api') }, endpoints: [{ port: 'metrics', interval: '30s' }] },
+  };
+}
+
+interface Alert {
+  name: string;
+  expr: string;
+  for: string;
+  severity: 'warning' | 'critical';
+  summary: string;
+}
+
+function alerts({ name, namespace }: Server): Alert[] {
+  const of = `namespace="${namespace}",service="${name}-api"`;
+  return [
+    {
+      name: 'FoyerDown',
+      expr: `absent(up{${of}} == 1)`,
+      for: '5m',
+      severity: 'critical',
+      summary: 'No API pod answers: look at `kubectl describe mediaserver`',
+    },
+    {
+      name: 'FoyerErrors',
+      expr: `sum(rate(foyer_http_requests_total{${of},status=~"5.."}[5m])) > 0.05 * sum(rate(foyer_http_requests_total{${of}}[5m]))`,
+      for: '10m',
+      severity: 'warning',
+      summary: 'More than one request in twenty fails: look at the log of the API pods',
+    },
+    {
+      name: 'FoyerTranscodeWaits',
+      expr: `max(foyer_transcode_waiting{${of}}) > 0`,
+      for: '2m',
+      severity: 'warning',
+      summary:
+        'Sessions wait for a transcode worker: raise spec.transcode.max, or look at the condition TranscodeReady',
+    },
+  ];
+}
+
+function prometheusRule(server: Server): KubeObject {
+  const rules = alerts(server).map(({ name, expr, for: after, severity, summary }) => ({
+    alert: name,
+    expr,
+    for: after,
+    labels: { severity, mediaserver: server.name },
+    annotations: { summary },
+  }));
+  return {
+    apiVersion: 'monitoring.coreos.com/v1',
+    kind: 'PrometheusRule',
+    metadata: metaOf(server, {}),
+    spec: { groups: [{ name: `foyer-${server.name}`, rules }] },
+  };
+}
+
+function panel(title: string, expr: string, place: number): object {
+  return {
+    title,
+    type: 'timeseries',
+    datasource: { type: 'prometheus', uid: `\${datasource}` },
+    gridPos: { h: 8, w: 12, x: (place % 2) * 12, y: Math.floor(place / 2) * 8 },
+    targets: [{ expr, refId: 'A' }],
+  };
+}
+
+/** Found by Grafana's sidecar by its label. */
+function dashboard(server: Server): KubeObject {
+  const { name, namespace } = server;
+  const of = `namespace="${namespace}",service="${name}-api"`;
+  const panels = [
+    panel('Requests a second', `sum(rate(foyer_http_requests_total{${of}}[5m])) by (status)`, 0),
+    panel(
+      'Slowest twentieth by area, seconds',
+      `histogram_quantile(0.95, sum(rate(foyer_http_request_duration_seconds_bucket{${of}}[5m])) by (le, area))`,
+      1,
+    ),
+    panel('Transcode sessions', `max(foyer_transcode_sessions{${of}})`, 2),
+    panel('Sessions that wait', `max(foyer_transcode_waiting{${of}})`, 3),
+    panel('Memory of API pods, bytes', `process_resident_memory_bytes{${of}}`, 4),
+  ];
+  const variable = { name: 'datasource', type: 'datasource', query: 'prometheus' };
+  const text = { title: `Foyer ${namespace}/${name}`, schemaVersion: 39, templating: { list: [variable] }, panels };
+  const metadata = metaOf(server, { suffix: 'dashboard' });
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { ...metadata, labels: { ...metadata.labels, grafana_dashboard: '1' } },
+    data: { [`foyer-${namespace}-${name}.json`]: JSON.stringify(text) },
+  };
+}
+
+export function monitoringObjects(server: Server, served: ReadonlySet<string>): KubeObject[] {
+  const { monitoring } = server.spec;
+  return [
+    ...(monitoring.serviceMonitor && served.has('ServiceMonitor') ? [serviceMonitor(server)] : []),
+    ...(monitoring.prometheusRule && served.has('PrometheusRule') ? [prometheusRule(server)] : []),
+    ...(monitoring.dashboard ? [dashboard(server)] : []),
+  ];
+}

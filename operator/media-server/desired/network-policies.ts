@@ -1,0 +1,119 @@
+// Default deny, and what each component needs.
+import type { KubeObject } from '../../runtime/kube.ts';
+import type { Server } from '../server.ts';
+import { type Context, databaseKey, objectsSecret, redisKey } from './context.ts';
+import { API_PORT, METRICS_PORT } from './environment.ts';
+import { type Component, metaOf, selectorOf } from './meta.ts';
+import { STORE_PORTS, type StoreName } from './stores.ts';
+
+/** Not of the internet: these are opened by spec.network.allow alone. */
+const PRIVATE = ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'];
+const PRIVATE6 = ['fc00::/7', 'fe80::/10'];
+
+const tcp = (...ports: number[]): object[] => ports.map((port) => ({ protocol: 'TCP', port }));
+const STORES: readonly StoreName[] = ['postgres', 'redis', 'objects'];
+/** Everything that runs the product's code. */
+const CLIENTS: readonly string[] = ['api', 'workers', 'transcode', 'subtitles', 'migrate', 'recovery', 'tuner'];
+const DNS = { ports: [{ protocol: 'UDP', port: 53 }, ...tcp(53)] };
+
+const anyOf = (server: Server, components: readonly string[]): object => ({
+  matchLabels: selectorOf(server),
+  matchExpressions: [{ key: 'app.kubernetes.io/component', operator: 'In', values: components }],
+});
+
+interface Policy {
+  suffix: string;
+  component?: Component;
+  pods: object;
+  ingress?: object[];
+  egress?: object[];
+}
+
+function policy(server: Server, { suffix, component, pods, ingress, egress }: Policy): KubeObject {
+  const policyTypes = [...(ingress ? ['Ingress'] : []), ...(egress ? ['Egress'] : [])];
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: metaOf(server, { suffix, ...(component && { component }) }),
+    spec: { podSelector: pods, policyTypes, ...(ingress && { ingress }), ...(egress && { egress }) },
+  };
+}
+
+/** All pods of the instance: nothing in, and out only to name servers. */
+function deny(server: Server): KubeObject {
+  const made = policy(server, { suffix: 'default', pods: { matchLabels: selectorOf(server) }, egress: [DNS] });
+  return { ...made, spec: { ...(made.spec as object), policyTypes: ['Ingress', 'Egress'] } };
+}
+
+const DEFAULT_PORTS: Record<string, number> = { 'postgres:': 5432, 'postgresql:': 5432, 'http:': 80, 'https:': 443 };
+
+function portOf(address: string | undefined): number[] {
+  if (!address || !URL.canParse(address)) return [];
+  const { port, protocol } = new URL(address);
+  return [port ? Number(port) : (DEFAULT_PORTS[protocol] ?? STORE_PORTS.redis)];
+}
+
+/** Stores that somebody else runs are known by their port alone: a policy cannot name hosts. */
+function foreignPorts({ server, secrets }: Context): number[] {
+  const { postgres, redis, objects } = server.spec;
+  const at = ({ name, key }: { name: string; key: string }) => portOf(secrets.get(name)?.[key]);
+  const ports = [
+    ...(postgres.managed ? [] : at(databaseKey(server))),
+    ...(redis.managed ? [] : at(redisKey(server))),
+    ...(objects.managed ? [] : at({ name: objectsSecret(server), key: 'endpoint' })),
+  ];
+  return [...new Set(ports)].sort((a, b) => a - b);
+}
+
+function toStores(context: Context): object[] {
+  const foreign = foreignPorts(context);
+  const own = { to: [{ podSelector: anyOf(context.server, STORES) }], ports: tcp(...Object.values(STORE_PORTS)) };
+  return [own, ...(foreign.length > 0 ? [{ ports: tcp(...foreign) }] : [])];
+}
+
+/** Metadata, mail, webhooks: the internet, and of other networks those that the resource opens. */
+function outside({ spec }: Server): object[] {
+  const { webhooks, imports, plugins, live } = spec.network.allow;
+  const opened = [...new Set([...webhooks, ...imports, ...plugins, ...live])].sort();
+  const internet = [
+    { ipBlock: { cidr: '0.0.0.0/0', except: PRIVATE } },
+    { ipBlock: { cidr: '::/0', except: PRIVATE6 } },
+  ];
+  return [{ to: [...internet, ...opened.map((cidr) => ({ ipBlock: { cidr } }))] }];
+}
+
+/** The operator, wherever it runs, and Prometheus once it is asked to look. */
+function metricsFrom({ spec }: Server): object {
+  const operator = {
+    namespaceSelector: {},
+    podSelector: { matchLabels: { 'app.kubernetes.io/name': 'foyer-operator' } },
+  };
+  const from = spec.monitoring.serviceMonitor ? [{ namespaceSelector: {} }] : [operator];
+  return { from, ports: tcp(METRICS_PORT) };
+}
+
+export function networkPolicies(context: Context): KubeObject[] {
+  const { server } = context;
+  if (!server.spec.networkPolicy.enabled) return [];
+  const stores = STORES.filter((name) => server.spec[name].managed);
+  return [
+    deny(server),
+    policy(server, {
+      suffix: 'api',
+      component: 'api',
+      pods: { matchLabels: selectorOf(server, 'api') },
+      ingress: [{ ports: tcp(API_PORT) }],
+    }),
+    policy(server, { suffix: 'metrics', pods: anyOf(server, CLIENTS), ingress: [metricsFrom(server)] }),
+    policy(server, { suffix: 'stores', pods: anyOf(server, CLIENTS), egress: toStores(context) }),
+    policy(server, { suffix: 'outside', pods: anyOf(server, ['api', 'workers']), egress: outside(server) }),
+    ...stores.map((name) =>
+      policy(server, {
+        suffix: name,
+        component: name,
+        pods: { matchLabels: selectorOf(server, name) },
+        ingress: [{ from: [{ podSelector: anyOf(server, CLIENTS) }], ports: tcp(STORE_PORTS[name]) }],
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,121 @@
+// The pod that every component of Foyer runs in: one image, Pod Security "restricted", a read-only root.
+import type { MediaServerSpec } from '../../schemas/media-server.ts';
+import type { Context } from './context.ts';
+import { type EnvValue, envOf, METRICS_PORT, podChecksum, podEnvironment, SCRATCH } from './environment.ts';
+import { mediaMounts, mediaVolumes } from './media.ts';
+import { type Component, defined, nameOf, selectorOf } from './meta.ts';
+
+export const CHECKSUM = 'foyer.media/checksum';
+/** Also for `latest`, which Kubernetes would pull always: images may have been loaded without a registry. */
+export const PULL = 'IfNotPresent';
+const USER = 1000;
+
+export type Resources = MediaServerSpec['workers']['resources'];
+
+export const restrictedPod = (user: number, group?: number): object =>
+  defined({
+    runAsNonRoot: true,
+    runAsUser: user,
+    runAsGroup: user,
+    fsGroup: group,
+    fsGroupChangePolicy: group === undefined ? undefined : 'OnRootMismatch',
+    seccompProfile: { type: 'RuntimeDefault' },
+  });
+
+export const restrictedContainer = {
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'] },
+  readOnlyRootFilesystem: true,
+};
+
+/** Requests of CPU and memory, and the most memory and CPU. */
+export const sized = (cpu: string, memory: string, most: { cpu: string; memory: string }): object => ({
+  requests: { cpu, memory },
+  limits: most,
+});
+
+export interface FoyerPod {
+  component: Component;
+  args: string[];
+  resources: object;
+  env?: Record<string, EnvValue>;
+  ports?: object[];
+  probes?: Partial<Record<'startupProbe' | 'livenessProbe' | 'readinessProbe', object>>;
+  /** Volumes and mounts beside /tmp, scratch, the keys and the media. */
+  volumes?: object[];
+  mounts?: object[];
+  /** Further members of the pod's spec. */
+  pod?: object;
+  /** Seconds between SIGTERM and SIGKILL. */
+  grace: number;
+  /** Without media: the migration needs none. */
+  bare?: boolean;
+}
+
+export const metricsPort = { name: 'metrics', containerPort: METRICS_PORT, protocol: 'TCP' };
+
+/** The event loop turns: the process answers on its metrics port. */
+export const metricsProbes = {
+  startupProbe: { httpGet: { path: '/metrics', port: 'metrics' }, periodSeconds: 2, failureThreshold: 60 },
+  livenessProbe: {
+    httpGet: { path: '/metrics', port: 'metrics' },
+    periodSeconds: 20,
+    timeoutSeconds: 5,
+    failureThreshold: 3,
+  },
+};
+
+function volumesOf({ server }: Context, { volumes = [], bare }: FoyerPod): object[] {
+  return [
+    { name: 'tmp', emptyDir: {} },
+    { name: 'scratch', emptyDir: {} },
+    { name: 'keys', secret: { secretName: nameOf(server, 'keys'), defaultMode: 0o444 } },
+    ...(bare ? [] : mediaVolumes(server.spec)),
+    ...volumes,
+  ];
+}
+
+function mountsOf({ server }: Context, { mounts = [], bare }: FoyerPod): object[] {
+  return [
+    { name: 'tmp', mountPath: '/tmp' },
+    { name: 'scratch', mountPath: SCRATCH },
+    { name: 'keys', mountPath: '/etc/foyer/keys', readOnly: true },
+    ...(bare ? [] : mediaMounts(server.spec)),
+    ...mounts,
+  ];
+}
+
+/** metadata and spec of a pod template. */
+export function foyerPod(context: Context, pod: FoyerPod): { metadata: object; spec: object } {
+  const { server, images } = context;
+  const { spec } = server;
+  const container = defined({
+    name: pod.component,
+    image: images.foyer,
+    imagePullPolicy: spec.imagePullPolicy ?? PULL,
+    args: pod.args,
+    env: envOf({ ...podEnvironment(context), ...pod.env }),
+    ports: pod.ports,
+    resources: pod.resources,
+    ...pod.probes,
+    volumeMounts: mountsOf(context, pod),
+    securityContext: restrictedContainer,
+  });
+  return {
+    metadata: {
+      labels: selectorOf(server, pod.component),
+      annotations: { [CHECKSUM]: podChecksum(context) },
+    },
+    spec: defined({
+      serviceAccountName: server.name,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: pod.grace,
+      imagePullSecrets: spec.imagePullSecrets,
+      securityContext: restrictedPod(USER),
+      containers: [container],
+      volumes: volumesOf(context, pod),
+      ...pod.pod,
+    }),
+  };
+}

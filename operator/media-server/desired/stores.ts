@@ -1,0 +1,233 @@
+// The stores that this operator runs: one pod each, its data on a claim that outlives the server.
+import type { KubeObject } from '../../runtime/kube.ts';
+import { KEEP } from '../../runtime/kube.ts';
+import type { Server } from '../server.ts';
+import { type Context, fingerprint } from './context.ts';
+import { type EnvValue, envOf } from './environment.ts';
+import { type Component, defined, metaOf, nameOf, selectorOf } from './meta.ts';
+import { CHECKSUM, PULL, restrictedContainer, restrictedPod, sized } from './pod.ts';
+
+export type StoreName = Extract<Component, 'postgres' | 'redis' | 'objects'>;
+
+export const STORE_PORTS: Record<StoreName, number> = { postgres: 5432, redis: 6379, objects: 9000 };
+
+interface Store {
+  name: StoreName;
+  image: string;
+  user: number;
+  args?: string[];
+  env: Record<string, EnvValue>;
+  /** Where the data lies. */
+  path: string;
+  /** Undefined: nothing is kept over a restart. */
+  storage: string | number | undefined;
+  storageClassName?: string | undefined;
+  /** Other folders that the program writes, in memory where so said. */
+  writable: Record<string, object>;
+  probe: object;
+  resources: object;
+  grace: number;
+}
+
+const DATA = 'data';
+
+function claim(server: Server, { name, storage, storageClassName }: Store): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: DATA, labels: selectorOf(server, name), annotations: { [KEEP]: 'true' } },
+    spec: defined({
+      accessModes: ['ReadWriteOnce'],
+      storageClassName,
+      volumeMode: 'Filesystem',
+      resources: { requests: { storage: String(storage) } },
+    }),
+  };
+}
+
+const folders = ({ writable, storage }: Store): [string, string, object][] => [
+  ...Object.entries(writable).map(([path, emptyDir], index): [string, string, object] => [
+    `tmp-${index}`,
+    path,
+    emptyDir,
+  ]),
+  ...(storage === undefined ? ([[DATA, '', {}]] as [string, string, object][]) : []),
+];
+
+function template(context: Context, store: Store): object {
+  const { server, secrets } = context;
+  const { name, image, user, path, grace } = store;
+  const { imagePullPolicy = PULL, imagePullSecrets } = server.spec;
+  const extra = folders(store).filter(([, mountPath]) => mountPath);
+  const port = { name, containerPort: STORE_PORTS[name], protocol: 'TCP' };
+  const container = defined({
+    name,
+    image,
+    imagePullPolicy,
+    args: store.args,
+    env: envOf(store.env),
+    ports: [port],
+    resources: store.resources,
+    startupProbe: { ...store.probe, periodSeconds: 2, failureThreshold: 150 },
+    readinessProbe: { ...store.probe, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 },
+    livenessProbe: { ...store.probe, periodSeconds: 20, timeoutSeconds: 10, failureThreshold: 6 },
+    volumeMounts: [
+      { name: DATA, mountPath: path },
+      ...extra.map(([volume, mountPath]) => ({ name: volume, mountPath })),
+    ],
+    securityContext: restrictedContainer,
+  });
+  return {
+    metadata: {
+      labels: selectorOf(server, name),
+      annotations: { [CHECKSUM]: fingerprint(server, secrets, secrets.get(nameOf(server, name))) },
+    },
+    spec: defined({
+      serviceAccountName: server.name,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: grace,
+      imagePullSecrets,
+      securityContext: restrictedPod(user, user),
+      containers: [container],
+      volumes: folders(store).map(([volume, , emptyDir]) => ({ name: volume, emptyDir })),
+    }),
+  };
+}
+
+/** Behind a headless Service: clients connect to the pod itself. */
+function storeObjects(context: Context, wanted: Store): KubeObject[] {
+  const { server, volumes } = context;
+  const { name } = wanted;
+  const inForce = volumes.has(name) ? { storage: undefined, ...volumes.get(name) } : {};
+  const store = { ...wanted, ...inForce };
+  const { storage } = store;
+  const part = { suffix: name, component: name };
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: metaOf(server, part),
+    spec: {
+      clusterIP: 'None',
+      selector: selectorOf(server, name),
+      ports: [{ name, port: STORE_PORTS[name], targetPort: name, protocol: 'TCP' }],
+    },
+  };
+  const set = {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: metaOf(server, part),
+    spec: {
+      replicas: 1,
+      revisionHistoryLimit: 3,
+      podManagementPolicy: 'Parallel', // the other policy waits for a pod whose image is wrong even once it is put right
+      serviceName: nameOf(server, name),
+      selector: { matchLabels: selectorOf(server, name) },
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
+      template: template(context, store),
+      ...(storage !== undefined && { volumeClaimTemplates: [claim(server, store)] }),
+    },
+  };
+  return [service, set];
+}
+
+const key = (name: string, of: string): EnvValue => ({ name, key: of });
+
+function postgres(context: Context): Store[] {
+  const { server, images } = context;
+  const { managed } = server.spec.postgres;
+  if (!managed) return [];
+  const secret = nameOf(server, 'postgres');
+  const path = '/var/lib/postgresql/data';
+  return [
+    {
+      name: 'postgres',
+      image: images.postgres,
+      user: 999,
+      env: {
+        PGDATA: `${path}/pgdata`,
+        POSTGRES_DB: key(secret, 'database'),
+        POSTGRES_USER: key(secret, 'username'),
+        POSTGRES_PASSWORD: key(secret, 'password'),
+      },
+      path,
+      storage: managed.storage ?? '10Gi',
+      storageClassName: managed.storageClassName,
+      writable: { '/tmp': {}, '/var/run/postgresql': {}, '/dev/shm': { medium: 'Memory', sizeLimit: '256Mi' } },
+      probe: { exec: { command: ['pg_isready', '-q', '-h', '127.0.0.1', '-U', 'foyer', '-d', 'foyer'] } },
+      resources: sized('100m', '256Mi', { cpu: '2', memory: '2Gi' }),
+      grace: 60,
+    },
+  ];
+}
+
+function redis(context: Context): Store[] {
+  const { server, images } = context;
+  const { managed } = server.spec.redis;
+  if (!managed) return [];
+  const durable = managed.storage !== undefined;
+  return [
+    {
+      name: 'redis',
+      image: images.redis,
+      user: 999,
+      args: [
+        ...['--requirepass', '$(REDIS_PASSWORD)', '--dir', '/data', '--maxmemory-policy', 'noeviction'],
+        ...['--appendonly', durable ? 'yes' : 'no', '--save', ''],
+      ],
+      env: { REDIS_PASSWORD: key(nameOf(server, 'redis'), 'password') },
+      path: '/data',
+      storage: managed.storage,
+      writable: { '/tmp': {} },
+      probe: { tcpSocket: { port: 'redis' } },
+      resources: sized('50m', '64Mi', { cpu: '1', memory: '512Mi' }),
+      grace: 30,
+    },
+  ];
+}
+
+function minio(context: Context): Store[] {
+  const { server, images } = context;
+  const { managed } = server.spec.objects;
+  if (!managed) return [];
+  const secret = nameOf(server, 'objects');
+  return [
+    {
+      name: 'objects',
+      image: images.minio,
+      user: 1000,
+      args: ['server', '/data', '--address', `:${STORE_PORTS.objects}`],
+      // It wants a folder for certificates in its home, and ends where there can be none.
+      env: { HOME: '/tmp', MINIO_ROOT_USER: key(secret, 'accessKey'), MINIO_ROOT_PASSWORD: key(secret, 'secretKey') },
+      path: '/data',
+      storage: managed.storage ?? '20Gi',
+      storageClassName: managed.storageClassName,
+      writable: { '/tmp': {} },
+      probe: { httpGet: { path: '/minio/health/live', port: 'objects' } },
+      resources: sized('100m', '256Mi', { cpu: '2', memory: '1Gi' }),
+      grace: 30,
+    },
+  ];
+}
+
+export const managedStores = (context: Context): KubeObject[] =>
+  [...postgres(context), ...redis(context), ...minio(context)].flatMap((store) => storeObjects(context, store));
+
+/** A Cluster of CloudNativePG; it makes the Secret `<name>-app` with the address itself. */
+export function cloudNativePGCluster({ server, images }: Context): KubeObject[] {
+  const { cloudNativePG } = server.spec.postgres;
+  if (!cloudNativePG) return [];
+  const { instances, storage } = cloudNativePG;
+  const cluster = {
+    apiVersion: 'postgresql.cnpg.io/v1',
+    kind: 'Cluster',
+    metadata: metaOf(server, { suffix: 'postgres', component: 'postgres', keep: true }),
+    spec: defined({
+      instances,
+      imageName: images.cloudNativePG,
+      storage: { size: String(storage) },
+      bootstrap: { initdb: { database: 'foyer', owner: 'foyer' } },
+    }),
+  };
+  return [cluster];
+}

@@ -1,0 +1,30 @@
+// Events of what became different: one for each condition whose status or reason moved. Pure.
+import type { EventSaid } from '../runtime/kube.ts';
+import type { Condition } from '../schemas/conditions.ts';
+
+/** True is the bad one. */
+const INVERTED = ['Degraded', 'Stalled'];
+/** What nobody asked for, and what starts. */
+const NO_NEWS: readonly string[] = [
+  ...['NoneAsked', 'NotServed', 'Starting', 'WaitingForDatabase', 'MigrationPending', 'ServerNotReady'],
+];
+/** Told by others: Ready and Degraded say it in fewer words. */
+const QUIET = ['Progressing', 'Reconciling'];
+
+export function eventsBetween(before: readonly Condition[], after: readonly Condition[]): EventSaid[] {
+  return after.flatMap((condition): EventSaid[] => {
+    const old = before.find(({ type }) => type === condition.type);
+    const moved = old?.status !== condition.status || old.reason !== condition.reason;
+    if (!moved || QUIET.includes(condition.type) || !worthTelling(old, condition)) return [];
+    const good = (condition.status === 'True') !== INVERTED.includes(condition.type);
+    const message = `${condition.type} is ${condition.status}: ${condition.message}`;
+    return [{ type: good ? 'Normal' : 'Warning', reason: condition.reason, message }];
+  });
+}
+
+/** Of a bad one only that it came, and that it went. */
+function worthTelling(old: Condition | undefined, { type, status, reason }: Condition): boolean {
+  if (NO_NEWS.includes(reason)) return false;
+  if (INVERTED.includes(type)) return status === 'True' || old?.status === 'True';
+  return status !== 'Unknown';
+}

@@ -1,0 +1,104 @@
+// What is wrong with the resource itself: nothing is rolled out until it changes. Pure.
+import { keysWanted, type Reference, referencesIn } from '../references.ts';
+import type { Reason } from '../schemas/conditions.ts';
+import { databaseKey, objectsSecret, redisKey, type SecretKey } from './desired/context.ts';
+import type { Seen } from './seen.ts';
+import type { Server } from './server.ts';
+
+export interface Fault {
+  /** The condition that tells of it. */
+  type: 'DatabaseReady' | 'RedisReady' | 'ObjectsReady' | 'MediaReady' | 'SettingsValid';
+  reason: Reason;
+  message: string;
+}
+
+const TYPES: Record<string, Fault['type']> = {
+  postgres: 'DatabaseReady',
+  redis: 'RedisReady',
+  objects: 'ObjectsReady',
+  media: 'MediaReady',
+};
+
+function referenceFaults(reference: Reference, { secrets, configMaps }: Seen): Fault[] {
+  const { path, of, name } = reference;
+  const type = TYPES[String(path[1])] ?? 'SettingsValid';
+  const at = path.join('.');
+  if (of === 'ConfigMap') {
+    if (configMaps.has(name)) return [];
+    return [{ type, reason: 'ConfigMapMissing', message: `${at}: ConfigMap ${name} does not exist: make it` }];
+  }
+  const values = secrets.get(name);
+  if (!values) return [{ type, reason: 'SecretMissing', message: `${at}: Secret ${name} does not exist: make it` }];
+  const absent = keysWanted(reference).filter((key) => !values[key]);
+  return absent.map((key) => ({
+    type,
+    reason: 'SecretInvalid',
+    message: `${at}: Secret ${name} has no key ${key}: add it`,
+  }));
+}
+
+/** Claims that pods mount. */
+function claimsOf({ spec }: Server): { at: string; name: string }[] {
+  const media = spec.media.flatMap(({ name, persistentVolumeClaim: claim }) =>
+    claim ? [{ at: `spec.media[${name}]`, name: claim.claimName }] : [],
+  );
+  const models = spec.subtitles?.modelVolume?.persistentVolumeClaim;
+  return [...media, ...(models ? [{ at: 'spec.subtitles.modelVolume', name: models.claimName }] : [])];
+}
+
+const claimFaults = (server: Server, { claims }: Seen): Fault[] =>
+  claimsOf(server)
+    .filter(({ name }) => !claims.has(name))
+    .map(({ at, name }) => ({
+      type: 'MediaReady',
+      reason: 'VolumeMissing',
+      message: `${at}: PersistentVolumeClaim ${name} does not exist: make it, or correct the name`,
+    }));
+
+interface Address extends SecretKey {
+  type: Fault['type'];
+  schemes: RegExp;
+  like: string;
+}
+
+/** A value that is there and is no address; it is not repeated, since it may hold a password. */
+function addressFaults({ type, name, key, schemes, like }: Address, { secrets }: Seen): Fault[] {
+  const value = secrets.get(name)?.[key];
+  if (!value || (schemes.test(value) && URL.canParse(value))) return [];
+  const message = `Secret ${name}: the value of ${key} is no address such as ${like}: correct it`;
+  return [{ type, reason: 'SecretInvalid', message }];
+}
+
+function notServed({ spec }: Server, { served }: Seen): Fault[] {
+  if (!spec.postgres.cloudNativePG || served.has('Cluster')) return [];
+  const message =
+    'spec.postgres.cloudNativePG needs the operator CloudNativePG: install it, or use managed or secretRef';
+  return [{ type: 'DatabaseReady', reason: 'NotServed', message }];
+}
+
+/** Secrets that this operator made and somebody changed. */
+function ownFaults({ name }: Server, { secrets }: Seen): Fault[] {
+  const keys = secrets.get(`${name}-keys`);
+  if (!keys || keys['keys.json']) return [];
+  const message = `Secret ${name}-keys has lost its key keys.json: put it back from a backup, what the server sealed cannot be read without`;
+  return [{ type: 'SettingsValid', reason: 'SecretInvalid', message }];
+}
+
+export function faultsOf(server: Server, seen: Seen): Fault[] {
+  const database = {
+    ...databaseKey(server),
+    schemes: /^postgres(ql)?:\/\//,
+    like: 'postgres://user:password@host:5432/name',
+  };
+  const redis = { ...redisKey(server), schemes: /^rediss?:\/\//, like: 'redis://user:password@host:6379' };
+  const objects = { name: objectsSecret(server), key: 'endpoint', schemes: /^https?:\/\//, like: 'https://host:9000' };
+  return [
+    ...referencesIn(server.spec, ['spec']).flatMap((reference) => referenceFaults(reference, seen)),
+    ...claimFaults(server, seen),
+    ...addressFaults({ ...database, type: 'DatabaseReady' }, seen),
+    ...addressFaults({ ...redis, type: 'RedisReady' }, seen),
+    ...addressFaults({ ...objects, type: 'ObjectsReady' }, seen),
+    ...notServed(server, seen),
+    ...ownFaults(server, seen),
+  ];
+}

@@ -1,0 +1,132 @@
+// Caches -> what a pass sees.
+import { apiAway, seeApi } from '../api-seen.ts';
+import { referencesIn } from '../references.ts';
+import type { KubeObject, Reader } from '../runtime/kube.ts';
+import { OWNER } from '../runtime/kube.ts';
+import type { Ask } from '../server-api/server-client.ts';
+import { selectorOf } from './desired/meta.ts';
+import { RELEASE, releaseOf } from './release.ts';
+import { childOf, type Seen, workloadOf } from './seen.ts';
+import type { Server } from './server.ts';
+import { demandOf } from './transcode-demand.ts';
+import type { PoolDemand } from './transcode-pool.ts';
+
+/** Kinds of children, all with the label of their owner. */
+export const CHILDREN = [
+  'ConfigMap',
+  'Deployment',
+  'HorizontalPodAutoscaler',
+  'Ingress',
+  'Job',
+  'NetworkPolicy',
+  'PodDisruptionBudget',
+  'Secret',
+  'Service',
+  'ServiceAccount',
+  'StatefulSet',
+] as const;
+/** Of others' CRDs. */
+export const OPTIONAL = ['Cluster', 'HTTPRoute', 'PrometheusRule', 'ServiceMonitor'] as const;
+
+/** The server over HTTP, as the operator reaches it. */
+export interface Connection {
+  ask: Ask;
+  /** Text of /metrics; undefined when it does not answer. */
+  metrics: () => Promise<string | undefined>;
+}
+
+/** Everything but what the server itself tells. */
+export function observe(server: Server, kube: Reader, now: Date): Seen {
+  const { name, namespace, uid } = server;
+  const served = new Set(OPTIONAL.filter((kind) => kube.served(kind)));
+  const kinds = [...CHILDREN, ...served];
+  const children = new Map<string, KubeObject>();
+  for (const kind of kinds)
+    for (const object of kube.list(kind, namespace, { [OWNER]: uid }))
+      children.set(`${kind}/${object.metadata.name}`, object);
+  const { secrets, notes } = secretsOf(server, kube, children);
+  const references = referencesIn(server.spec, ['spec']).filter(({ of }) => of === 'ConfigMap');
+  const named = (kind: string) =>
+    kube.list(kind, namespace).filter(({ spec }) => {
+      return (spec as { serverRef?: { name?: string } } | undefined)?.serverRef?.name === name;
+    }).length;
+  return {
+    now,
+    secrets,
+    notes,
+    configMaps: new Set(references.map((ref) => ref.name).filter((config) => kube.get('ConfigMap', namespace, config))),
+    claims: new Set(claimNames(server).filter((claim) => kube.get('PersistentVolumeClaim', namespace, claim))),
+    children,
+    pods: kube.list('Pod', namespace, selectorOf(server)),
+    served,
+    release: releaseOf(children.get(`ConfigMap/${name}-${RELEASE}`)),
+    libraries: named('Library'),
+    tuners: named('TunerDevice'),
+    api: apiAway,
+    demand: undefined,
+  };
+}
+
+/** Secrets that are made once are found by name: kept ones may belong to a server that was deleted. */
+const MADE = ['keys', 'operator-key', 'claim', 'postgres', 'redis', 'objects', 'postgres-app'];
+
+function secretsOf(server: Server, kube: Reader, children: ReadonlyMap<string, KubeObject>) {
+  const named = referencesIn(server.spec, ['spec']).filter(({ of }) => of === 'Secret');
+  const own = [...children].filter(([key]) => key.startsWith('Secret/')).map(([, object]) => object);
+  const names = [...named.map((ref) => ref.name), ...MADE.map((suffix) => `${server.name}-${suffix}`)];
+  const found = names.flatMap((name) => kube.get('Secret', server.namespace, name) ?? []);
+  const secrets = new Map<string, Record<string, string>>();
+  const notes = new Map<string, Record<string, string>>();
+  for (const object of [...own, ...found]) {
+    secrets.set(object.metadata.name, textsOf(object));
+    notes.set(object.metadata.name, object.metadata.annotations ?? {});
+  }
+  return { secrets, notes };
+}
+
+function textsOf({ data }: KubeObject): Record<string, string> {
+  const entries = Object.entries((data ?? {}) as Record<string, string>);
+  return Object.fromEntries(entries.map(([key, text]) => [key, Buffer.from(text, 'base64').toString('utf8')]));
+}
+
+function claimNames({ spec }: Server): string[] {
+  const models = spec.subtitles?.modelVolume?.persistentVolumeClaim;
+  const media = spec.media.flatMap(({ persistentVolumeClaim: claim }) => (claim ? [claim.claimName] : []));
+  return [...media, ...(models ? [models.claimName] : [])];
+}
+
+/** What the server told, and when. */
+type Told = Pick<Seen, 'api' | 'demand'>;
+
+/** Changes come in flocks, and the server takes a few requests a second: an answer holds for this long. */
+const HOLDS_MS = 800;
+
+export class Probes {
+  readonly #told = new Map<string, { at: number; told: Promise<Told> }>();
+
+  /** Asks only when a pod is ready: nothing else would answer. */
+  async look({ uid, name }: Server, seen: Seen, connection: Connection): Promise<Seen> {
+    const api = childOf(seen, 'Deployment', `${name}-api`);
+    if (!api || workloadOf(api).ready === 0) return seen;
+    const known = this.#told.get(uid);
+    const at = seen.now.getTime();
+    const told = known && at - known.at < HOLDS_MS ? known.told : ask(connection);
+    if (told !== known?.told) this.#told.set(uid, { at, told });
+    return { ...seen, ...(await told) };
+  }
+
+  /** The server is gone. */
+  forget(uid: string): void {
+    this.#told.delete(uid);
+  }
+}
+
+async function ask(connection: Connection): Promise<Told> {
+  const [api, demand] = await Promise.all([seeApi(connection.ask), demandFrom(connection)]);
+  return { api, demand };
+}
+
+async function demandFrom(connection: Connection): Promise<PoolDemand | undefined> {
+  const text = await connection.metrics().catch(() => undefined);
+  return text === undefined ? undefined : demandOf(text);
+}

@@ -1,0 +1,223 @@
+// From what was seen to all objects that should be. Pure but for the randomness that is injected.
+import { type Fresh, sha256 } from '../keys.ts';
+import type { KubeObject } from '../runtime/kube.ts';
+import type { Secrets } from '../server-environment.ts';
+import { apiAutoscaler, apiDisruptionBudget, apiService } from './desired/api.ts';
+import type { Context, StoreVolume } from './desired/context.ts';
+import { environmentSecret, ownerSecret } from './desired/environment.ts';
+import { type DefaultImages, imagesOf } from './desired/images.ts';
+import { httpRoute, ingress } from './desired/ingress.ts';
+import { nameOf } from './desired/meta.ts';
+import { monitoringObjects } from './desired/monitoring.ts';
+import { networkPolicies } from './desired/network-policies.ts';
+import { ROTATION, secretsMadeOnce } from './desired/secrets.ts';
+import { serviceAccount } from './desired/service-account.ts';
+import { cloudNativePGCluster, managedStores } from './desired/stores.ts';
+import { type Fault, faultsOf } from './faults.ts';
+import { type Pool, poolOf } from './pool.ts';
+import { type Recovery, recoveryOf } from './recovery.ts';
+import { type Release, releaseObject, withReplicas } from './release.ts';
+import { deployments, type RollOut, rollOut } from './roll-out.ts';
+import { childOf, childrenOf, type Seen } from './seen.ts';
+import type { Server } from './server.ts';
+
+export interface Tools {
+  images: DefaultImages;
+  fresh: Fresh;
+}
+
+export interface Plan {
+  faults: Fault[];
+  objects: KubeObject[];
+  /** The expand Job that the next roll-out needs; undefined while the resource is faulty. */
+  migration: string | undefined;
+  /** The contract Job of this version. */
+  contraction: string | undefined;
+  /** A claim code is wanted. */
+  claim: boolean;
+  /** What is in force after this pass; undefined before the first roll-out. */
+  release: Release | undefined;
+  /** The release in force is the one of this spec. */
+  current: boolean;
+  pool: Pool | undefined;
+  recovery: Recovery;
+}
+
+export function planServer(server: Server, seen: Seen, tools: Tools): Plan {
+  const faults = faultsOf(server, seen);
+  const base = baseOf(server, seen, { ...tools, valid: faults.length === 0 });
+  const rolled = rolledOf(base, seen);
+  const { next, release, pool } = rolled;
+  return {
+    faults,
+    objects: objectsOf(base, rolled, seen),
+    migration: next?.migration,
+    contraction: next?.contraction,
+    claim: base.claim,
+    release,
+    current: next?.ready === true,
+    pool,
+    recovery: base.recovery,
+  };
+}
+
+interface Base {
+  context: Context;
+  claim: boolean;
+  recovery: Recovery;
+  /** Made once. */
+  made: KubeObject[];
+  /** Made from what the resource names; undefined while it is faulty. */
+  environment: KubeObject | undefined;
+  owner: KubeObject | undefined;
+}
+
+function baseOf(server: Server, seen: Seen, { images, fresh, valid }: Tools & { valid: boolean }): Base {
+  const claim = wantsClaim(server, seen);
+  const rotatedFor = seen.notes.get(nameOf(server, 'operator-key'))?.[ROTATION];
+  const made = secretsMadeOnce(server, { seen: seen.secrets, rotatedFor, claim, fresh });
+  const recovery = recoveryOf(server, seen, fresh);
+  const secrets = merged(seen.secrets, [...made, ...recovery.secrets]);
+  const environment = valid ? environmentSecret(server, secrets) : undefined;
+  const context: Context = {
+    server,
+    images: imagesOf(server.spec, images),
+    secrets,
+    environment: environment?.metadata.name ?? '',
+    volumes: volumesOf(server, seen),
+    claimSha256: claimSha256(server, secrets, seen.release),
+  };
+  return { context, claim, recovery, made, environment, owner: valid ? ownerSecret(server, secrets) : undefined };
+}
+
+interface Rolled {
+  next: RollOut | undefined;
+  /** In force after this pass. */
+  release: Release | undefined;
+  pool: Pool | undefined;
+}
+
+function rolledOf({ context, environment, recovery }: Base, seen: Seen): Rolled {
+  const next = environment && rollOut(context, seen);
+  const release = next?.ready ? next.release : held(seen.release, context);
+  if (!release) return { next, release, pool: undefined };
+  const pool = poolOf(context.server, seen, { template: release.transcode, templates: release.templates });
+  return { next, release: { ...release, templates: pool.templates, ...recovery.mark }, pool };
+}
+
+/** In the order in which they are written: what others need comes first. */
+function objectsOf(base: Base, { next, release, pool }: Rolled, seen: Seen): KubeObject[] {
+  const { context, environment, owner, recovery } = base;
+  const { server } = context;
+  return [
+    serviceAccount(server),
+    ...base.made,
+    ...recovery.secrets,
+    ...(environment ? [environment] : []),
+    ...(owner ? [owner] : keptOwner(server, seen)),
+    ...environmentsInUse(server, seen, environment?.metadata.name),
+    ...managedStores(context),
+    ...(seen.served.has('Cluster') ? cloudNativePGCluster(context) : []),
+    apiService(server),
+    ...around(context, seen),
+    ...(next ? jobsOf(base, next) : []),
+    ...(release ? [releaseObject(server, release), ...release.deployments] : []),
+    ...(pool?.jobs ?? []),
+  ];
+}
+
+const jobsOf = ({ context, recovery }: Base, { jobs, ready }: RollOut): KubeObject[] => [
+  ...jobs,
+  ...(ready ? recovery.jobs(context) : []),
+];
+
+/** Everything that waits for no roll-out. */
+function around(context: Context, { served }: Seen): KubeObject[] {
+  const { server } = context;
+  return [
+    ...apiDisruptionBudget(server),
+    ...apiAutoscaler(server),
+    ...ingress(server),
+    ...(served.has('HTTPRoute') ? httpRoute(server) : []),
+    ...networkPolicies(context),
+    ...monitoringObjects(server, served),
+  ];
+}
+
+/** Until somebody owns the server; while nobody knows, what there is stays. */
+function wantsClaim(server: Server, { api, secrets, release }: Seen): boolean {
+  if (server.spec.ownerSecretRef || api.setupComplete === true) return false;
+  return api.setupComplete === false || release === undefined || secrets.has(nameOf(server, 'claim'));
+}
+
+/** Once the code is gone its hash stays, so that its going is no other migration. */
+function claimSha256(server: Server, secrets: Secrets, release: Release | undefined): string | undefined {
+  const code = secrets.get(nameOf(server, 'claim'))?.code;
+  return code === undefined ? release?.claimSha256 : sha256(code);
+}
+
+function merged(seen: Secrets, made: readonly KubeObject[]): Secrets {
+  const texts = (object: KubeObject): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(object.data as Record<string, string>).map(([key, text]) => {
+        return [key, Buffer.from(text, 'base64').toString('utf8')];
+      }),
+    );
+  return new Map([...seen, ...made.map((object) => [object.metadata.name, texts(object)] as const)]);
+}
+
+/** Of StatefulSets that are there; undefined where one keeps nothing. */
+function volumesOf(server: Server, seen: Seen): Map<string, StoreVolume | undefined> {
+  const volumes = new Map<string, StoreVolume | undefined>();
+  for (const name of ['postgres', 'redis', 'objects']) {
+    const set = childOf(seen, 'StatefulSet', nameOf(server, name));
+    if (set) volumes.set(name, volumeOf(set));
+  }
+  return volumes;
+}
+
+interface Claim {
+  spec: { storageClassName?: string; resources: { requests: { storage: string } } };
+}
+
+function volumeOf({ spec }: KubeObject): StoreVolume | undefined {
+  const [claim] = (spec as { volumeClaimTemplates?: Claim[] }).volumeClaimTemplates ?? [];
+  if (!claim) return undefined;
+  return { storage: claim.spec.resources.requests.storage, storageClassName: claim.spec.storageClassName };
+}
+
+/** While the roll-out waits: as it was, with the number of pods of now. */
+function held(release: Release | undefined, context: Context): Release | undefined {
+  if (!release) return undefined;
+  return { ...release, deployments: withReplicas(release.deployments, deployments(context)) };
+}
+
+/** Those of pods that still run with another one than this spec's. */
+function environmentsInUse(server: Server, seen: Seen, next: string | undefined): KubeObject[] {
+  const prefix = nameOf(server, 'environment-');
+  const others = childrenOf(seen, 'Secret').filter(
+    ({ metadata: { name } }) => name.startsWith(prefix) && name !== next,
+  );
+  if (others.length === 0) return [];
+  const users = [...childrenOf(seen, 'Deployment'), ...childrenOf(seen, 'Job'), ...seen.pods];
+  const text = JSON.stringify([users.map(({ spec }) => spec), seen.release]);
+  return others.filter(({ metadata }) => text.includes(`"${metadata.name}"`)).map(asItIs);
+}
+
+/** Metadata and data alone: the rest is the API server's. */
+function asItIs({ apiVersion, kind, metadata, type, data }: KubeObject): KubeObject {
+  const { name, namespace, labels } = metadata;
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, ...(namespace && { namespace }), ...(labels && { labels }) },
+    type,
+    data,
+  };
+}
+
+/** A faulty spec takes nothing away. */
+const keptOwner = (server: Server, seen: Seen): KubeObject[] =>
+  childrenOf(seen, 'Secret')
+    .filter(({ metadata }) => metadata.name === nameOf(server, 'owner') && server.spec.ownerSecretRef)
+    .map(asItIs);

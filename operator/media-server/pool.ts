@@ -1,0 +1,49 @@
+// The transcode Jobs of a pass: those that stay, each from the templates that it was made from, and new ones. Pure.
+import type { KubeObject } from '../runtime/kube.ts';
+import { selectorOf } from './desired/meta.ts';
+import { type TranscodeTemplates, transcodeJob } from './desired/transcode.ts';
+import { childrenOf, type Seen } from './seen.ts';
+import type { Server } from './server.ts';
+import { poolJobs } from './transcode-jobs.ts';
+import { type PoolPlan, type PoolSeen, planPool } from './transcode-pool.ts';
+
+export interface Pool {
+  seen: PoolSeen;
+  plan: PoolPlan;
+  jobs: KubeObject[];
+  /** Templates that a Job still needs, by hash. */
+  templates: Record<string, TranscodeTemplates>;
+}
+
+const has = (labels: Record<string, string>, { metadata }: KubeObject): boolean =>
+  Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value);
+
+export function poolSeen(server: Server, seen: Seen, template: string): PoolSeen {
+  const ours = selectorOf(server, 'transcode');
+  const jobs = childrenOf(seen, 'Job').filter((job) => has(ours, job));
+  const pods = seen.pods.filter((pod) => has(ours, pod));
+  return { jobs: poolJobs(jobs, pods), demand: seen.demand, template, now: seen.now };
+}
+
+export function poolOf(
+  server: Server,
+  seen: Seen,
+  from: { template: string; templates: Record<string, TranscodeTemplates> },
+): Pool {
+  const observed = poolSeen(server, seen, from.template);
+  const plan = planPool(server.spec.transcode, observed);
+  const staying = observed.jobs.filter(({ name, deleting, template }) => {
+    return !deleting && !plan.end.includes(name) && from.templates[template] !== undefined;
+  });
+  const job = (index: number, hash: string, how: { accelerated: boolean; fallback: boolean }): KubeObject[] => {
+    const templates = from.templates[hash];
+    return templates ? [transcodeJob(server, { index, ...how }, { templates, hash })] : [];
+  };
+  const jobs = [
+    ...staying.flatMap(({ index, template, accelerated, fallback }) => job(index, template, { accelerated, fallback })),
+    ...plan.make.flatMap(({ index, accelerated, fallback }) => job(index, from.template, { accelerated, fallback })),
+  ];
+  const needed = new Set([from.template, ...staying.map(({ template }) => template)]);
+  const templates = Object.fromEntries(Object.entries(from.templates).filter(([hash]) => needed.has(hash)));
+  return { seen: observed, plan, jobs, templates };
+}

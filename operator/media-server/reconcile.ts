@@ -1,0 +1,129 @@
+// The only file here that writes to the cluster.
+import { hasStatus } from '../runtime/faults.ts';
+import {
+  after,
+  done,
+  type EventSaid,
+  type Key,
+  type Kube,
+  type KubeObject,
+  type Outcome,
+  PermanentFault,
+} from '../runtime/kube.ts';
+import type { Condition, Judged } from '../schemas/conditions.ts';
+import type { MediaServerStatus } from '../schemas/media-server.ts';
+import { RECOVERY } from './desired/recovery.ts';
+import { ROTATION } from './desired/secrets.ts';
+import { eventsBetween } from './events.ts';
+import type { Fault } from './faults.ts';
+import { type Connection, observe, type Probes } from './observe.ts';
+import { type Plan, planServer, type Tools } from './plan.ts';
+import type { Seen } from './seen.ts';
+import { type Server, serverOf } from './server.ts';
+import { faultyStatus, statusOf } from './status.ts';
+
+export interface MediaServerTools extends Tools {
+  /** The server's API, with the operator's key. */
+  connect: (server: { name: string; namespace: string }, key: string) => Connection;
+  probes: Probes;
+}
+
+/** At the latest the server is looked at again after this; sooner while something starts. */
+const LOOK_MS = 10_000;
+const LOOK_SOON_MS = 2000;
+
+export async function reconcileMediaServer(
+  key: Key,
+  kube: Kube,
+  given: { now: Date; tools: MediaServerTools },
+): Promise<Outcome> {
+  const object = kube.get('MediaServer', key.namespace, key.name);
+  if (!object || object.metadata.deletionTimestamp) return release(object, given.tools);
+  const server = serverOf(object);
+  const judged: Judged = { generation: object.metadata.generation ?? 0, now: given.now };
+  if ('reason' in server) {
+    await report(object, kube, faultyStatus(server, conditionsOf(object), judged));
+    return done;
+  }
+  const seen = await look(server, kube, given);
+  const plan = planServer(server, seen, given.tools);
+  const refused = server.spec.suspend ? undefined : await put(object, kube, plan).catch(refusal);
+  const faults = refused ? [...plan.faults, faultFrom(refused)] : plan.faults;
+  await report(object, kube, statusOf({ server, seen, plan: { ...plan, faults } }, conditionsOf(object)));
+  if (refused) throw refused;
+  tell(object, kube, { server, seen, plan });
+  return after(server.spec.suspend ? LOOK_MS : pauseOf(seen, plan));
+}
+
+/** Owner references clean up after us. */
+function release(object: KubeObject | undefined, { probes }: MediaServerTools): Outcome {
+  if (object?.metadata.uid) probes.forget(object.metadata.uid);
+  return done;
+}
+
+async function look(server: Server, kube: Kube, { now, tools }: { now: Date; tools: MediaServerTools }): Promise<Seen> {
+  const seen = observe(server, kube, now);
+  const key = seen.secrets.get(`${server.name}-operator-key`)?.key;
+  return key === undefined ? seen : tools.probes.look(server, seen, tools.connect(server, key));
+}
+
+async function put(object: KubeObject, kube: Kube, plan: Plan): Promise<undefined> {
+  await kube.apply(object, plan.objects);
+}
+
+/** What the API server refuses for good becomes a condition too; the kit tries again, slower each time. Anything else is thrown. */
+function refusal(error: unknown): Error {
+  if (error instanceof PermanentFault || hasStatus(error, 400, 403, 422, 500)) return error as Error;
+  throw error;
+}
+
+const faultFrom = (error: Error): Fault => ({
+  type: 'SettingsValid',
+  reason: error instanceof PermanentFault ? 'NameTaken' : 'Refused',
+  message: `the cluster refuses a part of it: ${error.message}`,
+});
+
+const conditionsOf = ({ status }: KubeObject): Condition[] =>
+  ((status ?? {}) as { conditions?: Condition[] }).conditions ?? [];
+
+async function report(object: KubeObject, kube: Kube, status: MediaServerStatus): Promise<void> {
+  const before = conditionsOf(object);
+  if (!(await kube.applyStatus(object, status))) return;
+  for (const event of eventsBetween(before, (status.conditions ?? []) as Condition[])) kube.event(object, event);
+}
+
+interface Done {
+  server: Server;
+  seen: Seen;
+  plan: Plan;
+}
+
+/** Answers to annotations. */
+function tell(object: KubeObject, kube: Kube, done: Done): void {
+  for (const event of [...recoveryEvents(object, done.plan), ...rotationEvents(done)]) kube.event(object, event);
+}
+
+function recoveryEvents({ status }: KubeObject, { recovery }: Plan): EventSaid[] {
+  const known = (status as MediaServerStatus | undefined)?.recovery?.secretName;
+  if (recovery.state === 'failed') {
+    const message = `${RECOVERY}: no token was made; is the setup complete? Then set another value`;
+    return [{ type: 'Warning', reason: 'RecoveryFailed', message }];
+  }
+  if (!recovery.status || known === recovery.status.secretName) return [];
+  const { secretName, expiresAt } = recovery.status;
+  const message = `${RECOVERY}: the one-time token of the owner is in Secret ${secretName} until ${expiresAt}`;
+  return [{ type: 'Normal', reason: 'RecoveryReady', message }];
+}
+
+function rotationEvents({ server, seen }: Done): EventSaid[] {
+  const name = `${server.name}-operator-key`;
+  const asked = server.annotations[ROTATION];
+  const before = seen.notes.get(name);
+  if (asked === undefined || !before || before[ROTATION] === asked || server.spec.suspend) return [];
+  return [{ type: 'Normal', reason: 'KeyRotated', message: `Secret ${name} holds a new key of the operator` }];
+}
+
+function pauseOf(seen: Seen, { pool, current, release }: Plan): number {
+  const starts = !current || !release || !seen.api.apiReady;
+  return Math.min(pool?.plan.recheckMs ?? LOOK_MS, starts ? LOOK_SOON_MS : LOOK_MS);
+}

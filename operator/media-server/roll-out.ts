@@ -1,0 +1,101 @@
+// The next release: what must run before it, what it is made of, what runs after it. Pure.
+import type { KubeObject } from '../runtime/kube.ts';
+import { apiDeployment } from './desired/api.ts';
+import type { Context } from './desired/context.ts';
+import { nameOf } from './desired/meta.ts';
+import { contractJob, expandJob } from './desired/migrate.ts';
+import { transcodeTemplates } from './desired/transcode.ts';
+import { subtitlesDeployment, workersDeployment } from './desired/workers.ts';
+import type { Release } from './release.ts';
+import { childOf, childrenOf, holding, type Seen, workloadOf } from './seen.ts';
+import { templateHash } from './transcode-jobs.ts';
+
+/** A failed migration is tried again after this long; its log can be read meanwhile. */
+export const RETRY_MS = 5 * 60_000;
+
+export interface RollOut {
+  migration: string;
+  contraction: string;
+  /** The migration is through: this release may be in force. */
+  ready: boolean;
+  release: Release;
+  jobs: KubeObject[];
+}
+
+export function rollOut(context: Context, seen: Seen): RollOut {
+  const { hash, job } = expandJob(context);
+  const contraction = contractJob(context);
+  const there = childOf(seen, 'Job', job.metadata.name);
+  const released = seen.release?.hash === hash;
+  const expand = (there || storesReady(context, seen)) && !longFailed(there, seen.now) ? [job] : [];
+  const contract = wantsContract(contraction, seen, released) ? [contraction] : [];
+  return {
+    migration: job.metadata.name,
+    contraction: contraction.metadata.name,
+    ready: released || holding(there, 'Complete') !== undefined,
+    release: releaseFrom(context, seen.release, hash),
+    jobs: [...expand, ...contract],
+  };
+}
+
+function releaseFrom(context: Context, before: Release | undefined, hash: string): Release {
+  const { environment, claimSha256 } = context;
+  const built = transcodeTemplates(context);
+  const transcode = templateHash(built.cpu, built.accelerated);
+  const templates = { ...before?.templates, [transcode]: built };
+  return {
+    hash,
+    environment,
+    ...(claimSha256 !== undefined && { claimSha256 }),
+    deployments: deployments(context),
+    transcode,
+    templates,
+    ...(before?.recovered !== undefined && { recovered: before.recovered }),
+  };
+}
+
+export const deployments = (context: Context): KubeObject[] => [
+  apiDeployment(context),
+  workersDeployment(context),
+  ...subtitlesDeployment(context),
+];
+
+/** Left out, and so deleted: the next pass makes it again. */
+function longFailed(job: KubeObject | undefined, now: Date): boolean {
+  const failed = holding(job, 'Failed');
+  return failed !== undefined && now.getTime() - new Date(failed.lastTransitionTime ?? 0).getTime() >= RETRY_MS;
+}
+
+/** A migration before its database answers would only use up its attempts. */
+function storesReady({ server, secrets }: Context, seen: Seen): boolean {
+  const { postgres, objects } = server.spec;
+  const up = (name: string): boolean => {
+    const set = childOf(seen, 'StatefulSet', nameOf(server, name));
+    return set !== undefined && workloadOf(set).ready > 0;
+  };
+  const cluster = !postgres.cloudNativePG || secrets.has(`${server.name}-postgres-app`);
+  return cluster && (!postgres.managed || up('postgres')) && (!objects.managed || up('objects'));
+}
+
+/** Once every pod is of this release; then it stays, so that it does not run twice. */
+function wantsContract(job: KubeObject, seen: Seen, released: boolean): boolean {
+  const there = childOf(seen, 'Job', job.metadata.name);
+  if (longFailed(there, seen.now)) return false;
+  const { template } = job.spec as { template: { spec: PodSpec } };
+  return there !== undefined || (released && rolledOut(template.spec.containers[0]?.image, seen));
+}
+
+const CODE = ['api', 'workers', 'transcode', 'subtitles'];
+
+/** Nothing of another image is left, and nothing of it is to come. */
+function rolledOut(image: string | undefined, seen: Seen): boolean {
+  const all = childrenOf(seen, 'Deployment');
+  const templates = all.map(({ spec }) => (spec as { template: { spec: PodSpec } }).template.spec);
+  const pods = [...templates, ...seen.pods.map(({ spec }) => spec as PodSpec)];
+  const other = pods.some(({ containers }) => containers.some((one) => CODE.includes(one.name) && one.image !== image));
+  return all.length > 0 && !other && all.every((object) => workloadOf(object).settled);
+}
+
+interface PodSpec {
+  containers: { name: string; image: string }[];
+}

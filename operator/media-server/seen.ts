@@ -1,0 +1,76 @@
+// What a pass sees: plain data, so that everything after it is pure.
+import type { ApiSeen } from '../api-seen.ts';
+import type { KubeObject } from '../runtime/kube.ts';
+import type { Secrets } from '../server-environment.ts';
+import type { Release } from './release.ts';
+import type { PoolDemand } from './transcode-pool.ts';
+
+export interface Seen {
+  now: Date;
+  /** Those that the resource names and those made for it, decoded. */
+  secrets: Secrets;
+  /** Annotations of the Secrets made for it, by name. */
+  notes: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  /** Names of ConfigMaps and of claims that exist, of those that the resource names. */
+  configMaps: ReadonlySet<string>;
+  claims: ReadonlySet<string>;
+  /** Children by kind and name, such as `Deployment/home-api`. */
+  children: ReadonlyMap<string, KubeObject>;
+  /** Of all components. */
+  pods: readonly KubeObject[];
+  /** Kinds that may be absent and that this API server knows. */
+  served: ReadonlySet<string>;
+  release: Release | undefined;
+  libraries: number;
+  tuners: number;
+  api: ApiSeen;
+  /** Undefined while the server does not tell. */
+  demand: PoolDemand | undefined;
+}
+
+export const childOf = ({ children }: Seen, kind: string, name: string): KubeObject | undefined =>
+  children.get(`${kind}/${name}`);
+
+export const childrenOf = ({ children }: Seen, kind: string): KubeObject[] =>
+  [...children].filter(([key]) => key.startsWith(`${kind}/`)).map(([, object]) => object);
+
+export interface StatusCondition {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+}
+
+/** The condition of a child, where it holds. */
+export function holding(object: KubeObject | undefined, type: string): StatusCondition | undefined {
+  const { conditions = [] } = (object?.status ?? {}) as { conditions?: StatusCondition[] };
+  return conditions.find((condition) => condition.type === type && condition.status === 'True');
+}
+
+export interface Workload {
+  /** Wanted now, which an autoscaler may have changed. */
+  wanted: number;
+  total: number;
+  ready: number;
+  /** Every pod is of the newest template and ready, and none of another is left. */
+  settled: boolean;
+}
+
+interface WorkloadStatus {
+  replicas?: number;
+  readyReplicas?: number;
+  updatedReplicas?: number;
+  observedGeneration?: number;
+}
+
+/** A Deployment or a StatefulSet. */
+export function workloadOf(object: KubeObject): Workload {
+  const { replicas: wanted = 1 } = object.spec as { replicas?: number };
+  const status: WorkloadStatus = object.status ?? {};
+  const number = (name: keyof WorkloadStatus): number => status[name] ?? 0;
+  const [total, ready] = [number('replicas'), number('readyReplicas')];
+  const looked = number('observedGeneration') >= (object.metadata.generation ?? 0);
+  const current = total === wanted && number('updatedReplicas') === wanted && ready === wanted;
+  return { wanted, total, ready, settled: looked && current };
+}

@@ -1,0 +1,37 @@
+// A MediaServer as builders take it: plain data, its spec checked and with all defaults.
+import { z } from 'zod';
+import type { KubeObject } from '../runtime/kube.ts';
+import { MediaServerSpec } from '../schemas/media-server.ts';
+
+export interface Server {
+  name: string;
+  namespace: string;
+  uid: string;
+  generation: number;
+  annotations: Readonly<Record<string, string>>;
+  spec: MediaServerSpec;
+}
+
+/** Longest name for which the names of all parts are valid. */
+const NAME_MAX = 40;
+const NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
+
+export interface Malformed {
+  reason: 'NameInvalid' | 'SpecInvalid';
+  message: string;
+}
+
+/** The server, or what is wrong with the object: a newer or older operator may not know its fields. */
+export function serverOf({ metadata, spec }: KubeObject): Server | Malformed {
+  const { name, namespace = '', uid = '', generation = 0, annotations = {} } = metadata;
+  if (name.length > NAME_MAX || !NAME.test(name)) {
+    const message = `metadata.name must begin with a letter, hold only letters, digits and dashes, and have at most ${NAME_MAX} characters: make it anew under such a name`;
+    return { reason: 'NameInvalid', message };
+  }
+  const parsed = MediaServerSpec.safeParse(spec);
+  if (!parsed.success) {
+    const message = `the spec does not fit this operator, mend it: ${z.prettifyError(parsed.error)}`;
+    return { reason: 'SpecInvalid', message: message.slice(0, 2000) };
+  }
+  return { name, namespace, uid, generation, annotations, spec: parsed.data };
+}

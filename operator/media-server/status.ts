@@ -1,0 +1,182 @@
+// What was seen and planned -> the status. Pure.
+import { type Condition, type Judged, setConditions, type Verdict } from '../schemas/conditions.ts';
+import type { MediaServerStatus } from '../schemas/media-server.ts';
+import * as checks from './checks.ts';
+import { judge, type Looked, no, yes } from './checks.ts';
+import { addressOf } from './desired/ingress.ts';
+import { nameOf, selectorOf } from './desired/meta.ts';
+import { troubleIn } from './pod-trouble.ts';
+import { childOf, childrenOf, workloadOf } from './seen.ts';
+import { poolStatus } from './transcode-pool.ts';
+
+function ready(looked: Looked, parts: readonly Verdict[]): Verdict {
+  const { server, seen } = looked;
+  const name = nameOf(server, 'api');
+  const api = childOf(seen, 'Deployment', name);
+  const before = ['SettingsValid', 'MediaReady', 'DatabaseReady', 'ObjectsReady', 'MigrationsApplied'];
+  const part = before.map((type) => parts.find((verdict) => verdict.type === type)).find((verdict) => blocks(verdict));
+  const type = 'Ready';
+  if (!api)
+    return part
+      ? { ...part, type, status: 'False' }
+      : { type, ...no('Starting', `Deployment ${name} is not made yet`) };
+  const { ready: count, wanted } = workloadOf(api);
+  return judge(type, looked, [
+    () => (wanted === 0 ? no('ScaledToZero', 'spec.api.replicas is 0: raise it') : undefined),
+    () => {
+      if (count > 0) return undefined;
+      const trouble = troubleIn(server, 'api', seen.pods);
+      return trouble
+        ? no(trouble.reason, trouble.message)
+        : no('Starting', `no pod of Deployment ${name} is ready yet`);
+    },
+    () => {
+      if (seen.api.health.database !== 'down') return undefined;
+      return no('DatabaseUnreachable', 'The server does not reach its database');
+    },
+    () => {
+      if (seen.api.apiReady) return undefined;
+      return no(
+        'ApiUnreachable',
+        `Service ${name} does not answer the operator: look at the NetworkPolicies and the log of the API pods`,
+      );
+    },
+    () => yes('AllReady', `${count} of ${wanted} API pods answer`),
+  ]);
+}
+
+const blocks = (verdict: Verdict | undefined): boolean =>
+  verdict?.status === 'False' && verdict.reason !== 'NoneAsked' && verdict.reason !== 'NotServed';
+
+function progressing(looked: Looked): Verdict {
+  const { server, seen, plan } = looked;
+  const moving = [...childrenOf(seen, 'StatefulSet'), ...childrenOf(seen, 'Deployment')].filter(
+    (object) => !workloadOf(object).settled,
+  );
+  return judge('Progressing', looked, [
+    () => (server.spec.suspend ? no('Suspended', 'spec.suspend is set: nothing is reconciled') : undefined),
+    () => {
+      const [fault] = plan.faults;
+      return fault && no(fault.reason, fault.message);
+    },
+    () => {
+      const { reason, message } = checks.migrations(looked);
+      if (plan.current) return undefined;
+      return reason === 'MigrationFailed' ? no(reason, message) : yes(reason, message);
+    },
+    () => {
+      const names = moving.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort();
+      return names.length > 0 ? yes('RollingOut', `${names.join(', ')} roll out`) : undefined;
+    },
+    () => no('Stable', 'Nothing changes'),
+  ]);
+}
+
+/** Components whose pods are in trouble, whatever else is ready. */
+function troubled({ server, seen }: Looked): Verdict | undefined {
+  for (const component of ['api', 'workers', 'subtitles', 'postgres', 'redis', 'objects', 'migrate']) {
+    const trouble = troubleIn(server, component, seen.pods);
+    if (trouble) return { type: 'Degraded', status: 'True', ...trouble };
+  }
+  return undefined;
+}
+
+function degraded(looked: Looked, parts: readonly Verdict[]): Verdict {
+  const { server, seen } = looked;
+  const trouble = troubled(looked);
+  if (trouble) return trouble;
+  const fault = parts.find((verdict) => blocks(verdict));
+  if (fault)
+    return { type: 'Degraded', status: 'True', reason: fault.reason, message: `${fault.type}: ${fault.message}` };
+  const workers = childOf(seen, 'Deployment', nameOf(server, 'workers'));
+  const idle = workers && workloadOf(workers).ready === 0 && server.spec.workers.replicas > 0;
+  if (idle)
+    return { type: 'Degraded', ...yes('Starting', `no pod of Deployment ${nameOf(server, 'workers')} is ready`) };
+  return { type: 'Degraded', ...no('AllReady', 'Every part works') };
+}
+
+/** What kstatus reads beside Ready: present only while they hold. */
+function kstatus({ plan }: Looked, { status, reason, message }: Verdict): Verdict[] {
+  const [fault] = plan.faults;
+  const failed = reason === 'MigrationFailed' ? { reason, message } : undefined;
+  const stuck = fault ?? failed;
+  if (stuck) return [{ type: 'Stalled', ...yes(stuck.reason, stuck.message) }];
+  return status === 'True' ? [{ type: 'Reconciling', ...yes(reason, message) }] : [];
+}
+
+export function verdictsOf(looked: Looked): Verdict[] {
+  const parts = [
+    checks.database(looked),
+    checks.redis(looked),
+    checks.objects(looked),
+    checks.migrations(looked),
+    checks.media(looked),
+    checks.settings(looked),
+    checks.transcode(looked),
+  ];
+  const moving = progressing(looked);
+  const summary = [ready(looked, parts), moving, degraded(looked, parts), ...kstatus(looked, moving)];
+  return [...summary, ...parts, checks.subtitles(looked), checks.ingress(looked), ...checks.notServed(looked)];
+}
+
+function phaseOf(verdicts: readonly Verdict[]): string {
+  const is = (type: string) => verdicts.find((verdict) => verdict.type === type);
+  if (is('Progressing')?.reason === 'Suspended') return 'Suspended';
+  if (is('Stalled')) return 'Stalled';
+  if (is('Ready')?.status !== 'True') return 'Starting';
+  if (is('Progressing')?.status === 'True') return 'RollingOut';
+  return is('Degraded')?.status === 'True' ? 'Degraded' : 'Running';
+}
+
+const selectorText = (looked: Looked): string =>
+  Object.entries(selectorOf(looked.server, 'api'))
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+
+export function statusOf(looked: Looked, before: readonly Condition[]): MediaServerStatus {
+  const { server, seen, plan } = looked;
+  const verdicts = verdictsOf(looked);
+  const judged: Judged = { generation: server.generation, now: seen.now };
+  const api = childOf(seen, 'Deployment', nameOf(server, 'api'));
+  const {
+    total,
+    ready: count,
+    wanted,
+  } = api ? workloadOf(api) : { total: 0, ready: 0, wanted: server.spec.api.replicas };
+  const claim = seen.secrets.has(nameOf(server, 'claim')) && plan.claim;
+  return {
+    observedGeneration: server.generation,
+    phase: phaseOf(verdicts),
+    ...(seen.api.version !== undefined && { version: seen.api.version }),
+    url: addressOf(server),
+    apiReady: `${count}/${wanted}`,
+    replicas: total,
+    selector: selectorText(looked),
+    conditions: setConditions(before, verdicts, judged),
+    ...(plan.pool && { transcode: poolStatus(plan.pool.seen) }),
+    libraries: seen.libraries,
+    tuners: seen.tuners,
+    ...(claim && { claim: { secretName: nameOf(server, 'claim') } }),
+    ...(plan.recovery.status && { recovery: plan.recovery.status }),
+  };
+}
+
+/** When nothing can be planned at all: one fault for every summary. */
+export function faultyStatus(
+  verdict: Pick<Verdict, 'reason' | 'message'>,
+  before: readonly Condition[],
+  judged: Judged,
+): MediaServerStatus {
+  const { reason, message } = verdict;
+  const verdicts: Verdict[] = [
+    { type: 'Ready', ...no(reason, message) },
+    { type: 'Stalled', ...yes(reason, message) },
+    { type: 'Degraded', ...yes(reason, message) },
+    { type: 'Progressing', ...no(reason, message) },
+  ];
+  return {
+    observedGeneration: judged.generation,
+    phase: 'Stalled',
+    conditions: setConditions(before, verdicts, judged),
+  };
+}

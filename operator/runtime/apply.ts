@@ -1,0 +1,172 @@
+// Brings the children of an object to what is wanted of them, with no call for those that are so already.
+
+import type { Caches } from './caches.ts';
+import { canonical, digest } from './canonical.ts';
+import { driftOf, owned } from './drift.ts';
+import { hasStatus } from './faults.ts';
+import {
+  APPLIED,
+  type Applied,
+  FIELD_MANAGER,
+  KEEP,
+  type KubeObject,
+  OWNER,
+  type OwnerReference,
+  PermanentFault,
+} from './kube.ts';
+import type { Metrics } from './metrics.ts';
+import { APPLY_PATCH, type Rest } from './rest.ts';
+
+const MANAGED_BY = 'app.kubernetes.io/managed-by';
+
+export interface ApplyDeps {
+  rest: Rest;
+  caches: Caches;
+  metrics: Metrics;
+  /** Told where a field of ours had been changed by somebody else. */
+  drifted(owner: KubeObject, child: KubeObject, path: string): void;
+}
+
+export class Applier {
+  readonly #deps: ApplyDeps;
+  /** What the API server made of what we sent, by object: for values that it spells in a way we do not know. */
+  readonly #answered = new Map<string, { hash: string; holds: string }>();
+
+  constructor(deps: ApplyDeps) {
+    this.#deps = deps;
+  }
+
+  async apply(owner: KubeObject, desired: readonly KubeObject[]): Promise<Applied> {
+    const children = desired.map((object) => childOf(owner, object));
+    const written: KubeObject[] = [];
+    for (const child of children) {
+      const answer = await this.#one(owner, child);
+      if (answer) written.push(answer);
+    }
+    return { written, pruned: await this.#prune(owner, children) };
+  }
+
+  async #one(owner: KubeObject, child: KubeObject): Promise<KubeObject | undefined> {
+    const { kind, metadata } = child;
+    const live = this.#deps.caches.of(kind).get(metadata.namespace ?? '', metadata.name);
+    if (live) {
+      refuseForeign(owner, live);
+      const drift = this.#driftOf(child, live);
+      if (drift === undefined) return undefined;
+      const hash = child.metadata.annotations?.[APPLIED];
+      if (live.metadata.annotations?.[APPLIED] === hash) this.#deps.drifted(owner, child, drift);
+    }
+    return this.#send(child, live === undefined);
+  }
+
+  #driftOf(child: KubeObject, live: KubeObject): string | undefined {
+    const drift = driftOf(child, live);
+    const known = this.#answered.get(live.metadata.uid ?? '');
+    if (drift === undefined || known?.hash !== child.metadata.annotations?.[APPLIED]) return drift;
+    return known?.holds === canonical(owned(child, live)) ? undefined : drift;
+  }
+
+  async #send(child: KubeObject, isNew: boolean): Promise<KubeObject> {
+    const { rest, caches, metrics } = this.#deps;
+    const { kind, metadata } = child;
+    const path = await caches.pathOf(kind, metadata.namespace ?? '', metadata.name);
+    const query = { fieldManager: FIELD_MANAGER, force: true };
+    const answer = await rest.write<KubeObject>({
+      method: 'PATCH',
+      path,
+      query,
+      body: child,
+      contentType: APPLY_PATCH,
+    });
+    metrics.writes.inc({ kind, verb: isNew ? 'create' : 'apply' });
+    caches.of(kind).put(answer);
+    this.#remember(child, answer);
+    return answer;
+  }
+
+  #remember(child: KubeObject, answer: KubeObject): void {
+    const uid = answer.metadata.uid ?? '';
+    const hash = child.metadata.annotations?.[APPLIED] ?? '';
+    if (driftOf(child, answer) === undefined) this.#answered.delete(uid);
+    else this.#answered.set(uid, { hash, holds: canonical(owned(child, answer)) });
+  }
+
+  async #prune(owner: KubeObject, children: readonly KubeObject[]): Promise<KubeObject[]> {
+    const wanted = new Set(children.map(({ kind, metadata }) => `${kind}/${metadata.name}`));
+    const labels = { [OWNER]: owner.metadata.uid ?? '' };
+    const pruned: KubeObject[] = [];
+    for (const kind of this.#deps.caches.kinds()) {
+      const there = this.#deps.caches.of(kind).list(owner.metadata.namespace ?? '', labels);
+      const left = there.filter((child) => !wanted.has(`${kind}/${child.metadata.name}`) && isPrunable(owner, child));
+      for (const child of left) if (await this.remove(child, owner.metadata.uid)) pruned.push(child);
+    }
+    return pruned;
+  }
+
+  /**
+   * Looks at the object itself first: a cache may be old, and a deletion cannot be taken back. True when it was deleted now.
+   * With an owner, only a child that is still that owner's and not to be kept.
+   */
+  async remove(object: { kind: string; metadata: KubeObject['metadata'] }, ownerUid?: string): Promise<boolean> {
+    const { rest, caches, metrics } = this.#deps;
+    const { kind, metadata } = object;
+    const path = await caches.pathOf(kind, metadata.namespace ?? '', metadata.name);
+    const live = await rest.read<KubeObject>({ method: 'GET', path }).catch(absent);
+    if (!live || !isStill(live, metadata.uid, ownerUid)) return false;
+    const { uid, resourceVersion } = live.metadata;
+    const preconditions = { uid, resourceVersion };
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background', preconditions };
+    const answer = await rest.write<object>({ method: 'DELETE', path, body }).catch(absent);
+    if (answer) metrics.writes.inc({ kind, verb: 'delete' });
+    return answer !== undefined;
+  }
+}
+
+function absent(error: unknown): undefined {
+  if (!hasStatus(error, 404)) throw error;
+}
+
+function isStill(live: KubeObject, uid: string | undefined, ownerUid: string | undefined): boolean {
+  if (live.metadata.deletionTimestamp || (uid !== undefined && live.metadata.uid !== uid)) return false;
+  return ownerUid === undefined || (live.metadata.labels?.[OWNER] === ownerUid && isOurs(live) && !isKept(live));
+}
+
+/** Pods, and the claims of a StatefulSet, carry the labels of their template: only what we applied is ours to delete. */
+const isOurs = ({ metadata }: KubeObject): boolean => metadata.annotations?.[APPLIED] !== undefined;
+
+const isKept = ({ metadata }: KubeObject): boolean => metadata.annotations?.[KEEP] !== undefined;
+
+function isPrunable(owner: KubeObject, child: KubeObject): boolean {
+  if (isKept(child) || !isOurs(child) || child.metadata.deletionTimestamp) return false;
+  const controller = controllerOf(child);
+  return controller === undefined || controller.uid === owner.metadata.uid;
+}
+
+export const controllerOf = ({ metadata }: KubeObject): OwnerReference | undefined =>
+  metadata.ownerReferences?.find((reference) => reference.controller);
+
+/** Somebody else's object that has the name of one of ours is not taken over. */
+function refuseForeign(owner: KubeObject, live: KubeObject): void {
+  const controller = controllerOf(live);
+  const name = `${live.kind} ${live.metadata.name}`;
+  if (controller && controller.uid !== owner.metadata.uid)
+    throw new PermanentFault(`${name} belongs to ${controller.kind} ${controller.name}: rename one of them`);
+  if (!controller && live.metadata.labels?.[MANAGED_BY] !== 'foyer-operator')
+    throw new PermanentFault(`${name} exists and was not made by the operator: delete it, or rename this resource`);
+}
+
+/** With its owner, and the hash of all that is wanted of it. What must outlive its owner (KEEP) is labelled only. */
+function childOf(owner: KubeObject, object: KubeObject): KubeObject {
+  const { apiVersion, kind, metadata } = owner;
+  const uid = metadata.uid ?? '';
+  const reference = { apiVersion, kind, name: metadata.name, uid, controller: true, blockOwnerDeletion: true };
+  const labels = { [MANAGED_BY]: 'foyer-operator', ...object.metadata.labels, [OWNER]: uid };
+  const namespace = metadata.namespace ?? '';
+  const own = isKept(object) ? {} : { ownerReferences: [reference] };
+  const child = plain({ ...object, metadata: { ...object.metadata, namespace, labels, ...own } });
+  const annotations = { ...child.metadata.annotations, [APPLIED]: digest(child) };
+  return { ...child, metadata: { ...child.metadata, annotations } };
+}
+
+/** Without undefined members, as it goes over the wire. */
+const plain = (object: KubeObject): KubeObject => JSON.parse(JSON.stringify(object)) as KubeObject;

@@ -1,0 +1,103 @@
+// The caches and informers of all kinds that the controllers watch.
+import { Cache } from './cache.ts';
+import { type Discovery, pathOf } from './discovery.ts';
+import { Informer, type InformerDeps } from './informer.ts';
+import type { KubeObject, Reader, Watch } from './kube.ts';
+import type { Followed } from './watch-stream.ts';
+
+interface Kept {
+  watch: Watch;
+  cache: Cache;
+  informers: Informer[];
+}
+
+export interface CachesPlan {
+  /** None is all. */
+  namespaces: readonly string[];
+  watches: readonly Watch[];
+  discovery: Discovery;
+  changed: (object: KubeObject) => void;
+}
+
+export class Caches implements Reader {
+  readonly #kept = new Map<string, Kept>();
+  readonly #discovery: Discovery;
+
+  constructor(deps: InformerDeps, { namespaces, watches, discovery, changed }: CachesPlan) {
+    this.#discovery = discovery;
+    for (const watch of watches) {
+      const before = this.#kept.get(watch.kind);
+      if (before) sameWatch(before.watch, watch);
+      else this.#kept.set(watch.kind, { watch, cache: new Cache(changed), informers: [] });
+    }
+    for (const { watch, cache, informers } of this.#kept.values())
+      for (const namespace of namespaces.length > 0 ? namespaces : [''])
+        informers.push(new Informer(deps, this.#plan(watch, cache, namespace)));
+  }
+
+  get(kind: string, namespace: string, name: string): KubeObject | undefined {
+    return this.of(kind).get(namespace, name);
+  }
+
+  list(kind: string, namespace: string, labels?: Record<string, string>): readonly KubeObject[] {
+    return this.of(kind).list(namespace, labels);
+  }
+
+  served(kind: string): boolean {
+    return this.#known(kind).informers.some(({ served }) => served === true);
+  }
+
+  /** Throws for a kind that nobody watches: without a cache there is no telling what differs. */
+  of(kind: string): Cache {
+    return this.#known(kind).cache;
+  }
+
+  kinds(): string[] {
+    return [...this.#kept.keys()];
+  }
+
+  async pathOf(kind: string, namespace: string, name: string): Promise<string> {
+    const { apiVersion } = this.#known(kind).watch;
+    const place = await this.#discovery.find(apiVersion, kind);
+    if (!place) throw new Error(`the API server does not serve ${kind} of ${apiVersion}`);
+    return pathOf(place, namespace, name);
+  }
+
+  start(): void {
+    for (const informer of this.informers()) informer.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.informers().map((informer) => informer.stop()));
+  }
+
+  async synced(): Promise<void> {
+    await Promise.all(this.informers().map((informer) => informer.ready()));
+  }
+
+  informers(): Informer[] {
+    return [...this.#kept.values()].flatMap(({ informers }) => informers);
+  }
+
+  #known(kind: string): Kept {
+    const kept = this.#kept.get(kind);
+    if (!kept) throw new Error(`no controller watches ${kind}`);
+    return kept;
+  }
+
+  #plan({ apiVersion, kind, labels }: Watch, cache: Cache, namespace: string) {
+    const pairs = Object.entries(labels ?? {}).map(([name, value]) => `${name}=${value}`);
+    const labelSelector = pairs.length > 0 ? pairs.join(',') : undefined;
+    const find = async (): Promise<Followed | undefined> => {
+      const place = await this.#discovery.find(apiVersion, kind);
+      return place && { apiVersion, kind, path: pathOf(place, namespace), labelSelector };
+    };
+    const lost = (): void => this.#discovery.forget(apiVersion);
+    return { namespace, cache, kind, find, lost };
+  }
+}
+
+function sameWatch(one: Watch, other: Watch): void {
+  const differs = one.apiVersion !== other.apiVersion || JSON.stringify(one.labels) !== JSON.stringify(other.labels);
+  if (differs) throw new Error(`two controllers watch ${one.kind} in two ways`);
+}

@@ -1,0 +1,123 @@
+// Events about objects: what repeats is counted in one Event, and no object gets more than ten writes a minute.
+import { createHash } from 'node:crypto';
+import type { EventSaid, KubeObject } from './kube.ts';
+import type { Log } from './log.ts';
+import type { Rest } from './rest.ts';
+
+const A_MINUTE_MS = 60_000;
+const MOST_A_MINUTE = 10;
+/** The same thing said again within this counts up; later it is a new Event. */
+const SERIES_MS = 600_000;
+const MESSAGE_MAX = 1024;
+const REMEMBERED = 5000;
+const COMPONENT = 'foyer-operator';
+
+interface Series {
+  name: string;
+  path: string;
+  count: number;
+  lastAt: number;
+}
+
+export interface RecorderDeps {
+  rest: Rest;
+  log: Log;
+  fence: () => void;
+}
+
+export class EventRecorder {
+  readonly #deps: RecorderDeps;
+  readonly #series = new Map<string, Series>();
+  /** By uid, the times of the writes of the last minute. */
+  readonly #spent = new Map<string, number[]>();
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(deps: RecorderDeps) {
+    this.#deps = deps;
+  }
+
+  /** In the background; an Event that cannot be written is no fault of the caller. */
+  record(about: KubeObject, said: EventSaid): void {
+    const now = Date.now();
+    const uid = about.metadata.uid ?? `${about.metadata.namespace}/${about.metadata.name}`;
+    const series = this.#seriesOf(about, said, now);
+    series.count += 1;
+    series.lastAt = now;
+    if (!this.#allowed(uid, now)) return; // counted, and told with the next one
+    const { count } = series;
+    this.#last = this.#last.then(() => this.#write(about, said, { ...series, count }));
+  }
+
+  /** When all that was recorded is written. */
+  flushed(): Promise<void> {
+    return this.#last;
+  }
+
+  #seriesOf(about: KubeObject, { type, reason, message }: EventSaid, now: number): Series {
+    const key = [about.metadata.uid, type, reason, message].join('\n');
+    const before = this.#series.get(key);
+    this.#series.delete(key);
+    const name = `${about.metadata.name.slice(0, 200)}.${suffix(key, now)}`;
+    const path = `/api/v1/namespaces/${encodeURIComponent(about.metadata.namespace ?? 'default')}/events`;
+    const series = before && now - before.lastAt < SERIES_MS ? before : { name, path, count: 0, lastAt: now };
+    this.#series.set(key, series);
+    const [oldest] = this.#series.keys();
+    if (this.#series.size > REMEMBERED && oldest !== undefined) this.#series.delete(oldest);
+    return series;
+  }
+
+  #allowed(uid: string, now: number): boolean {
+    const recent = (this.#spent.get(uid) ?? []).filter((at) => now - at < A_MINUTE_MS);
+    this.#spent.delete(uid);
+    const allowed = recent.length < MOST_A_MINUTE;
+    this.#spent.set(uid, allowed ? [...recent, now] : recent);
+    const [oldest] = this.#spent.keys();
+    if (this.#spent.size > REMEMBERED && oldest !== undefined) this.#spent.delete(oldest);
+    return allowed;
+  }
+
+  async #write(about: KubeObject, said: EventSaid, series: Series): Promise<void> {
+    const { rest, fence, log } = this.#deps;
+    const time = new Date(series.lastAt).toISOString().replace(/\.\d+Z$/, 'Z');
+    try {
+      if (series.count > 1 && (await this.#again(series, time))) return;
+      await rest.note({ method: 'POST', path: series.path, body: eventOf(about, said, { series, time }) }, fence);
+    } catch (error) {
+      log.debug({ message: (error as Error).message, reason: said.reason }, 'an event was not written');
+    }
+  }
+
+  /** False when that Event is gone by now. */
+  async #again({ path, name, count }: Series, lastTimestamp: string): Promise<boolean> {
+    const contentType = 'application/merge-patch+json';
+    const call = { method: 'PATCH' as const, path: `${path}/${name}`, body: { count, lastTimestamp }, contentType };
+    try {
+      await this.#deps.rest.note(call, this.#deps.fence);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+const suffix = (key: string, now: number): string =>
+  createHash('sha256').update(`${key}\n${now}`).digest('hex').slice(0, 16);
+
+function eventOf(about: KubeObject, said: EventSaid, at: { series: Series; time: string }): object {
+  const { apiVersion, kind, metadata } = about;
+  const { name, namespace, uid, resourceVersion } = metadata;
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: at.series.name, namespace },
+    involvedObject: { apiVersion, kind, name, namespace, uid, resourceVersion },
+    type: said.type,
+    reason: said.reason,
+    message: said.message.slice(0, MESSAGE_MAX),
+    count: at.series.count,
+    firstTimestamp: at.time,
+    lastTimestamp: at.time,
+    source: { component: COMPONENT },
+    reportingComponent: COMPONENT,
+  };
+}

@@ -1,0 +1,185 @@
+// Keeps the cache of one kind (and namespace) like the API server's state, for as long as the process lives: however a watch
+// ends, another one follows, after a pause that grows with each fault in a row.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cache } from './cache.ts';
+import { hasStatus, Refusal, Unreached } from './faults.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { Rest } from './rest.ts';
+import { type Followed, listAll, type WatchEvent, watch } from './watch-stream.ts';
+
+const FIRST_PAUSE_MS = 200;
+const PAUSE_MAX_MS = 30_000;
+const IDLE_MS = 90_000;
+/** A kind that is not served (any more) is looked for again after this. */
+const ABSENT_MS = 30_000;
+
+export interface InformerDeps {
+  rest: Rest;
+  metrics: Metrics;
+  log: Log;
+  /** Default: 90 s. */
+  idleMs?: number;
+  /** Default: 200 ms; the first pause after a fault. */
+  pauseMs?: number;
+}
+
+export interface InformerPlan {
+  namespace: string;
+  cache: Cache;
+  /** Where the kind is found; undefined while it is not served. */
+  find(): Promise<Followed | undefined>;
+  /** It answered 404: where it is found must be asked again. */
+  lost(): void;
+  kind: string;
+}
+
+export class Informer {
+  readonly #deps: InformerDeps;
+  readonly #plan: InformerPlan;
+  readonly #stopping = new AbortController();
+  readonly #pauseMs: number;
+  #version = '';
+  #faults = 0;
+  #heardAt = performance.now();
+  #triedAt = performance.now();
+  #running: Promise<void> | undefined;
+  #filled = Promise.withResolvers<void>();
+  /** Known and filled. */
+  synced = false;
+  /** Whether the API server knows the kind; undefined until it was asked. */
+  served: boolean | undefined;
+
+  constructor(deps: InformerDeps, plan: InformerPlan) {
+    this.#deps = deps;
+    this.#plan = plan;
+    this.#pauseMs = deps.pauseMs ?? FIRST_PAUSE_MS;
+    this.#gauge('synced').set(0);
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** When the cache was filled, or the kind turned out not to be served. */
+  ready(): Promise<void> {
+    return this.#filled.promise;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  /** How long nothing was heard of the API server. A quiet kind is heard of by bookmarks. */
+  stalenessMs(): number {
+    return performance.now() - this.#heardAt;
+  }
+
+  /** How long the loop itself has not turned: neither heard nor tried anything. */
+  stuckMs(): number {
+    return performance.now() - Math.max(this.#heardAt, this.#triedAt);
+  }
+
+  measure(): void {
+    this.#gauge('staleness').set(this.stalenessMs() / 1000);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const reason = await this.#turn().catch((error: unknown) => this.#fault(error));
+      if (signal.aborted) return;
+      this.#deps.metrics.restarts.inc({ kind: this.#plan.kind, reason });
+    }
+  }
+
+  /** List when there is nothing to go on from, then watch to the end. */
+  async #turn(): Promise<string> {
+    const followed = await this.#found();
+    if (!followed) return 'absent';
+    if (!this.#version) await this.#list(followed);
+    const { signal } = this.#stopping;
+    const from = { version: this.#version, idleMs: this.#deps.idleMs ?? IDLE_MS, signal };
+    this.#triedAt = performance.now();
+    for await (const event of watch(this.#deps.rest, followed, from)) this.#take(event);
+    await this.#pause(); // short after a watch that told something; an API server that only hangs up is not asked in a tight loop
+    return 'ended';
+  }
+
+  async #found(): Promise<Followed | undefined> {
+    this.#triedAt = performance.now();
+    const followed = await this.#plan.find();
+    this.served = followed !== undefined;
+    if (followed) return followed;
+    this.#heard();
+    this.#version = '';
+    this.#plan.cache.clear(this.#plan.namespace);
+    this.#filled.resolve();
+    await this.#rest(ABSENT_MS * (0.75 + Math.random() / 2));
+    return undefined;
+  }
+
+  async #list(followed: Followed): Promise<void> {
+    const { objects, version } = await listAll(this.#deps.rest, followed, this.#stopping.signal);
+    this.#plan.cache.replace(this.#plan.namespace, objects, version);
+    this.#version = version;
+    this.#heard();
+    this.synced = true;
+    this.#gauge('synced').set(1);
+    this.#filled.resolve();
+  }
+
+  #take({ type, object }: WatchEvent): void {
+    this.#heard();
+    this.#faults = 0;
+    if (type === 'DELETED') this.#plan.cache.drop(object);
+    else if (type !== 'BOOKMARK') this.#plan.cache.put(object);
+    this.#version = object.metadata.resourceVersion ?? this.#version;
+  }
+
+  /** What ended the watch, for the metric; afterwards the time to wait is over. */
+  async #fault(error: unknown): Promise<string> {
+    if (this.#stopping.signal.aborted) return 'stopped';
+    const { log } = this.#deps;
+    const { kind, namespace } = this.#plan;
+    const reason = reasonOf(error);
+    // After a lost connection, or when it was asked to wait, it goes on where it was.
+    if (reason !== 'connection' && reason !== 'throttled') this.#version = '';
+    if (hasStatus(error, 404)) this.#plan.lost();
+    if (reason === 'expired' && this.#faults === 0) {
+      this.#faults = 1;
+      return reason; // as happens: a new list at once
+    }
+    log.warn({ kind, namespace, reason, message: (error as Error).message }, 'a watch failed');
+    await this.#pause(error instanceof Refusal ? error.retryAfterMs : undefined);
+    return reason;
+  }
+
+  async #pause(atLeastMs = 0): Promise<void> {
+    const growing = Math.min(this.#pauseMs * 2 ** this.#faults, PAUSE_MAX_MS);
+    this.#faults += 1;
+    await this.#rest(Math.max(atLeastMs, growing) * (0.75 + Math.random() / 2) + (atLeastMs ? atLeastMs / 4 : 0));
+  }
+
+  async #rest(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+    this.#triedAt = performance.now();
+  }
+
+  #heard(): void {
+    this.#heardAt = performance.now();
+  }
+
+  #gauge(name: 'synced' | 'staleness') {
+    const { kind, namespace } = this.#plan;
+    return this.#deps.metrics[name].labels({ kind, namespace });
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Unreached) return 'connection';
+  if (!(error instanceof Refusal)) return 'malformed';
+  if (error.status === 410) return 'expired';
+  return error.status === 429 ? 'throttled' : 'refused';
+}

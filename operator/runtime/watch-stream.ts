@@ -1,0 +1,97 @@
+// One list and the watches that follow it. Every way in which a watch ends is told apart here.
+import type { IncomingMessage } from 'node:http';
+import { createInterface } from 'node:readline';
+import { Refusal, refusalOf, Unreached } from './faults.ts';
+import type { KubeObject } from './kube.ts';
+import type { Rest } from './rest.ts';
+
+const PAGE = 500;
+/** The API server ends a watch after this, so that connections move between its replicas. */
+const WATCH_SECONDS = 300;
+
+export interface Listed {
+  objects: KubeObject[];
+  version: string;
+}
+
+interface List {
+  metadata: { resourceVersion?: string; continue?: string };
+  items: Omit<KubeObject, 'apiVersion' | 'kind'>[] | null;
+}
+
+export interface Followed {
+  apiVersion: string;
+  kind: string;
+  path: string;
+  labelSelector: string | undefined;
+}
+
+/** In pages; all of one moment. */
+export async function listAll(rest: Rest, followed: Followed, signal: AbortSignal): Promise<Listed> {
+  const { apiVersion, kind, path, labelSelector } = followed;
+  const objects: KubeObject[] = [];
+  let page: List;
+  let next: string | undefined;
+  do {
+    const query = { limit: PAGE, labelSelector, continue: next };
+    page = await rest.read<List>({ method: 'GET', path, query, signal });
+    // Items of a list do not repeat what they are.
+    for (const item of page.items ?? []) objects.push({ ...item, apiVersion, kind } as KubeObject);
+    next = page.metadata.continue;
+  } while (next);
+  return { objects, version: page.metadata.resourceVersion ?? '' };
+}
+
+export interface WatchEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+  object: KubeObject;
+}
+
+export interface WatchFrom {
+  version: string;
+  /** No byte for so long is a dead connection: a bookmark comes about once a minute. */
+  idleMs: number;
+  signal: AbortSignal;
+}
+
+/** Until the API server ends it. Throws Refusal, also for an ERROR event under HTTP 200, or Unreached. */
+export async function* watch(rest: Rest, followed: Followed, from: WatchFrom): AsyncGenerator<WatchEvent> {
+  const seconds = Math.round(WATCH_SECONDS * (1 + Math.random()));
+  const { path, labelSelector } = followed;
+  const query = {
+    watch: 1,
+    resourceVersion: from.version,
+    allowWatchBookmarks: true,
+    timeoutSeconds: seconds,
+    labelSelector,
+  };
+  const body = await rest.stream({ method: 'GET', path, query, signal: from.signal, idleMs: from.idleMs });
+  try {
+    for await (const line of linesOf(body)) yield eventOf(line, path);
+  } catch (error) {
+    throw error instanceof Refusal ? error : new Unreached((error as Error).message, { cause: error });
+  } finally {
+    body.destroy();
+  }
+}
+
+async function* linesOf(body: IncomingMessage): AsyncGenerator<string> {
+  // readline does not pass a fault of its input on
+  let fault: Error | undefined;
+  const lines = createInterface({ input: body, crlfDelay: Number.POSITIVE_INFINITY });
+  body.on('error', (error) => {
+    fault = error;
+    lines.close();
+  });
+  for await (const line of lines) if (line) yield line;
+  if (fault) throw fault;
+}
+
+function eventOf(line: string, path: string): WatchEvent {
+  const event = JSON.parse(line) as { type: string; object: KubeObject };
+  if (event.type !== 'ERROR') return event as WatchEvent;
+  const { code = 500, details } = event.object as { code?: number; details?: { retryAfterSeconds?: number } };
+  const retryAfter = details?.retryAfterSeconds;
+  const body = JSON.stringify(event.object);
+  throw refusalOf(path, code, { body, ...(retryAfter && { retryAfter: String(retryAfter) }) });
+}

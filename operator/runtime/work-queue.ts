@@ -1,0 +1,116 @@
+// Keys that want a pass: each once, however often it is asked for, and never two passes of one key at a time.
+
+const FIRST_MS = 1000;
+const MOST_MS = 300_000;
+
+export interface QueueListener {
+  added(): void;
+  depth(waiting: number): void;
+  /** A key was taken up after so long. */
+  waited(ms: number): void;
+}
+
+const SILENT: QueueListener = { added: () => undefined, depth: () => undefined, waited: () => undefined };
+
+export interface Backoff {
+  firstMs: number;
+  mostMs: number;
+}
+
+export class WorkQueue {
+  readonly #backoff: Backoff;
+  readonly #listener: QueueListener;
+  /** In the order in which they came, with the time. */
+  readonly #waiting = new Map<string, number>();
+  readonly #working = new Set<string>();
+  /** Asked for again while a pass was under way. */
+  readonly #again = new Set<string>();
+  readonly #later = new Map<string, { at: number; timer: NodeJS.Timeout }>();
+  readonly #faults = new Map<string, number>();
+  #takers: ((key: string | undefined) => void)[] = [];
+  #closed = false;
+
+  constructor(listener = SILENT, backoff: Backoff = { firstMs: FIRST_MS, mostMs: MOST_MS }) {
+    this.#listener = listener;
+    this.#backoff = backoff;
+  }
+
+  add(key: string): void {
+    if (this.#closed || this.#waiting.has(key)) return;
+    if (this.#working.has(key)) {
+      this.#again.add(key);
+      return;
+    }
+    this.#listener.added();
+    this.#waiting.set(key, performance.now());
+    this.#serve();
+  }
+
+  /** The earliest of several wins. */
+  addAfter(key: string, ms: number): void {
+    if (this.#closed) return;
+    const at = performance.now() + ms;
+    const before = this.#later.get(key);
+    if (before && before.at <= at) return;
+    clearTimeout(before?.timer);
+    const timer = setTimeout(() => {
+      this.#later.delete(key);
+      this.add(key);
+    }, ms);
+    this.#later.set(key, { at, timer });
+  }
+
+  /** Comes back after 1 s, then 2, 4 ... 300 s, give or take a quarter; a change brings it back at once. Answers the pause. */
+  retry(key: string, atLeastMs = 0): number {
+    const faults = this.#faults.get(key) ?? 0;
+    this.#faults.set(key, faults + 1);
+    const { firstMs, mostMs } = this.#backoff;
+    const pause = Math.max(atLeastMs, Math.min(firstMs * 2 ** faults, mostMs) * (0.75 + Math.random() / 2));
+    this.addAfter(key, pause);
+    return pause;
+  }
+
+  /** The pass went well, or is given up. */
+  forget(key: string): void {
+    this.#faults.delete(key);
+  }
+
+  /** Undefined when the queue is closed. Every key taken must be given back by `done`. */
+  async take(): Promise<string | undefined> {
+    if (this.#closed) return undefined;
+    const { promise, resolve } = Promise.withResolvers<string | undefined>();
+    this.#takers.push(resolve);
+    this.#serve();
+    return promise;
+  }
+
+  done(key: string): void {
+    this.#working.delete(key);
+    if (this.#again.delete(key)) this.add(key);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const { timer } of this.#later.values()) clearTimeout(timer);
+    this.#later.clear();
+    this.#waiting.clear();
+    for (const taker of this.#takers) taker(undefined);
+    this.#takers = [];
+  }
+
+  #serve(): void {
+    this.#listener.depth(this.#waiting.size);
+    const [next] = this.#waiting;
+    const taker = next && this.#takers.shift();
+    if (!next || !taker) return;
+    const [key, since] = next;
+    this.#waiting.delete(key);
+    this.#working.add(key);
+    // What was asked for later is answered by this pass, unless it is a retry of its own making.
+    clearTimeout(this.#later.get(key)?.timer);
+    this.#later.delete(key);
+    this.#listener.waited(performance.now() - since);
+    this.#listener.depth(this.#waiting.size);
+    taker(key);
+  }
+}

@@ -1,0 +1,102 @@
+// The workers of one controller: take a key, reconcile, say when to come back.
+import { Deposed, Refusal } from './faults.ts';
+import { type Controller, type Key, type Kube, PermanentFault } from './kube.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import { WorkQueue } from './work-queue.ts';
+
+export interface WorkDeps {
+  kube: Kube;
+  metrics: Metrics;
+  log: Log;
+  workers: number;
+}
+
+export class Work {
+  readonly #controller: Controller;
+  readonly #deps: WorkDeps;
+  readonly #queue: WorkQueue;
+  #running: Promise<void>[] = [];
+
+  constructor(controller: Controller, deps: WorkDeps) {
+    this.#controller = controller;
+    this.#deps = deps;
+    const { metrics } = deps;
+    const labels = { name: this.#name, controller: this.#name };
+    this.#queue = new WorkQueue({
+      added: () => metrics.queueAdds.inc(labels),
+      depth: (waiting) => metrics.queueDepth.set(labels, waiting),
+      waited: (ms) => metrics.queueTime.observe(labels, ms / 1000),
+    });
+  }
+
+  get #name(): string {
+    return this.#controller.kind.toLowerCase();
+  }
+
+  add({ namespace, name }: Key): void {
+    this.#queue.add(`${namespace}/${name}`);
+  }
+
+  start(): void {
+    const { metrics, workers } = this.#deps;
+    metrics.maxWorkers.set({ controller: this.#name }, workers);
+    this.#running = Array.from({ length: workers }, () => this.#worker());
+  }
+
+  /** Passes under way end; no other begins. */
+  async stop(): Promise<void> {
+    this.#queue.close();
+    await Promise.all(this.#running);
+  }
+
+  async #worker(): Promise<void> {
+    for (let key = await this.#queue.take(); key !== undefined; key = await this.#queue.take()) {
+      await this.#pass(key);
+      this.#queue.done(key);
+    }
+  }
+
+  async #pass(key: string): Promise<void> {
+    const { metrics, kube } = this.#deps;
+    const controller = this.#name;
+    const [namespace = '', name = ''] = key.split('/');
+    const ended = metrics.reconcileTime.startTimer({ controller });
+    metrics.activeWorkers.inc({ controller });
+    try {
+      const { requeueAfterMs } = await this.#controller.reconcile({ namespace, name }, kube, new Date());
+      this.#queue.forget(key);
+      if (requeueAfterMs !== undefined) this.#queue.addAfter(key, requeueAfterMs);
+      metrics.reconciles.inc({ controller, result: requeueAfterMs === undefined ? 'success' : 'requeue_after' });
+    } catch (error) {
+      metrics.reconciles.inc({ controller, result: 'error' });
+      this.#fault(key, error as Error);
+    } finally {
+      metrics.activeWorkers.dec({ controller });
+      metrics.workTime.observe({ name: controller, controller }, ended());
+    }
+  }
+
+  #fault(key: string, error: Error): void {
+    const { log, metrics } = this.#deps;
+    const controller = this.#name;
+    if (error instanceof Deposed) return; // the process is about to end
+    metrics.reconcileErrors.inc({ controller });
+    const permanent = error instanceof PermanentFault;
+    if (!permanent) metrics.queueRetries.inc({ name: controller, controller });
+    const pauseMs = permanent ? undefined : this.#queue.retry(key, retryAfterMs(error));
+    if (permanent) this.#queue.forget(key);
+    // Our own faults are worth a stack; what the API server refuses is told by its words.
+    const stack = error instanceof Refusal || permanent ? undefined : error.stack;
+    log.warn({ controller, key, message: error.message, stack, pauseMs }, 'a pass failed');
+    this.#tell(key, error.message);
+  }
+
+  #tell(key: string, message: string): void {
+    const [namespace = '', name = ''] = key.split('/');
+    const object = this.#deps.kube.get(this.#controller.kind, namespace, name);
+    if (object) this.#deps.kube.event(object, { type: 'Warning', reason: 'ReconcileFailed', message });
+  }
+}
+
+const retryAfterMs = (error: Error): number => (error instanceof Refusal ? (error.retryAfterMs ?? 0) : 0);

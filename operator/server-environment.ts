@@ -1,0 +1,106 @@
+// What the server's processes are told, wherever they run: as pods of a cluster or as processes of one machine. Pure.
+import type { MediaServerSpec } from './schemas/media-server.ts';
+
+/** Name of a Secret to its keys and values. */
+export type Secrets = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+/** The value that a checked reference points at. */
+export const secretValue = (secrets: Secrets, ref: { name: string; key: string }): string =>
+  secrets.get(ref.name)?.[ref.key] ?? '';
+
+/** `s3://access:secret@host:port/?region=…&prefix=…&tls=0|1`, of a Secret with endpoint, accessKey, secretKey and maybe region. */
+export function bucketUrl(secret: Readonly<Record<string, string>>, prefix: string | undefined): string {
+  const endpoint = new URL(secret.endpoint ?? '');
+  const url = new URL(`s3://${endpoint.host}/`);
+  url.username = encodeURIComponent(secret.accessKey ?? '');
+  url.password = encodeURIComponent(secret.secretKey ?? '');
+  if (secret.region) url.searchParams.set('region', secret.region);
+  if (prefix) url.searchParams.set('prefix', prefix);
+  url.searchParams.set('tls', endpoint.protocol === 'https:' ? '1' : '0');
+  return url.href;
+}
+
+/** spec.settings, and the settings that other fields of the resource declare. */
+export function declaredSettings(spec: MediaServerSpec, secrets: Secrets): Record<string, unknown> {
+  const own = Object.entries(spec.settings ?? {}).map(([key, value]) => [key, resolved(value, secrets)]);
+  const mail = spec.email ? mailSettings(secrets.get(spec.email.secretRef.name) ?? {}) : {};
+  return { ...Object.fromEntries(own), ...mail, ...oidcSettings(spec, secrets), ...fieldSettings(spec) };
+}
+
+function resolved(value: unknown, secrets: Secrets): unknown {
+  const ref = (value as { secretRef?: { name: string; key: string } }).secretRef;
+  return ref ? secretValue(secrets, ref) : value;
+}
+
+function mailSettings(secret: Readonly<Record<string, string>>): Record<string, unknown> {
+  const { host, port, security, username, password, from } = secret;
+  const given = {
+    'email.smtp.host': host,
+    'email.smtp.port': port && Number(port),
+    'email.smtp.security': security,
+    'email.smtp.username': username,
+    'email.smtp.password': password,
+    'email.from': from,
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ''));
+}
+
+function oidcSettings({ oidc }: MediaServerSpec, secrets: Secrets): Record<string, unknown> {
+  if (!oidc) return {};
+  return {
+    'auth.oidc.issuer': oidc.issuer,
+    'auth.oidc.clientId': oidc.clientId,
+    'auth.oidc.clientSecret': secretValue(secrets, oidc.clientSecretRef),
+  };
+}
+
+function fieldSettings(spec: MediaServerSpec): Record<string, unknown> {
+  const { network, transcode, subtitles, plugins } = spec;
+  return {
+    'transcode.maxWorkers': transcode.max,
+    ...(network.trustedProxies.length > 0 && { 'network.trustedProxies': network.trustedProxies }),
+    ...(transcode.accelerator && { 'transcode.hardware': transcode.accelerator.kind }),
+    ...(subtitles && { 'subtitles.model': subtitles.model }),
+    ...(plugins.trustedKeys.length > 0 && { 'plugins.trustedKeys': plugins.trustedKeys }),
+  };
+}
+
+/** A media entry as the processes see it. */
+export interface MediaRoot {
+  id: string;
+  name: string;
+  path: string;
+  readOnly: boolean;
+}
+
+/** The resource that owns what is declared, as the API names it in a 409. */
+export interface ManagedBy {
+  kind: string;
+  namespace: string;
+  name: string;
+  uid: string;
+}
+
+export interface Placed {
+  keysFile: string;
+  mediaRoots: readonly MediaRoot[];
+  host: string;
+  port: number;
+  scratchDir: string;
+  managedBy: ManagedBy;
+}
+
+/** The part of the environment that is no secret. */
+export function plainEnvironment(spec: MediaServerSpec, placed: Placed): Record<string, string> {
+  return {
+    NODE_ENV: 'production',
+    FOYER_KEYS_FILE: placed.keysFile,
+    FOYER_MEDIA_ROOTS: JSON.stringify(placed.mediaRoots),
+    FOYER_HOST: placed.host,
+    FOYER_PORT: String(placed.port),
+    FOYER_SCRATCH_DIR: placed.scratchDir,
+    FOYER_MANAGED_BY: JSON.stringify(placed.managedBy),
+    FOYER_TRUSTED_PROXIES: JSON.stringify(spec.network.trustedProxies),
+    FOYER_MAX_SESSIONS: String(spec.transcode.sessionsPerJob),
+  };
+}

@@ -1,0 +1,210 @@
+// TunerDevice resources: one pod each, and what it tells of the device.
+import { z } from 'zod';
+import type { DefaultImages } from '../media-server/desired/images.ts';
+import { withKstatus } from '../runtime/kstatus.ts';
+import {
+  after,
+  type Controller,
+  done,
+  GROUP_VERSION,
+  type Key,
+  type Kube,
+  type KubeObject,
+  type Outcome,
+  type Reader,
+} from '../runtime/kube.ts';
+import { type Condition, type Reason, setConditions, type Verdict } from '../schemas/conditions.ts';
+import { MediaServerSpec } from '../schemas/media-server.ts';
+import { TunerDeviceSpec, type TunerDeviceStatus } from '../schemas/tuner-device.ts';
+import { apiAddress, referringOnChange, secretText } from '../server-api/servers.ts';
+import { TEMPLATE, TUNER_PORT, type Tuner, tunerName, tunerObjects, urlRefs } from './desired.ts';
+import { PodStatus, type TunerSeen, tunerStatus, tunerVerdicts } from './verdicts.ts';
+
+const LOOK_MS = 15_000;
+const LOOK_SOON_MS = 3000;
+const TIMEOUT_MS = 5000;
+/** The longest that a deletion waits for a recording. */
+const PATIENCE_MS = 12 * 3_600_000;
+const SKIP = 'foyer.media/skip-cleanup';
+
+export interface TunerTools {
+  images: DefaultImages;
+  /** Where the pod of a tuner answers; `{name}` and `{namespace}` of the TunerDevice are filled in. */
+  tunerUrl?: string;
+}
+
+interface Work {
+  kube: Kube;
+  tools: TunerTools;
+  now: Date;
+}
+
+export function tunerDeviceController(tools: TunerTools): Controller {
+  const byServer = referringOnChange('TunerDevice');
+  return {
+    kind: 'TunerDevice',
+    watches: [
+      { apiVersion: 'apps/v1', kind: 'Deployment' },
+      { apiVersion: 'v1', kind: 'Service' },
+      { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' },
+      { apiVersion: GROUP_VERSION, kind: 'MediaServer', keys: byServer },
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        keys: (secret, reader) => [...byServer(secret, reader), ...naming(secret, reader)],
+      },
+    ],
+    async reconcile({ namespace, name }, kube, now) {
+      const object = kube.get('TunerDevice', namespace, name);
+      if (!object) return done;
+      if (object.metadata.deletionTimestamp) return release(object, { kube, tools, now });
+      return bring(object, { kube, tools, now });
+    },
+  };
+}
+
+/** Those whose spec takes an address from the Secret. */
+function naming({ metadata: { namespace = '', name } }: KubeObject, reader: Reader): Key[] {
+  const users = reader.list('TunerDevice', namespace).filter(({ spec }) => {
+    const parsed = TunerDeviceSpec.safeParse(spec);
+    return parsed.success && urlRefs(parsed.data).some(({ ref }) => ref.name === name);
+  });
+  return users.map(({ metadata }) => ({ namespace, name: metadata.name }));
+}
+
+async function bring(object: KubeObject, work: Work): Promise<Outcome> {
+  const tuner = tunerOf(object, work);
+  if ('reason' in tuner) {
+    const status = ['ServerNotFound', 'ServerNotReady'].includes(tuner.reason) ? 'Unknown' : 'False';
+    await tell(object, work, { verdicts: [{ type: 'Ready', status, ...tuner }], rest: statusBefore(object) });
+    return done;
+  }
+  if (tuner.server.spec.suspend) return done;
+  const seen = await look(tuner, work);
+  const wanted = tunerObjects(tuner);
+  const waiting = seen.pod?.recording === true && wouldEnd(tuner, wanted, work.kube);
+  await work.kube.setFinalizer(object, seen.pod?.recording === true);
+  if (!waiting) await work.kube.apply(object, wanted);
+  const verdicts = tunerVerdicts(tuner.spec, { ...seen, waiting }, work.now);
+  await tell(object, work, { verdicts, rest: seen.pod ? tunerStatus(seen.pod) : statusBefore(object) });
+  return after((seen.pod ? LOOK_MS : LOOK_SOON_MS) * (0.8 + Math.random() * 0.4));
+}
+
+interface Fault {
+  reason: Reason;
+  message: string;
+}
+
+/** With everything that its objects are made of, or what is wrong with the resource. */
+function tunerOf({ metadata, spec }: KubeObject, { kube, tools }: Work): Tuner | Fault {
+  const { name, namespace = '' } = metadata;
+  const parsed = TunerDeviceSpec.safeParse(spec);
+  if (!parsed.success) return invalid(parsed.error);
+  const server = parsed.data.serverRef.name;
+  const found = kube.get('MediaServer', namespace, server);
+  const message = `MediaServer ${server} does not exist in this namespace: make it, or correct spec.serverRef`;
+  if (!found) return { reason: 'ServerNotFound', message };
+  const its = MediaServerSpec.safeParse(found.spec);
+  if (!its.success) return invalid(its.error);
+  const tuner = {
+    name,
+    namespace,
+    spec: parsed.data,
+    server: { name: server, spec: its.data },
+    images: tools.images,
+    secrets: secretsOf(parsed.data, { namespace, name: server }, kube),
+  };
+  return faultOf(tuner) ?? tuner;
+}
+
+const invalid = (error: z.ZodError): Fault => ({
+  reason: 'SpecInvalid',
+  message: `the spec does not fit this operator: ${z.prettifyError(error)}`.slice(0, 2000),
+});
+
+function secretsOf(spec: TunerDeviceSpec, server: { namespace: string; name: string }, kube: Kube): Tuner['secrets'] {
+  const { namespace } = server;
+  const refs = [...urlRefs(spec).map(({ ref }) => ref), { name: `${server.name}-keys`, key: 'keys.json' }];
+  const secrets = new Map<string, Record<string, string>>();
+  for (const { name, key } of refs) {
+    const text = secretText(kube, { namespace, name }, key);
+    if (text !== undefined) secrets.set(name, { ...secrets.get(name), [key]: text });
+  }
+  return secrets;
+}
+
+function faultOf({ spec, server, secrets }: Tuner): Fault | undefined {
+  if (!secrets.get(`${server.name}-keys`)) return { reason: 'ServerNotReady', message: 'The server is being set up' };
+  for (const { path, ref } of urlRefs(spec))
+    if (!secrets.get(ref.name)?.[ref.key]) {
+      const message = `${path}: Secret ${ref.name} with the key ${ref.key} does not exist: make it`;
+      return { reason: 'SecretMissing', message };
+    }
+  const media = spec.recordings?.media;
+  const entry = server.spec.media.find(({ name }) => name === media);
+  if (media === undefined || (entry && !entry.readOnly)) return undefined;
+  const message = `MediaServer ${server.name} has no writable media entry ${media}: add it, or correct spec.recordings`;
+  return { reason: 'MediaUnknown', message };
+}
+
+/** Asks the pod only when it is ready: nothing else would answer. */
+async function look(
+  tuner: Pick<Tuner, 'name' | 'namespace'>,
+  { kube, tools }: Pick<Work, 'kube' | 'tools'>,
+): Promise<TunerSeen> {
+  const deployment = kube.get('Deployment', tuner.namespace, tunerName(tuner));
+  const { readyReplicas = 0, conditions = [] } = (deployment?.status ?? {}) as {
+    readyReplicas?: number;
+    conditions?: { type: string; status: string; message?: string }[];
+  };
+  const trouble = conditions.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True')?.message;
+  const running = readyReplicas > 0;
+  const pattern = tools.tunerUrl ?? `http://{name}-tuner.{namespace}.svc:${TUNER_PORT}`;
+  return { running, trouble, pod: running ? await ask(apiAddress(tuner, pattern)) : undefined, waiting: false };
+}
+
+async function ask(address: string): Promise<PodStatus | undefined> {
+  try {
+    const answer = await fetch(`${address}/status`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    return answer.ok ? PodStatus.parse(await answer.json()) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A change of the pod's template would end the pod, and its recording with it. */
+function wouldEnd(tuner: Tuner, wanted: readonly KubeObject[], kube: Kube): boolean {
+  const live = kube.get('Deployment', tuner.namespace, tunerName(tuner));
+  const next = wanted.find(({ kind }) => kind === 'Deployment');
+  return live !== undefined && live.metadata.annotations?.[TEMPLATE] !== next?.metadata.annotations?.[TEMPLATE];
+}
+
+/** A recording is ended by its end, not by the deletion of the resource; but it is not waited for for ever. */
+async function release(object: KubeObject, { kube, tools, now }: Work): Promise<Outcome> {
+  const { name, namespace = '', deletionTimestamp = now.toISOString(), annotations } = object.metadata;
+  const { pod } = await look({ name, namespace }, { kube, tools });
+  const gaveUp = annotations?.[SKIP] === 'true' || now.getTime() - Date.parse(deletionTimestamp) > PATIENCE_MS;
+  if (pod?.recording && !gaveUp) return after(LOOK_MS);
+  if (pod?.recording) {
+    const message = 'The device is let go of while it records';
+    kube.event(object, { type: 'Warning', reason: 'CleanupSkipped', message });
+  }
+  await kube.setFinalizer(object, false);
+  return done;
+}
+
+function statusBefore({ status }: KubeObject): Partial<TunerDeviceStatus> {
+  const { conditions: _told, observedGeneration: _seen, ...rest } = (status ?? {}) as TunerDeviceStatus;
+  return rest;
+}
+
+async function tell(
+  object: KubeObject,
+  { kube, now }: Work,
+  { verdicts, rest }: { verdicts: readonly Verdict[]; rest: Partial<TunerDeviceStatus> },
+): Promise<void> {
+  const { generation = 0 } = object.metadata;
+  const before: readonly Condition[] = ((object.status ?? {}) as TunerDeviceStatus).conditions ?? [];
+  const conditions = setConditions(before, withKstatus(verdicts), { generation, now });
+  await kube.applyStatus(object, { ...rest, observedGeneration: generation, conditions });
+}

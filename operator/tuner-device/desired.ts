@@ -1,0 +1,181 @@
+// What a TunerDevice becomes: one pod that speaks with the device, and its Service. Pure.
+import { type Context, fingerprint } from '../media-server/desired/context.ts';
+import { envOf, METRICS_PORT } from '../media-server/desired/environment.ts';
+import type { DefaultImages } from '../media-server/desired/images.ts';
+import { imagesOf } from '../media-server/desired/images.ts';
+import { mediaMounts, mediaVolumes } from '../media-server/desired/media.ts';
+import { defined, selectorOf } from '../media-server/desired/meta.ts';
+import { CHECKSUM, metricsPort, restrictedContainer, restrictedPod, sized } from '../media-server/desired/pod.ts';
+import { digest } from '../runtime/canonical.ts';
+import type { KubeObject } from '../runtime/kube.ts';
+import type { MediaServerSpec } from '../schemas/media-server.ts';
+import type { TunerDeviceSpec } from '../schemas/tuner-device.ts';
+
+export const TUNER_PORT = 8081;
+/** Digest of the pod template: tells whether a change would end the pod. */
+export const TEMPLATE = 'foyer.media/template';
+const USER = 1000;
+const GRACE_SECONDS = 30;
+const TIMESHIFT = { name: 'timeshift', mountPath: '/timeshift' };
+/** Home networks: a tuner stands in one. */
+const PRIVATE = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
+
+export interface Tuner {
+  name: string;
+  namespace: string;
+  spec: TunerDeviceSpec;
+  server: { name: string; spec: MediaServerSpec };
+  images: DefaultImages;
+  /** Values that the spec refers to, and the server's key ring: only a keyed digest of them is written. */
+  secrets: Context['secrets'];
+}
+
+export const tunerName = ({ name }: Pick<Tuner, 'name'>): string => `${name}-tuner`;
+
+/** Of the server, so that its policies hold for the pod, and of this device. */
+const selector = ({ name, server }: Tuner): Record<string, string> => ({
+  ...selectorOf(server),
+  'app.kubernetes.io/component': 'tuner',
+  'foyer.media/tuner': name,
+});
+
+const meta = (tuner: Tuner, annotations?: Record<string, string>): KubeObject['metadata'] => ({
+  name: tunerName(tuner),
+  namespace: tuner.namespace,
+  labels: selector(tuner),
+  ...(annotations && { annotations }),
+});
+
+export function tunerObjects(tuner: Tuner): KubeObject[] {
+  const { hostNetwork } = tuner.spec;
+  const restricted = tuner.server.spec.networkPolicy.enabled && !hostNetwork;
+  return [deployment(tuner), service(tuner), ...(restricted ? [networkPolicy(tuner)] : [])];
+}
+
+function deployment(tuner: Tuner): KubeObject {
+  const template = podTemplate(tuner);
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: meta(tuner, { [TEMPLATE]: digest(template) }),
+    spec: {
+      replicas: 1,
+      // Two pods would both hold the device.
+      strategy: { type: 'Recreate' },
+      revisionHistoryLimit: 3,
+      selector: { matchLabels: selector(tuner) },
+      template,
+    },
+  };
+}
+
+const service = (tuner: Tuner): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: meta(tuner),
+  spec: {
+    type: 'ClusterIP',
+    selector: selector(tuner),
+    ports: [{ name: 'status', protocol: 'TCP', port: TUNER_PORT, targetPort: 'status' }],
+  },
+});
+
+function podTemplate(tuner: Tuner): object {
+  const { spec, server, secrets } = tuner;
+  const { hostNetwork } = spec;
+  const values = urlRefs(spec).map(({ ref }) => secrets.get(ref.name)?.[ref.key]);
+  const network = hostNetwork ? { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' } : {};
+  return {
+    metadata: { labels: selector(tuner), annotations: { [CHECKSUM]: fingerprint(server, secrets, values) } },
+    spec: defined({
+      serviceAccountName: server.name,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: GRACE_SECONDS,
+      imagePullSecrets: server.spec.imagePullSecrets,
+      nodeSelector: spec.nodeSelector,
+      ...network,
+      securityContext: restrictedPod(USER, USER),
+      containers: [container(tuner)],
+      volumes: [{ name: 'tmp', emptyDir: {} }, ...storage(tuner).volumes],
+    }),
+  };
+}
+
+function container(tuner: Tuner): object {
+  const { spec, server, images } = tuner;
+  const probe = { httpGet: { path: '/live', port: 'status' } };
+  return defined({
+    name: 'tuner',
+    image: imagesOf(server.spec, images).foyer,
+    imagePullPolicy: server.spec.imagePullPolicy,
+    args: ['workers/tuner/main.ts'],
+    env: environment(tuner),
+    ports: [{ name: 'status', containerPort: TUNER_PORT, protocol: 'TCP' }, metricsPort],
+    resources: spec.resources ?? sized('50m', '128Mi', { cpu: '2', memory: '512Mi' }),
+    startupProbe: { ...probe, periodSeconds: 2, failureThreshold: 60 },
+    livenessProbe: { ...probe, periodSeconds: 20, timeoutSeconds: 5, failureThreshold: 3 },
+    readinessProbe: { httpGet: { path: '/ready', port: 'status' }, periodSeconds: 5, timeoutSeconds: 5 },
+    volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }, ...storage(tuner).mounts],
+    securityContext: restrictedContainer,
+  });
+}
+
+/** Addresses of Secrets come by reference: a playlist's address often is a credential. */
+function environment({ spec, server }: Tuner): object[] {
+  const { live } = server.spec.network.allow;
+  const refs = urlRefs(spec).map(({ variable, ref }) => [variable, { name: ref.name, key: ref.key }] as const);
+  return envOf({
+    NODE_ENV: 'production',
+    FOYER_TUNER_SPEC: JSON.stringify(spec),
+    FOYER_HOST: '0.0.0.0',
+    FOYER_PORT: String(TUNER_PORT),
+    FOYER_METRICS_PORT: String(METRICS_PORT),
+    ...(live.length > 0 && { FOYER_TUNER_NETWORKS: JSON.stringify(live) }),
+    ...Object.fromEntries(refs),
+  });
+}
+
+/** The references to Secrets, with the variable that tells their value. */
+export function urlRefs({ source, guide }: TunerDeviceSpec) {
+  const refs = [
+    { variable: 'FOYER_TUNER_URL', path: 'spec.source.m3u.urlSecretRef', ref: source.m3u?.urlSecretRef },
+    { variable: 'FOYER_TUNER_GUIDE_URL', path: 'spec.guide.xmltv.urlSecretRef', ref: guide?.xmltv?.urlSecretRef },
+  ];
+  return refs.flatMap(({ ref, ...rest }) => (ref ? [{ ...rest, ref }] : []));
+}
+
+function storage({ spec, server }: Tuner): { volumes: object[]; mounts: object[] } {
+  const { emptyDir, persistentVolumeClaim } = spec.timeshift.storage;
+  const source = persistentVolumeClaim ? { persistentVolumeClaim } : { emptyDir: defined(emptyDir ?? {}) };
+  const media = server.spec.media.filter(({ name }) => name === spec.recordings?.media);
+  const recordings = { ...server.spec, media };
+  return {
+    volumes: [{ name: TIMESHIFT.name, ...source }, ...mediaVolumes(recordings)],
+    mounts: [TIMESHIFT, ...mediaMounts(recordings)],
+  };
+}
+
+/** The server's policies deny everything else: in come those who ask how it is, out it goes to the device and the guide. */
+function networkPolicy(tuner: Tuner): KubeObject {
+  const { live } = tuner.server.spec.network.allow;
+  const networks = ['0.0.0.0/0', '::/0'].map((cidr) => ({ ipBlock: { cidr, except: except(cidr, live) } }));
+  const opened = live.map((cidr) => ({ ipBlock: { cidr } }));
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: meta(tuner),
+    spec: {
+      podSelector: { matchLabels: selector(tuner) },
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [{ ports: [{ protocol: 'TCP', port: TUNER_PORT }] }],
+      egress: [{ to: [...networks.map(defined), ...opened] }],
+    },
+  };
+}
+
+/** Home networks are open until the server names the ones that are. */
+function except(cidr: string, live: readonly string[]): string[] {
+  if (live.length === 0) return [];
+  return PRIVATE.filter((range) => range.includes(':') === cidr.includes(':'));
+}

@@ -1,0 +1,92 @@
+// What was seen of a tuner -> its conditions. Pure.
+import { Cron } from 'croner';
+import { z } from 'zod';
+import type { Reason, Verdict } from '../schemas/conditions.ts';
+import type { TunerDeviceSpec, TunerDeviceStatus } from '../schemas/tuner-device.ts';
+
+const count = z.int().min(0);
+
+/** What the tuner's pod answers; what is new to this operator is left out. */
+export const PodStatus = z.object({
+  /** Absent until the device was asked. */
+  reachable: z.boolean().optional(),
+  message: z.string().max(2000).default(''),
+  tuners: z.object({ total: count, inUse: count }).optional(),
+  channels: count.optional(),
+  programmes: count.optional(),
+  lastGuideRefresh: z.iso.datetime().nullish(),
+  nextRecordingAt: z.iso.datetime().nullish(),
+  recording: z.boolean().default(false),
+});
+export type PodStatus = z.output<typeof PodStatus>;
+
+export interface TunerSeen {
+  /** The pod is ready. */
+  running: boolean;
+  /** Why it is not, where that is known. */
+  trouble: string | undefined;
+  /** Undefined while the pod does not answer. */
+  pod: PodStatus | undefined;
+  /** A change waits for the end of a recording. */
+  waiting: boolean;
+}
+
+const is = (type: string, reason: Reason, message: string): Verdict => ({ type, status: 'True', reason, message });
+const not = (type: string, reason: Reason, message: string): Verdict => ({ type, status: 'False', reason, message });
+const unknown = (type: string, reason: Reason, message: string): Verdict => ({
+  type,
+  status: 'Unknown',
+  reason,
+  message,
+});
+
+export function tunerVerdicts(spec: TunerDeviceSpec, seen: TunerSeen, now: Date): Verdict[] {
+  return [ready(seen), reachable(seen), guideFresh(spec, seen, now)];
+}
+
+function ready(seen: TunerSeen): Verdict {
+  const type = 'Ready';
+  if (!seen.running || !seen.pod)
+    return not(type, 'Starting', seen.trouble ?? 'The pod of the tuner does not answer yet');
+  const device = reachable(seen);
+  if (device.status !== 'True') return { ...device, type };
+  if (seen.waiting) return is(type, 'AllReady', 'It records now: a change of it waits for the end of that');
+  return is(type, 'AllReady', 'The device answers');
+}
+
+function reachable({ pod }: TunerSeen): Verdict {
+  const type = 'Reachable';
+  if (pod?.reachable === undefined) return unknown(type, 'Starting', 'The device was not asked yet');
+  if (pod.reachable) return is(type, 'Connected', 'The device answers');
+  return not(type, 'DeviceUnreachable', pod.message || 'The device does not answer: check spec.source and the network');
+}
+
+function guideFresh({ guide }: TunerDeviceSpec, { pod }: TunerSeen, now: Date): Verdict {
+  const type = 'GuideFresh';
+  if (!guide?.xmltv && !guide?.device) return not(type, 'NoneAsked', 'spec.guide is absent');
+  if (!pod) return unknown(type, 'Starting', 'Not known until the pod answers');
+  const last = pod.lastGuideRefresh;
+  if (!last) return not(type, 'GuideStale', 'The guide was never read: check spec.guide');
+  if (isMissed(guide.refresh, new Date(last), now))
+    return not(type, 'GuideStale', `The guide was last read at ${last}: check spec.guide`);
+  return is(type, 'GuideRefreshed', `Read at ${last}`);
+}
+
+/** A whole turn went by without a refresh. */
+function isMissed(schedule: string, last: Date, now: Date): boolean {
+  const [, second] = new Cron(schedule, { paused: true, timezone: 'UTC' }).nextRuns(2, last);
+  return second !== undefined && second < now;
+}
+
+/** The rest of the status. */
+export function tunerStatus(pod: PodStatus | undefined): Omit<TunerDeviceStatus, 'conditions' | 'observedGeneration'> {
+  if (!pod) return {};
+  const { tuners, channels, programmes, lastGuideRefresh, nextRecordingAt } = pod;
+  return {
+    ...(tuners && { tuners }),
+    ...(channels !== undefined && { channels }),
+    ...(programmes !== undefined && { programmes }),
+    ...(lastGuideRefresh && { lastGuideRefresh }),
+    ...(nextRecordingAt && { nextRecordingAt }),
+  };
+}

@@ -1,0 +1,165 @@
+// A node without a kubelet: pods that the scheduler gives it are said to run, those of Jobs to have ended; claims get a volume.
+// For tests of what the control plane makes of our objects, where no container is needed. Claims must name the class "hollow",
+// which no provisioner knows.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Credentials } from '#operator/runtime/credentials.ts';
+import type { KubeObject } from '#operator/runtime/kube.ts';
+import { newMetrics } from '#operator/runtime/metrics.ts';
+import { MERGE_PATCH, Rest } from '#operator/runtime/rest.ts';
+
+const NAME = 'hollow';
+const EVERY_MS = 200;
+const BEAT_MS = 5000;
+
+interface Pod extends KubeObject {
+  spec: { nodeName?: string; containers: { name: string; image: string }[] };
+  status?: { phase?: string };
+}
+
+interface List<T> {
+  items: T[];
+}
+
+export class HollowNode {
+  readonly #rest: Rest;
+  readonly #namespace: string;
+  readonly #leaving = new AbortController();
+  #running: Promise<void> | undefined;
+  readonly #made = new Set<string>();
+  #beatAt = 0;
+  /** Names of pods that do not come up. */
+  stuck = /^$/;
+
+  /** An empty namespace is all of them. */
+  constructor(kubeconfig: string, namespace: string) {
+    this.#rest = new Rest({ credentials: new Credentials(kubeconfig), metrics: newMetrics() });
+    this.#namespace = namespace;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  /** After its namespace, which it must help to end. */
+  async stop(): Promise<void> {
+    this.#leaving.abort();
+    await this.#running;
+    for (const name of this.#made)
+      await this.#rest.write({ method: 'DELETE', path: `/api/v1/persistentvolumes/${name}` }).catch(() => undefined);
+    await this.#rest.write({ method: 'DELETE', path: `/api/v1/nodes/${NAME}` }).catch(() => undefined);
+    this.#rest.close();
+  }
+
+  async #run(): Promise<void> {
+    const node = {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: NAME, labels: { 'kubernetes.io/hostname': NAME } },
+    };
+    await this.#rest.write({ method: 'POST', path: '/api/v1/nodes', body: node }).catch(() => undefined);
+    while (!this.#leaving.signal.aborted) {
+      await this.#turn().catch(() => undefined); // conflicts: the next turn looks again
+      await sleep(EVERY_MS);
+    }
+  }
+
+  async #turn(): Promise<void> {
+    if (Date.now() - this.#beatAt > BEAT_MS) await this.#beat().catch(() => undefined);
+    await this.#volumes().catch(() => undefined);
+    const { items } = await this.#list<Pod>('pods');
+    for (const pod of items) await this.#play(pod).catch(() => undefined);
+  }
+
+  async #beat(): Promise<void> {
+    const now = new Date().toISOString();
+    const amounts = { cpu: '1000', memory: '1000Gi', pods: '1000', 'ephemeral-storage': '1000Gi' };
+    const ready = {
+      type: 'Ready',
+      status: 'True',
+      reason: 'KubeletReady',
+      lastHeartbeatTime: now,
+      lastTransitionTime: now,
+    };
+    const status = { capacity: amounts, allocatable: amounts, conditions: [{ ...ready, message: 'hollow' }] };
+    await this.#patch(`/api/v1/nodes/${NAME}/status`, { status });
+    await this.#patch(`/api/v1/nodes/${NAME}`, { spec: { taints: null } });
+    this.#beatAt = Date.now();
+  }
+
+  async #play({ metadata, spec, status }: Pod): Promise<void> {
+    const path = `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`;
+    if (spec.nodeName !== NAME) return;
+    if (metadata.deletionTimestamp) {
+      // The Job of a pod counts it only once it has ended.
+      if (metadata.finalizers?.length) await this.#patch(`${path}/status`, { status: { phase: 'Failed' } });
+      await this.#rest.write({ method: 'DELETE', path, body: { gracePeriodSeconds: 0 } });
+      return;
+    }
+    if (status?.phase !== 'Pending' || this.stuck.test(metadata.name)) return;
+    const component = metadata.labels?.['app.kubernetes.io/component'];
+    const ends = component === 'migrate' || component === 'recovery';
+    await this.#patch(`${path}/status`, { status: ends ? this.#ended(spec) : this.#up(spec) });
+  }
+
+  #up({ containers }: Pod['spec']): object {
+    const at = new Date().toISOString();
+    const conditions = ['PodScheduled', 'Initialized', 'ContainersReady', 'Ready'].map((type) => ({
+      type,
+      status: 'True',
+      lastTransitionTime: at,
+    }));
+    const containerStatuses = containers.map(({ name, image }) => ({
+      ...{ name, image, imageID: image, ready: true, started: true, restartCount: 0 },
+      state: { running: { startedAt: at } },
+    }));
+    return {
+      phase: 'Running',
+      startTime: at,
+      podIP: '10.0.0.1',
+      podIPs: [{ ip: '10.0.0.1' }],
+      conditions,
+      containerStatuses,
+    };
+  }
+
+  #ended({ containers }: Pod['spec']): object {
+    const at = new Date().toISOString();
+    const terminated = { exitCode: 0, reason: 'Completed', startedAt: at, finishedAt: at };
+    const containerStatuses = containers.map(({ name, image }) => ({
+      ...{ name, image, imageID: image, ready: false, restartCount: 0 },
+      state: { terminated },
+    }));
+    return { phase: 'Succeeded', startTime: at, containerStatuses };
+  }
+
+  /** One volume for each claim that waits. */
+  async #volumes(): Promise<void> {
+    const { items } = await this.#list<KubeObject>('persistentvolumeclaims');
+    for (const { metadata, spec: asked, status } of items) {
+      if ((status as { phase?: string } | undefined)?.phase === 'Bound') continue;
+      if ((asked as { storageClassName?: string }).storageClassName !== 'hollow') continue;
+      const { name, namespace, uid } = metadata;
+      const spec = {
+        capacity: { storage: '10Ti' },
+        accessModes: ['ReadWriteOnce'],
+        storageClassName: 'hollow',
+        persistentVolumeReclaimPolicy: 'Retain',
+        claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid },
+        hostPath: { path: `/nowhere/${uid}` },
+      };
+      const volume = `hollow-${uid}`;
+      this.#made.add(volume);
+      const body = { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: volume }, spec };
+      await this.#rest.write({ method: 'POST', path: '/api/v1/persistentvolumes', body }).catch(() => undefined);
+    }
+  }
+
+  #list<T>(plural: string): Promise<List<T>> {
+    const where = this.#namespace && `/namespaces/${this.#namespace}`;
+    return this.#rest.read<List<T>>({ method: 'GET', path: `/api/v1${where}/${plural}` });
+  }
+
+  #patch(path: string, body: object): Promise<object> {
+    return this.#rest.write({ method: 'PATCH', path, body, contentType: MERGE_PATCH });
+  }
+}

@@ -1,0 +1,187 @@
+// A real operator process over namespaces of a control plane, with all that it talks to: one real API for every server, what the
+// pods of servers and tuners would tell, and a node that says that pods run.
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mediaRoots } from '#operator/media-server/desired/media.ts';
+import { Credentials } from '#operator/runtime/credentials.ts';
+import { newMetrics } from '#operator/runtime/metrics.ts';
+import { Rest } from '#operator/runtime/rest.ts';
+import { MediaServerSpec } from '#operator/schemas/media-server.ts';
+import { type Api, startApi } from '#support/api.ts';
+import { temporaryFolder } from '#support/stores.ts';
+import { type Cluster, controlPlane } from './cluster.ts';
+import { HollowNode } from './hollow-node.ts';
+import { accountFor, OperatorProcess, type Started } from './operator-process.ts';
+import { library, mediaServer, type Resource, tunerDevice } from './specs.ts';
+import { until } from './until.ts';
+
+/** Of the key ring that every server on the stage is given, so that one API has the storages of all. */
+const SERVER_ID = '01900000-0000-7000-8000-00000000000a';
+const MEDIA = ['films', 'recordings'];
+
+export const claimOf = (name: string, namespace: string): object => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name, namespace },
+  spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'hollow', resources: { requests: { storage: '1Gi' } } },
+});
+
+const secret = (name: string, namespace: string, stringData: Record<string, string>, labels = {}): object => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace, labels },
+  stringData,
+});
+
+/** As the operator would have made it. */
+const MADE = { 'app.kubernetes.io/managed-by': 'foyer-operator' };
+
+/** Its stores have volumes of the hollow class; its media are two claims of the namespace. */
+export const serverOnStage = (name: string, spec: object = {}): Resource =>
+  mediaServer(name, {
+    postgres: { managed: { storage: '1Gi', storageClassName: 'hollow' } },
+    objects: { managed: { storage: '1Gi', storageClassName: 'hollow' } },
+    media: MEDIA.map((media) => ({
+      name: media,
+      persistentVolumeClaim: { claimName: media },
+      ...(media === 'recordings' && { readOnly: false }),
+    })),
+    ...spec,
+  });
+
+export const libraryOnStage = (name: string, server: string, spec: object = {}): Resource =>
+  library(name, { serverRef: { name: server }, ...spec });
+
+export const tunerOnStage = (name: string, server: string, spec: object = {}): Resource =>
+  tunerDevice(name, { serverRef: { name: server }, ...spec });
+
+interface RunningPod {
+  metadata: { name: string; deletionTimestamp?: string };
+  status?: { phase?: string };
+}
+
+export class Stage {
+  readonly cluster: Cluster;
+  readonly api: Api;
+  readonly rest: Rest;
+  /** Sessions that wait for a worker, as the /metrics of every server say. */
+  waiting = 0;
+  /** What the pod of every tuner answers. */
+  tuner: Record<string, unknown> = { reachable: true, message: '', recording: false, channels: 30 };
+  readonly hollow: HollowNode;
+  readonly #pods: Server;
+  readonly #namespaces: string[] = [];
+  readonly #operators: OperatorProcess[] = [];
+  #cordoned: string[] = [];
+
+  private constructor(cluster: Cluster, api: Api) {
+    this.cluster = cluster;
+    this.api = api;
+    this.rest = new Rest({ credentials: new Credentials(cluster.kubeconfig), metrics: newMetrics() });
+    this.hollow = new HollowNode(cluster.kubeconfig, '');
+    this.#pods = createServer(({ url = '' }, response) => {
+      const [, what, namespace = '', name = ''] = url.split('/');
+      if (what !== 'metrics') return void response.end(JSON.stringify(this.tuner));
+      this.#metricsOf(namespace, name).then(
+        (text) => response.end(text),
+        () => response.writeHead(503).end(),
+      );
+    });
+  }
+
+  static async open(): Promise<Stage> {
+    const cluster = await controlPlane();
+    await cluster.kubectl.installKinds();
+    const roots = mediaRoots(MediaServerSpec.parse(serverOnStage('any').spec), SERVER_ID);
+    const paths = roots.map((root) => ({ ...root, path: temporaryFolder(root.name) }));
+    const stage = new Stage(cluster, await startApi({ FOYER_MEDIA_ROOTS: JSON.stringify(paths) }));
+    stage.#pods.listen(0, '127.0.0.1');
+    await once(stage.#pods, 'listening');
+    await stage.#cordon();
+    stage.hollow.start();
+    return stage;
+  }
+
+  /** A namespace with claims, and the Secrets that an earlier life of each of the servers left. */
+  async namespace(prefix: string, servers: readonly string[]): Promise<string> {
+    const { kubectl } = this.cluster;
+    const namespace = await kubectl.namespace(prefix);
+    this.#namespaces.push(namespace);
+    const claims = MEDIA.map((name) => claimOf(name, namespace));
+    const secrets = servers.flatMap((server) => [
+      secret(`${server}-keys`, namespace, { 'keys.json': JSON.stringify({ serverId: SERVER_ID }) }, MADE),
+      secret(`${server}-operator-key`, namespace, { key: this.api.operatorKey }, MADE),
+    ]);
+    await kubectl.apply(...claims, ...secrets, ...accountFor(namespace));
+    return namespace;
+  }
+
+  async operator(namespace: string, how: Started = {}): Promise<OperatorProcess> {
+    const { port } = this.#pods.address() as AddressInfo;
+    const pods = `http://127.0.0.1:${port}`;
+    const addresses = { api: this.api.url, metrics: `${pods}/metrics/{namespace}/{name}`, tuner: `${pods}/tuner` };
+    const operator = await OperatorProcess.start(this.cluster, namespace, { addresses, ...how });
+    this.#operators.push(operator);
+    return operator;
+  }
+
+  /** Ends the operators, and takes the namespace away without them. */
+  async clear(namespace: string): Promise<void> {
+    const { kubectl } = this.cluster;
+    for (const kind of ['library', 'tunerdevice'] as const)
+      for (const { metadata } of await kubectl.list<Resource>(kind, namespace))
+        await kubectl.ask(['annotate', kind, metadata.name, '-n', namespace, 'foyer.media/skip-cleanup=true']);
+    await kubectl.ask(['delete', 'library,tunerdevice', '--all', '-n', namespace, '--wait=false']);
+    for (const kind of ['library', 'tunerdevice'] as const)
+      for (const { metadata } of await kubectl.list<Resource>(kind, namespace))
+        await kubectl.ask(['patch', kind, metadata.name, '-n', namespace, '--type=merge', '-p', NO_FINALIZER]);
+    // A namespace waits as long as its pods may take to end.
+    await kubectl.ask(['delete', 'mediaserver,deployment,statefulset,job', '--all', '-n', namespace, '--wait=false']);
+    await kubectl.ask(['delete', 'pod', '--all', '-n', namespace, '--grace-period=0', '--force', '--wait=false']);
+    await kubectl.deleteNamespace(namespace);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#operators.map((operator) => operator.kill()));
+    for (const namespace of this.#namespaces) await this.clear(namespace);
+    for (const namespace of this.#namespaces)
+      await until('the end of the namespace', async () => {
+        return !(await this.cluster.kubectl.find({ kind: 'namespace', name: namespace }));
+      });
+    await this.hollow.stop();
+    for (const name of this.#cordoned) await this.cluster.kubectl.run(['uncordon', name]);
+    this.rest.close();
+    this.#pods.closeAllConnections();
+    this.#pods.close();
+  }
+
+  /** Every transcode worker that runs has reported, and is idle. */
+  async #metricsOf(namespace: string, name: string): Promise<string> {
+    const labelSelector = `app.kubernetes.io/instance=${name},app.kubernetes.io/component=transcode`;
+    const path = `/api/v1/namespaces/${namespace}/pods`;
+    const { items } = await this.rest.read<{ items: RunningPod[] }>({ method: 'GET', path, query: { labelSelector } });
+    const running = items.filter(({ metadata, status }) => status?.phase === 'Running' && !metadata.deletionTimestamp);
+    const workers = running.map(({ metadata }) => `{pod="${metadata.name}",encoder="libx264",gpu="false"}`);
+    const counts = [`waiting ${this.waiting}`, 'sessions 0', `workers ${workers.length}`];
+    const told = workers.flatMap((labels) => [
+      `worker_slots${labels} 3`,
+      `worker_sessions${labels} 0`,
+      `worker_idle_seconds${labels} 100000`,
+    ]);
+    return [...counts, ...told].map((line) => `foyer_transcode_${line}\n`).join('');
+  }
+
+  /** Pods of the stage are for the hollow node alone. */
+  async #cordon(): Promise<void> {
+    const nodes = await this.cluster.kubectl.list<{ metadata: { name: string }; spec: { unschedulable?: boolean } }>(
+      'nodes',
+    );
+    this.#cordoned = nodes
+      .filter(({ metadata, spec }) => metadata.name !== 'hollow' && !spec.unschedulable)
+      .map(({ metadata }) => metadata.name);
+    for (const name of this.#cordoned) await this.cluster.kubectl.run(['cordon', name]);
+  }
+}
+
+const NO_FINALIZER = '{"metadata":{"finalizers":null}}';

@@ -1,0 +1,194 @@
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { Caches } from '#operator/runtime/caches.ts';
+import { Credentials } from '#operator/runtime/credentials.ts';
+import { Discovery } from '#operator/runtime/discovery.ts';
+import type { KubeObject } from '#operator/runtime/kube.ts';
+import { newMetrics } from '#operator/runtime/metrics.ts';
+import { Rest } from '#operator/runtime/rest.ts';
+import { FakeApiServer } from './fake-api-server.ts';
+
+async function eventually(holds: () => boolean, what: string): Promise<void> {
+  const end = Date.now() + 10_000;
+  while (!holds()) {
+    if (Date.now() > end) throw new Error(`not so in time: ${what}`);
+    await sleep(10);
+  }
+}
+
+describe('informer', () => {
+  let server: FakeApiServer;
+  let followers: { stop(): Promise<void> }[] = [];
+
+  beforeEach(async () => {
+    server = await new FakeApiServer().start();
+    server.set('a', { n: '1' });
+    server.set('b', { n: '1' });
+  });
+
+  afterEach(async () => {
+    await Promise.all(followers.map((follower) => follower.stop()));
+    followers = [];
+    await server.stop();
+  });
+
+  async function follow(options: { idleMs?: number; changed?: (object: KubeObject) => void } = {}) {
+    const metrics = newMetrics();
+    const rest = new Rest({ credentials: new Credentials(server.kubeconfig()), metrics });
+    const deps = { rest, metrics, log: pino({ level: 'silent' }), idleMs: options.idleMs ?? 60_000, pauseMs: 20 };
+    const changed = options.changed ?? (() => undefined);
+    const watches = [{ apiVersion: 'v1', kind: 'ConfigMap' }];
+    const caches = new Caches(deps, { namespaces: [], watches, discovery: new Discovery(rest), changed });
+    followers.push({
+      stop: async () => {
+        await caches.stop();
+        rest.close();
+      },
+    });
+    caches.start();
+    await caches.synced();
+    const data = (name: string) => caches.get('ConfigMap', 'default', name)?.data as { n: string } | undefined;
+    const [informer] = caches.informers();
+    if (!informer) throw new Error('one informer');
+    const restarts = async (reason: string) =>
+      (await metrics.restarts.get()).values.find(({ labels }) => labels.reason === reason)?.value ?? 0;
+    return { caches, data, informer, restarts };
+  }
+
+  const watching = () => eventually(() => server.watchers === 1, 'it watches');
+
+  it('lists, then follows what is added, changed and deleted', async () => {
+    const { data, caches } = await follow();
+    await watching();
+    server.set('c', { n: '1' });
+    server.set('a', { n: '2' });
+    server.delete('b');
+    await eventually(() => data('c')?.n === '1' && data('a')?.n === '2' && !data('b'), 'all three changes');
+    expect(caches.list('ConfigMap', '')).to.have.length(2);
+    expect(server.count(/^GET list/)).to.equal(1);
+  });
+
+  it('keeps no managedFields', async () => {
+    const { caches } = await follow();
+    expect(caches.get('ConfigMap', 'default', 'a')?.metadata).to.not.have.property('managedFields');
+  });
+
+  it('lists anew when its version has expired, and drops what was deleted meanwhile', async () => {
+    const { data, restarts } = await follow();
+    await watching();
+    server.set('a', { n: '2' }, false);
+    server.delete('b', false);
+    server.sendError(410, 'Expired');
+    await eventually(() => data('a')?.n === '2' && !data('b'), 'the state after the list');
+    expect(server.count(/^GET list/)).to.equal(2);
+    expect(await restarts('expired')).to.equal(1);
+  });
+
+  it('lists anew after any other ERROR event', async () => {
+    const { data, restarts } = await follow();
+    await watching();
+    server.set('a', { n: '2' }, false);
+    server.sendError(500, 'InternalError');
+    await eventually(() => data('a')?.n === '2', 'the change');
+    expect(await restarts('refused')).to.equal(1);
+  });
+
+  for (const way of ['endWatches', 'cutWatches'] as const)
+    it(`goes on where it was after ${way}, without a list`, async () => {
+      const { data } = await follow();
+      await watching();
+      server[way]();
+      server.set('a', { n: '2' });
+      await eventually(() => data('a')?.n === '2', 'the change');
+      expect(server.count(/^GET list/)).to.equal(1);
+    });
+
+  it('goes on after half a line', async () => {
+    const { data } = await follow();
+    await watching();
+    server.send('{"type":"MODIFIED","obj');
+    server.endWatches();
+    server.set('a', { n: '2' });
+    await eventually(() => data('a')?.n === '2', 'the change');
+  });
+
+  it('leaves a connection that says nothing any more', async () => {
+    const { data, restarts } = await follow({ idleMs: 300 });
+    await watching();
+    server.forgetWatches();
+    server.set('a', { n: '2' });
+    await eventually(() => data('a')?.n === '2', 'the change');
+    expect(await restarts('connection')).to.be.at.least(1);
+  });
+
+  it('asks nothing for as long as Retry-After says', async () => {
+    const { data } = await follow();
+    await watching();
+    server.refuse({ status: 429, headers: { 'Retry-After': '1' } });
+    server.cutWatches();
+    server.set('a', { n: '2' });
+    await eventually(() => data('a')?.n === '2', 'the change');
+    const [refused, next] = server.asked.slice(-2);
+    expect(server.count(/^GET list/)).to.equal(1);
+    expect((next?.at ?? 0) - (refused?.at ?? 0)).to.be.at.least(1000);
+  });
+
+  it('pauses longer with each fault in a row', async () => {
+    const { data } = await follow();
+    await watching();
+    const before = server.asked.length;
+    server.refuse(...Array.from({ length: 5 }, () => ({ status: 503 })));
+    server.cutWatches();
+    server.set('a', { n: '2' });
+    await eventually(() => data('a')?.n === '2', 'the change');
+    const times = server.asked.slice(before).map(({ at }) => at);
+    const pauses = times.slice(1, 6).map((at, index) => at - (times[index] ?? 0));
+    expect(pauses.at(-1)).to.be.above(pauses[0] ?? 0);
+    expect(pauses.at(-1)).to.be.at.least(20 * 8 * 0.75);
+  });
+
+  it('takes a new token when the old one is refused', async () => {
+    const { data } = await follow();
+    await watching();
+    server.token = 'second';
+    writeFileSync(server.tokenFile, 'second');
+    server.cutWatches();
+    server.set('a', { n: '2' });
+    await eventually(() => data('a')?.n === '2', 'the change');
+  });
+
+  it('lives on when what it tells a change to throws', async () => {
+    let faults = 0;
+    const changed = ({ data }: KubeObject): void => {
+      if ((data as { n: string }).n === '2' && faults++ === 0) throw new Error('a fault of ours');
+    };
+    const { data, restarts } = await follow({ changed });
+    await watching();
+    server.set('a', { n: '2' });
+    await eventually(() => server.count(/^GET list/) === 2, 'a new list');
+    server.set('b', { n: '3' });
+    await eventually(() => data('b')?.n === '3', 'the change after it');
+    expect(await restarts('malformed')).to.equal(1);
+  });
+
+  it('forgets the objects of a kind that is not served any more', async () => {
+    const { caches } = await follow();
+    await watching();
+    expect(caches.served('ConfigMap')).to.equal(true);
+    server.served = false;
+    server.sendError(410, 'Expired');
+    await eventually(() => !caches.served('ConfigMap'), 'it is not served');
+    expect(caches.list('ConfigMap', '')).to.deep.equal([]);
+  });
+
+  it('tells how long nothing was heard', async () => {
+    const { informer } = await follow();
+    await watching();
+    server.forgetWatches();
+    await sleep(150);
+    expect(informer.stalenessMs()).to.be.at.least(140);
+    expect(informer.synced).to.equal(true);
+  });
+});

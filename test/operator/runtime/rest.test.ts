@@ -1,0 +1,103 @@
+import { expect } from 'chai';
+import { Credentials } from '#operator/runtime/credentials.ts';
+import { Deposed, Refusal, refusalOf, Unreached } from '#operator/runtime/faults.ts';
+import { newMetrics } from '#operator/runtime/metrics.ts';
+import { Rest } from '#operator/runtime/rest.ts';
+import { FakeApiServer } from './fake-api-server.ts';
+
+const PATH = '/api/v1/namespaces/default/configmaps/x';
+
+describe('requests to the API server', () => {
+  let server: FakeApiServer;
+  let credentials: Credentials;
+  let rest: Rest;
+  let leads = true;
+
+  beforeEach(async () => {
+    leads = true;
+    server = await new FakeApiServer().start();
+    credentials = new Credentials(server.kubeconfig());
+    const fence = (): void => {
+      if (!leads) throw new Deposed('not the leader');
+    };
+    rest = new Rest({ credentials, metrics: newMetrics(), fence });
+  });
+
+  afterEach(async () => {
+    rest.close();
+    await server.stop();
+  });
+
+  const write = () => rest.write({ method: 'PATCH', path: PATH, body: {} });
+  const list = () => rest.read({ method: 'GET', path: '/api/v1/configmaps' });
+
+  it('share one connection, also when credentials are read again', async () => {
+    for (let i = 0; i < 200; i++) {
+      await write();
+      credentials.forget();
+    }
+    expect(server.connections.size).to.equal(1);
+    await Promise.all(Array.from({ length: 8 }, write));
+    expect(server.connections.size).to.be.at.most(8);
+  });
+
+  it('are not sent by a process that is not the leader, on a new connection or a kept one', async () => {
+    leads = false;
+    const first: unknown = await write().catch((error: unknown) => error);
+    leads = true;
+    await write();
+    leads = false;
+    const second: unknown = await write().catch((error: unknown) => error);
+    expect([first, second].map((fault) => fault instanceof Deposed)).to.deep.equal([true, true]);
+    expect(server.count(/^PATCH/)).to.equal(1);
+    await list(); // to look is allowed
+  });
+
+  it('are looked at by the fence when they go out, not when they are asked for', async () => {
+    server.refuse({ status: 429, headers: { 'Retry-After': '1' } });
+    await list().catch(() => undefined);
+    const waiting = write().catch((error: unknown) => error);
+    leads = false; // while it waits
+    expect(await waiting).to.be.instanceOf(Deposed);
+    expect(server.count(/^PATCH/)).to.equal(0);
+  });
+
+  it('all wait when the API server asks for calm, but for those that are urgent', async () => {
+    server.refuse({ status: 429, headers: { 'Retry-After': '1' } });
+    const fault: unknown = await list().catch((error: unknown) => error);
+    expect(fault).to.be.instanceOf(Refusal).and.to.include({ status: 429, retryAfterMs: 1000 });
+    const began = performance.now();
+    await Promise.all([
+      rest.read({ method: 'GET', path: PATH, urgent: true }).then(() => performance.now()),
+      write().then(() => performance.now()),
+    ]).then(([urgent, other]) => {
+      expect(other - began).to.be.at.least(999);
+      expect(urgent).to.be.below(other);
+    });
+  });
+
+  it('are bounded by the API server itself, so that no write outlives the lease', async () => {
+    await write();
+    expect(server.asked.at(-1)?.query.get('timeout')).to.equal('5s');
+  });
+
+  it('go on over a connection that was closed while nobody used it, and no other', async () => {
+    await write();
+    server.hangUps = 1;
+    await write();
+    expect(server.count(/^PATCH/)).to.equal(3);
+    server.hangUps = 2;
+    expect(await write().catch((error: unknown) => error)).to.be.instanceOf(Unreached);
+  });
+
+  it('tell an API server that is away from one that refuses', async () => {
+    await server.leave();
+    expect(await write().catch((error: unknown) => error)).to.be.instanceOf(Unreached);
+  });
+
+  it('repeat nothing that the API server says about a Secret', () => {
+    const body = JSON.stringify({ kind: 'Status', reason: 'Invalid', message: 'data: "hunter2" is wrong' });
+    expect(refusalOf('/api/v1/namespaces/a/secrets/b', 422, { body }).message).to.equal('422 Invalid');
+    expect(refusalOf('/api/v1/namespaces/a/services/b', 422, { body }).message).to.contain('is wrong');
+  });
+});
