@@ -7,21 +7,57 @@ export class WalkFailed extends Error {}
 
 type Said = { batch: WalkBatch } | { failed: string };
 
+const KEPT_MS = 60_000;
+
+/** A thread that has nothing to do waits a minute for the next walk: starting one costs as much as listing 20,000 files. */
+let idle: { worker: Worker; leave: () => void; timer: NodeJS.Timeout } | undefined;
+
+function take(): Worker {
+  const kept = idle;
+  idle = undefined;
+  if (!kept) return new Worker(new URL('./thread.ts', import.meta.url));
+  clearTimeout(kept.timer);
+  kept.worker.off('error', kept.leave).off('exit', kept.leave).ref();
+  return kept.worker;
+}
+
+function keep(worker: Worker): void {
+  if (idle) {
+    void worker.terminate();
+    return;
+  }
+  worker.unref();
+  const leave = (): void => {
+    if (idle?.worker === worker) idle = undefined;
+    void worker.terminate();
+  };
+  worker.once('error', leave).once('exit', leave);
+  idle = { worker, leave, timer: setTimeout(leave, KEPT_MS).unref() };
+}
+
 /** Lists a folder in a thread of its own (readdir and stat are synchronous there: a third of the CPU), one batch at a time. */
 export async function* walkFolder(order: WalkOrder, signal: AbortSignal): AsyncGenerator<WalkBatch> {
-  const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData: order });
+  signal.throwIfAborted();
+  const worker = take();
+  let answered = true;
+  const ask = async (message: { begin: WalkOrder } | 'next'): Promise<WalkBatch> => {
+    const answer = once(worker, 'message', { signal }) as Promise<[Said]>;
+    answered = false;
+    worker.postMessage(message);
+    const [said] = await answer;
+    answered = true;
+    if ('failed' in said) throw new WalkFailed(said.failed);
+    return said.batch;
+  };
   try {
-    for (let done = false; !done; ) {
+    for (let batch = await ask({ begin: order }); ; batch = await ask('next')) {
+      yield batch;
+      if (batch.done) break;
       signal.throwIfAborted();
-      const answer = once(worker, 'message', { signal }) as Promise<[Said]>;
-      worker.postMessage('next');
-      const [said] = await answer;
-      if ('failed' in said) throw new WalkFailed(said.failed);
-      yield said.batch;
-      done = said.batch.done;
     }
   } finally {
     // A thread that hangs in the kernel ends when its call returns; nobody waits for it.
-    void worker.terminate();
+    if (answered) keep(worker);
+    else void worker.terminate();
   }
 }
