@@ -26,13 +26,16 @@ export function createApp(kernel: Kernel): Koa {
 /** One router for each first segment: a single one of 576 routes costs five times as much (SPINE 3). */
 function routes(served: readonly Area[], kernel: Kernel): Middleware {
   const bySegment = new Map<string, Router>();
+  const literal = new Map<string, Middleware>(); // a path without parameters is found by itself
   const listed = served.flatMap((area) => area.endpoints.map((endpoint) => ({ endpoint, area: area.slug })));
   const inOrder = listed.sort((a, b) => rank(a.endpoint).localeCompare(rank(b.endpoint)));
   for (const { endpoint, area } of inOrder) {
     const segment = endpoint.path.split('/')[1] ?? '';
     const router = bySegment.get(segment) ?? new Router();
     bySegment.set(segment, router);
-    router[endpoint.method](PREFIX + endpoint.path, serve(endpoint, area, kernel));
+    const handle = serve(endpoint, area, kernel);
+    router[endpoint.method](PREFIX + endpoint.path, handle);
+    if (!endpoint.path.includes(':')) literal.set(`${endpoint.method.toUpperCase()} ${endpoint.path}`, handle);
   }
   const methods = methodsOf(listed.map(({ endpoint }) => endpoint));
   const literals = new Set(listed.map(({ endpoint }) => endpoint.path as string).filter((path) => !path.includes(':')));
@@ -48,6 +51,8 @@ function routes(served: readonly Area[], kernel: Kernel): Middleware {
   return (ctx, next) => {
     if (!ctx.path.startsWith(`${PREFIX}/`)) return next();
     const path = ctx.path.slice(PREFIX.length);
+    const exact = literal.get(`${ctx.method} ${path}`);
+    if (exact) return exact(ctx, next);
     if (literals.has(path)) refuse(path, ctx.method); // a method the literal lacks is never the parameter's
     const handle = handlers.get(path.split('/', 2)[1] ?? '');
     const unmatched = (): Promise<unknown> => {

@@ -37,8 +37,10 @@ async function withDevice(who: Principal, { client, deps }: Asked): Promise<Prin
   return deviceId ? { ...who, deviceId } : who;
 }
 
-async function countKey(found: Identified, { ctx, deps }: Asked): Promise<void> {
-  if (found.perMinute === undefined || !found.who.keyId || found.who.operator) return;
+async function countKey(found: Identified, { ctx, deps, client }: Asked): Promise<void> {
+  if (found.perMinute === undefined || !found.who.keyId) return;
+  deps.keyUses.note(found.who.keyId, client);
+  if (found.who.operator) return;
   const limiter = { redis: deps.redis, replicas: deps.config.replicas };
   const { limit, remaining, resetSec } = await countKeyRequest(limiter, found.who.keyId, found.perMinute);
   ctx.set('X-RateLimit-Limit', String(limit));
@@ -72,7 +74,9 @@ function refuseKind(endpoint: Endpoint, who: Principal, cookie: boolean): void {
   const person = 'person' in endpoint.access || 'owner' in endpoint.access;
   const accepted = endpoint.credentials ?? (person ? ['cookie', 'bearer'] : ['cookie', 'bearer', 'key']);
   if (!(accepted as readonly string[]).includes(kind)) {
-    throw new ApiError('FORBIDDEN', 'This kind of credential is not accepted here', { by: 'credential' });
+    throw new ApiError('FORBIDDEN', 'This kind of credential is not accepted here', {
+      by: kind === 'key' ? 'api-key' : 'credential',
+    });
   }
 }
 

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
-import { type Db, named } from '#platform/db.ts';
+import { type Db, gathered } from '#platform/db.ts';
 import type { Keys } from '#platform/keys.ts';
 import { ApiError } from './errors.ts';
 import { effectivePermissions, type Permission, profilePermissions, type Role } from './permissions.ts';
 import type { AccountLimits, Principal, Sight } from './principal.ts';
+import { effectiveRestrictions, type Restrictions } from './restrictions.ts';
 import type { ViewingWindow } from './viewing-hours.ts';
 
 export const ACCESS_SECONDS = 900;
@@ -115,8 +116,7 @@ interface AccountRow {
   time_zone: string | null;
   language: string | null;
   limits: AccountLimits;
-  restrictions: Record<string, 'allow' | 'deny'>;
-  is_system: boolean;
+  restrictions: Partial<Restrictions>;
   must_change_password: boolean;
   gone: boolean;
   profile_id: string;
@@ -131,27 +131,31 @@ interface AccountRow {
   now_s: number;
 }
 
-const ACCOUNT = `a.id as account_id, a.role, a.own_permissions, a.library_mode, a.age_limit, a.hide_unrated,
-  a.viewing_hours, a.time_zone, a.language, a.limits, a.restrictions, a.is_system, a.must_change_password,
-  (a.disabled or coalesce(a.expires_at < now(), false)) as gone,
-  p.id as profile_id, p.main, p.limits as profile_limits, p.time_zone as profile_zone,
-  extract(epoch from now())::float8 as now_s`;
+const ACCOUNT = `'account_id', a.id, 'role', a.role, 'own_permissions', a.own_permissions, 'library_mode', a.library_mode,
+  'age_limit', a.age_limit, 'hide_unrated', a.hide_unrated, 'viewing_hours', a.viewing_hours, 'time_zone', a.time_zone,
+  'language', a.language, 'limits', a.limits, 'restrictions', a.restrictions, 'must_change_password', a.must_change_password,
+  'gone', a.disabled or coalesce(a.expires_at < now(), false), 'profile_id', p.id, 'main', p.main,
+  'profile_limits', p.limits, 'profile_zone', p.time_zone, 'now_s', extract(epoch from now())::float8`;
 
-const BY_SESSION = {
+const bySession = gathered<SessionRow>({
   name: 'principal-by-session',
-  text: `select ${ACCOUNT}, s.id as session_id, s.client_id, s.device_id, s.confirmed_until, s.expires_at < now() as ended,
-      d.state as device_state
+  text: `select s.id as key, json_build_object(${ACCOUNT}, 'session_id', s.id, 'device_id', s.device_id,
+      'confirmed_until', s.confirmed_until, 'ended', s.expires_at < now(), 'device_state', d.state) as row
     from sessions s join accounts a on a.id = s.account_id join profiles p on p.id = s.profile_id
       left join devices d on d.id = s.device_id
-    where s.id = $1`,
-};
+    where s.id = any($1::uuid[])`,
+});
 
-const BY_KEY = {
+const KEY = `json_build_object(${ACCOUNT}, 'key_id', k.id, 'scopes', k.scopes,
+      'per_minute', k.per_minute, 'operator', k.operator, 'revoked_at', k.revoked_at, 'ended', k.expires_at < now())`;
+
+const byKey = gathered<KeyRow>({
   name: 'principal-by-key',
-  text: `select ${ACCOUNT}, k.id as key_id, k.scopes, k.per_minute, k.operator, k.revoked_at, k.expires_at < now() as ended
-    from api_keys k join accounts a on a.id = k.account_id join profiles p on p.account_id = a.id and p.main
-    where k.hash = $1`,
-};
+  text: `select encode(k.hash, 'hex') as key, ${KEY} as row
+    from unnest($1::text[]) as asked(hash) join api_keys k on k.hash = decode(asked.hash, 'hex')
+      join accounts a on a.id = k.account_id
+      join profiles p on p.account_id = a.id and (p.id = k.profile_id or k.profile_id is null and p.main)`,
+});
 
 /** A principal, and what the pipeline still has to judge of it. */
 export interface Identified {
@@ -163,7 +167,7 @@ export interface Identified {
   perMinute?: number;
 }
 
-/** One prepared statement by primary key: an ended session, a new role or a revoked key counts from this request on. */
+/** Read from Postgres at each request, by primary key: an ended session, a new role or a revoked key counts from this request on. */
 export async function identify(db: Db, keys: Keys, credential: NonNullable<Presented>): Promise<Identified> {
   return credential.kind === 'key' ? identifyKey(db, credential.text) : identifySession(db, keys, credential.text);
 }
@@ -171,26 +175,29 @@ export async function identify(db: Db, keys: Keys, credential: NonNullable<Prese
 type SessionRow = AccountRow & {
   session_id: string;
   device_id: string | null;
-  confirmed_until: Date | null;
+  confirmed_until: string | null;
   ended: boolean;
   device_state: string | null;
 };
 
 async function identifySession(db: Db, keys: Keys, token: string): Promise<Identified> {
   const claims = await readAccessToken(keys, token);
-  const [row] = await named<SessionRow>(db, { ...BY_SESSION, values: [claims.sessionId] });
+  const row = await bySession(db, claims.sessionId);
   if (!row || row.ended || row.gone || row.account_id !== claims.accountId) throw invalidToken();
   const stale = row.now_s > claims.expiresAt + LEEWAY_SECONDS || row.profile_id !== claims.profileId;
   if (stale) throw new ApiError('AUTH_TOKEN_EXPIRED', 'The access token has expired', {});
   if (row.device_state === 'blocked') throw invalidToken();
-  const who: Principal = {
+  return bySessionRow(row);
+}
+
+function bySessionRow(row: SessionRow): Identified {
+  return identified(row, {
     ...base(row),
     kind: 'session',
     sessionId: row.session_id,
     ...(row.device_id ? { deviceId: row.device_id } : {}),
-    ...(row.confirmed_until ? { confirmedUntil: row.confirmed_until } : {}),
-  };
-  return identified(row, who);
+    ...(row.confirmed_until ? { confirmedUntil: new Date(row.confirmed_until) } : {}),
+  });
 }
 
 type KeyRow = AccountRow & {
@@ -198,14 +205,33 @@ type KeyRow = AccountRow & {
   scopes: Permission[];
   per_minute: number;
   operator: boolean;
-  revoked_at: Date | null;
+  revoked_at: string | null;
   ended: boolean | null;
 };
 
 async function identifyKey(db: Db, text: string): Promise<Identified> {
-  const [row] = await named<KeyRow>(db, { ...BY_KEY, values: [createHash('sha256').update(text).digest()] });
+  const row = await byKey(db, createHash('sha256').update(text).digest('hex'));
   if (!row || row.revoked_at || row.gone) throw invalidToken();
   if (row.ended) throw new ApiError('AUTH_TOKEN_EXPIRED', 'The API key has expired', {});
+  return byKeyRow(row);
+}
+
+const byKeyId = gathered<KeyRow>({
+  name: 'principal-by-key-id',
+  text: `select k.id::text as key, ${KEY} as row from api_keys k join accounts a on a.id = k.account_id
+      join profiles p on p.account_id = a.id and (p.id = k.profile_id or k.profile_id is null and p.main)
+    where k.id = any($1::uuid[])`,
+});
+
+/** What a credential that was judged before may do now, for what stays open; undefined when it is over, or speaks for another profile. */
+export async function identifyAgain(db: Db, who: Principal): Promise<Identified | undefined> {
+  const row = who.keyId ? await byKeyId(db, who.keyId) : await bySession(db, who.sessionId ?? '');
+  if (!row || row.ended || row.gone) return undefined;
+  if ('key_id' in row) return row.revoked_at ? undefined : byKeyRow(row);
+  return row.device_state === 'blocked' || row.profile_id !== who.profileId ? undefined : bySessionRow(row);
+}
+
+function byKeyRow(row: KeyRow): Identified {
   const whole = base(row);
   const scopes = new Set(row.scopes);
   const who: Principal = {
@@ -217,6 +243,18 @@ async function identifyKey(db: Db, text: string): Promise<Identified> {
     permissions: new Set([...whole.permissions].filter((permission) => scopes.has(permission))),
   };
   return { ...identified(row, who), perMinute: row.per_minute };
+}
+
+const byAccount = gathered<AccountRow>({
+  name: 'principal-by-account',
+  text: `select a.id::text as key, json_build_object(${ACCOUNT}) as row
+    from accounts a join profiles p on p.account_id = a.id and p.main where a.id = any($1::uuid[])`,
+});
+
+/** An account as it would come with its main profile, for what it may see and do; undefined when there is none. */
+export async function principalOf(db: Db, accountId: string): Promise<Principal | undefined> {
+  const row = await byAccount(db, accountId);
+  return row && base(row);
 }
 
 function identified(row: AccountRow, who: Principal): Identified {
@@ -242,7 +280,7 @@ function base(row: AccountRow): Principal {
     operator: false,
     sees: sight(row),
     limits: row.limits,
-    restrictions: row.restrictions,
+    restrictions: effectiveRestrictions(row.role, row.restrictions),
     ...(row.language ? { language: row.language } : {}),
     ...(zone ? { timeZone: zone } : {}),
   };

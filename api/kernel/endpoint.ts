@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Config } from '#platform/config.ts';
@@ -12,6 +12,7 @@ import type { Redis } from '#platform/redis.ts';
 import type { Settings } from '#platform/settings.ts';
 import type { Vitals } from '#platform/vitals.ts';
 import type { ErrorCode } from './errors.ts';
+import type { KeyUses } from './key-uses.ts';
 import type { Permission } from './permissions.ts';
 import type { Principal } from './principal.ts';
 
@@ -36,6 +37,7 @@ export interface Deps {
   settings: Settings;
   /** What was last seen of the stores. */
   vitals: Vitals;
+  keyUses: KeyUses;
   /** Aborted when the process is told to stop. */
   draining: AbortSignal;
 }
@@ -89,7 +91,20 @@ export interface Bytes {
   body: Readable | Buffer | string | null;
   type?: string;
   length?: number;
+  /** Takes the response over once its head is out; `body` is then not looked at. */
+  take?: (response: ServerResponse) => void;
 }
+
+/** A JSON answer that Postgres wrote whole: it goes out as it is, unparsed, so its SQL alone says what leaves. */
+export class JsonText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** What a handler returns in place of a value of its answer's schema. */
+export const jsonText = <T>(text: string): T => new JsonText(text) as T;
 
 export interface Answer<R extends Schema = Schema> {
   kind: 'json' | 'page' | 'none' | 'bytes';
@@ -151,6 +166,8 @@ export interface Endpoint<
   emits?: readonly EventName[];
   /** Also reachable with a cast ticket. */
   castTicket?: true;
+  /** Members of the answer that a repeat under the same `Idempotency-Key` does not get, and that are kept nowhere: secrets. */
+  unrepeated?: readonly string[];
   /** Writes run in one transaction unless `manual`. */
   transaction?: 'manual';
   /** Answers before Postgres was reached (Server only). */

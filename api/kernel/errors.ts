@@ -28,6 +28,7 @@ export const errorCodes = {
       permission: Permission.optional(),
       scopes: z.array(Permission).optional(),
       by: z.string().optional().describe('kebab-case'),
+      libraryIds: z.array(z.uuid()).optional().describe('Libraries that the caller cannot give'),
       restriction: z.string().optional(),
       setting: z.string().optional(),
       header: z.string().optional(),

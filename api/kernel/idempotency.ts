@@ -16,6 +16,8 @@ interface Once {
   key: string;
   /** What was asked: params, query and body. */
   content: unknown;
+  /** Members of the answer that are kept nowhere. */
+  unrepeated?: readonly string[];
 }
 
 /**
@@ -37,7 +39,7 @@ export async function once<T>(call: Call, ask: Once, work: () => Promise<T>): Pr
     return kept.answer;
   }
   const answer = await work();
-  const row = { ...where, content, answer: JSON.stringify(answer), created_at: new Date() };
+  const row = { ...where, content, answer: JSON.stringify(without(answer, ask.unrepeated)), created_at: new Date() };
   await db('idempotency_keys').insert(row).onConflict(['account_id', 'operation', 'key']).merge();
   return answer;
 }
@@ -48,4 +50,9 @@ async function locked(db: Db, name: string): Promise<boolean> {
     [name],
   );
   return found.rows[0]?.got === true;
+}
+
+function without<T>(answer: T, members: readonly string[] = []): T {
+  if (members.length === 0) return answer;
+  return Object.fromEntries(Object.entries(answer as object).filter(([name]) => !members.includes(name))) as T;
 }

@@ -35,6 +35,8 @@ export interface Stretch {
   limit: number;
 }
 
+const INLINE = { skipBinding: true }; // a parameter would keep the planner from walking the index
+
 export type WalkedRow = { id: string } & Record<string, unknown>;
 type Narrow = (query: Knex.QueryBuilder) => void;
 
@@ -46,13 +48,17 @@ interface Segment {
 
 /** Rows in walking order, at most `limit`. */
 export async function walk(list: Walk, stretch: Stretch): Promise<WalkedRow[]> {
+  const rows = await bounded<(WalkedRow & { segment: number })[]>(walkQuery(list, stretch));
+  return rows.sort((a, b) => a.segment - b.segment); // each branch is in order already
+}
+
+/** The rows of `walk` in the order of their column `segment`, and as they come within one. */
+export function walkQuery(list: Walk, stretch: Stretch): Knex.QueryBuilder {
   const segments = segmentsOf(list, stretch);
   const branches = segments.map((segment, number) => branch(list, { stretch, segment, number }));
   const [only] = branches;
-  if (branches.length === 1 && only) return bounded(only);
-  const all = list.db.queryBuilder().unionAll(branches, true).limit(stretch.limit);
-  const rows = await bounded<(WalkedRow & { segment: number })[]>(all);
-  return rows.sort((a, b) => a.segment - b.segment); // each branch is in order already
+  if (branches.length === 1 && only) return only;
+  return list.db.queryBuilder().unionAll(branches, true).limit(stretch.limit, INLINE);
 }
 
 /** How many rows lie on that side of the key, counted up to the stretch's limit. */
@@ -95,14 +101,14 @@ function branch(
   { stretch, segment, number }: { stretch: Stretch; segment: Segment; number: number },
 ): Knex.QueryBuilder {
   const inner = selectKeys(list, list.query.clone());
-  inner.select(list.db.raw('?::int as segment', [number])).where((all) => segment.narrow(all));
+  inner.select(list.db.raw(`${number} as segment`)).where((all) => segment.narrow(all));
   const skip = segment.absent && list.terms[0]?.absent ? 1 : 0;
   orderBy(inner, list, { backwards: stretch.backwards, skip });
-  inner.limit(stretch.limit);
+  inner.limit(stretch.limit, INLINE);
   if (!list.spread) return inner;
   const merged = list.spread(inner);
   orderBy(merged, list, { backwards: stretch.backwards, merged: true });
-  return merged.limit(stretch.limit);
+  return merged.limit(stretch.limit, INLINE);
 }
 
 interface Order {

@@ -35,8 +35,16 @@ export const rolePermissions: Record<Role, readonly Permission[]> = {
   guest: VIEWER,
 };
 
-/** All that a child or guest can never be granted, and all that a profile other than the main one may hold. */
+/** All that a profile other than the main one may hold. */
 export const profilePermissions: readonly Permission[] = MEMBER;
+
+const ADMINS: readonly Permission[] = permissions.filter((permission) => !MEMBER.includes(permission));
+
+/** What an account of the role can never be granted. */
+export function neverOf(role: Role): readonly Permission[] {
+  if (role === 'child') return ADMINS;
+  return role === 'guest' ? [...ADMINS, 'download:own', 'photo:upload'] : [];
+}
 
 /** The role's permissions with the account's own grants and withholdings (`{permission: true|false}`). */
 export function effectivePermissions(role: Role, own: Partial<Record<Permission, boolean>>): Set<Permission> {

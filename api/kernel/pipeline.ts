@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import { databaseAway } from '#platform/db.ts';
-import { requestSeconds, requests } from '#platform/metrics.ts';
+import { countRequest, requestSeconds } from '#platform/metrics.ts';
 import { admit } from './admission.ts';
 import { callFor, type Work } from './call.ts';
-import type { Bytes, Call, Deps, Endpoint } from './endpoint.ts';
+import { type Bytes, type Call, type Deps, type Endpoint, JsonText } from './endpoint.ts';
 import { ApiError, invalidAll } from './errors.ts';
 import { idempotencyKey, once } from './idempotency.ts';
 import { anyone } from './principal.ts';
@@ -44,7 +44,7 @@ export function envelope({ deps }: Kernel): Middleware {
       refuse(ctx, error, deps);
     }
     const operation = String(ctx.state.operation ?? 'none');
-    requests.inc({ operation, status: ctx.status });
+    countRequest(operation, ctx.status);
     requestSeconds.observe({ area: String(ctx.state.area ?? 'none') }, (performance.now() - began) / 1000);
     if (deps.log.isLevelEnabled('debug')) {
       deps.log.debug({ requestId, operation, method: ctx.method, status: ctx.status }, 'request');
@@ -103,7 +103,10 @@ interface RawInput {
   body: unknown;
 }
 
+const NOTHING_ASKED: RawInput = { params: undefined, query: undefined, body: undefined };
+
 async function parseInput(endpoint: Endpoint, ctx: Context): Promise<RawInput> {
+  if (!endpoint.params && !endpoint.query && !endpoint.body && !ctx.querystring) return NOTHING_ASKED;
   const query = { ...ctx.query };
   const params = parsePart('params', endpoint.params, ctx.params);
   const asked = parsePart('query', endpoint.query, query);
@@ -127,7 +130,9 @@ async function run(endpoint: Endpoint, input: RawInput, call: Call): Promise<unk
     const creates = endpoint.method === 'post' && [201, 202].includes(endpoint.answer.status);
     const key = creates && call.who.accountId ? idempotencyKey(call) : undefined;
     const handle = (): Promise<unknown> => endpoint.handle(input as never, inside);
-    return key ? once(inside, { operation: endpoint.operationId, key, content: input }, handle) : handle();
+    if (!key) return handle();
+    const { operationId: operation, unrepeated } = endpoint;
+    return once(inside, { operation, key, content: input, ...(unrepeated && { unrepeated }) }, handle);
   });
 }
 
@@ -142,12 +147,21 @@ function answer(ctx: Context, endpoint: Endpoint, value: unknown): void {
   } else {
     if (!ctx.res.hasHeader('Cache-Control')) ctx.res.setHeader('Cache-Control', 'no-store');
     ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
-    ctx.body = JSON.stringify(z.parse(schema, value)); // what is not in the schema does not leave
+    // What is not in the schema does not leave.
+    ctx.body = value instanceof JsonText ? value.text : JSON.stringify(z.parse(schema, value));
   }
 }
 
-function sendBytes(ctx: Context, { body, type, length }: Bytes): void {
+function sendBytes(ctx: Context, { body, type, length, take }: Bytes): void {
   const { status } = ctx;
+  if (take) {
+    ctx.respond = false;
+    ctx.res.statusCode = status;
+    if (type) ctx.res.setHeader('Content-Type', type);
+    ctx.res.flushHeaders();
+    take(ctx.res);
+    return;
+  }
   ctx.body = body;
   ctx.status = status; // koa makes 200 of a body, 204 of none
   if (type) ctx.set('Content-Type', type);

@@ -36,9 +36,18 @@ export function connectDatabase(url: string, log: Log, options: DatabaseOptions 
 }
 
 interface Named {
-  name: string;
+  name: string | undefined;
   text: string;
   values: unknown[];
+  /** Ends it after so many milliseconds, with Postgres' own code for that. */
+  stopAfterMs?: number | undefined;
+}
+
+interface Connections {
+  acquireConnection(): Promise<pg.Client>;
+  releaseConnection(connection: pg.Client): Promise<void>;
+  cancelQuery(connection: pg.Client): Promise<void>;
+  emit(event: 'query', query: { sql: string; bindings: unknown[] }): void;
 }
 
 /**
@@ -46,17 +55,110 @@ interface Named {
  * the caller's transaction when `db` is one.
  */
 export async function named<Row extends object>(db: Db, statement: Named): Promise<Row[]> {
-  const client = db.client as {
-    acquireConnection(): Promise<pg.Client>;
-    releaseConnection(c: pg.Client): Promise<void>;
-  };
+  const { stopAfterMs, name, text, values } = statement;
+  const client = db.client as Connections;
   const connection = await client.acquireConnection(); // a transaction's client gives and keeps its own
+  client.emit('query', { sql: text, bindings: values });
+  const stop = (): void => void client.cancelQuery(connection).catch(() => undefined); // it ended meanwhile
+  const timer = stopAfterMs === undefined ? undefined : setTimeout(stop, stopAfterMs);
   try {
-    const { rows } = await connection.query<Row>(statement);
+    const { rows } = await connection.query<Row>({ text, values, ...(name === undefined ? {} : { name }) });
     return rows;
   } finally {
+    clearTimeout(timer);
     await client.releaseConnection(connection);
   }
+}
+
+/** Stands in a query for a value that is given when it runs. */
+export class Slot {
+  readonly name: string;
+  readonly sample: unknown;
+  /** `sample` is what the query is written with, where its text follows from the value. */
+  constructor(name: string, sample?: unknown) {
+    this.name = name;
+    this.sample = sample;
+  }
+  valueOf(): unknown {
+    return this.sample;
+  }
+}
+
+interface Written {
+  /** Undefined when Postgres keeps as many statements as it may: then it reads the text each time. */
+  name: string | undefined;
+  text: string;
+  bindings: readonly unknown[];
+}
+
+export interface Remembered {
+  /** Everything the query's text and values follow from, but for its slots. */
+  key: string;
+  build: () => Knex.QueryBuilder | Knex.Raw;
+  slots?: Readonly<Record<string, unknown>>;
+  stopAfterMs?: number;
+}
+
+const written = new Map<string, Written>();
+const names = new Map<string, string>();
+const MOST_WRITTEN = 2000;
+const MOST_NAMED = 200; // each costs memory on every connection
+
+/** Runs a query that knex writes once for its key: writing costs more than running it. Prepared by name. */
+export async function remembered<Row extends object>(db: Db, query: Remembered): Promise<Row[]> {
+  const { name, text, bindings } = written.get(query.key) ?? write(query.key, query.build);
+  const values = bindings.map((value) => (value instanceof Slot ? query.slots?.[value.name] : value));
+  return named<Row>(db, { name, text, values, stopAfterMs: query.stopAfterMs });
+}
+
+function write(key: string, build: Remembered['build']): Written {
+  const { sql, bindings } = build().toSQL().toNative();
+  const known = names.get(sql);
+  const name = known ?? (names.size < MOST_NAMED ? `remembered-${names.size}` : undefined);
+  if (name) names.set(sql, name);
+  if (written.size >= MOST_WRITTEN) written.clear();
+  const fresh = { name, text: sql, bindings };
+  written.set(key, fresh);
+  return fresh;
+}
+
+interface Asked<Row> {
+  resolve: (row: Row | undefined) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * One read of many rows in place of many reads of one: what is asked for in the same turn of the event loop goes to
+ * Postgres together, after all of it was asked for. The statement takes an array and answers `key` and the row as JSON.
+ */
+export function gathered<Row extends object>(statement: { name: string; text: string }) {
+  const waiting = new WeakMap<Db, Map<string, Asked<Row>[]>>();
+  const read = async (db: Db, asked: Map<string, Asked<Row>[]>): Promise<void> => {
+    const everyone = [...asked.values()].flat();
+    try {
+      const rows = await named<{ key: string; row: Row }>(db, { ...statement, values: [[...asked.keys()]] });
+      const found = new Map(rows.map(({ key, row }) => [key, row]));
+      for (const [key, askers] of asked) for (const asker of askers) asker.resolve(found.get(key));
+    } catch (error) {
+      for (const asker of everyone) asker.reject(error);
+    }
+  };
+  return (db: Db, key: string): Promise<Row | undefined> =>
+    new Promise((resolve, reject) => {
+      let asked = waiting.get(db);
+      if (!asked) {
+        const fresh = new Map<string, Asked<Row>[]>();
+        asked = fresh;
+        waiting.set(db, fresh);
+        setImmediate(() => {
+          waiting.delete(db);
+          void read(db, fresh);
+        });
+      }
+      const askers = asked.get(key);
+      if (askers) askers.push({ resolve, reject });
+      else asked.set(key, [{ resolve, reject }]);
+    });
 }
 
 const LOST = new Set(['57P01', '57P02', '57P03', '08000', '08003', '08006', '08001', '08004', '53300', '25006']);

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { type Call, defineEndpoint } from '#kernel/endpoint.ts';
+import { defineEndpoint } from '#kernel/endpoint.ts';
 import { page, pageQuery } from '#kernel/page.ts';
 import { commaList, Id, IdParams, queryBool } from '#kernel/schemas.ts';
-import { givenItems, itemsPage, rollupTotal, toCard, typesOf, usualSort } from './browse.ts';
-import { getFolder, inFolder } from './folders.store.ts';
+import { givenItems, itemsAnswer } from './browse.ts';
 import { includeQuery } from './includes.ts';
 import { ItemCard, ListedItem } from './items.schemas.ts';
+import { libraryPage, libraryPageAtOnce } from './library-list.ts';
 import { dayOf, type Listing, moves, rulesFor } from './listing.ts';
-import { filterQuery, idList, listScope, sortText, typesQuery } from './queries.ts';
-import { getVisibleLibrary, listVisibleLibraries, shelvesOf } from './shelves.store.ts';
-import { byArtist, librarySorts, type SortName } from './sorts.ts';
+import { filterQuery, idList, sortText, typesQuery } from './queries.ts';
+import { listVisibleLibraries, shelvesOf } from './shelves.store.ts';
+import { librarySorts, type SortName } from './sorts.ts';
 import { NOTHING, unchanged } from './versions.store.ts';
 
 const serverSorts: readonly SortName[] = [
@@ -25,16 +25,6 @@ const serverSorts: readonly SortName[] = [
   'sizeBytes',
   'random',
 ];
-
-/** True when the caller has this list already. A filter by relative dates changes by itself and is always read. */
-async function known(
-  call: Call,
-  libraryIds: readonly string[],
-  about: { types: readonly string[]; filter: string | undefined },
-): Promise<boolean> {
-  if (moves(rulesFor(call, about.types, about.filter))) return false;
-  return unchanged(call, { libraryIds, more: dayOf(call) });
-}
 
 export const listItems = defineEndpoint({
   operationId: 'listItems',
@@ -73,22 +63,21 @@ export const listItems = defineEndpoint({
     const listing: Listing = {
       types: query.type ?? [],
       ...(named ? {} : { shelves: shelvesOf(libraries, query.type) }),
-      narrow: (q) => {
-        if (!named) return;
-        q.whereRaw('i.library_id = any(?::uuid[])', [libraries.map((library) => library.id)]);
-        if (query.type) q.whereIn('i.type', query.type);
-      },
+      ...(named
+        ? {
+            narrow: (q) => {
+              q.whereRaw('i.library_id = any(?::uuid[])', [libraries.map((library) => library.id)]);
+              if (query.type) q.whereIn('i.type', query.type);
+            },
+          }
+        : {}),
     };
     if (named) return givenItems(call, listing, query);
-    if (
-      await known(
-        call,
-        libraries.map((library) => library.id),
-        { types: listing.types, filter: query.filter },
-      )
-    )
-      return NOTHING;
-    return itemsPage(call, listing, {
+    // A filter by relative dates changes by itself and is always read.
+    const moving = moves(rulesFor(call, listing.types, query.filter));
+    const libraryIds = libraries.map((library) => library.id);
+    if (!moving && (await unchanged(call, { libraryIds, more: dayOf(call) }))) return NOTHING;
+    return itemsAnswer(call, listing, {
       ...query,
       scope: ['listItems', ...listing.types, ...(query.libraryIds ?? [])].join('|'),
       fallback: 'title',
@@ -133,30 +122,6 @@ export const listLibraryItems = defineEndpoint({
   answer: page(z.union([ListedItem, ItemCard])),
 
   async handle({ params, query }, call) {
-    const library = await getVisibleLibrary(call.db, call.who, params.id);
-    const types = typesOf(library, query.type, query.view);
-    if (await known(call, [library.id], { types, filter: query.filter })) return NOTHING;
-    const folder = query.folder === undefined ? undefined : await getFolder(call.db, library.id, query.folder);
-    const listing: Listing = {
-      types,
-      shelves: shelvesOf([library], types),
-      narrow: (q) => {
-        if (folder) inFolder(q, { folderId: folder.folder.id, prefix: folder.prefix, deep: query.deep });
-      },
-    };
-    const answer = await itemsPage(call, listing, {
-      ...query,
-      scope: listScope(
-        library.id,
-        types,
-        query.folder === undefined ? undefined : { id: query.folder, deep: query.deep },
-      ),
-      fallback: usualSort(library, types),
-      sorts: librarySorts,
-      ...(query.sort === undefined ? { moreSorts: { artist: byArtist } } : {}),
-      backwards: true,
-      ...(folder ? {} : { total: rollupTotal(call, [library], types) }),
-    });
-    return query.fields === 'card' ? { ...answer, items: answer.items.map(toCard) } : answer;
+    return (await libraryPageAtOnce(call, params.id, query)) ?? libraryPage(call, params.id, query);
   },
 });

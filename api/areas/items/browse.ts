@@ -1,11 +1,11 @@
 import type { z } from 'zod';
-import type { Call } from '#kernel/endpoint.ts';
+import { type Call, jsonText } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
-import type { Page } from '#kernel/page.ts';
+import { EXACT, type Page } from '#kernel/page.ts';
 import { checkIncludes, withIncludes } from './includes.ts';
 import type { ItemCard, ItemSummary, ListedItem } from './items.schemas.ts';
 import { heldTypesOf, topTypesOf } from './kinds.ts';
-import { idsPage, type ListAsk, type Listing, listed, rulesFor } from './listing.ts';
+import { idsPage, type ListAsk, type Listing, listed, pageText, rulesFor } from './listing.ts';
 import type { LibraryRow } from './shelves.store.ts';
 import { listSummaries } from './summaries.store.ts';
 
@@ -19,6 +19,18 @@ export async function itemsPage(
   const { items: ids, page } = await idsPage(call, listing, ask);
   const items = await listSummaries(call.db, call.who, ids);
   return { items: await withIncludes(call, items, ask.include), page };
+}
+
+/** `itemsPage` as it is answered; without includes Postgres writes it. */
+export async function itemsAnswer(
+  call: Call,
+  listing: Listing,
+  ask: ListAsk & { include?: readonly string[] | undefined },
+): ReturnType<typeof itemsPage> {
+  if (ask.include || ask.around !== undefined || listing.shelves?.length === 0) return itemsPage(call, listing, ask);
+  const { total } = ask;
+  const { text } = await pageText(call, listing, { ...ask, totalOf: total, many: total?.() !== undefined });
+  return jsonText(text);
 }
 
 /** The items of given ids or external ids, in the order given, as one page without cursor. */
@@ -96,20 +108,16 @@ export function toCard(item: ItemSummary): z.output<typeof ItemCard> {
   };
 }
 
-const EXACT = 10_000;
-
 /** Beyond 10,000 the rollup of the library says the total, where it counts what the caller sees. */
 export function rollupTotal(
-  call: Pick<Call, 'who'>,
-  libraries: readonly LibraryRow[],
+  { who }: Pick<Call, 'who'>,
+  libraries: readonly Pick<LibraryRow, 'item_counts'>[],
   types: readonly string[],
-): () => Promise<{ total: number; totalIsEstimate: true } | undefined> {
-  return async () => {
-    const { ageLimit, hideUnrated } = call.who.sees;
-    if (ageLimit !== undefined || hideUnrated) return undefined;
-    const total = libraries
-      .flatMap(({ item_counts }) => types.map((type) => item_counts[type] ?? 0))
-      .reduce((a, b) => a + b, 0);
-    return total > EXACT ? { total, totalIsEstimate: true } : undefined;
-  };
+): { total: number; totalIsEstimate: true } | undefined {
+  const { ageLimit, hideUnrated } = who.sees;
+  if (ageLimit !== undefined || hideUnrated) return undefined;
+  const total = libraries
+    .flatMap(({ item_counts }) => types.map((type) => item_counts[type] ?? 0))
+    .reduce((a, b) => a + b, 0);
+  return total > EXACT ? { total, totalIsEstimate: true } : undefined;
 }

@@ -116,7 +116,7 @@ async function firstChildren(call: Call, item: VisibleItem): Promise<NonNullable
     sorts: [],
     moreSorts: { index: childOrder(false) },
     limit: FIRST,
-    total: async () => ({ total: 0 }), // not told here
+    total: () => ({ total: 0 }), // not told here
   });
   return { items: await listSummaries(call.db, call.who, items), hasMore: page.hasMore };
 }

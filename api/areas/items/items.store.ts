@@ -10,7 +10,6 @@ import {
   pickParsed,
   type SummaryRow,
   summaryRows,
-  toSummaries,
   visibleItems,
   withoutNull,
 } from './summaries.store.ts';
@@ -91,6 +90,9 @@ export function sharesPlace(who: Principal, settings: Record<string, unknown>): 
 }
 
 interface DetailRow extends SummaryRow {
+  details: Record<string, unknown>;
+  file_count: number;
+  locked_fields: string[];
   overview: string | null;
   tagline: string | null;
   external_ids: Record<string, string>;
@@ -103,7 +105,7 @@ interface DetailRow extends SummaryRow {
   shares_place: boolean;
 }
 
-/** ItemDetail without includes, its files empty; ids that are hidden are left out. Any number of items in four queries. */
+/** ItemDetail without includes, its files empty; ids that are hidden are left out. Any number of items in two queries. */
 export async function findItemDetails(
   db: Db,
   who: Principal,
@@ -112,23 +114,33 @@ export async function findItemDetails(
   const rows: DetailRow[] = await summaryRows(db, who)
     .join('libraries as l', 'l.id', 'i.library_id')
     .whereRaw('i.id = any(?::uuid[])', [[...ids]])
-    .select(...['overview', 'tagline', 'external_ids', 'size_bytes', 'extra_of', 'extra_kind'].map(on))
+    .select(
+      ...[
+        'details',
+        'file_count',
+        'locked_fields',
+        'overview',
+        'tagline',
+        'external_ids',
+        'size_bytes',
+        'extra_of',
+        'extra_kind',
+      ].map(on),
+    )
     .select(...['added_by', 'revision', 'updated_at'].map(on))
     .select(db.raw(`coalesce(l.settings ->> 'shareLocation', 'true') <> 'false' as shares_place`));
-  const [summaries, tags] = await Promise.all([toSummaries(db, who, rows), findTags(db, ids)]);
-  return new Map(
-    rows.map((row, i) => [row.id, toDetail(row, summaries[i] as ItemSummary, { who, tags: tags.get(row.id) ?? {} })]),
-  );
+  const tags = await findTags(db, ids);
+  return new Map(rows.map((row) => [row.id, toDetail(row, { who, tags: tags.get(row.id) ?? {} })]));
 }
 
 type Tags = Partial<Record<string, { id?: string; name: string }[]>>;
 
-function toDetail(row: DetailRow, summary: ItemSummary, { who, tags }: { who: Principal; tags: Tags }): ItemDetail {
+function toDetail(row: DetailRow, { who, tags }: { who: Principal; tags: Tags }): ItemDetail {
   const names = (kind: string): string[] => (tags[kind] ?? []).map((tag) => tag.name);
   const edit = may(who, 'item:edit');
   const { place, ...more } = pickParsed(row.details, moreDetails);
   return {
-    ...summary,
+    ...row.summary,
     ...withoutNull({
       ...more,
       place: row.shares_place || edit ? place : undefined,

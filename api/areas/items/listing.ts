@@ -14,11 +14,14 @@ import {
   scopeOf,
   type Total,
 } from '#kernel/page.ts';
+import { textPageOf } from '#kernel/page-text.ts';
+import { may } from '#kernel/principal.ts';
 import type { SortTable } from '#kernel/sort.ts';
 import { fieldsFor, itemFields } from './fields.ts';
 import { onShelves, overShelves, type Shelf } from './shelves.store.ts';
 import { type SortName, sortsOf } from './sorts.ts';
-import { visibleItems } from './summaries.store.ts';
+import { visibleItems, withState, withSummaryJoins } from './summaries.store.ts';
+import { summarySql } from './summary-sql.ts';
 
 /** What a list shows before sort and filter: index ranges of libraries, or whatever `narrow` leaves (children of one item). */
 export interface Listing {
@@ -43,7 +46,7 @@ export interface ListAsk {
   around?: string | undefined;
   backwards?: true | undefined;
   /** In place of a count, when it is known. */
-  total?: (() => Promise<Total | undefined>) | undefined;
+  total?: (() => Total | undefined) | undefined;
 }
 
 type Caller = Pick<Call, 'db' | 'who' | 'now' | 'deps'>;
@@ -78,12 +81,10 @@ const SORTABLE = 50_000;
 export async function idsPage(call: Caller, listing: Listing, ask: ListAsk): Promise<{ items: string[]; page: Page }> {
   const rules = rulesFor(call, listing.types, ask.filter);
   const { terms, scope } = sortOf(call, ask);
-  if (listing.shelves?.length === 0) return { items: [], page: { cursor: null, hasMore: false, total: 0 } };
+  if (listing.shelves?.length === 0) return { items: [], page: NO_PAGE };
   const flat = listed(call, listing, rules).select('i.id');
   if (!terms[0]?.indexed && listing.shelves) await refuseMany(call, flat);
-  const spread = listing.shelves && overShelves(call.db, listing.shelves);
-  const query = spread ? filtered(call, listing, rules).select('i.id') : flat;
-  return pageOf<{ id: string }, string>(call.db, query, {
+  return pageOf<{ id: string }, string>(call.db, walked(call, listing, rules), {
     keys: call.deps.keys,
     terms,
     cursor: ask.cursor,
@@ -91,10 +92,67 @@ export async function idsPage(call: Caller, listing: Listing, ask: ListAsk): Pro
     limit: ask.limit,
     scope,
     idColumn: 'i.id',
-    toItem: ({ id }) => id,
-    total: async () => (conditionsOf(rules).length === 0 && (await ask.total?.())) || countUpTo(call.db, flat),
+    toItem: (row) => row.id,
+    total: async () => (conditionsOf(rules).length === 0 && ask.total?.()) || countUpTo(call.db, flat),
     ...(ask.backwards ? { backwards: true } : {}),
-    spread,
+    spread: spreadOf(call, listing),
+  });
+}
+
+const NO_PAGE: Page = { cursor: null, hasMore: false, total: 0 };
+
+/** What a walk goes over: the shelves are added by its spread, where there are several. */
+function walked(call: Caller, listing: Listing, rules: Rules): Knex.QueryBuilder {
+  const query = spreadOf(call, listing) ? filtered(call, listing, rules) : listed(call, listing, rules);
+  return query.select('i.id');
+}
+
+function spreadOf({ db }: Caller, { shelves }: Listing): ReturnType<typeof overShelves> {
+  return shelves && overShelves(db, shelves);
+}
+
+/** What a page written by Postgres is asked beside a ListAsk. */
+export interface TextWish extends Omit<ListAsk, 'around' | 'total'> {
+  /** True when the total is known otherwise: the statement need not count. */
+  many?: boolean;
+  /** The total of a list without conditions, of what `beside` found; undefined counts. */
+  totalOf?: ((beside: unknown) => Total | undefined) | undefined;
+  beside?: (() => Knex.QueryBuilder) | undefined;
+}
+
+/** Text of one page of summaries; the statement is kept where only the place in it changes. */
+export async function pageText(
+  call: Caller,
+  listing: Listing,
+  ask: TextWish,
+): Promise<{ text: string; beside: unknown }> {
+  const { db, who } = call;
+  const rules = rulesFor(call, listing.types, ask.filter);
+  const { terms, scope } = sortOf(call, ask);
+  const flat = (): Knex.QueryBuilder => listed(call, listing, rules).select('i.id');
+  const plain = conditionsOf(rules).length === 0;
+  const indexed = terms[0]?.indexed ?? false;
+  const kept = plain && indexed && !listing.narrow;
+  if (!indexed && listing.shelves) await refuseMany(call, flat());
+  return textPageOf(db, {
+    keys: call.deps.keys,
+    terms,
+    cursor: ask.cursor,
+    limit: ask.limit,
+    scope,
+    ...(ask.backwards ? { backwards: true } : {}),
+    list: () => ({ db, query: walked(call, listing, rules), terms, idColumn: 'i.id', spread: spreadOf(call, listing) }),
+    counted: flat,
+    counts: !(plain && ask.many),
+    otherwise: async (beside) => (plain && ask.totalOf?.(beside)) || countUpTo(db, flat()),
+    beside: ask.beside,
+    written: () => ({
+      from: withSummaryJoins(withState(db.from('items as i'), who), db, who),
+      text: summarySql(may(who, 'item:edit')),
+    }),
+    remember: kept
+      ? JSON.stringify([who.sees, who.profileId, may(who, 'item:edit'), listing.shelves, ask.beside !== undefined])
+      : undefined,
   });
 }
 
@@ -123,13 +181,20 @@ export function sortOf(
   }
 }
 
-/** The caller's calendar day. */
+const days = new Map<string, { minute: number; day: string }>();
+
+/** The caller's calendar day; a zone's is asked once a minute. */
 export function dayOf({ now, who }: Pick<Call, 'now' | 'who'>, offsetMs = 0): string {
-  const at = new Date(now.getTime() + offsetMs);
+  const at = now.getTime() + offsetMs;
+  const minute = Math.floor(at / 60_000);
   const zone = who.timeZone ?? 'UTC';
+  const known = days.get(zone);
+  if (known?.minute === minute) return known.day;
   const format = formats.get(zone) ?? new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' });
   formats.set(zone, format);
-  return format.format(at);
+  const day = format.format(at);
+  if (offsetMs === 0) days.set(zone, { minute, day });
+  return day;
 }
 
 /** Making one costs half a millisecond; there are as many as time zones. */

@@ -2,8 +2,9 @@ import type { Knex } from 'knex';
 import { notFound } from '#kernel/errors.ts';
 import type { Principal } from '#kernel/principal.ts';
 import { onlyVisibleLibraries } from '#kernel/visibility.ts';
-import type { Db } from '#platform/db.ts';
+import { type Db, remembered } from '#platform/db.ts';
 import { topTypesOf } from './kinds.ts';
+import { type ListVersion, versionSql } from './versions.store.ts';
 
 /** One range of the list indexes: what lists walk. */
 export interface Shelf {
@@ -32,6 +33,34 @@ export async function getVisibleLibrary(db: Db, who: Principal, id: string): Pro
   const row: LibraryRow | undefined = await visibleLibraries(db, who).where('l.id', id).first();
   if (!row) throw notFound();
   return row;
+}
+
+const AS_JSON = COLUMNS.map((column) => `'${column.slice(2)}', ${column}`).join(', ');
+
+export interface LibraryAtVersion {
+  library: LibraryRow;
+  version: ListVersion;
+}
+
+/** LibraryAtVersion as JSON; no row for an unknown or hidden library. */
+export function libraryAtVersion(db: Db, who: Principal, id: string): Knex.QueryBuilder {
+  const version = versionSql(`l.id || ':' || l.change_seq || ':' || l.revision`, ['?', '?']);
+  const found = `json_build_object('library', json_build_object(${AS_JSON}), 'version', ${version}) as found`;
+  return db
+    .from('libraries as l')
+    .modify(onlyVisibleLibraries, who, 'l.id')
+    .where('l.id', id)
+    .select(db.raw(found, [who.accountId || null, who.profileId || null]));
+}
+
+/** The library and the version of its lists, in one read; 404 for an unknown or hidden one. */
+export async function getLibraryAtVersion(db: Db, who: Principal, id: string): Promise<LibraryAtVersion> {
+  const [row] = await remembered<{ found: LibraryAtVersion }>(db, {
+    key: JSON.stringify(['library-at-version', who.sees, who.accountId, who.profileId, id]),
+    build: () => libraryAtVersion(db, who, id),
+  });
+  if (!row) throw notFound();
+  return row.found;
 }
 
 /** Every library that the caller sees, or those of `ids`; others are left out. */
@@ -72,6 +101,6 @@ export function overShelves(
       .queryBuilder()
       .select('x.*')
       .from(db.raw('unnest(?::uuid[], ?::text[]) as shelf(library_id, type)', columns(shelves)))
-      .joinRaw(db.raw('cross join lateral ? as x', [inner]) as unknown as string);
+      .joinRaw('cross join lateral ? as x', [inner] as unknown as string[]);
   };
 }

@@ -37,11 +37,20 @@ export type SortName = keyof typeof fixed | 'random';
 
 const ALL = Object.keys(fixed) as (keyof typeof fixed)[];
 
+const tables = new WeakMap<readonly SortName[], Map<string, SortTable>>();
+
 /** Sorts of one operation; `random` is a walk over one of four stored shuffles, chosen and started by day and profile. */
 export function sortsOf(names: readonly SortName[], { profileId, day }: { profileId: string; day: string }): SortTable {
-  const field = (name: SortName): SortField =>
-    name === 'random' ? shuffle(`${day}|${profileId}`) : ofState(fixed[name], profileId);
-  return Object.fromEntries(names.map((name) => [name, field(name)]));
+  const made = tables.get(names) ?? new Map<string, SortTable>();
+  tables.set(names, made);
+  const seed = `${day}|${profileId}`;
+  const known = made.get(seed);
+  if (known) return known;
+  const field = (name: SortName): SortField => (name === 'random' ? shuffle(seed) : ofState(fixed[name], profileId));
+  const table = Object.fromEntries(names.map((name) => [name, field(name)]));
+  if (made.size >= 1000) made.clear();
+  made.set(seed, table);
+  return table;
 }
 
 /** What the caller has no state of stands last; it is found by what is not there. */

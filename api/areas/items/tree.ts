@@ -4,11 +4,11 @@ import type { ItemSummary } from './items.schemas.ts';
 import type { VisibleItem } from './items.store.ts';
 import type { TreeNode } from './listing.schemas.ts';
 import { childOrder } from './sorts.ts';
-import { type SummaryRow, summaryRows, toSummaries } from './summaries.store.ts';
+import { type SummaryRow, summaryRows } from './summaries.store.ts';
 
 const MOST = 5000;
 
-/** The container and what lies in it. Rows have parent and grandparent, so the whole is one query of rows and one of counts. */
+/** The container and what lies in it. Rows have parent and grandparent, so the whole is one query. */
 export async function treeOf(call: Call, item: VisibleItem, depth: number): Promise<TreeNode> {
   const { db, who } = call;
   const rows: SummaryRow[] = await summaryRows(db, who)
@@ -19,7 +19,7 @@ export async function treeOf(call: Call, item: VisibleItem, depth: number): Prom
     ])
     .orderByRaw(`i.id <> ?, (i.parent_id = ?) desc nulls last, ${childOrder(false).column}, i.id`, [item.id, item.id])
     .limit(MOST + 2);
-  const summaries = await toSummaries(db, who, rows.slice(0, MOST + 1));
+  const summaries = rows.slice(0, MOST + 1).map((row) => row.summary);
   const root = summaries.find((one) => one.id === item.id);
   if (!root) throw notFound();
   const children = Map.groupBy(summaries, (one) => one.parentId);

@@ -1,11 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { Call } from '#kernel/endpoint.ts';
+import { named } from '#platform/db.ts';
 
-interface VersionRow {
+/** What a list's version is made of: what changed in its libraries, in the caller's rights and in the profile's own state. */
+export interface ListVersion {
   seq: string | null;
   access: number | null;
   state: string | null;
 }
+
+/** ListVersion as JSON: `seq` as SQL, the caller's account and profile as parameters. */
+export const versionSql = (seq: string, [account, profile]: [account: string, profile: string]): string =>
+  `json_build_object('seq', ${seq}, 'access', (select a.access_version from accounts a where a.id = ${account}::uuid),
+    'state', (select max(s.updated_at)::text from item_states s where s.profile_id = ${profile}::uuid))`;
+
+const seqOfMany = `(select string_agg(l.id || ':' || l.change_seq || ':' || l.revision, ',' order by l.id) from libraries l
+  where l.id = any($1::uuid[]) and l.deleted_at is null)`;
 
 /**
  * Answers the version of a list by libraries and the caller's own state, without reading an item: sets ETag and
@@ -15,20 +25,29 @@ export async function unchanged(
   call: Call,
   about: { libraryIds: readonly string[]; more?: string; revision?: number },
 ): Promise<boolean> {
-  const { db, who, headers, reply } = call;
-  const row = await db
-    .queryBuilder()
-    .select<VersionRow[]>(
-      db.raw(
-        `(select string_agg(l.id || ':' || l.change_seq || ':' || l.revision, ',' order by l.id) from libraries l
-            where l.id = any(?::uuid[]) and l.deleted_at is null) as seq,
-         (select a.access_version from accounts a where a.id = ?::uuid) as access,
-         (select max(s.updated_at)::text from item_states s where s.profile_id = ?::uuid) as state`,
-        [[...about.libraryIds], who.accountId || null, who.profileId || null],
-      ),
-    )
-    .first();
-  const parts = [row?.seq, row?.access, row?.state, [...who.permissions].sort().join(), who.profileId, about.more];
+  const { db, who } = call;
+  const [row] = await named<{ version: ListVersion }>(db, {
+    name: 'list-version',
+    text: `select ${versionSql(seqOfMany, ['$2', '$3'])} as version`,
+    values: [[...about.libraryIds], who.accountId || null, who.profileId || null],
+  });
+  return isKnown(call, row?.version, about);
+}
+
+/** `unchanged` of a version that was read already. */
+export function isKnown(
+  { who, headers, reply }: Call,
+  version: ListVersion | undefined,
+  about: { more?: string; revision?: number },
+): boolean {
+  const parts = [
+    version?.seq,
+    version?.access,
+    version?.state,
+    [...who.permissions].sort().join(),
+    who.profileId,
+    about.more,
+  ];
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
   const tag = `"${about.revision === undefined ? '' : `${about.revision}.`}${hash}"`;
   reply.header('ETag', tag);

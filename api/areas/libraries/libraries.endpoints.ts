@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { requestScan } from '#areas/scanning/public.ts';
-import { setLibraryAccess } from '#areas/users/public.ts';
+import { setLibraryAccess } from '#areas/accounts/public.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid } from '#kernel/errors.ts';
+import { answerUnlessSame } from '#kernel/etag.ts';
 import { may } from '#kernel/principal.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { changeLibrary } from './change-library.ts';
@@ -28,7 +28,7 @@ import {
   MOST_LIBRARIES,
   writeOrder,
 } from './libraries.store.ts';
-import { toLibraries, toOneLibrary } from './libraries.view.ts';
+import { readLibrary, toLibraries, toOneLibrary } from './libraries.view.ts';
 import { refuseForeignManager, refuseManaged } from './managed.ts';
 import { etagOf, refuseStale } from './revision.ts';
 
@@ -48,11 +48,7 @@ export const listLibraries = defineEndpoint({
       query.for === 'view'
         ? libraries
         : libraries.filter((library) => library.may[query.for === 'edit' ? 'edit' : 'upload']);
-    const etag = `"${createHash('sha256').update(JSON.stringify(wanted)).digest('base64url').slice(0, 22)}"`;
-    call.reply.header('ETag', etag);
-    call.reply.header('Cache-Control', 'private, no-cache');
-    if (call.headers['if-none-match'] === etag) call.reply.status(304);
-    return wanted;
+    return answerUnlessSame(call, wanted);
   },
 });
 
@@ -96,7 +92,9 @@ export const getLibrary = defineEndpoint({
   answer: json(200, Library),
 
   async handle({ params }, call) {
-    return answerWith(call, await getLibraryRow(call.db, call.who, params.id));
+    const library = await readLibrary(call, params.id);
+    call.reply.header('ETag', etagOf(library));
+    return library;
   },
 });
 

@@ -1,7 +1,9 @@
 import type { Call } from '#kernel/endpoint.ts';
+import { notFound } from '#kernel/errors.ts';
 import { may } from '#kernel/principal.ts';
 import { iso } from '#kernel/schemas.ts';
-import { named } from '#platform/db.ts';
+import { onlyVisibleLibraries } from '#kernel/visibility.ts';
+import { named, remembered } from '#platform/db.ts';
 import type { Library, LibraryFolder } from './libraries.schemas.ts';
 import type { LibraryRow } from './libraries.store.ts';
 import { settingsOf } from './settings.ts';
@@ -32,27 +34,53 @@ interface Seen {
   accounts: string[] | null;
 }
 
+const FOLDERS = `(select json_agg(json_build_object('id', f.id, 'storage_id', f.storage_id, 'storage_name', s.name, 'state', s.state,
+     'enabled', s.enabled, 'path', f.path, 'added_by', f.added_by, 'added_at', f.added_at, 'item_count', f.item_count)
+     order by f.added_at, f.id)
+   from library_folders f join storages s on s.id = f.storage_id where f.library_id = l.id)`;
+const SCAN = `(select json_build_object('id', c.id, 'state', c.state, 'finished_at', c.finished_at, 'counts', c.counts)
+   from scans c where c.library_id = l.id order by c.queued_at desc limit 1)`;
+const ACCOUNTS = '(select json_agg(a.account_id) from library_access a where a.library_id = l.id)';
+
 /** Folders, last scan and granted accounts of any number of libraries. */
 const SEEN = {
   name: 'libraries-seen',
-  text: `select l.id,
-      (select json_agg(json_build_object('id', f.id, 'storage_id', f.storage_id, 'storage_name', s.name, 'state', s.state,
-         'enabled', s.enabled, 'path', f.path, 'added_by', f.added_by, 'added_at', f.added_at, 'item_count', f.item_count)
-         order by f.added_at, f.id)
-       from library_folders f join storages s on s.id = f.storage_id where f.library_id = l.id) as folders,
-      (select json_build_object('id', c.id, 'state', c.state, 'finished_at', c.finished_at, 'counts', c.counts)
-       from scans c where c.library_id = l.id order by c.queued_at desc limit 1) as scan,
-      case when $2 then (select array_agg(a.account_id) from library_access a where a.library_id = l.id) end as accounts
+  text: `select l.id, ${FOLDERS} as folders, ${SCAN} as scan, case when $2 then ${ACCOUNTS} end as accounts
     from unnest($1::uuid[]) as l(id)`,
 };
+
+/** A library that the caller sees as the wire has it, and its revision, in one read. Throws NOT_FOUND. */
+export async function readLibrary(call: Call, id: string): Promise<Library> {
+  const { db, who } = call;
+  const manages = may(who, 'library:manage');
+  const [row] = await remembered<{ found: Seen & { row: LibraryRow } }>(db, {
+    key: JSON.stringify(['library', id, who.sees, manages]),
+    build: () =>
+      db
+        .from('libraries as l')
+        .modify(onlyVisibleLibraries, who, 'l.id')
+        .where('l.id', id)
+        .select(
+          db.raw(`json_build_object('row', to_json(l), 'folders', ${FOLDERS}, 'scan', ${SCAN},
+            'accounts', ${manages ? ACCOUNTS : 'null'}) as found`),
+        ),
+  });
+  if (!row) throw notFound();
+  const { found } = row;
+  const times = { created_at: new Date(found.row.created_at), updated_at: new Date(found.row.updated_at) };
+  return toLibrary(call, { ...found.row, ...times }, besideOf(found));
+}
+
+function besideOf({ folders, scan, accounts }: Omit<Seen, 'id'>): Beside {
+  return { folders: folders ?? [], scan: scan ?? undefined, accountIds: accounts ?? [] };
+}
 
 /** Everything of the wire's Library for these rows, in one query however many there are. */
 export async function toLibraries(call: Call, rows: readonly LibraryRow[]): Promise<Library[]> {
   const values = [rows.map((row) => row.id), may(call.who, 'library:manage')];
   const seen = new Map((await named<Seen>(call.db, { ...SEEN, values })).map((one) => [one.id, one]));
   return rows.map((row) => {
-    const { folders, scan, accounts } = seen.get(row.id) ?? { folders: null, scan: null, accounts: null };
-    return toLibrary(call, row, { folders: folders ?? [], scan: scan ?? undefined, accountIds: accounts ?? [] });
+    return toLibrary(call, row, besideOf(seen.get(row.id) ?? { folders: null, scan: null, accounts: null }));
   });
 }
 
