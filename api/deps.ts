@@ -1,6 +1,7 @@
 import { storageHealth } from '#areas/storage/public.ts';
 import { transcodeHealth } from '#areas/streaming/public.ts';
 import type { Deps } from '#kernel/endpoint.ts';
+import { createKeyUses } from '#kernel/key-uses.ts';
 import type { Config } from '#platform/config.ts';
 import { connectDatabase } from '#platform/db.ts';
 import { readKeys } from '#platform/keys.ts';
@@ -17,7 +18,7 @@ export async function connectDeps(config: Config, log: Log, draining: AbortSigna
   const db = connectDatabase(config.databaseUrl, log, { name: config.pod });
   const redis = connectRedis(config.redisUrl, log);
   const objects = connectObjects(config.objectsUrl);
-  const settings = createSettings({ config, db, redis, log });
+  const settings = createSettings({ config, db, redis, log, keys });
   await settings.reload().catch((error: Error) => log.warn({ err: error.message }, 'settings not read yet'));
   const vitals = createVitals(
     { db, redis, objects },
@@ -27,5 +28,5 @@ export async function connectDeps(config: Config, log: Log, draining: AbortSigna
       storage: () => storageHealth(config),
     },
   );
-  return { config, db, redis, objects, keys, log, settings, vitals, draining };
+  return { config, db, redis, objects, keys, log, settings, vitals, keyUses: createKeyUses(db, log), draining };
 }

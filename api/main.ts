@@ -40,6 +40,8 @@ async function drain(): Promise<void> {
   await closed;
   await relay.stop();
   deps.vitals.stop();
+  deps.keyUses.stop();
+  await deps.keyUses.flush().catch(() => undefined);
   deps.settings.stop();
   deps.redis.disconnect();
   await deps.db.destroy();

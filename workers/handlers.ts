@@ -3,7 +3,7 @@ import { deleteLibraryRows, purgeTrash } from './library-jobs.ts';
 import { indexKeyframes } from './media-keyframes.ts';
 import { scanLibrary } from './scan/engine/scan-library.ts';
 import { preparePreroll } from './transcode/preroll-job.ts';
-import { expireSessions, markMany, trimEvents, trimPlayback } from './upkeep-jobs.ts';
+import { expireKeys, expireSessions, markMany, trimEvents, trimPlayback } from './upkeep-jobs.ts';
 import type { Handlers } from './work.ts';
 
 /** What runs each kind of job. */
@@ -17,5 +17,6 @@ export const handlers = {
   'playback.mark': markMany,
   'playback.trim': trimPlayback,
   'sessions.expire': expireSessions,
+  'keys.expire': expireKeys,
   'events.trim': trimEvents,
 } satisfies Handlers;

@@ -7,6 +7,7 @@ import { connectRedis } from '#platform/redis.ts';
 import { startRelay } from '#platform/relay.ts';
 import { createSettings } from '#platform/settings.ts';
 import { handlers } from './handlers.ts';
+import { sweepJobCounts } from './job-counts.ts';
 import { sweepPlayback } from './playback-sweeper.ts';
 import { startRuntime } from './runtime.ts';
 import { overseeScans } from './scan/watch/overseer.ts';
@@ -26,6 +27,7 @@ const runtime = await startRuntime(deps, handlers, () => {
 });
 const relay = startRelay(config.databaseUrl, redis, log);
 const sweeping = sweepPlayback(db, log, stopping.signal);
+const counting = sweepJobCounts(db, log, stopping.signal);
 const overseeing = overseeScans(deps, stopping.signal);
 serveMetrics(config.metricsPort, config.host);
 log.info({ pod: config.pod }, 'worker is up');
@@ -35,7 +37,7 @@ async function leave(): Promise<void> {
   stopping.abort();
   setTimeout(() => process.exit(1), 20_000).unref();
   await runtime.stop();
-  await Promise.all([sweeping, overseeing]);
+  await Promise.all([sweeping, counting, overseeing]);
   await relay.stop();
   settings.stop();
   redis.disconnect();

@@ -1,3 +1,4 @@
+import type { Db } from '#platform/db.ts';
 import type { Queue } from '#platform/jobs.ts';
 import { type JobName, jobs } from '#platform/jobs.ts';
 import { jobSeconds } from '#platform/metrics.ts';
@@ -71,9 +72,29 @@ async function begin({ db, config, log }: WorkerDeps, id: string): Promise<JobRo
     const now = new Date();
     await transaction('jobs')
       .where({ id })
-      .update({ ...change, state: 'active', started_at: now, updated_at: now, worker: config.pod, run_at: null });
+      .update({ ...change, state: 'active', started_at: now, updated_at: now, run_at: null, ...place(config) });
+    await beginAttempt(transaction, id, config);
     return { ...row, ...change };
   });
+}
+
+const place = ({ pod, node }: WorkerDeps['config']) => ({ worker: pod, worker_node: node });
+
+/** The row of this attempt; one that nobody ended was lost with its worker. */
+async function beginAttempt(db: Db, id: string, { pod, node }: WorkerDeps['config']): Promise<void> {
+  await endAttempt(db, id, { outcome: 'lost' });
+  await db.raw(
+    `insert into job_attempts (job_id, number, started_at, pod, node)
+     select ?, coalesce(max(number), 0) + 1, now(), ?, ? from job_attempts where job_id = ?`,
+    [id, pod, node, id],
+  );
+}
+
+async function endAttempt(db: Db, id: string, end: { outcome: string; error?: string }): Promise<void> {
+  await db('job_attempts')
+    .where({ job_id: id })
+    .whereNull('finished_at')
+    .update({ ...end, finished_at: new Date() });
 }
 
 async function cancelled({ db }: WorkerDeps, id: string): Promise<boolean> {
@@ -103,11 +124,22 @@ function workFor(job: JobRow, deps: WorkerDeps, signal: AbortSignal): Work {
   };
 }
 
-async function finish({ db }: WorkerDeps, id: string, change: object): Promise<void> {
+async function finish({ db }: WorkerDeps, id: string, change: Finish): Promise<void> {
   const now = new Date();
-  await db('jobs')
-    .where({ id })
-    .update({ ...change, finished_at: now, updated_at: now });
+  await db.transaction(async (transaction) => {
+    await transaction('jobs')
+      .where({ id })
+      .update({ ...change, finished_at: now, updated_at: now });
+    const { state: outcome, error } = change;
+    await endAttempt(transaction, id, { outcome, ...(error !== undefined && { error }) });
+  });
+}
+
+interface Finish {
+  state: 'completed' | 'failed' | 'cancelled';
+  progress?: number;
+  result?: string | null;
+  error?: string;
 }
 
 interface Failure {
@@ -118,13 +150,13 @@ interface Failure {
 
 /** Says what became of the attempt. A job whose process stops is put back without having used an attempt. */
 async function afterFailure(job: JobRow, { deps, error, reason }: Failure): Promise<string> {
-  const { db, log } = deps;
+  const { log } = deps;
   if (reason === 'cancelled') {
     await finish(deps, job.id, { state: 'cancelled' });
     return 'cancelled';
   }
   if (reason === 'stopping') {
-    await again(deps, job, { state: 'waiting', attempts: Math.max(0, job.attempts - 1) });
+    await again(deps, job, { state: 'waiting', attempts: Math.max(0, job.attempts - 1), outcome: 'yielded' });
     return 'yielded';
   }
   log.warn({ err: error, job: job.id, kind: job.kind, attempt: job.attempts }, 'job failed');
@@ -134,8 +166,8 @@ async function afterFailure(job: JobRow, { deps, error, reason }: Failure): Prom
     await finish(deps, job.id, { state: 'failed', error: told });
     return 'failed';
   }
-  await db('jobs').where({ id: job.id }).update({ error: told });
-  await again(deps, job, { state: 'delayed', run_at: new Date(Date.now() + backoffMs(job.attempts)) });
+  const runAt = new Date(Date.now() + backoffMs(job.attempts));
+  await again(deps, job, { state: 'delayed', run_at: runAt, error: told, outcome: 'failed' });
   return 'failed';
 }
 
@@ -144,16 +176,21 @@ function backoffMs(attempts: number): number {
   return Math.min(3_600_000, 10_000 * 2 ** (attempts - 1)) * (0.75 + Math.random() / 2);
 }
 
-async function again(
-  { db }: WorkerDeps,
-  job: JobRow,
-  change: { state: string; run_at?: Date; attempts?: number },
-): Promise<void> {
+interface Again {
+  state: string;
+  run_at?: Date;
+  attempts?: number;
+  error?: string;
+  outcome: 'yielded' | 'failed';
+}
+
+async function again({ db }: WorkerDeps, job: JobRow, { outcome, ...change }: Again): Promise<void> {
   await db.transaction(async (transaction) => {
     // Equal work may have been asked for meanwhile: it waits under the key already, so this one keeps none.
     await transaction('jobs')
       .where({ id: job.id })
       .update({ ...change, key: null, updated_at: new Date() });
+    await endAttempt(transaction, job.id, { outcome, ...(change.error !== undefined && { error: change.error }) });
     await addTask(transaction, { id: job.id, queue: job.queue, priority: job.priority, runAt: change.run_at });
   });
 }

@@ -1,3 +1,4 @@
+import { trimKeys } from '#areas/api-keys/api-keys.store.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import type { Work } from './work.ts';
 
@@ -15,6 +16,11 @@ export async function expireSessions(_payload: unknown, { db }: Work): Promise<v
   await db.raw(`delete from devices where last_seen_at < now() - interval '180 days'`);
 }
 
+/** API keys that ended 30 days ago. */
+export async function expireKeys(_payload: unknown, { db }: Work): Promise<void> {
+  await trimKeys(db);
+}
+
 /** The last 1,000 events can be replayed; the table keeps no more, but for slack between two runs. */
 export async function trimEvents(_payload: unknown, { db }: Work): Promise<void> {
   await db.raw('delete from events where number <= (select max(number) from events) - ?', [KEPT_EVENTS]);
@@ -26,7 +32,7 @@ export async function trimPlayback(_payload: unknown, { db }: Work): Promise<voi
   await db.raw(`delete from transcode_sessions where purged_at < now() - interval '1 day'`);
   await db.raw(`delete from playback_synced where at < now() - interval '90 days'`);
   await db.raw(
-    `delete from jobs where finished_at < now() - case when state = 'failed' then interval '30 days' else interval '7 days' end`,
+    `delete from jobs where parent_id is null and finished_at < now() - case when state = 'failed' then interval '30 days' else interval '7 days' end`,
   );
 }
 

@@ -126,7 +126,7 @@ export const jobs = {
   'stats.rollup': { queue: 'maintenance' },
   'stats.trim': { queue: 'maintenance' },
   'sessions.expire': { queue: 'maintenance', payload: z.object({}), scheduled: '5 4 * * *' },
-  'keys.expire': { queue: 'maintenance' },
+  'keys.expire': { queue: 'maintenance', payload: z.object({}), scheduled: '50 3 * * *' },
   'plus.check': { queue: 'maintenance' },
   'events.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '*/10 * * * *' },
   'logs.trim': { queue: 'maintenance' },

@@ -76,12 +76,13 @@ export async function addTask(db: Db, job: Task): Promise<void> {
 
 /** Class id of the advisory locks by which a living pool of workers is known. */
 export const ALIVE = 4711;
+const POOLS = `select count(*)::int from pg_locks where locktype = 'advisory' and granted and objsubid = 2 and classid = ${ALIVE}`;
 const URGENT = [taskOf('interactive'), taskOf('delivery')];
 
 /** Down without a worker; degraded when work that people wait for was not begun within a minute. */
 export async function queueHealth(db: Db): Promise<'ok' | 'degraded' | 'down'> {
   const { rows } = await db.raw<{ rows: { pools: number; late: boolean }[] }>(
-    `select (select count(*)::int from pg_locks where locktype = 'advisory' and granted and objsubid = 2 and classid = ${ALIVE}) as pools,
+    `select (${POOLS}) as pools,
             exists (select from graphile_worker.jobs where locked_at is null and run_at < now() - interval '1 minute'
               and attempts < max_attempts and task_identifier = any(?)) as late`,
     [URGENT],
@@ -89,4 +90,10 @@ export async function queueHealth(db: Db): Promise<'ok' | 'degraded' | 'down'> {
   const [seen] = rows;
   if (!seen?.pools) return 'down';
   return seen.late ? 'degraded' : 'ok';
+}
+
+/** Pools of workers that live; each process has one for every lane. */
+export async function countPools(db: Db): Promise<number> {
+  const { rows } = await db.raw<{ rows: { pools: number }[] }>(`select (${POOLS}) as pools`);
+  return rows[0]?.pools ?? 0;
 }

@@ -5,7 +5,7 @@ import { connect as connectTo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { insertAccount } from '#areas/users/public.ts';
+import { insertAccount } from '#areas/accounts/public.ts';
 import { connectDatabase } from '#platform/db.ts';
 import { createLog } from '#platform/log.ts';
 import { migrate, migrationsPending } from '#platform/migrate.ts';

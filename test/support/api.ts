@@ -131,7 +131,9 @@ export async function startApi(environment: Record<string, string> = {}): Promis
   atEnd(async () => {
     server.closeAllConnections();
     server.close();
+    leaving.abort();
     deps.vitals.stop();
+    deps.keyUses.stop();
     deps.settings.stop();
     deps.redis.disconnect();
     await deps.db.destroy();

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { insertAccount } from '#areas/users/public.ts';
+import { insertAccount } from '#areas/accounts/public.ts';
 import { signAccessToken } from '#kernel/credentials.ts';
 import type { Deps } from '#kernel/endpoint.ts';
 import type { Permission, Role } from '#kernel/permissions.ts';

@@ -12,10 +12,24 @@ import * as scanningWalk from './20261121160000_scanning_walk.ts';
 import * as folderCounts from './20261121170000_libraries_folder_counts.ts';
 import * as scanningContent from './20261121170000_scanning_content.ts';
 import * as resets from './20261121180000_auth_resets.ts';
+import * as keyUses from './20261121190000_api_keys_uses.ts';
+import * as jobAttempts from './20261121190100_jobs_attempts.ts';
+import * as eventRights from './20261121190200_events_rights.ts';
+import * as invites from './20261121190300_users_invites.ts';
+import * as settingsHistory from './20261121190500_settings_history.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
 }
+
+/**
+ * `expand` adds what this build needs and takes nothing from the build before, whose pods still run. `contract` takes away what
+ * this build no longer uses; it runs after the roll-out, so that no expand migration may build on one of the same build.
+ */
+export type Phase = 'expand' | 'contract';
+
+/** By the end of the name: `…_libraries_drop_path_contract`. */
+export const phaseOf = (name: string): Phase => (name.endsWith('_contract') ? 'contract' : 'expand');
 
 /** In the order they run. Append-only: a migration that was released is never changed. */
 export const migrations: Record<string, Migration> = {
@@ -32,4 +46,9 @@ export const migrations: Record<string, Migration> = {
   '20261121170000_libraries_folder_counts': folderCounts,
   '20261121170000_scanning_content': scanningContent,
   '20261121180000_auth_resets': resets,
+  '20261121190000_api_keys_uses': keyUses,
+  '20261121190100_jobs_attempts': jobAttempts,
+  '20261121190200_events_rights': eventRights,
+  '20261121190300_users_invites': invites,
+  '20261121190500_settings_history': settingsHistory,
 };

@@ -50,7 +50,7 @@ const profile = (name: string, more: Partial<Profile> = {}): Profile => ({
 const input = (more: Partial<DecisionInput> = {}): DecisionInput => ({
   profile: profile('chromium'),
   limits: { remote: false, videoTranscode: true, audioTranscode: true, remuxOnly: false },
-  ladder: settingTable['playback.ladder'].parse(undefined),
+  ladder: settingTable['playback.ladder'].schema.parse(undefined),
   tracks: {
     audioLanguages: [],
     preferOriginalAudio: false,

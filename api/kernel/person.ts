@@ -1,0 +1,23 @@
+import { ApiError } from './errors.ts';
+import type { Principal } from './principal.ts';
+
+/** Ways in which a session can prove the person again. */
+export const confirmMethods = ['password'] as const;
+
+/** 403 in a profile other than the main one: it alone manages account, keys and profiles. */
+export function requireMain(who: Principal): void {
+  if (who.mainProfile) return;
+  throw new ApiError('FORBIDDEN', 'Only the main profile may', { by: 'profile' });
+}
+
+/** 403 for child and guest accounts. */
+export function requireGrownUp(who: Principal): void {
+  if (who.role !== 'child' && who.role !== 'guest') return;
+  throw new ApiError('FORBIDDEN', 'Accounts of this role may not', { by: 'role' });
+}
+
+/** 403 unless this session proved the person within the last ten minutes. */
+export function requireConfirmed(who: Principal, now: Date): void {
+  if (who.confirmedUntil && who.confirmedUntil > now) return;
+  throw new ApiError('FORBIDDEN', 'Confirm that it is you', { by: 'confirm', methods: [...confirmMethods] });
+}

@@ -1,0 +1,32 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+
+export interface Listening {
+  channel: string;
+  heard: (payload: string) => void;
+  /** After each (new) connection: what was said meanwhile is lost. */
+  connected: () => void;
+  signal: AbortSignal;
+}
+
+/** Hears a channel of Postgres on a connection of its own, again after each loss, until aborted. */
+export async function listen(databaseUrl: string, { channel, heard, connected, signal }: Listening): Promise<void> {
+  while (!signal.aborted) {
+    const client = new pg.Client({ connectionString: databaseUrl, keepAlive: true, application_name: 'foyer-listen' });
+    client.on('error', () => undefined);
+    client.on('notification', ({ payload }) => heard(payload ?? ''));
+    try {
+      const ended = once(client, 'end', { signal });
+      ended.catch(() => undefined);
+      await client.connect();
+      await client.query(`listen ${channel}`);
+      connected();
+      await ended;
+    } catch {
+      // away, or aborted
+    }
+    await client.end().catch(() => undefined);
+    await sleep(1000, undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+
+/** P public, S secret, O written by the owner only, N never in a resource. */
+export type Mark = 'P' | 'S' | 'O' | 'N';
+
+/** One row of the table of settings (area Settings, SettingKeys). */
+export interface Definition<S extends z.ZodType = z.ZodType> {
+  /** With the default, so that nothing parses to it. */
+  schema: S;
+  /** The area that reads it. */
+  area: string;
+  title: string;
+  marks: readonly Mark[];
+}
+
+/** `about` is the area and what the setting is, such as `Server: name of the server`. */
+export function setting<S extends z.ZodType>(
+  schema: S,
+  about: `${string}: ${string}`,
+  ...marks: Mark[]
+): Definition<S> {
+  const at = about.indexOf(': ');
+  const title = about.slice(at + 2);
+  return { schema, area: about.slice(0, at), title: title.charAt(0).toUpperCase() + title.slice(1), marks };
+}
+
+export const bool = (on: boolean) => z.boolean().default(on);
+export const int = (min: number, max: number, value: number) => z.int().min(min).max(max).default(value);
+export const maybeInt = (min: number, max: number) => z.int().min(min).max(max).nullable().default(null);
+export const bytes = (value: number) => z.int().min(0).default(value).meta({ unit: 'bytes' });
+export const maybeBytes = () => z.int().min(0).nullable().default(null).meta({ unit: 'bytes' });
+export const maybeText = (max: number) => z.string().trim().min(1).max(max).nullable().default(null);
+export const strings = (count: number, ...value: string[]) =>
+  z.array(z.string().trim().min(1).max(253)).max(count).default(value);
+
+const CIDR = /^([0-9.]{7,15}\/([0-9]|[12][0-9]|3[0-2])|[0-9a-fA-F:]{2,39}\/([0-9]{1,2}|1[01][0-9]|12[0-8]))$/;
+export const networks = (...value: string[]) => z.array(z.string().regex(CIDR)).max(50).default(value);
+
+const isAddress = (schemes: readonly string[]) => (text: string) =>
+  URL.canParse(text) && schemes.includes(new URL(text).protocol) && new URL(text).username === '';
+export const address = (schemes: readonly string[] = ['https:']) =>
+  z
+    .string()
+    .max(2048)
+    .refine(isAddress(schemes), { error: 'not such an address', params: { code: 'invalid_url' } });
+export const maybeAddress = (schemes?: readonly string[]) => address(schemes).nullable().default(null);
+
+export const zone = () =>
+  z
+    .string()
+    .max(64)
+    .refine(isZone, { error: 'not a time zone', params: { code: 'invalid_time_zone' } });
+
+function isZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const language = () =>
+  z
+    .string()
+    .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/)
+    .max(35);
+export const country = () => z.string().regex(/^[A-Z]{2}$/);
+
+export const GIB = 2 ** 30;
+export const HOME = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];

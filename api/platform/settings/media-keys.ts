@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { bool, bytes, GIB, int, language, maybeBytes, maybeInt, maybeText, setting } from './define.ts';
+
+const Rung = z.object({
+  id: z.string().max(40),
+  label: z.string().max(60),
+  height: z.int().min(0).max(4320),
+  videoBitrate: z.int().min(0),
+  audioBitrate: z.int().min(16_000),
+});
+export type Rung = z.output<typeof Rung>;
+
+const rung = (id: string, height: number, videoBitrate: number): Rung => ({
+  id,
+  label: height ? `${height}p ${Number((videoBitrate / 1e6).toFixed(1))} Mbit/s` : 'Audio only',
+  height,
+  videoBitrate,
+  audioBitrate: height >= 1080 ? 256_000 : height >= 480 ? 160_000 : 128_000,
+});
+
+/** Bits a second, highest first (area Playback, getPlaybackCapabilities). */
+const LADDER = [
+  rung('2160p-40m', 2160, 40_000_000),
+  rung('2160p-20m', 2160, 20_000_000),
+  rung('1080p-12m', 1080, 12_000_000),
+  rung('1080p-8m', 1080, 8_000_000),
+  rung('1080p-4m', 1080, 4_000_000),
+  rung('720p-3m', 720, 3_000_000),
+  rung('480p-1m5', 480, 1_500_000),
+  rung('360p-0m8', 360, 800_000),
+  { id: 'audio-0m2', label: 'Audio only', height: 0, videoBitrate: 0, audioBitrate: 200_000 },
+];
+
+const map = () => z.record(z.string().max(100), z.unknown());
+
+/** Groups playback, transcode, downloads, cast, analysis, search, faces, metadata, artwork, photos. */
+export const mediaKeys = {
+  'playback.maxStreams': setting(maybeInt(1, 10_000), 'Playback: most streams of the server'),
+  'playback.watchedPercent': setting(int(50, 99, 90), 'Playback: from here a film is watched, in percent'),
+  'playback.ladder': setting(z.array(Rung).min(1).max(20).default(LADDER), 'Playback: qualities offered'),
+  'playback.defaults': setting(map().default({}), 'Playback: preferences of a new account'),
+  'transcode.hardware': setting(z.enum(['auto', 'nvenc', 'qsv', 'vaapi', 'off']).default('auto'), 'Streaming: encoder'),
+  'transcode.maxWorkers': setting(int(0, 64, 4), 'Streaming: most transcode workers'),
+  'transcode.cacheBytes': setting(bytes(50 * GIB), 'Streaming: most that segments may take'),
+  'downloads.keepDays': setting(int(1, 365, 14), 'Downloads: days that a download is kept'),
+  'downloads.maxPerAccount': setting(int(0, 10_000, 200), 'Downloads: most downloads of an account'),
+  'downloads.maxBytesPerAccount': setting(maybeBytes(), 'Downloads: most that downloads of an account may take'),
+  'downloads.cacheBytes': setting(bytes(200 * GIB), 'Downloads: most that all downloads may take'),
+  'cast.guests': setting(bool(false), 'Cast: guests may cast'),
+  'analysis.preview_thumbnails': setting(bool(true), 'Libraries: make pictures for the seek bar'),
+  'analysis.intro_detection': setting(bool(true), 'Libraries: find intros'),
+  'analysis.credits_detection': setting(bool(true), 'Libraries: find credits'),
+  'analysis.voice_activity': setting(bool(true), 'Libraries: find speech'),
+  'analysis.fingerprints': setting(
+    z.enum(['now', 'window']).default('window'),
+    'Libraries: when fingerprints are made',
+  ),
+  'analysis.sonic': setting(bool(true), 'Music: acoustic features of music'),
+  'search.transcripts': setting(bool(true), 'Search: search what is said'),
+  'faces.enabled': setting(bool(false), 'Faces: find faces in photos'),
+  'faces.libraries': setting(z.array(z.uuid()).max(500).default([]), 'Faces: libraries in which faces are found'),
+  'faces.model': setting(maybeText(100), 'Faces: face model'),
+  'faces.minFaces': setting(int(2, 20, 3), 'Faces: fewest faces that make a group'),
+  'faces.maxDistance': setting(
+    z.number().min(0).max(2).nullable().default(null),
+    'Faces: farthest that two faces of one person lie',
+  ),
+  'faces.visibleTo': setting(
+    z.enum(['admins', 'members', 'everyone']).default('members'),
+    'Faces: who sees groups of faces',
+  ),
+  'metadata.language': setting(language().nullable().default(null), 'Libraries: language of metadata'),
+  'artwork.cacheBytes': setting(bytes(20 * GIB), 'Artwork: most that made sizes of pictures may take'),
+  'photos.mapTiles': setting(
+    z
+      .string()
+      .max(2048)
+      .regex(/^https:\/\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})/)
+      .nullable()
+      .default(null),
+    'Items: address of map tiles with {z}, {x}, {y}',
+  ),
+};
