@@ -30,6 +30,15 @@ describe('worker runtime', function () {
     await workers.reaches(id, 'delayed');
     await workers.hasten(id);
     expect((await workers.reaches(id, 'completed')).result).to.deep.equal({ attempt: 2 });
+    const attempts = await workers
+      .db('job_attempts')
+      .where({ job_id: id })
+      .orderBy('number')
+      .select('number', 'outcome');
+    expect(attempts).to.deep.equal([
+      { number: 1, outcome: 'failed' },
+      { number: 2, outcome: 'completed' },
+    ]);
   });
 
   it('does not try again what its handler says is final', async () => {

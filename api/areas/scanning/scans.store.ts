@@ -145,3 +145,15 @@ export async function keepAbsent(db: Db, folderIds: readonly string[]): Promise<
     .whereNull('missing_since')
     .update({ absence_kept: true, absent_scan: null });
 }
+
+/** The scans of cancelled jobs: those that have not begun end at once, running ones are told. */
+export async function cancelScansOf(db: Db, jobIds: readonly string[], now: Date): Promise<void> {
+  await db('scans')
+    .whereIn('job_id', [...jobIds])
+    .whereIn('state', ['queued', 'running'])
+    .update({
+      cancel_requested: true,
+      state: db.raw(`case when state = 'queued' then 'cancelled' else state end`),
+      finished_at: db.raw(`case when state = 'queued' then ?::timestamptz end`, [now]),
+    });
+}

@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import { pageQuery } from '#kernel/page.ts';
+import { commaList, Id, queryBool, Timestamp } from '#kernel/schemas.ts';
+import { type SortTable, sortQuery } from '#kernel/sort.ts';
+import { queues } from '#platform/jobs.ts';
+
+export const Queue = z.enum(queues);
+export const JobState = z.enum(['waiting', 'delayed', 'active', 'completed', 'failed', 'cancelled']);
+export type JobState = z.output<typeof JobState>;
+
+/** A kind, or a family such as `subtitles.*`. */
+const KindMatch = z
+  .string()
+  .max(60)
+  .regex(/^[a-z]+(-[a-z]+)*\.([a-z]+(-[a-z]+)*|\*)$/);
+
+const JobError = z.object({ code: z.string(), reason: z.string().optional(), message: z.string().optional() });
+
+const JobAttempt = z
+  .object({
+    number: z.int(),
+    startedAt: Timestamp,
+    finishedAt: Timestamp.nullable(),
+    pod: z.string(),
+    outcome: z.enum(['completed', 'failed', 'cancelled', 'lost', 'yielded']).optional(),
+    error: JobError.optional(),
+  })
+  .meta({ id: 'JobAttempt' });
+
+export const Job = z
+  .object({
+    id: Id,
+    queue: Queue,
+    kind: z.string(),
+    state: JobState,
+    progress: z.number().min(0).max(1),
+    target: z
+      .object({ kind: z.string(), id: z.string(), title: z.string().optional() })
+      .optional()
+      .describe('The title of what the caller may see'),
+    attempts: z.int(),
+    error: JobError.optional(),
+    createdAt: Timestamp,
+    startedAt: Timestamp.nullable(),
+    finishedAt: Timestamp.nullable(),
+  })
+  .meta({ id: 'Job' });
+
+const Children = z.object({
+  total: z.int(),
+  waiting: z.int(),
+  active: z.int(),
+  completed: z.int(),
+  failed: z.int(),
+  cancelled: z.int(),
+});
+
+export const JobDetail = Job.extend({
+  priority: z.int().min(0).max(100).describe('Lower is sooner'),
+  byUserId: Id.optional(),
+  cause: z.enum(['person', 'key', 'schedule', 'scan', 'resource', 'retry', 'system']),
+  libraryId: Id.optional(),
+  parentId: Id.optional().describe('The batch it is part of'),
+  children: Children.optional(),
+  phase: z.string().optional(),
+  runAt: Timestamp.optional().describe('When delayed'),
+  worker: z.object({ pod: z.string(), node: z.string().nullable() }).optional(),
+  maxAttempts: z.int(),
+  retriable: z.boolean(),
+  cancellable: z.boolean(),
+  history: z.array(JobAttempt).optional(),
+}).meta({ id: 'JobDetail' });
+export type JobDetail = z.output<typeof JobDetail>;
+
+export const QueueStatus = z
+  .object({
+    queue: Queue,
+    waiting: z.int(),
+    delayed: z.int(),
+    active: z.int(),
+    failed: z.int().describe('Of the last 24 hours'),
+    completed: z.int().describe('Of the last 24 hours'),
+    oldestWaitingAt: Timestamp.optional(),
+    perMinute: z.number().describe('Ended a minute, of the last ten'),
+    drainMs: z.int().optional().describe('Estimate of when nothing waits'),
+    concurrency: z.int(),
+    workers: z.int(),
+    paused: z.boolean(),
+    pausedFor: z.enum(['person', 'streaming', 'maintenance-window', 'storage', 'no-worker']).optional(),
+  })
+  .meta({ id: 'QueueStatus' });
+export type QueueStatus = z.output<typeof QueueStatus>;
+
+export const jobSorts: SortTable = {
+  createdAt: { column: 'j.created_at', type: 'timestamptz' },
+  startedAt: { column: 'j.started_at', type: 'timestamptz', nullable: true },
+  finishedAt: { column: 'j.finished_at', type: 'timestamptz', nullable: true },
+  progress: { column: 'j.progress', type: 'real' },
+  priority: { column: 'j.priority', type: 'int' },
+};
+
+export const JobsQuery = z.object({
+  ...pageQuery,
+  sort: sortQuery(jobSorts),
+  include: commaList(z.literal('history'), 1).optional(),
+  ids: commaList(Id, 200).optional(),
+  queue: Queue.optional(),
+  kind: KindMatch.optional().describe('Exact, or a family such as subtitles.*'),
+  state: commaList(JobState, 6).optional(),
+  targetId: z.string().max(100).optional(),
+  libraryId: Id.optional(),
+  parentId: Id.optional(),
+  mine: queryBool.default(false),
+  since: z.iso.datetime({ offset: true }).optional().describe('Changed after'),
+});
+export type JobsQuery = z.output<typeof JobsQuery>;
+
+const Ids = z.array(Id).min(1).max(1000);
+const oneOf = { error: 'exactly one of ids and match', params: { code: 'one_of' } };
+const named = { error: 'name at least one member', params: { code: 'too_small' } };
+const exactlyOne = ({ ids, match }: { ids?: unknown; match?: unknown }): boolean =>
+  (ids === undefined) !== (match === undefined);
+const notEmpty = (match: object): boolean => Object.values(match).some((value) => value !== undefined);
+
+export const RetryJobs = z
+  .strictObject({
+    ids: Ids.optional(),
+    match: z
+      .strictObject({
+        queue: Queue.optional(),
+        kind: KindMatch.optional(),
+        errorCode: z.string().max(60).optional(),
+        libraryId: Id.optional(),
+        since: z.iso.datetime({ offset: true }).optional(),
+        until: z.iso.datetime({ offset: true }).optional(),
+      })
+      .optional(),
+  })
+  .refine(exactlyOne, oneOf);
+export type RetryMatch = NonNullable<z.output<typeof RetryJobs>['match']>;
+
+export const CancelJobs = z
+  .strictObject({
+    ids: Ids.optional(),
+    match: z
+      .strictObject({
+        queue: Queue.optional(),
+        kind: KindMatch.optional(),
+        state: z.enum(['waiting', 'delayed', 'active']).optional(),
+        libraryId: Id.optional(),
+        byUserId: Id.optional(),
+      })
+      .refine(notEmpty, named)
+      .optional(),
+  })
+  .refine(exactlyOne, oneOf);
+export type CancelMatch = NonNullable<z.output<typeof CancelJobs>['match']>;
+
+const Skipped = <R extends [string, ...string[]]>(reasons: R) =>
+  z.array(z.object({ id: Id, reason: z.enum(reasons) })).max(100);
+
+export const RetriedJobs = z
+  .object({
+    matched: z.int(),
+    changed: z.int(),
+    skipped: Skipped(['not-failed', 'not-retriable', 'target-gone', 'already-waiting']),
+  })
+  .meta({ id: 'RetriedJobs' });
+export type RetriedJobs = z.output<typeof RetriedJobs>;
+
+export const CancelledJobs = z
+  .object({
+    matched: z.int(),
+    changed: z.int(),
+    stopping: z.int().describe('Active ones that were told to stop'),
+    skipped: Skipped(['final', 'not-cancellable']),
+  })
+  .meta({ id: 'CancelledJobs' });
+export type CancelledJobs = z.output<typeof CancelledJobs>;

@@ -1,0 +1,226 @@
+import type { Knex } from 'knex';
+import type { Db } from '#platform/db.ts';
+import { type Queue, queues } from '#platform/jobs.ts';
+import type { CancelMatch, JobState, RetryMatch } from './jobs.schemas.ts';
+
+const TABLE = 'jobs as j';
+
+export interface JobRow {
+  id: string;
+  kind: string;
+  queue: Queue;
+  state: JobState;
+  progress: number;
+  phase: string | null;
+  target: { kind: string; id: string; title?: string } | null;
+  library_id: string | null;
+  parent_id: string | null;
+  by_account_id: string | null;
+  cause: 'person' | 'key' | 'schedule' | 'scan' | 'resource' | 'retry' | 'system';
+  attempts: number;
+  max_attempts: number;
+  priority: number;
+  error: { code: string; reason?: string; message?: string } | null;
+  run_at: Date | null;
+  created_at: Date;
+  started_at: Date | null;
+  finished_at: Date | null;
+  worker: string | null;
+  worker_node: string | null;
+}
+
+export interface JobsWanted {
+  ids?: readonly string[] | undefined;
+  queue?: Queue | undefined;
+  kind?: string | undefined;
+  state?: readonly JobState[] | undefined;
+  targetId?: string | undefined;
+  libraryId?: string | undefined;
+  parentId?: string | undefined;
+  since?: string | undefined;
+  /** Only those this account started. */
+  byAccountId?: string | undefined;
+}
+
+/** Children of a batch are shown with their parent's id alone, or by their own. */
+export function selectJobs(db: Db, wanted: JobsWanted): Knex.QueryBuilder {
+  return db(TABLE).modify(matching, wanted).select('j.*', db.raw(`(j.state = 'active')::int as is_active`));
+}
+
+function matching(query: Knex.QueryBuilder, wanted: JobsWanted): void {
+  const { ids, parentId, targetId, since, state } = wanted;
+  if (parentId) void query.where('j.parent_id', parentId);
+  else if (!ids) void query.whereNull('j.parent_id');
+  if (ids) void query.whereIn('j.id', [...ids]);
+  if (state) void query.whereIn('j.state', [...state]);
+  if (targetId) void query.whereRaw(`j.target ->> 'id' = ?`, [targetId]);
+  if (since) void query.where('j.updated_at', '>', since);
+  equal(query, wanted);
+}
+
+function equal(
+  query: Knex.QueryBuilder,
+  wanted: Pick<JobsWanted, 'queue' | 'kind' | 'libraryId' | 'byAccountId'>,
+): void {
+  const { queue, kind, libraryId, byAccountId } = wanted;
+  if (queue) void query.where('j.queue', queue);
+  if (kind?.endsWith('.*')) void query.whereLike('j.kind', `${kind.slice(0, -1)}%`);
+  else if (kind) void query.where('j.kind', kind);
+  if (libraryId) void query.where('j.library_id', libraryId);
+  if (byAccountId) void query.where('j.by_account_id', byAccountId);
+}
+
+export interface AttemptRow {
+  job_id: string;
+  number: number;
+  started_at: Date;
+  finished_at: Date | null;
+  pod: string;
+  outcome: 'completed' | 'failed' | 'cancelled' | 'lost' | 'yielded' | null;
+  error: { code: string } | null;
+}
+
+export async function attemptsOf(db: Db, ids: readonly string[]): Promise<AttemptRow[]> {
+  return db('job_attempts')
+    .whereIn('job_id', [...ids])
+    .orderBy('number')
+    .select<AttemptRow[]>('*');
+}
+
+/** Parent id to how many of its children are in each state. */
+export async function childrenOf(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, Partial<Record<JobState, number>>>> {
+  const rows = await db('jobs')
+    .whereIn('parent_id', [...ids])
+    .groupBy('parent_id', 'state')
+    .select<{ parent_id: string; state: JobState; n: number }[]>('parent_id', 'state', db.raw('count(*)::int as n'));
+  const found = new Map<string, Partial<Record<JobState, number>>>();
+  for (const { parent_id: parent, state, n } of rows) found.set(parent, { ...found.get(parent), [state]: n });
+  return found;
+}
+
+export interface QueueRow {
+  queue: Queue;
+  waiting: number;
+  delayed: number;
+  active: number;
+  failed: number;
+  completed: number;
+  ended: number;
+  oldest: Date | null;
+}
+
+/** Every queue; what waits comes from the rollup, what ended from the index of the last day. */
+export async function countQueues(db: Db): Promise<QueueRow[]> {
+  const found = await db.raw<{ rows: QueueRow[] }>(
+    `with now_there as (
+       select queue, sum(n) filter (where state = 'waiting')::int as waiting, sum(n) filter (where state = 'delayed')::int as delayed,
+         sum(n) filter (where state = 'active')::int as active from job_counts group by queue),
+     ended as (
+       select queue, count(*) filter (where state = 'failed')::int as failed, count(*) filter (where state = 'completed')::int as completed,
+         count(*) filter (where finished_at > now() - interval '10 minutes')::int as ended
+       from jobs where finished_at > now() - interval '24 hours' group by queue)
+     select q.queue, coalesce(t.waiting, 0) as waiting, coalesce(t.delayed, 0) as delayed, coalesce(t.active, 0) as active,
+       coalesce(e.failed, 0) as failed, coalesce(e.completed, 0) as completed, coalesce(e.ended, 0) as ended,
+       (select min(j.created_at) from jobs j where j.state = 'waiting' and j.queue = q.queue) as oldest
+     from unnest(?::text[]) with ordinality as q(queue, place) left join now_there t using (queue) left join ended e using (queue)
+     order by q.place`,
+    [[...queues]],
+  );
+  return found.rows;
+}
+
+/** The deltas become one row a queue and state again. */
+export async function compactCounts(db: Db): Promise<void> {
+  await db.raw(`with gone as (delete from job_counts returning *)
+    insert into job_counts select queue, state, sum(n) from gone group by 1, 2 having sum(n) <> 0`);
+}
+
+export interface Changed {
+  id: string;
+  kind: string;
+  queue: Queue;
+  state: JobState;
+  changed: boolean;
+}
+
+const AGAIN = `update jobs set state = 'waiting', attempts = 0, losses = 0, error = null, finished_at = null, started_at = null,
+    cancel_requested = false, key = null, cause = 'retry', updated_at = now() where id in (select id from chosen)
+  returning id, queue, priority`;
+const TASKS = `select graphile_worker.add_job('foyer.' || queue, payload := json_build_object('id', id), priority := priority::int,
+    max_attempts := 1000, job_key := id::text) from again`;
+
+/** Ended ones wait again, from their checkpoint, with their task, in one statement. Answers the ids. */
+export async function retry(db: Db, ids: readonly string[]): Promise<string[]> {
+  const found = await db.raw<{ rows: { id: string }[] }>(
+    `with chosen as (select id from jobs where id = any(?::uuid[]) and state in ('failed', 'cancelled') for update),
+      again as (${AGAIN}), tasks as (${TASKS})
+     select id from again, (select count(*) from tasks) as added`,
+    [[...ids]],
+  );
+  return found.rows.map(({ id }) => id);
+}
+
+const MOST_AT_ONCE = 100_000;
+
+/** Failed ones that match, up to 100,000, behind what waits. */
+export async function retryMatching(db: Db, match: RetryMatch, except: readonly string[]): Promise<number> {
+  const { queue, kind, errorCode, libraryId, since, until } = match;
+  const chosen = db(TABLE)
+    .where('j.state', 'failed')
+    .whereNotIn('j.kind', [...except])
+    .modify(equal, { queue, kind, libraryId })
+    .modify((query) => {
+      if (errorCode) void query.whereRaw(`j.error ->> 'code' = ?`, [errorCode]);
+      if (since) void query.where('j.finished_at', '>=', since);
+      if (until) void query.where('j.finished_at', '<', until);
+    })
+    .select('j.id')
+    .limit(MOST_AT_ONCE)
+    .forUpdate('j');
+  const { sql, bindings } = chosen.toSQL();
+  const found = await db.raw<{ rows: { n: number }[] }>(
+    `with chosen as (${sql}), again as (${AGAIN}), tasks as (${TASKS}) select count(*)::int as n from tasks`,
+    [...(bindings as string[])],
+  );
+  return found.rows[0]?.n ?? 0;
+}
+
+/** Rows as they are, held until the transaction ends. */
+export async function lockJobs(db: Db, ids: readonly string[]): Promise<JobRow[]> {
+  return db('jobs')
+    .whereIn('id', [...ids])
+    .orderBy('id')
+    .forUpdate()
+    .select<JobRow[]>('*');
+}
+
+export async function idsMatching(db: Db, match: CancelMatch): Promise<string[]> {
+  const { state, byUserId, ...rest } = match;
+  return db(TABLE)
+    .whereIn('j.state', state ? [state] : ['waiting', 'delayed', 'active'])
+    .modify(equal, { ...rest, byAccountId: byUserId })
+    .limit(MOST_AT_ONCE)
+    .pluck('j.id') as Promise<string[]>;
+}
+
+/** A parent takes its children along. */
+export async function withChildren(db: Db, ids: readonly string[]): Promise<string[]> {
+  const children = (await db('jobs')
+    .whereIn('parent_id', [...ids])
+    .pluck('id')) as string[];
+  return [...new Set([...ids, ...children])];
+}
+
+/** What waits ends at once; what runs is told. */
+export async function cancel(db: Db, ids: readonly string[]): Promise<void> {
+  await db.raw(
+    `update jobs set cancel_requested = true, updated_at = now(),
+       state = case when state = 'active' then state else 'cancelled' end,
+       finished_at = case when state = 'active' then null else now() end
+     where id = any(?::uuid[]) and state in ('waiting', 'delayed', 'active')`,
+    [[...ids]],
+  );
+}

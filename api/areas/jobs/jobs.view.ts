@@ -1,0 +1,82 @@
+import type { Call } from '#kernel/endpoint.ts';
+import { iso } from '#kernel/schemas.ts';
+import { onlyVisibleItems, onlyVisibleLibraries } from '#kernel/visibility.ts';
+import type { JobDetail, JobState } from './jobs.schemas.ts';
+import { type AttemptRow, attemptsOf, childrenOf, type JobRow } from './jobs.store.ts';
+import { isCancellable, isRetriable } from './rules.ts';
+
+/** Jobs as their readers may see them: titles only of what they may see. */
+export async function toJobs(call: Call, rows: readonly JobRow[], history: boolean): Promise<JobDetail[]> {
+  const ids = rows.map(({ id }) => id);
+  const [titles, children, attempts] = await Promise.all([
+    titlesOf(call, rows),
+    childrenOf(call.db, ids),
+    history ? attemptsOf(call.db, ids) : [],
+  ]);
+  return rows.map((row) => ({
+    ...toJob(row, row.target ? titles.get(row.target.id) : undefined),
+    ...(children.has(row.id) && { children: totals(children.get(row.id) ?? {}) }),
+    ...(history && { history: attempts.filter(({ job_id: job }) => job === row.id).map(toAttempt) }),
+  }));
+}
+
+async function titlesOf({ db, who }: Call, rows: readonly JobRow[]): Promise<Map<string, string>> {
+  const idsOf = (kind: string) => [
+    ...new Set(rows.flatMap(({ target }) => (target?.kind === kind ? [target.id] : []))),
+  ];
+  const libraries = db('libraries').whereIn('id', idsOf('library')).modify(onlyVisibleLibraries, who);
+  const items = db('items').whereIn('id', idsOf('item')).modify(onlyVisibleItems, who);
+  const found = await Promise.all([
+    libraries.select<{ id: string; title: string }[]>('id', 'name as title'),
+    items.select<{ id: string; title: string }[]>('id', 'title'),
+  ]);
+  return new Map(found.flat().map(({ id, title }) => [id, title]));
+}
+
+function toJob(row: JobRow, title: string | undefined): JobDetail {
+  const { target, error, worker } = row;
+  const named = {
+    byUserId: row.by_account_id,
+    libraryId: row.library_id,
+    parentId: row.parent_id,
+    phase: row.phase,
+    runAt: row.state === 'delayed' ? iso(row.run_at) : null,
+    error,
+  };
+  return {
+    id: row.id,
+    queue: row.queue,
+    kind: row.kind,
+    state: row.state,
+    progress: row.progress,
+    ...(target && { target: { kind: target.kind, id: target.id, ...(title !== undefined && { title }) } }),
+    attempts: row.attempts,
+    createdAt: iso(row.created_at),
+    startedAt: iso(row.started_at),
+    finishedAt: iso(row.finished_at),
+    priority: row.priority,
+    cause: row.cause,
+    maxAttempts: row.max_attempts,
+    retriable: isRetriable(row),
+    cancellable: isCancellable(row),
+    ...(worker && row.state === 'active' && { worker: { pod: worker, node: row.worker_node } }),
+    ...(Object.fromEntries(Object.entries(named).filter(([, value]) => value !== null)) as Partial<JobDetail>),
+  };
+}
+
+function toAttempt(row: AttemptRow) {
+  return {
+    number: row.number,
+    startedAt: iso(row.started_at),
+    finishedAt: iso(row.finished_at),
+    pod: row.pod,
+    ...(row.outcome && { outcome: row.outcome }),
+    ...(row.error && { error: row.error }),
+  };
+}
+
+function totals(states: Partial<Record<JobState, number>>): NonNullable<JobDetail['children']> {
+  const { waiting = 0, delayed = 0, active = 0, completed = 0, failed = 0, cancelled = 0 } = states;
+  const total = waiting + delayed + active + completed + failed + cancelled;
+  return { total, waiting: waiting + delayed, active, completed, failed, cancelled };
+}

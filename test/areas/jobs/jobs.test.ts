@@ -1,0 +1,163 @@
+import { expect } from 'chai';
+import { compactCounts } from '#areas/jobs/jobs.store.ts';
+import { newId } from '#platform/ids.ts';
+import { type Api, startApi } from '#support/api.ts';
+import type { Person } from '#support/given.ts';
+
+const ABSENT = '01900000-0000-7000-8000-00000000dead';
+
+describe('Jobs', () => {
+  let api: Api;
+  let owner: Person;
+  beforeEach(async () => {
+    api ??= await startApi();
+    owner ??= await api.given.owner();
+    await api.deps.db('jobs').delete();
+  });
+
+  const add = async (row: object = {}): Promise<string> => {
+    const id = newId();
+    await api.deps.db('jobs').insert({ id, kind: 'items.similar', queue: 'analysis', ...row });
+    return id;
+  };
+  const job = (id: string) => api.deps.db('jobs').where({ id }).first<Record<string, unknown>>();
+  const listed = async (query: Record<string, string> = {}, who = owner) => {
+    const { status, body } = await api.as(who).listJobs({ query });
+    expect(status, JSON.stringify(body)).to.equal(200);
+    return body;
+  };
+  const ids = (body: { items: { id: string }[] }) => body.items.map(({ id }) => id);
+
+  describe('listJobs', () => {
+    it('lists active ones before others, then the newest', async () => {
+      const old = await add({ created_at: new Date(1000) });
+      const active = await add({ state: 'active', created_at: new Date(2000) });
+      const young = await add({ created_at: new Date(3000) });
+      expect(ids(await listed())).to.deep.equal([active, young, old]);
+      expect(ids(await listed({ sort: 'createdAt' }))).to.deep.equal([old, active, young]);
+      const first = await listed({ limit: '2' });
+      expect(ids(first)).to.deep.equal([active, young]);
+      expect(ids(await listed({ limit: '2', cursor: first.page.cursor ?? '' }))).to.deep.equal([old]);
+    });
+
+    it('filters by kind and family, queue, state, target, library, parent and change', async () => {
+      const parent = await add({ kind: 'subtitles.batch', queue: 'speech' });
+      const child = await add({ kind: 'subtitles.generate', queue: 'speech', parent_id: parent, state: 'active' });
+      const other = await add({ target: JSON.stringify({ kind: 'item', id: ABSENT }), library_id: ABSENT, state: 'failed' });
+      expect(ids(await listed({ kind: 'subtitles.*' }))).to.deep.equal([parent]);
+      expect(ids(await listed({ kind: 'items.similar', queue: 'analysis' }))).to.deep.equal([other]);
+      expect(ids(await listed({ parentId: parent }))).to.deep.equal([child]);
+      expect(ids(await listed({ state: 'failed,completed', targetId: ABSENT, libraryId: ABSENT }))).to.deep.equal([other]);
+      expect(ids(await listed({ ids: `${child},${other}` })).sort()).to.deep.equal([child, other].sort());
+      const since = new Date(Date.now() + 60_000).toISOString();
+      expect(ids(await listed({ since }))).to.deep.equal([]);
+      const [shown] = (await listed({ ids: parent })).items;
+      expect(shown?.children).to.deep.include({ total: 1, active: 1 });
+    });
+
+    it('shows those without job:manage their own alone, and no queues', async () => {
+      const member = await api.given.member();
+      const own = await add({ by_account_id: member.accountId });
+      await add();
+      const body = await listed({}, member);
+      expect(ids(body)).to.deep.equal([own]);
+      expect(body).to.not.have.property('queues');
+      expect(ids(await listed({ mine: 'true' }))).to.deep.equal([]);
+    });
+
+    it('tells the title of a library to who sees it, and no other', async () => {
+      const { body: library } = await api.as(owner).createLibrary({
+        body: { name: 'Secret films', type: 'movies', folders: [], access: { everyone: false } } as never,
+      });
+      const member = await api.given.member();
+      await add({ by_account_id: member.accountId, target: JSON.stringify({ kind: 'library', id: library.id }) });
+      expect((await listed()).items[0]?.target).to.include({ title: 'Secret films' });
+      expect((await listed({}, member)).items[0]?.target).to.deep.equal({ kind: 'library', id: library.id });
+    });
+
+    it('counts queues exactly, also after a job moved and the counts were drawn together', async () => {
+      await Promise.all(Array.from({ length: 5 }, () => add()));
+      const [id] = ids(await listed());
+      await api.deps.db('jobs').where({ id }).update({ state: 'failed', finished_at: new Date() });
+      const analysis = async () => (await listed()).queues?.find(({ queue }) => queue === 'analysis');
+      expect(await analysis()).to.include({ waiting: 4, active: 0, failed: 1, workers: 0, pausedFor: 'no-worker' });
+      await compactCounts(api.deps.db);
+      expect(await analysis()).to.include({ waiting: 4, failed: 1 });
+      await api.deps.db('jobs').delete();
+      expect(await analysis()).to.include({ waiting: 0, failed: 0 });
+    });
+
+    it('answers 304 while nothing changed', async () => {
+      await add();
+      const first = await api.as(owner).listJobs();
+      const headers = { 'if-none-match': first.headers.get('etag') ?? '' };
+      expect((await api.as(owner).listJobs({ headers })).status).to.equal(304);
+      await add();
+      expect((await api.as(owner).listJobs({ headers })).status).to.equal(200);
+    });
+  });
+
+  describe('retryJobs', () => {
+    it('lets failed and cancelled ones wait again, under the same id, with their task and from their checkpoint', async () => {
+      const failed = await add({ state: 'failed', attempts: 5, error: '{"code":"INTERNAL"}', checkpoint: '{"at":7}' });
+      const done = await add({ state: 'completed' });
+      const waiting = await add();
+      const scan = await add({ kind: 'library.scan', queue: 'scan', state: 'failed' });
+      const { body } = await api.as(owner).retryJobs({ body: { ids: [failed, done, waiting, scan, ABSENT] } });
+      expect(body).to.deep.include({ matched: 4, changed: 1 });
+      expect(new Map(body.skipped.map(({ id, reason }) => [id, reason]))).to.deep.equal(
+        new Map([
+          [done, 'not-failed'],
+          [waiting, 'already-waiting'],
+          [scan, 'not-retriable'],
+          [ABSENT, 'target-gone'],
+        ]),
+      );
+      expect(await job(failed)).to.deep.include({ state: 'waiting', attempts: 0, error: null, checkpoint: { at: 7 } });
+      const tasks = await api.deps.db.raw('select key from graphile_worker._private_jobs where key = ?', [failed]);
+      expect(tasks.rows).to.have.length(1);
+    });
+
+    it('takes failed ones by what they match', async () => {
+      const one = await add({ state: 'failed', error: '{"code":"PROVIDER_UNAVAILABLE"}', finished_at: new Date() });
+      await add({ state: 'failed', error: '{"code":"INTERNAL"}', finished_at: new Date() });
+      await add({ state: 'cancelled', finished_at: new Date() });
+      const match = { errorCode: 'PROVIDER_UNAVAILABLE', kind: 'items.*', since: new Date(0).toISOString() };
+      const { body } = await api.as(owner).retryJobs({ body: { match } });
+      expect(body).to.deep.equal({ matched: 1, changed: 1, skipped: [] });
+      expect((await job(one))?.state).to.equal('waiting');
+    });
+  });
+
+  describe('cancelJobs', () => {
+    it('cancels what waits at once, tells what runs, and takes children along', async () => {
+      const parent = await add();
+      const child = await add({ parent_id: parent, state: 'active' });
+      const done = await add({ state: 'completed' });
+      const deleting = await add({ kind: 'library.delete', queue: 'maintenance' });
+      const { body } = await api.as(owner).cancelJobs({ body: { ids: [parent, done, deleting] } });
+      expect(body).to.deep.include({ matched: 4, changed: 1, stopping: 1 });
+      expect(body.skipped.map(({ reason }) => reason).sort()).to.deep.equal(['final', 'not-cancellable']);
+      expect(await job(parent)).to.include({ state: 'cancelled' });
+      expect(await job(child)).to.include({ state: 'active', cancel_requested: true });
+    });
+
+    it('ends the scan of a job that has not begun', async () => {
+      const { body: library } = await api.as(owner).createLibrary({
+        body: { name: 'Films', type: 'movies', folders: [{ storageId: api.given.storageId, path: '' }] } as never,
+      });
+      const { body } = await api.as(owner).cancelJobs({ body: { match: { libraryId: library.id } } });
+      expect(body).to.include({ changed: 1, stopping: 0 });
+      const scan = await api.deps.db('scans').where({ library_id: library.id }).first<{ state: string }>('state');
+      expect(scan?.state).to.equal('cancelled');
+    });
+
+    it('takes exactly one of ids and match, and no empty match', async () => {
+      const bodies = [{}, { ids: [ABSENT], match: { queue: 'scan' } }, { match: {} }, { ids: [] }];
+      for (const body of bodies) {
+        const answer = await api.as(owner).cancelJobs({ body: body as never });
+        expect(answer.status, JSON.stringify(body)).to.equal(400);
+      }
+    });
+  });
+});
