@@ -1,6 +1,9 @@
 import type { Area } from '#kernel/endpoint.ts';
+import { apiKeysArea } from './api-keys/index.ts';
 import { authArea } from './auth/index.ts';
+import { eventsArea } from './events/index.ts';
 import { itemsArea } from './items/index.ts';
+import { jobsArea } from './jobs/index.ts';
 import { librariesArea } from './libraries/index.ts';
 import { playbackArea } from './playback/index.ts';
 import { scanningArea } from './scanning/index.ts';
@@ -14,10 +17,13 @@ export const areas = [
   serverArea,
   setupArea,
   authArea,
+  apiKeysArea,
   librariesArea,
   scanningArea,
   itemsArea,
   playbackArea,
   streamingArea,
   serverAccountArea,
+  eventsArea,
+  jobsArea,
 ] as const satisfies readonly Area[];

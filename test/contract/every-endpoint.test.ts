@@ -94,7 +94,7 @@ describe('every endpoint', () => {
       if (!credentialsOf(endpoint).includes('key')) {
         it('takes no API key', async () => {
           const key = await api.given.key(owner, [...permissions]);
-          expect(errorOf(await call(api.as(key), endpoint)).details.by).to.equal('credential');
+          expect(errorOf(await call(api.as(key), endpoint)).details.by).to.equal('api-key');
         });
       }
 

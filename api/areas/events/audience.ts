@@ -1,0 +1,84 @@
+import type { Audience } from '#platform/events.ts';
+import { events } from '#platform/events.ts';
+import type { Published } from './feed.ts';
+import type { Reader, VisibilityClass } from './reader.ts';
+
+type Payload = Record<string, unknown>;
+/** What readers of the class get; undefined is nothing. */
+type Judge = (event: Published, to: VisibilityClass) => Payload | undefined;
+
+const SCAN_IDS = ['libraryId', 'scanId', 'code', 'durationMs'];
+const ITEM_IDS = ['itemId', 'libraryId'];
+
+const only = (payload: Payload, names: readonly string[]): Payload =>
+  Object.fromEntries(Object.entries(payload).filter(([name]) => names.includes(name)));
+
+const seesLibrary = (to: VisibilityClass, id: unknown): boolean =>
+  to.may.has('library:view') && to.libraries.has(String(id));
+
+/** Counts would tell a limited reader of what is hidden. */
+const limited = ({ ageLimit, hideUnrated }: VisibilityClass): boolean => ageLimit !== undefined || hideUnrated;
+
+const library: Judge = ({ payload }, to) => {
+  if (!seesLibrary(to, payload.libraryId)) return undefined;
+  return limited(to) ? only(payload, SCAN_IDS) : payload;
+};
+
+const item: Judge = ({ payload, facts }, to) => {
+  if (!seesLibrary(to, payload.libraryId)) return undefined;
+  const { ageYears } = facts;
+  if (ageYears === undefined ? to.hideUnrated : ageYears > (to.ageLimit ?? ageYears)) return undefined;
+  return to.may.has('library:manage') ? payload : only(payload, ITEM_IDS);
+};
+
+const withPermission =
+  (...wanted: Parameters<VisibilityClass['may']['has']>[0][]): Judge =>
+  ({ payload }, to) =>
+    wanted.some((permission) => to.may.has(permission)) ? payload : undefined;
+
+const room: Judge = ({ event, payload }, to) =>
+  event !== 'watch.chat' && to.may.has('session:manage') ? payload : undefined;
+
+const JUDGES: Record<Audience, Judge> = {
+  library,
+  item,
+  room,
+  person: withPermission('session:manage'),
+  accounts: withPermission('user:manage', 'session:manage'),
+  device: () => undefined,
+  managers: withPermission('library:manage'),
+  settings: withPermission('settings:manage'),
+  support: withPermission('settings:manage'),
+};
+
+/** What a whole class gets of an event. */
+export const forClass: Judge = (event, to) => JUDGES[events[event.event].audience](event, to);
+
+/** What one reader gets beyond its class: what is about them. */
+export function forPerson(event: Published, reader: Reader): Payload | undefined {
+  const { audience } = events[event.event];
+  if (audience === 'device') return isDevice(event, reader) ? event.payload : undefined;
+  if (OF_CLASSES.includes(audience) || !mayHear(event, reader)) return undefined;
+  return isAbout(event, reader) ? event.payload : undefined;
+}
+
+const OF_CLASSES: readonly Audience[] = ['library', 'item', 'settings', 'managers'];
+
+/** A key without the scope hears nothing of playing; an account without chat no chat. */
+function mayHear({ event }: Published, { who, class: { roomChat } }: Reader): boolean {
+  if (event.startsWith('playback.') || event.startsWith('watch.'))
+    return who.permissions.has('library:view') && (roomChat || event !== 'watch.chat');
+  return true;
+}
+
+/** The profile it is about, and the account's main one unless that profile is private. */
+function isAbout({ payload, facts }: Published, { who, privateProfiles }: Reader): boolean {
+  const people = facts.userIds ?? [payload.userId ?? payload.byUserId];
+  if (!people.includes(who.accountId)) return false;
+  const { profileId } = facts;
+  if (profileId === undefined || profileId === who.profileId) return true;
+  return who.mainProfile && !privateProfiles.includes(profileId);
+}
+
+const isDevice = ({ payload, facts }: Published, { who }: Reader): boolean =>
+  who.deviceId !== undefined && payload.deviceId === who.deviceId && (facts.userIds?.includes(who.accountId) ?? true);

@@ -1,0 +1,16 @@
+import { newId } from '#platform/ids.ts';
+import type { ResetReason } from './events.schemas.ts';
+import type { Published } from './feed.ts';
+
+/** What goes over the wire. JSON holds no line breaks of its own, so each data is one line. */
+export const opening = (position: string): string => `retry: 3000\nid: ${position}\n\n`;
+export const keepAlive = (position: string): string => `:\n\nid: ${position}\n\n`;
+
+export function message({ id, event, at }: Published, payload: Record<string, unknown>): string {
+  return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify({ id, event, at, payload })}\n\n`;
+}
+
+export function reset(position: string, payload: { reason: ResetReason; missed: boolean }): string {
+  const envelope = { id: newId(), event: 'stream.reset', at: new Date().toISOString(), payload };
+  return `id: ${position}\nevent: stream.reset\ndata: ${JSON.stringify(envelope)}\n\n`;
+}

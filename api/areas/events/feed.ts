@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db } from '#platform/db.ts';
+import { type EventFacts, type EventName, events } from '#platform/events.ts';
+import type { Log } from '#platform/log.ts';
+import type { Redis } from '#platform/redis.ts';
+import { EVENT_STREAM } from '#platform/relay.ts';
+
+/** An event with its place in the one order. */
+export interface Published {
+  number: number;
+  id: string;
+  event: EventName;
+  at: string;
+  payload: Record<string, unknown>;
+  facts: EventFacts;
+}
+
+export const REPLAYED = 1000;
+const BATCH = 500;
+const LOOK_MS = 1000;
+
+interface Setting {
+  db: Db;
+  redis: Redis;
+  log: Log;
+  signal: AbortSignal;
+}
+
+/**
+ * The published events, as they come: by the Redis stream, and by the table for what Redis did not carry. Keeps the last
+ * 1,000 in memory; of a scan's or session's progress only the newest, beside them.
+ */
+export class EventFeed {
+  readonly #setting: Setting;
+  readonly #kept = new Map<number, Published>();
+  readonly #newest = new Map<string, number>();
+  readonly #reader: Redis;
+  #lasting = 0;
+  #head = 0;
+  #listener: (events: readonly Published[]) => void = () => undefined;
+
+  constructor(setting: Setting) {
+    this.#setting = setting;
+    this.#reader = setting.redis.duplicate({ commandTimeout: 5000 });
+    this.#reader.on('error', () => undefined); // told by the first connection
+    setting.signal.addEventListener('abort', () => this.#reader.disconnect(), { once: true });
+  }
+
+  /** Number of the newest event that was looked at. */
+  get head(): number {
+    return this.#head;
+  }
+
+  /** Number of the oldest that can be replayed. */
+  get tail(): number {
+    return this.#kept.keys().next().value ?? this.#head + 1;
+  }
+
+  /** Reads what is kept, then goes on in the background until aborted. */
+  async start(listener: (events: readonly Published[]) => void): Promise<void> {
+    const { db } = this.#setting;
+    const rows = await db('events')
+      .orderBy('number', 'desc')
+      .limit(REPLAYED * 2)
+      .select<Published[]>('*');
+    for (const row of rows.reverse()) this.#keep(fromRow(row));
+    this.#listener = listener;
+    void this.#follow();
+  }
+
+  after(number: number): Published[] {
+    return [...this.#kept.values()].filter((event) => event.number > number);
+  }
+
+  numberOf(id: string): number | undefined {
+    for (const event of this.#kept.values()) if (event.id === id) return event.number;
+    return undefined;
+  }
+
+  async #follow(): Promise<void> {
+    const { signal, log } = this.#setting;
+    while (!signal.aborted) {
+      const began = Date.now();
+      try {
+        const woken = await this.#wait();
+        if (!signal.aborted) await this.#take(woken);
+      } catch (error) {
+        log.debug({ err: (error as Error).message }, 'events not read');
+      }
+      if (Date.now() - began < 5) await sleep(LOOK_MS / 4, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** The next ones of the stream; undefined when a second passed without any, or Redis is away. */
+  async #wait(): Promise<Published[] | undefined> {
+    try {
+      const answer = await this.#reader.xread(
+        'COUNT',
+        BATCH,
+        'BLOCK',
+        LOOK_MS,
+        'STREAMS',
+        EVENT_STREAM,
+        `${this.#head}-0`,
+      );
+      return answer?.[0]?.[1].map(([id, fields]) => fromStream(id, fields));
+    } catch {
+      await sleep(LOOK_MS, undefined, { signal: this.#setting.signal }).catch(() => undefined);
+      return undefined;
+    }
+  }
+
+  /** The table is asked for what the stream skipped, and once a second for what it never carried. */
+  async #take(streamed: Published[] | undefined): Promise<void> {
+    const whole = streamed?.[0]?.number === this.#head + 1;
+    const found = whole ? streamed : await this.#fromTable();
+    const fresh = found.filter(({ number }) => number > this.#head);
+    for (const event of fresh) this.#keep(event);
+    if (fresh.length > 0) this.#listener(fresh);
+  }
+
+  async #fromTable(): Promise<Published[]> {
+    const { db } = this.#setting;
+    const rows = await db('events')
+      .where('number', '>', this.#head)
+      .orderBy('number')
+      .limit(BATCH)
+      .select<Published[]>('*');
+    return rows.map(fromRow);
+  }
+
+  #keep(event: Published): void {
+    this.#head = Math.max(this.#head, event.number);
+    this.#kept.set(event.number, event);
+    const thing = progressOf(event);
+    if (thing) {
+      const before = this.#newest.get(thing);
+      if (before !== undefined) this.#kept.delete(before);
+      if (isVolatile(event)) this.#newest.set(thing, event.number);
+      else this.#newest.delete(thing);
+    }
+    if (!isVolatile(event)) this.#lasting += 1;
+    while (this.#lasting > REPLAYED) this.#dropOldest();
+  }
+
+  #dropOldest(): void {
+    const oldest = this.#kept.values().next().value;
+    if (!oldest) return;
+    this.#kept.delete(oldest.number);
+    if (!isVolatile(oldest)) this.#lasting -= 1;
+  }
+}
+
+const isVolatile = ({ event }: Published): boolean => 'volatile' in events[event];
+
+/** The scan or session whose progress the event is about. */
+function progressOf({ event, payload }: Published): string | undefined {
+  if (event.startsWith('library.scan.')) return String(payload.scanId);
+  if (event.startsWith('playback.')) return String(payload.sessionId);
+  return undefined;
+}
+
+const fromRow = (row: Omit<Published, 'at'> & { at: unknown }): Published => ({
+  ...row,
+  at: new Date(row.at as string | Date).toISOString(),
+});
+
+function fromStream(id: string, fields: string[]): Published {
+  const [, line = '{}', , facts = '{}'] = fields;
+  const envelope = JSON.parse(line) as Omit<Published, 'number' | 'facts'>;
+  return { ...envelope, number: Number(id.split('-')[0]), facts: JSON.parse(facts) as EventFacts };
+}

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { permissions } from '#kernel/permissions.ts';
+import { may, type Principal } from '#kernel/principal.ts';
+import { onlyVisibleLibraries } from '#kernel/visibility.ts';
+import type { Db } from '#platform/db.ts';
+
+/** Readers with the same rights: an event is judged and serialised once for all of them. */
+export interface VisibilityClass {
+  key: string;
+  libraries: ReadonlySet<string>;
+  ageLimit: number | undefined;
+  hideUnrated: boolean;
+  may: Principal['permissions'];
+  roomChat: boolean;
+}
+
+/** Who reads: a class, and what only one person gets. */
+export interface Reader {
+  who: Principal;
+  class: VisibilityClass;
+  /** Of the account's other profiles: what they do is nobody else's business. */
+  privateProfiles: readonly string[];
+}
+
+export async function readerFor(db: Db, who: Principal): Promise<Reader> {
+  const [libraries, privateProfiles] = await Promise.all([
+    db('libraries').modify(onlyVisibleLibraries, who).orderBy('id').pluck('id') as Promise<string[]>,
+    db('profiles').where({ account_id: who.accountId, private: true }).pluck('id') as Promise<string[]>,
+  ]);
+  return { who, class: classOf(who, libraries), privateProfiles };
+}
+
+function classOf(who: Principal, libraries: readonly string[]): VisibilityClass {
+  const { ageLimit, hideUnrated } = who.sees;
+  const roomChat = who.restrictions.roomChat !== 'deny';
+  const held = permissions.filter((permission) => may(who, permission));
+  const rights = JSON.stringify([libraries, ageLimit, hideUnrated, held, roomChat]);
+  const key = createHash('sha256').update(rights).digest('base64url');
+  return { key, libraries: new Set(libraries), ageLimit, hideUnrated, may: who.permissions, roomChat };
+}

@@ -1,0 +1,195 @@
+import { identifyAgain } from '#kernel/credentials.ts';
+import type { Deps } from '#kernel/endpoint.ts';
+import { ApiError } from '#kernel/errors.ts';
+import type { Principal } from '#kernel/principal.ts';
+import { mayWatch } from '#kernel/viewing-hours.ts';
+import { onlyVisibleItems } from '#kernel/visibility.ts';
+import { listen } from '#platform/listen.ts';
+import { forClass, forPerson } from './audience.ts';
+import { keepAlive, message, reset } from './blocks.ts';
+import type { Published } from './feed.ts';
+import { EventFeed } from './feed.ts';
+import { createPositions, type Positions } from './position.ts';
+import { type Reader, readerFor, type VisibilityClass } from './reader.ts';
+import type { EventStream } from './stream.ts';
+
+/** Said by triggers of the tables that decide rights. */
+const RIGHTS_CHANNEL = 'foyer_rights';
+const KEEP_ALIVE_MS = 20_000;
+const STUCK_MS = 30_000;
+const WITHOUT_DATABASE_MS = 5 * 60_000;
+const MOST_STREAMS = 10_000;
+const MOST_OF_ACCOUNT = 50;
+const MOST_OF_SLOT = 4;
+
+/** All streams of this process on one feed. */
+export class EventStreams {
+  readonly positions: Positions;
+  readonly feed: EventFeed;
+  readonly #deps: Deps;
+  readonly #streams = new Set<EventStream>();
+  /** Each class once: thousands of readers share a few. */
+  #classes = new Map<string, VisibilityClass>();
+  #databaseSeen = Date.now();
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.positions = createPositions(deps.keys);
+    this.feed = new EventFeed({ ...deps, signal: deps.draining });
+  }
+
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  async start(): Promise<void> {
+    const { draining, config } = this.#deps;
+    await this.feed.start((events) => this.#send(events));
+    const timer = setInterval(() => void this.#keepAlive(), KEEP_ALIVE_MS);
+    void listen(config.databaseUrl, {
+      channel: RIGHTS_CHANNEL,
+      heard: (accountId) => void this.#lookAgain(accountId),
+      connected: () => void this.#lookAgain('*'),
+      signal: draining,
+    });
+    const leave = (): void => {
+      clearInterval(timer);
+      for (const stream of this.#streams) stream.end(500 + Math.floor(Math.random() * 4000));
+    };
+    if (draining.aborted) leave();
+    else draining.addEventListener('abort', leave, { once: true });
+  }
+
+  /** Throws when this process or the account has enough; a fifth of a session and device takes the oldest's place. */
+  admit(accountId: string, slot: string): void {
+    if (this.#streams.size >= MOST_STREAMS)
+      throw new ApiError('SERVICE_STARTING', 'This replica is full', { waitingFor: 'capacity' });
+    const own = [...this.#streams].filter(({ reader }) => reader.who.accountId === accountId);
+    const same = own.filter((stream) => stream.slot === slot);
+    if (same.length >= MOST_OF_SLOT) same[0]?.end(KEEP_ALIVE_MS);
+    else if (own.length >= MOST_OF_ACCOUNT)
+      throw new ApiError('RATE_LIMITED', 'Too many streams of this account', { retryAfterSec: 60 });
+  }
+
+  async readerFor(who: Principal): Promise<Reader> {
+    const reader = await readerFor(this.#deps.db, who);
+    const known = this.#classes.get(reader.class.key) ?? reader.class;
+    this.#classes.set(known.key, known);
+    return { ...reader, class: known, who: { ...who, permissions: known.may } };
+  }
+
+  add(stream: EventStream): void {
+    this.#streams.add(stream);
+    stream.response.on('close', () => this.#streams.delete(stream));
+  }
+
+  /** What was missed, by the rights of now; then live ones go on where it ended. */
+  async replay(stream: EventStream, after: number): Promise<void> {
+    const missed = this.feed.after(after).filter(({ event }) => stream.wants(event));
+    const gone = await this.#hidden(stream.reader, missed);
+    for (const event of missed) if (!gone.has(event.number)) this.#sendOne(stream, event);
+    const last = missed.at(-1)?.number ?? after;
+    const held = stream.held ?? [];
+    stream.held = undefined;
+    for (const event of held) if (event.number > last) this.#sendOne(stream, event);
+  }
+
+  /** Events about items that are there and that the reader no longer sees. */
+  async #hidden({ who }: Reader, events: readonly Published[]): Promise<Set<number>> {
+    const about = events.filter(({ event }) => event === 'item.added' || event === 'item.updated');
+    if (about.length === 0) return new Set();
+    const ids = [...new Set(about.map(({ payload }) => String(payload.itemId)))];
+    const found = (await this.#deps
+      .db('items')
+      .whereIn('id', ids)
+      .modify(onlyVisibleItems, who)
+      .pluck('id')) as string[];
+    const seen = new Set(found);
+    return new Set(about.filter(({ payload }) => !seen.has(String(payload.itemId))).map(({ number }) => number));
+  }
+
+  #send(events: readonly Published[]): void {
+    for (const event of events) {
+      const lines = new Map<string, string | undefined>();
+      const lineFor = (to: VisibilityClass): string | undefined => {
+        if (!lines.has(to.key)) lines.set(to.key, line(event, forClass(event, to)));
+        return lines.get(to.key);
+      };
+      for (const stream of this.#streams) {
+        if (!stream.wants(event.event)) continue;
+        if (stream.held) stream.held.push(event);
+        else this.#write(stream, event, lineFor(stream.reader.class));
+      }
+    }
+  }
+
+  #sendOne(stream: EventStream, event: Published): void {
+    this.#write(stream, event, line(event, forClass(event, stream.reader.class)));
+  }
+
+  #write(stream: EventStream, event: Published, shared: string | undefined): void {
+    const block = shared ?? line(event, forPerson(event, stream.reader));
+    if (block) stream.write(block);
+  }
+
+  /** A comment and the newest position for each, and rights read anew. */
+  async #keepAlive(): Promise<void> {
+    const now = Date.now();
+    const block = keepAlive(this.positions.write(this.feed.head));
+    for (const stream of this.#streams) {
+      if (stream.isStuck(now, STUCK_MS)) stream.cut();
+      else if (!stream.held) stream.write(block);
+    }
+    await this.#lookAgain();
+    this.#classes = new Map([...this.#streams].map(({ reader }) => [reader.class.key, reader.class]));
+  }
+
+  async #lookAgain(accountId?: string): Promise<void> {
+    const all = accountId === undefined || accountId === '*';
+    const streams = [...this.#streams].filter(({ reader }) => all || reader.who.accountId === accountId);
+    const bySource = Map.groupBy(streams, ({ reader }) => reader.who.sessionId ?? reader.who.keyId ?? '');
+    try {
+      await Promise.all([...bySource.values()].map((same) => this.#renew(same)));
+      this.#databaseSeen = Date.now();
+    } catch (error) {
+      this.#deps.log.debug({ err: (error as Error).message }, 'rights of event streams not read');
+      if (Date.now() - this.#databaseSeen > WITHOUT_DATABASE_MS)
+        for (const stream of streams) stream.end(KEEP_ALIVE_MS);
+    }
+  }
+
+  /** Streams of one session or key: on with their rights of now, or closed. */
+  async #renew(streams: readonly EventStream[]): Promise<void> {
+    const [first] = streams;
+    if (!first) return;
+    const found = await identifyAgain(this.#deps.db, first.reader.who);
+    if (!found || !mayWatch(found.viewingHours, found.timeZone, new Date())) {
+      for (const stream of streams) stream.end(1000);
+      return;
+    }
+    const reader = await this.readerFor(found.who);
+    for (const stream of streams) {
+      const changed = stream.reader.class.key !== reader.class.key;
+      stream.reader = { ...reader, who: { ...reader.who, ...deviceOf(stream.reader) } };
+      if (changed) stream.write(reset(this.positions.write(this.feed.head), { reason: 'access', missed: false }));
+    }
+  }
+}
+
+const deviceOf = ({ who: { deviceId } }: Reader) => (deviceId === undefined ? {} : { deviceId });
+
+const line = (event: Published, payload: Record<string, unknown> | undefined): string | undefined =>
+  payload && message(event, payload);
+
+const started = new WeakMap<Deps, Promise<EventStreams>>();
+
+/** Those of this process; the first stream starts them. */
+export function eventStreams(deps: Deps): Promise<EventStreams> {
+  const running = started.get(deps);
+  if (running) return running;
+  const streams = new EventStreams(deps);
+  const ready = streams.start().then(() => streams);
+  started.set(deps, ready);
+  ready.catch(() => started.delete(deps));
+  return ready;
+}

@@ -1,0 +1,293 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { createPositions } from '#areas/events/position.ts';
+import { newId } from '#platform/ids.ts';
+import { emit } from '#platform/outbox.ts';
+import { type Relay, startRelay } from '#platform/relay.ts';
+import { type Api, startApi } from '#support/api.ts';
+import { EventReader } from '#support/event-reader.ts';
+import type { Person } from '#support/given.ts';
+import { eventually } from '#support/stores.ts';
+
+describe('Events', function () {
+  this.timeout(120_000);
+  let api: Api;
+  let relay: Relay;
+  let owner: Person;
+  before(async () => {
+    api = await startApi();
+    owner = await api.given.owner();
+    relay = startRelay(api.deps.config.databaseUrl, api.deps.redis, api.deps.log);
+  });
+  after(() => relay.stop());
+
+  const open = (who: Person, more: { query?: string; lastEventId?: string } = {}) =>
+    EventReader.open(`${api.url}/api/v1/events${more.query ?? ''}`, {
+      ...who.headers,
+      ...(more.lastEventId && { 'last-event-id': more.lastEventId }),
+    });
+  const keys = async (name: string): Promise<string> => {
+    await emit(api.deps.db, 'settings.changed', { payload: { keys: [name] } });
+    return name;
+  };
+  const settled = (reader: EventReader, name: string) =>
+    eventually(() => reader.events.some(({ data }) => JSON.stringify(data).includes(name)));
+  const library = async (given: object = {}): Promise<string> => {
+    const id = newId();
+    const row = { id, name: id, name_folded: id, type: 'movies', settings: '{}', position: 1, ...given };
+    await api.deps.db('libraries').insert(row);
+    return id;
+  };
+
+  it('answers at once with retry and a position, uncompressed and unbuffered', async () => {
+    const reader = await open(owner);
+    expect(reader.headers.get('content-type')).to.equal('text/event-stream; charset=utf-8');
+    expect(reader.headers.get('x-accel-buffering')).to.equal('no');
+    await eventually(() => reader.text.length > 0);
+    expect(reader.text).to.match(/^retry: 3000\nid: [\w-]{22}\n\n/);
+    reader.close();
+  });
+
+  it('tells the envelope on one line, with its id and name', async () => {
+    const reader = await open(owner);
+    const name = await keys('weird\nname');
+    await eventually(() => reader.events.length === 1);
+    const [event] = reader.events;
+    expect(event?.event).to.equal('settings.changed');
+    expect(event?.data).to.deep.include({ id: event?.id, event: 'settings.changed', payload: { keys: [name] } });
+    reader.close();
+  });
+
+  it('narrows by exact names, and refuses families, the unknown and the empty', async () => {
+    const reader = await open(owner, { query: '?types=settings.changed,settings.changed' });
+    await emit(api.deps.db, 'user.created', { payload: { userId: owner.accountId, role: 'owner' } });
+    await settled(reader, await keys('narrow'));
+    expect(reader.events.map(({ event }) => event)).to.deep.equal(['settings.changed']);
+    reader.close();
+    for (const types of ['settings.*', '*', '', 'stream.reset', 'nothing'])
+      expect((await api.fetch(`/api/v1/events?types=${types}`, { headers: owner.headers })).status, types).to.equal(
+        400,
+      );
+  });
+
+  describe('who gets what', () => {
+    it('sends nothing of a library to who does not see it, and ids alone to who does not manage', async () => {
+      const [shown, hidden] = [await library({ everyone: true }), await library({ everyone: false })];
+      const member = await api.given.member();
+      const [theirs, ours] = [await open(member), await open(owner)];
+      for (const libraryId of [hidden, shown]) {
+        const payload = { itemId: newId(), libraryId, type: 'movie', title: 'T', changed: ['title'] };
+        await emit(api.deps.db, 'item.added', { payload, facts: { libraryId } });
+      }
+      await settled(ours, shown);
+      await settled(theirs, shown);
+      expect(theirs.events.map(({ data }) => Object.keys(data.payload).sort())).to.deep.equal([
+        ['itemId', 'libraryId'],
+      ]);
+      expect(ours.events.map(({ data }) => data.payload.title)).to.deep.equal(['T', 'T']);
+      theirs.close();
+      ours.close();
+    });
+
+    it('hides items above the age, and the counts of a scan, from a child', async () => {
+      const libraryId = await library({ everyone: true });
+      const reader = await open(await api.given.child(12));
+      const item = async (ageYears?: number) => {
+        const itemId = newId();
+        const facts = { libraryId, ...(ageYears !== undefined && { ageYears }) };
+        await emit(api.deps.db, 'item.added', { payload: { itemId, libraryId }, facts });
+        return itemId;
+      };
+      await item(16);
+      const fit = await item(6);
+      const payload = { libraryId, scanId: newId(), added: 7, updated: 1, missing: 0, durationMs: 5 };
+      await emit(api.deps.db, 'library.scan.completed', { payload });
+      await settled(reader, payload.scanId);
+      expect(reader.events.map(({ data }) => data.payload)).to.deep.equal([
+        { itemId: fit, libraryId },
+        { libraryId, scanId: payload.scanId, durationMs: 5 },
+      ]);
+      reader.close();
+    });
+
+    it('tells of a person to that person, the main profile unless private, and who manages sessions', async () => {
+      const member = await api.given.member();
+      const other = await api.given.member();
+      const readers = { member: await open(member), other: await open(other), owner: await open(owner) };
+      const payload = {
+        sessionId: newId(),
+        userId: member.accountId,
+        itemId: newId(),
+        mediaFileId: newId(),
+        positionMs: 0,
+      };
+      const played = async (profileId: string) => {
+        await emit(api.deps.db, 'playback.stopped', { payload, facts: { userIds: [member.accountId], profileId } });
+        return profileId;
+      };
+      const kid = newId();
+      await api.deps.db('profiles').insert({ id: kid, account_id: member.accountId, name: 'Kid', private: true });
+      await sleep(1500); // the stream reads the rights of its account anew
+      await played(kid);
+      await played(member.profileId);
+      const heard = (reader: EventReader) => reader.events.filter(({ event }) => event === 'playback.stopped').length;
+      await eventually(() => heard(readers.owner) === 2);
+      await eventually(() => heard(readers.member) === 1);
+      expect(heard(readers.other)).to.equal(0);
+      for (const reader of Object.values(readers)) reader.close();
+    });
+
+    it('goes by the scopes of a key', async () => {
+      const key = await api.given.key(owner, ['library:view']);
+      const reader = await open(key);
+      await keys('not-for-the-key');
+      const libraryId = await library({ everyone: true });
+      await emit(api.deps.db, 'item.added', {
+        payload: { itemId: newId(), libraryId, title: 'T' },
+        facts: { libraryId },
+      });
+      await settled(reader, libraryId);
+      expect(JSON.stringify(reader.events)).to.not.include('not-for-the-key').and.not.include('"T"');
+      reader.close();
+    });
+  });
+
+  describe('replay', () => {
+    it('goes on behind the last event without gap or double, by id and by position, on another replica', async () => {
+      const first = await open(owner);
+      for (const name of ['r1', 'r2', 'r3']) await keys(name);
+      await settled(first, 'r3');
+      first.close();
+      const from = first.events.find(({ data }) => JSON.stringify(data).includes('r1'))?.id ?? '';
+      for (const name of ['r4', 'r5']) await keys(name);
+      const other = await startApi({
+        FOYER_DATABASE_URL: api.deps.config.databaseUrl,
+        FOYER_REDIS_URL: api.deps.config.redisUrl,
+        FOYER_KEYS_FILE: api.deps.config.keysFile,
+        FOYER_OPERATOR_KEY_SHA256: api.deps.config.operatorKeySha256 ?? '',
+      });
+      const second = await EventReader.open(`${other.url}/api/v1/events?lastEventId=nonsense`, {
+        ...owner.headers,
+        'last-event-id': from,
+      });
+      await settled(second, 'r5');
+      await keys('r6');
+      await settled(second, 'r6');
+      expect(second.events.map(({ data }) => (data.payload.keys as string[])[0])).to.deep.equal([
+        'r2',
+        'r3',
+        'r4',
+        'r5',
+        'r6',
+      ]);
+      expect(new Set(second.events.map(({ id }) => id)).size).to.equal(5);
+      second.close();
+    });
+
+    it('sends a reset first for what it does not know, and no error', async () => {
+      for (const lastEventId of ['nonsense', newId(), createPositions(api.deps.keys).write(10_000_000)]) {
+        const reader = await open(owner, { lastEventId, query: '?types=user.created' });
+        await eventually(() => reader.events.length > 0);
+        expect(reader.events[0]).to.include({ event: 'stream.reset' });
+        expect(reader.events[0]?.data.payload).to.deep.equal({ reason: 'unknown', missed: true });
+        reader.close();
+      }
+    });
+
+    it('takes what a reader may no longer see out of it', async () => {
+      const libraryId = await library({ everyone: true });
+      const member = await api.given.member();
+      const before = await open(member);
+      await eventually(() => before.position !== undefined);
+      const from = before.position ?? '';
+      before.close();
+      await emit(api.deps.db, 'item.added', { payload: { itemId: newId(), libraryId }, facts: { libraryId } });
+      await emit(api.deps.db, 'item.deleted', { payload: { itemId: newId(), libraryId }, facts: { libraryId } });
+      await sleep(500);
+      const reader = await open(member, { lastEventId: from });
+      await eventually(() => reader.events.length > 0);
+      expect(reader.events.map(({ event }) => event)).to.deep.equal(['item.deleted']);
+      await api.deps.db('libraries').where({ id: libraryId }).update({ everyone: false });
+      await eventually(() => reader.events.some(({ event }) => event === 'stream.reset'));
+      const blind = await open(member, { lastEventId: from });
+      await sleep(300);
+      expect(blind.events).to.deep.equal([]);
+      reader.close();
+      blind.close();
+    });
+  });
+
+  describe('ends', () => {
+    it('within a second of the session, the key or the account', async () => {
+      const { db } = api.deps;
+      const [ended, disabled] = [await api.given.member(), await api.given.member()];
+      const key = await api.given.key(owner, ['library:view']);
+      const readers = [await open(ended), await open(disabled), await open(key)];
+      await sleep(300);
+      await api.as(ended).endSession({ params: { id: ended.sessionId } });
+      await db('accounts').where({ id: disabled.accountId }).update({ disabled: true });
+      await db('api_keys').where({ account_id: owner.accountId }).update({ revoked_at: new Date() });
+      await eventually(() => readers.every(({ closed }) => closed), 3000);
+    });
+
+    it('of the oldest of a session when a fifth opens', async () => {
+      const member = await api.given.member();
+      const readers: EventReader[] = [];
+      for (let i = 0; i < 5; i += 1) readers.push(await open(member));
+      await eventually(() => readers[0]?.closed === true);
+      expect(readers.slice(1).every(({ closed }) => !closed)).to.equal(true);
+      for (const reader of readers) reader.close();
+    });
+
+    it('refuses more than twenty openings a minute', async () => {
+      const member = await api.given.member();
+      for (let i = 0; i < 20; i += 1) (await open(member)).close();
+      expect((await api.fetch('/api/v1/events', { headers: member.headers })).status).to.equal(429);
+    });
+
+    it('of a reader that does not read, while others go on', async () => {
+      const { port } = new URL(api.url);
+      const socket = connect(Number(port), '127.0.0.1');
+      await once(socket, 'connect');
+      const headers = Object.entries(owner.headers).map(([name, value]) => `${name}: ${value}`);
+      socket.write(`GET /api/v1/events HTTP/1.1\r\nhost: x\r\n${headers.join('\r\n')}\r\n\r\n`);
+      await sleep(500);
+      socket.pause();
+      const well = await open(owner);
+      const big = Array.from({ length: 100 }, (_, i) => `${'x'.repeat(100)}${i}`); // 10 KB an event
+      let closed = false;
+      socket.on('close', () => {
+        closed = true;
+      });
+      socket.on('error', () => undefined);
+      const row = () => ({ id: newId(), event: 'settings.changed', payload: JSON.stringify({ keys: big }) });
+      for (let sent = 50; sent <= 1200; sent += 50) {
+        await api.deps.db('outbox').insert(Array.from({ length: 50 }, row)); // half a megabyte: a reader that reads keeps up
+        await eventually(() => well.events.length >= sent);
+      }
+      expect(well.events).to.have.length(1200);
+      socket.resume();
+      await eventually(() => closed, 30_000);
+      well.close();
+    });
+  });
+
+  it('goes on by the table while Redis is away', async () => {
+    const blind = await startApi({
+      FOYER_DATABASE_URL: api.deps.config.databaseUrl,
+      FOYER_REDIS_URL: api.deps.config.redisUrl,
+      FOYER_KEYS_FILE: api.deps.config.keysFile,
+      FOYER_OPERATOR_KEY_SHA256: api.deps.config.operatorKeySha256 ?? '',
+    });
+    const reader = await EventReader.open(`${blind.url}/api/v1/events`, owner.headers);
+    await eventually(() => reader.text.length > 0);
+    await api.deps.redis.del('foyer:events');
+    const rows = await api.deps.db('events').max<{ max: number }[]>('number');
+    const row = { number: (rows[0]?.max ?? 0) + 1, id: newId(), event: 'settings.changed', at: new Date() };
+    await api.deps.db('events').insert({ ...row, payload: '{"keys":["only-in-the-table"]}', facts: '{}' });
+    await settled(reader, 'only-in-the-table');
+    reader.close();
+  });
+});
