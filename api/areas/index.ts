@@ -9,6 +9,7 @@ import { playbackArea } from './playback/index.ts';
 import { scanningArea } from './scanning/index.ts';
 import { serverArea } from './server/index.ts';
 import { serverAccountArea } from './server-account/index.ts';
+import { settingsArea } from './settings/index.ts';
 import { setupArea } from './setup/index.ts';
 import { streamingArea } from './streaming/index.ts';
 
@@ -24,6 +25,7 @@ export const areas = [
   playbackArea,
   streamingArea,
   serverAccountArea,
+  settingsArea,
   eventsArea,
   jobsArea,
 ] as const satisfies readonly Area[];

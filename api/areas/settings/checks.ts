@@ -1,0 +1,75 @@
+// Tries what settings say, with unsaved values laid over those in force; nothing is saved.
+import { transcodeSlots } from '#areas/streaming/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { createOutbound } from '#platform/outbound.ts';
+import type { SettingKey } from '#platform/settings.ts';
+import type { checkGroups, SettingCheck } from './settings.schemas.ts';
+
+type Step = Pick<SettingCheck['steps'][number], 'name' | 'state' | 'message'>;
+type Value = (key: SettingKey) => unknown;
+type Check = (call: Call, value: Value) => Promise<Step>;
+type Group = (typeof checkGroups)[number];
+
+const LIMIT_MS = 10_000;
+const outbound = createOutbound();
+
+const ok = (name: string, message: string): Step => ({ name, state: 'ok', message });
+const failed = (name: string, message: string): Step => ({ name, state: 'failed', message });
+const skipped = (name: string, message: string): Step => ({ name, state: 'skipped', message });
+
+const discovery: Check = async (_, value) => {
+  const issuer = value('auth.oidc.issuer');
+  if (typeof issuer !== 'string') return skipped('discovery', 'No issuer is set');
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const answer = await outbound(url, { timeoutMs: LIMIT_MS, maxBytes: 1 << 20 });
+  if (answer.status !== 200) return failed('discovery', `The issuer answered ${answer.status}`);
+  const document = JSON.parse(answer.body.toString('utf8')) as { issuer?: string; jwks_uri?: string };
+  if (document.issuer?.replace(/\/$/, '') !== issuer.replace(/\/$/, ''))
+    return failed('discovery', 'The document names another issuer');
+  return document.jwks_uri ? ok('discovery', 'The issuer answers') : failed('discovery', 'It names no keys');
+};
+
+const publicAddress: Check = async (_, value) => {
+  const base = value('server.publicUrl');
+  if (typeof base !== 'string') return skipped('address', 'No public address is set');
+  const answer = await outbound(new URL('/api/v1/server/live', base).href, { timeoutMs: LIMIT_MS, maxBytes: 65_536 });
+  if (answer.status !== 200) return failed('address', `It answered ${answer.status}`);
+  return ok('address', 'The address leads here');
+};
+
+const proxies: Check = async ({ client }, value) => {
+  const trusted = value('network.trustedProxies') as string[];
+  if (trusted.length === 0) return skipped('proxies', 'No proxy is trusted');
+  return ok('proxies', `You are seen as ${client.address}`);
+};
+
+const encoder: Check = async ({ deps }) => {
+  const { total } = await transcodeSlots(deps.db, deps.redis);
+  if (total === 0) return failed('encoder', 'No transcode worker is there');
+  return ok('encoder', 'A transcode worker has tried its encoder');
+};
+
+const model: Check = async () => failed('model', 'No speech worker has a model loaded');
+const catalogues: Check = async (_, value) =>
+  value('network.offline') === true
+    ? skipped('catalogues', 'The server is offline by its settings')
+    : skipped('catalogues', 'No catalogue needs a key');
+
+const CHECKS: Record<Group, readonly Check[]> = {
+  'auth.oidc': [discovery],
+  network: [proxies],
+  server: [publicAddress],
+  transcode: [encoder],
+  subtitles: [model],
+  metadata: [catalogues],
+};
+
+export async function checkGroup(call: Call, group: Group, value: Value): Promise<SettingCheck> {
+  const steps = [];
+  for (const check of CHECKS[group]) {
+    const began = performance.now();
+    const step = await check(call, value).catch((error: Error) => failed(group, error.message));
+    steps.push({ ...step, tookMs: Math.round(performance.now() - began) });
+  }
+  return { group, ok: steps.every(({ state }) => state !== 'failed'), steps };
+}

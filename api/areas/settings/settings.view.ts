@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import type { Deps } from '#kernel/endpoint.ts';
+import { iso } from '#kernel/schemas.ts';
+import { definitionOf, groupOf, type SettingKey, settingKeys } from '#platform/settings.ts';
+import { checkGroups, type Setting, type SettingChange, type SettingSpec } from './settings.schemas.ts';
+import type { ChangeRow, SavedRow } from './settings.store.ts';
+
+export const isSecret = (key: SettingKey): boolean => definitionOf(key).marks.includes('S');
+
+export const defaultOf = (key: SettingKey): unknown => definitionOf(key).schema.parse(undefined);
+
+/** One setting as those who manage settings see it: of a secret only that it is set. */
+export function toSetting(
+  { settings, config }: Pick<Deps, 'settings' | 'config'>,
+  key: SettingKey,
+  saved: SavedRow | undefined,
+): Setting {
+  const source = settings.sourceOf(key);
+  const value = settings.get(key);
+  const secret = isSecret(key);
+  const managed = Object.hasOwn(config.declaredSettings, key);
+  return {
+    key,
+    value: secret ? null : value,
+    ...(secret && { isSet: value !== null }),
+    source,
+    default: secret ? null : defaultOf(key),
+    ...(managed && config.managedBy && { managedBy: config.managedBy }),
+    ...(saved && { updatedAt: iso(saved.updated_at) }),
+    ...(saved?.updated_by && { updatedBy: { userId: saved.updated_by, displayName: saved.display_name ?? '' } }),
+  };
+}
+
+const ENVIRONMENT: Partial<Record<SettingKey, string>> = {
+  'server.name': 'FOYER_SERVER_NAME',
+  'network.trustedProxies': 'FOYER_TRUSTED_PROXIES',
+};
+
+export function toSpec({ config }: Pick<Deps, 'config'>, key: SettingKey): SettingSpec {
+  const { schema, area, title, marks } = definitionOf(key);
+  const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Record<string, unknown>;
+  const { $schema: _, ...json } = shape;
+  const environment = ENVIRONMENT[key];
+  return {
+    key,
+    group: groupOf(key),
+    title,
+    description: title,
+    type: typeOf(key, json),
+    schema: json,
+    default: isSecret(key) ? null : defaultOf(key),
+    ...(typeOf(key, json) === 'bytes' && { unit: 'bytes' }),
+    secret: marks.includes('S'),
+    public: marks.includes('P'),
+    ownerOnly: marks.includes('O'),
+    checkable: (checkGroups as readonly string[]).includes(groupOf(key)),
+    restarts: false,
+    affects: [area],
+    advanced: key.startsWith('jobs.') || key.startsWith('network.'),
+    ...(environment && { environment }),
+    managed: Object.hasOwn(config.declaredSettings, key),
+  };
+}
+
+interface JsonShape {
+  type?: string;
+  enum?: unknown[];
+  anyOf?: JsonShape[];
+}
+
+const TYPES: Record<string, SettingSpec['type']> = {
+  array: 'list',
+  object: 'map',
+  boolean: 'boolean',
+  number: 'number',
+};
+
+function typeOf(key: SettingKey, json: JsonShape): SettingSpec['type'] {
+  const shape = json.anyOf?.find(({ type }) => type !== 'null') ?? json;
+  if (shape.enum) return 'enum';
+  if (key.endsWith('Bytes')) return 'bytes';
+  if (/(Id|libraries)$/.test(key) && shape.type === 'string') return 'reference';
+  return shape.type === 'integer' ? 'integer' : (TYPES[shape.type ?? ''] ?? 'string');
+}
+
+const titleOf = (group: string): string =>
+  group
+    .split('.')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join(', ');
+
+export function groupsOf(
+  keys: readonly SettingKey[],
+): { id: string; title: string; description: string; order: number }[] {
+  const groups = [...new Set(settingKeys.map(groupOf))];
+  const shown = new Set(keys.map(groupOf));
+  return groups.flatMap((id, order) => {
+    const areas = settingKeys.filter((key) => groupOf(key) === id).map((key) => definitionOf(key).area);
+    const description = `Read by ${[...new Set(areas)].join(', ')}`;
+    return shown.has(id) ? [{ id, title: titleOf(id), description, order }] : [];
+  });
+}
+
+export function toChange(row: ChangeRow): SettingChange {
+  const { account_id: userId, key_name: keyName } = row;
+  return {
+    id: row.id,
+    key: row.key,
+    from: row.before,
+    to: row.after,
+    source: row.source,
+    ...(userId && { by: { userId, displayName: row.display_name ?? '', ...(keyName && { keyName }) } }),
+    at: iso(row.at),
+    revision: row.revision,
+    ...(row.note && { note: row.note }),
+  };
+}

@@ -1,0 +1,244 @@
+import { expect } from 'chai';
+import { Settings as Declared } from '#operator/schemas/settings.ts';
+import { settingKeys, settingTable } from '#platform/settings.ts';
+import { type Api, startApi } from '#support/api.ts';
+import type { Person } from '#support/given.ts';
+
+const error = (answer: { body: unknown }) =>
+  (
+    answer.body as {
+      error: { code: string; details: Record<string, unknown> & { issues: { path: string[]; code: string }[] } };
+    }
+  ).error;
+
+describe('Settings', () => {
+  let api: Api;
+  let owner: Person;
+  let admin: Person;
+  before(async () => {
+    const managedBy = { kind: 'MediaServer', namespace: 'media', name: 'home', uid: 'u' };
+    api = await startApi({
+      FOYER_SETTINGS: JSON.stringify({ 'server.country': 'DE', 'email.smtp.password': 'from-a-secret' }),
+      FOYER_MANAGED_BY: JSON.stringify(managedBy),
+      FOYER_SERVER_NAME: 'Named outside',
+    });
+    owner = await api.given.owner();
+    admin = await api.given.admin();
+  });
+  const change = (values: Record<string, unknown>, more: object = {}, who = owner) =>
+    api.as(who).updateSettings({ body: { values, ...more } as never });
+  const one = async (key: string) => (await api.as(owner).getSetting({ params: { key } })).body;
+
+  it('has every key of the contract, and a resource may own all but those marked N', () => {
+    const declared = Object.keys(Declared.shape).sort();
+    const ours = settingKeys.filter((key) => !(settingTable[key].marks as readonly string[]).includes('N'));
+    expect([...ours].sort()).to.deep.equal(declared);
+    expect(settingKeys.length).to.be.within(110, 140);
+  });
+
+  it('takes a good default of each for good, and a resource takes it too', () => {
+    for (const key of settingKeys) {
+      const { schema } = settingTable[key];
+      const value = schema.parse(undefined);
+      expect(schema.safeParse(value).success, key).to.equal(true);
+    }
+  });
+
+  describe('getSettings', () => {
+    it('tells values, sources and who manages, and never a secret', async () => {
+      const { body } = await api.as(admin).getSettings();
+      const of = (key: string) => body.items.find((item) => item.key === key);
+      expect(of('server.country')).to.deep.include({ value: 'DE', source: 'resource' });
+      expect(of('server.country')?.managedBy).to.include({ name: 'home' });
+      expect(of('server.name')).to.include({ value: 'Named outside', source: 'environment', default: 'Foyer' });
+      expect(of('email.smtp.password')).to.include({ value: null, isSet: true, source: 'resource' });
+      expect(body.values).to.not.have.property('email.smtp.password');
+      expect(JSON.stringify(body)).to.not.include('from-a-secret');
+    });
+
+    it('narrows by group, keys and source, and answers 304', async () => {
+      const group = await api.as(admin).getSettings({ query: { group: 'live' } });
+      expect(group.body.items.map(({ key }) => key))
+        .to.include('live.releaseSec')
+        .and.have.length(4);
+      const keys = await api.as(admin).getSettings({ query: { keys: 'server.name,live.releaseSec' } as never });
+      expect(Object.keys(keys.body.values)).to.have.length(2);
+      const headers = { 'if-none-match': keys.headers.get('etag') ?? '' };
+      const again = await api
+        .as(admin)
+        .getSettings({ query: { keys: 'server.name,live.releaseSec' } as never, headers });
+      expect(again.status).to.equal(304);
+    });
+  });
+
+  describe('updateSettings', () => {
+    it('writes many at once, in force at once, under one more revision, with its history', async () => {
+      const before = (await api.as(owner).getSettings()).body.revision;
+      const values = { 'server.notice': 'Soup at eight', 'playback.watchedPercent': 85 };
+      const { status, body } = await change(values, { note: 'evening' });
+      expect(status, JSON.stringify(body)).to.equal(200);
+      expect(body).to.deep.include({ revision: before + 1, changed: Object.keys(values) });
+      expect(body.items.map(({ value, source }) => [value, source])).to.deep.equal([
+        ['Soup at eight', 'saved'],
+        [85, 'saved'],
+      ]);
+      expect(await one('server.notice')).to.include({ value: 'Soup at eight', source: 'saved' });
+      const { items } = (await api.as(owner).listSettingChanges({ query: { key: 'server.notice' } })).body;
+      expect(items[0]).to.deep.include({ from: null, to: 'Soup at eight', source: 'saved', note: 'evening' });
+      expect(items[0]?.by).to.include({ userId: owner.accountId });
+      const events = await api.deps.db('outbox').where({ event: 'settings.changed' }).select('payload');
+      expect(JSON.stringify(events)).to.include('server.notice').and.not.include('Soup');
+    });
+
+    it('changes nothing and says nothing when all is as wished', async () => {
+      await change({ 'live.releaseSec': 40 });
+      const again = (await change({ 'live.releaseSec': 40 })).body;
+      const before = (await api.as(owner).getSettings()).body.revision;
+      expect(again).to.deep.include({ changed: [], revision: before });
+    });
+
+    it('refuses all of it with every issue', async () => {
+      const { status, body } = await change({
+        'server.notice': 'kept',
+        'live.releaseSec': 601,
+        'no.such': 1,
+        'auth.oidc.roleMap': { staff: 'owner' },
+        'email.smtp.security': 'plain',
+        'network.trustedProxies': ['10.0.0.0'],
+        'server.timeZone': 'Mars/Phobos',
+      });
+      expect(status).to.equal(400);
+      const { issues } = error({ body }).details;
+      expect(issues.map(({ path }) => path[2])).to.deep.equal([
+        'live.releaseSec',
+        'no.such',
+        'auth.oidc.roleMap',
+        'email.smtp.security',
+        'network.trustedProxies',
+        'server.timeZone',
+      ]);
+      expect((await one('server.notice')).value).to.not.equal('kept');
+    });
+
+    it('refuses what a resource declares, naming it, and the rest with it', async () => {
+      const answer = await change({ 'server.country': 'FR', 'server.notice': 'no' });
+      expect(answer.status).to.equal(409);
+      expect(error(answer).details).to.deep.include({ reason: 'managed-by-resource', fields: ['server.country'] });
+      expect(error(answer).details.managedBy).to.include({ kind: 'MediaServer', name: 'home' });
+    });
+
+    it('lets only the owner, confirmed, change what is marked so', async () => {
+      const values = { 'auth.oidc.name': 'Work' };
+      expect(error(await change(values, {}, admin)).details.by).to.equal('owner');
+      const key = await api.given.key(owner, ['settings:manage']);
+      expect(error(await change(values, {}, key)).details.by).to.equal('owner');
+      expect((await change({ 'live.releaseSec': 41 }, {}, key)).status).to.equal(200);
+      expect((await change(values)).status).to.equal(200);
+      await api.deps
+        .db('sessions')
+        .where({ id: owner.sessionId })
+        .update({ confirmed_until: new Date(0) });
+      expect(error(await change({ 'auth.oidc.name': 'Other' })).details.by).to.equal('confirm');
+      await api.deps
+        .db('sessions')
+        .where({ id: owner.sessionId })
+        .update({ confirmed_until: new Date(Date.now() + 6e5) });
+    });
+
+    it('seals secrets, tells only that they are set, and refuses their masked form', async () => {
+      const values = { 'music.listenBrainz': true, 'music.listenBrainzToken': 'lb-canary' };
+      const { body } = await change(values);
+      expect(body.items.find(({ key }) => key === 'music.listenBrainzToken')).to.include({ value: null, isSet: true });
+      const kept = await api.deps
+        .db('settings')
+        .where({ key: 'music.listenBrainzToken' })
+        .first<{ value: string }>('value');
+      expect(kept?.value).to.be.a('string').and.not.include('lb-canary');
+      await api.deps.settings.reload();
+      expect(api.deps.settings.get('music.listenBrainzToken')).to.equal('lb-canary');
+      const history = await api.deps.db('setting_changes').where({ key: 'music.listenBrainzToken' });
+      expect(JSON.stringify(history)).to.not.include('lb-canary');
+      expect(error(await change({ 'music.listenBrainzToken': '••••••' })).details.issues[0]?.code).to.equal(
+        'masked_secret',
+      );
+    });
+
+    it('judges what belongs together on the result', async () => {
+      const issues = error(await change({ 'email.enabled': true })).details.issues;
+      expect(issues[0]).to.include({ code: 'incomplete' });
+      const whole = { 'email.enabled': true, 'email.smtp.host': 'mail.example', 'email.from': 'foyer@example' };
+      expect((await change(whole)).status).to.equal(200);
+      expect((await change({ 'email.smtp.host': null })).status).to.equal(400);
+      const { warnings } = (await change({ 'transcode.maxWorkers': 0 }, { dryRun: true })).body;
+      expect(warnings.map(({ key }) => key)).to.deep.equal(['transcode.maxWorkers']);
+      expect((await one('transcode.maxWorkers')).source).to.equal('default');
+    });
+
+    it('tells who comes too late what was changed meanwhile', async () => {
+      const { revision } = (await api.as(owner).getSettings()).body;
+      await change({ 'live.bufferMinutes': 30 });
+      const answer = await change({ 'live.releaseSec': 1 }, { revision });
+      expect(answer.status).to.equal(409);
+      expect(error(answer).details).to.deep.include({ reason: 'revision', keys: ['live.bufferMinutes'] });
+    });
+
+    it('puts a saved value away with null', async () => {
+      await change({ 'stats.keepDays': 9 });
+      expect((await change({ 'stats.keepDays': null })).body.items[0]).to.include({ value: 0, source: 'default' });
+      expect(await one('stats.keepDays')).to.include({ value: 0, source: 'default' });
+    });
+
+    it('loses no write of two at once', async () => {
+      await Promise.all([change({ 'dvr.startPadMs': 1 }), change({ 'dvr.endPadMs': 2 })]);
+      expect([(await one('dvr.startPadMs')).value, (await one('dvr.endPadMs')).value]).to.deep.equal([1, 2]);
+    });
+  });
+
+  it('setSetting is idempotent and takes one', async () => {
+    const set = (value: unknown) => api.as(admin).setSetting({ params: { key: 'scan.concurrent' }, body: { value } });
+    expect((await set(3)).body).to.include({ value: 3, source: 'saved' });
+    expect((await set(3)).status).to.equal(200);
+    expect((await set(99)).status).to.equal(400);
+    expect((await api.as(admin).setSetting({ params: { key: 'no.such' }, body: { value: 1 } })).status).to.equal(404);
+  });
+
+  it('getSettingsSchema describes each with a schema that holds its default', async () => {
+    const { groups, items } = (await api.as(admin).getSettingsSchema()).body;
+    expect(items).to.have.length(settingKeys.length);
+    expect(groups.map(({ id }) => id)).to.include('auth.oidc');
+    const of = (key: string) => items.find((item) => item.key === key);
+    expect(of('transcode.cacheBytes')).to.include({ type: 'bytes', unit: 'bytes' });
+    expect(of('auth.oidc.clientSecret')).to.include({ secret: true, ownerOnly: true, default: null });
+    expect(of('email.digest.day')?.type).to.equal('enum');
+    expect(of('server.country')).to.include({ managed: true });
+  });
+
+  it('checkSettings tries without saving, and tells a failure as an answer', async () => {
+    const transcode = (await api.as(admin).checkSettings({ body: { group: 'transcode' } })).body;
+    expect(transcode).to.deep.include({ ok: false });
+    const body = { group: 'server', values: { 'server.publicUrl': 'http://127.0.0.1:9' } } as const;
+    const server = (await api.as(admin).checkSettings({ body })).body;
+    expect(server.ok).to.equal(false);
+    expect((await one('server.publicUrl')).value).to.equal(null);
+    let last = 200;
+    for (let i = 0; i < 10; i += 1) last = (await api.as(admin).checkSettings({ body: { group: 'metadata' } })).status;
+    expect(last).to.equal(429);
+  });
+
+  it('listSettingChanges pages and filters', async () => {
+    for (const days of [1, 2, 3]) await change({ 'support.keepDays': days });
+    await change({ 'support.keepDays': null });
+    const first = (
+      await api.as(owner).listSettingChanges({ query: { limit: '2', filter: 'source:eq:saved' } as never })
+    ).body;
+    expect(first.items).to.have.length(2);
+    expect(first.page.hasMore).to.equal(true);
+    const reset = (await api.as(owner).listSettingChanges({ query: { filter: 'source:eq:reset' } })).body.items;
+    expect(reset.map(({ key }) => key)).to.include('support.keepDays');
+    await change({ 'games.savesBytesPerAccount': 1 }, {}, admin);
+    const mine = (await api.as(owner).listSettingChanges({ query: { filter: `user:eq:${admin.accountId}` } })).body
+      .items;
+    expect(mine[0]?.key).to.equal('games.savesBytesPerAccount');
+    expect(mine.every(({ by }) => by?.userId === admin.accountId)).to.equal(true);
+  });
+});
