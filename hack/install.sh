@@ -104,27 +104,30 @@ install_for_cluster() {
 prepare_for_cluster() {
   install_for_cluster && "$root/hack/cluster" build || return 1
   local tool
-  for tool in minio helm; do go_tool "$tool" >/dev/null || return 1; done
+  for tool in minio helm kstatus; do go_tool "$tool" >/dev/null || return 1; done
 }
 
 # Programs of Go modules that tests use, built once: the path of the one that is named.
 go_tool() {
-  local module
+  local module= source= version
   case $1 in
     minio) module=github.com/minio/minio@v0.0.0-20260212201848-7aac2a2c5b7c ;; # the last of the module, as of this writing
     helm) module=helm.sh/helm/v3/cmd/helm@v3.22.0 ;;
+    kstatus) source=$root/test/cluster/kstatus ;;
     *) die "no Go program called $1 is known here" ;;
   esac
-  local home=$cache/go/$1-${module##*@}
+  if [ -n "$source" ]; then version=$(cat "$source"/{main.go,go.mod,go.sum} | sha256sum | cut -c1-16); else version=${module##*@}; fi
+  local home=$cache/go/$1-$version
   if [ ! -x "$home/$1" ]; then
     note "Building $1 from its module …"
     mkdir -p "$home"
     (
       flock 9
       [ -x "$home/$1" ] && exit
-      CGO_ENABLED=0 GOBIN=$home/new nice go install -trimpath -ldflags '-s -w' "$module" >&2 && mv "$home/new/$1" "$home/$1"
+      [ -z "$source" ] || cd "$source"
+      CGO_ENABLED=0 GOBIN=$home/new nice go install -trimpath -ldflags '-s -w' "${module:-.}" >&2 && mv "$home/new/$1" "$home/$1"
     ) 9>"$home/lock"
-    [ -x "$home/$1" ] || die "go install $module failed"
+    [ -x "$home/$1" ] || die "go install ${module:-$source} failed"
   fi
   echo "$home/$1"
 }

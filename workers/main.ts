@@ -1,5 +1,5 @@
 import { readConfig } from '#platform/config.ts';
-import { connectDatabase } from '#platform/db.ts';
+import { connectDatabase, databaseUp } from '#platform/db.ts';
 import { createLog } from '#platform/log.ts';
 import { serveMetrics } from '#platform/metrics.ts';
 import { connectObjects } from '#platform/objects.ts';
@@ -18,6 +18,7 @@ const db = connectDatabase(config.databaseUrl, log, { max: 10, name: config.pod,
 const redis = connectRedis(config.redisUrl, log);
 const objects = connectObjects(config.objectsUrl);
 const settings = createSettings({ config, db, redis, log });
+await databaseUp(db);
 await settings.reload();
 const stopping = new AbortController();
 const deps = { config, db, redis, objects, settings, log };

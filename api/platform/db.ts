@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
 import type { Log } from './log.ts';
@@ -162,7 +163,9 @@ export function gathered<Row extends object>(statement: { name: string; text: st
 }
 
 const LOST = new Set(['57P01', '57P02', '57P03', '08000', '08003', '08006', '08001', '08004', '53300', '25006']);
-const SOCKET = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH']);
+const SOCKET = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
+]);
 
 /** True when the database was away, not the statement wrong: answered 503 and worth another try. */
 export function databaseAway(error: unknown): boolean {
@@ -172,6 +175,20 @@ export function databaseAway(error: unknown): boolean {
   return /Connection terminated|Timeout acquiring a connection|timeout expired|Unable to acquire a connection/.test(
     error.message,
   );
+}
+
+/** Waits while it starts; throws what it says when it is not up after a minute. */
+export async function databaseUp(db: Db, withinMs = 60_000): Promise<void> {
+  const end = Date.now() + withinMs;
+  for (;;) {
+    try {
+      await db.raw('select 1');
+      return;
+    } catch (error) {
+      if (!databaseAway(error) || Date.now() > end) throw error;
+      await sleep(500);
+    }
+  }
 }
 
 /** Breach of the unique index `constraint`. */

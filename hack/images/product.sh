@@ -3,7 +3,7 @@ product=$root/hack/images/product.json
 # said EXPRESSION: of the description, as `p`.
 said() { node -p "const p = require('$product'); $1"; }
 
-product_programs() { readlink -f "$(command -v node)"; command -v ffmpeg; command -v ffprobe; command -v prlimit; }
+product_programs() { readlink -f "$(command -v node)"; for word in ffmpeg ffprobe prlimit nice setpriv unshare; do command -v "$word"; done; }
 
 base_layer() {
   local into=$1 programs

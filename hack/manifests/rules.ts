@@ -10,19 +10,20 @@ const WATCHED = ['list', 'watch'];
 /** Server-side apply makes with `create` and `patch`; a prune looks at the object itself before it deletes. */
 const OWNED = ['get', 'list', 'watch', 'create', 'patch', 'delete'];
 
+/** What is never pruned: it goes with its owner, or stays. */
+const KEPT = ['list', 'watch', 'create', 'patch'];
+
 /** In the namespaces that are watched. */
 export const rules: readonly Rule[] = [
-  {
-    apiGroups: ['foyer.media'],
-    resources: ['mediaservers', 'libraries', 'tunerdevices'],
-    verbs: [...WATCHED, 'patch'],
-  },
+  { apiGroups: ['foyer.media'], resources: ['mediaservers'], verbs: WATCHED },
+  { apiGroups: ['foyer.media'], resources: ['libraries', 'tunerdevices'], verbs: [...WATCHED, 'patch'] }, // finalizers
   {
     apiGroups: ['foyer.media'],
     resources: ['mediaservers/status', 'libraries/status', 'tunerdevices/status'],
     verbs: ['patch'],
   },
-  { apiGroups: [''], resources: ['configmaps', 'secrets', 'serviceaccounts', 'services'], verbs: OWNED },
+  { apiGroups: [''], resources: ['configmaps', 'secrets', 'services'], verbs: OWNED },
+  { apiGroups: [''], resources: ['serviceaccounts'], verbs: KEPT },
   { apiGroups: [''], resources: ['persistentvolumeclaims', 'pods'], verbs: WATCHED },
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
   { apiGroups: ['apps'], resources: ['deployments', 'statefulsets'], verbs: OWNED },
@@ -33,7 +34,7 @@ export const rules: readonly Rule[] = [
   // Where their definitions are installed, and a resource asks for them:
   { apiGroups: ['gateway.networking.k8s.io'], resources: ['httproutes'], verbs: OWNED },
   { apiGroups: ['monitoring.coreos.com'], resources: ['prometheusrules', 'servicemonitors'], verbs: OWNED },
-  { apiGroups: ['postgresql.cnpg.io'], resources: ['clusters'], verbs: OWNED },
+  { apiGroups: ['postgresql.cnpg.io'], resources: ['clusters'], verbs: KEPT },
 ];
 
 /** In the operator's own namespace: who leads. */

@@ -30,6 +30,8 @@ export interface ServerLibrary {
   settings: Record<string, unknown>;
   access?: Record<string, unknown>;
   managedBy?: ManagedBy | null;
+  /** What the resource said when it was last sent. */
+  managedFields?: string[];
   itemCounts: Record<string, number>;
   sizeBytes: number;
   lastScan?: { state: string; finishedAt?: string | null; added: number; updated: number; missing: number } | null;
@@ -60,9 +62,11 @@ export function libraryBody({ name, spec }: Library, context: Pick<LibraryContex
   };
 }
 
+const SETTING = 'settings.';
+
 /** What people can then not change, as the API spells it. */
-function fieldsOf({ settings, ...body }: Body): string[] {
-  return [...Object.keys(body), ...Object.keys(settings ?? {}).map((key) => `settings.${key}`)].sort();
+function fieldsOf({ settings, managedBy: _by, managedFields: _fields, ...body }: Body): string[] {
+  return [...Object.keys(body), ...Object.keys(settings ?? {}).map((key) => `${SETTING}${key}`)].sort();
 }
 
 /** Inside the storage, without a slash at either end. */
@@ -72,6 +76,19 @@ const inner = (path: string): string => path.split('/').filter(Boolean).join('/'
 export function differences(body: Body, library: ServerLibrary): Body {
   const changed = Object.entries(body).filter(([key, wanted]) => !holds(wanted, member(library, key)));
   return Object.fromEntries(changed);
+}
+
+/** What the resource said once and says no longer goes back to its default; what people set is not touched. */
+function withDefaults(body: Body, { managedFields = [] }: ServerLibrary): Body {
+  const gone = managedFields.filter((field) => !fieldsOf(body).includes(field));
+  const settings = gone
+    .filter((field) => field.startsWith(SETTING))
+    .map((field) => [field.slice(SETTING.length), null]);
+  return {
+    ...body,
+    ...(settings.length > 0 && { settings: { ...(body.settings as Body), ...Object.fromEntries(settings) } }),
+    ...(gone.includes('access') && { access: { everyone: true, roles: [], accountIds: [] } }),
+  };
 }
 
 const member = (value: unknown, key: string): unknown => (value as Body | null | undefined)?.[key];
@@ -130,7 +147,7 @@ async function sync(library: Library, { libraryId }: LibraryStatus, context: Lib
   if (!found || found.status === 404) return create({ ...body, type: library.spec.type }, context);
   if (found.status !== 200) return { library: undefined, answer: found };
   const there = found.body as ServerLibrary;
-  const change = differences(body, there);
+  const change = differences(withDefaults(body, there), there);
   if (Object.keys(change).length === 0) return { library: there, answer: found };
   const sent = { ...change, ...('folders' in change && { confirmRemoval: true }) };
   const answer = await context.ask('PATCH', `/libraries/${there.id}`, sent);

@@ -20,6 +20,7 @@ import { type Release, releaseObject, withReplicas } from './release.ts';
 import { deployments, type RollOut, rollOut } from './roll-out.ts';
 import { childOf, childrenOf, type Seen } from './seen.ts';
 import type { Server } from './server.ts';
+import { managedIn, nothingElseRuns, withStores } from './stores-in-use.ts';
 
 export interface Tools {
   images: DefaultImages;
@@ -63,6 +64,8 @@ export function planServer(server: Server, seen: Seen, tools: Tools): Plan {
 
 interface Base {
   context: Context;
+  /** The same with the managed stores that the spec no longer has, and that pods still use. */
+  stores: Context;
   claim: boolean;
   recovery: Recovery;
   /** Made once. */
@@ -73,9 +76,10 @@ interface Base {
 }
 
 function baseOf(server: Server, seen: Seen, { images, fresh, valid }: Tools & { valid: boolean }): Base {
-  const claim = wantsClaim(server, seen);
+  const claim = wantsClaim(server, seen, valid);
   const rotatedFor = seen.notes.get(nameOf(server, 'operator-key'))?.[ROTATION];
-  const made = secretsMadeOnce(server, { seen: seen.secrets, rotatedFor, claim, fresh });
+  const holding = withStores(server, seen.release?.managed);
+  const made = secretsMadeOnce(holding, { seen: seen.secrets, rotatedFor, claim, fresh });
   const recovery = recoveryOf(server, seen, fresh);
   const secrets = merged(seen.secrets, [...made, ...recovery.secrets]);
   const environment = valid ? environmentSecret(server, secrets) : undefined;
@@ -87,7 +91,9 @@ function baseOf(server: Server, seen: Seen, { images, fresh, valid }: Tools & { 
     volumes: volumesOf(server, seen),
     claimSha256: claimSha256(server, secrets, seen.release),
   };
-  return { context, claim, recovery, made, environment, owner: valid ? ownerSecret(server, secrets) : undefined };
+  const stores = { ...context, server: holding, images: imagesOf(holding.spec, images) };
+  const owner = valid ? ownerSecret(server, secrets) : undefined;
+  return { context, stores, claim, recovery, made, environment, owner };
 }
 
 interface Rolled {
@@ -97,17 +103,19 @@ interface Rolled {
   pool: Pool | undefined;
 }
 
-function rolledOf({ context, environment, recovery }: Base, seen: Seen): Rolled {
+function rolledOf({ context, stores, environment, recovery }: Base, seen: Seen): Rolled {
   const next = environment && rollOut(context, seen);
   const release = next?.ready ? next.release : held(seen.release, context);
   if (!release) return { next, release, pool: undefined };
   const pool = poolOf(context.server, seen, { template: release.transcode, templates: release.templates });
-  return { next, release: { ...release, templates: pool.templates, ...recovery.mark }, pool };
+  const over = next?.ready === true && nothingElseRuns(next.release, seen);
+  const managed = managedIn((over ? context : stores).server);
+  return { next, release: { ...release, managed, templates: pool.templates, ...recovery.mark }, pool };
 }
 
 /** In the order in which they are written: what others need comes first. */
 function objectsOf(base: Base, { next, release, pool }: Rolled, seen: Seen): KubeObject[] {
-  const { context, environment, owner, recovery } = base;
+  const { context, stores, environment, owner, recovery } = base;
   const { server } = context;
   return [
     serviceAccount(server),
@@ -116,10 +124,10 @@ function objectsOf(base: Base, { next, release, pool }: Rolled, seen: Seen): Kub
     ...(environment ? [environment] : []),
     ...(owner ? [owner] : keptOwner(server, seen)),
     ...environmentsInUse(server, seen, environment?.metadata.name),
-    ...managedStores(context),
+    ...managedStores(stores),
     ...(seen.served.has('Cluster') ? cloudNativePGCluster(context) : []),
     apiService(server),
-    ...around(context, seen),
+    ...around(stores, seen),
     ...(next ? jobsOf(base, next) : []),
     ...(release ? [releaseObject(server, release), ...release.deployments] : []),
     ...(pool?.jobs ?? []),
@@ -145,9 +153,11 @@ function around(context: Context, { served }: Seen): KubeObject[] {
 }
 
 /** Until somebody owns the server; while nobody knows, what there is stays. */
-function wantsClaim(server: Server, { api, secrets, release }: Seen): boolean {
-  if (server.spec.ownerSecretRef || api.setupComplete === true) return false;
-  return api.setupComplete === false || release === undefined || secrets.has(nameOf(server, 'claim'));
+function wantsClaim(server: Server, { api, secrets, release }: Seen, valid: boolean): boolean {
+  if (api.setupComplete === true) return false;
+  const there = secrets.has(nameOf(server, 'claim'));
+  if (server.spec.ownerSecretRef) return there && !valid;
+  return api.setupComplete === false || release === undefined || there;
 }
 
 /** Once the code is gone its hash stays, so that its going is no other migration. */

@@ -2,9 +2,18 @@
 // built objects, word for word, so that drift is put right and another operator version changes nothing meanwhile.
 import { z } from 'zod';
 import type { KubeObject } from '../runtime/kube.ts';
+import type { MediaServerSpec } from '../schemas/media-server.ts';
 import { metaOf } from './desired/meta.ts';
 import type { TranscodeTemplates } from './desired/transcode.ts';
 import type { Server } from './server.ts';
+
+/** As the spec has them. */
+export type ManagedStores = Partial<{
+  postgres: NonNullable<Spec['postgres']['managed']>;
+  redis: NonNullable<Spec['redis']['managed']>;
+  objects: NonNullable<Spec['objects']['managed']>;
+}>;
+type Spec = MediaServerSpec;
 
 const Release = z.object({
   /** Of the expand Job that it waited for. */
@@ -17,6 +26,8 @@ const Release = z.object({
   transcode: z.string(),
   /** By their hash: those in force, and older ones of Jobs that still run. */
   templates: z.record(z.string(), z.custom<TranscodeTemplates>()),
+  /** Managed stores that pods use which may still run, by their name in the spec. */
+  managed: z.custom<ManagedStores>().optional(),
   /** The value of foyer.media/owner-recovery that was answered, as a hash. */
   recovered: z.string().optional(),
 });

@@ -83,7 +83,7 @@ export function planPool(spec: Transcode, seen: PoolSeen): PoolPlan {
   ]);
   const staying = pool.live.filter(({ name }) => !end.has(name));
   const current = staying.filter(({ template }) => template === seen.template).length;
-  const room = spec.max - pool.live.length + pool.starved.length; // the starved never held anything
+  const room = spec.max + surge(pool) - pool.live.length + pool.starved.length; // the starved never held anything
   const count = Math.max(0, Math.min(wanted - current, room));
   const make = newJobs(count, { spec, taken: seen.jobs.map(({ index }) => index), cpu: fellBackNow(pool, seen.now) });
   return { make, end: [...end], recheckMs: settled(pool) ? LOOK_MS : LOOK_SOON_MS };
@@ -130,24 +130,42 @@ function retried({ accelerator }: Transcode, { live, workerOf }: Pool, now: Date
   return idle ? [idle.name] : [];
 }
 
-/** Idle ones over what is wanted, those on the CPU and the newest first. */
-function surplus({ idleSeconds, max }: Transcode, { live, demand, workerOf }: Pool, wanted: number): string[] {
+/** Idle ones over what is wanted: those of an older release, those on the CPU and the newest first. */
+function surplus(
+  { idleSeconds, max }: Transcode,
+  { live, demand, template, workerOf }: Pool,
+  wanted: number,
+): string[] {
   if (!demand || live.length <= wanted) return [];
   const least = max === 0 ? 0 : idleSeconds;
   const idle = live.filter((job) => {
     const worker = workerOf(job);
     return worker?.used === 0 && worker.idleSeconds >= least;
   });
-  const order = idle.sort((a, b) => Number(b.fallback) - Number(a.fallback) || b.index - a.index);
+  const rank = (job: PoolJob) => 2 * Number(job.template !== template) + Number(job.fallback);
+  const order = idle.sort((a, b) => rank(b) - rank(a) || b.index - a.index);
   return order.slice(0, live.length - wanted).map(({ name }) => name);
 }
 
-/** One at a time, once those that replace it work, or when there is no room for them before. */
+const isOld = ({ template }: PoolJob, pool: Pool): boolean => template !== pool.template;
+
+const isBlocked = ({ pod }: PoolJob): boolean => pod?.unschedulable !== undefined;
+
+/** During a roll-out there may be one more than `max`: the new one works before an old one ends. No second one beside one that no node takes. */
+function surge(pool: Pool): number {
+  const current = pool.live.filter((job) => !isOld(job, pool));
+  return pool.live.length > current.length && !current.some(isBlocked) ? 1 : 0;
+}
+
+/** One at a time, once those that replace it work; before that only one, where it may hold what the new one waits for. */
 function outdated({ max }: Transcode, pool: Pool, wanted: number): string[] {
-  const old = pool.live.filter(({ template }) => template !== pool.template);
-  const current = pool.live.filter(({ template }) => template === pool.template);
-  const replaced = current.length >= wanted && current.every((job) => pool.workerOf(job));
-  if (old.length === 0 || !(replaced || pool.live.length >= max)) return [];
+  const old = pool.live.filter((job) => isOld(job, pool));
+  const current = pool.live.filter((job) => !isOld(job, pool));
+  const crowded = pool.live.length > max;
+  const working = current.length > 0 && current.every((job) => pool.workerOf(job));
+  const replaced = working && (current.length >= wanted || crowded);
+  const inTheWay = crowded && current.some(isBlocked);
+  if (!(replaced || inTheWay || wanted === 0)) return [];
   const load = (job: PoolJob) => pool.workerOf(job)?.used ?? 0;
   const [next] = old.sort((a, b) => load(a) - load(b));
   return next ? [next.name] : [];

@@ -91,8 +91,9 @@ export const TunerDeviceSpec = z.strictObject({
             .describe('A claim.'),
         }),
       )
-        .prefault({ emptyDir: {} })
-        .describe('Where the buffer lies; exactly one of emptyDir, persistentVolumeClaim.'),
+        // No default of the schema: what the API server had filled in would stay beside the other one when that is applied.
+        .optional()
+        .describe('Where the buffer lies; exactly one of emptyDir, persistentVolumeClaim. Default: emptyDir.'),
     })
     .prefault({})
     .describe('Rewinding live television.'),

@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const TIMEOUT_MS = 10_000;
+/** A server may name many faults. */
+const MESSAGE_MAX = 2000;
 
 export interface Answer {
   status: number;
@@ -37,12 +39,19 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** `409 CONFLICT duplicate-name: A library of that name exists already`, for a condition. */
+interface Refused {
+  code?: string;
+  message?: string;
+  details?: { reason?: string; issues?: { path: (string | number)[]; message: string }[] };
+}
+
+/** `409 CONFLICT duplicate-name: A library of that name exists already (body.name: taken)`, for a condition. */
 export function refusalText({ status, body }: Answer): string {
-  const error = (body as { error?: { code?: string; message?: string; details?: { reason?: string } } } | undefined)
-    ?.error;
-  const words = [String(status), error?.code, error?.details?.reason].filter(Boolean).join(' ');
-  return error?.message ? `${words}: ${error.message}` : words;
+  const { code, message, details = {} } = (body as { error?: Refused } | undefined)?.error ?? {};
+  const words = [String(status), code, details.reason].filter(Boolean).join(' ');
+  const issues = (details.issues ?? []).map(({ path, message: said }) => `${path.join('.')}: ${said}`);
+  const where = issues.length > 0 ? ` (${issues.join('; ')})` : '';
+  return `${message ? `${words}: ${message}` : words}${where}`.slice(0, MESSAGE_MAX);
 }
 
 /** True when anything answers HTTP there: the event loop of the process turns. */

@@ -146,7 +146,7 @@ export function urlRefs({ source, guide }: TunerDeviceSpec) {
 }
 
 function storage({ spec, server }: Tuner): { volumes: object[]; mounts: object[] } {
-  const { emptyDir, persistentVolumeClaim } = spec.timeshift.storage;
+  const { emptyDir, persistentVolumeClaim } = spec.timeshift.storage ?? {};
   const source = persistentVolumeClaim ? { persistentVolumeClaim } : { emptyDir: defined(emptyDir ?? {}) };
   const media = server.spec.media.filter(({ name }) => name === spec.recordings?.media);
   const recordings = { ...server.spec, media };

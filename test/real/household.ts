@@ -80,11 +80,18 @@ async function stopOperator(operator: ChildProcess, folder: string): Promise<voi
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function setUp(url: string, code: string): Promise<Record<string, string>> {
-  const person = { username: 'ana', password: 'a good long one' };
+const person = { username: 'ana', password: 'a good long one' };
+
+/** Makes the owner by the claim code; the headers of a sign-in. */
+export async function setUp(url: string, code: string): Promise<Record<string, string>> {
   const claimed = await clientFor(url, {}).claimServer({ body: { code } });
   const ticket = clientFor(url, { authorization: `Bearer ${claimed.body.ticket}` });
   await ticket.completeSetup({ body: person });
-  const signedIn = await clientFor(url, { 'x-client-id': 'real-test-household' }).login({ body: person });
-  return { authorization: `Bearer ${signedIn.body.accessToken}`, 'x-client-id': 'real-test-household' };
+  return signIn(url, 'real-test-household');
+}
+
+/** The owner on a device of its own; each plays one thing at a time. */
+export async function signIn(url: string, device: string): Promise<Record<string, string>> {
+  const signedIn = await clientFor(url, { 'x-client-id': device }).login({ body: person });
+  return { authorization: `Bearer ${signedIn.body.accessToken}`, 'x-client-id': device };
 }

@@ -24,6 +24,8 @@ export const SOFTWARE: Encoder = {
 
 /** A card's parameter sets differ from the software's: each keyframe brings its own, so that one may take over. */
 const IN_BAND = ['-bsf:v', 'dump_extra=freq=keyframe'];
+/** A machine that has other things to do takes its time. */
+const TRIAL_MS = 20_000;
 const RENDER_NODE = '/dev/dri/renderD128';
 
 const CARDS: readonly Encoder[] = [
@@ -53,13 +55,18 @@ const CARDS: readonly Encoder[] = [
   },
 ];
 
-/** The first card that really encodes a few frames, else software. `wish` is the setting `transcode.hardware`. */
+/**
+ * The first card that really encodes a few frames, else software. `wish` is the setting `transcode.hardware`.
+ * Throws where software does not encode either: a worker that would fail each session must not take any.
+ */
 export async function chooseEncoder(wish: string, log: Log): Promise<Encoder> {
   for (const card of CARDS.filter((one) => wish === 'auto' || wish === one.name)) {
     const words = await tryEncoder(card);
     if (words === undefined) return card;
     log.debug({ encoder: card.name, words }, 'encoder does not work here');
   }
+  const words = await tryEncoder(SOFTWARE);
+  if (words !== undefined) throw new Error(`nothing encodes here: ${words}`);
   return SOFTWARE;
 }
 
@@ -70,7 +77,7 @@ export async function tryEncoder(encoder: Encoder): Promise<string | undefined> 
   const input = { file: 'testsrc2=s=320x240:r=25:d=1', options: ['-f', 'lavfi'] };
   const command = { inputs: [input], outputs: [{ target: 'pipe:1', options, rendition: 'v0' }] };
   const child = await startFfmpeg(ffmpegArguments(command, encoder.device), { outputs: 1, gpu: true });
-  const timer = setTimeout(() => child.kill(), 10_000);
+  const timer = setTimeout(() => child.kill(), TRIAL_MS);
   for (const output of child.outputs) output.resume();
   const { code, words } = await child.ended;
   clearTimeout(timer);

@@ -58,9 +58,9 @@ function foreignPorts({ server, secrets }: Context): number[] {
   const { postgres, redis, objects } = server.spec;
   const at = ({ name, key }: { name: string; key: string }) => portOf(secrets.get(name)?.[key]);
   const ports = [
-    ...(postgres.managed ? [] : at(databaseKey(server))),
-    ...(redis.managed ? [] : at(redisKey(server))),
-    ...(objects.managed ? [] : at({ name: objectsSecret(server), key: 'endpoint' })),
+    ...(postgres.secretRef || postgres.cloudNativePG ? at(databaseKey(server)) : []),
+    ...(redis.secretRef ? at(redisKey(server)) : []),
+    ...(objects.secretRef ? at({ name: objectsSecret(server), key: 'endpoint' }) : []),
   ];
   return [...new Set(ports)].sort((a, b) => a - b);
 }

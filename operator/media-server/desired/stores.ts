@@ -95,7 +95,7 @@ function template(context: Context, store: Store): object {
   };
 }
 
-/** Behind a headless Service: clients connect to the pod itself. */
+/** Behind an address that stays: the name of a headless Service is gone for as long as its only pod is. */
 function storeObjects(context: Context, wanted: Store): KubeObject[] {
   const { server, volumes } = context;
   const { name } = wanted;
@@ -108,7 +108,7 @@ function storeObjects(context: Context, wanted: Store): KubeObject[] {
     kind: 'Service',
     metadata: metaOf(server, part),
     spec: {
-      clusterIP: 'None',
+      type: 'ClusterIP',
       selector: selectorOf(server, name),
       ports: [{ name, port: STORE_PORTS[name], targetPort: name, protocol: 'TCP' }],
     },

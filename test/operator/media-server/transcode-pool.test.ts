@@ -127,12 +127,31 @@ describe('planPool', () => {
     expect(planPool(transcode(), ready).end).to.deep.equal(['home-transcode-1']);
   });
 
-  it('ends the old first where there is no room for both', () => {
-    const plan = planPool(
-      transcode({ max: 1 }),
-      seen({ jobs: [job(0, { template: 'old' })], demand: demand(0, worker(0, 1)) }),
-    );
-    expect(plan).to.deep.include({ make: [], end: ['home-transcode-0'] });
+  it('makes one more than the most, so that somebody works all the time', () => {
+    const old = [job(0, { template: 'old' }), job(1, { template: 'old' })];
+    const full = [worker(0, 3), worker(1, 2)];
+    const begun = planPool(transcode({ max: 2 }), seen({ jobs: old, demand: demand(0, ...full) }));
+    expect(begun).to.deep.include({ make: [{ index: 2, accelerated: false, fallback: false }], end: [] });
+    const starting = planPool(transcode({ max: 2 }), seen({ jobs: [...old, job(2)], demand: demand(0, ...full) }));
+    expect(starting).to.deep.include({ make: [], end: [] });
+    const works = seen({ jobs: [...old, job(2)], demand: demand(0, ...full, worker(2, 0)) });
+    expect(planPool(transcode({ max: 2 }), works)).to.deep.include({ make: [], end: ['home-transcode-1'] });
+    const handedOver = seen({
+      jobs: [job(0, { template: 'old' }), job(2)],
+      demand: demand(0, worker(0, 3), worker(2, 2)),
+    });
+    expect(indexes(planPool(transcode({ max: 2 }), handedOver).make)).to.deep.equal([1]);
+  });
+
+  it('gives up one old worker, and no more, for a new one that no node takes', () => {
+    const pod = { name: 'pod-2', createdAt: ago(3), unschedulable: 'Insufficient nvidia.com/gpu' };
+    const blocked = job(2, { accelerated: true, pod });
+    const [first, second] = [0, 1].map((index) => job(index, { template: 'old', accelerated: true }));
+    const spec = transcode({ ...gpu, max: 2 });
+    const crowd = seen({ jobs: [first, second, blocked] as PoolJob[], demand: demand(0, worker(0, 3), worker(1, 1)) });
+    expect(planPool(spec, crowd)).to.deep.include({ make: [], end: ['home-transcode-1'] });
+    const given = seen({ jobs: [first, blocked] as PoolJob[], demand: demand(0, worker(0, 3)) });
+    expect(planPool(spec, given)).to.deep.include({ make: [], end: [] });
   });
 
   it('uses no number twice while a Job of that number still ends', () => {
