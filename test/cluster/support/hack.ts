@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /** The path of a program that hack/install.sh builds from its Go module, built where it is not there yet. */
-export async function goTool(name: 'helm' | 'minio'): Promise<string> {
+export async function goTool(name: 'helm' | 'minio' | 'kstatus'): Promise<string> {
   const script = `root=$PWD; . hack/install.sh; go_tool ${name}`;
   return (await run('bash', ['-c', script])).stdout.trim();
 }

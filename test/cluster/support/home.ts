@@ -143,6 +143,23 @@ export class Home {
     return { url: this.url, headers: await signIn(this.url, `cluster-${device}`) };
   }
 
+  /** For a test that failed: the pods, the conditions and what was said last. */
+  async tell(): Promise<void> {
+    const here = ['-n', this.namespace];
+    const words = [
+      ['get', 'pods,jobs', '-o', 'wide'],
+      [
+        'get',
+        'mediaserver',
+        'home',
+        '-o',
+        'jsonpath={range .status.conditions[*]}{.type} {.status} {.reason} {.message}{"\\n"}{end}',
+      ],
+      ['logs', '-l', 'app.kubernetes.io/name in (foyer, foyer-operator)', '--tail=15', '--prefix'],
+    ];
+    for (const asked of words) process.stderr.write(`${(await this.kubectl.ask([...asked, ...here])).out}\n`);
+  }
+
   async remove(): Promise<void> {
     await this.kubectl.ask([
       'delete',

@@ -35,7 +35,7 @@ export interface Started {
   asAdmin?: boolean;
 }
 
-interface Addresses {
+export interface Addresses {
   api: string;
   metrics: string;
   tuner: string;
@@ -64,6 +64,12 @@ async function kubeconfigFor({ kubectl, kubeconfig }: Cluster, namespace: string
   return file;
 }
 
+/** None outlives the tests, whatever becomes of those. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 export class OperatorProcess {
   readonly #child: ChildProcess;
   readonly lines: LogLine[] = [];
@@ -72,7 +78,8 @@ export class OperatorProcess {
 
   private constructor(child: ChildProcess) {
     this.#child = child;
-    this.#exited = once(child, 'close');
+    running.add(child);
+    this.#exited = once(child, 'close').finally(() => running.delete(child));
     if (child.stdout) createInterface(child.stdout).on('line', (line) => this.#take(line));
     child.stderr?.on('data', (part: Buffer) => {
       this.#errors += part.toString();

@@ -1,8 +1,10 @@
 // A real operator process over namespaces of a control plane, with all that it talks to: one real API for every server, what the
 // pods of servers and tuners would tell, and a node that says that pods run.
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { mediaRoots } from '#operator/media-server/desired/media.ts';
 import { Credentials } from '#operator/runtime/credentials.ts';
 import { newMetrics } from '#operator/runtime/metrics.ts';
@@ -12,12 +14,12 @@ import { type Api, startApi } from '#support/api.ts';
 import { temporaryFolder } from '#support/stores.ts';
 import { type Cluster, controlPlane } from './cluster.ts';
 import { HollowNode } from './hollow-node.ts';
-import { accountFor, OperatorProcess, type Started } from './operator-process.ts';
+import { type Addresses, accountFor, OperatorProcess, type Started } from './operator-process.ts';
 import { library, mediaServer, type Resource, tunerDevice } from './specs.ts';
 import { until } from './until.ts';
 
 /** Of the key ring that every server on the stage is given, so that one API has the storages of all. */
-const SERVER_ID = '01900000-0000-7000-8000-00000000000a';
+export const SERVER_ID = '01900000-0000-7000-8000-00000000000a';
 const MEDIA = ['films', 'recordings'];
 
 export const claimOf = (name: string, namespace: string): object => ({
@@ -58,7 +60,7 @@ export const tunerOnStage = (name: string, server: string, spec: object = {}): R
 
 interface RunningPod {
   metadata: { name: string; deletionTimestamp?: string };
-  status?: { phase?: string };
+  status?: { phase?: string; startTime?: string };
 }
 
 export class Stage {
@@ -71,6 +73,7 @@ export class Stage {
   tuner: Record<string, unknown> = { reachable: true, message: '', recording: false, channels: 30 };
   readonly hollow: HollowNode;
   readonly #pods: Server;
+  readonly #media = new Map<string, string>();
   readonly #namespaces: string[] = [];
   readonly #operators: OperatorProcess[] = [];
   #cordoned: string[] = [];
@@ -96,6 +99,7 @@ export class Stage {
     const roots = mediaRoots(MediaServerSpec.parse(serverOnStage('any').spec), SERVER_ID);
     const paths = roots.map((root) => ({ ...root, path: temporaryFolder(root.name) }));
     const stage = new Stage(cluster, await startApi({ FOYER_MEDIA_ROOTS: JSON.stringify(paths) }));
+    for (const { name, path } of paths) stage.#media.set(name, path);
     stage.#pods.listen(0, '127.0.0.1');
     await once(stage.#pods, 'listening');
     await stage.#cordon();
@@ -117,11 +121,20 @@ export class Stage {
     return namespace;
   }
 
-  async operator(namespace: string, how: Started = {}): Promise<OperatorProcess> {
+  /** An empty folder of a media entry, as libraries want it to be there. */
+  folder(media: string, path: string): void {
+    mkdirSync(join(this.#media.get(media) ?? '', path), { recursive: true });
+  }
+
+  /** Patterns, as the operator takes them. */
+  get addresses(): Addresses {
     const { port } = this.#pods.address() as AddressInfo;
     const pods = `http://127.0.0.1:${port}`;
-    const addresses = { api: this.api.url, metrics: `${pods}/metrics/{namespace}/{name}`, tuner: `${pods}/tuner` };
-    const operator = await OperatorProcess.start(this.cluster, namespace, { addresses, ...how });
+    return { api: this.api.url, metrics: `${pods}/metrics/{namespace}/{name}`, tuner: `${pods}/tuner` };
+  }
+
+  async operator(namespace: string, how: Started = {}): Promise<OperatorProcess> {
+    const operator = await OperatorProcess.start(this.cluster, namespace, { addresses: this.addresses, ...how });
     this.#operators.push(operator);
     return operator;
   }
@@ -162,13 +175,16 @@ export class Stage {
     const path = `/api/v1/namespaces/${namespace}/pods`;
     const { items } = await this.rest.read<{ items: RunningPod[] }>({ method: 'GET', path, query: { labelSelector } });
     const running = items.filter(({ metadata, status }) => status?.phase === 'Running' && !metadata.deletionTimestamp);
-    const workers = running.map(({ metadata }) => `{pod="${metadata.name}",encoder="libx264",gpu="false"}`);
-    const counts = [`waiting ${this.waiting}`, 'sessions 0', `workers ${workers.length}`];
-    const told = workers.flatMap((labels) => [
-      `worker_slots${labels} 3`,
-      `worker_sessions${labels} 0`,
-      `worker_idle_seconds${labels} 100000`,
-    ]);
+    const counts = [`waiting ${this.waiting}`, 'sessions 0', `workers ${running.length}`];
+    const told = running.flatMap(({ metadata, status }) => {
+      const labels = `{pod="${metadata.name}",encoder="libx264",gpu="false"}`;
+      const idle = (Date.now() - Date.parse(status?.startTime ?? '')) / 1000;
+      return [
+        `worker_slots${labels} 3`,
+        `worker_sessions${labels} 0`,
+        `worker_idle_seconds${labels} ${Math.floor(idle)}`,
+      ];
+    });
     return [...counts, ...told].map((line) => `foyer_transcode_${line}\n`).join('');
   }
 

@@ -1,0 +1,186 @@
+// The README's two applies on a bare cluster, as a stranger would run them: to a film that plays, and away again.
+import { expect } from 'chai';
+import { stringify } from 'yaml';
+import { GROUP_VERSION, type KubeObject } from '#operator/runtime/kube.ts';
+import type { LibraryStatus } from '#operator/schemas/library.ts';
+import { fixtures } from '../../hack/fixtures/index.ts';
+import { play, spanOf } from '../real/frames.ts';
+import { images, node, UP_MS } from './support/cluster.ts';
+import { fillClaim, Home, INSTALL, inNamespace, READY_MS, SAMPLE } from './support/home.ts';
+import { runPod } from './support/pods.ts';
+import { until } from './support/until.ts';
+
+const NAMESPACE = 'foyer';
+/** What goes when the server goes. */
+const KINDS = [
+  ...['deployments.apps', 'statefulsets.apps', 'jobs.batch', 'services', 'serviceaccounts', 'configmaps', 'secrets'],
+  ...['networkpolicies.networking.k8s.io', 'poddisruptionbudgets.policy', 'pods'],
+];
+
+describe('the quickstart on a bare cluster', function () {
+  this.timeout(READY_MS + 60_000);
+  let home: Home;
+  let film = '';
+  let clip = '';
+  /** Values of Secrets that were made, that stand nowhere else. */
+  let canaries: string[] = [];
+
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed') await home?.tell();
+  });
+  before(async function () {
+    this.timeout(UP_MS);
+    const cluster = await node();
+    await images('product', 'postgres', 'redis', 'minio');
+    const { real } = await fixtures();
+    [film, clip] = [`${real}/video/bikes.mp4`, `${real}/video/bigbuckbunny.mp4`];
+    home = new Home(cluster, NAMESPACE);
+    await cluster.kubectl.run(['delete', 'namespace', NAMESPACE, '--ignore-not-found']);
+    const kinds = ['mediaservers', 'libraries', 'tunerdevices'].map((plural) => `crd/${plural}.foyer.media`);
+    await cluster.kubectl.run(['delete', ...kinds, '--ignore-not-found', '--timeout=60s']); // of tests before
+  });
+  after(() => home?.kubectl.deleteNamespace(NAMESPACE));
+
+  const list = (kind: string): Promise<KubeObject[]> => home.kubectl.list<KubeObject>(kind, NAMESPACE);
+
+  it('is Ready in under three minutes after two applies', async () => {
+    const { kubectl } = home;
+    await kubectl.run(['apply', '--server-side', '-f', INSTALL]);
+    const [claim] = inNamespace(SAMPLE, NAMESPACE);
+    const films = { 'Bikes (2016)/Bikes (2016).mp4': film, 'Big Buck Bunny (2008)/Big Buck Bunny (2008).mp4': clip };
+    if (claim) await fillClaim(kubectl, claim, films);
+    await kubectl.run(['apply', '-f', SAMPLE]);
+    await kubectl.wait(home.named('mediaserver', 'home'), 'condition=Ready', READY_MS / 1000);
+    expect(await home.condition('Ready')).to.equal('True AllReady');
+  });
+
+  it('starts each store once and migrates in one go', async () => {
+    const sets = await list('statefulsets.apps');
+    expect(sets.map(({ metadata }) => [metadata.name, metadata.generation])).to.deep.equal([
+      ['home-objects', 1],
+      ['home-postgres', 1],
+      ['home-redis', 1],
+    ]);
+    const migrations = await until('the contract Job', async () => {
+      const jobs = (await list('jobs.batch')).filter(({ metadata }) => metadata.name.includes('-migrate-'));
+      return jobs.length === 2 && jobs.every(({ status }) => (status as { succeeded?: number }).succeeded) && jobs;
+    });
+    expect(migrations.map(({ status }) => (status as { failed?: number }).failed ?? 0)).to.deep.equal([0, 0]);
+  });
+
+  it('counts the films of the claim in the status of the Library', async () => {
+    const counted = await until('two films', async () => {
+      const found = await home.kubectl.find<{ status?: LibraryStatus }>(home.named('library', 'films'));
+      return found?.status?.items === 2 && found.status;
+    });
+    expect(counted.conditions?.map(({ type, status }) => `${type} ${status}`)).to.include.members([
+      ...['Ready True', 'Synced True', 'FoldersAvailable True', 'Scanned True'],
+    ]);
+    expect(counted.sizeBytes).to.be.greaterThan(1_000_000);
+  });
+
+  it('gets its owner by the code of the claim Secret, which goes then', async () => {
+    const named = (await home.status()).claim?.secretName;
+    expect(named).to.equal('home-claim');
+    canaries = await secretValues();
+    await home.own();
+    await until('no claim', async () => !(await home.kubectl.find(home.named('secret', 'home-claim'))));
+    expect((await home.status()).claim).to.equal(undefined);
+  });
+
+  /** In a pod, through the Service by its name: what ffmpeg made of the film. */
+  async function playInside(name: string, path: string): Promise<string> {
+    const [image = ''] = await images('product');
+    const lines = Object.entries(home.headers).map(([key, value]) => `${key}: ${value}\r\n`);
+    const url = `http://home-api.${NAMESPACE}.svc:8080${path}`;
+    const command = ['ffmpeg', '-nostdin', '-v', 'error', '-headers', lines.join(''), '-i', url];
+    const out = ['-map', '0:v:0', '-vf', 'scale=64:36', '-f', 'framecrc', '-'];
+    return runPod(home.kubectl, { name, namespace: NAMESPACE, image, command: [...command, ...out] });
+  }
+
+  const frames = (text: string): number => text.split('\n').filter((line) => /^\d/.test(line)).length;
+
+  it('plays a film to its end inside the cluster: by Range as it is, and encoded', async () => {
+    const items = await home.films(2);
+    const id = items.find(({ title }) => title === 'Bikes')?.id ?? '';
+    const source = (await play({ url: film })).video;
+    expect(spanOf(source).count).to.be.greaterThan(100);
+    for (const [name, body] of [
+      ['direct', { client: { direct: [{ containers: ['mp4'], video: [{ codec: 'h264' }] }] } }],
+      ['encoded', { client: { builtIn: 'hls' }, allow: { directPlay: false, directStream: false } }],
+    ] as const) {
+      const started = await home.owner.startPlayback({ params: { id }, body: { startMs: 0, ...body } });
+      expect(started.status, JSON.stringify(started.body)).to.equal(201);
+      const { session } = started.body;
+      expect(session.decision.method).to.equal(name === 'direct' ? 'direct_play' : 'transcode');
+      expect(frames(await playInside(name, session.url)), name).to.equal(source.length);
+      await home.owner.endPlaybackSession({ params: { id: session.id } });
+    }
+  });
+
+  it('tells no secret in logs, statuses and Events', async () => {
+    expect(canaries.length).to.be.greaterThan(8);
+    const told = await allThatIsTold();
+    expect(told).to.include('"conditions"').and.include('listening');
+    expect(canaries.filter((canary) => told.includes(canary))).to.deep.equal([]);
+  });
+
+  it('leaves the data and the media when it is deleted, and nothing else', async () => {
+    const { kubectl } = home;
+    await kubectl.run(['delete', '-f', '-'], deletable());
+    const others = async (): Promise<string[]> => {
+      const all = await Promise.all(KINDS.map((kind) => list(kind)));
+      return all
+        .flat()
+        .filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/instance'] === 'home')
+        .map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+        .sort();
+    };
+    await until('an end', async () => (await others()).length <= 3);
+    expect(await others(), 'they open the data that stays').to.deep.equal([
+      ...['Secret home-keys', 'Secret home-objects', 'Secret home-postgres'],
+    ]);
+    const claims = (await list('persistentvolumeclaims')).map(({ metadata }) => metadata.name).sort();
+    expect(claims).to.deep.equal(['data-home-objects-0', 'data-home-postgres-0', 'films']);
+    const [image = ''] = await images('product');
+    const count = "console.log(require('node:fs').readdirSync('/media').length)";
+    const options = { name: 'look', namespace: NAMESPACE, image, args: ['-e', count], mounts: { '/media': 'films' } };
+    expect((await runPod(kubectl, options)).trim()).to.equal('2');
+  });
+
+  /** The server and its library: what a person deletes who keeps the media. */
+  const deletable = (): string =>
+    inNamespace(SAMPLE, NAMESPACE)
+      .filter(({ apiVersion }) => apiVersion === GROUP_VERSION)
+      .map((object) => stringify(object))
+      .join('---\n');
+
+  /** Long random values of every Secret of the server. */
+  async function secretValues(): Promise<string[]> {
+    const secrets = await list('secrets');
+    const texts = secrets.flatMap(({ data }) =>
+      Object.values((data ?? {}) as Record<string, string>).map((text) => Buffer.from(text, 'base64').toString()),
+    );
+    const inner = texts.flatMap((text) => (text.startsWith('{') ? leaves(JSON.parse(text)) : [text]));
+    const known = inner.filter((text) => text.length >= 20 && !text.startsWith('http'));
+    return [...new Set(known)].filter((text) => !PUBLIC.test(text));
+  }
+
+  async function allThatIsTold(): Promise<string> {
+    const pods = (await list('pods')).map(({ metadata }) => metadata.name);
+    const logs = await Promise.all(
+      pods.map(async (name) => (await home.kubectl.ask(['logs', name, '-n', NAMESPACE, '--all-containers'])).out),
+    );
+    const kinds = ['events', 'mediaservers', 'libraries', 'pods', 'jobs.batch', 'configmaps', 'deployments.apps'];
+    const objects = await Promise.all([...kinds, 'statefulsets.apps'].map((kind) => list(kind)));
+    return [...logs, JSON.stringify(objects.flat())].join('\n');
+  }
+});
+
+/** Ids, which are told to everybody. */
+const PUBLIC = /^[0-9a-f]{8}-[0-9a-f]{4}-/;
+
+function leaves(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [];
+}
