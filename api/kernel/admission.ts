@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { type Identified, identify, presented } from './credentials.ts';
-import { deviceFor } from './devices.ts';
+import { deviceOfKey, noteSeen } from './devices.ts';
 import type { Access, Client, Deps, Endpoint } from './endpoint.ts';
 import { ApiError } from './errors.ts';
 import { type Principal, requirePermission } from './principal.ts';
@@ -20,7 +20,7 @@ export async function admit(endpoint: Endpoint, asked: Asked): Promise<Principal
   if (!credential) throw new ApiError('UNAUTHENTICATED', 'Sign in first', {});
   const found = await identify(deps.db, deps.keys, credential);
   await countKey(found, asked);
-  if (!endpoint.anyHour) refuseOutsideHours(found);
+  if (!endpoint.anyHour) refuseOutsideHours(found, deps);
   const cookie = credential.kind === 'token' && credential.cookie;
   refuseForged(endpoint, cookie, client);
   refuseKind(endpoint, found.who, cookie);
@@ -28,12 +28,15 @@ export async function admit(endpoint: Endpoint, asked: Asked): Promise<Principal
   if (found.mustChangePassword && !endpoint.anyHour) {
     throw new ApiError('FORBIDDEN', 'Change the password first', { by: 'password-change' });
   }
-  return found.who.kind === 'key' && client.id ? withDevice(found.who, asked) : found.who;
+  if (!endpoint.anyHour) refuseWithoutSecondFactor(found, deps);
+  const who = found.who.keyId === undefined ? found.who : await withDevice(found.who, found.who.keyId, asked);
+  if (who.deviceId) noteSeen(deps.db, who.deviceId, client.address);
+  return who;
 }
 
 /** A key's requests are told apart by the `X-Client-Id` that came along; a session knows its device. */
-async function withDevice(who: Principal, { client, deps }: Asked): Promise<Principal> {
-  const deviceId = await deviceFor(deps.db, who.accountId, client);
+async function withDevice(who: Principal, keyId: string, { client, deps }: Asked): Promise<Principal> {
+  const deviceId = client.id && (await deviceOfKey(deps.db, { keyId, accountId: who.accountId }, client));
   return deviceId ? { ...who, deviceId } : who;
 }
 
@@ -50,7 +53,17 @@ async function countKey(found: Identified, { ctx, deps, client }: Asked): Promis
     throw new ApiError('RATE_LIMITED', 'The limit of this key is reached', { retryAfterSec: resetSec });
 }
 
-function refuseOutsideHours({ viewingHours, timeZone }: Identified): void {
+/** Accounts of some roles use nothing but Auth until they have a second factor. */
+function refuseWithoutSecondFactor({ who, secondFactor }: Identified, { settings }: Deps): void {
+  if (secondFactor || who.operator) return;
+  const required: readonly string[] = settings.get('auth.twoFactor.requiredRoles');
+  if (required.includes(who.role)) {
+    throw new ApiError('FORBIDDEN', 'Add a second factor first', { by: 'two-factor-setup' });
+  }
+}
+
+function refuseOutsideHours({ viewingHours, timeZone: own }: Identified, { settings }: Deps): void {
+  const timeZone = own ?? settings.get('server.timeZone');
   const now = new Date();
   if (mayWatch(viewingHours, timeZone, now)) return;
   const resumes = resumesAt(viewingHours, timeZone, now);

@@ -3,10 +3,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { type Db, gathered } from '#platform/db.ts';
 import type { Keys } from '#platform/keys.ts';
+import { ACCOUNT_JSON, type AccountRow, principalOfRow } from './account-row.ts';
 import { ApiError } from './errors.ts';
-import { effectivePermissions, type Permission, profilePermissions, type Role } from './permissions.ts';
-import type { AccountLimits, Principal, Sight } from './principal.ts';
-import { effectiveRestrictions, type Restrictions } from './restrictions.ts';
+import type { Permission } from './permissions.ts';
+import type { Principal } from './principal.ts';
 import type { ViewingWindow } from './viewing-hours.ts';
 
 export const ACCESS_SECONDS = 900;
@@ -105,48 +105,16 @@ function invalidToken(): ApiError {
   return new ApiError('AUTH_TOKEN_INVALID', 'The credential is not valid', {});
 }
 
-interface AccountRow {
-  account_id: string;
-  role: Role;
-  own_permissions: Partial<Record<Permission, boolean>>;
-  library_mode: 'default' | 'only';
-  age_limit: number | null;
-  hide_unrated: boolean;
-  viewing_hours: ViewingWindow[];
-  time_zone: string | null;
-  language: string | null;
-  limits: AccountLimits;
-  restrictions: Partial<Restrictions>;
-  must_change_password: boolean;
-  gone: boolean;
-  profile_id: string;
-  main: boolean;
-  profile_limits: {
-    ageLimit?: number;
-    hideUnrated?: boolean;
-    libraryIds?: string[];
-    viewingHours?: ViewingWindow[];
-  } | null;
-  profile_zone: string | null;
-  now_s: number;
-}
-
-const ACCOUNT = `'account_id', a.id, 'role', a.role, 'own_permissions', a.own_permissions, 'library_mode', a.library_mode,
-  'age_limit', a.age_limit, 'hide_unrated', a.hide_unrated, 'viewing_hours', a.viewing_hours, 'time_zone', a.time_zone,
-  'language', a.language, 'limits', a.limits, 'restrictions', a.restrictions, 'must_change_password', a.must_change_password,
-  'gone', a.disabled or coalesce(a.expires_at < now(), false), 'profile_id', p.id, 'main', p.main,
-  'profile_limits', p.limits, 'profile_zone', p.time_zone, 'now_s', extract(epoch from now())::float8`;
-
 const bySession = gathered<SessionRow>({
   name: 'principal-by-session',
-  text: `select s.id as key, json_build_object(${ACCOUNT}, 'session_id', s.id, 'device_id', s.device_id,
+  text: `select s.id as key, json_build_object(${ACCOUNT_JSON}, 'session_id', s.id, 'device_id', s.device_id,
       'confirmed_until', s.confirmed_until, 'ended', s.expires_at < now(), 'device_state', d.state) as row
     from sessions s join accounts a on a.id = s.account_id join profiles p on p.id = s.profile_id
       left join devices d on d.id = s.device_id
     where s.id = any($1::uuid[])`,
 });
 
-const KEY = `json_build_object(${ACCOUNT}, 'key_id', k.id, 'scopes', k.scopes,
+const KEY = `json_build_object(${ACCOUNT_JSON}, 'key_id', k.id, 'scopes', k.scopes,
       'per_minute', k.per_minute, 'operator', k.operator, 'revoked_at', k.revoked_at, 'ended', k.expires_at < now())`;
 
 const byKey = gathered<KeyRow>({
@@ -161,8 +129,11 @@ const byKey = gathered<KeyRow>({
 export interface Identified {
   who: Principal;
   viewingHours: readonly ViewingWindow[];
-  timeZone: string;
+  /** The profile's or account's own; absent is the server's. */
+  timeZone?: string;
   mustChangePassword: boolean;
+  /** The account has TOTP or a passkey. */
+  secondFactor: boolean;
   /** Requests a minute of an API key. */
   perMinute?: number;
 }
@@ -192,11 +163,15 @@ async function identifySession(db: Db, keys: Keys, token: string): Promise<Ident
 
 function bySessionRow(row: SessionRow): Identified {
   return identified(row, {
-    ...base(row),
+    ...principalOfRow(row),
     kind: 'session',
     sessionId: row.session_id,
     ...(row.device_id ? { deviceId: row.device_id } : {}),
     ...(row.confirmed_until ? { confirmedUntil: new Date(row.confirmed_until) } : {}),
+    confirmBy: [
+      ...(row.has_password ? ['password'] : []),
+      ...row.factors.filter((kind) => kind === 'passkey' || kind === 'oidc'),
+    ],
   });
 }
 
@@ -232,7 +207,7 @@ export async function identifyAgain(db: Db, who: Principal): Promise<Identified 
 }
 
 function byKeyRow(row: KeyRow): Identified {
-  const whole = base(row);
+  const whole = principalOfRow(row);
   const scopes = new Set(row.scopes);
   const who: Principal = {
     ...whole,
@@ -245,59 +220,13 @@ function byKeyRow(row: KeyRow): Identified {
   return { ...identified(row, who), perMinute: row.per_minute };
 }
 
-const byAccount = gathered<AccountRow>({
-  name: 'principal-by-account',
-  text: `select a.id::text as key, json_build_object(${ACCOUNT}) as row
-    from accounts a join profiles p on p.account_id = a.id and p.main where a.id = any($1::uuid[])`,
-});
-
-/** An account as it would come with its main profile, for what it may see and do; undefined when there is none. */
-export async function principalOf(db: Db, accountId: string): Promise<Principal | undefined> {
-  const row = await byAccount(db, accountId);
-  return row && base(row);
-}
-
 function identified(row: AccountRow, who: Principal): Identified {
   const ranked = row.role === 'owner' || row.role === 'admin'; // admins and the owner have no hours
   return {
     who,
     viewingHours: ranked && row.main ? [] : (row.profile_limits?.viewingHours ?? (ranked ? [] : row.viewing_hours)),
-    timeZone: row.profile_zone ?? row.time_zone ?? 'UTC',
+    ...(who.timeZone ? { timeZone: who.timeZone } : {}),
     mustChangePassword: row.must_change_password,
-  };
-}
-
-function base(row: AccountRow): Principal {
-  const all = effectivePermissions(row.role, row.own_permissions);
-  const zone = row.profile_zone ?? row.time_zone;
-  return {
-    kind: 'session',
-    accountId: row.account_id,
-    profileId: row.profile_id,
-    mainProfile: row.main,
-    role: row.role,
-    permissions: row.main ? all : new Set([...all].filter((p) => profilePermissions.includes(p))),
-    operator: false,
-    sees: sight(row),
-    limits: row.limits,
-    restrictions: effectiveRestrictions(row.role, row.restrictions),
-    ...(row.language ? { language: row.language } : {}),
-    ...(zone ? { timeZone: zone } : {}),
-  };
-}
-
-/** A profile with limits never sees more than its account: the smaller age, and its libraries among the account's. */
-function sight(row: AccountRow): Sight {
-  const ages = [row.age_limit, row.profile_limits?.ageLimit].filter((age) => age !== null && age !== undefined);
-  const libraries = row.profile_limits?.libraryIds;
-  return {
-    // Who manages libraries sees them all, unless the account is limited to some.
-    all: (row.role === 'owner' || row.role === 'admin') && row.library_mode === 'default',
-    libraries: row.library_mode,
-    role: row.role,
-    accountId: row.account_id,
-    hideUnrated: row.hide_unrated || (row.profile_limits?.hideUnrated ?? false),
-    ...(ages.length > 0 ? { ageLimit: Math.min(...ages) } : {}),
-    ...(libraries ? { profileLibraries: libraries } : {}),
+    secondFactor: row.factors.includes('totp') || row.factors.includes('passkey'),
   };
 }

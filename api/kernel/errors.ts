@@ -33,6 +33,7 @@ export const errorCodes = {
       setting: z.string().optional(),
       header: z.string().optional(),
       methods: z.array(z.string()).optional(),
+      triesLeft: z.int().optional().describe('Of a PIN'),
     }),
   },
   PERMISSION_TIME_RESTRICTED: { status: 403, details: z.object({ resumesAt: z.iso.datetime().nullable() }) },

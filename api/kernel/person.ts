@@ -1,9 +1,6 @@
 import { ApiError } from './errors.ts';
 import type { Principal } from './principal.ts';
 
-/** Ways in which a session can prove the person again. */
-export const confirmMethods = ['password'] as const;
-
 /** 403 in a profile other than the main one: it alone manages account, keys and profiles. */
 export function requireMain(who: Principal): void {
   if (who.mainProfile) return;
@@ -19,5 +16,5 @@ export function requireGrownUp(who: Principal): void {
 /** 403 unless this session proved the person within the last ten minutes. */
 export function requireConfirmed(who: Principal, now: Date): void {
   if (who.confirmedUntil && who.confirmedUntil > now) return;
-  throw new ApiError('FORBIDDEN', 'Confirm that it is you', { by: 'confirm', methods: [...confirmMethods] });
+  throw new ApiError('FORBIDDEN', 'Confirm that it is you', { by: 'confirm', methods: [...(who.confirmBy ?? [])] });
 }

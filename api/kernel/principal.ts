@@ -22,6 +22,8 @@ export interface Principal {
   operator: boolean;
   /** This session proved the person until then (Auth: confirmed). */
   confirmedUntil?: Date;
+  /** Ways in which this account can prove the person again: password, passkey, oidc. */
+  confirmBy?: readonly string[];
   sees: Sight;
   limits: AccountLimits;
   restrictions: Readonly<Record<string, 'allow' | 'deny'>>;

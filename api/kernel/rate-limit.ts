@@ -7,9 +7,9 @@ const MINUTE = 60_000;
 // Every attempt counts, also refused ones, so that hammering does not help.
 const SLIDING = `
   local now = redis.call('TIME'); local ms = now[1] * 1000 + math.floor(now[2] / 1000)
-  redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, ms - 60000)
+  redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, ms - ARGV[2])
   redis.call('ZADD', KEYS[1], ms, ARGV[1])
-  redis.call('PEXPIRE', KEYS[1], 60000)
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
   local n = redis.call('ZCARD', KEYS[1])
   if n > 1000 then redis.call('ZREMRANGEBYRANK', KEYS[1], 0, n - 1001) end
   return n`;
@@ -35,20 +35,27 @@ function countHere(key: string, now: number, windowMs = MINUTE): number {
 export interface Limiter {
   redis: Redis;
   replicas: number;
+  /** A minute when absent. */
+  windowMs?: number;
 }
 
-/** Throws 429 when `key` was tried more than `limit` times in the last minute, on all replicas together; else how often it may still be tried. */
-export async function limitAttempts({ redis, replicas }: Limiter, key: string, limit: number): Promise<number> {
+/** Throws 429 when `key` was tried more than `limit` times in the last minute (or `windowMs`), on all replicas together; else how often it may still be tried. */
+export async function limitAttempts(
+  { redis, replicas, windowMs = MINUTE }: Limiter,
+  key: string,
+  limit: number,
+): Promise<number> {
   const name = `limit:${key}`;
   let tried: number;
   let allowed = limit;
   try {
-    tried = Number(await redis.eval(SLIDING, 1, name, randomUUID()));
+    tried = Number(await redis.eval(SLIDING, 1, name, randomUUID(), windowMs));
   } catch {
-    tried = countHere(name, Date.now());
+    tried = countHere(name, Date.now(), windowMs);
     allowed = Math.max(1, Math.floor(limit / replicas));
   }
-  if (tried > allowed) throw new ApiError('RATE_LIMITED', 'Too many attempts; wait a minute', { retryAfterSec: 60 });
+  if (tried > allowed)
+    throw new ApiError('RATE_LIMITED', 'Too many attempts; wait a while', { retryAfterSec: windowMs / 1000 });
   return allowed - tried;
 }
 

@@ -40,6 +40,18 @@ function inside(window: ViewingWindow, day: number, minute: number): boolean {
   return (on(day) && minute >= from) || (on(day - 1) && minute < to);
 }
 
+/** True when two windows cover the same minute of a week. */
+export function overlaps(windows: readonly ViewingWindow[]): boolean {
+  const taken = windows.flatMap((window) => window.days.flatMap((day) => minutesOfWeek(window, DAYS.indexOf(day))));
+  return new Set(taken).size < taken.length;
+}
+
+function minutesOfWeek({ from, to }: ViewingWindow, day: number): number[] {
+  const start = minutes(from);
+  const length = (minutes(to) - start + DAY) % DAY || DAY;
+  return Array.from({ length }, (_, minute) => (day * DAY + start + minute) % (7 * DAY));
+}
+
 /** The next minute at which watching is allowed, within a week; null when there is none. */
 export function resumesAt(windows: readonly ViewingWindow[], timeZone: string, at: Date): Date | null {
   const start = Math.ceil(at.getTime() / 60_000) * 60_000;

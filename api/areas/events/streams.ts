@@ -1,4 +1,5 @@
 import { identifyAgain } from '#kernel/credentials.ts';
+import { noteSeen } from '#kernel/devices.ts';
 import type { Deps } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import type { Principal } from '#kernel/principal.ts';
@@ -139,6 +140,8 @@ export class EventStreams {
     for (const stream of this.#streams) {
       if (stream.isStuck(now, STUCK_MS)) stream.cut();
       else if (!stream.held) stream.write(block);
+      const { deviceId } = stream.reader.who;
+      if (deviceId) noteSeen(this.#deps.db, deviceId, null);
     }
     await this.#lookAgain();
     this.#classes = new Map([...this.#streams].map(({ reader }) => [reader.class.key, reader.class]));
@@ -163,7 +166,8 @@ export class EventStreams {
     const [first] = streams;
     if (!first) return;
     const found = await identifyAgain(this.#deps.db, first.reader.who);
-    if (!found || !mayWatch(found.viewingHours, found.timeZone, new Date())) {
+    const timeZone = found?.timeZone ?? this.#deps.settings.get('server.timeZone');
+    if (!found || !mayWatch(found.viewingHours, timeZone, new Date())) {
       for (const stream of streams) stream.end(1000);
       return;
     }

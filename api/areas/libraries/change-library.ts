@@ -1,5 +1,5 @@
-import { requestScan } from '#areas/scanning/public.ts';
 import { setLibraryAccess } from '#areas/accounts/public.ts';
+import { requestScan } from '#areas/scanning/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
 import { countFilesIn, insertFolders, listFolders, refuseOverlap, removeFolders } from './folders.store.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { requestScan } from '#areas/scanning/public.ts';
 import { setLibraryAccess } from '#areas/accounts/public.ts';
+import { requestScan } from '#areas/scanning/public.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid } from '#kernel/errors.ts';
 import { answerUnlessSame } from '#kernel/etag.ts';

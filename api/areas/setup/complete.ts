@@ -1,8 +1,8 @@
 import type { z } from 'zod';
+import { createAccount, setLibraryAccess } from '#areas/accounts/public.ts';
 import { hashPassword, type SignIn, startSession } from '#areas/auth/public.ts';
 import { insertFolders, insertLibrary, LibraryDraft, refuseOverlap, tidyPath } from '#areas/libraries/public.ts';
 import { requestScan } from '#areas/scanning/public.ts';
-import { insertAccount, setLibraryAccess } from '#areas/users/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
 import { announceSettings, type SettingKey, saveSettings } from '#platform/settings.ts';
@@ -30,7 +30,7 @@ export async function complete(call: Call, row: ServerStateRow, body: CompleteSe
   const draft = SetupDraft.parse(body.draft ?? row.setup_draft ?? { revision: 0 });
   await refuseBadDraft(call, draft);
   const passwordHash = await hashPassword(body.password);
-  const owner = await insertAccount(db, { ...body, role: 'owner', passwordHash });
+  const owner = await createAccount(db, { ...body, role: 'owner', passwordHash });
   const values = settingsOf(draft);
   await saveSettings(db, values, owner.id);
   const asOwner = { ...call, who: { ...call.who, accountId: owner.id } };
@@ -42,7 +42,6 @@ export async function complete(call: Call, row: ServerStateRow, body: CompleteSe
     ticket_expires_at: null,
     setup_draft: null,
   });
-  await emit('user.created', { userId: owner.id, role: 'owner' });
   if (Object.keys(values).length > 0) await emit('settings.changed', { keys: Object.keys(values) });
   call.afterCommit(async () => {
     await announceSettings(deps.redis);

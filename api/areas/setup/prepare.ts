@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { createAccount, insertAccount } from '#areas/accounts/public.ts';
 import { hashPassword } from '#areas/auth/public.ts';
-import { insertAccount } from '#areas/users/public.ts';
 import { permissions } from '#kernel/permissions.ts';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
@@ -70,7 +70,7 @@ async function putOwner(db: Db, config: Config): Promise<void> {
   if (owner) {
     await db('accounts').where({ id: owner.id }).whereNotNull('managed_by').update({ password_hash: passwordHash });
   } else {
-    await insertAccount(db, { username, role: 'owner', passwordHash, managedBy: config.managedBy });
+    await createAccount(db, { username, role: 'owner', passwordHash, managedBy: config.managedBy });
   }
   await db('server_state').whereNull('setup_completed_at').update({ setup_completed_at: new Date() });
 }

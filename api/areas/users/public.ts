@@ -1,2 +1,2 @@
-export { type AccountDraft, accountsReaching, foldUsername, getAccount, insertAccount } from './accounts.store.ts';
-export { setLibraryAccess } from './library-access.ts';
+export { directory, findPerson, type PersonRow } from './directory.store.ts';
+export { isDeleted, passOnStorages, purgeAccount, purgeSome } from './purge.store.ts';

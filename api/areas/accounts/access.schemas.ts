@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { AccountRestrictions } from '#kernel/restrictions.ts';
+import { Id } from '#kernel/schemas.ts';
+import { overlaps, ViewingWindow } from '#kernel/viewing-hours.ts';
+
+export const TimeZone = z
+  .string()
+  .max(60)
+  .refine((zone) => zone === 'UTC' || Intl.supportedValuesOf('timeZone').includes(zone), {
+    error: 'an IANA time zone',
+    params: { code: 'unknown_time_zone' },
+  });
+
+const Bitrate = z.int().min(0).max(1_000_000_000).describe('Bits a second');
+
+export const AccountLimits = z
+  .strictObject({
+    streams: z.int().min(0).max(100).optional().describe('At once'),
+    transcodes: z.int().min(0).max(100).optional().describe('At once'),
+    videoTranscode: z.boolean().default(true),
+    audioTranscode: z.boolean().default(true),
+    remuxOnly: z.boolean().default(false),
+    maxBitrateHome: Bitrate.optional(),
+    maxBitrateRemote: Bitrate.optional(),
+    maxHeight: z.int().min(0).max(10_000).optional(),
+    remote: z.boolean().default(true).describe('May play from outside the local ranges'),
+    uploadQuotaBytes: z.int().min(0).optional(),
+    downloads: z.int().min(0).max(10_000).optional().describe('In place of downloads.maxPerAccount'),
+    subtitleDaily: z.int().min(0).max(1000).optional().describe('In place of subtitles.dailyAllowance'),
+    devices: z.int().min(1).max(200).optional(),
+  })
+  .meta({ id: 'AccountLimits' });
+export type AccountLimits = z.output<typeof AccountLimits>;
+
+const Libraries = z.strictObject({
+  mode: z
+    .enum(['default', 'only'])
+    .describe("default is what each library's own access says plus ids; only is exactly ids"),
+  ids: z
+    .array(Id)
+    .max(500)
+    .overwrite((ids) => [...new Set(ids)]),
+});
+
+const ViewingHours = z
+  .array(ViewingWindow)
+  .max(28)
+  .refine((windows) => !overlaps(windows), { error: 'windows overlap', params: { code: 'overlap' } });
+
+/** What an account may see and when, and what it may use; one document. */
+export const AccountAccess = z
+  .object({
+    libraries: Libraries,
+    ageLimit: z.int().min(0).max(21).optional().describe('Years; absent is none'),
+    hideUnrated: z.boolean(),
+    viewingHours: z.array(ViewingWindow).describe('Empty is always'),
+    timeZone: z.string().optional().describe("Absent is the server's"),
+    limits: AccountLimits,
+    restrictions: AccountRestrictions,
+  })
+  .meta({ id: 'AccountAccess' });
+export type AccountAccess = z.output<typeof AccountAccess>;
+
+const wished = {
+  libraries: Libraries,
+  ageLimit: z.int().min(0).max(21).nullable().optional().describe('Years; null or absent is none'),
+  hideUnrated: z.boolean().default(false),
+  viewingHours: ViewingHours.default([]),
+  timeZone: TimeZone.nullable().optional(),
+  limits: AccountLimits,
+  restrictions: AccountRestrictions.partial().strict().describe("What is left out is as the role's"),
+};
+
+/** The whole document as it is set. */
+export const AccessDraft = z.strictObject({
+  ...wished,
+  limits: AccountLimits.default(AccountLimits.parse({})),
+  restrictions: wished.restrictions.default({}),
+});
+export type AccessDraft = z.output<typeof AccessDraft>;
+
+/** Parts of it, for a new account: what is left out is as the role's. */
+export const AccessParts = z.strictObject({
+  libraries: Libraries.optional(),
+  ageLimit: wished.ageLimit,
+  hideUnrated: z.boolean().optional(),
+  viewingHours: ViewingHours.optional(),
+  timeZone: wished.timeZone,
+  limits: AccountLimits.optional(),
+  restrictions: wished.restrictions.optional(),
+});
+export type AccessParts = z.output<typeof AccessParts>;

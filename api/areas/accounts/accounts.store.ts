@@ -1,0 +1,111 @@
+import { conflict } from '#kernel/errors.ts';
+import type { Permission, Role } from '#kernel/permissions.ts';
+import { type Account, iso } from '#kernel/schemas.ts';
+import type { ManagedBy } from '#platform/config.ts';
+import { breaks, type Db } from '#platform/db.ts';
+import { newId } from '#platform/ids.ts';
+import { emit } from '#platform/outbox.ts';
+import { foldUsername } from './names.ts';
+
+export interface AccountDraft {
+  username: string;
+  displayName?: string | undefined;
+  role: Role;
+  email?: string | undefined;
+  emailVerified?: boolean;
+  passwordHash: string | null;
+  mustChangePassword?: boolean;
+  ageLimit?: number | null;
+  permissions?: Partial<Record<Permission, boolean>>;
+  expiresAt?: string | undefined;
+  language?: string | undefined;
+  note?: string | undefined;
+  system?: true;
+  managedBy?: ManagedBy | undefined;
+  invitedBy?: string;
+  inviteId?: string;
+}
+
+interface AccountRow {
+  id: string;
+  username: string;
+  display_name: string;
+  role: Role;
+  email: string | null;
+  created_at: Date;
+  last_seen_at: Date | null;
+  disabled: boolean;
+}
+
+const COLUMNS = ['id', 'username', 'display_name', 'role', 'email', 'created_at', 'last_seen_at', 'disabled'] as const;
+
+export const CHILD_AGE = 12;
+
+/** The account and its main profile; says nothing of it. Throws 409 `username-taken`, `email-taken`. */
+export async function insertAccount(db: Db, draft: AccountDraft): Promise<Account> {
+  const row = rowOf(draft);
+  try {
+    await db('accounts').insert(row);
+  } catch (error) {
+    throw nameTaken(error);
+  }
+  await db('profiles').insert({ id: newId(), account_id: row.id, name: row.display_name, main: true });
+  return getAccount(db, row.id);
+}
+
+function rowOf(draft: AccountDraft) {
+  const { emailVerified = false, mustChangePassword = false, permissions = {}, ageLimit } = draft;
+  return {
+    id: newId(),
+    username: draft.username,
+    username_folded: foldUsername(draft.username),
+    display_name: draft.displayName ?? draft.username,
+    role: draft.role,
+    email: draft.email,
+    email_verified: emailVerified,
+    password_hash: draft.passwordHash,
+    must_change_password: mustChangePassword,
+    age_limit: draft.role === 'child' && ageLimit === undefined ? CHILD_AGE : ageLimit,
+    own_permissions: JSON.stringify(permissions),
+    expires_at: draft.expiresAt,
+    language: draft.language,
+    note: draft.note,
+    is_system: draft.system ?? false,
+    managed_by: draft.managedBy && JSON.stringify(draft.managedBy),
+    invited_by: draft.invitedBy,
+    invite_id: draft.inviteId,
+  };
+}
+
+/** The refusal that a breach of the names' unique indexes stands for, or the error itself. */
+export function nameTaken(error: unknown): unknown {
+  if (breaks(error, 'accounts_username_folded_key')) return conflict('username-taken', 'This name is taken');
+  if (breaks(error, 'accounts_email')) return conflict('email-taken', 'This address is taken');
+  return error;
+}
+
+/** `insertAccount`, told to all who manage accounts. */
+export async function createAccount(db: Db, draft: AccountDraft): Promise<Account> {
+  const account = await insertAccount(db, draft);
+  await emit(db, 'user.created', { payload: { userId: account.id, role: account.role } });
+  return account;
+}
+
+export async function getAccount(db: Db, id: string): Promise<Account> {
+  const row = await db('accounts').where({ id }).first<AccountRow>(COLUMNS);
+  return toAccount(row);
+}
+
+export function toAccount(row: AccountRow): Account {
+  return {
+    id: row.id,
+    username: row.username,
+    displayName: row.display_name,
+    role: row.role,
+    email: row.email,
+    avatar: null,
+    createdAt: iso(row.created_at),
+    lastSeenAt: iso(row.last_seen_at),
+    disabled: row.disabled,
+  };
+}

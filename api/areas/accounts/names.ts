@@ -1,0 +1,52 @@
+import { z } from 'zod';
+
+/** Data and never part of a path. */
+export const Username = z
+  .string()
+  .max(64)
+  .transform((name) => name.normalize('NFC').trim())
+  .pipe(
+    z.string().regex(/^[\p{L}\p{M}\p{N}._@-]+( [\p{L}\p{M}\p{N}._@-]+)*$/u, {
+      error: 'letters, digits, . _ - @ and single blanks inside',
+    }),
+  )
+  .meta({ description: '1-64 letters, digits, `._-@` and blanks inside; unique without letter case and look-alikes' });
+
+/** Letters of other scripts that look like Latin ones (UTS 39, the single letters a household could meet). */
+const LOOKALIKES: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    ['аɑαа', 'a'],
+    ['ьƅЬ', 'b'],
+    ['сϲⲥ', 'c'],
+    ['ԁɗ', 'd'],
+    ['еҽєε', 'e'],
+    ['ɡց', 'g'],
+    ['һհ', 'h'],
+    ['іıίιӏ', 'i'],
+    ['јϳ', 'j'],
+    ['кκ', 'k'],
+    ['ɩⅼ', 'l'],
+    ['м', 'm'],
+    ['пոη', 'n'],
+    ['оοօσ', 'o'],
+    ['рρ', 'p'],
+    ['ԛգ', 'q'],
+    ['г', 'r'],
+    ['ѕꜱ', 's'],
+    ['тτ', 't'],
+    ['υսц', 'u'],
+    ['ѵν', 'v'],
+    ['ԝաω', 'w'],
+    ['хχ', 'x'],
+    ['уүγ', 'y'],
+    ['ᴢ', 'z'],
+    ['в', 'b'],
+    ['н', 'h'],
+  ].flatMap(([letters = '', latin = '']) => letters.split('').map((letter) => [letter, latin])),
+);
+
+/** What two names are compared by: letter case and look-alike forms do not tell accounts apart. */
+export function foldUsername(username: string): string {
+  const folded = username.normalize('NFKC').trim().toLowerCase().replace(/\s+/g, ' ');
+  return folded.replace(/[^\0-\x7f]/g, (letter) => LOOKALIKES[letter] ?? letter);
+}

@@ -1,0 +1,19 @@
+export {
+  AccessDraft,
+  AccessParts,
+  AccountAccess,
+  AccountLimits,
+  TimeZone,
+} from './access.schemas.ts';
+export {
+  type AccountDraft,
+  CHILD_AGE,
+  createAccount,
+  getAccount,
+  insertAccount,
+  nameTaken,
+  toAccount,
+} from './accounts.store.ts';
+export { type LibraryAccess, setAccountLibraries, setLibraryAccess, tellReached } from './library-access.ts';
+export { foldUsername, Username } from './names.ts';
+export { accountsReaching, librariesReached, reachSql } from './reach.store.ts';

@@ -1,0 +1,123 @@
+import { CHILD_AGE, foldUsername, librariesReached, nameTaken, tellReached } from '#areas/accounts/public.ts';
+import { audit } from '#kernel/audit.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError, conflict } from '#kernel/errors.ts';
+import { type Role, rolePermissions } from '#kernel/permissions.ts';
+import { requireConfirmed } from '#kernel/person.ts';
+import type { Db } from '#platform/db.ts';
+import { refuseFurtherReach } from './access.ts';
+import { refusePast } from './create-user.ts';
+import { requireGivable, requireRank } from './rank.ts';
+import type { UserChange } from './users.schemas.ts';
+import { type UserRow, updateUserRow } from './users.store.ts';
+
+/** Refuses what the caller may not do to this account, then changes it. */
+export async function changeUser(call: Call, row: UserRow, change: UserChange): Promise<void> {
+  const { db } = call;
+  refuseStale(call, row, change.revision);
+  if (row.id === call.who.accountId) refuseOwn(change);
+  else requireRank(call.who, row.role);
+  refuseManaged(row, change);
+  refusePast(call, change.expiresAt);
+  const before = await librariesReached(db, row.id);
+  const role = change.role === row.role ? undefined : change.role;
+  if (role) requireRoleChange(call, row.role, role);
+  const columns = { ...columnsOf(change), ...(role && roleColumns(row, role)) };
+  try {
+    await updateUserRow(db, row.id, columns);
+  } catch (error) {
+    throw nameTaken(error);
+  }
+  if (role) await narrowKeys(db, row.id, role);
+  if (change.disabled) await endAccess(db, row.id);
+  await refuseFurtherReach(call, row.id, before);
+  await tellReached(call, row.id, before);
+  const { revision: _seen, ...after } = change;
+  await audit(call, 'user.changed', { userId: row.id, before: oldValues(row, after), after });
+}
+
+/** Another revision than the one seen, as If-Match or in the body, is 409 and nothing changes. */
+export function refuseStale({ headers }: Call, row: UserRow, revision: number | undefined): void {
+  const match = headers['if-match'];
+  const stale = match !== undefined && match !== '*' && match !== `"${row.revision}"`;
+  if (!stale && (revision === undefined || revision === row.revision)) return;
+  throw conflict('revision', 'It was changed meanwhile', { revision: row.revision });
+}
+
+/** Nobody changes whether and as what they are here. */
+function refuseOwn({ role, disabled, expiresAt }: UserChange): void {
+  if (role === undefined && disabled === undefined && expiresAt === undefined) return;
+  throw new ApiError('FORBIDDEN', 'Another person changes this of your account', { by: 'self' });
+}
+
+/** The declared owner is as its resource says. */
+function refuseManaged({ managed_by: managedBy }: UserRow, { username }: UserChange): void {
+  if (!managedBy || username === undefined) return;
+  throw conflict('managed-by-resource', 'A Kubernetes resource owns this', { fields: ['username'], managedBy });
+}
+
+function requireRoleChange(call: Call, from: Role, to: Role): void {
+  requireRank(call.who, to);
+  requireGivable(call, rolePermissions[to]);
+  if (from === 'admin' || to === 'admin') requireConfirmed(call.who, call.now);
+}
+
+/** Single permissions are relative to the role and go with it. */
+function roleColumns(row: UserRow, role: Role): Record<string, unknown> {
+  const ageLimit = role === 'child' && row.age_limit === null ? { age_limit: CHILD_AGE } : {};
+  return { role, own_permissions: '{}', ...ageLimit };
+}
+
+function columnsOf(change: UserChange): Record<string, unknown> {
+  const { username, email } = change;
+  const columns = {
+    username,
+    username_folded: username === undefined ? undefined : foldUsername(username),
+    display_name: change.displayName,
+    disabled: change.disabled,
+    email,
+    email_verified: email === undefined ? undefined : false,
+    expires_at: change.expiresAt,
+    language: change.language,
+    time_zone: change.timeZone,
+    note: change.note,
+    listed: change.listed,
+    discoverable: change.discoverable,
+  };
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+}
+
+/** Keys keep what the new role has; those of children and guests end. */
+async function narrowKeys(db: Db, accountId: string, role: Role): Promise<void> {
+  const keys = () => db('api_keys').where({ account_id: accountId }).whereNull('revoked_at');
+  const allowed = role === 'child' || role === 'guest' ? [] : [...rolePermissions[role]];
+  await keys().whereRaw('not scopes && ?::text[]', [allowed]).update({ revoked_at: db.fn.now() });
+  await keys()
+    .whereRaw('not scopes <@ ?::text[]', [allowed])
+    .update({ scopes: db.raw('array(select s from unnest(scopes) s where s = any(?::text[]))', [allowed]) });
+}
+
+/** Sign-ins and open links end; keys are refused as long as the account is. */
+export async function endAccess(db: Db, accountId: string): Promise<number> {
+  await db('password_resets').where({ account_id: accountId }).delete();
+  return db('sessions').where({ account_id: accountId }).delete();
+}
+
+const OLD: Record<keyof Omit<UserChange, 'revision'>, (row: UserRow) => unknown> = {
+  username: (row) => row.username,
+  displayName: (row) => row.display_name,
+  role: (row) => row.role,
+  disabled: (row) => row.disabled,
+  email: (row) => row.email,
+  expiresAt: (row) => row.expires_at,
+  language: (row) => row.language,
+  timeZone: (row) => row.time_zone,
+  note: (row) => row.note,
+  listed: (row) => row.listed,
+  discoverable: (row) => row.discoverable,
+};
+
+function oldValues(row: UserRow, changed: object): Record<string, unknown> {
+  const names = Object.keys(changed) as (keyof typeof OLD)[];
+  return Object.fromEntries(names.map((name) => [name, OLD[name](row)]));
+}

@@ -1,0 +1,67 @@
+import type { z } from 'zod';
+import { createAccount } from '#areas/accounts/public.ts';
+import { createReset, hashPassword, refuseWeak } from '#areas/auth/public.ts';
+import { audit } from '#kernel/audit.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { conflict, invalid } from '#kernel/errors.ts';
+import { ownAddress } from '#kernel/own-address.ts';
+import { writeAccess } from './access.ts';
+import { requireRank } from './rank.ts';
+import type { NewUser, UserDraft } from './users.schemas.ts';
+import { getUserRow } from './users.store.ts';
+import { toUserDetail } from './users.view.ts';
+import { checkedWishes } from './wishes.ts';
+
+const MOST_ACCOUNTS = 10_000;
+const RESET_HOURS = 24;
+
+export async function makeUser(call: Call, draft: UserDraft): Promise<z.input<typeof NewUser>> {
+  const { db, who } = call;
+  requireRank(who, draft.role);
+  const permissions = checkedWishes(call, { role: draft.role }, draft.permissions);
+  refusePast(call, draft.expiresAt);
+  await refuseTooMany(call);
+  const { password, username, email, displayName, role, language, note } = draft;
+  if (password !== undefined) refuseWeak(call, password, { names: [username, email], field: 'password' });
+  const account = await createAccount(db, {
+    ...{ username, displayName, role, email, language, note, permissions },
+    passwordHash: password === undefined ? null : await hashPassword(password),
+    mustChangePassword: password !== undefined && draft.mustChangePassword,
+    expiresAt: draft.expiresAt ?? guestExpiry(call, role),
+    invitedBy: who.accountId,
+  });
+  await writeAccess(call, { id: account.id, role, isNew: true }, draft.access ?? {});
+  await audit(call, 'user.created', { userId: account.id, username, role, permissions, access: draft.access ?? {} });
+  const detail = await toUserDetail(call, await getUserRow(db, account.id));
+  // A child signs in by quick connect or by a parent, and needs no password.
+  if (password !== undefined || (role === 'child' && !draft.sendInvite)) return detail;
+  return { ...detail, resetUrl: (await resetLink(call, account.id, RESET_HOURS)).url };
+}
+
+/** A link with which the person sets a password; the token is in the fragment, which no log has. */
+export async function resetLink(
+  call: Call,
+  accountId: string,
+  hours: number,
+): Promise<{ url: string; expiresAt: string }> {
+  const { token, expiresAt } = await createReset(call.db, accountId, hours);
+  return { url: `${ownAddress(call)}/reset#token=${token}`, expiresAt };
+}
+
+/** Guests go by themselves when the server says so. */
+export function guestExpiry({ deps, now }: Call, role: string): string | undefined {
+  const days = role === 'guest' ? deps.settings.get('users.guestDays') : null;
+  return days === null ? undefined : new Date(now.getTime() + days * 86_400_000).toISOString();
+}
+
+export function refusePast({ now }: Call, expiresAt: string | null | undefined): void {
+  if (expiresAt && Date.parse(expiresAt) <= now.getTime())
+    throw invalid(['body', 'expiresAt'], 'too_small', 'a time ahead; disable the account instead');
+}
+
+/** Counted under a lock, so that two at once do not pass the limit together. */
+export async function refuseTooMany({ db }: Call): Promise<void> {
+  await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 12))', ['accounts']);
+  const [row] = await db('accounts').whereNull('deleted_at').count<{ count: number }[]>('* as count');
+  if ((row?.count ?? 0) > MOST_ACCOUNTS) throw conflict('too-many-accounts', `At most ${MOST_ACCOUNTS} accounts`);
+}

@@ -1,0 +1,47 @@
+import { audit } from '#kernel/audit.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError, conflict, invalid } from '#kernel/errors.ts';
+import { requireConfirmed } from '#kernel/person.ts';
+import { endAccess } from './change-user.ts';
+import { requireRank } from './rank.ts';
+import { type UserRow, updateUserRow } from './users.store.ts';
+
+/** The account is gone with this request; a job removes its rows. Answers the job's id. */
+export async function removeUser(
+  call: Call,
+  row: UserRow,
+  { confirm, transferTo }: { confirm: string; transferTo?: string | undefined },
+): Promise<string> {
+  const { db, who } = call;
+  if (row.id === who.accountId) throw new ApiError('FORBIDDEN', 'Nobody deletes themself here', { by: 'self' });
+  requireRank(who, row.role);
+  requireConfirmed(who, call.now);
+  if (confirm !== row.username) throw conflict('confirm-mismatch', 'Confirm with the username');
+  if (transferTo !== undefined) await refuseStrangeHeir(call, row.id, transferTo);
+  await updateUserRow(db, row.id, {
+    deleted_at: db.fn.now(),
+    disabled: true,
+    username_folded: `deleted:${row.id}`, // no name has a colon
+    email: null,
+    password_hash: null,
+    own_permissions: '{}',
+  });
+  await endAccess(db, row.id);
+  for (const table of ['api_keys', 'library_access']) await db(table).where({ account_id: row.id }).delete();
+  await db('invites').where({ created_by: row.id }).whereNull('revoked_at').update({ revoked_at: db.fn.now() });
+  await audit(call, 'user.deleted', { userId: row.id, username: row.username, role: row.role, transferTo });
+  return call.enqueue(
+    'user.purge',
+    { accountId: row.id, ...(transferTo !== undefined && { transferTo }) },
+    { key: `user.purge:${row.id}`, target: { kind: 'user', id: row.id, title: row.display_name } },
+  );
+}
+
+async function refuseStrangeHeir({ db }: Call, id: string, heir: string): Promise<void> {
+  const found = await db('accounts')
+    .where({ id: heir, is_system: false })
+    .whereNot({ id })
+    .whereNull('deleted_at')
+    .first<{ id: string } | undefined>('id');
+  if (!found) throw invalid(['query', 'transferTo'], 'unknown_account', 'there is no such account');
+}

@@ -1,0 +1,34 @@
+import type { Knex } from 'knex';
+import type { Principal } from '#kernel/principal.ts';
+import type { Db } from '#platform/db.ts';
+
+/** All that the directory tells of a person. */
+export interface PersonRow {
+  id: string;
+  display_name: string;
+  avatar_id: string | null;
+}
+
+const MANAGES = `coalesce((a.own_permissions ->> 'user:manage')::boolean, a.role in ('owner', 'admin'))`;
+
+/**
+ * Accounts as `a` that the caller may share with or invite: the one query that Collections, Playlists and Watchlist read.
+ * Children find those who manage accounts, guests nobody. Friends come with Watchlist.
+ */
+export function directory(db: Db, who: Principal): Knex.QueryBuilder<object, PersonRow[]> {
+  const query = db('accounts as a')
+    .where({ 'a.is_system': false, 'a.disabled': false })
+    .whereNull('a.deleted_at')
+    .whereNot('a.id', who.accountId)
+    .whereRaw('coalesce(a.expires_at > now(), true)')
+    .select<PersonRow[]>('a.id', 'a.display_name', 'a.avatar_id');
+  if (who.role === 'guest') query.whereRaw('false');
+  else query.whereRaw(who.role === 'child' ? MANAGES : `(a.discoverable or ${MANAGES})`);
+  return query;
+}
+
+/** Undefined for who is not in the caller's directory: as if there were no such account. */
+export async function findPerson(db: Db, who: Principal, id: string): Promise<PersonRow | undefined> {
+  const [row] = await directory(db, who).where('a.id', id);
+  return row;
+}

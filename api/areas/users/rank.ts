@@ -1,0 +1,25 @@
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError } from '#kernel/errors.ts';
+import { neverOf, type Permission, type Role, rolePermissions } from '#kernel/permissions.ts';
+import { may, type Principal } from '#kernel/principal.ts';
+
+const RANKS: Record<Role, number> = { owner: 4, admin: 3, member: 2, child: 1, guest: 1 };
+
+/** Whether the caller may manage an account of this role: those below its own. */
+export const outranks = (who: Principal, role: Role): boolean => RANKS[who.role] > RANKS[role];
+
+/** 403 `rank` unless the account's role is below the caller's. */
+export function requireRank(who: Principal, role: Role): void {
+  if (!outranks(who, role)) throw new ApiError('FORBIDDEN', 'This account is not below yours', { by: 'rank' });
+}
+
+/** 403 with the first of the role's or granted permissions that the caller lacks: nobody gives what they do not have. */
+export function requireGivable({ who }: Call, given: readonly Permission[]): void {
+  const lacking = given.find((permission) => !may(who, permission));
+  if (lacking) throw new ApiError('FORBIDDEN', 'You cannot give what you do not have', { permission: lacking });
+}
+
+/** All that an account of the role could ever be granted. */
+export const grantable = (role: Role, permission: Permission): boolean => !neverOf(role).includes(permission);
+
+export const ofRole = (role: Role, permission: Permission): boolean => rolePermissions[role].includes(permission);

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { defineEndpoint, json } from '#kernel/endpoint.ts';
+import { page, pageOf, parseSort } from '#kernel/page.ts';
+import { Id, IdParams } from '#kernel/schemas.ts';
+import { changeUser } from './change-user.ts';
+import { makeUser } from './create-user.ts';
+import { removeUser } from './delete-user.ts';
+import {
+  DeleteUserQuery,
+  ListedUser,
+  NewUser,
+  UserChange,
+  UserDetail,
+  UserDraft,
+  UsersQuery,
+  userSorts,
+} from './users.schemas.ts';
+import { filtering, getUserRow, lockUserRow, matching, selectUsers, type UserRow } from './users.store.ts';
+import { toListedUser, toUserDetail } from './users.view.ts';
+
+export const listUsers = defineEndpoint({
+  operationId: 'listUsers',
+  method: 'get',
+  path: '/users',
+  summary: 'List accounts',
+  access: { permission: 'user:manage' },
+  query: UsersQuery,
+  answer: page(ListedUser),
+
+  async handle({ query }, { db, who, now, deps }) {
+    const { cursor, limit, sort, filter, include = [], q } = query;
+    const users = selectUsers(db).modify(filtering(filter, now));
+    if (q !== undefined) users.modify(matching(q));
+    return pageOf<UserRow, ListedUser>(db, users, {
+      keys: deps.keys,
+      terms: parseSort(sort, userSorts, 'displayName'),
+      cursor,
+      limit,
+      scope: JSON.stringify(['listUsers', filter, q]),
+      idColumn: 'a.id',
+      toItem: (row) => toListedUser(row, who, include),
+    });
+  },
+});
+
+export const createUser = defineEndpoint({
+  operationId: 'createUser',
+  method: 'post',
+  path: '/users',
+  summary: 'Make an account',
+  access: { permission: 'user:manage' },
+  body: UserDraft,
+  answer: json(201, NewUser),
+  unrepeated: ['resetUrl'],
+  errors: ['CONFLICT'],
+  emits: ['user.created', 'library.access.granted'],
+
+  async handle({ body }, call) {
+    return makeUser(call, body);
+  },
+});
+
+export const getUser = defineEndpoint({
+  operationId: 'getUser',
+  method: 'get',
+  path: '/users/:id',
+  summary: 'Read an account: never what the person watched or wrote',
+  access: { permission: 'user:manage' },
+  params: IdParams,
+  answer: json(200, UserDetail),
+
+  async handle({ params }, call) {
+    const row = await getUserRow(call.db, params.id);
+    call.reply.header('ETag', `"${row.revision}"`);
+    return toUserDetail(call, row);
+  },
+});
+
+export const updateUser = defineEndpoint({
+  operationId: 'updateUser',
+  method: 'patch',
+  path: '/users/:id',
+  summary: 'Change an account; it counts from the next request',
+  access: { permission: 'user:manage' },
+  params: IdParams,
+  body: UserChange,
+  answer: json(200, UserDetail),
+  errors: ['CONFLICT'],
+  emits: ['library.access.granted'],
+
+  async handle({ params, body }, call) {
+    await changeUser(call, await lockUserRow(call.db, params.id), body);
+    const row = await getUserRow(call.db, params.id);
+    call.reply.header('ETag', `"${row.revision}"`);
+    return toUserDetail(call, row);
+  },
+});
+
+export const deleteUser = defineEndpoint({
+  operationId: 'deleteUser',
+  method: 'delete',
+  path: '/users/:id',
+  summary: 'Delete an account; media files are never touched',
+  access: { permission: 'user:manage' },
+  params: IdParams,
+  query: DeleteUserQuery,
+  answer: json(202, z.object({ jobId: Id })),
+  errors: ['CONFLICT'],
+
+  async handle({ params, query }, call) {
+    return { jobId: await removeUser(call, await lockUserRow(call.db, params.id), query) };
+  },
+});

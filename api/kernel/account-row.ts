@@ -1,0 +1,91 @@
+import { type Db, gathered } from '#platform/db.ts';
+import { effectivePermissions, type Permission, profilePermissions, type Role } from './permissions.ts';
+import type { AccountLimits, Principal, Sight } from './principal.ts';
+import { effectiveRestrictions, type Restrictions } from './restrictions.ts';
+import type { ViewingWindow } from './viewing-hours.ts';
+
+/** An account with one of its profiles, as a credential finds it. */
+export interface AccountRow {
+  account_id: string;
+  role: Role;
+  own_permissions: Partial<Record<Permission, boolean>>;
+  library_mode: 'default' | 'only';
+  age_limit: number | null;
+  hide_unrated: boolean;
+  viewing_hours: ViewingWindow[];
+  time_zone: string | null;
+  language: string | null;
+  limits: AccountLimits;
+  restrictions: Partial<Restrictions>;
+  must_change_password: boolean;
+  gone: boolean;
+  profile_id: string;
+  main: boolean;
+  profile_limits: {
+    ageLimit?: number;
+    hideUnrated?: boolean;
+    libraryIds?: string[];
+    viewingHours?: ViewingWindow[];
+  } | null;
+  profile_zone: string | null;
+  now_s: number;
+  has_password: boolean;
+  /** Kinds of its sign-in methods beside the password. */
+  factors: string[];
+}
+
+/** Over `accounts a` and `profiles p`. */
+export const ACCOUNT_JSON = `'account_id', a.id, 'role', a.role, 'own_permissions', a.own_permissions, 'library_mode', a.library_mode,
+  'age_limit', a.age_limit, 'hide_unrated', a.hide_unrated, 'viewing_hours', a.viewing_hours, 'time_zone', a.time_zone,
+  'language', a.language, 'limits', a.limits, 'restrictions', a.restrictions, 'must_change_password', a.must_change_password,
+  'gone', a.disabled or coalesce(a.expires_at < now(), false), 'profile_id', p.id, 'main', p.main,
+  'profile_limits', p.limits, 'profile_zone', p.time_zone, 'now_s', extract(epoch from now())::float8,
+  'has_password', a.password_hash is not null, 'factors', a.factors`;
+
+const byAccount = gathered<AccountRow>({
+  name: 'principal-by-account',
+  text: `select a.id::text as key, json_build_object(${ACCOUNT_JSON}) as row
+    from accounts a join profiles p on p.account_id = a.id and p.main where a.id = any($1::uuid[])`,
+});
+
+/** An account as it would come with its main profile, for what it may see and do; undefined when there is none. */
+export async function principalOf(db: Db, accountId: string): Promise<Principal | undefined> {
+  const row = await byAccount(db, accountId);
+  return row && principalOfRow(row);
+}
+
+/** What the account may see and do with this profile. */
+export function principalOfRow(row: AccountRow): Principal {
+  const all = effectivePermissions(row.role, row.own_permissions);
+  const zone = row.profile_zone ?? row.time_zone;
+  return {
+    kind: 'session',
+    accountId: row.account_id,
+    profileId: row.profile_id,
+    mainProfile: row.main,
+    role: row.role,
+    permissions: row.main ? all : new Set([...all].filter((p) => profilePermissions.includes(p))),
+    operator: false,
+    sees: sight(row),
+    limits: row.limits,
+    restrictions: effectiveRestrictions(row.role, row.restrictions),
+    ...(row.language ? { language: row.language } : {}),
+    ...(zone ? { timeZone: zone } : {}),
+  };
+}
+
+/** A profile with limits never sees more than its account: the smaller age, and its libraries among the account's. */
+function sight(row: AccountRow): Sight {
+  const ages = [row.age_limit, row.profile_limits?.ageLimit].filter((age) => age !== null && age !== undefined);
+  const libraries = row.profile_limits?.libraryIds;
+  return {
+    // Who manages libraries sees them all, unless the account is limited to some.
+    all: (row.role === 'owner' || row.role === 'admin') && row.library_mode === 'default',
+    libraries: row.library_mode,
+    role: row.role,
+    accountId: row.account_id,
+    hideUnrated: row.hide_unrated || (row.profile_limits?.hideUnrated ?? false),
+    ...(ages.length > 0 ? { ageLimit: Math.min(...ages) } : {}),
+    ...(libraries ? { profileLibraries: libraries } : {}),
+  };
+}
