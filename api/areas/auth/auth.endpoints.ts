@@ -35,7 +35,7 @@ export const login = defineEndpoint({
   access: { anyone: true, because: 'this is how one signs in' },
   body: Login,
   answer: json(200, SignIn),
-  errors: ['UNAUTHENTICATED', 'FORBIDDEN', 'RATE_LIMITED'],
+  errors: ['UNAUTHENTICATED', 'AUTH_2FA_REQUIRED', 'FORBIDDEN', 'RATE_LIMITED'],
   transaction: 'manual',
 
   async handle({ body }, call) {
@@ -174,6 +174,8 @@ export const endOtherSessions = defineEndpoint({
       who.accountId,
       query.keepCurrent === 'true' ? who.sessionId : undefined,
     );
+    for (const table of ['sign_in_challenges', 'quick_connects', 'password_resets'])
+      await db(table).where({ account_id: who.accountId }).delete();
     const keys = db('api_keys').where({ account_id: who.accountId }).whereNull('revoked_at');
     const revokedKeys = query.apiKeys === 'true' ? await keys.update({ revoked_at: new Date() }) : 0;
     return { endedSessions, revokedKeys };

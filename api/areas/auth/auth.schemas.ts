@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Permission } from '#kernel/permissions.ts';
 import { Account, Country, Id, ImageRef, Language, Timestamp } from '#kernel/schemas.ts';
 import { ViewingWindow } from '#kernel/viewing-hours.ts';
+import { AuthenticationResponse } from './passkeys.schemas.ts';
 
 export const ProfileLimits = z.object({
   ageLimit: z.int().min(0).max(21).nullable().optional(),
@@ -68,13 +69,24 @@ export type SignIn = z.output<typeof SignIn>;
 export const Keep = z.enum(['both', 'cookie', 'token']);
 export type Keep = z.output<typeof Keep>;
 
-export const Login = z.strictObject({
-  username: z.string().min(1).max(64),
-  password: z.string().min(1).max(256),
-  keep: Keep.default('both').describe('cookie leaves the tokens out of the answer, token sets no cookies'),
-  remember: z.boolean().default(true).describe('false: cookies end with the browser'),
-  profileId: Id.optional(),
-});
+const byName = (body: { username?: unknown; password?: unknown }): boolean =>
+  body.username !== undefined && body.password !== undefined;
+
+export const Login = z
+  .strictObject({
+    username: z.string().min(1).max(64).optional(),
+    password: z.string().min(1).max(256).optional(),
+    passkey: AuthenticationResponse.optional().describe(
+      'In place of name and password; its challenge from getSignInOptions',
+    ),
+    keep: Keep.default('both').describe('cookie leaves the tokens out of the answer, token sets no cookies'),
+    remember: z.boolean().default(true).describe('false: cookies end with the browser'),
+    profileId: Id.optional(),
+  })
+  .refine((body) => byName(body) !== (body.passkey !== undefined), {
+    error: 'either username and password or passkey',
+    params: { code: 'exactly_one' },
+  });
 
 const RefreshToken = z.string().max(100).optional();
 export const Refresh = z.strictObject({ refreshToken: RefreshToken.describe('Absent takes the cookie') });
@@ -123,6 +135,8 @@ export const EndSessionsQuery = z.object({
   keepCurrent: z.enum(['true', 'false']).default('true'),
   apiKeys: z.enum(['true', 'false']).default('false'),
 });
+
+export const EndedSessions = z.object({ endedSessions: z.int() });
 
 export const CompleteReset = z.strictObject({
   token: z.string().min(1).max(100),

@@ -9,6 +9,16 @@ import {
   logout,
   refreshSession,
 } from './auth.endpoints.ts';
+import { changePassword, confirmIdentity, listSignInMethods, removeSignInMethod } from './methods.endpoints.ts';
+import { addPasskey, getSignInOptions, startPasskeyRegistration } from './passkeys.endpoints.ts';
+import { createProfile, deleteProfile, selectProfile, updateProfile } from './profiles.endpoints.ts';
+import {
+  answerQuickConnect,
+  getQuickConnect,
+  redeemQuickConnect,
+  startQuickConnect,
+} from './quick-connect.endpoints.ts';
+import { createRecoveryCodes, enableTotp, startTotp, verifyTwoFactor } from './two-factor.endpoints.ts';
 
 export const authArea = defineArea('auth', 'Auth', [
   login,
@@ -19,4 +29,23 @@ export const authArea = defineArea('auth', 'Auth', [
   endSession,
   endOtherSessions,
   completePasswordReset,
+  confirmIdentity,
+  changePassword,
+  listSignInMethods,
+  removeSignInMethod,
+  verifyTwoFactor,
+  startTotp,
+  enableTotp,
+  createRecoveryCodes,
+  createProfile,
+  updateProfile,
+  deleteProfile,
+  selectProfile,
+  startQuickConnect,
+  redeemQuickConnect,
+  getQuickConnect,
+  answerQuickConnect,
+  startPasskeyRegistration,
+  addPasskey,
+  getSignInOptions,
 ]);

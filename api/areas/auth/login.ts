@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { foldUsername } from '#areas/users/public.ts';
+import { foldUsername } from '#areas/accounts/public.ts';
+import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
@@ -7,7 +8,9 @@ import { addressGroup } from '#kernel/request.ts';
 import type { Db } from '#platform/db.ts';
 import { sha256 } from '#platform/keys.ts';
 import type { Login, SignIn } from './auth.schemas.ts';
+import { accountOfPasskey } from './passkeys.ts';
 import { passwordMatches } from './passwords.ts';
+import { secondFactorAsked } from './second-factor.ts';
 import { startSession } from './sign-in.ts';
 
 const PER_MINUTE = 10; // SPEC 8, by address and by name
@@ -19,19 +22,58 @@ interface Candidate {
   unusable: boolean;
 }
 
-/** Unknown name, wrong password, no password: one answer, in one time. */
-export async function login(call: Call, body: z.output<typeof Login>): Promise<SignIn> {
-  const { deps, client, db } = call;
+type Body = z.output<typeof Login>;
+
+/** By a name and a password, or by a passkey alone. */
+export async function login(call: Call, body: Body): Promise<SignIn> {
+  const { deps, client } = call;
   const limiter = { redis: deps.redis, replicas: deps.config.replicas };
   await limitAttempts(limiter, `login-address:${addressGroup(client.address)}`, PER_MINUTE);
-  await limitAttempts(limiter, `login-name:${sha256(foldUsername(body.username))}`, PER_MINUTE);
-  const account = await candidate(db, body.username);
-  const right = await passwordMatches(account?.password_hash ?? null, body.password);
-  if (!account || !right) throw new ApiError('UNAUTHENTICATED', 'The name or the password is wrong', {});
-  if (account.unusable) throw new ApiError('FORBIDDEN', 'This account is disabled', { by: 'account-disabled' });
-  if (!deps.settings.get('auth.password.enabled') && account.role !== 'owner') {
-    throw new ApiError('FORBIDDEN', 'Signing in with a password is switched off', { by: 'password-off' });
+  if (body.passkey) return loginByPasskey(call, body, body.passkey);
+  return loginByPassword(call, body, { username: body.username ?? '', password: body.password ?? '' });
+}
+
+/** The device has verified the person, so no second factor is asked. */
+async function loginByPasskey(call: Call, body: Body, passkey: NonNullable<Body['passkey']>): Promise<SignIn> {
+  const enabled = call.deps.settings.get('auth.passkeys.enabled');
+  const id = enabled ? await accountOfPasskey(call, passkey) : undefined;
+  if (!id) {
+    await audit(call, 'sign-in-failed', { method: 'passkey' });
+    throw new ApiError('UNAUTHENTICATED', 'The passkey is not accepted', {});
   }
+  const account = await call
+    .db('accounts')
+    .where({ id })
+    .first<{ unusable: boolean }>(call.db.raw('(disabled or coalesce(expires_at < now(), false)) as unusable'));
+  if (account.unusable) throw new ApiError('FORBIDDEN', 'This account is disabled', { by: 'account-disabled' });
+  const { keep, remember, profileId } = body;
+  return call.transact((inside) =>
+    startSession(inside, { accountId: id, method: 'passkey', twoFactor: true, keep, remember, profileId }),
+  );
+}
+
+/** Unknown name, wrong password, no password: one answer, in one time. */
+async function loginByPassword(
+  call: Call,
+  body: Body,
+  { username, password }: { username: string; password: string },
+): Promise<SignIn> {
+  const { deps, db } = call;
+  const limiter = { redis: deps.redis, replicas: deps.config.replicas };
+  await limitAttempts(limiter, `login-name:${sha256(foldUsername(username))}`, PER_MINUTE);
+  const account = await candidate(db, username);
+  const right = await passwordMatches(account?.password_hash ?? null, password);
+  if (!account || !right) {
+    await audit({ ...call, who: { ...call.who, accountId: account?.id ?? '' } }, 'sign-in-failed', {});
+    throw new ApiError('UNAUTHENTICATED', 'The name or the password is wrong', {});
+  }
+  refuseUnusable(call, account);
+  const asked = await secondFactorAsked(call, {
+    accountId: account.id,
+    method: 'password',
+    profileId: body.profileId,
+  });
+  if (asked) throw asked;
   return call.transact((inside) =>
     startSession(inside, {
       accountId: account.id,
@@ -41,6 +83,14 @@ export async function login(call: Call, body: z.output<typeof Login>): Promise<S
       profileId: body.profileId,
     }),
   );
+}
+
+/** What is told only after the right password. */
+function refuseUnusable({ deps }: Call, account: Candidate): void {
+  if (account.unusable) throw new ApiError('FORBIDDEN', 'This account is disabled', { by: 'account-disabled' });
+  if (!deps.settings.get('auth.password.enabled') && account.role !== 'owner') {
+    throw new ApiError('FORBIDDEN', 'Signing in with a password is switched off', { by: 'password-off' });
+  }
 }
 
 /** By name in any letter case, or by a verified address. */

@@ -1,10 +1,11 @@
 import type { z } from 'zod';
-import { getAccount } from '#areas/users/public.ts';
+import { getAccount } from '#areas/accounts/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { iso } from '#kernel/schemas.ts';
 import { mayWatch, resumesAt, type ViewingWindow } from '#kernel/viewing-hours.ts';
 import type { Me } from './auth.schemas.ts';
 import { listProfiles } from './sessions.store.ts';
+import { owesSecondFactor } from './sign-in.ts';
 
 interface Row {
   email: string | null;
@@ -15,8 +16,8 @@ interface Row {
   viewing_hours: ViewingWindow[];
   time_zone: string | null;
   limits: Record<string, unknown>;
-  restrictions: Record<string, 'allow' | 'deny'>;
   must_change_password: boolean;
+  factors: string[];
   language: string | null;
   discoverable: boolean;
 }
@@ -44,12 +45,12 @@ export async function readMe(call: Call): Promise<z.input<typeof Me>> {
       viewingHours: row.viewing_hours,
       timeZone: row.time_zone,
       limits: row.limits,
-      restrictions: row.restrictions,
+      restrictions: { ...who.restrictions },
     },
     viewing: viewingOf(call, row),
     email: row.email ? { address: row.email, verified: row.email_verified } : null,
     mustChangePassword: row.must_change_password,
-    mustAddTwoFactor: false,
+    mustAddTwoFactor: owesSecondFactor(call, { role: who.role, factors: row.factors }),
     confirmedUntil: iso(who.confirmedUntil ?? null),
     language: row.language,
     timeZone: row.time_zone,
@@ -63,9 +64,9 @@ function credentialOf({ who }: Call): z.input<typeof Me>['credential'] {
   return { kind: 'session', ...(who.sessionId && { sessionId: who.sessionId }) };
 }
 
-function viewingOf({ who, now }: Call, row: Row): z.input<typeof Me>['viewing'] {
+function viewingOf({ who, now, deps }: Call, row: Row): z.input<typeof Me>['viewing'] {
   const free = who.role === 'owner' || who.role === 'admin';
-  const zone = row.time_zone ?? 'UTC';
+  const zone = row.time_zone ?? deps.settings.get('server.timeZone');
   if (free || mayWatch(row.viewing_hours, zone, now)) return { allowed: true };
   return { allowed: false, resumesAt: iso(resumesAt(row.viewing_hours, zone, now)) };
 }

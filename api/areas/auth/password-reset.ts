@@ -25,24 +25,41 @@ export async function createOwnerReset(
     .first<{ id: string; username: string } | undefined>('id', 'username');
   if (!owner) return undefined;
   const token = hash ? undefined : newSecret('foypr_');
+  const expiresAt = await putReset(db, owner.id, { hash: hash ?? hashOf(token ?? ''), hours: OWNER_HOURS });
+  await db('audit_log').insert({ id: newId(), account_id: owner.id, action: 'owner-recovery' });
+  return { username: owner.username, ...(token !== undefined && { token }), expiresAt };
+}
+
+/** A one-time token for a link that an admin hands over; a newer one voids it. */
+export async function createReset(
+  db: Db,
+  accountId: string,
+  hours: number,
+): Promise<{ token: string; expiresAt: string }> {
+  const token = newSecret('foypr_');
+  return { token, expiresAt: await putReset(db, accountId, { hash: hashOf(token), hours }) };
+}
+
+async function putReset(db: Db, accountId: string, { hash, hours }: { hash: Buffer; hours: number }): Promise<string> {
   const [row] = await db('password_resets')
     .insert({
-      account_id: owner.id,
-      hash: hash ?? hashOf(token ?? ''),
-      expires_at: db.raw('now() + make_interval(hours => ?)', [OWNER_HOURS]),
+      account_id: accountId,
+      hash,
+      by_mail: false,
+      expires_at: db.raw('now() + make_interval(hours => ?)', [hours]),
     })
     .onConflict('account_id')
     .merge()
     .returning<{ expires_at: Date }[]>('expires_at');
-  await db('audit_log').insert({ id: newId(), account_id: owner.id, action: 'owner-recovery' });
   if (!row) throw new Error('no row');
-  return { username: owner.username, ...(token !== undefined && { token }), expiresAt: iso(row.expires_at) };
+  return iso(row.expires_at);
 }
 
 interface Reset {
   account_id: string;
   username: string;
   display_name: string;
+  factors: string[];
   by_mail: boolean;
   expires_at: Date;
 }
@@ -59,12 +76,12 @@ export async function redeemReset(
     .where('r.hash', hashOf(token))
     .whereRaw('r.expires_at > now() and not a.disabled')
     .forUpdate('r')
-    .first<Reset | undefined>('r.account_id', 'r.by_mail', 'r.expires_at', 'a.username', 'a.display_name');
+    .first<Reset | undefined>('r.account_id', 'r.by_mail', 'r.expires_at', 'a.username', 'a.display_name', 'a.factors');
   if (!reset) throw notFound();
   const shown = {
     username: reset.username,
     displayName: reset.display_name,
-    twoFactor: false,
+    twoFactor: reset.factors.includes('totp') || reset.factors.includes('passkey'),
     expiresAt: iso(reset.expires_at),
   };
   if (newPassword === undefined) return { ...shown, changed: false };
@@ -77,10 +94,12 @@ export async function redeemReset(
     .update({
       password_hash: passwordHash,
       must_change_password: false,
+      password_changed_at: db.fn.now(),
       ...(reset.by_mail && { email_verified: true }),
     });
   await db('password_resets').where({ account_id: reset.account_id }).delete();
   await db('sessions').where({ account_id: reset.account_id }).delete();
+  await db('sign_in_challenges').where({ account_id: reset.account_id }).delete();
   await db('audit_log').insert({
     id: newId(),
     account_id: reset.account_id,

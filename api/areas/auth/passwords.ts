@@ -30,6 +30,11 @@ export function hashPassword(password: string): Promise<string> {
   return inTurn(() => hash(password.normalize('NFC'), COST));
 }
 
+/** For a secret that is looked up by its hash: the same salt makes the same hash. */
+export function hashSalted(secret: string, salt: Buffer): Promise<string> {
+  return inTurn(() => hash(secret, { ...COST, salt }));
+}
+
 let dummy: Promise<string> | undefined;
 
 /** Takes as long when there is no hash to compare with, so that an unknown name cannot be told from a wrong password. */

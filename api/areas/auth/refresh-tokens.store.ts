@@ -76,3 +76,12 @@ export async function keepSuccessor(db: Db, token: string, sealed: string): Prom
     .where({ hash: hashOf(token) })
     .update({ successor_sealed: sealed });
 }
+
+/** Until when the newest refresh token of the session is good; `now` when it has none. */
+export async function latestRefreshExpiry(db: Db, sessionId: string, now: Date): Promise<Date> {
+  const row = await db('refresh_tokens')
+    .where({ session_id: sessionId })
+    .orderBy('number', 'desc')
+    .first<{ expires_at: Date } | undefined>('expires_at');
+  return row?.expires_at ?? now;
+}

@@ -13,6 +13,8 @@ export interface SessionDraft {
   deviceId: string | undefined;
   client: Client;
   method: SessionRecord['method'];
+  twoFactor: boolean;
+  confirmed: boolean;
   cookie: boolean;
   remember: boolean;
   sessionMaxDays: number;
@@ -28,10 +30,11 @@ export async function insertSession(db: Db, draft: SessionDraft): Promise<string
     device_id: draft.deviceId ?? null,
     client_id: draft.client.id ?? null,
     method: draft.method,
+    two_factor: draft.twoFactor,
     cookie: draft.cookie,
     remember: draft.remember,
     address: draft.client.address,
-    confirmed_until: db.raw(`now() + interval '10 minutes'`),
+    confirmed_until: draft.confirmed ? db.raw(`now() + interval '10 minutes'`) : null,
     expires_at: db.raw('now() + make_interval(days => ?)', [draft.sessionMaxDays]),
   });
   await db.raw(
@@ -49,6 +52,7 @@ interface SessionRow {
   device_id: string | null;
   method: SessionRecord['method'];
   two_factor: boolean;
+  remember: boolean;
   address: string | null;
   confirmed_until: Date | null;
   created_at: Date;

@@ -1,4 +1,5 @@
-import { getAccount } from '#areas/users/public.ts';
+import { getAccount } from '#areas/accounts/public.ts';
+import { audit } from '#kernel/audit.ts';
 import { ACCESS_SECONDS, refreshCookie, sessionCookie, signAccessToken } from '#kernel/credentials.ts';
 import { deviceFor } from '#kernel/devices.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -14,6 +15,12 @@ interface Start {
   keep: Keep;
   remember: boolean;
   profileId?: string | undefined;
+  /** A second factor was proved too. */
+  twoFactor?: boolean;
+  /** The sign-in itself proves the person; a code approved elsewhere does not. */
+  confirmed?: boolean;
+  /** Somebody who may enter `profileId` said so: no PIN is asked. */
+  profileApproved?: boolean;
 }
 
 /** A new sign-in for an account that has proved itself: session, tokens, and cookies where wished. */
@@ -28,12 +35,17 @@ export async function startSession(call: Call, start: Start): Promise<SignIn> {
     deviceId,
     client,
     method: start.method,
+    twoFactor: start.twoFactor ?? false,
+    confirmed: start.confirmed ?? true,
     cookie: start.keep !== 'token',
     remember: start.remember,
     sessionMaxDays: deps.settings.get('auth.sessionMaxDays'),
   });
   await db('accounts').where({ id: start.accountId }).update({ last_seen_at: new Date() });
   await db('profiles').where({ id: profileId }).update({ last_used_at: new Date() });
+  if (deviceId) await db('devices').where({ id: deviceId }).update({ last_profile_id: profileId });
+  const who = { ...call.who, accountId: start.accountId, ...(deviceId && { deviceId }) };
+  await audit({ ...call, who }, 'sign-in', { method: start.method, twoFactor: start.twoFactor ?? false });
   return answerWithTokens(call, { sessionId, refresh: await insertRefreshToken(db, sessionId, 1), keep: start.keep });
 }
 
@@ -52,7 +64,7 @@ async function profileFor({ db }: Call, start: Start, deviceId: string | undefin
     ? await db('devices').where({ id: deviceId }).first<{ last_profile_id: string | null }>('last_profile_id')
     : undefined;
   const wanted = start.profileId ?? device?.last_profile_id;
-  const open = profiles.find((profile) => profile.id === wanted && profile.pin_hash === null);
+  const open = profiles.find(({ id, pin_hash: pin }) => id === wanted && (pin === null || start.profileApproved));
   const chosen = open ?? profiles.find((profile) => profile.main);
   if (!chosen) throw new Error('an account has a main profile');
   return chosen.id;
@@ -66,30 +78,57 @@ interface Pair {
 
 /** The answer of every way to sign in and of a refresh. */
 export async function answerWithTokens(call: Call, { sessionId, refresh, keep }: Pair): Promise<SignIn> {
-  const { db, deps, now } = call;
+  const { deps, now } = call;
+  const { remember, ...described } = await describeWith(call, sessionId);
+  const claims = { accountId: described.account.id, profileId: described.profile.id, sessionId };
+  const accessToken = await signAccessToken(deps.keys, claims, now);
+  if (keep !== 'token') setCookies(call, { accessToken, refreshToken: refresh.token, remember });
+  return {
+    ...described,
+    ...(keep === 'cookie' ? {} : { accessToken, refreshToken: refresh.token }),
+    expiresInSec: ACCESS_SECONDS,
+    refreshExpiresAt: iso(refresh.expiresAt),
+  };
+}
+
+type Described = Omit<SignIn, 'accessToken' | 'refreshToken' | 'expiresInSec' | 'refreshExpiresAt'>;
+
+/** Who is signed in and what the account owes, without tokens. */
+export async function describeSignIn(call: Call, sessionId: string): Promise<Described> {
+  const { remember: _remember, ...described } = await describeWith(call, sessionId);
+  return described;
+}
+
+async function describeWith(call: Call, sessionId: string): Promise<Described & { remember: boolean }> {
+  const { db } = call;
   const row = await findSessionRow(db, sessionId);
   if (!row) throw new ApiError('AUTH_TOKEN_INVALID', 'The sign-in has ended', {});
-  const claims = { accountId: row.account_id, profileId: row.profile_id, sessionId };
-  const accessToken = await signAccessToken(deps.keys, claims, now);
   const profiles = await listProfiles(db, row.account_id, { limits: false });
   const profile = profiles.find((one) => one.id === row.profile_id);
   if (!profile) throw new Error('a session has a profile');
-  const { must_change_password: mustChangePassword } = await db('accounts')
+  const owes = await db('accounts')
     .where({ id: row.account_id })
-    .first<{ must_change_password: boolean }>('must_change_password');
-  const remember = (row as { remember?: boolean }).remember ?? true;
-  if (keep !== 'token') setCookies(call, { accessToken, refreshToken: refresh.token, remember });
+    .first<Owes & { must_change_password: boolean }>('must_change_password', 'role', 'factors');
   return {
     session: toSession(row, sessionId),
     account: await getAccount(db, row.account_id),
     profile,
     tokenType: 'Bearer',
-    ...(keep === 'cookie' ? {} : { accessToken, refreshToken: refresh.token }),
-    expiresInSec: ACCESS_SECONDS,
-    refreshExpiresAt: iso(refresh.expiresAt),
-    mustChangePassword,
-    mustAddTwoFactor: false,
+    mustChangePassword: owes.must_change_password,
+    mustAddTwoFactor: owesSecondFactor(call, owes),
+    remember: row.remember,
   };
+}
+
+interface Owes {
+  role: string;
+  factors: string[];
+}
+
+/** The account's role needs a second factor, and it has none. */
+export function owesSecondFactor({ deps }: Call, { role, factors }: Owes): boolean {
+  const required: readonly string[] = deps.settings.get('auth.twoFactor.requiredRoles');
+  return required.includes(role) && !factors.includes('totp') && !factors.includes('passkey');
 }
 
 interface Cookies {
@@ -100,12 +139,16 @@ interface Cookies {
 
 /** Both cookies live as long as the refresh token: the token inside the first expires by itself. */
 function setCookies({ client, reply }: Call, { accessToken, refreshToken, remember }: Cookies): void {
-  const age = remember ? `; Max-Age=${REFRESH_DAYS * 86_400}` : '';
-  const flags = `HttpOnly; SameSite=Lax${client.secure ? '; Secure' : ''}${age}`;
+  const flags = cookieFlags(client.secure, remember);
   reply.header('Set-Cookie', [
     `${sessionCookie(client.secure)}=${accessToken}; Path=/; ${flags}`,
     `${refreshCookie(client.secure)}=${refreshToken}; Path=/api/v1/auth; ${flags}`,
   ]);
+}
+
+export function cookieFlags(secure: boolean, remember: boolean): string {
+  const age = remember ? `; Max-Age=${REFRESH_DAYS * 86_400}` : '';
+  return `HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}${age}`;
 }
 
 export function clearCookies({ client, reply }: Call): void {

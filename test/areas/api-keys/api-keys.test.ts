@@ -73,7 +73,7 @@ describe('API keys', () => {
         .where({ id: stale.sessionId })
         .update({ confirmed_until: new Date(0) });
       const { details } = error(await api.as(stale).createApiKey({ body: draft }));
-      expect(details).to.deep.equal({ by: 'confirm', methods: ['password'] });
+      expect(details).to.deep.equal({ by: 'confirm', methods: [] });
     });
 
     it('refuses an expiry out of its range, no expiry, no scope and an unknown one, all at once', async () => {

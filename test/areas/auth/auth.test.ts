@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { insertAccount } from '#areas/accounts/public.ts';
 import { createOwnerReset, hashPassword } from '#areas/auth/public.ts';
-import { insertAccount } from '#areas/users/public.ts';
 import { type Api, clientFor, startApi } from '#support/api.ts';
 
 const PASSWORD = 'correct horse battery';

@@ -1,0 +1,87 @@
+import { iso } from '#kernel/schemas.ts';
+import type { Db } from '#platform/db.ts';
+import type { SignInMethod } from './methods.schemas.ts';
+
+export interface MethodRow {
+  id: string;
+  account_id: string;
+  kind: 'totp' | 'recovery-codes' | 'passkey' | 'oidc';
+  name: string | null;
+  secret_sealed: string | null;
+  salt: Buffer | null;
+  credential_id: string | null;
+  public_key: Buffer | null;
+  counter: string | null;
+  transports: string[] | null;
+  aaguid: string | null;
+  synced: boolean | null;
+  issuer: string | null;
+  created_at: Date;
+  last_used_at: Date | null;
+}
+
+/** Ways to sign in beside the password, oldest first. */
+export async function listMethodRows(db: Db, accountId: string): Promise<MethodRow[]> {
+  return db('sign_in_methods').where({ account_id: accountId }).orderBy(['created_at', 'id']).select<MethodRow[]>('*');
+}
+
+/** The one TOTP or set of recovery codes of an account. */
+export async function findMethod(
+  db: Db,
+  accountId: string,
+  kind: 'totp' | 'recovery-codes',
+): Promise<MethodRow | undefined> {
+  return db('sign_in_methods').where({ account_id: accountId, kind }).first<MethodRow | undefined>();
+}
+
+export async function countRecoveryCodes(db: Db, accountId: string): Promise<number> {
+  const [row] = await db('recovery_codes as c')
+    .join('sign_in_methods as m', 'm.id', 'c.method_id')
+    .where('m.account_id', accountId)
+    .whereNull('c.used_at')
+    .select<{ left: number }[]>(db.raw('count(*)::int as left'));
+  return row?.left ?? 0;
+}
+
+export interface PasswordRow {
+  id: string;
+  role: string;
+  has_password: boolean;
+  password_hash: string | null;
+  created_at: Date;
+  password_changed_at: Date | null;
+}
+
+export async function passwordRow(db: Db, accountId: string): Promise<PasswordRow> {
+  return db('accounts')
+    .where({ id: accountId })
+    .first<PasswordRow>(
+      'id',
+      'role',
+      'password_hash',
+      'created_at',
+      'password_changed_at',
+      db.raw('password_hash is not null as has_password'),
+    );
+}
+
+/** The password is a method by the account's own id: there is one at most. */
+export function passwordMethod(row: PasswordRow): SignInMethod {
+  const createdAt = iso(row.password_changed_at ?? row.created_at);
+  return { id: row.id, kind: 'password', name: null, createdAt, lastUsedAt: null };
+}
+
+export function toMethod(row: MethodRow, codesLeft: number): SignInMethod {
+  const { id, kind, name } = row;
+  const passkey = { synced: row.synced ?? false, transports: row.transports ?? [], aaguid: row.aaguid ?? '' };
+  return {
+    id,
+    kind,
+    name,
+    createdAt: iso(row.created_at),
+    lastUsedAt: iso(row.last_used_at),
+    ...(kind === 'passkey' ? { passkey } : {}),
+    ...(kind === 'oidc' ? { oidc: { issuer: row.issuer ?? '', label: row.name ?? row.issuer ?? '' } } : {}),
+    ...(kind === 'recovery-codes' ? { recoveryCodesLeft: codesLeft } : {}),
+  };
+}

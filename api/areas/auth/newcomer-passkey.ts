@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto';
+import {
+  generateRegistrationOptions,
+  type PublicKeyCredentialCreationOptionsJSON,
+  type RegistrationResponseJSON,
+} from '@simplewebauthn/server';
+import type { Call } from '#kernel/endpoint.ts';
+import { addPasskeyTo } from './add-passkey.ts';
+import { ALGORITHMS, challengeIn, insertPasskeyChallenge, relyingParty, TIMEOUT_MS } from './passkeys.ts';
+
+/** For somebody who is invited and has no account yet; undefined where browsers make no passkeys. */
+export async function newcomerOptions(
+  call: Call,
+  name: string,
+): Promise<PublicKeyCredentialCreationOptionsJSON | undefined> {
+  const { id, usable } = relyingParty(call);
+  if (!usable) return undefined;
+  const options = await generateRegistrationOptions({
+    rpName: call.deps.settings.get('server.name'),
+    rpID: id,
+    userName: name,
+    userID: new Uint8Array(randomBytes(16)),
+    attestationType: 'none',
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    supportedAlgorithmIDs: ALGORITHMS,
+    timeout: TIMEOUT_MS,
+  });
+  await insertPasskeyChallenge(call.db, options.challenge, null);
+  return options;
+}
+
+/** The first passkey of an account that was made in this transaction. */
+export async function addNewcomerPasskey(
+  call: Call,
+  accountId: string,
+  response: RegistrationResponseJSON,
+): Promise<void> {
+  const challenge = challengeIn(response.response.clientDataJSON);
+  await call.db('passkey_challenges').where({ challenge }).whereNull('account_id').update({ account_id: accountId });
+  await addPasskeyTo({ ...call, who: { ...call.who, accountId } }, response, undefined);
+}

@@ -1,0 +1,96 @@
+import type { z } from 'zod';
+import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
+import { requireConfirmed, requireMain } from '#kernel/person.ts';
+import { limitAttempts } from '#kernel/rate-limit.ts';
+import { addressGroup } from '#kernel/request.ts';
+import { addPasskeyTo } from './add-passkey.ts';
+import { NewMethod } from './methods.schemas.ts';
+import { AddPasskey, CreationOptions, SignInOptions } from './passkeys.schemas.ts';
+import { registrationOptions, relyingParty, signInOptions } from './passkeys.ts';
+
+export const startPasskeyRegistration = defineEndpoint({
+  operationId: 'startPasskeyRegistration',
+  method: 'post',
+  path: '/auth/passkeys/options',
+  summary: 'What the browser needs to make a passkey',
+  access: { person: true },
+  anyHour: true,
+  answer: json(200, CreationOptions),
+  errors: ['FORBIDDEN', 'CONFLICT'],
+
+  async handle(_input, call) {
+    requireMain(call.who);
+    requireConfirmed(call.who, call.now);
+    return { ...(await registrationOptions(call)) };
+  },
+});
+
+export const addPasskey = defineEndpoint({
+  operationId: 'addPasskey',
+  method: 'post',
+  path: '/auth/passkeys',
+  summary: 'Keep the passkey that was made',
+  access: { person: true },
+  anyHour: true,
+  body: AddPasskey,
+  answer: json(201, NewMethod),
+  unrepeated: ['recoveryCodes'],
+  errors: ['FORBIDDEN', 'CONFLICT'],
+
+  async handle({ body }, call) {
+    requireMain(call.who);
+    return addPasskeyTo(call, body.credential, body.name);
+  },
+});
+
+const A_MINUTE = 60;
+
+export const getSignInOptions = defineEndpoint({
+  operationId: 'getSignInOptions',
+  method: 'get',
+  path: '/auth/options',
+  summary: 'What a sign-in page needs',
+  access: { anyone: true, because: 'who signs in is not signed in yet' },
+  answer: json(200, SignInOptions),
+  errors: ['RATE_LIMITED'],
+
+  async handle(_input, call) {
+    const { deps, client } = call;
+    const limiter = { redis: deps.redis, replicas: deps.config.replicas };
+    await limitAttempts(limiter, `sign-in-options:${addressGroup(client.address)}`, A_MINUTE);
+    return readOptions(call);
+  },
+});
+
+async function readOptions(call: Call): Promise<z.input<typeof SignInOptions>> {
+  const { db, deps, now, client } = call;
+  const { settings } = deps;
+  const state = await db('server_state').first<{ setup_completed_at: Date | null } | undefined>('setup_completed_at');
+  const ready = Boolean(state?.setup_completed_at);
+  const passkeys = ready && settings.get('auth.passkeys.enabled') && relyingParty(call).usable;
+  const tiled = ready && settings.get('auth.accountTiles') && client.local;
+  return {
+    password: ready && settings.get('auth.password.enabled'),
+    passkeys,
+    ...(passkeys && { passkey: { ...(await signInOptions(call)) } }),
+    quickConnect: ready && settings.get('auth.quickConnect.enabled'),
+    passwordReset: 'admin',
+    invites: ready,
+    tiles: tiled ? await tiles(call) : [],
+    passwordRules: { minLength: settings.get('auth.password.minLength'), maxLength: 256 },
+    serverTime: now.toISOString(),
+  };
+}
+
+const MOST_TILES = 50;
+
+/** Accounts that chose to be listed. */
+async function tiles({ db }: Call): Promise<z.input<typeof SignInOptions>['tiles']> {
+  const rows = await db('accounts')
+    .where({ listed: true, disabled: false, is_system: false })
+    .whereRaw('deleted_at is null and coalesce(expires_at > now(), true)')
+    .orderBy(['display_name', 'id'])
+    .limit(MOST_TILES)
+    .select<{ username: string; display_name: string }[]>('username', 'display_name');
+  return rows.map((row) => ({ username: row.username, displayName: row.display_name }));
+}

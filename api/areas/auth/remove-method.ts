@@ -1,0 +1,36 @@
+import type { Call } from '#kernel/endpoint.ts';
+import { conflict, notFound } from '#kernel/errors.ts';
+import { listMethodRows, type MethodRow, passwordRow } from './methods.store.ts';
+
+type Kind = MethodRow['kind'] | 'password';
+
+/** Takes a way to sign in away, unless none would be left or the role needs it as second factor; answers what it was. */
+export async function removeMethod(call: Call, id: string): Promise<Kind> {
+  const { db, who } = call;
+  await db('accounts').where({ id: who.accountId }).forUpdate().first('id'); // two at once would each leave the other
+  const password = await passwordRow(db, who.accountId);
+  const rows = await listMethodRows(db, who.accountId);
+  const kind = password.has_password && id === who.accountId ? 'password' : rows.find((row) => row.id === id)?.kind;
+  if (!kind) throw notFound();
+  const left: Kind[] = rows.filter((row) => row.id !== id).map((row) => row.kind);
+  if (password.has_password && kind !== 'password') left.push('password');
+  refuseLast(call, kind, left);
+  if (kind === 'password') {
+    await db('accounts').where({ id: who.accountId }).update({ password_hash: null, password_changed_at: null });
+    return kind;
+  }
+  await db('sign_in_methods').where({ id, account_id: who.accountId }).delete();
+  const codesServeNothing = !left.includes('totp') && !left.includes('passkey');
+  if (codesServeNothing)
+    await db('sign_in_methods').where({ account_id: who.accountId, kind: 'recovery-codes' }).delete();
+  return kind;
+}
+
+function refuseLast({ deps, who }: Call, kind: Kind, left: readonly Kind[]): void {
+  const signsIn = left.some((one) => one === 'password' || one === 'passkey' || one === 'oidc');
+  if (!signsIn) throw conflict('last-method', 'Nothing would be left to sign in with');
+  const required: readonly string[] = deps.settings.get('auth.twoFactor.requiredRoles');
+  const was = kind === 'totp' || kind === 'passkey';
+  if (was && required.includes(who.role) && !left.includes('totp') && !left.includes('passkey'))
+    throw conflict('two-factor-required', 'This role needs a second factor');
+}

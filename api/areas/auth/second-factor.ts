@@ -1,0 +1,87 @@
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError } from '#kernel/errors.ts';
+import { iso } from '#kernel/schemas.ts';
+import { countAccountAttempt } from './attempts.ts';
+import {
+  type ChallengeDraft,
+  type ChallengeRow,
+  endChallenge,
+  insertChallenge,
+  tryChallenge,
+} from './challenges.store.ts';
+import { countRecoveryCodes, listMethodRows } from './methods.store.ts';
+import { passkeyAccount, secondFactorOptions } from './passkeys.ts';
+import { useRecoveryCode } from './recovery-codes.ts';
+import { useTotp } from './totp.ts';
+
+/** What proves the second factor. */
+export type Proof =
+  | { method: 'totp' | 'recovery-code'; code: string }
+  | { method: 'passkey'; response: AuthenticationResponseJSON };
+
+/** The refusal that asks for the second factor when the account has one; it sets no cookie and tells no token. */
+export async function secondFactorAsked(
+  call: Call,
+  draft: Omit<ChallengeDraft, 'clientId' | 'passkeyChallenge'>,
+): Promise<ApiError | undefined> {
+  const { db, client } = call;
+  const rows = await listMethodRows(db, draft.accountId);
+  const totp = rows.some(({ kind }) => kind === 'totp');
+  const passkey = await secondFactorOptions(call, rows);
+  if (!totp && !passkey) return undefined;
+  const codes = await countRecoveryCodes(db, draft.accountId);
+  const { token, expiresAt } = await insertChallenge(db, {
+    ...draft,
+    clientId: client.id,
+    passkeyChallenge: passkey?.challenge,
+  });
+  return new ApiError('AUTH_2FA_REQUIRED', 'A second factor is needed', {
+    challenge: token,
+    methods: [...(totp ? ['totp'] : []), ...(codes > 0 ? ['recovery-code'] : []), ...(passkey ? ['passkey'] : [])],
+    ...(passkey && { passkey }),
+    expiresAt: iso(expiresAt),
+  });
+}
+
+export interface Answered {
+  challenge: string;
+  proof: Proof;
+  sessionId?: string | undefined;
+}
+
+/**
+ * Runs `then` once the second factor is proved, in the transaction that uses up the challenge and the code. A wrong one is 401
+ * with the tries left; a challenge that is over is 401 `AUTH_TOKEN_INVALID`.
+ */
+export async function withSecondFactor<T>(
+  call: Call,
+  { challenge, proof, sessionId }: Answered,
+  then: (call: Call, row: ChallengeRow) => Promise<T>,
+): Promise<T> {
+  const row = await tryChallenge(call.db, challenge, { clientId: call.client.id, sessionId });
+  if (!row) throw over();
+  await countAccountAttempt(call, 'two-factor', row.account_id);
+  const done = await call.transact(async (inside) => {
+    if (!(await proved(inside, row, proof))) return undefined;
+    if (!(await endChallenge(inside.db, challenge))) throw over();
+    return { value: await then(inside, row) };
+  });
+  if (done) return done.value;
+  throw new ApiError('UNAUTHENTICATED', 'The code is wrong', { triesLeft: row.tries });
+}
+
+async function proved(call: Call, row: ChallengeRow, proof: Proof): Promise<boolean> {
+  const { db, deps, now } = call;
+  if (proof.method === 'passkey') {
+    if (!row.passkey_challenge) return false;
+    const asserted = { response: proof.response, challenge: row.passkey_challenge, alone: false };
+    return (await passkeyAccount(call, asserted)) === row.account_id;
+  }
+  if (proof.method === 'recovery-code') return useRecoveryCode(db, row.account_id, proof.code);
+  return useTotp(db, { keys: deps.keys, now, accountId: row.account_id }, proof.code);
+}
+
+function over(): ApiError {
+  return new ApiError('AUTH_TOKEN_INVALID', 'The challenge is over; sign in anew', {});
+}

@@ -1,0 +1,192 @@
+import { expect } from 'chai';
+import { type Api, startApi, type TestClient } from '#support/api.ts';
+import { device, errorOf, issueOf, PASSWORD, signIn, somebody, unconfirm, withToken } from '#support/signing-in.ts';
+
+describe('Auth: profiles', () => {
+  let api: Api;
+  before(async () => {
+    api = await startApi();
+  });
+  beforeEach(async () => {
+    await api.deps.redis.flushdb();
+  });
+  const profile = async (me: TestClient, body: object = {}): Promise<string> => {
+    const answer = await me.createProfile({ body: { name: `Viewer ${Math.random()}`, ...body } });
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
+    return answer.body.id;
+  };
+  const enter = (me: TestClient, id: string, pin?: string) =>
+    me.selectProfile({ params: { id }, body: pin === undefined ? undefined : { pin } });
+  const mainOf = async (me: TestClient): Promise<string> =>
+    (await me.getMe()).body.profiles.find(({ main }) => main)?.id ?? '';
+
+  describe('createProfile', () => {
+    it('adds a viewer, up to eight, each of another name', async () => {
+      const { me } = await somebody(api);
+      const limits = { ageLimit: 6, hideUnrated: true };
+      const answer = await me.createProfile({ body: { name: 'Mia', color: 'pink', pin: '1234', limits } });
+      expect(answer.body).to.deep.include({ name: 'Mia', color: 'pink', main: false, hasPin: true, limits });
+      expect(JSON.stringify(await api.deps.db('profiles').select('*'))).to.not.include('"1234"');
+      expect(errorOf(await me.createProfile({ body: { name: 'MIA' } })).details.reason).to.equal('duplicate-name');
+      const rest = await Promise.all(
+        Array.from({ length: 8 }, (_, i) => me.createProfile({ body: { name: `Number ${i}` } })),
+      );
+      expect(rest.filter(({ status }) => status === 201)).to.have.length(6);
+      expect(errorOf(await me.createProfile({ body: { name: 'Ninth' } })).details.reason).to.equal('too-many-profiles');
+    });
+
+    it('is for the main profile of grown-up accounts, with a PIN of 4 to 8 digits', async () => {
+      const child = await somebody(api, 'child');
+      expect(errorOf(await child.me.createProfile({ body: { name: 'x' } })).details.by).to.equal('role');
+      const { me } = await somebody(api);
+      for (const pin of ['123', '123456789', 'abcd'])
+        expect((await me.createProfile({ body: { name: 'x', pin } })).status).to.equal(400);
+      const { accessToken } = (await enter(me, await profile(me))).body;
+      const answer = await withToken(api, accessToken).createProfile({ body: { name: 'y' } });
+      expect(errorOf(answer).details.by).to.equal('profile');
+    });
+  });
+
+  describe('selectProfile', () => {
+    it('puts the session into the profile; the old access token is stale, the refresh token stays', async () => {
+      const { me, refreshToken } = await somebody(api);
+      const id = await profile(me, { limits: { ageLimit: 6 } });
+      const entered = await enter(me, id);
+      expect(entered.status).to.equal(200);
+      expect(entered.body).to.not.have.property('refreshToken');
+      expect(entered.headers.getSetCookie().map((line) => line.split('=')[0])).to.deep.equal(['foyer_session']);
+      expect(errorOf(await me.getMe()).code).to.equal('AUTH_TOKEN_EXPIRED');
+      const now = (await withToken(api, entered.body.accessToken).getMe()).body;
+      expect(now.profile.id).to.equal(id);
+      expect(now.confirmedUntil, 'who is handed the device proved nothing').to.equal(null);
+      expect(
+        now.profiles.some(({ limits }) => limits),
+        'limits are for main',
+      ).to.equal(false);
+      const refreshed = await api.anyone.refreshSession({ body: { refreshToken }, headers: device });
+      expect(refreshed.body.profile.id, 'it stays over a refresh').to.equal(id);
+    });
+
+    it('asks for the PIN of the one entered, unless the session is confirmed', async () => {
+      const { me } = await somebody(api);
+      const main = await mainOf(me);
+      await me.updateProfile({ params: { id: main }, body: { pin: '4711' } });
+      const kid = withToken(api, (await enter(me, await profile(me))).body.accessToken);
+      expect(errorOf(await enter(kid, main)).details).to.deep.equal({ by: 'pin' });
+      expect(errorOf(await enter(kid, main, '0000')).details).to.deep.equal({ by: 'pin', triesLeft: 4 });
+      expect((await enter(kid, main, '4711')).status).to.equal(200);
+    });
+
+    it('blocks the PIN after five wrong ones in 15 minutes, until the password is proved', async () => {
+      const { id: accountId, me } = await somebody(api);
+      const id = await profile(me, { pin: '4711' });
+      await unconfirm(api, accountId);
+      const answers = await Promise.all(Array.from({ length: 8 }, () => enter(me, id, '0000')));
+      expect(answers.map(({ status }) => status).sort((a, b) => a - b)).to.deep.equal([
+        403, 403, 403, 403, 403, 429, 429, 429,
+      ]);
+      await api.deps.redis.flushdb();
+      const blocked = await enter(me, id, '4711');
+      expect(blocked.status).to.equal(429);
+      expect(errorOf(blocked).details.retryAfterSec).to.be.within(800, 900);
+      await me.confirmIdentity({ body: { password: PASSWORD } });
+      await unconfirm(api, accountId);
+      expect((await enter(me, id, '4711')).status).to.equal(200);
+    });
+
+    it('knows only profiles of the account', async () => {
+      const [one, two] = [await somebody(api), await somebody(api)];
+      expect((await enter(one.me, await profile(two.me))).status).to.equal(404);
+    });
+  });
+
+  it('a sign-in starts with the profile last used on the device, or with main when that has a PIN', async () => {
+    const { me, username } = await somebody(api);
+    const id = await profile(me);
+    await enter(me, id);
+    const again = await signIn(api, username);
+    expect(again.body.profile.id).to.equal(id);
+    const main = withToken(
+      api,
+      (await enter(withToken(api, again.body.accessToken), await mainOf(withToken(api, again.body.accessToken)))).body
+        .accessToken,
+    );
+    await main.updateProfile({ params: { id }, body: { pin: '1234' } });
+    await enter(main, id, '1234');
+    expect((await signIn(api, username)).body.profile.main).to.equal(true);
+  });
+
+  describe('updateProfile', () => {
+    it('lets main change all, another profile its own looks alone', async () => {
+      const { me } = await somebody(api);
+      const id = await profile(me);
+      const other = await profile(me);
+      const changed = await me.updateProfile({
+        params: { id },
+        body: {
+          name: 'Renamed',
+          private: true,
+          keepHistory: false,
+          pin: '1234',
+          limits: { ageLimit: 3 },
+          country: 'DE',
+        },
+      });
+      expect(changed.body).to.deep.include({ name: 'Renamed', private: true, keepHistory: false, hasPin: true });
+      expect((await me.updateProfile({ params: { id }, body: { pin: null, limits: null } })).body).to.not.have.property(
+        'limits',
+      );
+      const kid = withToken(api, (await enter(me, id)).body.accessToken);
+      expect((await kid.updateProfile({ params: { id }, body: { name: 'Own', color: 'red' } })).body.name).to.equal(
+        'Own',
+      );
+      for (const [target, body] of [
+        [id, { limits: null }],
+        [id, { pin: null }],
+        [other, { name: 'x' }],
+      ] as const)
+        expect(errorOf(await kid.updateProfile({ params: { id: target }, body })).details.by).to.equal('profile');
+    });
+
+    it('takes no limits on main, and its PIN of a confirmed person only', async () => {
+      const { id: accountId, me } = await somebody(api);
+      const params = { id: await mainOf(me) };
+      expect(issueOf(await me.updateProfile({ params, body: { limits: { ageLimit: 3 } } }))).to.equal('main_profile');
+      await unconfirm(api, accountId);
+      expect(errorOf(await me.updateProfile({ params, body: { pin: '1234' } })).details.by).to.equal('confirm');
+      const child = await somebody(api, 'child');
+      const own = { id: await mainOf(child.me) };
+      expect(errorOf(await child.me.updateProfile({ params: own, body: { private: true } })).details.by).to.equal(
+        'role',
+      );
+      expect((await child.me.updateProfile({ params: own, body: { color: 'red' } })).status).to.equal(200);
+    });
+
+    it('refuses a time zone that is none', async () => {
+      const { me } = await somebody(api);
+      const params = { id: await mainOf(me) };
+      expect(issueOf(await me.updateProfile({ params, body: { timeZone: 'Mars/Olympus' } }))).to.equal('bad_time_zone');
+      expect((await me.updateProfile({ params, body: { timeZone: 'Asia/Tokyo' } })).body.timeZone).to.equal(
+        'Asia/Tokyo',
+      );
+    });
+  });
+
+  it('deleteProfile ends the sessions in it, keeps main, and may be repeated', async () => {
+    const { me, username, id: accountId } = await somebody(api);
+    const id = await profile(me);
+    const there = await signIn(api, username, { profileId: id });
+    expect(there.body.profile.id).to.equal(id);
+    expect(errorOf(await me.deleteProfile({ params: { id: await mainOf(me) } })).details.reason).to.equal(
+      'main-profile',
+    );
+    const stranger = await somebody(api);
+    expect((await stranger.me.deleteProfile({ params: { id } })).status).to.equal(404);
+    await unconfirm(api, accountId);
+    expect(errorOf(await me.deleteProfile({ params: { id } })).details.by).to.equal('confirm');
+    await me.confirmIdentity({ body: { password: PASSWORD } });
+    for (let i = 0; i < 2; i += 1) expect((await me.deleteProfile({ params: { id } })).status).to.equal(204);
+    expect((await withToken(api, there.body.accessToken).getMe()).status).to.equal(401);
+    expect((await me.getMe()).body.profiles).to.have.length(1);
+  });
+});
