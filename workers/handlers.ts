@@ -4,6 +4,7 @@ import { indexKeyframes } from './media-keyframes.ts';
 import { scanLibrary } from './scan/engine/scan-library.ts';
 import { preparePreroll } from './transcode/preroll-job.ts';
 import { expireKeys, expireSessions, markMany, trimEvents, trimPlayback } from './upkeep-jobs.ts';
+import { purgeUser } from './user-purge.ts';
 import type { Handlers } from './work.ts';
 
 /** What runs each kind of job. */
@@ -19,4 +20,5 @@ export const handlers = {
   'sessions.expire': expireSessions,
   'keys.expire': expireKeys,
   'events.trim': trimEvents,
+  'user.purge': purgeUser,
 } satisfies Handlers;

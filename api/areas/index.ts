@@ -12,6 +12,7 @@ import { serverAccountArea } from './server-account/index.ts';
 import { settingsArea } from './settings/index.ts';
 import { setupArea } from './setup/index.ts';
 import { streamingArea } from './streaming/index.ts';
+import { usersArea } from './users/index.ts';
 
 /** The one list of what is served, in the order of SPEC 1. */
 export const areas = [
@@ -19,6 +20,7 @@ export const areas = [
   setupArea,
   authArea,
   apiKeysArea,
+  usersArea,
   librariesArea,
   scanningArea,
   itemsArea,

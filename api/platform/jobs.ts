@@ -122,7 +122,7 @@ export const jobs = {
   'import.preview': { queue: 'maintenance' },
   'import.run': { queue: 'maintenance' },
   'profile.purge': { queue: 'maintenance' },
-  'user.purge': { queue: 'maintenance' },
+  'user.purge': { queue: 'maintenance', payload: z.object({ accountId: Id, transferTo: Id.optional() }) },
   'stats.rollup': { queue: 'maintenance' },
   'stats.trim': { queue: 'maintenance' },
   'sessions.expire': { queue: 'maintenance', payload: z.object({}), scheduled: '5 4 * * *' },

@@ -39,7 +39,7 @@ const placeOf = (key: StoredKey): string => `setting:${key}`;
 /** What is kept of a value: secrets sealed. Throws what its schema refuses. */
 export function storedValue(key: StoredKey, value: unknown, keys: Keys): string {
   const parsed: unknown = storedTable[key].schema.parse(value);
-  return JSON.stringify(isSecret(key) && parsed !== null ? seal(keys, String(parsed), placeOf(key)) : parsed);
+  return JSON.stringify(isSecret(key) && typeof parsed === 'string' ? seal(keys, parsed, placeOf(key)) : parsed);
 }
 
 /** Saves in the caller's transaction; tell the others by `announceSettings` after its commit. Not for secrets. */

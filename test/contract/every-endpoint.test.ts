@@ -39,6 +39,8 @@ function leastBody(schema: z.core.$ZodType | undefined): unknown {
     true,
     {},
     [{ storageId: ABSENT, path: 'x' }],
+    [],
+    { mode: 'default', ids: [] },
   ];
   const body: Record<string, unknown> = {};
   for (const [key, part] of Object.entries(shape)) {
@@ -113,7 +115,9 @@ describe('every endpoint', () => {
               ? { fields: 'year' }
               : endpoint.operationId === 'getLibraryMap'
                 ? { bbox: '0,0,1,1', zoom: 1 }
-                : {};
+                : endpoint.operationId === 'deleteUser'
+                  ? { confirm: 'x' }
+                  : {};
           const answer = await call(api.as(owner), endpoint, { body, query });
           expect(answer.status, JSON.stringify(answer.body)).to.equal(404);
         });

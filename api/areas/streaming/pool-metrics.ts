@@ -8,7 +8,7 @@ import { countSlots } from './sessions.store.ts';
 interface Series {
   name: string;
   help: string;
-  of(seen: Seen): [Record<string, string>, number][];
+  of: (seen: Seen) => [Record<string, string>, number][];
 }
 
 interface Seen {

@@ -17,6 +17,8 @@ import * as jobAttempts from './20261121190100_jobs_attempts.ts';
 import * as eventRights from './20261121190200_events_rights.ts';
 import * as invites from './20261121190300_users_invites.ts';
 import * as settingsHistory from './20261121190500_settings_history.ts';
+import * as authFactors from './20261121190600_auth_factors.ts';
+import * as authQuickConnect from './20261121190610_auth_quick_connect.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -51,4 +53,6 @@ export const migrations: Record<string, Migration> = {
   '20261121190200_events_rights': eventRights,
   '20261121190300_users_invites': invites,
   '20261121190500_settings_history': settingsHistory,
+  '20261121190600_auth_factors': authFactors,
+  '20261121190610_auth_quick_connect': authQuickConnect,
 };

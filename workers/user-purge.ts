@@ -1,0 +1,14 @@
+import { isDeleted, passOnStorages, purgeAccount, purgeSome } from '#areas/users/public.ts';
+import type { JobPayload } from '#platform/jobs.ts';
+import type { Work } from './work.ts';
+
+/** What a deleted account leaves, in batches; each step may be repeated. */
+export async function purgeUser({ accountId, transferTo }: JobPayload<'user.purge'>, work: Work): Promise<void> {
+  const { db, signal } = work;
+  if (!(await isDeleted(db, accountId))) return;
+  while (await purgeSome(db, accountId)) signal.throwIfAborted();
+  await db.transaction(async (transaction) => {
+    await passOnStorages(transaction, accountId, transferTo);
+    await purgeAccount(transaction, accountId);
+  });
+}
