@@ -43,11 +43,17 @@ describe('Jobs', () => {
     it('filters by kind and family, queue, state, target, library, parent and change', async () => {
       const parent = await add({ kind: 'subtitles.batch', queue: 'speech' });
       const child = await add({ kind: 'subtitles.generate', queue: 'speech', parent_id: parent, state: 'active' });
-      const other = await add({ target: JSON.stringify({ kind: 'item', id: ABSENT }), library_id: ABSENT, state: 'failed' });
+      const other = await add({
+        target: JSON.stringify({ kind: 'item', id: ABSENT }),
+        library_id: ABSENT,
+        state: 'failed',
+      });
       expect(ids(await listed({ kind: 'subtitles.*' }))).to.deep.equal([parent]);
       expect(ids(await listed({ kind: 'items.similar', queue: 'analysis' }))).to.deep.equal([other]);
       expect(ids(await listed({ parentId: parent }))).to.deep.equal([child]);
-      expect(ids(await listed({ state: 'failed,completed', targetId: ABSENT, libraryId: ABSENT }))).to.deep.equal([other]);
+      expect(ids(await listed({ state: 'failed,completed', targetId: ABSENT, libraryId: ABSENT }))).to.deep.equal([
+        other,
+      ]);
       expect(ids(await listed({ ids: `${child},${other}` })).sort()).to.deep.equal([child, other].sort());
       const since = new Date(Date.now() + 60_000).toISOString();
       expect(ids(await listed({ since }))).to.deep.equal([]);

@@ -29,15 +29,13 @@ export const claimOf = (name: string, namespace: string): object => ({
   spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'hollow', resources: { requests: { storage: '1Gi' } } },
 });
 
-const secret = (name: string, namespace: string, stringData: Record<string, string>, labels = {}): object => ({
+/** As the operator would have made it. */
+const madeSecret = (name: string, namespace: string, stringData: Record<string, string>): object => ({
   apiVersion: 'v1',
   kind: 'Secret',
-  metadata: { name, namespace, labels },
+  metadata: { name, namespace, labels: { 'app.kubernetes.io/managed-by': 'foyer-operator' } },
   stringData,
 });
-
-/** As the operator would have made it. */
-const MADE = { 'app.kubernetes.io/managed-by': 'foyer-operator' };
 
 /** Its stores have volumes of the hollow class; its media are two claims of the namespace. */
 export const serverOnStage = (name: string, spec: object = {}): Resource =>
@@ -114,8 +112,8 @@ export class Stage {
     this.#namespaces.push(namespace);
     const claims = MEDIA.map((name) => claimOf(name, namespace));
     const secrets = servers.flatMap((server) => [
-      secret(`${server}-keys`, namespace, { 'keys.json': JSON.stringify({ serverId: SERVER_ID }) }, MADE),
-      secret(`${server}-operator-key`, namespace, { key: this.api.operatorKey }, MADE),
+      madeSecret(`${server}-keys`, namespace, { 'keys.json': JSON.stringify({ serverId: SERVER_ID }) }),
+      madeSecret(`${server}-operator-key`, namespace, { key: this.api.operatorKey }),
     ]);
     await kubectl.apply(...claims, ...secrets, ...accountFor(namespace));
     return namespace;
