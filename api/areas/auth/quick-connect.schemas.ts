@@ -42,7 +42,7 @@ export const RedeemedQuickConnect = z.object({
   pollMs: z.int(),
 });
 
-export const CodeParams = z.object({ code: z.string().min(1).max(40) });
+export const CodeParams = z.object({ code: z.string().regex(/^[A-Za-z0-9 -]{1,40}$/) });
 export const SeenQuickConnect = QuickConnect.extend({ sameNetwork: z.boolean() }).meta({ id: 'SeenQuickConnect' });
 export const AnswerQuickConnect = z.strictObject({
   decision: z.enum(['approve', 'deny']),

@@ -205,8 +205,12 @@ describe('transcode worker', function () {
     await eventually(() => [...one.sessions.values()][0]?.encoding?.resting === true);
     const count = async (): Promise<number> =>
       (await Array.fromAsync(far.objects.list('foyer-transcode', `${id}/v0/`))).length;
-    const resting = await count();
-    await sleep(300);
+    const resting = await eventually(async () => {
+      const before = await count(); // what was made may still be on its way into the store
+      await sleep(500);
+      return before > 0 && (await count()) === before && before;
+    });
+    await sleep(500);
     expect(await count()).to.equal(resting);
     await announceWant(far.redis, id, { rendition: 'v0', segment: Math.floor(resting / 2), stored: true });
     await eventually(async () => (await count()) > resting);
