@@ -6,7 +6,7 @@ import { judge, type Looked, no, yes } from './checks.ts';
 import { addressOf } from './desired/ingress.ts';
 import { nameOf, selectorOf } from './desired/meta.ts';
 import { troubleIn } from './pod-trouble.ts';
-import { childOf, childrenOf, workloadOf } from './seen.ts';
+import { childOf, childrenOf, holding, type Seen, workloadOf } from './seen.ts';
 import { poolStatus } from './transcode-pool.ts';
 
 function ready(looked: Looked, parts: readonly Verdict[]): Verdict {
@@ -78,10 +78,20 @@ function troubled({ server, seen }: Looked): Verdict | undefined {
     const trouble = troubleIn(server, component, seen.pods);
     if (trouble) return { type: 'Degraded', status: 'True', ...trouble };
   }
+  return refusedPods(seen);
+}
+
+/** Pods that cannot even be made, such as by Pod Security or a quota. */
+function refusedPods(seen: Seen): Verdict | undefined {
+  for (const object of childrenOf(seen, 'Deployment')) {
+    const failure = holding(object, 'ReplicaFailure');
+    const message = `no pod of Deployment ${object.metadata.name} can be made: ${failure?.message ?? ''}`;
+    if (failure) return { type: 'Degraded', ...yes('Refused', message) };
+  }
   return undefined;
 }
 
-function degraded(looked: Looked, parts: readonly Verdict[]): Verdict {
+function degraded(looked: Looked, parts: readonly Verdict[], whole: Verdict): Verdict {
   const { server, seen } = looked;
   const trouble = troubled(looked);
   if (trouble) return trouble;
@@ -92,6 +102,7 @@ function degraded(looked: Looked, parts: readonly Verdict[]): Verdict {
   const idle = workers && workloadOf(workers).ready === 0 && server.spec.workers.replicas > 0;
   if (idle)
     return { type: 'Degraded', ...yes('Starting', `no pod of Deployment ${nameOf(server, 'workers')} is ready`) };
+  if (whole.status !== 'True') return { ...whole, type: 'Degraded', status: 'True' };
   return { type: 'Degraded', ...no('AllReady', 'Every part works') };
 }
 
@@ -115,7 +126,8 @@ export function verdictsOf(looked: Looked): Verdict[] {
     checks.transcode(looked),
   ];
   const moving = progressing(looked);
-  const summary = [ready(looked, parts), moving, degraded(looked, parts), ...kstatus(looked, moving)];
+  const whole = ready(looked, parts);
+  const summary = [whole, moving, degraded(looked, parts, whole), ...kstatus(looked, moving)];
   return [...summary, ...parts, checks.subtitles(looked), checks.ingress(looked), ...checks.notServed(looked)];
 }
 

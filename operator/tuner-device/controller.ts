@@ -1,6 +1,7 @@
 // TunerDevice resources: one pod each, and what it tells of the device.
 import { z } from 'zod';
 import type { DefaultImages } from '../media-server/desired/images.ts';
+import { hasStatus } from '../runtime/faults.ts';
 import { withKstatus } from '../runtime/kstatus.ts';
 import {
   after,
@@ -11,6 +12,7 @@ import {
   type Kube,
   type KubeObject,
   type Outcome,
+  PermanentFault,
   type Reader,
 } from '../runtime/kube.ts';
 import { type Condition, type Reason, setConditions, type Verdict } from '../schemas/conditions.ts';
@@ -18,7 +20,7 @@ import { MediaServerSpec } from '../schemas/media-server.ts';
 import { TunerDeviceSpec, type TunerDeviceStatus } from '../schemas/tuner-device.ts';
 import { apiAddress, referringOnChange, secretText } from '../server-api/servers.ts';
 import { TEMPLATE, TUNER_PORT, type Tuner, tunerName, tunerObjects, urlRefs } from './desired.ts';
-import { PodStatus, type TunerSeen, tunerStatus, tunerVerdicts } from './verdicts.ts';
+import { isSchedule, PodStatus, type TunerSeen, tunerStatus, tunerVerdicts } from './verdicts.ts';
 
 const LOOK_MS = 15_000;
 const LOOK_SOON_MS = 3000;
@@ -81,13 +83,33 @@ async function bring(object: KubeObject, work: Work): Promise<Outcome> {
   }
   if (tuner.server.spec.suspend) return done;
   const seen = await look(tuner, work);
+  const recording = seen.pod?.recording === true;
   const wanted = tunerObjects(tuner);
-  const waiting = seen.pod?.recording === true && wouldEnd(tuner, wanted, work.kube);
-  await work.kube.setFinalizer(object, seen.pod?.recording === true);
-  if (!waiting) await work.kube.apply(object, wanted);
-  const verdicts = tunerVerdicts(tuner.spec, { ...seen, waiting }, work.now);
+  const waiting = recording && wouldEnd(tuner, wanted, work.kube);
+  await work.kube.setFinalizer(object, recording);
+  const refused = waiting ? undefined : await put(object, wanted, work.kube);
+  const verdicts = withRefusal(tunerVerdicts(tuner.spec, { ...seen, waiting }, work.now), refused);
   await tell(object, work, { verdicts, rest: seen.pod ? tunerStatus(seen.pod) : statusBefore(object) });
+  if (refused) throw refused;
   return after((seen.pod ? LOOK_MS : LOOK_SOON_MS) * (0.8 + Math.random() * 0.4));
+}
+
+/** What the API server refuses becomes a condition; the kit tries again, slower each time. Anything else is thrown. */
+async function put(object: KubeObject, wanted: readonly KubeObject[], kube: Kube): Promise<Error | undefined> {
+  try {
+    await kube.apply(object, wanted);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PermanentFault || hasStatus(error, 400, 403, 422, 500)) return error as Error;
+    throw error;
+  }
+}
+
+function withRefusal(verdicts: readonly Verdict[], error: Error | undefined): readonly Verdict[] {
+  if (!error) return verdicts;
+  const reason = error instanceof PermanentFault ? 'NameTaken' : 'Refused';
+  const message = `the cluster refuses a part of it: ${error.message}`;
+  return [{ type: 'Ready', status: 'False', reason, message }, ...verdicts.filter(({ type }) => type !== 'Ready')];
 }
 
 interface Fault {
@@ -140,6 +162,16 @@ function faultOf({ spec, server, secrets }: Tuner): Fault | undefined {
       const message = `${path}: Secret ${ref.name} with the key ${ref.key} does not exist: make it`;
       return { reason: 'SecretMissing', message };
     }
+  return scheduleFault(spec) ?? recordingsFault(spec, server);
+}
+
+function scheduleFault({ guide }: TunerDeviceSpec): Fault | undefined {
+  if (!guide || isSchedule(guide.refresh)) return undefined;
+  const message = `spec.guide.refresh: ${guide.refresh} is no schedule of five fields that ever comes: correct it`;
+  return { reason: 'SpecInvalid', message };
+}
+
+function recordingsFault(spec: TunerDeviceSpec, server: Tuner['server']): Fault | undefined {
   const media = spec.recordings?.media;
   const entry = server.spec.media.find(({ name }) => name === media);
   if (media === undefined || (entry && !entry.readOnly)) return undefined;

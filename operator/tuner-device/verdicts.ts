@@ -72,6 +72,15 @@ function guideFresh({ guide }: TunerDeviceSpec, { pod }: TunerSeen, now: Date): 
   return is(type, 'GuideRefreshed', `Read at ${last}`);
 }
 
+/** Five fields of a cron expression that has a next time. */
+export function isSchedule(text: string): boolean {
+  try {
+    return new Cron(text, { paused: true, mode: '5-part' }).nextRun() !== null;
+  } catch {
+    return false;
+  }
+}
+
 /** A whole turn went by without a refresh. */
 function isMissed(schedule: string, last: Date, now: Date): boolean {
   const [, second] = new Cron(schedule, { paused: true, timezone: 'UTC' }).nextRuns(2, last);
