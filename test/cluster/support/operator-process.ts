@@ -53,7 +53,8 @@ export interface LogLine {
 
 const kubeconfigs = new Map<string, Promise<string>>();
 
-async function kubeconfigFor({ kubectl, kubeconfig }: Cluster, namespace: string): Promise<string> {
+/** A kubeconfig with a token of that account, good for two hours. */
+export async function kubeconfigFor({ kubectl, kubeconfig }: Cluster, namespace: string): Promise<string> {
   const token = (await kubectl.run(['create', 'token', ACCOUNT, '-n', namespace, '--duration=2h'])).trim();
   const admin = parse(readFileSync(kubeconfig, 'utf8')) as { users: object[]; contexts: object[] };
   const users = [{ name: ACCOUNT, user: { token } }];

@@ -1,0 +1,217 @@
+// The operator is killed after each single write that bringing up a server, a library and a tuner takes, and started again: the
+// end is the same as without. Two of them on one namespace: one works.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { KubeObject } from '#operator/runtime/kube.ts';
+import type { Request } from './support/audit.ts';
+import { UP_MS } from './support/cluster.ts';
+import { differencesOf, endState, secretValues } from './support/end-state.ts';
+import { type OperatorProcess, operatorOf } from './support/operator-process.ts';
+import type { Resource } from './support/specs.ts';
+import { libraryOnStage, Stage, serverOnStage, tunerOnStage } from './support/stage.ts';
+import { until } from './support/until.ts';
+
+/** Operators that are on their way at one time: each is a process that starts, and there are few cores. */
+const AT_ONCE = 3;
+/** Only this write, to look at what becomes of it. */
+const ONLY = Number(process.env.FOYER_CRASH_AT ?? 0);
+const SETTLE_MS = 120_000;
+
+interface Told {
+  observedGeneration?: number;
+  conditions?: { type: string; status: string }[];
+}
+
+const is = ({ conditions = [] }: Told, type: string): boolean =>
+  conditions.find((condition) => condition.type === type)?.status === 'True';
+
+const isSettled = ({ kind, metadata, status = {} }: KubeObject): boolean => {
+  const told = status as Told;
+  if (told.observedGeneration !== metadata.generation || !is(told, 'Ready')) return false;
+  return kind !== 'MediaServer' || (!is(told, 'Progressing') && is(told, 'TranscodeReady'));
+};
+
+describe('an operator that dies', function () {
+  this.timeout(30 * 60_000);
+  let stage: Stage;
+
+  /** All share one API: each has a folder and a name of its own there. */
+  const resources = (namespace: string): Resource[] => {
+    stage.folder('films', namespace);
+    const films = { displayName: `Films ${namespace}`, folders: [{ media: 'films', path: `/${namespace}` }] };
+    return [
+      serverOnStage('home', { monitoring: { dashboard: true } }),
+      libraryOnStage('films', 'home', films),
+      tunerOnStage('tv', 'home'),
+    ].map((one) => ({ ...one, metadata: { ...one.metadata, namespace } }));
+  };
+
+  const settled = (namespace: string, over = () => false): Promise<unknown> =>
+    until(
+      `${namespace} settles`,
+      async () => {
+        if (over()) return true;
+        const all = await stage.cluster.kubectl.list<KubeObject>('mediaservers,libraries,tunerdevices', namespace);
+        const jobs = await stage.cluster.kubectl.list<KubeObject>('jobs', namespace);
+        const phases = jobs.map(({ metadata }) => metadata.annotations?.['foyer.media/phase']).filter(Boolean);
+        return all.length === 3 && all.every(isSettled) && phases.length === 2;
+      },
+      SETTLE_MS,
+    );
+
+  /** Undisturbed from here on: what it comes to. */
+  async function ending(namespace: string): Promise<Record<string, unknown>> {
+    const operator = await stage.operator(namespace);
+    await settled(namespace);
+    await sleep(1500); // what follows from the last write
+    const state = await endState(stage.cluster.kubectl, namespace);
+    expect(operator.alarms).to.deep.equal([]);
+    expect(await operator.stop()).to.equal(0);
+    return state;
+  }
+
+  before(async function () {
+    this.timeout(UP_MS);
+    stage = await Stage.open();
+  });
+  after(async function () {
+    this.timeout(180_000);
+    await stage.close();
+  });
+
+  describe('after any single write', () => {
+    let undisturbed: Record<string, unknown>;
+    let points = 0;
+
+    before(async () => {
+      const namespace = await stage.namespace('calm', ['home']);
+      const mark = await stage.cluster.audit.mark();
+      await stage.cluster.kubectl.apply(...resources(namespace));
+      undisturbed = await ending(namespace);
+      const counted = ({ resource, code }: Request) => resource !== 'events' && code < 300;
+      points = (await stage.cluster.audit.writes(mark, operatorOf(namespace))).filter(counted).length;
+      await stage.clear(namespace);
+    });
+
+    /** Whether there was such a write. Throws where it ends otherwise. */
+    async function dies(writes: number): Promise<boolean> {
+      const { kubectl } = stage.cluster;
+      const namespace = await stage.namespace(`crash-${writes}`, ['home']);
+      await kubectl.apply(...resources(namespace));
+      const dying = await stage.operator(namespace, { crashAfterWrites: writes });
+      const died = await Promise.race([dying.exited(), settled(namespace, () => !dying.alive).then(() => sleep(3000))]);
+      await dying.kill();
+      const made = await secretValues(kubectl, namespace);
+      const state = await ending(namespace);
+      const values = await secretValues(kubectl, namespace);
+      for (const [name, value] of Object.entries(made)) {
+        if (/-(environment|claim)/.test(name)) continue; // the one is named by its content; the other goes with an owner
+        expect(values[name], `Secret ${name} after write ${writes}`).to.equal(value);
+      }
+      expect(differencesOf(state, undisturbed)).to.deep.equal([]);
+      await stage.clear(namespace);
+      return died === 'SIGKILL';
+    }
+
+    it('ends the same, at every write of a full reconcile', async () => {
+      expect(points).to.be.greaterThan(35);
+      let next = ONLY || 1;
+      let killed = 0;
+      let fewest = ONLY ? ONLY + 1 : Number.POSITIVE_INFINITY;
+      const faults: string[] = [];
+      const lane = async (): Promise<void> => {
+        while (next < fewest) {
+          const writes = next;
+          next += 1;
+          try {
+            if (await dies(writes)) killed += 1;
+            else fewest = Math.min(fewest, writes);
+          } catch (error) {
+            faults.push(`after write ${writes}: ${(error as Error).message}`);
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, lane));
+      expect(faults.join('\n')).to.equal('');
+      // Two runs differ by a status or two, as pods come up sooner or later.
+      expect(killed).to.be.at.least(ONLY ? 1 : Math.floor(points * 0.8));
+    });
+  });
+
+  describe('beside another', () => {
+    let namespace = '';
+    let first: OperatorProcess;
+    let second: OperatorProcess;
+    const writes = async (mark: number, user: RegExp) =>
+      (await stage.cluster.audit.writes(mark, user)).filter((request) => request.namespace === namespace);
+    const FIRST = () => operatorOf(namespace);
+    /** By its user agent. */
+    const EITHER = /^foyer-operator$/;
+    const leads = (operator: OperatorProcess) => operator.lines.some(({ msg }) => msg === 'this process leads');
+
+    const secondsUntilLead = async (operator: OperatorProcess): Promise<number> => {
+      const began = performance.now();
+      await until('it leads', () => leads(operator), 40_000);
+      return (performance.now() - began) / 1000;
+    };
+
+    beforeEach(async () => {
+      namespace = await stage.namespace('two', ['home']);
+      first = await stage.operator(namespace, { leaderElect: true });
+      await until('the first leads', () => leads(first), 30_000);
+      second = await stage.operator(namespace, { leaderElect: true, asAdmin: true });
+      await until('the second waits', () => second.lines.some(({ msg }) => msg === 'the caches are filled'), 30_000);
+      await stage.cluster.kubectl.apply(...resources(namespace));
+      await settled(namespace);
+      expect(leads(second)).to.equal(false);
+    });
+    afterEach(async () => {
+      await Promise.all([first.kill(), second.kill()]);
+      await stage.clear(namespace);
+    });
+
+    it('hands over within 3 s when it is told to stop', async () => {
+      first.signal('SIGTERM');
+      const [status, seconds] = await Promise.all([first.exited(), secondsUntilLead(second)]);
+      expect(status).to.equal(0);
+      expect(seconds).to.be.at.most(3);
+    });
+
+    it('is followed within 20 s when it is killed', async () => {
+      first.signal('SIGKILL');
+      expect(await secondsUntilLead(second)).to.be.at.most(20);
+    });
+
+    it('writes nothing more once it was stopped for longer than its lease, and no Job is made twice', async () => {
+      const mark = await stage.cluster.audit.mark();
+      // In the middle of work: the new version has its migration to run, and its pods to roll.
+      await stage.cluster.kubectl.patch(
+        { kind: 'mediaserver', name: 'home', namespace },
+        { spec: { version: '2.0.0' } },
+      );
+      await sleep(150);
+      first.signal('SIGSTOP');
+      await secondsUntilLead(second);
+      const taken = await stage.cluster.audit.mark();
+      first.signal('SIGCONT');
+      await stage.cluster.kubectl.patch(
+        { kind: 'mediaserver', name: 'home', namespace },
+        { spec: { transcode: { warm: 3, idleSeconds: 10 } } },
+      );
+      expect(await first.exited()).to.equal(1);
+      await settled(namespace);
+      const late = await writes(taken, FIRST());
+      expect(late.filter(({ code }) => code < 300)).to.deep.equal([]);
+      const made = (await writes(mark, EITHER)).filter(({ resource, code }) => resource === 'jobs' && code === 201);
+      const names = made.map(({ name }) => name);
+      expect(new Set(names).size, names.join()).to.equal(names.length);
+      expect(names.filter((name) => name.includes('-migrate-'))).to.have.length(2);
+      const workers = await stage.cluster.kubectl.list<KubeObject>(
+        'jobs',
+        namespace,
+        'app.kubernetes.io/component=transcode',
+      );
+      expect(workers.filter(({ metadata }) => !metadata.deletionTimestamp)).to.have.length(3);
+    });
+  });
+});
