@@ -32,8 +32,8 @@ const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10
 const Environment = z.object({
   FOYER_TUNER_SPEC: json.pipe(Spec),
   FOYER_TUNER_URL: z.url().optional(),
-  /** CIDRs that the device may be in, beside the internet. */
-  FOYER_TUNER_NETWORKS: json.pipe(z.array(z.string())).prefault(JSON.stringify(PRIVATE)),
+  /** CIDRs that the device may be in, beside the internet and home networks. */
+  FOYER_TUNER_NETWORKS: json.pipe(z.array(z.string())).prefault('[]'),
   FOYER_TUNER_REFRESH_HOURS: z.coerce.number().min(0.001).max(168).default(24),
   FOYER_HOST: z.string().default('127.0.0.1'),
   FOYER_PORT: z.coerce.number().int().min(0).max(65535).default(8081),
@@ -64,7 +64,7 @@ export function readTunerConfig(environment: NodeJS.ProcessEnv = process.env): T
   return {
     spec: e.FOYER_TUNER_SPEC,
     url: e.FOYER_TUNER_URL ?? e.FOYER_TUNER_SPEC.source.m3u?.url,
-    networks: e.FOYER_TUNER_NETWORKS,
+    networks: [...PRIVATE, ...e.FOYER_TUNER_NETWORKS],
     refreshMs: e.FOYER_TUNER_REFRESH_HOURS * 3_600_000,
     host: e.FOYER_HOST,
     port: e.FOYER_PORT,

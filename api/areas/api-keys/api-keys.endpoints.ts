@@ -1,3 +1,4 @@
+import { audit } from '#kernel/audit.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid, notFound } from '#kernel/errors.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
@@ -5,7 +6,6 @@ import type { Permission } from '#kernel/permissions.ts';
 import { requireConfirmed, requireGrownUp, requireMain } from '#kernel/person.ts';
 import { may, requirePermission } from '#kernel/principal.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { newId } from '#platform/ids.ts';
 import { ApiKey, ApiKeyChange, ApiKeyDraft, ApiKeysQuery, apiKeySorts, NewApiKey } from './api-keys.schemas.ts';
 import {
   type ApiKeyRow,
@@ -188,10 +188,4 @@ async function readKey({ db }: Call, id: string): Promise<ApiKey> {
   const row = await findKey(db, id);
   if (!row) throw notFound();
   return toApiKey(row);
-}
-
-async function audit({ db, who, client }: Call, action: string, details: object): Promise<void> {
-  const device = who.deviceId ? { device_id: who.deviceId } : {};
-  const row = { id: newId(), account_id: who.accountId, action, address: client.address, ...device };
-  await db('audit_log').insert({ ...row, details: JSON.stringify(details) });
 }

@@ -34,10 +34,10 @@ export async function changeSettings(call: Call, wanted: Wanted): Promise<Outcom
   const revision = await lockRevision(db);
   await refuseStale(call, wanted.revision, revision);
   const saved = await savedRows(db);
-  const after = await resulting(call, values, saved);
+  const after = resulting(call, values, saved);
   const issues = relationIssues(after, keys);
   if (issues.length > 0) throw invalidAll(issues);
-  await refuseLockout(call, after);
+  refuseLockout(call, after);
   const writes = keys.flatMap((key) => writeOf(call, { key, value: values[key], saved: saved.get(key) }));
   const changed = writes.map(({ key }) => key);
   const outcome = { changed, warnings: relationWarnings(after, keys) };
@@ -99,11 +99,11 @@ async function refuseStale({ db }: Call, wanted: number | undefined, revision: n
 }
 
 /** Every setting as it would be in force. */
-async function resulting(
+function resulting(
   { deps: { settings, config } }: Call,
   values: Partial<Record<SettingKey, unknown>>,
   saved: ReadonlyMap<string, SavedRow>,
-): Promise<(key: SettingKey) => unknown> {
+): (key: SettingKey) => unknown {
   return (key) => {
     if (Object.hasOwn(config.declaredSettings, key) || !Object.hasOwn(values, key)) return settings.get(key);
     if (values[key] !== null) return values[key];
@@ -112,12 +112,10 @@ async function resulting(
 }
 
 /** Without a password nobody but the owner would get in, as long as there is no other way. */
-async function refuseLockout({ who }: Call, after: (key: SettingKey) => unknown): Promise<void> {
+function refuseLockout({ who }: Call, after: (key: SettingKey) => unknown): void {
   const otherWays = after('auth.oidc.issuer') !== null || after('auth.passkeys.enabled') === true;
-  const required = after('auth.twoFactor.requiredRoles') as string[];
-  const passwordOff = after('auth.password.enabled') === false && !otherWays && who.role !== 'owner';
-  if (!passwordOff && !(required.includes(who.role) && who.kind === 'key')) return;
-  if (passwordOff) throw conflict('locks-out', 'You could not sign in any more');
+  if (after('auth.password.enabled') === false && !otherWays && who.role !== 'owner')
+    throw conflict('locks-out', 'You could not sign in any more');
 }
 
 interface One {

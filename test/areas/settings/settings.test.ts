@@ -182,6 +182,12 @@ describe('Settings', () => {
       expect(error(answer).details).to.deep.include({ reason: 'revision', keys: ['live.bufferMinutes'] });
     });
 
+    it('lets nobody but the owner shut the last way in', async () => {
+      const values = { 'auth.password.enabled': false, 'auth.passkeys.enabled': false };
+      expect(error(await change(values, { dryRun: true }, admin)).details.reason).to.equal('locks-out');
+      expect((await change(values, { dryRun: true })).status).to.equal(200);
+    });
+
     it('puts a saved value away with null', async () => {
       await change({ 'stats.keepDays': 9 });
       expect((await change({ 'stats.keepDays': null })).body.items[0]).to.include({ value: 0, source: 'default' });
