@@ -1,12 +1,11 @@
 // Requests a CPU-second of the API against bare Koa, by wrk, in one run. PERFORMANCE row 9.
 //   node hack/bench/api.ts [seconds] [rows, such as 1,3]
-import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startApi } from '#support/api.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
 import { endAll, freePort, temporaryFolder } from '#support/stores.ts';
-import { alternate, cpuSeconds, HEADER, machine, output, row } from './measure.ts';
+import { alternate, cpuSeconds, HEADER, machine, output, row, started } from './measure.ts';
 
 const seconds = Number(process.argv[2] ?? 5);
 const PAIRS = 3;
@@ -15,20 +14,6 @@ const BARE = `import Koa from 'koa';
 const app = new Koa();
 app.use((ctx) => { ctx.body = { hello: 'world' }; });
 app.listen(Number(process.argv[2]), '127.0.0.1', () => console.log('up'));`;
-
-async function started(args: string[], env: NodeJS.ProcessEnv, ready: string): Promise<number> {
-  const child = spawn(process.execPath, args, {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  process.once('exit', () => child.kill('SIGKILL'));
-  await new Promise<void>((resolve) => {
-    child.stdout.on('data', (chunk: Buffer) => {
-      if (chunk.toString().includes(ready)) resolve();
-    });
-  });
-  return child.pid ?? 0;
-}
 
 async function perCpuSecond(pid: number, url: string, headers: string[] = []): Promise<number> {
   const before = cpuSeconds(pid);

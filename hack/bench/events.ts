@@ -1,6 +1,5 @@
 // Events to open streams against a bare write loop, with the same client in one run. PERFORMANCE row 10.
 //   node hack/bench/events.ts [streams, 10000 when absent]
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -11,7 +10,7 @@ import { newId } from '#platform/ids.ts';
 import { emit } from '#platform/outbox.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { endAll, freePort, temporaryFolder } from '#support/stores.ts';
-import { machine, median } from './measure.ts';
+import { machine, median, started } from './measure.ts';
 
 const STREAMS = Number(process.argv[2] ?? 10_000);
 const EVENTS = 20;
@@ -32,20 +31,6 @@ createServer((request, response) => {
   for (const stream of open) stream.write(block);
   response.end();
 }).listen(Number(process.argv[2]), '127.0.0.1', () => console.log('up'));`;
-
-async function started(args: string[], env: NodeJS.ProcessEnv, ready: string): Promise<number> {
-  const child = spawn(process.execPath, args, {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  process.once('exit', () => child.kill('SIGKILL'));
-  await new Promise<void>((resolve) => {
-    child.stdout.on('data', (chunk: Buffer) => {
-      if (chunk.toString().includes(ready)) resolve();
-    });
-  });
-  return child.pid ?? 0;
-}
 
 const rssKb = (pid: number): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 
