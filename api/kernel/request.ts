@@ -129,6 +129,8 @@ function withoutPrototype(this: unknown, key: string, value: unknown): unknown {
   return key === '__proto__' ? undefined : value;
 }
 
+const NOT_TEXT = 'text may hold no NUL and no half of a surrogate pair';
+
 type Parsed = { ok: true; value: unknown } | { ok: false; issues: Issue[] };
 
 /** One part of the request against its schema; issues carry our paths and codes. */
@@ -139,9 +141,27 @@ export function parsePart(
 ): Parsed {
   if (!schema) return { ok: true, value: undefined };
   const result = z.safeParse(schema, value);
-  return result.success
-    ? { ok: true, value: result.data }
-    : { ok: false, issues: result.error.issues.flatMap((issue) => issuesOf(part, issue)) };
+  if (!result.success) return { ok: false, issues: result.error.issues.flatMap((issue) => issuesOf(part, issue)) };
+  const issues = textIssues(part, value);
+  return issues.length > 0 ? { ok: false, issues } : { ok: true, value: result.data };
+}
+
+const isText = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
+
+/** No text or name holds a NUL or half a surrogate pair: Postgres keeps neither. Walks without recursion, for JSON may be deep. */
+function textIssues(part: string, value: unknown): Issue[] {
+  const issues: Issue[] = [];
+  const left: [Issue['path'], unknown][] = [[[part], value]];
+  for (let next = left.pop(); next; next = left.pop()) {
+    const [path, held] = next;
+    if (typeof held === 'string' && !isText(held)) issues.push({ path, code: 'not_text', message: NOT_TEXT });
+    if (typeof held !== 'object' || held === null) continue;
+    for (const [name, member] of Object.entries(held)) {
+      if (!isText(name)) issues.push({ path, code: 'not_text', message: NOT_TEXT });
+      else left.push([[...path, Array.isArray(held) ? Number(name) : name], member]);
+    }
+  }
+  return issues;
 }
 
 function issuesOf(part: string, issue: z.core.$ZodIssue): Issue[] {

@@ -5,6 +5,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { type Cluster, controlPlane, UP_MS } from './support/cluster.ts';
 import { goTool, printed } from './support/hack.ts';
 import type { Kubectl } from './support/kubectl.ts';
+import { until } from './support/until.ts';
 
 interface Manifest {
   apiVersion: string;
@@ -170,8 +171,10 @@ describe('manifests', function () {
       expect([...apiGroups, ...resources, ...verbs]).not.to.include('*');
     const may = async (...words: string[]) =>
       (await kubectl.ask(['auth', 'can-i', '--as=system:serviceaccount:foyer:foyer-operator', ...words])).out.trim();
-    expect(await may('create', 'statefulsets.apps', '-n', 'foyer')).to.equal('yes');
-    expect(await may('patch', 'mediaservers.foyer.media/status', '-n', 'foyer')).to.equal('yes');
+    // The API server learns of new bindings by watches of its own, a moment after their apply.
+    const granted = async (verb: string, resource: string) => (await may(verb, resource, '-n', 'foyer')) === 'yes';
+    await until('the right to StatefulSets', () => granted('create', 'statefulsets.apps'), 30_000);
+    await until('the right to status', () => granted('patch', 'mediaservers.foyer.media/status'), 30_000);
     expect(await may('get', 'secrets', '-n', 'default')).to.equal('no');
     expect(await may('create', 'roles.rbac.authorization.k8s.io', '-n', 'foyer')).to.equal('no');
     expect(await may('list', 'nodes')).to.equal('no');

@@ -182,6 +182,27 @@ describe('pipeline', () => {
     });
   });
 
+  it('refuses text that Postgres could not keep, in every part of a request, naming where', async () => {
+    const { headers } = await api.given.admin();
+    const issues = async (asked: ReturnType<typeof ask>): Promise<unknown> => {
+      const { status, error } = await asked;
+      return {
+        status,
+        issues: ((error?.details['issues'] ?? []) as { path: unknown; code: string }[]).map(({ path, code }) => [
+          path,
+          code,
+        ]),
+      };
+    };
+    const refused = (path: string[]) => ({ status: 400, issues: [[path, 'not_text']] });
+    const named = (name: string) => post('/libraries', headers, `{"name":"${name}","type":"movies"}`);
+    for (const half of ['a\\u0000', '\\ud83d', '\\udc00b'])
+      expect(await issues(named(half)), half).to.deep.equal(refused(['body', 'name']));
+    expect((await named('\\ud83d\\udc00')).status).to.equal(201);
+    const asked = await issues(ask('/scans?cursor=%00', { headers }));
+    expect(asked).to.deep.equal(refused(['query', 'cursor']));
+  });
+
   it("carries a request id of its own, or the caller's when that has the right shape", async () => {
     const refused = await ask('/libraries', { headers: { 'x-request-id': 'mine-1' } });
     expect([refused.headers.get('x-request-id'), refused.error?.requestId]).to.deep.equal(['mine-1', 'mine-1']);

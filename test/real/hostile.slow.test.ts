@@ -5,6 +5,7 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { z } from 'zod';
 import { areas } from '#areas/index.ts';
 import { openTranscodeSession } from '#areas/streaming/public.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
@@ -220,6 +221,15 @@ describe('an API under bad input', function () {
     });
     await fc.assert(check, { numRuns: 400 });
   });
+
+  for (const endpoint of endpoints.filter(({ method, query }) => method === 'get' && query)) {
+    it(`${endpoint.operationId} takes no text in its query that no store could keep`, async () => {
+      for (const name of Object.keys((endpoint.query as z.ZodObject).shape)) {
+        const path = `/api/v1${endpoint.path.replace(/:(\w+)/g, (_, each: string) => given(each))}?${name}=%00`;
+        expectRefused(await ask({ path }), path);
+      }
+    });
+  }
 
   it('refuses odd queries that are not even encoded well', async () => {
     for (const query of [
