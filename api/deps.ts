@@ -3,7 +3,7 @@ import { transcodeHealth } from '#areas/streaming/public.ts';
 import type { Deps } from '#kernel/endpoint.ts';
 import { createKeyUses } from '#kernel/key-uses.ts';
 import type { Config } from '#platform/config.ts';
-import { connectDatabase } from '#platform/db.ts';
+import { connectDatabase, pipelineReads } from '#platform/db.ts';
 import { readKeys } from '#platform/keys.ts';
 import type { Log } from '#platform/log.ts';
 import { connectObjects } from '#platform/objects.ts';
@@ -16,6 +16,7 @@ import { createVitals } from '#platform/vitals.ts';
 export async function connectDeps(config: Config, log: Log, draining: AbortSignal): Promise<Deps> {
   const keys = await readKeys(config.keysFile);
   const db = connectDatabase(config.databaseUrl, log, { name: config.pod });
+  pipelineReads(db);
   const redis = connectRedis(config.redisUrl, log);
   const objects = connectObjects(config.objectsUrl);
   const settings = createSettings({ config, db, redis, log, keys });

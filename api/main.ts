@@ -5,6 +5,7 @@ import { areas } from '#areas/index.ts';
 import { describe, notReadyFor } from '#areas/server/public.ts';
 import { servePoolMetrics } from '#areas/streaming/public.ts';
 import { readConfig } from '#platform/config.ts';
+import { disconnectDatabase } from '#platform/db.ts';
 import { createLog } from '#platform/log.ts';
 import { serveMetrics } from '#platform/metrics.ts';
 import { startRelay } from '#platform/relay.ts';
@@ -44,7 +45,7 @@ async function drain(): Promise<void> {
   await deps.keyUses.flush().catch(() => undefined);
   deps.settings.stop();
   deps.redis.disconnect();
-  await deps.db.destroy();
+  await disconnectDatabase(deps.db);
   process.exit(0);
 }
 

@@ -18,7 +18,7 @@ export interface TextAsk
   otherwise: (beside: unknown) => Promise<Total>;
   /** SQL of one more JSON value, answered beside the page. */
   beside?: (() => Knex.QueryBuilder) | undefined;
-  /** Says everything but sort, limit and place that the statement follows from; absent, it is written at each request and stopped after five seconds. */
+  /** Of a walk of an index with no filter in its way: says everything but sort, limit and place that the statement follows from. Absent, it is written at each request and stopped after five seconds. */
   remember?: string | undefined;
 }
 
@@ -83,6 +83,7 @@ function kept(db: Db, ask: TextAsk, { from, counts, name }: Reading & { name: st
     build: () => statement(db, ask, { counts, from: from && slotted(from) }),
     slots: from ? { id: from.id, ...Object.fromEntries(from.values.map((value, i) => [`value${i}`, value])) } : {},
     stopAfterMs: BROAD_MS,
+    short: true,
   });
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
 import type { Log } from './log.ts';
+import { Pipelined } from './pipelined.ts';
 
 /** A knex over the pool, or a transaction of it: every store function takes one first. */
 export type Db = Knex;
@@ -13,6 +14,21 @@ export interface DatabaseOptions {
   /** Ends a statement that runs longer, ms. */
   statementTimeoutMs?: number;
   name?: string;
+}
+
+const SHORT_MS = 5000;
+const pipelines = new WeakMap<object, Pipelined>();
+
+/** Lets the short reads of this database share connections; for a server of many requests. */
+export function pipelineReads(db: Db): void {
+  const { connection } = (db.client as { config: { connection: pg.ClientConfig } }).config;
+  pipelines.set(db.client as object, new Pipelined({ ...connection, statement_timeout: SHORT_MS }));
+}
+
+/** Ends every connection, the shared ones too. */
+export async function disconnectDatabase(db: Db): Promise<void> {
+  await pipelines.get(db.client as object)?.end();
+  await db.destroy();
 }
 
 /** One pool. Connections come and go with the server: a lost one is replaced at the next query. */
@@ -42,6 +58,8 @@ interface Named {
   values: unknown[];
   /** Ends it after so many milliseconds, with Postgres' own code for that. */
   stopAfterMs?: number | undefined;
+  /** A read by key or a walk of an index: it may share a connection (`pipelineReads`), where it is stopped after five seconds. */
+  short?: boolean | undefined;
 }
 
 interface Connections {
@@ -57,6 +75,8 @@ interface Connections {
  */
 export async function named<Row extends object>(db: Db, statement: Named): Promise<Row[]> {
   const { stopAfterMs, name, text, values } = statement;
+  const shared = statement.short ? pipelines.get(db.client as object) : undefined; // none knows a transaction's client
+  if (shared) return shared.read<Row>({ name, text, values });
   const client = db.client as Connections;
   const connection = await client.acquireConnection(); // a transaction's client gives and keeps its own
   client.emit('query', { sql: text, bindings: values });
@@ -98,6 +118,7 @@ export interface Remembered {
   build: () => Knex.QueryBuilder | Knex.Raw;
   slots?: Readonly<Record<string, unknown>>;
   stopAfterMs?: number;
+  short?: boolean;
 }
 
 const written = new Map<string, Written>();
@@ -109,7 +130,8 @@ const MOST_NAMED = 200; // each costs memory on every connection
 export async function remembered<Row extends object>(db: Db, query: Remembered): Promise<Row[]> {
   const { name, text, bindings } = written.get(query.key) ?? write(query.key, query.build);
   const values = bindings.map((value) => (value instanceof Slot ? query.slots?.[value.name] : value));
-  return named<Row>(db, { name, text, values, stopAfterMs: query.stopAfterMs });
+  const { stopAfterMs, short } = query;
+  return named<Row>(db, { name, text, values, stopAfterMs, short });
 }
 
 function write(key: string, build: Remembered['build']): Written {
@@ -137,7 +159,11 @@ export function gathered<Row extends object>(statement: { name: string; text: st
   const read = async (db: Db, asked: Map<string, Asked<Row>[]>): Promise<void> => {
     const everyone = [...asked.values()].flat();
     try {
-      const rows = await named<{ key: string; row: Row }>(db, { ...statement, values: [[...asked.keys()]] });
+      const rows = await named<{ key: string; row: Row }>(db, {
+        ...statement,
+        values: [[...asked.keys()]],
+        short: true,
+      });
       const found = new Map(rows.map(({ key, row }) => [key, row]));
       for (const [key, askers] of asked) for (const asker of askers) asker.resolve(found.get(key));
     } catch (error) {

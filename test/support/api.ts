@@ -9,6 +9,7 @@ import { describe } from '#areas/server/public.ts';
 import { prepareServer } from '#areas/setup/public.ts';
 import type { Deps, Endpoint } from '#kernel/endpoint.ts';
 import { type Config, readConfig } from '#platform/config.ts';
+import { disconnectDatabase } from '#platform/db.ts';
 import { newSecret } from '#platform/ids.ts';
 import { createLog } from '#platform/log.ts';
 import { createApp } from '../../api/app.ts';
@@ -136,7 +137,7 @@ export async function startApi(environment: Record<string, string> = {}): Promis
     deps.keyUses.stop();
     deps.settings.stop();
     deps.redis.disconnect();
-    await deps.db.destroy();
+    await disconnectDatabase(deps.db);
   });
   return {
     url,

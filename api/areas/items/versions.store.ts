@@ -28,6 +28,7 @@ export async function unchanged(
   const { db, who } = call;
   const [row] = await named<{ version: ListVersion }>(db, {
     name: 'list-version',
+    short: true,
     text: `select ${versionSql(seqOfMany, ['$2', '$3'])} as version`,
     values: [[...about.libraryIds], who.accountId || null, who.profileId || null],
   });

@@ -54,6 +54,7 @@ export async function readLibrary(call: Call, id: string): Promise<Library> {
   const { db, who } = call;
   const manages = may(who, 'library:manage');
   const [row] = await remembered<{ found: Seen & { row: LibraryRow } }>(db, {
+    short: true,
     key: JSON.stringify(['library', id, who.sees, manages]),
     build: () =>
       db
@@ -78,7 +79,7 @@ function besideOf({ folders, scan, accounts }: Omit<Seen, 'id'>): Beside {
 /** Everything of the wire's Library for these rows, in one query however many there are. */
 export async function toLibraries(call: Call, rows: readonly LibraryRow[]): Promise<Library[]> {
   const values = [rows.map((row) => row.id), may(call.who, 'library:manage')];
-  const seen = new Map((await named<Seen>(call.db, { ...SEEN, values })).map((one) => [one.id, one]));
+  const seen = new Map((await named<Seen>(call.db, { ...SEEN, values, short: true })).map((one) => [one.id, one]));
   return rows.map((row) => {
     return toLibrary(call, row, besideOf(seen.get(row.id) ?? { folders: null, scan: null, accounts: null }));
   });

@@ -1,0 +1,97 @@
+import pg from 'pg';
+
+/** A short read, prepared by its name. */
+export interface ShortRead {
+  name: string | undefined;
+  text: string;
+  values: unknown[];
+}
+
+const LANES = 3;
+
+/**
+ * Connections that many short reads share at once (the pipeline mode of Postgres' protocol): what is asked in one turn of
+ * the event loop leaves in one write, and nothing waits for another's answer before it is sent. A statement that takes long
+ * holds up those behind it on its lane, so nothing but reads by key and walks of an index belong here.
+ */
+export class Pipelined {
+  readonly #lanes: Lane[];
+
+  constructor(settings: pg.ClientConfig) {
+    this.#lanes = Array.from({ length: LANES }, () => new Lane(settings));
+  }
+
+  read<Row extends pg.QueryResultRow>(statement: ShortRead): Promise<Row[]> {
+    return this.#lanes.reduce((a, b) => (b.waiting < a.waiting ? b : a)).read<Row>(statement);
+  }
+
+  /** Ends the connections once what they were asked is answered. */
+  async end(): Promise<void> {
+    await Promise.all(this.#lanes.map((lane) => lane.end()));
+  }
+}
+
+class Lane {
+  /** Reads without an answer yet. */
+  waiting = 0;
+  readonly #settings: pg.ClientConfig;
+  #connecting: Promise<pg.Client> | undefined;
+  #client: pg.Client | undefined;
+  #corked = false;
+
+  constructor(settings: pg.ClientConfig) {
+    this.#settings = settings;
+  }
+
+  async read<Row extends pg.QueryResultRow>({ name, text, values }: ShortRead): Promise<Row[]> {
+    this.waiting += 1;
+    try {
+      const client = this.#client ?? (await this.#connected());
+      this.#cork(client);
+      const { rows } = await client.query<Row>({ text, values, ...(name === undefined ? {} : { name }) });
+      return rows;
+    } finally {
+      this.waiting -= 1;
+    }
+  }
+
+  async end(): Promise<void> {
+    const client = await this.#connecting?.catch(() => undefined);
+    await client?.end();
+  }
+
+  #connected(): Promise<pg.Client> {
+    this.#connecting ??= this.#connect();
+    return this.#connecting;
+  }
+
+  async #connect(): Promise<pg.Client> {
+    const client = new pg.Client({ ...this.#settings, pipeline: true });
+    const gone = (): void => {
+      this.#client = undefined;
+      this.#connecting = undefined;
+    };
+    client.on('error', gone); // the reads that waited were told by their own promises
+    client.on('end', gone);
+    try {
+      await client.connect();
+    } catch (error) {
+      gone();
+      throw error;
+    }
+    this.#client = client;
+    return client;
+  }
+
+  /** Holds back what is written until the turn is over. */
+  #cork(client: pg.Client): void {
+    if (this.#corked) return;
+    this.#corked = true;
+    const { stream } = client.connection;
+    stream.cork();
+    setImmediate(() => {
+      this.#corked = false;
+      stream.uncork();
+    });
+  }
+}
