@@ -36,6 +36,10 @@ execFileSync('go', ['build', '-trimpath', '-o', twin, '.'], {
   stdio: 'inherit',
 });
 
+// Ours as its image has it: bundled.
+const bundle = `${temporaryFolder('bundle')}/operator`;
+execFileSync(process.execPath, ['hack/bundle.ts', bundle], { stdio: 'inherit' });
+
 const at = (namespace: string, name = '') =>
   `/apis/${GROUP_VERSION}/namespaces/${namespace}/libraries${name && `/${name}`}`;
 const create = (path: string, body: object) => rest.write<KubeObject>({ method: 'POST', path, body });
@@ -62,7 +66,7 @@ const ours: Starter = (namespace, kubeconfig) => {
   const words = ['--kubeconfig', kubeconfig, '--namespace', namespace, '--api-url', server.url, '--workers', WORKERS];
   const ports = ['--host', '127.0.0.1', '--health-port', '0', '--metrics-port', '0'];
   const env = { ...process.env, FOYER_LOG_LEVEL: 'error' };
-  return spawn(process.execPath, ['operator/main.ts', 'cluster', ...words, ...ports], { stdio: 'inherit', env });
+  return spawn(process.execPath, [`${bundle}/main.js`, 'cluster', ...words, ...ports], { stdio: 'inherit', env });
 };
 const theirs: Starter = (namespace, kubeconfig) => {
   const words = ['-api', server.url, '-namespace', namespace, '-workers', WORKERS];

@@ -43,7 +43,7 @@ code_layer() {
   mkdir -p "$1/app"
   local copies
   mapfile -t copies < <(said 'p.copy.join("\n")')
-  (cd "$tree" && cp -a "${copies[@]}" "$1/app/")
+  (cd "$tree" && cp -a "${copies[@]}" "$1/app/" && node "$root/hack/bundle.ts" "$1/app/$(said p.bundle)")
   chmod -R u=rwX,go=rX "$1/app"
 }
 
@@ -54,7 +54,7 @@ image_product() {
   # shellcheck disable=SC2046
   base=$(layer base "$({ cat "${BASH_SOURCE[0]}" "$root/hack/images/root.sh"; state_of $(product_programs) $(libraries $(product_programs)); } | key)" base_layer)
   modules=$(layer modules "$({ cat "$tree/package-lock.json" "$product" "${BASH_SOURCE[0]}"; cat "$tree/node_modules/.package-lock.json"; } | key)" modules_layer)
-  code=$(layer code "$({ cat "$product"; cd "$tree" && find "${copies[@]}" -type f -print0 | sort -z | xargs -0 sha256sum; } | key)" code_layer)
+  code=$(layer code "$({ cat "$product" "$root/hack/bundle.ts"; cd "$tree" && find "${copies[@]}" -type f -print0 | sort -z | xargs -0 sha256sum; } | key)" code_layer)
   config=$(said 'JSON.stringify({ User: p.user, WorkingDir: p.workdir, Env: Object.entries(p.env).map((e) => e.join("=")), Entrypoint: p.entrypoint, Cmd: p.cmd, ExposedPorts: Object.fromEntries(p.ports.map((n) => [`${n}/tcp`, {}])) })')
   image "${tag:-foyer:$(node -p "require('$tree/package.json').version")}" "$config" "$base" "$modules" "$code"
 }

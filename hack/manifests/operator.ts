@@ -28,7 +28,7 @@ export interface Choices {
 }
 
 const NAME = 'foyer-operator';
-export const PROGRAM: readonly string[] = ['operator/main.ts', 'cluster', '--leader-elect'];
+export const PROGRAM: readonly string[] = ['operator/bundle/main.js', 'cluster', '--leader-elect'];
 /** Kubernetes fills the name in. */
 export const OWN_NAMESPACE = '--namespace=$(FOYER_POD_NAMESPACE)';
 const selector = { 'app.kubernetes.io/name': NAME };

@@ -1,6 +1,7 @@
 // hack/image (without Docker) and manifests/image/Dockerfile (with it) make the same image.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { PROGRAM } from '../../hack/manifests/operator.ts';
 
 interface Product {
   user: string;
@@ -10,6 +11,8 @@ interface Product {
   cmd: string[];
   ports: number[];
   copy: string[];
+  /** Where the operator's bundle lies. */
+  bundle: string;
   without: string[];
   packages: string[];
 }
@@ -46,8 +49,17 @@ describe('the Dockerfile and hack/image', () => {
     expect(said(last, 'COPY')).to.include('--from=modules /app/node_modules node_modules');
   });
 
+  it("bundle the operator to the same place, which the operator's Deployment runs", () => {
+    expect(said(modules, 'RUN')[1]).to.equal(
+      `node hack/bundle.ts ${product.bundle} && npm prune --omit=dev --ignore-scripts`,
+    );
+    expect(said(last, 'COPY')).to.include(`--from=modules /app/${product.bundle} ${product.bundle}`);
+    expect(readFileSync('hack/images/product.sh', 'utf8')).to.include('node "$root/hack/bundle.ts" "$1/app/$(said p.bundle)"');
+    expect(PROGRAM[0]).to.equal(`${product.bundle}/main.js`);
+  });
+
   it('leave out the same modules and take the same packages of Debian', () => {
-    const removed = said(modules, 'RUN')[0]?.split('rm -rf ')[1]?.split(' ');
+    const removed = said(modules, 'RUN').at(-1)?.split('rm -rf ')[1]?.split(' ');
     expect(removed).to.deep.equal(product.without.map((name) => `node_modules/${name}`));
     const installed = said(last, 'RUN')[0]?.split('--no-install-recommends ')[1]?.split(' &&')[0]?.split(' ');
     expect(installed?.filter(Boolean)).to.deep.equal(product.packages);

@@ -46,7 +46,7 @@ describe('images', function () {
   it('the product is Node 24 and runs its own TypeScript as user 1000', async () => {
     const said = await inProduct('node', script('console.log(process.version, process.getuid())'));
     expect(said.trim()).to.match(/^v24\.\d+\.\d+ 1000$/);
-    expect(await inProduct('operator', ['operator/main.ts', '--help'])).to.include('operator');
+    expect(await inProduct('operator', ['operator/bundle/main.js', '--help'])).to.include('operator');
   });
 
   it('the product encodes H.264 and AAC, and reads what it made', async () => {
