@@ -15,6 +15,7 @@ import type { ErrorCode } from './errors.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Permission } from './permissions.ts';
 import type { Principal } from './principal.ts';
+import type { FilePart } from './uploads.ts';
 
 type Schema = z.core.$ZodType; // not ZodType: half the types to check (SPINE 1)
 
@@ -155,8 +156,12 @@ export interface Endpoint<
   params?: P;
   query?: Q;
   body?: B;
-  /** Largest JSON body, bytes; 1 MiB when absent. */
+  /** Largest body, bytes; 1 MiB when absent. Of a form it counts for the fields that are no files. */
   maxBodyBytes?: number;
+  /** The body is bytes of these media types, not JSON: `body` is `uploaded`. */
+  bodyMedia?: readonly string[];
+  /** As multipart/form-data these parts may lie beside the members of `body`, which names them as `uploaded`. */
+  files?: Readonly<Record<string, FilePart>>;
   /** Body may be left out. */
   optionalBody?: true;
   answer: Answer<R>;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   type CreateDocumentOptions,
   createDocument,
+  type ZodOpenApiContentObject,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponsesObject,
@@ -68,14 +69,30 @@ function operation(endpoint: Endpoint, area: string): ZodOpenApiOperationObject 
   };
 }
 
-function request({ params, query, body, optionalBody }: Endpoint): Partial<ZodOpenApiOperationObject> {
+function request(endpoint: Endpoint): Partial<ZodOpenApiOperationObject> {
+  const { params, query, body, optionalBody } = endpoint;
   const path = params && { path: params as z.ZodObject };
   const asked = query && { query: query as z.ZodObject };
-  const content = { 'application/json': { schema: body as z.ZodType } };
   return {
     ...((path || asked) && { requestParams: { ...path, ...asked } }),
-    ...(body && { requestBody: { required: !optionalBody, content } }),
+    ...(body && { requestBody: { required: !optionalBody, content: contentOf(endpoint) } }),
   };
+}
+
+const BINARY = { type: 'string' as const, format: 'binary' };
+
+/** A body as JSON, as bytes, or as a form beside JSON, where files are members of the form alone. */
+function contentOf({ body, bodyMedia, files }: Endpoint): ZodOpenApiContentObject {
+  if (bodyMedia) return Object.fromEntries(bodyMedia.map((type) => [type, { schema: BINARY }]));
+  if (!files || !(body instanceof z.ZodObject)) return { 'application/json': { schema: body as z.ZodType } };
+  const names = Object.keys(files);
+  const plain = body.omit(Object.fromEntries(names.map((name) => [name, true])) as never) as z.ZodObject;
+  const binary = names.map((name) => [name, z.string().meta({ override: BINARY }).optional()]);
+  const form = plain.extend(Object.fromEntries(binary) as z.ZodRawShape);
+  const encoding = Object.fromEntries(
+    names.map((name) => [name, { contentType: files[name]?.media.join(', ') ?? '' }]),
+  );
+  return { 'application/json': { schema: plain }, 'multipart/form-data': { schema: form, encoding } };
 }
 
 /** The contract's word for what an operation needs. */

@@ -10,6 +10,7 @@ import { ApiError, invalidAll } from './errors.ts';
 import { idempotencyKey, once } from './idempotency.ts';
 import { anyone } from './principal.ts';
 import { clientOf, parsePart, queryIssues, readJson, requestIdOf } from './request.ts';
+import { isForm, readForm, readUpload } from './uploads.ts';
 
 const MEGABYTE = 1 << 20;
 const SECURITY_HEADERS = [
@@ -119,7 +120,11 @@ async function parseInput(endpoint: Endpoint, ctx: Context): Promise<RawInput> {
 }
 
 async function bodyOf(endpoint: Endpoint, ctx: Context): Promise<unknown> {
-  const body = await readJson(ctx.req, endpoint.maxBodyBytes ?? MEGABYTE);
+  const most = endpoint.maxBodyBytes ?? MEGABYTE;
+  if (endpoint.bodyMedia) return readUpload(ctx.req, most);
+  if (endpoint.files && isForm(ctx.req))
+    return readForm(ctx.req, { files: endpoint.files, schema: endpoint.body, maxFieldBytes: most });
+  const body = await readJson(ctx.req, most);
   return body === undefined && endpoint.optionalBody ? {} : body; // `null` is a body, and none of ours
 }
 

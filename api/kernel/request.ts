@@ -3,6 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import type { Client } from './endpoint.ts';
 import { ApiError, type Issue, invalid } from './errors.ts';
+import { Upload } from './uploads.ts';
 
 interface Built {
   list: BlockList;
@@ -155,7 +156,7 @@ function textIssues(part: string, value: unknown): Issue[] {
   for (let next = left.pop(); next; next = left.pop()) {
     const [path, held] = next;
     if (typeof held === 'string' && !isText(held)) issues.push({ path, code: 'not_text', message: NOT_TEXT });
-    if (typeof held !== 'object' || held === null) continue;
+    if (typeof held !== 'object' || held === null || held instanceof Upload) continue;
     for (const [name, member] of Object.entries(held)) {
       if (!isText(name)) issues.push({ path, code: 'not_text', message: NOT_TEXT });
       else left.push([[...path, Array.isArray(held) ? Number(name) : name], member]);

@@ -123,7 +123,7 @@ describe('every endpoint', () => {
         });
       }
 
-      if (endpoint.body) {
+      if (endpoint.body && !endpoint.bodyMedia) {
         it('refuses unknown fields, broken JSON, another type and too much with the issues', async () => {
           const unknown = await call(api.as(owner), endpoint, {
             body: { ...(leastBody(endpoint.body) as object), noSuchField: 1 },
@@ -142,6 +142,48 @@ describe('every endpoint', () => {
           expect((await raw('[]')).status).to.equal(400);
           expect((await raw('<a/>', 'text/xml')).status).to.equal(400);
           expect((await raw(`{"a":"${'x'.repeat(1 << 20)}"}`)).status).to.equal(413);
+        });
+      }
+
+      const { files, bodyMedia } = endpoint;
+      if (bodyMedia) {
+        it('refuses no bytes with 400, too many with 413, and never says 5xx of what is no picture', async () => {
+          const put = (size: number, type: string) =>
+            call(api.as(owner), endpoint, { body: Buffer.alloc(size, 1), headers: { 'content-type': type } });
+          expect((await put(0, bodyMedia[0] ?? '')).status).to.equal(400);
+          const large = await put((endpoint.maxBodyBytes ?? 1 << 20) + 1, bodyMedia[0] ?? '');
+          expect(large.status).to.equal(413);
+          expect(errorOf(large).details.maxBytes).to.equal(endpoint.maxBodyBytes ?? 1 << 20);
+          expect((await put(10, 'text/plain')).status).to.be.within(400, 415);
+        });
+      }
+
+      if (files) {
+        it('refuses parts of a form that it does not know, twice or too large, and what is no form', async () => {
+          const form = async (...parts: [string, string | Blob][]) => {
+            const body = new FormData();
+            for (const [name, value] of parts) body.append(name, value);
+            return call(api.as(owner), endpoint, { body });
+          };
+          const issues = (answer: { body: unknown }) =>
+            (errorOf(answer).details.issues as { path: string[]; code: string }[]).map(
+              ({ path, code }) => `${path.join('.')} ${code}`,
+            );
+          expect(issues(await form(['noSuchField', 'x']))).to.include('body.noSuchField unknown_field');
+          expect(issues(await form(['noSuchFile', new Blob(['x'])]))).to.include('body.noSuchFile unknown_field');
+          for (const [name, { maxBytes }] of Object.entries(files)) {
+            const twice = await form([name, new Blob(['x'])], [name, new Blob(['x'])]);
+            expect(issues(twice)).to.include(`body.${name} duplicate`);
+            const large = await form([name, new Blob([Buffer.alloc(maxBytes + 1)])]);
+            expect(large.status).to.equal(413);
+            expect(errorOf(large).details.maxBytes).to.equal(maxBytes);
+          }
+          const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+          for (const body of ['', '--x', '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\ncut'])
+            expect((await call(api.as(owner), endpoint, { body: Buffer.from(body), headers })).status).to.equal(400);
+          const unbounded = { 'content-type': 'multipart/form-data' };
+          const answer = await call(api.as(owner), endpoint, { body: Buffer.from('x'), headers: unbounded });
+          expect(answer.status).to.equal(400);
         });
       }
 

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
+import { z } from 'zod';
+import { ApiError, invalid } from './errors.ts';
+
+/** Bytes of a request: its whole body, or one part of a form. */
+export class Upload {
+  readonly bytes: Buffer;
+  /** Media type as the sender says it, without parameters; empty when it says none. */
+  readonly type: string;
+  constructor(bytes: Buffer, type: string) {
+    this.bytes = bytes;
+    this.type = type;
+  }
+  /** Content by its hash: what Idempotency-Key compares. */
+  toJSON(): object {
+    return { type: this.type, sha256: createHash('sha256').update(this.bytes).digest('hex') };
+  }
+}
+
+/** The schema of a body or a member that is bytes. */
+export const uploaded = z.instanceof(Upload, { error: 'bytes, as a part of multipart/form-data' });
+
+/** A part of a form that is a file. */
+export interface FilePart {
+  /** For the description; what it is told by its content. */
+  media: readonly string[];
+  maxBytes: number;
+}
+
+const tooLarge = (maxBytes: number): ApiError =>
+  new ApiError('PAYLOAD_TOO_LARGE', 'The body is too large', { maxBytes });
+const typeOf = (header = ''): string => header.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+
+/** The body as it is. Throws 413 over `maxBytes`, 400 when there is none. */
+export async function readUpload(request: IncomingMessage, maxBytes: number): Promise<Upload> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(chunk);
+  }
+  if (size === 0) throw invalid(['body'], 'required', 'the body is the bytes themselves');
+  return new Upload(Buffer.concat(chunks), typeOf(request.headers['content-type']));
+}
+
+export const isForm = (request: IncomingMessage): boolean =>
+  typeOf(request.headers['content-type']) === 'multipart/form-data';
+
+export interface FormShape {
+  files: Readonly<Record<string, FilePart>>;
+  /** The endpoint's body: its members say which fields are text. */
+  schema: z.core.$ZodType | undefined;
+  /** Of all fields that are no files, bytes. */
+  maxFieldBytes: number;
+}
+
+const MOST_PARTS = 200;
+/** Boundaries and headers of parts. */
+const FRAMING_BYTES = 65_536;
+
+/** Throws 413 once more than `most` bytes came, whatever they are. */
+const capped = (most: number) =>
+  async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let size = 0;
+    for await (const chunk of source) {
+      size += chunk.length;
+      if (size > most) throw tooLarge(most);
+      yield chunk;
+    }
+  };
+
+/**
+ * The members of a multipart/form-data body: files as `Upload`, fields as text where the schema takes text, else as JSON.
+ * Throws 400 for what is no form and for a part given twice, 413 with the limit that was passed.
+ */
+export async function readForm(request: IncomingMessage, form: FormShape): Promise<Record<string, unknown>> {
+  const most = Object.values(form.files).reduce(
+    (sum, { maxBytes }) => sum + maxBytes,
+    form.maxFieldBytes + FRAMING_BYTES,
+  );
+  if (Number(request.headers['content-length'] ?? 0) > most) throw tooLarge(most);
+  const members = new Map<string, unknown>();
+  let refused: ApiError | undefined;
+  let fieldBytes = 0;
+  const take = (name: string, value: unknown): void => {
+    if (members.has(name)) refused ??= invalid(['body', name], 'duplicate', 'given more than once');
+    members.set(name, value);
+  };
+  const parser = parserOf(request, form);
+  parser.on('field', (name, text, ...[, cut, , type]) => {
+    fieldBytes += text.length;
+    if (cut || fieldBytes > form.maxFieldBytes) refused ??= tooLarge(form.maxFieldBytes);
+    else if (Object.hasOwn(form.files, name)) refused ??= invalid(['body', name], 'not_a_file', 'this part is a file');
+    else take(name, fieldValue(name, text, { form, type }));
+  });
+  parser.on('file', (name, stream, ...[, , type]) => {
+    const part = Object.hasOwn(form.files, name) ? form.files[name] : undefined;
+    if (!part) refused ??= invalid(['body', name], 'unknown_field', 'there is no such file');
+    collect(stream, part?.maxBytes ?? 0, (bytes) => {
+      if (bytes) take(name, new Upload(bytes, typeOf(type)));
+      else if (part) refused ??= tooLarge(part.maxBytes);
+    });
+  });
+  parser.on('partsLimit', () => {
+    refused ??= invalid(['body'], 'too_many_parts', `at most ${MOST_PARTS} parts`);
+  });
+  await pipeline(request, capped(most), parser).catch((error: unknown) => {
+    const broken = invalid(['body'], 'invalid_form', 'the body is not valid multipart/form-data');
+    refused ??= error instanceof ApiError ? error : broken;
+  });
+  if (refused) throw refused;
+  return Object.fromEntries(members);
+}
+
+function parserOf(request: IncomingMessage, { files, maxFieldBytes }: FormShape) {
+  try {
+    return new Busboy({
+      headers: request.headers as BusboyHeaders,
+      isPartAFile: (name, _type, fileName) => fileName !== undefined || Object.hasOwn(files, name ?? ''),
+      limits: {
+        parts: MOST_PARTS,
+        fieldSize: maxFieldBytes,
+        fileSize: Math.max(...Object.values(files).map(({ maxBytes }) => maxBytes)) + 1,
+        headerPairs: 50,
+        headerSize: 16_384,
+      },
+    });
+  } catch {
+    throw invalid(['headers', 'content-type'], 'invalid_form', 'multipart/form-data needs a boundary');
+  }
+}
+
+/** Tells of all bytes at the end, or of undefined when there are more than `most`. */
+function collect(stream: BusboyFileStream, most: number, tell: (bytes: Buffer | undefined) => void): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  stream.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= most) chunks.push(chunk);
+  });
+  stream.on('end', () => tell(size <= most ? Buffer.concat(chunks) : undefined));
+}
+
+/** `Content-Type: application/json` of a part settles it; else text stays text where the schema takes it. */
+function fieldValue(name: string, text: string, { form, type }: { form: FormShape; type: string }): unknown {
+  const shape = form.schema instanceof z.ZodObject ? form.schema.shape : {};
+  const member = Object.hasOwn(shape, name) ? (shape[name] as z.core.$ZodType) : undefined;
+  const isJson = typeOf(type) === 'application/json';
+  if (!isJson && (!member || z.safeParse(member, text).success)) return text;
+  try {
+    return JSON.parse(text, (key: string, value: unknown) => (key === '__proto__' ? undefined : value));
+  } catch {
+    return text;
+  }
+}

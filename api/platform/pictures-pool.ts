@@ -1,0 +1,179 @@
+// The jailed processes that open pictures: at most two, one of them kept warm for a while.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Frame, frameReader, toFrame } from './pictures-frames.ts';
+import { type ChildAnswer, type ChildAsk, MOST_FRAME_BYTES, type PictureFacts, Refused } from './pictures-protocol.ts';
+
+/** The pictures' process cannot be had: a fault of this machine, not of the picture. */
+export class ParserAway extends Error {}
+
+const TIMEOUT_MS = 10_000;
+/** Until a process that was started takes its first picture. */
+const START_MS = 30_000;
+/** Of private memory; address space that is merely reserved does not count. */
+const MEMORY_BYTES = 1 << 30;
+const CPU_SECONDS = 600;
+const IDLE_MS = 60_000;
+const MOST_CHILDREN = 2;
+const MOST_WAITING = 50;
+const PICTURES_A_CHILD = 200;
+
+const CHILD = fileURLToPath(new URL('./pictures-child.ts', import.meta.url));
+const NODE_OPTIONS = ['--max-old-space-size=128', '--disable-warning=ExperimentalWarning'];
+
+let cut: Promise<string[]> | undefined;
+
+/** Cut off from the network where the machine lets us; its policy closes it elsewhere. */
+function networkCut(): Promise<string[]> {
+  cut ??= promisify(execFile)('unshare', ['-rn', 'true']).then(
+    () => ['unshare', '-rn'],
+    () => [],
+  );
+  return cut;
+}
+
+interface Child {
+  process: ChildProcess;
+  done: number;
+  idle: NodeJS.Timeout | undefined;
+  /** Of the picture at hand. */
+  answer: ((frame: Frame) => void) | undefined;
+  fail: ((error: Error) => void) | undefined;
+}
+
+async function startChild(): Promise<Child> {
+  const limits = [`--data=${MEMORY_BYTES}`, `--cpu=${CPU_SECONDS}`, '--core=0', '--fsize=0', '--nofile=64'];
+  const dying = ['setpriv', '--no-new-privs', '--pdeathsig', 'KILL'];
+  const words = [...limits, 'nice', '-n', '5', ...(await networkCut()), ...dying];
+  const process_ = spawn('prlimit', [...words, process.execPath, ...NODE_OPTIONS, CHILD], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LANG: 'C.UTF-8', VIPS_CONCURRENCY: '1', MALLOC_ARENA_MAX: '2' },
+  });
+  const child: Child = { process: process_, done: 0, idle: undefined, answer: undefined, fail: undefined };
+  const gone = (error: Error): void => {
+    free.delete(child);
+    all.delete(child);
+    child.fail?.(error);
+  };
+  process_.once('error', (error) => gone(new ParserAway(error.message)));
+  process_.once('close', (code) =>
+    gone(code === null ? new Refused('not_an_image') : new ParserAway(`ended with ${code}`)),
+  );
+  process_.stdin?.on('error', () => undefined); // told by its end
+  const read = frameReader(MOST_FRAME_BYTES, (frame) => child.answer?.(frame));
+  process_.stdout?.on('data', (chunk: Buffer) => {
+    try {
+      read(chunk);
+    } catch {
+      process_.kill('SIGKILL');
+    }
+  });
+  unref(process_);
+  return child;
+}
+
+/** A warm child must not keep its parent. */
+function unref(child: ChildProcess): void {
+  child.unref();
+  for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref?: () => void } | null)?.unref?.();
+}
+
+function ref(child: ChildProcess): void {
+  child.ref();
+  for (const stream of [child.stdin, child.stdout]) (stream as unknown as { ref?: () => void } | null)?.ref?.();
+}
+
+const free = new Set<Child>();
+const all = new Set<Child>();
+const waiting: (() => void)[] = [];
+let starting = 0;
+
+async function take(): Promise<Child> {
+  for (;;) {
+    const [child] = free;
+    if (child) {
+      free.delete(child);
+      clearTimeout(child.idle);
+      return child;
+    }
+    if (all.size + starting < MOST_CHILDREN) return started();
+    if (waiting.length >= MOST_WAITING) throw new ParserAway('too many pictures wait');
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  }
+}
+
+async function started(): Promise<Child> {
+  starting += 1;
+  const child = await startChild().finally(() => {
+    starting -= 1;
+  });
+  all.add(child);
+  await firstWord(child);
+  return child;
+}
+
+/** Starting is the machine's time, not the picture's. */
+async function firstWord(child: Child): Promise<void> {
+  ref(child.process);
+  const tooLong = new ParserAway("the pictures' process does not start");
+  const said = await answered(child, START_MS, tooLong).catch((error: unknown) => {
+    end(child);
+    waiting.shift()?.();
+    throw error instanceof ParserAway ? error : new ParserAway(String(error));
+  });
+  if (!(said.head as { ready?: boolean }).ready) throw tooLong;
+}
+
+/** The next frame that the process sends. Ends it, and throws `late`, after `limitMs`. */
+function answered(child: Child, limitMs: number, late: Error): Promise<Frame> {
+  return new Promise<Frame>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      end(child);
+      reject(late);
+    }, limitMs);
+    child.answer = (said) => {
+      clearTimeout(timer);
+      resolve(said);
+    };
+    child.fail = (error) => {
+      clearTimeout(timer);
+      reject(error);
+    };
+  });
+}
+
+function giveBack(child: Child): void {
+  child.answer = undefined;
+  child.fail = undefined;
+  unref(child.process);
+  if (all.has(child) && child.done < PICTURES_A_CHILD) {
+    free.add(child);
+    child.idle = setTimeout(() => end(child), IDLE_MS);
+    child.idle.unref();
+  } else end(child);
+  waiting.shift()?.();
+}
+
+function end(child: Child): void {
+  free.delete(child);
+  all.delete(child);
+  child.process.kill('SIGKILL');
+}
+
+/** One picture through a jailed process. Throws `Refused` for what the picture is, `ParserAway` for what the machine lacks. */
+export async function askChild(ask: ChildAsk, bytes: Buffer): Promise<{ facts: PictureFacts; bytes: Buffer }> {
+  const child = await take();
+  ref(child.process);
+  child.done += 1;
+  try {
+    const coming = answered(child, TIMEOUT_MS, new Refused('not_an_image'));
+    child.process.stdin?.write(toFrame(ask, bytes));
+    const frame = await coming;
+    const answer = frame.head as ChildAnswer;
+    if (!answer.ok) throw new Refused(answer.reason);
+    return { facts: answer.facts, bytes: frame.bytes };
+  } finally {
+    giveBack(child);
+  }
+}

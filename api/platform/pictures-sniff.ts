@@ -1,0 +1,59 @@
+/** Pictures that are told by their content. */
+export type PictureFormat = 'png' | 'jpeg' | 'webp' | 'avif' | 'gif' | 'svg' | 'heif' | 'tiff' | 'bmp' | 'jxl';
+
+export const mediaTypes: Readonly<Record<PictureFormat, string>> = {
+  png: 'image/png',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  avif: 'image/avif',
+  gif: 'image/gif',
+  svg: 'image/svg+xml',
+  heif: 'image/heif',
+  tiff: 'image/tiff',
+  bmp: 'image/bmp',
+  jxl: 'image/jxl',
+};
+
+const starts = (head: Buffer, ...octets: number[]): boolean => octets.every((octet, at) => head[at] === octet);
+const word = (head: Buffer, at: number, length = 4): string => head.toString('latin1', at, at + length);
+
+const signs: readonly [PictureFormat, (head: Buffer) => boolean][] = [
+  ['png', (head) => starts(head, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)],
+  ['jpeg', (head) => starts(head, 0xff, 0xd8, 0xff)],
+  ['gif', (head) => /^GIF8[79]a/.test(word(head, 0, 6))],
+  ['webp', (head) => word(head, 0) === 'RIFF' && word(head, 8) === 'WEBP'],
+  ['avif', (head) => word(head, 4) === 'ftyp' && /avi[fs]/.test(brands(head))],
+  ['heif', (head) => word(head, 4) === 'ftyp' && /hei[cxms]|hev[cxms]|mif1|msf1/.test(brands(head))],
+  ['tiff', (head) => starts(head, 0x49, 0x49, 0x2a, 0) || starts(head, 0x4d, 0x4d, 0, 0x2a)],
+  ['bmp', (head) => word(head, 0, 2) === 'BM' && head.length > 26 && head.readUInt32LE(6) === 0],
+  ['jxl', (head) => starts(head, 0xff, 0x0a) || starts(head, 0, 0, 0, 0x0c, 0x4a, 0x58, 0x4c, 0x20)],
+  ['svg', isSvg],
+];
+
+function brands(head: Buffer): string {
+  return word(head, 8, Math.min(Math.max(head.readUInt32BE(0) - 8, 4), 120));
+}
+
+const BEFORE_ROOT = /^\uFEFF?(\s|<\?[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE[^>[]*(\[[^\]]*\])?\s*>)*<svg[\s>/]/i;
+
+function isSvg(head: Buffer): boolean {
+  return (
+    head[0] !== undefined &&
+    /^[\uFEFF\s<]/.test(head.toString('utf8', 0, 4)) &&
+    BEFORE_ROOT.test(head.toString('utf8', 0, 4096))
+  );
+}
+
+/** By content, never by name; undefined for what is no picture we know. */
+export function sniffPicture(bytes: Buffer): PictureFormat | undefined {
+  if (bytes.length < 12) return undefined;
+  return signs.find(([, fits]) => fits(bytes))?.[0];
+}
+
+const others = ['%PDF-', 'PK\u0003\u0004', '\u001f\u008b', '\u001aE\u00df\u00a3', 'ID3', '\u007fELF', 'MZ'];
+
+/** Content of another well-known kind: a document, an archive, a film. */
+export function isAnotherKind(bytes: Buffer): boolean {
+  const head = word(bytes, 0, 16);
+  return head.slice(4, 8) === 'ftyp' || others.some((sign) => head.startsWith(sign));
+}
