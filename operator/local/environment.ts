@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { sha256 } from '../keys.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
 import { bucketUrl, declaredSettings, type MediaRoot, plainEnvironment } from '../server-environment.ts';
+import { brandingFolder } from './branding-folder.ts';
 import { childEnvironment } from './child-environment.ts';
 import type { Resource, Resources } from './resources.ts';
 
@@ -74,6 +75,7 @@ export function serverEnvironment(server: Server, resources: Resources, to: { pl
     FOYER_REDIS_URL: stores.redisUrl,
     FOYER_OBJECTS_URL: stores.objectsUrl,
     FOYER_OPERATOR_KEY_SHA256: sha256(place.operatorKey),
+    ...(server.spec.branding && { FOYER_BRANDING_DIR: brandingFolder(place.dir) }),
     FOYER_SETTINGS: JSON.stringify(declaredSettings(server.spec, resources.secrets)),
     ...ownership(server, place),
   });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiSeen, seeApi } from '../api-seen.ts';
 import { serverClient } from '../server-api/server-client.ts';
+import { brandingFolder, writeBranding } from './branding-folder.ts';
 import { serverProcesses } from './desired.ts';
 import { type Place, type Server, type Stores, serverEnvironment } from './environment.ts';
 import { writeWhole } from './files.ts';
@@ -141,6 +142,8 @@ export class LocalOperator {
     if ((await askPostgres(stores.databaseUrl)) !== true) return;
     const place = this.#place;
     this.#writeOwner(server, resources);
+    const branding = server.spec.branding && resources.configMaps.get(server.spec.branding.configMapRef.name);
+    if (branding) writeBranding(brandingFolder(this.#state.dir), branding);
     const environment = serverEnvironment(server, resources, { place, stores });
     this.#keepEnvironment(environment);
     if (!(await this.#migration.ensure(environment, (job) => this.#supervisor.runOnce(job, signal)))) return;

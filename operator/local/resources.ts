@@ -50,7 +50,8 @@ export interface Resources {
   tuners: Resource<TunerDeviceSpec>[];
   /** Name to key to value. */
   secrets: Map<string, Record<string, string>>;
-  configMaps: Map<string, Record<string, string>>;
+  /** Values of binaryData are bytes. */
+  configMaps: Map<string, Record<string, string | Uint8Array>>;
   /** `Kind/name` of every document, broken ones included: a reference to those is not what is wrong. */
   declared: Set<string>;
 }
@@ -100,7 +101,8 @@ function take(source: SourceDocument, into: Resources): Problem[] {
       });
     case 'ConfigMap':
       return takeText(source, ConfigMap, ({ metadata, data, binaryData }) => {
-        into.configMaps.set(metadata.name, { ...data, ...binaryData });
+        const bytes = Object.entries(binaryData).map(([key, text]) => [key, Buffer.from(text, 'base64')]);
+        into.configMaps.set(metadata.name, { ...data, ...Object.fromEntries(bytes) });
       });
     default:
       return [problemAt(source, ['kind'], `unknown kind ${JSON.stringify(source.value.kind ?? null)}`)];

@@ -134,11 +134,12 @@ function notServed({ plugins, backup, plus, branding, declared }: MediaServerSpe
     PluginsReady: plugins.install.length > 0,
     BackupsHealthy: backup !== undefined,
     PlusReady: plus !== undefined,
-    BrandingReady: branding !== undefined,
     DeclaredReady: declared.length > 0,
   };
   const types = Object.entries(asked).filter(([, wanted]) => wanted);
-  return types.map(([type]) => not(type, 'NotServed', 'this version does not do it on one machine yet'));
+  const said = types.map(([type]) => not(type, 'NotServed', 'this version does not do it on one machine yet'));
+  if (!branding) return said;
+  return [...said, verdict('BrandingReady', 'Valid', `ConfigMap ${branding.configMapRef.name} is in force`)];
 }
 
 /** The rest of the status; counts of resources are the caller's. */

@@ -219,7 +219,10 @@ const address: Check = ({ server, seen }) => {
 
 export const ingress = (looked: Looked): Verdict => judge('IngressReady', looked, [gateway, address]);
 
-/** Asked for, and this version does not do it. */
+const declaredBy = ({ configMapRef }: { configMapRef: { name: string } }): string =>
+  `ConfigMap ${configMapRef.name} goes before what is set in the app; what is not valid in it is left out, and logged`;
+
+/** Asked for, and this version does not do it; and branding, which it does. */
 export function notServed({ server }: Looked): Verdict[] {
   const { plugins, backup, plus, branding, declared } = server.spec;
   const say = (type: string, asked: boolean, field: string): Verdict => ({
@@ -228,11 +231,7 @@ export function notServed({ server }: Looked): Verdict[] {
       ? no('NotServed', `spec.${field} is kept, and this version does nothing with it yet`)
       : no('NoneAsked', `spec.${field} is absent`)),
   });
-  const rare = [
-    say('PlusReady', plus !== undefined, 'plus'),
-    say('BrandingReady', branding !== undefined, 'branding'),
-    say('DeclaredReady', declared.length > 0, 'declared'),
-  ];
+  const rare = [say('PlusReady', plus !== undefined, 'plus'), say('DeclaredReady', declared.length > 0, 'declared')];
   return [
     {
       type: 'ParserReady',
@@ -241,5 +240,6 @@ export function notServed({ server }: Looked): Verdict[] {
     say('PluginsReady', plugins.install.length > 0, 'plugins.install'),
     say('BackupsHealthy', backup !== undefined, 'backup'),
     ...rare.filter(({ reason }) => reason === 'NotServed'),
+    ...(branding ? [{ type: 'BrandingReady', ...yes('Valid', declaredBy(branding)) }] : []),
   ];
 }

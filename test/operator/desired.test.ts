@@ -216,6 +216,8 @@ describe('conditions of the MediaServer', () => {
     });
     const text = FILE.replace('  email:', '  ingress: { host: a.lan }\n  subtitles: {}\n  email:');
     expect(judge({}, text)).to.include({ IngressReady: 'False NotServed', SubtitlesReady: 'False NotServed' });
+    const branded = FILE.replace('  email:', '  branding: { configMapRef: { name: brand } }\n  email:');
+    expect(judge({}, branded)).to.include({ BrandingReady: 'True Valid' });
   });
 });
 

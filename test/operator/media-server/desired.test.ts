@@ -82,6 +82,27 @@ describe('objects of a MediaServer', () => {
     }
   });
 
+  it('mount the ConfigMap of spec.branding into the API, which reads it', async () => {
+    const brand = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'brand', namespace: 'media' }, data: {} };
+    const spec = { ...managed, branding: { configMapRef: { name: 'brand' } } };
+    const world = new World(mediaServer(spec), new MemoryKube().put(...named, brand as KubeObject));
+    await world.settle();
+    const api = podsOf(world).find(({ name }) => name === 'Deployment home-api');
+    if (!api) throw new Error('no API');
+    expect(readConfig(resolved(world, api.template)).brandingDir).to.equal('/etc/foyer/branding');
+    const [container] = api.template.spec.containers as { volumeMounts?: Plain[] }[];
+    expect(container?.volumeMounts).to.deep.include({
+      name: 'branding',
+      mountPath: '/etc/foyer/branding',
+      readOnly: true,
+    });
+    expect(api.template.spec.volumes).to.deep.include({
+      name: 'branding',
+      configMap: { name: 'brand', defaultMode: 0o444 },
+    });
+    expect(world.condition('BrandingReady')).to.equal('True Valid');
+  });
+
   it('run the migration with all that it makes true', async () => {
     const world = await settled({ ...managed, ownerSecretRef: { name: 'owner' } });
     const expand = podsOf(world).find(({ template }) => template.spec.containers[0]?.args?.[1] === 'expand');

@@ -1,0 +1,139 @@
+import { bytes, type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
+import { notFound } from '#kernel/errors.ts';
+import { may } from '#kernel/principal.ts';
+import { limitHere } from '#kernel/rate-limit.ts';
+import { addressGroup } from '#kernel/request.ts';
+import { uploaded } from '#kernel/uploads.ts';
+import {
+  Branding,
+  BrandingChange,
+  ChangedBranding,
+  type Kind,
+  kinds,
+  LogoParams,
+  LogoQuery,
+  NewLogoQuery,
+  type Scheme,
+  schemes,
+} from './branding.schemas.ts';
+import { etagOf, toBranding } from './branding.view.ts';
+import { answerBranding, changeTexts, warningsOf } from './change.ts';
+import { LOGO_BYTES, LOGO_MEDIA } from './logo-intake.ts';
+import { brandOf } from './memory.ts';
+import { serveLogo } from './serve-logo.ts';
+import { removeLogo, setLogo } from './set-logo.ts';
+
+const access = { permission: 'settings:manage' } as const;
+const because = 'the sign-in page shows it before anybody signed in; it holds nothing but what an admin put here';
+const PER_MINUTE = 300;
+
+function limit({ client }: Call): void {
+  limitHere(`branding:${addressGroup(client.address)}`, PER_MINUTE);
+}
+
+/** Throws NOT_FOUND for what is no place of a logo. */
+function placeOf({ kind, scheme }: { kind: string; scheme: string }): { kind: Kind; scheme: Scheme } {
+  const place = { kind: kinds.find((one) => one === kind), scheme: schemes.find((one) => one === scheme) };
+  if (!place.kind || !place.scheme) throw notFound();
+  return { kind: place.kind, scheme: place.scheme };
+}
+
+export const getBranding = defineEndpoint({
+  operationId: 'getBranding',
+  method: 'get',
+  path: '/branding',
+  summary: 'Name, colours, texts and logos of this server',
+  access: { anyone: true, because },
+  beforeReady: true,
+  answer: json(200, Branding),
+  errors: ['RATE_LIMITED'],
+
+  async handle(_input, call) {
+    limit(call);
+    const brand = await brandOf(call.deps).current();
+    const who = brand.declared.fields.length > 0 ? await call.identify() : undefined;
+    const branding = toBranding(brand, call.deps, { owned: who !== undefined && may(who, 'settings:manage') });
+    const etag = etagOf(branding);
+    call.reply.header('ETag', etag);
+    call.reply.header('Cache-Control', who ? 'private, no-cache' : 'no-cache');
+    if (call.headers['if-none-match'] === etag) call.reply.status(304);
+    return branding;
+  },
+});
+
+export const updateBranding = defineEndpoint({
+  operationId: 'updateBranding',
+  method: 'patch',
+  path: '/branding',
+  summary: 'Change name, colours and texts',
+  access,
+  body: BrandingChange,
+  answer: json(200, ChangedBranding),
+  errors: ['CONFLICT'],
+  emits: ['settings.changed'],
+  transaction: 'manual',
+
+  async handle({ body }, call) {
+    await changeTexts(call, body);
+    const branding = await answerBranding(call);
+    return { ...branding, warnings: warningsOf(branding) };
+  },
+});
+
+export const getBrandingLogo = defineEndpoint({
+  operationId: 'getBrandingLogo',
+  method: 'get',
+  path: '/branding/:kind/:scheme',
+  summary: 'A logo',
+  access: { anyone: true, because },
+  beforeReady: true,
+  params: LogoParams,
+  query: LogoQuery,
+  answer: bytes('image/webp', 'image/png', 'image/avif'),
+  errors: ['NOT_FOUND', 'RATE_LIMITED'],
+
+  async handle({ params, query }, call) {
+    limit(call);
+    return serveLogo(call, placeOf(params), query);
+  },
+});
+
+export const setBrandingLogo = defineEndpoint({
+  operationId: 'setBrandingLogo',
+  method: 'put',
+  path: '/branding/:kind/:scheme',
+  summary: 'Put a logo in its place',
+  description: 'A drawing (SVG) becomes pixels: text in it is not drawn, so turn letters into outlines before.',
+  access,
+  params: LogoParams,
+  query: NewLogoQuery,
+  body: uploaded,
+  bodyMedia: LOGO_MEDIA,
+  maxBodyBytes: LOGO_BYTES,
+  answer: json(200, Branding),
+  errors: ['NOT_FOUND', 'CONFLICT', 'MEDIA_UNSUPPORTED_CODEC'],
+  emits: ['settings.changed'],
+  transaction: 'manual',
+
+  async handle({ params, query, body }, call) {
+    await setLogo(call, placeOf(params), { upload: body, alt: query.alt });
+    return answerBranding(call);
+  },
+});
+
+export const deleteBrandingLogo = defineEndpoint({
+  operationId: 'deleteBrandingLogo',
+  method: 'delete',
+  path: '/branding/:kind/:scheme',
+  summary: 'Remove a logo; another or the built-in one takes its place',
+  access,
+  params: LogoParams,
+  answer: none(),
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  emits: ['settings.changed'],
+  transaction: 'manual',
+
+  async handle({ params }, call) {
+    await removeLogo(call, placeOf(params));
+  },
+});

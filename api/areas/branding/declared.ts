@@ -1,0 +1,99 @@
+// What the MediaServer declares: a folder with a file for each key of its ConfigMap.
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import type { Log } from '#platform/log.ts';
+import { takePicture } from '#platform/pictures.ts';
+import { BrandingTexts, type Kind, kinds, type Scheme, schemes } from './branding.schemas.ts';
+import { columnsOf, type LogoRow, type TextRow } from './branding.store.ts';
+import { factsOf, intakeOf, LOGO_BYTES, sha256 } from './logo-intake.ts';
+
+export interface DeclaredLogo extends Omit<LogoRow, 'created_at'> {
+  bytes: Buffer;
+}
+
+export interface Declared {
+  /** Of all files; empty when nothing is declared. */
+  fingerprint: string;
+  /** Fields as `showName` and `logos.main.dark`. */
+  fields: string[];
+  columns: Partial<TextRow>;
+  logos: DeclaredLogo[];
+}
+
+export const nothingDeclared: Declared = { fingerprint: '', fields: [], columns: {}, logos: [] };
+
+const LOGO_FILE = /^logo-(main|loading)-(dark|light)$/;
+
+async function filesOf(folder: string): Promise<Map<string, Buffer>> {
+  const names = (await readdir(folder)).filter((name) => !name.startsWith('.')).sort(); // ..data is how a cluster mounts it
+  const files = await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name))] as const));
+  return new Map(files);
+}
+
+/** Reads the folder again; the same content gives `before` back. What is not valid is left out and logged. */
+export async function readDeclared(folder: string, before: Declared, log: Log): Promise<Declared> {
+  const files = await filesOf(folder);
+  const fingerprint = sha256(Buffer.from([...files].map(([name, bytes]) => `${name} ${sha256(bytes)}`).join('\n')));
+  if (fingerprint === before.fingerprint) return before;
+  const texts = textsOf(files, log);
+  const logos = await logosOf(files, log);
+  const places = logos.map(({ kind, scheme }) => `logos.${kind}.${scheme}`);
+  return { fingerprint, fields: [...Object.keys(texts), ...places], columns: columnsOf(texts), logos };
+}
+
+function textsOf(files: ReadonlyMap<string, Buffer>, log: Log): BrandingTexts {
+  const texts: Record<string, unknown> = {};
+  for (const [name, bytes] of files) {
+    if (LOGO_FILE.test(name)) continue;
+    const text = bytes.toString('utf8').replace(/\n$/, '');
+    const value: unknown = name === 'showName' || name === 'links' ? parsed(text) : text;
+    const read = BrandingTexts.safeParse({ [name]: value });
+    if (read.success) Object.assign(texts, read.data);
+    else log.warn({ key: name, issues: read.error.issues.map(({ message }) => message) }, 'branding: not declared');
+  }
+  return texts;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function logosOf(files: ReadonlyMap<string, Buffer>, log: Log): Promise<DeclaredLogo[]> {
+  const logos: DeclaredLogo[] = [];
+  for (const kind of kinds) {
+    for (const scheme of schemes) {
+      const bytes = files.get(`logo-${kind}-${scheme}`);
+      const logo = bytes && (await logoOf({ kind, scheme }, bytes, log));
+      if (logo) logos.push(logo);
+    }
+  }
+  return logos;
+}
+
+async function logoOf(
+  place: { kind: Kind; scheme: Scheme },
+  given: Buffer,
+  log: Log,
+): Promise<DeclaredLogo | undefined> {
+  try {
+    if (given.length > LOGO_BYTES) throw new Error('too large');
+    const { rules, make } = intakeOf(place.kind);
+    const picture = await takePicture({ bytes: given, type: '' }, rules, make);
+    const facts = factsOf(picture, given);
+    return { ...place, ...facts, id: idOf(place, facts.made), bytes: picture.bytes };
+  } catch (error) {
+    log.warn({ ...place, err: (error as Error).message }, 'branding: logo not declared');
+    return undefined;
+  }
+}
+
+/** The same on every replica: a UUID of place and content. */
+function idOf({ kind, scheme }: { kind: Kind; scheme: Scheme }, made: string): string {
+  const hex = sha256(Buffer.from(`${kind} ${scheme} ${made}`));
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
