@@ -1,4 +1,5 @@
 import { conflict } from '#kernel/errors.ts';
+import { imageRefSql } from '#kernel/images.ts';
 import type { Permission, Role } from '#kernel/permissions.ts';
 import { type Account, iso } from '#kernel/schemas.ts';
 import type { ManagedBy } from '#platform/config.ts';
@@ -28,6 +29,7 @@ export interface AccountDraft {
 
 interface AccountRow {
   id: string;
+  avatar: Account['avatar'];
   username: string;
   display_name: string;
   role: Role;
@@ -92,7 +94,9 @@ export async function createAccount(db: Db, draft: AccountDraft): Promise<Accoun
 }
 
 export async function getAccount(db: Db, id: string): Promise<Account> {
-  const row = await db('accounts').where({ id }).first<AccountRow>(COLUMNS);
+  const row = await db('accounts')
+    .where({ id })
+    .first<AccountRow>([...COLUMNS, db.raw(`${imageRefSql('accounts.avatar_id')} as avatar`)]);
   return toAccount(row);
 }
 
@@ -103,7 +107,7 @@ export function toAccount(row: AccountRow): Account {
     displayName: row.display_name,
     role: row.role,
     email: row.email,
-    avatar: null,
+    avatar: row.avatar,
     createdAt: iso(row.created_at),
     lastSeenAt: iso(row.last_seen_at),
     disabled: row.disabled,

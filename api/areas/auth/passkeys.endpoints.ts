@@ -1,8 +1,11 @@
 import type { z } from 'zod';
+import { brandingOf } from '#areas/branding/public.ts';
 import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
+import { imageRefSql } from '#kernel/images.ts';
 import { requireConfirmed, requireMain } from '#kernel/person.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { addressGroup } from '#kernel/request.ts';
+import type { ImageRef } from '#kernel/schemas.ts';
 import { addPasskeyTo } from './add-passkey.ts';
 import { NewMethod } from './methods.schemas.ts';
 import { AddPasskey, CreationOptions, SignInOptions } from './passkeys.schemas.ts';
@@ -78,8 +81,14 @@ async function readOptions(call: Call): Promise<z.input<typeof SignInOptions>> {
     invites: ready,
     tiles: tiled ? await tiles(call) : [],
     passwordRules: { minLength: settings.get('auth.password.minLength'), maxLength: 256 },
+    ...(await messageOf(call)),
     serverTime: now.toISOString(),
   };
+}
+
+async function messageOf({ deps }: Call): Promise<{ message?: string }> {
+  const { signInMessage } = await brandingOf(deps);
+  return signInMessage === undefined ? {} : { message: signInMessage };
 }
 
 const MOST_TILES = 50;
@@ -91,6 +100,14 @@ async function tiles({ db }: Call): Promise<z.input<typeof SignInOptions>['tiles
     .whereRaw('deleted_at is null and coalesce(expires_at > now(), true)')
     .orderBy(['display_name', 'id'])
     .limit(MOST_TILES)
-    .select<{ username: string; display_name: string }[]>('username', 'display_name');
-  return rows.map((row) => ({ username: row.username, displayName: row.display_name }));
+    .select<{ username: string; display_name: string; avatar: ImageRef | null }[]>(
+      'username',
+      'display_name',
+      db.raw(`${imageRefSql('accounts.avatar_id')} as avatar`),
+    );
+  return rows.map(({ username, display_name: displayName, avatar }) => ({
+    username,
+    displayName,
+    ...(avatar && { avatar }),
+  }));
 }

@@ -54,6 +54,7 @@ export const SignInOptions = z
     invites: z.boolean(),
     tiles: z.array(z.object({ username: z.string(), displayName: z.string(), avatar: ImageRef.optional() })),
     passwordRules: z.object({ minLength: z.int(), maxLength: z.int() }),
+    message: z.string().optional().describe('Of Branding: plain text, shown escaped'),
     serverTime: Timestamp,
   })
   .meta({ id: 'SignInOptions' });

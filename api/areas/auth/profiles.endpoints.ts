@@ -3,7 +3,9 @@ import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid } from '#kernel/errors.ts';
 import { requireConfirmed, requireGrownUp, requireMain } from '#kernel/person.ts';
 import { IdParams } from '#kernel/schemas.ts';
+import { uploaded } from '#kernel/uploads.ts';
 import { Profile, SignIn } from './auth.schemas.ts';
+import { AVATAR_BYTES, AVATAR_MEDIA, portrayed, setAvatar } from './avatar.ts';
 import { ProfileChange, ProfileDraft, SelectProfile } from './profiles.schemas.ts';
 import { getProfile, getProfileRow, insertProfile, type ProfileRow, updateProfileRow } from './profiles.store.ts';
 import { enterProfile } from './select-profile.ts';
@@ -43,12 +45,38 @@ export const updateProfile = defineEndpoint({
   async handle({ params, body }, call) {
     const row = await getProfileRow(call.db, call.who.accountId, params.id);
     refuseChange(call, row, body);
-    await updateProfileRow(call.db, row.id, body);
+    await updateProfileRow(call.db, row, body);
     await audit(call, 'profile-changed', { profileId: row.id, fields: Object.keys(body) });
-    const profile = await getProfile(call.db, call.who.accountId, row.id);
-    if (call.who.mainProfile) return profile;
-    const { limits: _limits, ...shown } = profile;
-    return shown;
+    return shownTo(call, await getProfile(call.db, call.who.accountId, row.id));
+  },
+});
+
+/** Limits are the main profile's to see. */
+function shownTo({ who }: Call, profile: Profile): Profile {
+  if (who.mainProfile) return profile;
+  const { limits: _limits, ...shown } = profile;
+  return shown;
+}
+
+export const setProfileAvatar = defineEndpoint({
+  operationId: 'setProfileAvatar',
+  method: 'put',
+  path: '/auth/profiles/:id/avatar',
+  summary: 'Give a profile a picture',
+  access: { person: true },
+  anyHour: true,
+  params: IdParams,
+  body: uploaded,
+  bodyMedia: AVATAR_MEDIA,
+  maxBodyBytes: AVATAR_BYTES,
+  answer: json(200, Profile),
+  errors: ['FORBIDDEN', 'MEDIA_UNSUPPORTED_CODEC'],
+  transaction: 'manual',
+
+  async handle({ params, body }, call) {
+    const row = await portrayed(call, params.id);
+    await setAvatar(call, row, body);
+    return shownTo(call, await getProfile(call.db, row.account_id, row.id));
   },
 });
 

@@ -1,4 +1,5 @@
 import { conflict, notFound } from '#kernel/errors.ts';
+import { dropImages } from '#kernel/images.ts';
 import { breaks, type Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { Profile } from './auth.schemas.ts';
@@ -32,13 +33,19 @@ export async function getProfile(db: Db, accountId: string, id: string): Promise
 
 type Columns = Record<string, unknown>;
 
-async function toColumns({ timeZone, keepHistory, pin, limits, avatar, ...same }: ProfileChange): Promise<Columns> {
+async function toColumns({
+  timeZone,
+  keepHistory,
+  pin,
+  limits,
+  avatar: _avatar,
+  ...same
+}: ProfileChange): Promise<Columns> {
   return {
     ...same,
     ...(timeZone !== undefined && { time_zone: timeZone }),
     ...(keepHistory !== undefined && { keep_history: keepHistory }),
     ...(limits !== undefined && { limits: limits && JSON.stringify(limits) }),
-    ...(avatar === null && { avatar_id: null }),
     ...(pin !== undefined && { pin_hash: pin && (await hashPassword(pin)), pin_wrong: [], pin_blocked_until: null }),
   };
 }
@@ -58,10 +65,22 @@ export async function insertProfile(db: Db, accountId: string, draft: ProfileDra
   return id;
 }
 
-export async function updateProfileRow(db: Db, id: string, change: ProfileChange): Promise<void> {
+export async function updateProfileRow(db: Db, row: ProfileRow, change: ProfileChange): Promise<void> {
+  if (change.avatar === null) await writeAvatar(db, row, null);
   const columns = await toColumns(change);
   if (Object.keys(columns).length === 0) return;
-  await db('profiles').where({ id }).update(columns).catch(refuseDouble);
+  await db('profiles').where({ id: row.id }).update(columns).catch(refuseDouble);
+}
+
+/** The picture of a profile, of its account too when it is the main one; former ones go. */
+export async function writeAvatar(
+  db: Db,
+  { id, account_id, main }: Pick<ProfileRow, 'id' | 'account_id' | 'main'>,
+  imageId: string | null,
+): Promise<void> {
+  await db('profiles').where({ id }).update({ avatar_id: imageId });
+  if (main) await db('accounts').where({ id: account_id }).update({ avatar_id: imageId });
+  await dropImages(db, { kind: 'profile', id }, imageId);
 }
 
 function refuseDouble(error: unknown): never {

@@ -7,15 +7,23 @@ import { checkedFolders } from './folders.ts';
 import type { LibraryChange, NewFolder } from './libraries.schemas.ts';
 import { changeLibraryRow, type LibraryRow } from './libraries.store.ts';
 import { refuseManagedChange } from './managed.ts';
+import { dropFormerPosters, keepPoster, type NewPoster, refuseUnknownPoster } from './poster.ts';
 import { mergeSettings } from './settings.ts';
 
 /** Applies a PATCH to the locked row, all of it or nothing. */
-export async function changeLibrary(call: Call, row: LibraryRow, change: LibraryChange): Promise<void> {
+export async function changeLibrary(
+  call: Call,
+  row: LibraryRow,
+  { change, poster }: { change: LibraryChange; poster: NewPoster | undefined },
+): Promise<void> {
   refuseManagedChange(call.who, row, change);
   if (change.type !== undefined && change.type !== row.type) {
     throw conflict('type-fixed', 'The type of a library cannot be changed');
   }
-  await changeLibraryRow(call.db, row.id, columnsOf(row, change));
+  await refuseUnknownPoster(call, row, change);
+  const posterImageId = poster ? await keepPoster(call, row, poster) : change.posterImageId;
+  await changeLibraryRow(call.db, row.id, columnsOf(row, { ...change, posterImageId }));
+  if (posterImageId !== undefined) await dropFormerPosters(call, row, posterImageId);
   if (change.access) await setLibraryAccess(call, row.id, { access: change.access, isNew: false });
   if (change.folders) await changeFolders(call, row, { folders: change.folders, confirmed: change.confirmRemoval });
   const refreshes = ['agents', 'language', 'country'].some((key) => Object.hasOwn(change.settings ?? {}, key));

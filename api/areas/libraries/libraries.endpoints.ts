@@ -4,6 +4,7 @@ import { requestScan } from '#areas/scanning/public.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid } from '#kernel/errors.ts';
 import { answerUnlessSame } from '#kernel/etag.ts';
+import { ARTWORK_BYTES, artworkMedia } from '#kernel/images.ts';
 import { may } from '#kernel/principal.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { changeLibrary } from './change-library.ts';
@@ -30,6 +31,7 @@ import {
 } from './libraries.store.ts';
 import { readLibrary, toLibraries, toOneLibrary } from './libraries.view.ts';
 import { refuseForeignManager, refuseManaged } from './managed.ts';
+import { openPoster } from './poster.ts';
 import { etagOf, refuseStale } from './revision.ts';
 
 export const listLibraries = defineEndpoint({
@@ -106,17 +108,23 @@ export const updateLibrary = defineEndpoint({
   access: { permission: 'library:manage' },
   params: IdParams,
   body: LibraryChange,
+  files: { poster: { media: artworkMedia, maxBytes: ARTWORK_BYTES } },
   answer: json(200, Library),
-  errors: ['CONFLICT', 'STORAGE_UNAVAILABLE'],
+  errors: ['CONFLICT', 'STORAGE_UNAVAILABLE', 'MEDIA_UNSUPPORTED_CODEC'],
   emits: ['library.access.granted', 'library.scan.started'],
+  transaction: 'manual',
 
   async handle({ params, body }, call) {
     const { db, who } = call;
     refuseForeignManager(who, body);
-    const row = await lockLibraryRow(db, who, params.id);
-    refuseStale(call, row);
-    await changeLibrary(call, row, body);
-    return answerWith(call, await getLibraryRow(db, who, params.id));
+    if (body.poster) await getLibraryRow(db, who, params.id);
+    const poster = body.poster && (await openPoster(body.poster));
+    return call.transact(async (inside) => {
+      const row = await lockLibraryRow(inside.db, who, params.id);
+      refuseStale(inside, row);
+      await changeLibrary(inside, row, { change: body, poster });
+      return answerWith(inside, await getLibraryRow(inside.db, who, params.id));
+    });
   },
 });
 

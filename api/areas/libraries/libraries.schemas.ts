@@ -12,6 +12,7 @@ import {
   RelativePath,
   Timestamp,
 } from '#kernel/schemas.ts';
+import { uploaded } from '#kernel/uploads.ts';
 
 export const libraryTypes = [
   'movies',
@@ -213,6 +214,7 @@ export const LibraryChange = z.strictObject({
   access: LibraryAccess.optional(),
   order: z.int().min(0).max(10_000).optional(),
   posterImageId: Id.nullable().optional().describe('null is the mosaic'),
+  poster: uploaded.optional().describe('A picture, as a part of multipart/form-data'),
   confirmRemoval: z.boolean().default(false),
   managedBy: ManagedBy.nullable().optional().describe("The operator's key only; null sets the library free"),
   managedFields: z.array(z.string().max(60)).max(60).optional().describe("The operator's key only"),

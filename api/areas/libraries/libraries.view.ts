@@ -1,5 +1,6 @@
 import type { Call } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
+import { imageRefSql } from '#kernel/images.ts';
 import { may } from '#kernel/principal.ts';
 import { iso } from '#kernel/schemas.ts';
 import { onlyVisibleLibraries } from '#kernel/visibility.ts';
@@ -29,6 +30,7 @@ interface ScanSeen {
 
 interface Seen {
   id: string;
+  poster: Library['poster'];
   folders: FolderSeen[] | null;
   scan: ScanSeen | null;
   accounts: string[] | null;
@@ -40,12 +42,13 @@ const FOLDERS = `(select json_agg(json_build_object('id', f.id, 'storage_id', f.
    from library_folders f join storages s on s.id = f.storage_id where f.library_id = l.id)`;
 const SCAN = `(select json_build_object('id', c.id, 'state', c.state, 'finished_at', c.finished_at, 'counts', c.counts)
    from scans c where c.library_id = l.id order by c.queued_at desc limit 1)`;
+const POSTER = imageRefSql('(select shown.poster_image_id from libraries shown where shown.id = l.id)');
 const ACCOUNTS = '(select json_agg(a.account_id) from library_access a where a.library_id = l.id)';
 
 /** Folders, last scan and granted accounts of any number of libraries. */
 const SEEN = {
   name: 'libraries-seen',
-  text: `select l.id, ${FOLDERS} as folders, ${SCAN} as scan, case when $2 then ${ACCOUNTS} end as accounts
+  text: `select l.id, ${POSTER} as poster, ${FOLDERS} as folders, ${SCAN} as scan, case when $2 then ${ACCOUNTS} end as accounts
     from unnest($1::uuid[]) as l(id)`,
 };
 
@@ -62,7 +65,7 @@ export async function readLibrary(call: Call, id: string): Promise<Library> {
         .modify(onlyVisibleLibraries, who, 'l.id')
         .where('l.id', id)
         .select(
-          db.raw(`json_build_object('row', to_json(l), 'folders', ${FOLDERS}, 'scan', ${SCAN},
+          db.raw(`json_build_object('row', to_json(l), 'poster', ${POSTER}, 'folders', ${FOLDERS}, 'scan', ${SCAN},
             'accounts', ${manages ? ACCOUNTS : 'null'}) as found`),
         ),
   });
@@ -72,8 +75,8 @@ export async function readLibrary(call: Call, id: string): Promise<Library> {
   return toLibrary(call, { ...found.row, ...times }, besideOf(found));
 }
 
-function besideOf({ folders, scan, accounts }: Omit<Seen, 'id'>): Beside {
-  return { folders: folders ?? [], scan: scan ?? undefined, accountIds: accounts ?? [] };
+function besideOf({ poster, folders, scan, accounts }: Omit<Seen, 'id'>): Beside {
+  return { poster, folders: folders ?? [], scan: scan ?? undefined, accountIds: accounts ?? [] };
 }
 
 /** Everything of the wire's Library for these rows, in one query however many there are. */
@@ -81,7 +84,11 @@ export async function toLibraries(call: Call, rows: readonly LibraryRow[]): Prom
   const values = [rows.map((row) => row.id), may(call.who, 'library:manage')];
   const seen = new Map((await named<Seen>(call.db, { ...SEEN, values, short: true })).map((one) => [one.id, one]));
   return rows.map((row) => {
-    return toLibrary(call, row, besideOf(seen.get(row.id) ?? { folders: null, scan: null, accounts: null }));
+    return toLibrary(
+      call,
+      row,
+      besideOf(seen.get(row.id) ?? { poster: null, folders: null, scan: null, accounts: null }),
+    );
   });
 }
 
@@ -92,6 +99,7 @@ export async function toOneLibrary(call: Call, row: LibraryRow): Promise<Library
 }
 
 interface Beside {
+  poster: Library['poster'];
   folders: FolderSeen[];
   scan: ScanSeen | undefined;
   accountIds: string[];
@@ -110,7 +118,7 @@ function toLibrary(call: Call, row: LibraryRow, beside: Beside): Library {
     type: row.type,
     icon: row.icon,
     order: row.position,
-    poster: null,
+    poster: beside.poster,
     settings: settingsOf(row, { language, country: deps.settings.get('server.country') }),
     folders,
     state: stateOf(folders, beside.scan),

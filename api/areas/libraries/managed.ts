@@ -11,8 +11,10 @@ export function refuseForeignManager(who: Principal, body: { managedBy?: unknown
 
 /** Names of what a change touches, as `managedFields` spells them. */
 function touched(change: LibraryChange): string[] {
-  const { settings, confirmRemoval: _confirm, managedBy: _by, managedFields: _fields, ...rest } = change;
-  const own = Object.entries(rest).filter(([, value]) => value !== undefined);
+  const { settings, poster, confirmRemoval: _confirm, managedBy: _by, managedFields: _fields, ...rest } = change;
+  const own = Object.entries({ ...rest, ...(poster && { posterImageId: true }) }).filter(
+    ([, value]) => value !== undefined,
+  );
   return [...own.map(([name]) => name), ...Object.keys(settings ?? {}).map((name) => `settings.${name}`)];
 }
 

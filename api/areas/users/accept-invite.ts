@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { type AccessParts, createAccount } from '#areas/accounts/public.ts';
 import { addNewcomerPasskey, hashPassword, refuseWeak, type SignIn, startSession } from '#areas/auth/public.ts';
+import { notify } from '#areas/notifications/public.ts';
 import { principalOf } from '#kernel/account-row.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -40,6 +41,13 @@ export async function accept(call: Call, body: AcceptInvite): Promise<z.input<ty
   const subject = { id: account.id, role: invite.role, isNew: true };
   await writeAccess(asInviter, subject, await accessFrom(asInviter, invite));
   await emit('invite.accepted', { inviteId: invite.id });
+  await notify(db, {
+    kind: 'invite-accepted',
+    target: { kind: 'user', id: account.id },
+    actorId: account.id,
+    data: { name: body.displayName ?? invite.display_name ?? username },
+    mergeKey: 'invite-accepted',
+  });
   const asNewcomer = { ...call, who: { ...call.who, accountId: account.id } };
   await audit(asNewcomer, 'invite.accepted', { userId: account.id, inviteId: invite.id, username });
   if (passkey) await addNewcomerPasskey(call, account.id, passkey);

@@ -5,14 +5,17 @@ import { notFound } from '#kernel/errors.ts';
 import type { FieldTable } from '#kernel/filter.ts';
 import { parseFilter } from '#kernel/filter.ts';
 import { applyRules, flag, moment, type SqlField, scalar, type Where } from '#kernel/filter-sql.ts';
+import { imageRefSql } from '#kernel/images.ts';
 import { type Permission, type Role, roles } from '#kernel/permissions.ts';
 import type { Restrictions } from '#kernel/restrictions.ts';
+import type { ImageRef } from '#kernel/schemas.ts';
 import type { ViewingWindow } from '#kernel/viewing-hours.ts';
 import type { ManagedBy } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 
 export interface UserRow {
   id: string;
+  avatar: ImageRef | null;
   username: string;
   display_name: string;
   role: Role;
@@ -72,6 +75,7 @@ export function selectUsers(db: Db): Knex.QueryBuilder {
     .select(
       'a.*',
       'inviter.display_name as inviter_name',
+      db.raw(`${imageRefSql('a.avatar_id')} as avatar`),
       db.raw(`a.password_hash is not null as has_password, ${STATE} as state, ${COUNTS}`),
     );
 }
