@@ -42,6 +42,8 @@ export interface OutboundAsk {
   body?: string | Buffer;
   /** CIDRs that may be reached although they are denied by default: those of this integration (`network.allow`). */
   allow?: readonly string[];
+  /** CIDRs that the deployment itself names for this integration: nothing closes these, no name of the inside either. */
+  always?: readonly string[];
   /** Largest body taken, bytes; 10 MiB when absent. */
   maxBytes?: number;
   /** What is over `maxBytes` is left off instead of refused. */
@@ -59,6 +61,8 @@ export interface OutboundAnswer {
   body: Buffer;
   /** Where the last redirect led. */
   url: string;
+  /** Connected to. */
+  address: string | undefined;
 }
 
 export interface Address {
@@ -86,7 +90,7 @@ export function createOutbound({ deny = [], lookup = resolveAll }: OutboundSetti
     const timer = new AbortController();
     const timeout = setTimeout(() => timer.abort(), timeoutMs);
     const signal = ask.signal ? AbortSignal.any([timer.signal, ask.signal]) : timer.signal;
-    const judge = judgeFor(closed, ranges(ask.allow ?? []));
+    const judge = judgeFor(closed, ask);
     try {
       return await follow({ url: parse(url), ask, lookup, judge, signal });
     } catch (error) {
@@ -95,6 +99,15 @@ export function createOutbound({ deny = [], lookup = resolveAll }: OutboundSetti
     } finally {
       clearTimeout(timeout);
     }
+  };
+}
+
+/** Judges an address as a request to it would be, without one. Throws `OutboundRefused`, or what the look-up says. */
+export function createAddressCheck({ deny = [], lookup = resolveAll }: OutboundSetting = {}) {
+  const closed = ranges(deny);
+  return async (url: string, ask: OutboundAsk = {}): Promise<void> => {
+    const signal = AbortSignal.timeout(ask.timeoutMs ?? 5000);
+    await checked({ url: parse(url), ask, lookup, judge: judgeFor(closed, ask), signal });
   };
 }
 
@@ -125,9 +138,12 @@ function within(list: Ranges, address: string): boolean {
 const denied = ranges(DENIED);
 type Judge = (address: string) => void;
 
-function judgeFor(closed: Ranges, open: Ranges): Judge {
+function judgeFor(closed: Ranges, ask: OutboundAsk): Judge {
+  const open = ranges(ask.allow ?? []);
+  const always = ranges(ask.always ?? []);
   return (given) => {
     const address = unmapped(given);
+    if (address && within(always, address)) return;
     const refused = !address || within(closed, address) || (within(denied, address) && !within(open, address));
     if (refused) throw new OutboundRefused('address', 'this address is not reached from here');
   };
@@ -180,11 +196,12 @@ async function follow(first: Step): Promise<OutboundAnswer> {
 }
 
 /** Addresses of the host, each of them judged. */
-async function checked({ url, lookup, judge, signal }: Step): Promise<readonly Address[]> {
+async function checked({ url, ask, lookup, judge, signal }: Step): Promise<readonly Address[]> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const family = isIP(host);
   const name = host.replace(/\.$/, '');
-  if (!family && DENIED_NAMES.test(name)) throw new OutboundRefused('name', 'this name is not reached from here');
+  const inside = !family && !ask.always?.length && DENIED_NAMES.test(name);
+  if (inside) throw new OutboundRefused('name', 'this name is not reached from here');
   const addresses = family ? [{ address: host, family }] : await before(lookup(name), signal);
   if (addresses.length === 0) throw new OutboundRefused('name', 'the name has no address');
   for (const { address } of addresses) judge(address);
@@ -227,6 +244,7 @@ function send({ url, ask, signal }: Step, addresses: readonly Address[]): Promis
 /** The answer with its body, as far as the limit lets it in. */
 async function taken(answer: IncomingMessage, { url, ask }: Step): Promise<OutboundAnswer> {
   const maxBytes = ask.maxBytes ?? 10 << 20;
+  const address = answer.socket.remoteAddress;
   const tooLarge = (): OutboundRefused => new OutboundRefused('size', `the answer is over ${maxBytes} bytes`);
   const chunks: Buffer[] = [];
   let size = 0;
@@ -243,7 +261,7 @@ async function taken(answer: IncomingMessage, { url, ask }: Step): Promise<Outbo
     answer.destroy();
   }
   const body = Buffer.concat(chunks).subarray(0, maxBytes);
-  return { status: answer.statusCode ?? 0, headers: answer.headers, body, url: url.href };
+  return { status: answer.statusCode ?? 0, headers: answer.headers, body, url: url.href, address };
 }
 
 const SECRET = new Set(['authorization', 'cookie']);

@@ -1,0 +1,50 @@
+import { invalid } from '#kernel/errors.ts';
+import type { Keys } from '#platform/keys.ts';
+import { headerBytes, MOST_HEADER_BYTES, MOST_HEADERS, type WebhookChange } from './webhooks.schemas.ts';
+import { type Opened, open, sealerFor, type WebhookRow } from './webhooks.store.ts';
+
+/** Columns of what a PATCH names. */
+export function changedRow(keys: Keys, row: WebhookRow, change: WebhookChange): Record<string, unknown> {
+  const opened = open(keys, row);
+  const sealed = sealerFor(keys, row.id);
+  const headers = mergedHeaders(opened, change);
+  const columns = {
+    name: change.name,
+    format: change.format,
+    events: change.events,
+    library_ids: libraryIds(change),
+    ...(change.url !== undefined && { url: sealed('url', change.url) }),
+    ...(change.secret && { secret: sealed('secret', change.secret) }),
+    ...(headers && {
+      headers: sealed('headers', JSON.stringify(headers)),
+      header_names: Object.keys(headers),
+    }),
+    ...(change.enabled !== undefined && { enabled: change.enabled }),
+    ...(change.enabled && { switched_off_at: null, failures: 0, owner_lost: false }),
+  };
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+}
+
+function libraryIds({ libraryIds: ids }: WebhookChange): readonly string[] | null | undefined {
+  return ids === undefined ? undefined : ids?.length ? ids : null;
+}
+
+/** A new host gets only what is sent with it, so that a stored token never goes to another server. */
+function mergedHeaders(opened: Opened, { url, headers }: WebhookChange): Record<string, string> | undefined {
+  const moves = url !== undefined && new URL(url).host !== new URL(opened.url).host;
+  if (!moves && headers === undefined) return undefined;
+  const merged = new Map<string, [string, string]>();
+  const kept = moves ? [] : Object.entries(opened.headers);
+  for (const [name, value] of [...kept, ...Object.entries(headers ?? {})])
+    if (value === null) merged.delete(name.toLowerCase());
+    else merged.set(name.toLowerCase(), [name, value]);
+  const all = Object.fromEntries(merged.values());
+  if (Object.keys(all).length > MOST_HEADERS || headerBytes(all) > MOST_HEADER_BYTES)
+    throw invalid(['body', 'headers'], 'too_big', 'at most 20 headers and 4 KiB');
+  return all;
+}
+
+/** URLs drop line breaks when they are read; an address that has some is none. */
+export function requireOneLine(url: string): void {
+  if (/[\s\p{C}]/u.test(url)) throw invalid(['body', 'url'], 'invalid_url', 'not an address');
+}

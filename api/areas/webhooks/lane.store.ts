@@ -1,0 +1,146 @@
+import type { Db } from '#platform/db.ts';
+import { enqueue } from '#platform/queue.ts';
+import { type DeliveryRow, dropWaiting } from './deliveries.store.ts';
+import type { DeliveryAttempt } from './webhooks.schemas.ts';
+import { lockWebhook, MOST_FAILURES, stateOf, type WebhookRow } from './webhooks.store.ts';
+
+const MINUTE_MS = 60_000;
+/** From the end of each failed attempt to the next one: six attempts in all. */
+export const LADDER_MS = [10_000, MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS, 360 * MINUTE_MS];
+const IN_FLIGHT = 2;
+const CLAIM_MS = 20_000; // ten seconds for the receiver, and what writing takes
+
+export interface Claimed {
+  webhook: WebhookRow;
+  delivery: DeliveryRow;
+}
+
+export interface Ask {
+  webhookId: string;
+  jobId: string;
+  /** This one and no other, whatever the lane carries: a test. */
+  deliveryId?: string | undefined;
+  now: Date;
+  /** False when this process has enough receivers that do not answer: those wait a little then. */
+  roomForTroubled: boolean;
+}
+
+/**
+ * Takes what this webhook's lane sends next: due first attempts in event order, retries as they come due, two at a time. A
+ * job whose process was killed takes the same delivery again. Taking and leaving a place are decided under the webhook's
+ * row, so that whoever finds the lane full leaves the rest to those who fill it.
+ */
+export async function claimNext(db: Db, ask: Ask): Promise<Claimed | 'later' | undefined> {
+  return db.transaction(async (transaction) => {
+    const webhook = await lockWebhook(transaction, ask.webhookId);
+    if (!webhook) return undefined;
+    if (!ask.roomForTroubled && isTroubled(webhook) && !ask.deliveryId) return 'later';
+    const id = ask.deliveryId
+      ? await theOne(transaction, ask.deliveryId, ask)
+      : await nextOf(transaction, webhook, ask);
+    if (id === undefined) return undefined;
+    const [delivery] = await transaction('webhook_deliveries')
+      .where({ id })
+      .update({ state: 'sending', claimed_by: ask.jobId, claimed_until: new Date(ask.now.getTime() + CLAIM_MS) })
+      .returning<DeliveryRow[]>('*');
+    return delivery && { webhook, delivery };
+  });
+}
+
+/** Its receiver did not take the last one. */
+export const isTroubled = ({ last_delivery: last, failures }: WebhookRow): boolean =>
+  failures > 0 || (last !== null && last.state !== 'delivered');
+
+async function theOne(db: Db, id: string, { jobId, now }: Ask): Promise<string | undefined> {
+  const row = await db('webhook_deliveries')
+    .where({ id })
+    .whereRaw(`(state = 'waiting' or state = 'sending' and (claimed_by = ? or claimed_until <= ?))`, [jobId, now])
+    .first<{ id: string } | undefined>('id');
+  return row?.id;
+}
+
+async function nextOf(db: Db, webhook: WebhookRow, { jobId, now }: Ask): Promise<string | undefined> {
+  if (stateOf(webhook) !== 'enabled') return undefined;
+  const sending: { id: string; claimed_by: string; claimed_until: Date }[] = await db('webhook_deliveries')
+    .where({ webhook_id: webhook.id, state: 'sending' })
+    .whereNot({ kind: 'test' })
+    .select('id', 'claimed_by', 'claimed_until');
+  const lost = sending.find((row) => row.claimed_by === jobId || row.claimed_until <= now);
+  if (lost) return lost.id;
+  if (sending.length >= IN_FLIGHT) return undefined;
+  const due = await db('webhook_deliveries')
+    .where({ webhook_id: webhook.id, state: 'waiting' })
+    .whereNot({ kind: 'test' })
+    .where('next_attempt_at', '<=', now)
+    .orderBy(['next_attempt_at', 'seq'])
+    .first<{ id: string } | undefined>('id');
+  return due?.id;
+}
+
+export interface Ended {
+  webhookId: string;
+  deliveryId: string;
+  jobId: string;
+  attempt: Omit<DeliveryAttempt, 'number'>;
+}
+
+/** What came of an attempt, in one transaction with its next one; true when this switched the webhook off. */
+export async function recordAttempt(db: Db, ended: Ended): Promise<boolean> {
+  const webhook = await lockWebhook(db, ended.webhookId);
+  const row = await db('webhook_deliveries')
+    .where({ id: ended.deliveryId, state: 'sending', claimed_by: ended.jobId })
+    .forUpdate()
+    .first<DeliveryRow | undefined>();
+  if (!webhook || !row) return false; // deleted, or taken over by another
+  const attempt: DeliveryAttempt = { number: row.attempts.length + 1, ...ended.attempt };
+  const attempts = [...row.attempts, attempt];
+  const after = stateAfter(webhook, row, attempts);
+  await db('webhook_deliveries')
+    .where({ id: row.id })
+    .update({ ...after, attempts: JSON.stringify(attempts), claimed_by: null, claimed_until: null });
+  if (after.next_attempt_at)
+    await enqueue(db, 'webhook.deliver', {
+      payload: { webhookId: webhook.id, due: after.next_attempt_at.toISOString() },
+      options: { runAt: after.next_attempt_at, cause: 'retry', priority: 30 },
+    });
+  return noteOutcome(db, webhook, { row, attempt, state: after.state });
+}
+
+interface After {
+  state: DeliveryRow['state'];
+  next_attempt_at: Date | null;
+  finished_at: Date | null;
+}
+
+function stateAfter(webhook: WebhookRow, row: DeliveryRow, attempts: readonly DeliveryAttempt[]): After {
+  const last = attempts.at(-1);
+  const end = new Date(Date.parse(last?.at ?? '') + (last?.tookMs ?? 0));
+  if (last?.outcome === '2xx') return { state: 'delivered', next_attempt_at: null, finished_at: end };
+  const wait = row.kind === 'test' ? undefined : LADDER_MS[attempts.length - 1];
+  if (wait === undefined) return { state: 'failed', next_attempt_at: null, finished_at: end };
+  if (stateOf(webhook) !== 'enabled') return { state: 'dropped', next_attempt_at: null, finished_at: end };
+  return { state: 'waiting', next_attempt_at: new Date(end.getTime() + wait), finished_at: null };
+}
+
+interface Outcome {
+  row: DeliveryRow;
+  attempt: DeliveryAttempt;
+  state: DeliveryRow['state'];
+}
+
+async function noteOutcome(db: Db, webhook: WebhookRow, { row, attempt, state }: Outcome): Promise<boolean> {
+  const { statusCode } = attempt;
+  const last = { id: row.id, at: attempt.at, state, ...(statusCode !== undefined && { statusCode }) };
+  const failures = row.kind === 'event' ? failuresAfter(webhook, state) : webhook.failures;
+  const off = failures >= MOST_FAILURES && webhook.switched_off_at === null;
+  await db('webhooks')
+    .where({ id: webhook.id })
+    .update({ failures, last_delivery: JSON.stringify(last), ...(off && { switched_off_at: new Date() }) });
+  if (off) await dropWaiting(db, webhook.id);
+  return off;
+}
+
+function failuresAfter({ failures }: WebhookRow, state: DeliveryRow['state']): number {
+  if (state === 'delivered') return 0;
+  return state === 'failed' ? Math.min(MOST_FAILURES, failures + 1) : failures;
+}

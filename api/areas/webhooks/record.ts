@@ -1,0 +1,127 @@
+import { payloadFor, type Reader, readerOf } from '#areas/events/public.ts';
+import { onlyVisibleItems, onlyVisibleLibraries } from '#kernel/visibility.ts';
+import type { Db } from '#platform/db.ts';
+import { events } from '#platform/events.ts';
+import { newId } from '#platform/ids.ts';
+import type { Emitted } from '#platform/outbox.ts';
+import { type ChatNames, chats, sentenceFor } from './chat.ts';
+import { insertDelivery } from './deliveries.store.ts';
+import { subscriptionsFor } from './subscriptions.ts';
+import type { WebhookFormat } from './webhooks.schemas.ts';
+
+interface Subscriber {
+  id: string;
+  format: WebhookFormat;
+  library_ids: string[] | null;
+  owner_id: string;
+}
+
+/** Follows every event: a delivery for each webhook whose owner may see it, in the event's transaction. */
+export function recordDeliveries(language: () => string): (db: Db, event: Emitted) => Promise<void> {
+  return async (db, event) => {
+    for (const webhook of await subscribersOf(db, event)) await record(db, { webhook, event, language: language() });
+  };
+}
+
+async function subscribersOf(db: Db, { event }: Emitted): Promise<Subscriber[]> {
+  const wanted = subscriptionsFor(event);
+  if (wanted.length === 0) return [];
+  return db('webhooks as w')
+    .join('accounts as a', 'a.id', 'w.owner_id')
+    .where({ 'w.enabled': true, 'w.owner_lost': false })
+    .whereNull('w.switched_off_at')
+    .whereRaw('w.events && ?::text[]', [wanted])
+    .whereRaw('coalesce(a.expires_at > now(), true)')
+    .orderBy('w.id')
+    .select('w.id', 'w.format', 'w.library_ids', 'w.owner_id');
+}
+
+interface Recording {
+  webhook: Subscriber;
+  event: Emitted;
+  language: string;
+}
+
+async function record(db: Db, { webhook, event, language }: Recording): Promise<void> {
+  if (webhook.library_ids && !(await isOfLibraries(db, event, webhook.library_ids))) return;
+  const reader = await readerOf(db, webhook.owner_id);
+  const payload = reader && payloadFor(event, reader);
+  if (!payload) return;
+  await insertDelivery(db, {
+    id: newId(),
+    webhookId: webhook.id,
+    kind: 'event',
+    event: event.event,
+    eventId: event.id,
+    format: webhook.format,
+    thread: threadOf(event),
+    body: await bodyOf(db, { event: { ...event, payload }, format: webhook.format, language, reader }),
+  });
+}
+
+async function isOfLibraries(db: Db, { payload, facts }: Emitted, wanted: readonly string[]): Promise<boolean> {
+  const named = payload.libraryId ?? facts.libraryId;
+  if (named !== undefined) return wanted.includes(named as string);
+  const itemId = payload.itemId ?? facts.itemId;
+  if (itemId === undefined) return false;
+  const item = await db('items').where({ id: itemId }).first<{ library_id: string } | undefined>('library_id');
+  return item !== undefined && wanted.includes(item.library_id);
+}
+
+/** Of a scan's or a session's progress only the newest is worth sending. */
+function threadOf({ event, payload }: Emitted): string | undefined {
+  const spec = events[event];
+  return 'volatile' in spec ? `${event}:${String(payload.scanId ?? payload.sessionId)}` : undefined;
+}
+
+interface Said {
+  event: Emitted;
+  format: WebhookFormat;
+  language: string;
+  reader: Reader;
+}
+
+/** The exact bytes: the envelope, or the sentence as its chat takes it. */
+export async function bodyOf(db: Db, { event, format, language, reader }: Said): Promise<Buffer> {
+  const { id, event: name, at, payload } = event;
+  if (format === 'json') return Buffer.from(JSON.stringify({ id, event: name, at: at.toISOString(), payload }));
+  const chat = chats[format];
+  const names = await namesFor(db, { payload, reader });
+  return Buffer.from(chat.body(sentenceFor(event, { names, language, escaped: chat.escaped })));
+}
+
+async function namesFor(
+  db: Db,
+  { payload, reader }: { payload: Emitted['payload']; reader: Reader },
+): Promise<ChatNames> {
+  const { itemId, libraryId, userId = payload.byUserId, storageId, title } = payload;
+  const item = itemId ? await itemNamed(db, itemId as string, reader) : undefined;
+  const library = libraryId ? await libraryNamed(db, libraryId as string, reader) : undefined;
+  const person = userId ? await nameIn(db, { table: 'accounts', column: 'display_name', id: userId }) : undefined;
+  const storage = storageId ? await nameIn(db, { table: 'storages', column: 'name', id: storageId }) : undefined;
+  return { item: item ?? (typeof title === 'string' ? title : undefined), library, person, storage };
+}
+
+async function itemNamed(db: Db, id: string, { who }: Reader): Promise<string | undefined> {
+  const row = await db('items')
+    .where('items.id', id)
+    .modify(onlyVisibleItems, who)
+    .first<{ title: string } | undefined>('title');
+  return row?.title;
+}
+
+async function libraryNamed(db: Db, id: string, { who }: Reader): Promise<string | undefined> {
+  const row = await db('libraries')
+    .where('libraries.id', id)
+    .modify(onlyVisibleLibraries, who)
+    .first<{ name: string } | undefined>('name');
+  return row?.name;
+}
+
+async function nameIn(
+  db: Db,
+  { table, column, id }: { table: string; column: string; id: unknown },
+): Promise<string | undefined> {
+  const row = await db(table).where({ id }).first<Record<string, string> | undefined>(column);
+  return row?.[column];
+}

@@ -1,0 +1,145 @@
+import { createHmac } from 'node:crypto';
+import type { Db } from '#platform/db.ts';
+import { type Keys, seal, unseal } from '#platform/keys.ts';
+import type { DeliveryState, Webhook, WebhookFormat, WebhookState } from './webhooks.schemas.ts';
+
+export const MOST_WEBHOOKS = 100;
+export const MOST_FAILURES = 20;
+
+export interface WebhookRow {
+  id: string;
+  name: string;
+  url: string;
+  headers: string | null;
+  secret: string;
+  header_names: string[];
+  format: WebhookFormat;
+  events: string[];
+  library_ids: string[] | null;
+  enabled: boolean;
+  switched_off_at: Date | null;
+  owner_lost: boolean;
+  failures: number;
+  last_delivery: { id: string; at: string; state: DeliveryState; statusCode?: number } | null;
+  owner_id: string;
+  owner_name: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface ListedWebhook extends WebhookRow {
+  waiting: number;
+  /** The owner's account has expired. */
+  expired: boolean;
+}
+
+/** With what the answers say of its deliveries and owner. */
+export function selectWebhooks(db: Db) {
+  return db('webhooks as w')
+    .leftJoin('accounts as a', 'a.id', 'w.owner_id')
+    .select<ListedWebhook[]>(
+      'w.*',
+      db.raw('coalesce(a.display_name, w.owner_name) as owner_name'),
+      db.raw('coalesce(a.expires_at <= now(), false) as expired'),
+      db.raw(`(select count(*)::int from webhook_deliveries d where d.webhook_id = w.id and d.state in ('waiting', 'sending'))
+        as waiting`),
+    );
+}
+
+export async function listWebhookRows(db: Db): Promise<ListedWebhook[]> {
+  return selectWebhooks(db).orderByRaw('lower(w.name), w.id');
+}
+
+export async function findWebhook(db: Db, id: string): Promise<ListedWebhook | undefined> {
+  const [row] = await selectWebhooks(db).where('w.id', id);
+  return row;
+}
+
+/** Held until the transaction ends; deliveries may be written meanwhile. */
+export async function lockWebhook(db: Db, id: string): Promise<WebhookRow | undefined> {
+  return db('webhooks').where({ id }).forNoKeyUpdate().first<WebhookRow | undefined>();
+}
+
+/** Counted under a lock, so that two at once do not pass the limit together. */
+export async function countWebhooks(db: Db): Promise<number> {
+  await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', ['webhooks']);
+  const [row] = await db('webhooks').count<{ count: number }[]>('* as count');
+  return row?.count ?? 0;
+}
+
+export function stateOf(
+  row: Pick<WebhookRow, 'enabled' | 'switched_off_at' | 'owner_lost'>,
+  expired = false,
+): WebhookState {
+  if (row.owner_lost || expired) return 'owner-lost';
+  if (row.switched_off_at) return 'switched-off';
+  return row.enabled ? 'enabled' : 'disabled';
+}
+
+type Sealed = 'url' | 'headers' | 'secret';
+const placeOf = (id: string, column: Sealed): string => `webhooks|${column}|${id}`;
+
+export const sealerFor =
+  (keys: Keys, id: string) =>
+  (column: Sealed, text: string): string =>
+    seal(keys, text, placeOf(id, column));
+
+export interface Opened {
+  url: string;
+  headers: Record<string, string>;
+  secret: string;
+}
+
+/** Throws when the sealing key is another: nothing can be sent then, nor shown. */
+export function open(keys: Keys, row: Pick<WebhookRow, 'id' | Sealed>): Opened {
+  const read = (column: Sealed): string | undefined => {
+    const sealed = row[column];
+    return sealed === null ? undefined : unseal(keys, sealed, placeOf(row.id, column));
+  };
+  const [url, secret] = [read('url'), read('secret')];
+  if (url === undefined || secret === undefined) throw new Error('a webhook is sealed under a key that is not here');
+  return { url, secret, headers: JSON.parse(read('headers') ?? '{}') as Record<string, string> };
+}
+
+/** `X-Service-Signature`: over the raw bytes. */
+export const signatureOf = (secret: string, body: Buffer): string =>
+  `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+
+const REASONS: Partial<Record<WebhookState, string>> = {
+  'switched-off': `${MOST_FAILURES} deliveries in a row failed`,
+  'owner-lost': 'The account it acts for may not manage settings any more; saving takes it over',
+};
+
+/** `shown`: with secret, whole address and header values. */
+export function toWebhook(keys: Keys, row: ListedWebhook, shown = false): Webhook {
+  const state = stateOf(row, row.expired);
+  const reason = REASONS[state];
+  const opened = open(keys, row);
+  return {
+    id: row.id,
+    name: row.name,
+    url: shown || row.format === 'json' ? opened.url : masked(opened.url),
+    format: row.format,
+    events: row.events,
+    ...(row.library_ids && { libraryIds: row.library_ids }),
+    headerNames: row.header_names,
+    ...(shown && { headers: opened.headers, secret: opened.secret }),
+    enabled: row.enabled,
+    state,
+    ...(reason && { stateReason: reason }),
+    failuresInARow: row.failures,
+    waiting: row.waiting,
+    ...(row.last_delivery && { lastDelivery: row.last_delivery }),
+    owner: { userId: row.owner_id, displayName: row.owner_name },
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}
+
+/** The last path segment of a chat room's address is its key; a query may be one too. */
+function masked(text: string): string {
+  const url = new URL(text);
+  url.pathname = url.pathname.replace(/[^/]+(\/*)$/, '***$1');
+  if (url.search) url.search = '?***';
+  return url.href;
+}
