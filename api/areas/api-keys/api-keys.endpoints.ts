@@ -1,3 +1,4 @@
+import { notify } from '#areas/notifications/public.ts';
 import { audit } from '#kernel/audit.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid, notFound } from '#kernel/errors.ts';
@@ -125,7 +126,9 @@ export const revokeApiKey = defineEndpoint({
     const row = await lockKey(call.db, params.id);
     if (!row || !mayRevoke(call, row)) throw notFound();
     refuseManaged(row);
-    if (await markRevoked(call.db, row.id)) await audit(call, 'api-key.revoked', { keyId: row.id, scopes: row.scopes });
+    if (!(await markRevoked(call.db, row.id))) return;
+    await audit(call, 'api-key.revoked', { keyId: row.id, scopes: row.scopes });
+    if (!isOwn(call, row)) await tellHolder(call, row);
   },
 });
 
@@ -136,6 +139,17 @@ function requireHolder({ who }: Call): void {
 }
 
 const isOwn = ({ who }: Call, row: ApiKeyRow): boolean => row.account_id === who.accountId;
+
+async function tellHolder({ db, who }: Call, { id, account_id: accountId, name }: ApiKeyRow): Promise<void> {
+  const to = { accountIds: [accountId] };
+  await notify(db, {
+    kind: 'api-key-changed',
+    to,
+    target: { kind: 'api-key', id },
+    actorId: who.accountId,
+    data: { name },
+  });
+}
 
 /** The owner sees the operator's key, and is told who manages it. */
 const holds = (call: Call, row: ApiKeyRow): boolean => isOwn(call, row) || (row.operator && call.who.role === 'owner');

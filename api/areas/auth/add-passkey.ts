@@ -9,6 +9,7 @@ import type { NewMethod } from './methods.schemas.ts';
 import { findMethod, type MethodRow, toMethod } from './methods.store.ts';
 import { challengeIn, relyingParty, usePasskeyChallenge } from './passkeys.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
+import { tellMethods } from './tell.ts';
 
 /** Keeps a passkey that a device of this person has just made for this server. */
 export async function addPasskeyTo(
@@ -42,6 +43,7 @@ export async function addPasskeyTo(
   const has = await findMethod(db, who.accountId, 'recovery-codes');
   const codes = has ? undefined : await replaceRecoveryCodes(db, who.accountId);
   await audit(call, 'sign-in-method-added', { kind: 'passkey' });
+  await tellMethods(call, 'passkey');
   return { method: toMethod(row, 0), ...(codes && { recoveryCodes: codes }) };
 }
 

@@ -8,6 +8,7 @@ import type { ChangePassword } from './methods.schemas.ts';
 import { refuseWeakPassword } from './password-rules.ts';
 import { hashPassword, passwordMatches } from './passwords.ts';
 import { removeOtherSessions } from './sessions.store.ts';
+import { tellMethods } from './tell.ts';
 
 interface Row {
   username: string;
@@ -42,6 +43,7 @@ export async function changeOwnPassword(
     await inside.db('sign_in_challenges').where({ account_id: who.accountId }).delete();
     const endedSessions = body.endOthers ? await removeOtherSessions(inside.db, who.accountId, who.sessionId) : 0;
     await audit(inside, 'password-changed', { endedSessions });
+    await tellMethods(inside, 'password');
     return { endedSessions };
   });
 }

@@ -11,7 +11,7 @@ import {
 } from './auth.endpoints.ts';
 import { changePassword, confirmIdentity, listSignInMethods, removeSignInMethod } from './methods.endpoints.ts';
 import { addPasskey, getSignInOptions, startPasskeyRegistration } from './passkeys.endpoints.ts';
-import { createProfile, deleteProfile, selectProfile, updateProfile } from './profiles.endpoints.ts';
+import { createProfile, deleteProfile, selectProfile, setProfileAvatar, updateProfile } from './profiles.endpoints.ts';
 import {
   answerQuickConnect,
   getQuickConnect,
@@ -41,6 +41,7 @@ export const authArea = defineArea('auth', 'Auth', [
   updateProfile,
   deleteProfile,
   selectProfile,
+  setProfileAvatar,
   startQuickConnect,
   redeemQuickConnect,
   getQuickConnect,

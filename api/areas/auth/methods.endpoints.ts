@@ -9,6 +9,7 @@ import { confirm } from './confirm.ts';
 import { ChangePassword, Confirmed, ConfirmIdentity, SignInMethods } from './methods.schemas.ts';
 import { countRecoveryCodes, listMethodRows, passwordMethod, passwordRow, toMethod } from './methods.store.ts';
 import { removeMethod } from './remove-method.ts';
+import { tellMethods } from './tell.ts';
 
 export const confirmIdentity = defineEndpoint({
   operationId: 'confirmIdentity',
@@ -93,5 +94,6 @@ export const removeSignInMethod = defineEndpoint({
     requireConfirmed(call.who, call.now);
     const kind = await removeMethod(call, params.id);
     await audit(call, 'sign-in-method-removed', { kind });
+    await tellMethods(call, kind);
   },
 });

@@ -1,4 +1,5 @@
 import type { Client } from '#kernel/endpoint.ts';
+import { imageRefSql } from '#kernel/images.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
@@ -115,6 +116,7 @@ export function toSession(row: SessionRow, currentId: string | undefined): Sessi
 
 interface ProfileRow {
   id: string;
+  avatar: Profile['avatar'];
   name: string;
   main: boolean;
   color: string;
@@ -134,12 +136,12 @@ export async function listProfiles(db: Db, accountId: string, show: { limits: bo
   const rows = await db('profiles')
     .where({ account_id: accountId })
     .orderBy([{ column: 'main', order: 'desc' }, 'created_at'])
-    .select<ProfileRow[]>('*');
+    .select<ProfileRow[]>('profiles.*', db.raw(`${imageRefSql('profiles.avatar_id')} as avatar`));
   return rows.map((row) => ({
     id: row.id,
     name: row.name,
     main: row.main,
-    avatar: null,
+    avatar: row.avatar,
     color: row.color,
     language: row.language,
     hasPin: row.pin_hash !== null,

@@ -8,6 +8,7 @@ import { iso } from '#kernel/schemas.ts';
 import type { Keep, SessionRecord, SignIn } from './auth.schemas.ts';
 import { type Issued, insertRefreshToken } from './refresh-tokens.store.ts';
 import { findSessionRow, insertSession, listProfiles, REFRESH_DAYS, toSession } from './sessions.store.ts';
+import { tellNewDevice } from './tell.ts';
 
 interface Start {
   accountId: string;
@@ -26,6 +27,7 @@ interface Start {
 /** A new sign-in for an account that has proved itself: session, tokens, and cookies where wished. */
 export async function startSession(call: Call, start: Start): Promise<SignIn> {
   const { db, client, deps } = call;
+  if (start.method !== 'invite') await tellNewDevice(call, start.accountId);
   const deviceId = await deviceFor(db, start.accountId, client);
   await refuseBlocked(call, deviceId);
   const profileId = await profileFor(call, start, deviceId);

@@ -8,6 +8,7 @@ import { newId } from '#platform/ids.ts';
 import type { EnableTotp, NewMethod, TotpSetup } from './methods.schemas.ts';
 import { findMethod, type MethodRow, toMethod } from './methods.store.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
+import { tellMethods } from './tell.ts';
 import { newTotpSecret, sealTotp, stepOfCode, totpUri, unsealTotp } from './totp.ts';
 
 const MINUTES = 10;
@@ -83,5 +84,6 @@ async function enable(
     ? undefined
     : await replaceRecoveryCodes(db, who.accountId);
   await audit(call, 'sign-in-method-added', { kind: 'totp' });
+  await tellMethods(call, 'totp');
   return { method: toMethod(row, 0), ...(codes && { recoveryCodes: codes }) };
 }

@@ -1,5 +1,6 @@
 import type { Audience } from '#platform/events.ts';
 import { events } from '#platform/events.ts';
+import { isPublicKey } from '#platform/settings.ts';
 import type { Published } from './feed.ts';
 import type { Reader, VisibilityClass } from './reader.ts';
 
@@ -36,6 +37,14 @@ const withPermission =
   ({ payload }, to) =>
     wanted.some((permission) => to.may.has(permission)) ? payload : undefined;
 
+/** All keys for those who manage settings, the public ones for everybody else. */
+const settings: Judge = ({ event, payload }, to) => {
+  if (to.may.has('settings:manage')) return payload;
+  if (event !== 'settings.changed' || !Array.isArray(payload.keys)) return undefined;
+  const keys = payload.keys.filter((key) => isPublicKey(String(key)));
+  return keys.length > 0 ? { keys } : undefined;
+};
+
 const room: Judge = ({ event, payload }, to) =>
   event !== 'watch.chat' && to.may.has('session:manage') ? payload : undefined;
 
@@ -47,7 +56,7 @@ const JUDGES: Record<Audience, Judge> = {
   accounts: withPermission('user:manage', 'session:manage'),
   device: () => undefined,
   managers: withPermission('library:manage'),
-  settings: withPermission('settings:manage'),
+  settings,
   support: withPermission('settings:manage'),
 };
 

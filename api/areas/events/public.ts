@@ -1,0 +1,19 @@
+import { principalOf } from '#kernel/account-row.ts';
+import type { Db } from '#platform/db.ts';
+import type { Emitted } from '#platform/outbox.ts';
+import { forClass, forPerson } from './audience.ts';
+import { type Reader, readerFor } from './reader.ts';
+
+/** What an account reads as, with its main profile; undefined when there is no such account. */
+export async function readerOf(db: Db, accountId: string): Promise<Reader | undefined> {
+  const who = await principalOf(db, accountId);
+  return who && readerFor(db, who);
+}
+
+/** The payload as this reader gets it by SPEC 6 rules 3-6; undefined when the event is not for it. */
+export function payloadFor(event: Emitted, reader: Reader): Record<string, unknown> | undefined {
+  const published = { ...event, number: 0, at: event.at.toISOString() };
+  return forClass(published, reader.class) ?? forPerson(published, reader);
+}
+
+export type { Reader } from './reader.ts';

@@ -1,0 +1,26 @@
+import type { Db } from '#platform/db.ts';
+import type { Level, NotificationKind } from './kinds.ts';
+import type { Wishes } from './preferences.ts';
+
+/** A notification that its profile wants by mail at once. */
+export interface MailedNotice {
+  notificationId: string;
+  kind: NotificationKind;
+  level: Level;
+  accountId: string;
+  profileId: string;
+  zone: string;
+  wishes: Wishes;
+}
+
+type Mailer = (db: Db, notice: MailedNotice) => Promise<void>;
+let mailer: Mailer | undefined;
+
+/** What mails notifications, in their transaction (Email); said once by each process that makes some. */
+export function mailNotices(next: Mailer): void {
+  mailer = next;
+}
+
+export async function mailNotice(db: Db, notice: MailedNotice): Promise<void> {
+  await mailer?.(db, notice);
+}

@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { pageQuery } from '#kernel/page.ts';
+import { commaList, Id, ImageRef, queryBool, Timestamp } from '#kernel/schemas.ts';
+import { type SortTable, sortQuery } from '#kernel/sort.ts';
+import { kindNames, kindOf, levels } from './kinds.ts';
+
+export const NotificationKind = z.enum(kindNames).meta({ id: 'NotificationKind' });
+
+export const Notification = z
+  .object({
+    id: Id,
+    kind: NotificationKind,
+    title: z.string(),
+    body: z.string(),
+    level: z.enum(levels),
+    image: ImageRef.optional(),
+    url: z.string().optional().describe('Relative: what it opens'),
+    target: z.object({ kind: z.string(), id: z.string() }).optional(),
+    actor: z.object({ userId: Id, displayName: z.string() }).optional(),
+    count: z.int().min(1).describe('Merged ones'),
+    read: z.boolean(),
+    readAt: Timestamp.optional(),
+    createdAt: Timestamp,
+    expiresAt: Timestamp.optional(),
+  })
+  .meta({ id: 'Notification' });
+export type Notification = z.output<typeof Notification>;
+
+const Counts = { unreadCount: z.int().min(0), urgentCount: z.int().min(0) };
+export const counts = Counts;
+
+const channels = { inApp: z.boolean(), push: z.boolean(), email: z.enum(['off', 'at-once', 'digest']) };
+const Channels = z.strictObject(channels);
+const Time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
+const Day = z.enum(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']);
+
+const parts = {
+  quiet: z
+    .strictObject({
+      from: Time,
+      to: Time,
+      days: z.array(Day).max(7).default([]).describe('On which it begins; none is every day'),
+      urgentThrough: z.boolean().default(true),
+    })
+    .optional()
+    .describe("In the profile's time zone"),
+  hideTitles: z.boolean().default(false).describe('Push and email name no titles'),
+  muted: z
+    .strictObject({
+      libraryIds: z.array(Id).max(200).default([]),
+      itemIds: z.array(Id).max(500).default([]),
+      userIds: z.array(Id).max(200).default([]),
+    })
+    .default({ libraryIds: [], itemIds: [], userIds: [] }),
+  pausedUntil: z.iso.datetime({ offset: true }).optional(),
+};
+
+/** Shutting what cannot be off is a 400 of the kind. */
+const Kinds = z.partialRecord(NotificationKind, Channels).superRefine((given, context) => {
+  for (const [kind, wish] of Object.entries(given))
+    if (kindOf(kind as (typeof kindNames)[number]).fixed && !wish.inApp)
+      context.addIssue({
+        code: 'custom',
+        path: [kind, 'inApp'],
+        message: 'this cannot be off',
+        params: { code: 'fixed_channel' },
+      });
+});
+const Defaults = z.partialRecord(NotificationKind, Channels);
+
+export const Preferences = z.strictObject({
+  kinds: Kinds,
+  defaults: Defaults.optional().describe("The server's own, for kinds that are not named; what is sent is not kept"),
+  ...parts,
+});
+
+export const NotificationPreferences = z
+  .object({ kinds: z.partialRecord(NotificationKind, z.object(channels)), defaults: Defaults, ...parts })
+  .meta({ id: 'NotificationPreferences' });
+
+const fixed = z.object({ inApp: z.boolean(), push: z.boolean(), email: z.boolean() });
+export const PreferencesForm = z.object({
+  kinds: z
+    .partialRecord(NotificationKind, z.object({ ...channels, title: z.string(), description: z.string(), fixed }))
+    .describe('Those that the caller can ever get'),
+  defaults: Defaults,
+  ...parts,
+  available: z.object({ push: z.boolean(), email: z.boolean() }),
+});
+
+export const notificationSorts: SortTable = { createdAt: { column: 'n.created_at', type: 'timestamptz' } };
+
+export const NotificationsQuery = z.object({
+  ...pageQuery,
+  sort: sortQuery(notificationSorts),
+  unread: queryBool.optional(),
+  kind: commaList(NotificationKind, kindNames.length).optional(),
+  since: z
+    .union([Id, z.iso.datetime({ offset: true })])
+    .optional()
+    .describe('A notification or a time: newer ones'),
+});
+export type NotificationsQuery = z.output<typeof NotificationsQuery>;
+
+export const MarkRead = z
+  .strictObject({
+    ids: z.array(Id).min(1).max(500).optional(),
+    upTo: Id.optional().describe('It and all before'),
+    read: z.boolean().default(true),
+  })
+  .refine(({ ids, upTo }) => (ids === undefined) !== (upTo === undefined), {
+    error: 'exactly one of ids and upTo',
+    params: { code: 'exactly_one' },
+  });
+
+export const PushSubscription = z
+  .object({
+    id: Id,
+    thisDevice: z.boolean(),
+    deviceName: z.string(),
+    platform: z.string().optional(),
+    service: z.string().describe('Host of the endpoint'),
+    keyId: z.string(),
+    state: z.enum(['active', 'failing', 'expired']),
+    failures: z.int().min(0),
+    createdAt: Timestamp,
+    lastSentAt: Timestamp.optional(),
+    lastError: z.string().optional(),
+  })
+  .meta({ id: 'PushSubscription' });
+export type PushSubscription = z.output<typeof PushSubscription>;
+
+export const PushSetup = z
+  .object({
+    available: z.boolean(),
+    unavailableReason: z.enum(['not-https', 'no-keys', 'disabled']).optional(),
+    publicKey: z.string().optional().describe('VAPID, base64url'),
+    keyId: z.string().optional(),
+    subscriptions: z.array(PushSubscription),
+  })
+  .meta({ id: 'PushSetup' });
+
+const Base64Url = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]+={0,2}$/)
+  .max(200);
+
+export const PushDraft = z.strictObject({
+  endpoint: z
+    .string()
+    .max(1000)
+    .refine((text) => URL.canParse(text) && new URL(text).protocol === 'https:' && !new URL(text).username, {
+      error: 'https',
+      params: { code: 'invalid_url' },
+    }),
+  keys: z.strictObject({ p256dh: Base64Url, auth: Base64Url }),
+  keyId: z.string().max(64),
+  deviceName: z.string().trim().min(1).max(60).optional(),
+  test: z.boolean().default(false),
+});
+export type PushDraft = z.output<typeof PushDraft>;

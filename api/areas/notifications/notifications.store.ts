@@ -1,0 +1,130 @@
+import type { Principal } from '#kernel/principal.ts';
+import type { Db } from '#platform/db.ts';
+import type { Level, NotificationKind } from './kinds.ts';
+import type { Notification } from './notifications.schemas.ts';
+import { onlySeen } from './sight.ts';
+import { languageFor, textOf } from './texts.ts';
+
+export interface NotificationRow {
+  id: string;
+  profile_id: string;
+  kind: NotificationKind;
+  level: Level;
+  target: { kind: string; id: string } | null;
+  item_id: string | null;
+  library_id: string | null;
+  actor_id: string | null;
+  actor_name: string | null;
+  data: Record<string, string | number>;
+  url: string | null;
+  count: number;
+  merge_key: string;
+  in_app: boolean;
+  created_at: Date;
+  read_at: Date | null;
+  expires_at: Date | null;
+}
+
+/** What the reader's list holds. */
+export function selectSeen(db: Db, who: Principal) {
+  return db('notifications as n')
+    .leftJoin('accounts as actor', 'actor.id', 'n.actor_id')
+    .modify(onlySeen, who)
+    .select('n.*', 'actor.display_name as actor_name');
+}
+
+export interface Unread {
+  unreadCount: number;
+  urgentCount: number;
+}
+
+/** From the rollup, less what is unread and hidden now: few rows have a target that can become hidden. */
+export async function unreadOf(db: Db, who: Principal): Promise<Unread> {
+  const all = await db('notification_counts')
+    .where({ profile_id: who.profileId })
+    .first<{ unread: number; urgent: number } | undefined>();
+  if (!all || all.unread === 0) return { unreadCount: 0, urgentCount: 0 };
+  const seen = db('notifications as n')
+    .modify(onlySeen, who)
+    .whereNull('n.read_at')
+    .whereRaw('n.id = h.id')
+    .select(db.raw('1'));
+  const [hidden] = await db('notifications as h')
+    .where('h.profile_id', who.profileId)
+    .whereNull('h.read_at')
+    .whereNotExists(seen)
+    .select<{ unread: number; urgent: number }[]>(
+      db.raw('count(*)::int as unread'),
+      db.raw(`(count(*) filter (where h.level = 'urgent'))::int as urgent`),
+    );
+  return {
+    unreadCount: Math.max(0, all.unread - (hidden?.unread ?? 0)),
+    urgentCount: Math.max(0, all.urgent - (hidden?.urgent ?? 0)),
+  };
+}
+
+/** The language of the profile, else of its account, else of the server. */
+export async function languageOf(db: Db, profileId: string, fallback: string): Promise<string> {
+  const row = await db('profiles as p')
+    .join('accounts as a', 'a.id', 'p.account_id')
+    .where('p.id', profileId)
+    .first<{ language: string | null } | undefined>(db.raw('coalesce(p.language, a.language) as language'));
+  return row?.language ?? fallback;
+}
+
+export function toNotification(row: NotificationRow, language: string): Notification {
+  return {
+    id: row.id,
+    kind: row.kind,
+    ...textOf(row, languageFor(language)),
+    level: row.level,
+    ...(row.url && { url: row.url }),
+    ...(row.target && { target: row.target }),
+    ...(row.actor_id && row.actor_name && { actor: { userId: row.actor_id, displayName: row.actor_name } }),
+    count: row.count,
+    read: row.read_at !== null,
+    ...(row.read_at && { readAt: row.read_at.toISOString() }),
+    createdAt: row.created_at.toISOString(),
+    ...(row.expires_at && { expiresAt: row.expires_at.toISOString() }),
+  };
+}
+
+/** Own ones by id, or the named one and all before it; how many changed. */
+export async function markRead(
+  db: Db,
+  who: Principal,
+  { ids, upTo, read }: { ids?: readonly string[] | undefined; upTo?: string | undefined; read: boolean },
+): Promise<number> {
+  const own = db('notifications').where({ profile_id: who.profileId, in_app: true });
+  if (ids) own.whereIn('id', [...ids]);
+  if (upTo !== undefined)
+    own.whereRaw('(created_at, id) <= (select created_at, id from notifications where id = ?)', [upTo]);
+  if (upTo !== undefined && !(await isOwn(db, who, upTo))) return 0;
+  return read
+    ? own.whereNull('read_at').update({ read_at: db.fn.now() })
+    : own.whereNotNull('read_at').update({ read_at: null });
+}
+
+async function isOwn(db: Db, { profileId }: Principal, id: string): Promise<boolean> {
+  const row = await db('notifications').where({ id, profile_id: profileId }).first<{ id: string } | undefined>('id');
+  return row !== undefined;
+}
+
+/** False for what never was the profile's. Messages that were not sent yet go with it. */
+export async function removeNotification(db: Db, who: Principal, id: string): Promise<boolean> {
+  if ((await db('notifications').where({ id, profile_id: who.profileId }).delete()) > 0) return true;
+  const gone = await db('notifications_gone')
+    .where({ id, profile_id: who.profileId })
+    .first<{ id: string } | undefined>('id');
+  return gone !== undefined;
+}
+
+/** Job notification.sweep: read ones 30 days, unread 90, 1,000 a profile with the oldest read going first. */
+export async function sweep(db: Db): Promise<void> {
+  await db.raw(`delete from notifications where coalesce(expires_at, 'infinity') < now() - interval '1 day'
+    or created_at < now() - case when read_at is null then interval '90 days' else interval '30 days' end`);
+  await db.raw(`delete from notifications where id in (select id from (
+    select id, row_number() over (partition by profile_id order by (read_at is null) desc, created_at desc, id desc) as place
+    from notifications) placed where place > 1000)`);
+  await db.raw(`delete from notifications_gone where at < now() - interval '30 days'`);
+}

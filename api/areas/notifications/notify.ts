@@ -1,0 +1,174 @@
+import type { Permission } from '#kernel/permissions.ts';
+import type { Db } from '#platform/db.ts';
+import { newId } from '#platform/ids.ts';
+import { emit } from '#platform/outbox.ts';
+import { enqueue } from '#platform/queue.ts';
+import { kindOf, type Level, MERGE_MS, type NotificationKind } from './kinds.ts';
+import { channelsOf, heldUntil, isMuted, noWishes, wishesOf } from './preferences.ts';
+import { hasPushDevice } from './push.store.ts';
+import { type Seer, seers } from './sight.ts';
+
+export interface Notice {
+  kind: NotificationKind;
+  /** Profiles, accounts (their main profiles), or holders of a permission; left out: those with the kind's permission. */
+  to?: { profileIds: string[] } | { accountIds: string[] } | { permission: Permission };
+  target?: { kind: string; id: string };
+  /** Only who may see these is told, now and later. */
+  itemId?: string;
+  libraryId?: string;
+  /** Who did it: is not told of it. */
+  actorId?: string;
+  /** What the texts name: `name` first of all. */
+  data?: Record<string, string | number>;
+  /** Relative: what it opens. */
+  url?: string;
+  level?: Level;
+  /** ISO time. */
+  expiresAt?: string;
+  /** Joined with others of the key; kind and target when absent. */
+  mergeKey?: string;
+}
+
+const AT_ONCE = 50;
+export const BATCH = 500;
+
+/**
+ * Tells people, in the caller's transaction: what rolls back was never told. Beyond 50 receivers the job
+ * `notification.fanout` writes the rows.
+ */
+export async function notify(db: Db, notice: Notice): Promise<void> {
+  const receivers = await receiversOf(db, notice, { after: undefined, limit: AT_ONCE + 1 });
+  if (receivers.length > AT_ONCE) await enqueue(db, 'notification.fanout', { payload: { notice } });
+  else await tell(db, notice, receivers);
+}
+
+/** Profiles by id. */
+export async function receiversOf(
+  db: Db,
+  { to, kind, actorId }: Notice,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<string[]> {
+  const wanted = to ?? { permission: kindOf(kind).permission ?? 'settings:manage' };
+  return db('profiles as p')
+    .join('accounts as a', 'a.id', 'p.account_id')
+    .where({ 'a.disabled': false, 'a.is_system': false })
+    .whereNull('a.deleted_at')
+    .modify((query) => {
+      if (after) query.where('p.id', '>', after);
+      if (actorId) query.whereNot('a.id', actorId);
+      if ('profileIds' in wanted) query.whereIn('p.id', wanted.profileIds);
+      else query.where('p.main', true);
+      if ('accountIds' in wanted) query.whereIn('a.id', wanted.accountIds);
+      if ('permission' in wanted)
+        query.whereRaw(`coalesce((a.own_permissions->>?)::boolean, a.role in ('owner', 'admin'))`, [wanted.permission]);
+    })
+    .orderBy('p.id')
+    .limit(limit)
+    .pluck('p.id') as Promise<string[]>;
+}
+
+/** Writes the rows of these profiles, of those who may see it and want it. */
+export async function tell(db: Db, notice: Notice, profileIds: readonly string[]): Promise<void> {
+  if (profileIds.length === 0) return;
+  const wishes = await wishesOf(db, profileIds);
+  for (const seer of await seers(db, profileIds, notice))
+    await tellOne(db, { notice, seer, wishes: wishes.get(seer.profileId) ?? noWishes });
+}
+
+interface One {
+  notice: Notice;
+  seer: Seer;
+  wishes: typeof noWishes;
+}
+
+async function tellOne(db: Db, { notice, seer, wishes }: One): Promise<void> {
+  const { inApp, push } = await channelsFor(db, { notice, seer, wishes });
+  if (!inApp && push.length === 0) return;
+  const id = await insert(db, { notice, seer, inApp });
+  if (inApp)
+    await emit(db, 'notification.created', {
+      payload: { notificationId: id, userId: seer.accountId, kind: notice.kind },
+      facts: { userIds: [seer.accountId], profileId: seer.profileId },
+    });
+  const urgent = levelOf(notice) === 'urgent';
+  const held = heldUntil(wishes, { now: new Date(), zone: seer.zone, urgent });
+  for (const subscriptionId of push) await queuePush(db, { subscriptionId, notificationId: id, held });
+}
+
+/** What of it the profile wants: in the app, and on which devices. */
+async function channelsFor(db: Db, { notice, seer, wishes }: One): Promise<{ inApp: boolean; push: string[] }> {
+  const fixed = kindOf(notice.kind).fixed ?? false;
+  if (!fixed && isMuted(wishes, notice)) return { inApp: false, push: [] };
+  const wish = channelsOf(wishes, notice.kind);
+  return { inApp: fixed || wish.inApp, push: wish.push ? await hasPushDevice(db, seer.profileId) : [] };
+}
+
+const levelOf = ({ level, kind }: Notice): Level => level ?? kindOf(kind).level;
+
+async function queuePush(
+  db: Db,
+  { held, ...ids }: { subscriptionId: string; notificationId: string; held: Date | undefined },
+): Promise<void> {
+  await db('push_messages').insert({
+    subscription_id: ids.subscriptionId,
+    notification_id: ids.notificationId,
+    held: held !== undefined,
+  });
+  await enqueue(db, 'push.send', { payload: ids, options: { priority: 20, ...(held && { runAt: held }) } });
+}
+
+/**
+ * A new row; unread ones of the key within the kind's time become part of it. The old id goes, so that whoever drew a list
+ * before cannot mark what came after it.
+ */
+async function insert(db: Db, { notice, seer, inApp }: Omit<One, 'wishes'> & { inApp: boolean }): Promise<string> {
+  const { kind, target } = notice;
+  const mergeKey = notice.mergeKey ?? `${kind}:${target?.id ?? ''}`;
+  const merge = { profileId: seer.profileId, mergeKey, withinMs: kindOf(kind).mergeMs ?? MERGE_MS };
+  const merged = inApp ? await takeMerged(db, merge) : [];
+  const id = newId();
+  await db('notifications').insert({
+    ...columnsOf(notice),
+    id,
+    profile_id: seer.profileId,
+    merge_key: mergeKey,
+    count: 1 + merged.reduce((sum, row) => sum + row.count, 0),
+    in_app: inApp,
+    read_at: inApp ? null : new Date(),
+    first_at:
+      merged.map((row) => row.first_at).sort((a, b) => a.getTime() - b.getTime())[0] ?? db.raw('clock_timestamp()'),
+  });
+  return id;
+}
+
+function columnsOf(notice: Notice): object {
+  const { kind, target, itemId, libraryId, actorId, data = {}, url, expiresAt } = notice;
+  const named = { item_id: itemId, library_id: libraryId, actor_id: actorId, url, expires_at: expiresAt };
+  return {
+    kind,
+    level: levelOf(notice),
+    data: JSON.stringify(data),
+    target: target && JSON.stringify(target),
+    ...Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined)),
+  };
+}
+
+interface Merge {
+  profileId: string;
+  mergeKey: string;
+  withinMs: number;
+}
+
+async function takeMerged(
+  db: Db,
+  { profileId, mergeKey, withinMs }: Merge,
+): Promise<{ count: number; first_at: Date }[]> {
+  const { rows } = await db.raw<{ rows: { count: number; first_at: Date }[] }>(
+    `delete from notifications where id in (
+       select id from notifications where profile_id = ? and merge_key = ? and read_at is null
+         and first_at > clock_timestamp() - make_interval(secs => ?) for update skip locked)
+     returning count, first_at`,
+    [profileId, mergeKey, withinMs / 1000],
+  );
+  return rows;
+}

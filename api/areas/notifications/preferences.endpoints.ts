@@ -1,0 +1,66 @@
+import type { z } from 'zod';
+import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
+import { defaultsOf, kindNames, kindOf, type NotificationKind } from './kinds.ts';
+import { NotificationPreferences, Preferences, PreferencesForm } from './notifications.schemas.ts';
+import { languageOf } from './notifications.store.ts';
+import { channelsOf, noWishes, wishesOf } from './preferences.ts';
+import { unavailable } from './push.store.ts';
+import { kindsWithheld } from './sight.ts';
+import { languageFor, textOf } from './texts.ts';
+
+const MOST_BYTES = 64 * 1024;
+
+export const getNotificationPreferences = defineEndpoint({
+  operationId: 'getNotificationPreferences',
+  method: 'get',
+  path: '/notifications/preferences',
+  summary: 'Everything a page of notification settings needs',
+  access: { signedIn: true },
+  answer: json(200, PreferencesForm),
+
+  async handle(_input, call) {
+    const { db, who, deps } = call;
+    const language = languageFor(await languageOf(db, who.profileId, deps.settings.get('server.language')));
+    const wishes = (await wishesOf(db, [who.profileId])).get(who.profileId) ?? noWishes;
+    const { defaults: _none, ...rest } = wishes;
+    const form = obtainable(call).map((kind) => {
+      const { title, body } = textOf({ kind, data: {}, count: 1 }, language, true);
+      const fixed = { inApp: kindOf(kind).fixed ?? false, push: false, email: false };
+      return [kind, { ...channelsOf(wishes, kind), title, description: body, fixed }] as const;
+    });
+    return {
+      ...rest,
+      kinds: Object.fromEntries(form),
+      defaults: defaultsFor(call),
+      available: { push: unavailable(deps) === undefined, email: deps.settings.get('email.enabled') },
+    };
+  },
+});
+
+export const setNotificationPreferences = defineEndpoint({
+  operationId: 'setNotificationPreferences',
+  method: 'put',
+  path: '/notifications/preferences',
+  summary: 'Replace the own notification preferences',
+  access: { signedIn: true },
+  body: Preferences,
+  maxBodyBytes: MOST_BYTES,
+  answer: json(200, NotificationPreferences),
+
+  async handle({ body }, call) {
+    const { defaults: _theirs, ...document } = body;
+    await call
+      .db('notification_preferences')
+      .insert({ profile_id: call.who.profileId, document: JSON.stringify(document), updated_at: call.now })
+      .onConflict('profile_id')
+      .merge();
+    return { ...document, defaults: defaultsFor(call) } satisfies z.input<typeof NotificationPreferences>;
+  },
+});
+
+const obtainable = ({ who }: Call): NotificationKind[] => {
+  const withheld = kindsWithheld(who);
+  return kindNames.filter((kind) => !withheld.includes(kind));
+};
+
+const defaultsFor = (call: Call) => Object.fromEntries(obtainable(call).map((kind) => [kind, defaultsOf(kind)]));

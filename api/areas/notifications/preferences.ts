@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { Db } from '#platform/db.ts';
+import { type Channels, defaultsOf, type NotificationKind } from './kinds.ts';
+import { Preferences } from './notifications.schemas.ts';
+
+type Wishes = z.output<typeof Preferences>;
+
+/** What a profile that said nothing wants. */
+export const noWishes: Wishes = Preferences.parse({ kinds: {} });
+
+export async function wishesOf(db: Db, profileIds: readonly string[]): Promise<Map<string, Wishes>> {
+  const rows: { profile_id: string; document: unknown }[] = await db('notification_preferences')
+    .whereIn('profile_id', profileIds)
+    .select('profile_id', 'document');
+  return new Map(rows.map((row) => [row.profile_id, z.parse(Preferences, row.document)]));
+}
+
+export const channelsOf = (wishes: Wishes, kind: NotificationKind): Channels => wishes.kinds[kind] ?? defaultsOf(kind);
+
+const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+const MINUTE_MS = 60_000;
+
+/** When push and email may go out: now (undefined), or the end of a pause or of quiet hours in the profile's time zone. */
+export function heldUntil(
+  wishes: Wishes,
+  { now, zone, urgent }: { now: Date; zone: string; urgent: boolean },
+): Date | undefined {
+  const pause = wishes.pausedUntil ? new Date(wishes.pausedUntil) : undefined;
+  if (pause && pause > now) return pause;
+  const { quiet } = wishes;
+  if (!quiet || (urgent && quiet.urgentThrough)) return undefined;
+  const left = quietMinutes(quiet, clockIn(zone, now));
+  return left === 0 ? undefined : new Date((Math.floor(now.getTime() / MINUTE_MS) + left) * MINUTE_MS);
+}
+
+/** Until the quiet hours of now end; 0 outside them. Hours over midnight belong to the day they begin on. */
+function quietMinutes(quiet: NonNullable<Wishes['quiet']>, { day, minute }: { day: number; minute: number }): number {
+  const [from, to] = [minutesOf(quiet.from), minutesOf(quiet.to)];
+  if (to > from) return minute >= from && minute < to && isDay(quiet.days, day) ? to - minute : 0;
+  if (minute >= from && isDay(quiet.days, day)) return 1440 - minute + to;
+  return minute < to && isDay(quiet.days, (day + 6) % 7) ? to - minute : 0;
+}
+
+const isDay = (days: readonly string[], day: number): boolean => days.length === 0 || days.includes(DAYS[day] ?? '');
+
+function minutesOf(text: string): number {
+  const [hours = 0, minutes = 0] = text.split(':').map(Number);
+  return hours * 60 + minutes;
+}
+
+function clockIn(zone: string, at: Date): { day: number; minute: number } {
+  const parts = new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    weekday: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  }).formatToParts(at);
+  const part = (type: string): string => parts.find((one) => one.type === type)?.value ?? '';
+  const day = DAYS.findIndex((name) => part('weekday').toLowerCase().startsWith(name));
+  return { day, minute: Number(part('hour')) * 60 + Number(part('minute')) };
+}
+
+interface About {
+  kind: NotificationKind;
+  libraryId?: string | undefined;
+  itemId?: string | undefined;
+  actorId?: string | undefined;
+}
+
+/** Muted things make no notification; what cannot be off cannot be muted. */
+export function isMuted({ muted }: Wishes, { libraryId, itemId, actorId }: About): boolean {
+  const has = (ids: readonly string[], id: string | undefined): boolean => id !== undefined && ids.includes(id);
+  return has(muted.libraryIds, libraryId) || has(muted.itemIds, itemId) || has(muted.userIds, actorId);
+}

@@ -1,0 +1,6 @@
+export type { NotificationKind } from './kinds.ts';
+export { kindOf } from './kinds.ts';
+export { BATCH, type Notice, notify, receiversOf, tell } from './notify.ts';
+export { channelsOf, heldUntil, isMuted, noWishes, wishesOf } from './preferences.ts';
+export { seers } from './sight.ts';
+export { languageFor, textOf } from './texts.ts';

@@ -1,0 +1,26 @@
+import { sweep } from '#areas/notifications/notifications.store.ts';
+import { BATCH, type Notice, receiversOf, tell } from '#areas/notifications/public.ts';
+import type { JobPayload } from '#platform/jobs.ts';
+import type { Work } from '../work.ts';
+
+/** Job notification.fanout: many receivers, 500 a transaction; a batch and its checkpoint are one. */
+export async function fanOut({ notice }: JobPayload<'notification.fanout'>, work: Work): Promise<void> {
+  const told = notice as Notice;
+  let after = (work.checkpoint as { after?: string } | null)?.after;
+  for (;;) {
+    work.signal.throwIfAborted();
+    const receivers = await receiversOf(work.db, told, { after, limit: BATCH });
+    after = receivers.at(-1);
+    if (after === undefined) return;
+    const at = after;
+    await work.db.transaction(async (transaction) => {
+      await tell(transaction, told, receivers);
+      await work.keep(transaction, { after: at });
+    });
+  }
+}
+
+/** Job notification.sweep. */
+export async function sweepNotifications(_payload: unknown, { db }: Work): Promise<void> {
+  await sweep(db);
+}
