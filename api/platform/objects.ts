@@ -31,6 +31,12 @@ export interface ObjectStat {
   modifiedAt: Date;
 }
 
+export interface ListedObject {
+  key: string;
+  size: number;
+  modifiedAt: Date;
+}
+
 /** S3, or a directory that behaves like it: an object appears whole or not at all. */
 export interface Objects {
   put(bucket: Bucket, key: string, body: Buffer | string | Readable): Promise<void>;
@@ -38,7 +44,7 @@ export interface Objects {
   get(bucket: Bucket, key: string, range?: { start?: number; end?: number }): Promise<Readable>;
   stat(bucket: Bucket, key: string): Promise<ObjectStat | undefined>;
   remove(bucket: Bucket, keys: string[]): Promise<void>;
-  list(bucket: Bucket, prefix: string): AsyncIterable<{ key: string; size: number }>;
+  list(bucket: Bucket, prefix: string): AsyncIterable<ListedObject>;
   removePrefix(bucket: Bucket, prefix: string): Promise<void>;
   /** Makes the buckets that are absent. */
   prepare(buckets: readonly Bucket[]): Promise<void>;
@@ -98,7 +104,7 @@ function directoryObjects(root: string): Objects {
   return objects;
 }
 
-async function* listDirectory(base: string, prefix: string): AsyncIterable<{ key: string; size: number }> {
+async function* listDirectory(base: string, prefix: string): AsyncIterable<ListedObject> {
   const folder = prefix.includes('/') ? prefix.slice(0, prefix.lastIndexOf('/')) : '';
   const entries = await readdir(join(base, folder), { recursive: true, withFileTypes: true }).catch(() => []);
   for (const entry of entries) {
@@ -107,7 +113,7 @@ async function* listDirectory(base: string, prefix: string): AsyncIterable<{ key
     const key = path.slice(base.length + 1);
     if (!key.startsWith(prefix)) continue;
     const found = await stat(path).catch(() => undefined);
-    if (found) yield { key, size: found.size };
+    if (found) yield { key, size: found.size, modifiedAt: found.mtime };
   }
 }
 
@@ -143,7 +149,7 @@ function s3Objects(url: URL): Objects {
     },
     async *list(bucket, prefix) {
       for await (const found of client.listObjectsV2(name(bucket), prefix, true)) {
-        if (found.name) yield { key: found.name, size: found.size ?? 0 };
+        if (found.name) yield { key: found.name, size: found.size ?? 0, modifiedAt: found.lastModified ?? new Date(0) };
       }
     },
     async removePrefix(bucket, prefix) {

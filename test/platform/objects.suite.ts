@@ -52,6 +52,14 @@ export function objectsSuite(connect: () => Promise<Objects>): void {
     expect((await objects.stat(BUCKET, 'stat'))?.etag).to.not.equal(first?.etag);
   });
 
+  it('tells sizes and times in its lists', async () => {
+    await objects.put(BUCKET, 'told/one', '12345');
+    for await (const { size, modifiedAt } of objects.list(BUCKET, 'told/')) {
+      expect(size).to.equal(5);
+      expect(Math.abs(Date.now() - modifiedAt.getTime())).to.be.lessThan(60_000);
+    }
+  });
+
   it('says that an object is missing, and removes what is not there without complaint', async () => {
     expect(await objects.stat(BUCKET, 'no/such')).to.equal(undefined);
     for (const range of [{}, { start: 5 }, { start: 0, end: 3 }]) {

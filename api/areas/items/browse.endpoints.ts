@@ -10,6 +10,7 @@ import { dayOf, type Listing, moves, rulesFor } from './listing.ts';
 import { filterQuery, idList, sortText, typesQuery } from './queries.ts';
 import { listVisibleLibraries, shelvesOf } from './shelves.store.ts';
 import { librarySorts, type SortName } from './sorts.ts';
+import { titleSort } from './title-order.ts';
 import { NOTHING, unchanged } from './versions.store.ts';
 
 const serverSorts: readonly SortName[] = [
@@ -82,6 +83,7 @@ export const listItems = defineEndpoint({
       scope: ['listItems', ...listing.types, ...(query.libraryIds ?? [])].join('|'),
       fallback: 'title',
       sorts: serverSorts,
+      moreSorts: titleSort(call, libraries),
     });
   },
 });

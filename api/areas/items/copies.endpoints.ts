@@ -40,7 +40,7 @@ export const exportLibraryItems = defineEndpoint({
   path: '/libraries/:id/export',
   summary: 'All items of a library as NDJSON or CSV',
   description:
-    'From one snapshot, in order of id. NDJSON ends with a line {"end":true,"count":n}. Members are those of ItemDetail, and paths for those who may manage libraries. One running export an account.',
+    'From one snapshot, in order of id. NDJSON ends with a line {"end":true,"count":n}; either has the count in the trailer X-Count. Members are those of ItemDetail, and paths for those who may manage libraries. One running export an account.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({
@@ -61,7 +61,11 @@ export const exportLibraryItems = defineEndpoint({
     const rules = rulesFor(call, types, query.filter);
     call.reply.header('Cache-Control', 'no-store');
     const csv = query.format === 'csv';
-    const body = await exportItems(call, { ...query, rules, listing: { types, shelves: shelvesOf([library], types) } });
-    return { body, type: csv ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson' };
+    const type = csv ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson';
+    if (call.method === 'HEAD') return { body: null, type };
+    const listing = { types, shelves: shelvesOf([library], types) };
+    const take = await exportItems(call, { ...query, rules, listing });
+    call.reply.header('Trailer', 'X-Count'); // not of a refusal, which has a length
+    return { body: null, type, take };
   },
 });

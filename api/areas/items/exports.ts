@@ -1,4 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Knex } from 'knex';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalidAll } from '#kernel/errors.ts';
@@ -31,8 +33,11 @@ export function checkFields(call: Pick<Call, 'who'>, fields: readonly string[] |
   if (issues.length > 0) throw invalidAll(issues);
 }
 
-/** One running export an account (429): the lock lives and dies with the transaction of its snapshot. */
-export async function exportItems(call: Call, wish: ExportWish): Promise<Readable> {
+/**
+ * Writes the export to the response, its count in the trailer X-Count. One running export an account (429): the lock lives and
+ * dies with the transaction of its snapshot.
+ */
+export async function exportItems(call: Call, wish: ExportWish): Promise<(response: ServerResponse) => void> {
   const snapshot = await call.deps.db.transaction(undefined, { isolationLevel: 'repeatable read', readOnly: true });
   try {
     const { rows } = await snapshot.raw<{ rows: { locked: boolean }[] }>(
@@ -45,13 +50,27 @@ export async function exportItems(call: Call, wish: ExportWish): Promise<Readabl
     await snapshot.rollback();
     throw error;
   }
-  return Readable.from(lines({ ...call, db: snapshot }, wish, snapshot), { objectMode: false });
+  return (response) => {
+    const sent = { count: 0 };
+    const text = Readable.from(lines({ ...call, db: snapshot }, { wish, snapshot, sent }), { objectMode: false });
+    pipeline(text, response, { end: false })
+      .then(() => {
+        response.addTrailers({ 'X-Count': String(sent.count) });
+        response.end();
+      })
+      .catch(() => response.destroy()); // a cut is seen by the missing trailer
+  };
+}
+
+interface Running {
+  wish: ExportWish;
+  snapshot: Knex.Transaction;
+  sent: { count: number };
 }
 
 /** Text of the export; the snapshot ends with it, also when the reader goes away. */
-async function* lines(call: Call, wish: ExportWish, snapshot: Knex.Transaction): AsyncGenerator<string> {
+async function* lines(call: Call, { wish, snapshot, sent }: Running): AsyncGenerator<string> {
   const write = wish.format === 'csv' ? csv(wish.fields ?? USUAL) : ndjson(wish.fields);
-  let count = 0;
   try {
     yield write.head;
     for (let last: string | undefined; ; ) {
@@ -59,10 +78,10 @@ async function* lines(call: Call, wish: ExportWish, snapshot: Knex.Transaction):
       last = ids.at(-1);
       if (last === undefined) break;
       const details = await linesOf(call, ids);
-      count += details.length;
+      sent.count += details.length;
       yield details.map((item) => write.line(item)).join('');
     }
-    yield write.end(count);
+    yield write.end(sent.count);
   } finally {
     await snapshot.rollback();
   }

@@ -10,9 +10,10 @@ import { findFileDetails } from './file-details.ts';
 import { findFileTotals, seesPaths } from './files.store.ts';
 import { includeQuery } from './includes.ts';
 import { Credit, PersonRole } from './items.schemas.ts';
-import { getVisibleItem, sharesPlace } from './items.store.ts';
+import { sharesPlace } from './items.store.ts';
 import { FileTotals } from './listing.schemas.ts';
 import { Chapter, FileDetail } from './media.schemas.ts';
+import { itemAt } from './merged.ts';
 import { type CreditRow, toCredit } from './relations.store.ts';
 
 export const listItemFiles = defineEndpoint({
@@ -27,8 +28,9 @@ export const listItemFiles = defineEndpoint({
   query: z.object({ include: includeQuery(['streams', 'chapters']) }),
   answer: json(200, z.object({ items: z.array(FileDetail).max(200), totals: FileTotals.optional() })),
 
-  async handle({ params, query }, { db, who }) {
-    const item = await getVisibleItem(db, who, params.id);
+  async handle({ params, query }, call) {
+    const { db, who } = call;
+    const item = await itemAt(call, params.id, (id) => `/items/${id}/files`);
     if (item.container) return { items: [], totals: await findFileTotals(db, who, item.id) };
     const sight = {
       paths: seesPaths(who),
@@ -50,10 +52,11 @@ export const getItemFile = defineEndpoint({
   query: z.object({ include: includeQuery(['streams', 'chapters', 'probe']) }),
   answer: json(200, FileDetail),
 
-  async handle({ params, query }, { db, who }) {
+  async handle({ params, query }, call) {
+    const { db, who } = call;
     const include = query.include ?? [];
     if (include.includes('probe')) requirePermission(who, 'library:manage');
-    const item = await getVisibleItem(db, who, params.id);
+    const item = await itemAt(call, params.id, (id) => `/items/${id}/files/${params.fileId}`);
     const sight = { paths: seesPaths(who), place: sharesPlace(who, item.librarySettings), include };
     const [file] = await findFileDetails(db, { itemId: item.id, fileId: params.fileId }, sight);
     if (!file) throw notFound();
@@ -73,9 +76,9 @@ export const listItemChapters = defineEndpoint({
   query: z.object({ fileId: Id.optional() }),
   answer: json(200, z.object({ fileId: Id.nullable(), items: z.array(Chapter) })),
 
-  async handle({ params, query }, { db, who }) {
-    const item = await getVisibleItem(db, who, params.id);
-    return chaptersOf(db, item.id, query.fileId);
+  async handle({ params, query }, call) {
+    const item = await itemAt(call, params.id, (id) => `/items/${id}/chapters`);
+    return chaptersOf(call.db, item.id, query.fileId);
   },
 });
 
@@ -95,8 +98,9 @@ export const listItemPeople = defineEndpoint({
   }),
   answer: page(Credit),
 
-  async handle({ params, query }, { db, who, deps }) {
-    const item = await getVisibleItem(db, who, params.id);
+  async handle({ params, query }, call) {
+    const { db, deps } = call;
+    const item = await itemAt(call, params.id, (id) => `/items/${id}/people`);
     return pageOf<CreditRow, Credit>(db, creditsOf(db, item, query.role), {
       keys: deps.keys,
       terms: parseSort(query.sort, creditSorts, 'order'),

@@ -7,8 +7,8 @@ import { IdParams, queryBool } from '#kernel/schemas.ts';
 import { folderNodes, folderSorts, type NodeRow, toFolderNode } from './folder-nodes.store.ts';
 import { getFolder, listLibraryFolders, prefixOf } from './folders.store.ts';
 import { folderNodeId } from './folders.ts';
-import { getVisibleItem } from './items.store.ts';
 import { FolderNode, MissingChild } from './listing.schemas.ts';
+import { itemAt } from './merged.ts';
 import { hasMissing } from './missing.store.ts';
 import { listMissing, missingOrder } from './missing.ts';
 import { getVisibleLibrary, type LibraryRow } from './shelves.store.ts';
@@ -87,7 +87,7 @@ export const listMissingChildren = defineEndpoint({
 
   async handle({ params, query }, call) {
     const order = missingOrder(query.sort ?? 'releasedOn');
-    const item = await getVisibleItem(call.db, call.who, params.id);
+    const item = await itemAt(call, params.id, (id) => `/items/${id}/missing`);
     const all = hasMissing(item.type) ? await listMissing(call, item, query) : [];
     return sliceOf(call, all.sort(order), {
       ...query,

@@ -8,8 +8,8 @@ import { detailRelations, itemDetail } from './detail.ts';
 import { listExtras } from './extras.store.ts';
 import { includeQuery, withIncludes } from './includes.ts';
 import { Extra, ExtraKind, ItemDetail, ItemSummary, ListedItem, SimilarItem } from './items.schemas.ts';
-import { getVisibleItem } from './items.store.ts';
 import { MissingChild, TreeNode } from './listing.schemas.ts';
+import { itemAt } from './merged.ts';
 import { missingPlaceholders } from './missing.ts';
 import { neighbourSorts, neighboursOf } from './neighbours.ts';
 import { filterQuery, sortText, typesQuery } from './queries.ts';
@@ -18,6 +18,7 @@ import { getVisibleLibrary } from './shelves.store.ts';
 import { listSimilar } from './similar.store.ts';
 import { childOrder, type SortName } from './sorts.ts';
 import { findItemSummaries } from './summaries.store.ts';
+import { titleSort } from './title-order.ts';
 import { treeOf } from './tree.ts';
 import { NOTHING, unchanged } from './versions.store.ts';
 
@@ -37,7 +38,7 @@ export const getItem = defineEndpoint({
   answer: json(200, ItemDetail),
 
   async handle({ params, query }, call) {
-    const item = await getVisibleItem(call.db, call.who, params.id);
+    const item = await itemAt(call, params.id);
     const same = await unchanged(call, { libraryIds: [item.libraryId], revision: item.revision, more: item.id });
     return same ? NOTHING : itemDetail(call, item, { include: query.include ?? [], fileId: query.fileId });
   },
@@ -67,13 +68,16 @@ export const listItemChildren = defineEndpoint({
   answer: page(z.union([ListedItem, MissingChild])),
 
   async handle({ params, query }, call) {
-    const item = await getVisibleItem(call.db, call.who, params.id);
+    const item = await itemAt(call, params.id, (id) => `/items/${id}/children`);
     const answer = await itemsPage(call, childListing(item, { ...query, types: query.type }), {
       ...query,
       scope: `listItemChildren|${item.id}|${query.type?.join() ?? ''}|${query.season ?? ''}|${query.specials}`,
       fallback: 'index',
       sorts: childSorts,
-      moreSorts: { index: childOrder(query.specials === 'inline') },
+      moreSorts: {
+        index: childOrder(query.specials === 'inline'),
+        ...titleSort(call, [{ settings: item.librarySettings }]),
+      },
     });
     if (!query.missing || answer.page.hasMore) return answer;
     return { ...answer, items: [...answer.items, ...(await missingPlaceholders(call, item, query))] };
@@ -92,7 +96,7 @@ export const getItemTree = defineEndpoint({
   answer: json(200, TreeNode),
 
   async handle({ params, query }, call) {
-    const item = await getVisibleItem(call.db, call.who, params.id);
+    const item = await itemAt(call, params.id, (id) => `/items/${id}/tree`);
     if (await unchanged(call, { libraryIds: [item.libraryId], more: `${item.id}|${query.depth}` })) return NOTHING;
     return treeOf(call, item, query.depth);
   },
@@ -110,8 +114,9 @@ export const listItemAncestors = defineEndpoint({
     z.object({ library: z.object({ id: Id, name: z.string(), type: z.string() }), items: z.array(ItemSummary) }),
   ),
 
-  async handle({ params }, { db, who }) {
-    const item = await getVisibleItem(db, who, params.id);
+  async handle({ params }, call) {
+    const { db, who } = call;
+    const item = await itemAt(call, params.id, (id) => `/items/${id}/ancestors`);
     const library = await getVisibleLibrary(db, who, item.libraryId);
     const summary = (await findItemSummaries(db, who, [item.id])).get(item.id);
     const parents = summary ? await findParents(db, who, [summary]) : new Map<string, ItemSummary[]>();
@@ -130,7 +135,7 @@ export const listSimilarItems = defineEndpoint({
   answer: json(200, z.object({ items: z.array(SimilarItem) })),
 
   async handle({ params, query }, call) {
-    const item = await getVisibleItem(call.db, call.who, params.id);
+    const item = await itemAt(call, params.id, (id) => `/items/${id}/similar`);
     return { items: await listSimilar(call, item, query) };
   },
 });
@@ -146,7 +151,7 @@ export const listItemExtras = defineEndpoint({
   answer: json(200, z.object({ items: z.array(Extra) })),
 
   async handle({ params, query }, call) {
-    const item = await getVisibleItem(call.db, call.who, params.id);
+    const item = await itemAt(call, params.id, (id) => `/items/${id}/extras`);
     return { items: await withIncludes(call, await listExtras(call, item, query), query.include) };
   },
 });
@@ -179,7 +184,7 @@ export const getItemNeighbours = defineEndpoint({
   ),
 
   async handle({ params, query }, call) {
-    const item = await getVisibleItem(call.db, call.who, params.id);
+    const item = await itemAt(call, params.id, (id) => `/items/${id}/neighbours`);
     return neighboursOf(call, item, query);
   },
 });

@@ -52,6 +52,13 @@ interface VisibleRow {
 
 /** The item, extras too; 404 for what does not exist, is in the trash, or the caller may not see. */
 export async function getVisibleItem(db: Db, who: Principal, id: string): Promise<VisibleItem> {
+  const item = await findVisibleItem(db, who, id);
+  if (!item) throw notFound();
+  return item;
+}
+
+/** As getVisibleItem, with undefined in place of 404. */
+export async function findVisibleItem(db: Db, who: Principal, id: string): Promise<VisibleItem | undefined> {
   const row: VisibleRow | undefined = await visibleItems(db, who)
     .join('libraries as l', 'l.id', 'i.library_id')
     .where('i.id', id)
@@ -62,7 +69,10 @@ export async function getVisibleItem(db: Db, who: Principal, id: string): Promis
       'l.settings as library_settings',
     )
     .first();
-  if (!row) throw notFound();
+  return row && toVisibleItem(row);
+}
+
+function toVisibleItem(row: VisibleRow): VisibleItem {
   return {
     id: row.id,
     libraryId: row.library_id,

@@ -6,18 +6,19 @@ import { invalid } from '#kernel/errors.ts';
 import { conditionsOf } from '#kernel/filter.ts';
 import { type SortTerm, scopeOf, writeCursor } from '#kernel/page.ts';
 import { cached, visibilityClass } from './cached.ts';
-import { type Bucket, bucketsOf, type Group, initialOf } from './jump-bar.ts';
+import { type Bucket, bucketsOf, type Group, type Initial } from './jump-bar.ts';
+import { type Letters, lettersOf } from './letters.ts';
 import type { IndexBucket } from './listing.schemas.ts';
 import { type Listing, listed, rulesFor, sortOf } from './listing.ts';
 import { listScope } from './queries.ts';
 import { type LibraryRow, shelvesOf } from './shelves.store.ts';
 import type { SortName } from './sorts.ts';
+import { orderOfAll, titleSort } from './title-order.ts';
 
 export const indexSorts: readonly SortName[] = ['title', 'addedAt', 'releasedOn', 'year', 'rating', 'takenAt'];
 
 /** What rows are grouped by, of a listed row `i`. */
 const groupings: Record<string, string> = {
-  title: 'foyer_fold(left(i.sort_title, 1))',
   addedAt: `extract(year from i.added_at at time zone 'UTC')::int::text`,
   releasedOn: 'extract(year from i.released_on)::int::text',
   year: 'i.year::text',
@@ -65,14 +66,26 @@ export async function libraryIndex(call: Call, library: LibraryRow, wish: IndexW
     sort: wish.sort,
     fallback: 'title',
     sorts: indexSorts,
+    moreSorts: titleSort(call, [library]),
     filter: wish.filter,
   });
   const [term] = terms;
   if (!term || terms.length > 1) throw invalid(['query', 'sort'], 'too_big', 'one field');
   const listing: Listing = { types: wish.types, shelves: shelvesOf([library], wish.types) };
+  const letters = lettersOf(orderOfAll(call, [library]).locale);
   const unfiltered = conditionsOf(rules).length === 0;
-  const draw = (): Promise<Drawn> => drawn(call, listed(call, listing, rules), { term, marks: wish.marks, unfiltered });
-  const about = ['index', library.id, wish.types, term.name, term.descending, wish.marks, visibilityClass(call)];
+  const draw = (): Promise<Drawn> =>
+    drawn(call, listed(call, listing, rules), { term, letters, marks: wish.marks, unfiltered });
+  const about = [
+    'index',
+    library.id,
+    letters.locale,
+    wish.types,
+    term.name,
+    term.descending,
+    wish.marks,
+    visibilityClass(call),
+  ];
   const { total, buckets, every, marks } = unfiltered ? await cached(call, about, draw) : await draw();
   const cursor = (value: string | null, id: string): string =>
     writeCursor(call.deps.keys, scopeOf({ scope, terms }), { values: [value], id });
@@ -88,9 +101,10 @@ export async function libraryIndex(call: Call, library: LibraryRow, wish: IndexW
 async function drawn(
   { db }: Call,
   query: Knex.QueryBuilder,
-  { term, marks, unfiltered }: { term: SortTerm; marks: number; unfiltered: boolean },
+  { term, letters, marks, unfiltered }: { term: SortTerm; letters: Letters; marks: number; unfiltered: boolean },
 ): Promise<Drawn> {
-  const grouping = groupings[term.name] ?? 'null';
+  const title = term.name === 'title';
+  const grouping = title ? `left(i.sort_title, ${letters.length})` : (groupings[term.name] ?? 'null');
   const edge = term.descending ? 'max' : 'min';
   const groups = await bounded<Group[]>(
     query
@@ -99,13 +113,14 @@ async function drawn(
       .groupByRaw(grouping)
       .orderByRaw(`${edge}(${term.column}) ${term.descending ? 'desc' : 'asc'} nulls last`),
   );
-  const label = term.name === 'title' ? initialOf : (key: string) => key;
   const total = groups.reduce((sum, group) => sum + group.count, 0);
-  const base = { total, buckets: bucketsOf(groups, label) };
+  const base = { total, buckets: bucketsOf(groups, title ? (start) => letters.initialOf(start) : sameName) };
   if (marks === 0 || total === 0 || (!unfiltered && total > ON_THE_FLY)) return base;
   const every = Math.max(1, Math.ceil(total / marks));
   return { ...base, every, marks: await marksOf(query, term, every) };
 }
+
+const sameName = (key: string): Initial => ({ key, label: key });
 
 /** The first item's own place, then the row before every `every`th item. */
 async function marksOf(query: Knex.QueryBuilder, term: SortTerm, every: number): Promise<Mark[]> {

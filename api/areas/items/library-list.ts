@@ -14,6 +14,7 @@ import {
   shelvesOf,
 } from './shelves.store.ts';
 import { byArtist, librarySorts } from './sorts.ts';
+import { orderOfAll, titleSort } from './title-order.ts';
 import { isKnown, NOTHING } from './versions.store.ts';
 
 /** What listLibraryItems is asked. */
@@ -47,7 +48,10 @@ function askOf(call: Call, library: LibraryRow, query: LibraryListQuery): ListAs
     scope: listScope(library.id, types, folder === undefined ? undefined : { id: folder, deep }),
     fallback: usualSort(library, types),
     sorts: librarySorts,
-    ...(query.sort === undefined ? { moreSorts: { artist: byArtist } } : {}),
+    moreSorts: {
+      ...titleSort(call, [library]),
+      ...(query.sort === undefined ? { artist: byArtist(orderOfAll(call, [library])) } : {}),
+    },
     backwards: true,
     ...(folder === undefined ? { total: () => rollupTotal(call, [library], types) } : {}),
   };

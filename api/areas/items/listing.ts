@@ -151,7 +151,10 @@ export async function pageText(
       text: summarySql(may(who, 'item:edit')),
     }),
     remember: kept
-      ? JSON.stringify([who.sees, who.profileId, may(who, 'item:edit'), listing.shelves, ask.beside !== undefined])
+      ? JSON.stringify([
+          ...[who.sees, who.profileId, may(who, 'item:edit'), listing.shelves, ask.beside !== undefined],
+          terms.map((term) => term.column), // a library's language may change
+        ])
       : undefined,
   });
 }

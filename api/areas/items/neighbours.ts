@@ -7,6 +7,7 @@ import type { VisibleItem } from './items.store.ts';
 import { type Listing, listed, rulesFor, sortOf } from './listing.ts';
 import { childOrder, type SortName } from './sorts.ts';
 import { listSummaries } from './summaries.store.ts';
+import { titleSort } from './title-order.ts';
 
 export const neighbourSorts: readonly SortName[] = [
   'index',
@@ -43,7 +44,10 @@ export async function neighboursOf(call: Call, item: VisibleItem, wish: Neighbou
     sort: wish.sort,
     fallback: wish.within === 'library' ? 'title' : 'index',
     sorts: neighbourSorts,
-    ...(wish.within === 'library' ? {} : { moreSorts: { index: childOrder(false) } }),
+    moreSorts: {
+      ...titleSort(call, [{ settings: item.librarySettings }]),
+      ...(wish.within === 'library' ? {} : { index: childOrder(false) }),
+    },
   });
   const list = walkOver(call, listing, { terms, filter: wish.filter });
   const from = await keyOfItem(call, item, terms);

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { SortField, SortTable } from '#kernel/sort.ts';
 import { detailNumber } from './field-sql.ts';
+import { inOrder, type TitleOrder } from './title-order.ts';
 
 /** The one list of sort fields of items, over `items as i` with the caller's state `s`. */
 
 const indexed = { indexed: true } as const;
 
 const fixed = {
+  // lists of libraries replace it by the order of their language
   title: { column: 'i.sort_title', type: 'text', ...indexed },
   addedAt: { column: 'i.added_at', type: 'timestamptz', ...indexed },
   releasedOn: { column: 'i.released_on', type: 'date', nullable: true, ...indexed },
@@ -86,9 +88,9 @@ export function childOrder(inline: boolean): SortField {
 }
 
 /** Albums by artist, then year (music libraries without a sort). */
-export const byArtist: SortField = {
-  column: '(select a.sort_title from items a where a.id = i.parent_id)',
+export const byArtist = (order: TitleOrder): SortField => ({
+  column: `(select ${inOrder('a.sort_title', order)} from items a where a.id = i.parent_id)`,
   type: 'text',
   nullable: true,
   indexed: true,
-};
+});

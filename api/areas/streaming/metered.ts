@@ -1,7 +1,8 @@
 import type { ReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
 import { touchBytes } from '#areas/viewing/public.ts';
-import type { Call } from '#kernel/endpoint.ts';
-import { withoutFail } from '#platform/redis.ts';
+import type { Bytes, Call } from '#kernel/endpoint.ts';
+import { type Redis, withoutFail } from '#platform/redis.ts';
 import { judgeItem } from './rights.ts';
 
 const COUNT_MS = 5000;
@@ -9,6 +10,31 @@ const JUDGE_EVERY = 12;
 
 /** Bytes sent so far for a playback session, kept an hour (bandwidth of Playback and Stats). */
 export const sentKey = (playbackSessionId: string): string => `foyer:stream:sent:${playbackSessionId}`;
+
+/** Bytes of this process that are not in Redis yet. */
+const uncounted = new Map<string, number>();
+let counting: NodeJS.Timeout | undefined;
+
+/** Adds what went out of a segment to its playback session's bytes, in Redis within 5 seconds. */
+export function countSent({ deps }: Pick<Call, 'deps'>, playbackSessionId: string, sent: Bytes): Bytes {
+  const add = (bytes: number): void => {
+    uncounted.set(playbackSessionId, (uncounted.get(playbackSessionId) ?? 0) + bytes);
+    counting ??= setTimeout(() => void writeCounts(deps.redis), COUNT_MS).unref();
+  };
+  const { body, length = 0 } = sent;
+  if (body instanceof Readable) body.once('close', () => body.readableEnded && add(length));
+  else if (body !== null) add(length);
+  return sent;
+}
+
+async function writeCounts(redis: Redis): Promise<void> {
+  const counts = [...uncounted];
+  uncounted.clear();
+  counting = undefined;
+  const writes = redis.multi();
+  for (const [id, bytes] of counts) writes.incrby(sentKey(id), bytes).expire(sentKey(id), 3600);
+  await withoutFail(() => writes.exec(), null);
+}
 
 /**
  * Counts what is sent every 5 seconds and judges the rights again every 60: a long film ends with lost access, viewing

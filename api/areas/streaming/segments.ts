@@ -5,7 +5,7 @@ import { arrivalsOf } from './arrivals.ts';
 import { sendRanged } from './file-answer.ts';
 import { announceWant, offerSession, type Want } from './offers.store.ts';
 import { segmentCount } from './plan.ts';
-import { findSession, type SessionRow, wantSegment } from './sessions.store.ts';
+import { findSession, noteRead, type SessionRow, wantSegment } from './sessions.store.ts';
 import { refuseAwaySource } from './sources.ts';
 
 const WAIT_MS = 30_000;
@@ -32,8 +32,10 @@ export async function sendSegment(
   const want = { rendition, segment: segmentOf(row, rendition, name) };
   const key = `${row.id}/${rendition}/${name}`;
   const { objects, redis } = call.deps;
-  if (await objects.stat('foyer-transcode', key)) await announceWant(redis, row.id, { ...want, stored: true });
-  else await waitForSegment(call, row, { want, key });
+  if (await objects.stat('foyer-transcode', key)) {
+    await announceWant(redis, row.id, { ...want, stored: true });
+    if (want.segment >= 0) await noteRead(call.db, row.id, want);
+  } else await waitForSegment(call, row, { want, key });
   const type = rendition.startsWith('a') ? 'audio/mp4' : TYPES[name.slice(name.lastIndexOf('.') + 1)];
   return sendObject(call, {
     bucket: 'foyer-transcode',

@@ -4,6 +4,7 @@ import { bytes, type Call, defineEndpoint, json, none } from '#kernel/endpoint.t
 import { notFound } from '#kernel/errors.ts';
 import { may } from '#kernel/principal.ts';
 import { Id, IdParams } from '#kernel/schemas.ts';
+import { countSent } from './metered.ts';
 import { announceStop } from './offers.store.ts';
 import { renditionOf } from './plan.ts';
 import { masterPlaylist, mediaPlaylist } from './playlists.ts';
@@ -125,6 +126,7 @@ export const getStreamSegment = defineEndpoint({
     if (!kind) throw notFound();
     openToReceivers(call, query.ticket);
     const asked = { rendition: params.rendition, name: params.segment };
-    return kind === 'subtitle' ? sendTextSegment(call, row, asked) : sendSegment(call, row, asked);
+    const sent = kind === 'subtitle' ? await sendTextSegment(call, row, asked) : await sendSegment(call, row, asked);
+    return countSent(call, row.playback_session_id, sent);
   },
 });

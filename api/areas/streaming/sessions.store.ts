@@ -182,6 +182,34 @@ export async function touchSession(db: Db, id: string): Promise<void> {
     .andWhereRaw(`(last_access_at is null or last_access_at < now() - interval '5 seconds')`);
 }
 
+/**
+ * Notes a segment that was read without waiting, once in a few: what lies far behind it may be deleted, and a worker begins
+ * there. One that somebody may still wait for stays noted.
+ */
+export async function noteRead(
+  db: Db,
+  id: string,
+  { rendition, segment }: { rendition: string; segment: number },
+): Promise<void> {
+  await db(TABLE)
+    .update({ wanted_rendition: rendition, wanted_segment: segment })
+    .where({ id })
+    .whereIn('state', OPEN)
+    .whereRaw(`abs(wanted_segment - ?) >= 3 and wanted_at < now() - interval '30 seconds'`, [segment]);
+}
+
+/** Plans and last wants of those of these sessions that are not over. */
+export async function findOpenSessions(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, Pick<SessionRow, 'id' | 'plan' | 'wanted_segment'>>> {
+  const rows = await db(TABLE)
+    .whereRaw('id::text = any(?::text[])', [[...ids]])
+    .whereNull('stopped_at')
+    .select<Pick<SessionRow, 'id' | 'plan' | 'wanted_segment'>[]>('id', 'plan', 'wanted_segment');
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
 export async function stopSession(db: Db, id: string): Promise<void> {
   await stopped(db).where({ id });
 }

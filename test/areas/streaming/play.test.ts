@@ -3,12 +3,15 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { SubtitleWish } from '#areas/streaming/public.ts';
 import { openTranscodeSession } from '#areas/streaming/public.ts';
+import { findSession } from '#areas/streaming/sessions.store.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { look, type Wished, wishFor } from '#support/hls-render.ts';
 import { film, type Stage, worker } from '#support/hls-session.ts';
 import { tool, validateHls } from '#support/hls-validator.ts';
+import { eventually } from '#support/stores.ts';
+import { sentKey } from '../../../api/areas/streaming/metered.ts';
 import { fixtures } from '../../../hack/fixtures/index.ts';
 
 describe('playing a transcode session over HTTP', function () {
@@ -53,6 +56,30 @@ describe('playing a transcode session over HTTP', function () {
   const subtitle = (more: Partial<SubtitleWish>): SubtitleWish => ({
     ...{ streamId: newId(), format: 'srt', language: 'en', default: false, forced: false, hearingImpaired: false },
     ...more,
+  });
+
+  it('counts the bytes of segments for the playback session, and notes how far its viewer read', async () => {
+    const { id } = await open('h264-base.mkv', { mode: 'encode' });
+    const row = async () => findSession(api.deps.db, id);
+    const key = sentKey((await row())?.playback_session_id ?? '');
+    let sent = 0;
+    for (const n of ['init.mp4', '0.m4s', '1.m4s', '2.m4s', '3.m4s', '4.m4s'])
+      sent += (await read(id)(`v0/segments/${n}`)).length;
+    await read(id)('v0/index.m3u8'); // a playlist is none
+    await eventually(async () => (await api.deps.redis.get(key)) === String(sent));
+    expect(await api.deps.redis.ttl(key)).to.be.within(3500, 3600);
+    const last = async () => (await row())?.wanted_segment;
+    await api.deps.db('transcode_sessions').where({ id }).update({ wanted_segment: 4 });
+    await read(id)('v0/segments/0.m4s');
+    expect(await last(), 'somebody may wait for 4').to.equal(4);
+    await api.deps
+      .db('transcode_sessions')
+      .where({ id })
+      .update({ wanted_at: new Date(Date.now() - 31_000) });
+    await read(id)('v0/segments/2.m4s');
+    expect(await last(), 'near').to.equal(4);
+    await read(id)('v0/segments/0.m4s');
+    expect(await last()).to.equal(0);
   });
 
   it('gives a complete valid presentation with subtitles, which ffmpeg plays to its end', async () => {

@@ -96,6 +96,12 @@ describe('names', () => {
     expect(sortTitle('The Matrix')).to.equal('matrix');
     expect(sortTitle('Die Hard', 'en')).to.equal('die hard');
     expect(sortTitle('Die Verwandlung', 'de')).to.equal('verwandlung');
+    expect(sortTitle('Die Hard', 'fr-CA')).to.equal('die hard');
+    expect(sortTitle('The Matrix', 'fr')).to.equal('matrix');
+    expect(sortTitle('L’Avventura', 'it-IT')).to.equal('avventura');
+    expect(sortTitle("L'Enfant", 'fr')).to.equal('enfant');
+    expect(sortTitle('Den goda viljan', 'sv')).to.equal('goda viljan');
+    expect(sortTitle('Az', 'hu')).to.equal('az');
     expect(titleKey('WALL·E')).to.equal(titleKey('Wall-E'));
     expect(titleKey('Cafe\u0301')).to.equal(titleKey('Café'));
     expect(titleKey('★')).to.not.equal('');

@@ -10,6 +10,7 @@ import type { JobPayload } from '#platform/jobs.ts';
 import { FinalFailure, type Work } from '#workers/work.ts';
 import { groupedTypes } from '../group/index.ts';
 import type { ScannedFolder, ScannedLibrary } from '../store/context.ts';
+import { makeTitleIndexes } from '../store/title-indexes.ts';
 import { reasonOf, scanFolder, takeUnsettled } from './folder-scan.ts';
 import { keepLease } from './lease.ts';
 import { trashOverdue } from './missing.ts';
@@ -113,6 +114,7 @@ async function foldersOf({ db, config }: Work, libraryId: string): Promise<Scann
 async function run(scan: Scan): Promise<void> {
   const progress = tellProgress(scan);
   try {
+    await makeTitleIndexes(scan.work, scan.library.settings.language);
     if ((groupedTypes as readonly string[]).includes(scan.library.type)) await listAll(scan);
     const rest = await takeUnsettled(scan);
     const listed = scan.states.filter((state) => state.state === 'listed').map((state) => state.folderId);

@@ -1,0 +1,37 @@
+import { ROOT_ORDER, titleOrder } from '#areas/items/public.ts';
+import type { Db } from '#platform/db.ts';
+import type { Work } from '#workers/work.ts';
+
+const LISTED = 'where trashed_at is null and extra_of is null';
+
+/**
+ * The indexes that lists by title walk in this language, made by the first scan that needs them, without keeping writers out.
+ * Until they are there such lists are right and slow, so a failure is no reason not to scan.
+ */
+export async function makeTitleIndexes({ db, log }: Pick<Work, 'db' | 'log'>, language: string): Promise<void> {
+  const { collation, index } = titleOrder(language);
+  if (index === ROOT_ORDER.index) return;
+  const key = `sort_title collate ${collation}`;
+  const wanted = [
+    { name: index, keys: `library_id, type, ${key}, id` },
+    { name: `${index}_down`, keys: `library_id, type, ${key} desc nulls last, id` },
+  ];
+  await db
+    .transaction(async (alone) => {
+      const { rows } = await alone.raw<{ rows: { got: boolean }[] }>(
+        `select pg_try_advisory_xact_lock(hashtext('foyer.title-indexes')) as got`,
+      );
+      if (rows[0]?.got) for (const one of wanted) await makeIndex(db, one);
+    })
+    .catch((error: Error) => log.warn({ err: error.message, index }, 'no index of titles in this language yet'));
+}
+
+/** Runs outside of transactions; what an earlier attempt left unfinished is made again. */
+async function makeIndex(db: Db, { name, keys }: { name: string; keys: string }): Promise<void> {
+  const found = await db('pg_index')
+    .whereRaw('indexrelid = to_regclass(?)', [name])
+    .first<{ indisvalid: boolean } | undefined>('indisvalid');
+  if (found?.indisvalid) return;
+  if (found) await db.raw(`drop index concurrently ${name}`);
+  await db.raw(`create index concurrently ${name} on items (${keys}) ${LISTED}`);
+}
