@@ -1,5 +1,6 @@
 import { storageHealth } from '#areas/storage/public.ts';
 import { transcodeHealth } from '#areas/streaming/public.ts';
+import { recordDeliveries } from '#areas/webhooks/public.ts';
 import type { Deps } from '#kernel/endpoint.ts';
 import { createKeyUses } from '#kernel/key-uses.ts';
 import type { Config } from '#platform/config.ts';
@@ -7,6 +8,7 @@ import { connectDatabase, pipelineReads } from '#platform/db.ts';
 import { readKeys } from '#platform/keys.ts';
 import type { Log } from '#platform/log.ts';
 import { connectObjects } from '#platform/objects.ts';
+import { followEvents } from '#platform/outbox.ts';
 import { queueHealth } from '#platform/queue.ts';
 import { connectRedis } from '#platform/redis.ts';
 import { createSettings } from '#platform/settings.ts';
@@ -21,6 +23,7 @@ export async function connectDeps(config: Config, log: Log, draining: AbortSigna
   const objects = connectObjects(config.objectsUrl);
   const settings = createSettings({ config, db, redis, log, keys });
   await settings.reload().catch((error: Error) => log.warn({ err: error.message }, 'settings not read yet'));
+  followEvents(recordDeliveries(() => settings.get('server.language')));
   const vitals = createVitals(
     { db, redis, objects },
     {

@@ -1,8 +1,10 @@
+import { recordDeliveries } from '#areas/webhooks/public.ts';
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase, databaseUp } from '#platform/db.ts';
 import { createLog } from '#platform/log.ts';
 import { serveMetrics } from '#platform/metrics.ts';
 import { connectObjects } from '#platform/objects.ts';
+import { followEvents } from '#platform/outbox.ts';
 import { connectRedis } from '#platform/redis.ts';
 import { startRelay } from '#platform/relay.ts';
 import { createSettings } from '#platform/settings.ts';
@@ -11,6 +13,7 @@ import { sweepJobCounts } from './job-counts.ts';
 import { sweepPlayback } from './playback-sweeper.ts';
 import { startRuntime } from './runtime.ts';
 import { overseeScans } from './scan/watch/overseer.ts';
+import { keepTranscodeCache } from './transcode-cache.ts';
 
 const config = readConfig();
 const log = createLog(config.logLevel, 'worker');
@@ -20,6 +23,7 @@ const objects = connectObjects(config.objectsUrl);
 const settings = createSettings({ config, db, redis, log });
 await databaseUp(db);
 await settings.reload();
+followEvents(recordDeliveries(() => settings.get('server.language')));
 const stopping = new AbortController();
 const deps = { config, db, redis, objects, settings, log };
 const runtime = await startRuntime(deps, handlers, () => {
@@ -30,6 +34,7 @@ const relay = startRelay(config.databaseUrl, redis, log);
 const sweeping = sweepPlayback(db, log, stopping.signal);
 const counting = sweepJobCounts(db, log, stopping.signal);
 const overseeing = overseeScans(deps, stopping.signal);
+const trimming = keepTranscodeCache(deps, stopping.signal);
 serveMetrics(config.metricsPort, config.host);
 log.info({ pod: config.pod }, 'worker is up');
 
@@ -38,7 +43,7 @@ async function leave(): Promise<void> {
   stopping.abort();
   setTimeout(() => process.exit(1), 20_000).unref();
   await runtime.stop();
-  await Promise.all([sweeping, counting, overseeing]);
+  await Promise.all([sweeping, counting, overseeing, trimming]);
   await relay.stop();
   settings.stop();
   redis.disconnect();

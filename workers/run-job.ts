@@ -1,3 +1,4 @@
+import { notify } from '#areas/notifications/public.ts';
 import type { Db } from '#platform/db.ts';
 import type { Queue } from '#platform/jobs.ts';
 import { type JobName, jobs } from '#platform/jobs.ts';
@@ -164,6 +165,12 @@ async function afterFailure(job: JobRow, { deps, error, reason }: Failure): Prom
   const told = JSON.stringify({ code: error instanceof FinalFailure ? error.code : 'INTERNAL', message });
   if (error instanceof FinalFailure || job.attempts >= job.max_attempts) {
     await finish(deps, job.id, { state: 'failed', error: told });
+    await notify(deps.db, {
+      kind: 'job-failed',
+      target: { kind: 'job', id: job.id },
+      data: { name: job.kind },
+      mergeKey: `job-failed:${job.kind}`,
+    });
     return 'failed';
   }
   const runAt = new Date(Date.now() + backoffMs(job.attempts));

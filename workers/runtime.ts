@@ -10,7 +10,8 @@ const SWEEP_MS = 1000;
 
 /** Lanes: interactive work and deliveries never wait behind a scan, nor a scan behind an analysis. */
 const LANES: { queues: Queue[]; concurrency: (deps: WorkerDeps) => number }[] = [
-  { queues: ['interactive', 'delivery', 'live'], concurrency: () => 4 },
+  { queues: ['interactive', 'live'], concurrency: () => 4 },
+  { queues: ['delivery'], concurrency: () => 20 }, // mostly waiting for others' servers
   { queues: ['scan'], concurrency: ({ settings }) => settings.get('scan.concurrent') },
   {
     queues: queues.filter((q) => !['interactive', 'delivery', 'live', 'scan'].includes(q)),
@@ -43,7 +44,7 @@ export interface Runtime {
  * process loses that connection: others take its jobs then, so it must end.
  */
 export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: () => void): Promise<Runtime> {
-  const pool = new pg.Pool({ connectionString: deps.config.databaseUrl, max: 12, application_name: 'foyer-worker' });
+  const pool = new pg.Pool({ connectionString: deps.config.databaseUrl, max: 24, application_name: 'foyer-worker' });
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   const alive = new pg.Client({

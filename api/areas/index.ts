@@ -1,10 +1,12 @@
 import type { Area } from '#kernel/endpoint.ts';
 import { apiKeysArea } from './api-keys/index.ts';
 import { authArea } from './auth/index.ts';
+import { brandingArea } from './branding/index.ts';
 import { eventsArea } from './events/index.ts';
 import { itemsArea } from './items/index.ts';
 import { jobsArea } from './jobs/index.ts';
 import { librariesArea } from './libraries/index.ts';
+import { notificationsArea } from './notifications/index.ts';
 import { playbackArea } from './playback/index.ts';
 import { scanningArea } from './scanning/index.ts';
 import { serverArea } from './server/index.ts';
@@ -13,6 +15,7 @@ import { settingsArea } from './settings/index.ts';
 import { setupArea } from './setup/index.ts';
 import { streamingArea } from './streaming/index.ts';
 import { usersArea } from './users/index.ts';
+import { webhooksArea } from './webhooks/index.ts';
 
 /** The one list of what is served, in the order of SPEC 1. */
 export const areas = [
@@ -28,6 +31,9 @@ export const areas = [
   streamingArea,
   serverAccountArea,
   settingsArea,
+  brandingArea,
+  notificationsArea,
   eventsArea,
+  webhooksArea,
   jobsArea,
 ] as const satisfies readonly Area[];

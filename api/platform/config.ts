@@ -50,9 +50,12 @@ const Environment = z.object({
   FOYER_OWNER_FILE: z.string().optional(),
   FOYER_SETTINGS: jsonOf(z.record(z.string(), z.unknown())).default({}),
   FOYER_MANAGED_BY: jsonOf(ManagedBy).optional(),
+  FOYER_BRANDING_DIR: z.string().optional(),
   FOYER_REPLICAS: z.coerce.number().int().min(1).default(1),
   FOYER_SERVER_NAME: z.string().default('Foyer'),
   FOYER_TRUSTED_PROXIES: jsonOf(z.array(z.string())).default([]),
+  FOYER_WEBHOOK_NETWORKS: jsonOf(z.array(z.string())).default([]),
+  FOYER_CLUSTER_NETWORKS: jsonOf(z.array(z.string())).default([]),
   FOYER_MAX_SESSIONS: z.coerce.number().int().min(1).default(3),
   FOYER_WORKER_CONCURRENCY: z.coerce.number().int().min(1).default(4),
   FOYER_DRAIN_MS: z.coerce.number().int().min(0).default(1000),
@@ -81,9 +84,15 @@ export interface Config {
   /** Settings that the MediaServer resource declares. */
   declaredSettings: Record<string, unknown>;
   managedBy: ManagedBy | undefined;
+  /** Folder with a file for each key of `spec.branding`. */
+  brandingDir: string | undefined;
   replicas: number;
   serverName: string;
   trustedProxies: string[];
+  /** CIDRs of `spec.network.allow.webhooks`. */
+  webhookNetworks: string[];
+  /** CIDRs of the cluster's pods and services: closed to what people name. */
+  clusterNetworks: string[];
   maxSessions: number;
   workerConcurrency: number;
   /** Between turning unready and closing the listener. */
@@ -119,9 +128,12 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     ownerFile: e.FOYER_OWNER_FILE,
     declaredSettings: e.FOYER_SETTINGS,
     managedBy: e.FOYER_MANAGED_BY,
+    brandingDir: e.FOYER_BRANDING_DIR,
     replicas: e.FOYER_REPLICAS,
     serverName: e.FOYER_SERVER_NAME,
     trustedProxies: e.FOYER_TRUSTED_PROXIES,
+    webhookNetworks: e.FOYER_WEBHOOK_NETWORKS,
+    clusterNetworks: e.FOYER_CLUSTER_NETWORKS,
     maxSessions: e.FOYER_MAX_SESSIONS,
     workerConcurrency: e.FOYER_WORKER_CONCURRENCY,
     drainMs: e.FOYER_DRAIN_MS,

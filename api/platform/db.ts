@@ -76,7 +76,10 @@ interface Connections {
 export async function named<Row extends object>(db: Db, statement: Named): Promise<Row[]> {
   const { stopAfterMs, name, text, values } = statement;
   const shared = statement.short ? pipelines.get(db.client as object) : undefined; // none knows a transaction's client
-  if (shared) return shared.read<Row>({ name, text, values });
+  if (shared) {
+    (db.client as Connections).emit('query', { sql: text, bindings: values });
+    return shared.read<Row>({ name, text, values });
+  }
   const client = db.client as Connections;
   const connection = await client.acquireConnection(); // a transaction's client gives and keeps its own
   client.emit('query', { sql: text, bindings: values });

@@ -13,6 +13,7 @@ const KeysFile = z.object({
   sealing: z.array(z.object({ kid: z.string(), key: Bytes32 })).min(1),
   cursor: Bytes32,
   identity: z.object({ jwk: Jwk }),
+  vapid: z.object({ jwk: z.object({ x: z.string(), y: z.string(), d: z.string() }) }).optional(),
   serverId: z.uuid(),
 });
 
@@ -22,6 +23,8 @@ export interface Keys {
   signing: { kid: string; privateKey: CryptoKey; publicKey: CryptoKey }[];
   sealing: { kid: string; key: Buffer }[];
   cursor: Buffer;
+  /** Signs for push services (RFC 8292): base64url, the point uncompressed. */
+  vapid?: { publicKey: string; privateKey: string; keyId: string };
   /** SHA-256 of the server's public identity key, hex. */
   identityFingerprint: string;
 }
@@ -47,7 +50,13 @@ export async function readKeys(file: string): Promise<Keys> {
     sealing: ring.sealing,
     cursor: ring.cursor,
     identityFingerprint: sha256(String(ring.identity.jwk.x)),
+    ...(ring.vapid && { vapid: vapidOf(ring.vapid.jwk) }),
   };
+}
+
+function vapidOf({ x, y, d }: { x: string; y: string; d: string }): NonNullable<Keys['vapid']> {
+  const point = Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]);
+  return { publicKey: point.toString('base64url'), privateKey: d, keyId: sha256(point).slice(0, 16) };
 }
 
 export function sha256(text: string | Buffer): string {

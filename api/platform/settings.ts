@@ -9,6 +9,7 @@ export type { Rung } from './settings/media-keys.ts';
 export {
   definitionOf,
   groupOf,
+  isPublicKey,
   isSettingKey,
   type SettingKey,
   type SettingValue,

@@ -54,7 +54,9 @@ describe('the Dockerfile and hack/image', () => {
       `node hack/bundle.ts ${product.bundle} && npm prune --omit=dev --ignore-scripts`,
     );
     expect(said(last, 'COPY')).to.include(`--from=modules /app/${product.bundle} ${product.bundle}`);
-    expect(readFileSync('hack/images/product.sh', 'utf8')).to.include('node "$root/hack/bundle.ts" "$1/app/$(said p.bundle)"');
+    expect(readFileSync('hack/images/product.sh', 'utf8')).to.include(
+      'node "$root/hack/bundle.ts" "$1/app/$(said p.bundle)"',
+    );
     expect(PROGRAM[0]).to.equal(`${product.bundle}/main.js`);
   });
 

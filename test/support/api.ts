@@ -69,6 +69,10 @@ function strict(schema: z.core.$ZodType): z.core.$ZodType {
   return schema;
 }
 
+/** Bytes and forms go as they are. */
+const isJson = (body: unknown): boolean =>
+  body !== undefined && !(body instanceof Uint8Array) && !(body instanceof FormData);
+
 async function send(
   url: string,
   endpoint: Endpoint,
@@ -80,8 +84,10 @@ async function send(
   ).toString();
   const response = await fetch(`${url}/api/v1${path}${query && `?${query}`}`, {
     method: endpoint.method.toUpperCase(),
-    headers: { ...headers, ...(ask.body === undefined ? {} : { 'content-type': 'application/json' }), ...ask.headers },
-    ...(ask.body === undefined ? {} : { body: JSON.stringify(ask.body) }),
+    headers: { ...headers, ...(isJson(ask.body) ? { 'content-type': 'application/json' } : {}), ...ask.headers },
+    ...(ask.body === undefined
+      ? {}
+      : { body: isJson(ask.body) ? JSON.stringify(ask.body) : (ask.body as Exclude<RequestInit['body'], undefined>) }),
   });
   const text = response.headers.get('content-type')?.includes('json') && endpoint.answer.kind !== 'bytes';
   const body: unknown = text

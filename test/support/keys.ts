@@ -12,6 +12,7 @@ export async function writeKeys(file: string): Promise<void> {
     sealing: [{ kid: 'k1', key: randomBytes(32).toString('base64') }],
     cursor: randomBytes(32).toString('base64'),
     identity: { jwk: await jwk() },
+    vapid: { jwk: await exportJWK((await generateKeyPair('ES256', { extractable: true })).privateKey) },
     serverId: newId(),
   };
   writeFileSync(file, JSON.stringify(ring), { mode: 0o600 });

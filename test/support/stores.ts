@@ -52,6 +52,8 @@ function postgresServer(): Promise<string> {
       port,
       persistent: true,
       createPostgresUser: process.getuid?.() === 0,
+      // as `operator local` makes it: without a locale in the environment initdb would take ASCII
+      initdbFlags: ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C.UTF-8'],
       postgresFlags: [
         '-c',
         'fsync=off',

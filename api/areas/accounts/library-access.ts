@@ -1,3 +1,4 @@
+import { notify } from '#areas/notifications/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import type { ManagedBy } from '#platform/config.ts';
 import { accountsReaching, librariesReached } from './reach.store.ts';
@@ -77,7 +78,17 @@ export async function tellReached(call: Call, accountId: string, before: Readonl
   for (const libraryId of after.difference(before)) await tell(call, libraryId, accountId);
 }
 
-function tell({ who, emit }: Call, libraryId: string, userId: string): Promise<void> {
+async function tell({ db, who, emit }: Call, libraryId: string, userId: string): Promise<void> {
   const payload = { libraryId, userId, byUserId: who.accountId || userId };
-  return emit('library.access.granted', payload, { userIds: [userId], libraryId });
+  await emit('library.access.granted', payload, { userIds: [userId], libraryId });
+  const library = await db('libraries').where({ id: libraryId }).first<{ name: string } | undefined>('name');
+  await notify(db, {
+    kind: 'library-granted',
+    to: { accountIds: [userId] },
+    target: { kind: 'library', id: libraryId },
+    libraryId,
+    ...(who.accountId && { actorId: who.accountId }),
+    data: { name: library?.name ?? '' },
+    url: `/libraries/${libraryId}`,
+  });
 }

@@ -1,3 +1,4 @@
+import { brandingOf } from '#areas/branding/public.ts';
 import { bytes, type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import { limitHere } from '#kernel/rate-limit.ts';
@@ -29,6 +30,7 @@ export const getServerInfo = defineEndpoint({
     const { settings, vitals } = deps;
     const known = vitals.state('database') === 'ok' && (await call.identify());
     const complete = vitals.setupComplete();
+    const branding = await brandingOf(deps);
     reply.header('Cache-Control', 'no-cache');
     reply.header('Access-Control-Allow-Origin', '*'); // pickers of servers; no credentials go with it
     return {
@@ -45,7 +47,7 @@ export const getServerInfo = defineEndpoint({
       timeZone: settings.get('server.timeZone'),
       time: call.now.toISOString(),
       links: { docs: '/api/v1/docs', openapi: '/api/v1/openapi.json', app: '/' },
-      branding: { revision: 0 },
+      branding: { revision: branding.revision },
       notice: settings.get('server.notice'),
     };
   },

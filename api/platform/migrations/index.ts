@@ -19,6 +19,11 @@ import * as invites from './20261121190300_users_invites.ts';
 import * as settingsHistory from './20261121190500_settings_history.ts';
 import * as authFactors from './20261121190600_auth_factors.ts';
 import * as authQuickConnect from './20261121190610_auth_quick_connect.ts';
+import * as branding from './20261121220100_branding_create.ts';
+import * as artwork from './20261121220110_artwork_images.ts';
+import * as webhooks from './20261121220200_webhooks_create.ts';
+import * as notifications from './20261121220210_notifications_create.ts';
+import * as itemsTitles from './20261121220300_items_titles.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -55,4 +60,9 @@ export const migrations: Record<string, Migration> = {
   '20261121190500_settings_history': settingsHistory,
   '20261121190600_auth_factors': authFactors,
   '20261121190610_auth_quick_connect': authQuickConnect,
+  '20261121220100_branding_create': branding,
+  '20261121220110_artwork_images': artwork,
+  '20261121220200_webhooks_create': webhooks,
+  '20261121220210_notifications_create': notifications,
+  '20261121220300_items_titles': itemsTitles,
 };

@@ -30,5 +30,11 @@ export type StoredValue<K extends StoredKey> = z.output<Stored[K]['schema']>;
 
 export const storedTable: Stored = { ...settingTable, ...documentTable };
 
+const PUBLIC_DOCUMENTS = /^(branding\.|library-types\.|(themes\.default|icons\.active|home\.layout|plus\.licence)$)/;
+
+/** Whether everybody may hear that it changed: settings marked P, and documents beside them that the contract marks so. */
+export const isPublicKey = (key: string): boolean =>
+  isSettingKey(key) ? definitionOf(key).marks.includes('P') : PUBLIC_DOCUMENTS.test(key);
+
 /** The part before the last dot: `auth.oidc` of `auth.oidc.issuer`; `server` of `server.name`. */
 export const groupOf = (key: SettingKey): string => key.slice(0, key.lastIndexOf('.'));
