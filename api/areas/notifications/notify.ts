@@ -3,7 +3,8 @@ import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { emit } from '#platform/outbox.ts';
 import { enqueue } from '#platform/queue.ts';
-import { kindOf, type Level, MERGE_MS, type NotificationKind } from './kinds.ts';
+import { type Channels, kindOf, type Level, MERGE_MS, type NotificationKind } from './kinds.ts';
+import { mailNotice } from './mail-hook.ts';
 import { channelsOf, heldUntil, isMuted, noWishes, wishesOf } from './preferences.ts';
 import { hasPushDevice } from './push.store.ts';
 import { type Seer, seers } from './sight.ts';
@@ -82,25 +83,32 @@ interface One {
 }
 
 async function tellOne(db: Db, { notice, seer, wishes }: One): Promise<void> {
-  const { inApp, push } = await channelsFor(db, { notice, seer, wishes });
-  if (!inApp && push.length === 0) return;
+  const { inApp, push, email } = await channelsFor(db, { notice, seer, wishes });
+  if (!inApp && push.length === 0 && email === 'off') return;
   const id = await insert(db, { notice, seer, inApp });
   if (inApp)
     await emit(db, 'notification.created', {
       payload: { notificationId: id, userId: seer.accountId, kind: notice.kind },
       facts: { userIds: [seer.accountId], profileId: seer.profileId },
     });
-  const urgent = levelOf(notice) === 'urgent';
-  const held = heldUntil(wishes, { now: new Date(), zone: seer.zone, urgent });
+  const level = levelOf(notice);
+  const { zone, profileId, accountId } = seer;
+  const held = heldUntil(wishes, { now: new Date(), zone, urgent: level === 'urgent' });
   for (const subscriptionId of push) await queuePush(db, { subscriptionId, notificationId: id, held });
+  if (email === 'at-once')
+    await mailNotice(db, { notificationId: id, kind: notice.kind, level, accountId, profileId, zone, wishes });
 }
 
-/** What of it the profile wants: in the app, and on which devices. */
-async function channelsFor(db: Db, { notice, seer, wishes }: One): Promise<{ inApp: boolean; push: string[] }> {
+interface Ways extends Pick<Channels, 'inApp' | 'email'> {
+  push: string[];
+}
+
+/** What of it the profile wants: in the app, by mail, and on which devices. */
+async function channelsFor(db: Db, { notice, seer, wishes }: One): Promise<Ways> {
   const fixed = kindOf(notice.kind).fixed ?? false;
-  if (!fixed && isMuted(wishes, notice)) return { inApp: false, push: [] };
-  const wish = channelsOf(wishes, notice.kind);
-  return { inApp: fixed || wish.inApp, push: wish.push ? await hasPushDevice(db, seer.profileId) : [] };
+  if (!fixed && isMuted(wishes, notice)) return { inApp: false, push: [], email: 'off' };
+  const { inApp, push, email } = channelsOf(wishes, notice.kind);
+  return { inApp: fixed || inApp, push: push ? await hasPushDevice(db, seer.profileId) : [], email };
 }
 
 const levelOf = ({ level, kind }: Notice): Level => level ?? kindOf(kind).level;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Db } from '#platform/db.ts';
-import { type Channels, defaultsOf, type NotificationKind } from './kinds.ts';
+import { type Channels, defaultsOf, kindNames, type NotificationKind } from './kinds.ts';
 import { Preferences } from './notifications.schemas.ts';
 
-type Wishes = z.output<typeof Preferences>;
+export type Wishes = z.output<typeof Preferences>;
 
 /** What a profile that said nothing wants. */
 export const noWishes: Wishes = Preferences.parse({ kinds: {} });
@@ -16,6 +16,27 @@ export async function wishesOf(db: Db, profileIds: readonly string[]): Promise<M
 }
 
 export const channelsOf = (wishes: Wishes, kind: NotificationKind): Channels => wishes.kinds[kind] ?? defaultsOf(kind);
+
+/** Turns mail off for the kinds that `chosen` names, from what they are now; the rest stays as it is. */
+export async function switchMailOff(
+  db: Db,
+  profileId: string,
+  chosen: (kind: NotificationKind, email: Channels['email']) => boolean,
+): Promise<void> {
+  await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 15))', [profileId]);
+  const wishes = (await wishesOf(db, [profileId])).get(profileId) ?? noWishes;
+  const off = kindNames.filter((kind) => {
+    const { email } = channelsOf(wishes, kind);
+    return email !== 'off' && chosen(kind, email);
+  });
+  if (off.length === 0) return;
+  const changed = off.map((kind) => [kind, { ...channelsOf(wishes, kind), email: 'off' as const }]);
+  const document = JSON.stringify({ ...wishes, kinds: { ...wishes.kinds, ...Object.fromEntries(changed) } });
+  await db('notification_preferences')
+    .insert({ profile_id: profileId, document, updated_at: new Date() })
+    .onConflict('profile_id')
+    .merge();
+}
 
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 const MINUTE_MS = 60_000;

@@ -1,6 +1,7 @@
 export type { NotificationKind } from './kinds.ts';
 export { kindOf } from './kinds.ts';
+export { type MailedNotice, mailNotices } from './mail-hook.ts';
 export { BATCH, type Notice, notify, receiversOf, tell } from './notify.ts';
-export { channelsOf, heldUntil, isMuted, noWishes, wishesOf } from './preferences.ts';
+export { channelsOf, heldUntil, isMuted, noWishes, switchMailOff, wishesOf } from './preferences.ts';
 export { seers } from './sight.ts';
 export { languageFor, textOf } from './texts.ts';
