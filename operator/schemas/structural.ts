@@ -179,11 +179,15 @@ export const GROUP = 'foyer.media';
 export const VERSION = 'v1alpha1';
 const AGE: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 
+/** Until the operator has looked at it: kstatus takes a resource that has no status for one that is as it should be. */
+const UNSEEN = { observedGeneration: 0 };
+
 /** The CustomResourceDefinition of a kind. */
 export function crd(kind: Kind): Json {
   const meta = { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } };
   const spec = { description: `What is wanted of the ${kind.kind}.`, ...structural(kind.spec) };
-  const status = { description: 'What was seen of it; written by the operator.', ...structural(kind.status) };
+  const seen = { description: 'What was seen of it; written by the operator.', default: UNSEEN };
+  const status = { ...seen, ...structural(kind.status) };
   const parts = { ...meta, spec, status };
   const version = {
     name: VERSION,

@@ -102,7 +102,11 @@ describe('transcode Jobs on an accelerator', function () {
     const started = await home.owner.startPlayback({ params: { id: film?.id ?? '' }, body });
     expect(started.body.session.decision).to.include({ method: 'transcode' });
     player = new HlsPlayer(home, started.body.session).start();
-    await until('the session', async () => (await transcode())?.sessions === 1);
+    // The session counts at once, its worker is no longer warm once it has said so.
+    await until('the session', async () => {
+      const seen = await transcode();
+      return seen?.sessions === 1 && seen.warm === 2;
+    });
     expect(await transcode()).to.deep.include({ jobs: 3, warm: 2, sessions: 1, waiting: 0 });
     await until('a picture', () => player.positionMs > 5000);
     expect(player.faults).to.deep.equal([]);

@@ -8,30 +8,33 @@ interface Told {
   conditions?: Condition[];
 }
 
-/** Never Current before the newest spec was looked at, nor without Ready; Failed exactly where we say that it stands still. */
-function faultsOf({ kind, metadata, status = {} }: KubeObject, word: string): string[] {
+/** The word that our conditions are to be taken for. */
+function meant({ metadata, status = {} }: KubeObject): string {
   const { observedGeneration, conditions = [] } = status as Told;
-  const is = (type: string) => conditions.find((condition) => condition.type === type)?.status;
-  const rules: [boolean, string][] = [
-    [word !== 'Current' || observedGeneration === metadata.generation, 'Current before it was looked at'],
-    [word !== 'Current' || is('Ready') === 'True', 'Current and not Ready'],
-    [word !== 'Failed' || is('Stalled') === 'True', 'Failed and not Stalled'],
-    [
-      is('Stalled') !== 'True' ||
-        ['Failed', 'Terminating'].includes(word) ||
-        observedGeneration !== metadata.generation,
-      'Stalled and not Failed',
-    ],
-  ];
-  const told = conditions.map(({ type, status: holds, reason }) => `${type}=${holds}/${reason}`).join(' ');
-  return rules.filter(([holds]) => !holds).map(([, fault]) => `${kind} ${metadata.name}: ${word}: ${fault}: ${told}`);
+  const is = (type: string) => conditions.some((condition) => condition.type === type && condition.status === 'True');
+  if (metadata.deletionTimestamp) return 'Terminating';
+  if (observedGeneration !== metadata.generation || is('Reconciling')) return 'InProgress';
+  if (is('Stalled')) return 'Failed';
+  return is('Ready') ? 'Current' : 'InProgress';
 }
 
-/** Over recorded states of resources. A resource without a status is one that the operator has not seen yet. */
-export async function kstatusFaults(states: readonly KubeObject[]): Promise<string[]> {
-  const seen = states.filter(({ status }) => status !== undefined);
-  const lines = seen.map((object) => `${JSON.stringify(object)}\n`).join('');
+/** kstatus' word for each: Current, InProgress, Failed, Terminating. */
+export async function kstatusOf(states: readonly KubeObject[]): Promise<string[]> {
+  const lines = states.map((object) => `${JSON.stringify(object)}\n`).join('');
   const words = (await printed(await goTool('kstatus'), [], lines)).trim().split('\n');
-  if (words.length !== seen.length) throw new Error(`kstatus told of ${words.length} of ${seen.length}`);
-  return [...new Set(seen.flatMap((object, index) => faultsOf(object, words[index] ?? '')))];
+  if (words.length !== states.length) throw new Error(`kstatus told of ${words.length} of ${states.length}`);
+  return words;
+}
+
+/** Over recorded states of resources: where kstatus says other than our conditions mean. */
+export async function kstatusFaults(states: readonly KubeObject[]): Promise<string[]> {
+  const words = await kstatusOf(states);
+  const faults = states.flatMap((object, index) => {
+    const [word, means] = [words[index], meant(object)];
+    if (word === means) return [];
+    const { conditions = [] } = (object.status ?? {}) as Told;
+    const told = conditions.map(({ type, status, reason }) => `${type}=${status}/${reason}`).join(' ');
+    return [`${object.kind} ${object.metadata.name}: ${word}, and means ${means}: ${told}`];
+  });
+  return [...new Set(faults)];
 }
