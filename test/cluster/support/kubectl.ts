@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { until } from './until.ts';
 
 export interface Ran {
   code: number;
@@ -95,6 +96,7 @@ export class Kubectl {
   async installKinds(): Promise<void> {
     await this.run(['apply', '--server-side', '--force-conflicts', '-k', 'crds']);
     const names = ['mediaservers', 'libraries', 'tunerdevices'].map((plural) => `crd/${plural}.foyer.media`);
-    await this.run(['wait', '--for=condition=Established', '--timeout=30s', ...names]);
+    // `kubectl wait` takes a definition that has no conditions yet for a fault.
+    await until('the definitions', () => this.run(['wait', '--for=condition=Established', '--timeout=30s', ...names]));
   }
 }
