@@ -117,7 +117,9 @@ describe('rights of the operator', function () {
       JSON.stringify({ apiVersion: 'v1', kind: 'List', items: FOREIGN.map(definition) }),
     );
     const names = FOREIGN.map(([group, , , plural]) => `crd/${plural}.${group}`);
-    await kubectl.run(['wait', '--for=condition=Established', '--timeout=30s', ...names]);
+    await until('the definitions', () =>
+      kubectl.run(['wait', '--for=condition=Established', '--timeout=30s', ...names]),
+    );
     const mark = await audit.mark();
     home = await startHome({ name: 'rights', spec: FULL });
     await gone('secret', 'home-claim');
