@@ -51,8 +51,7 @@ describe('an operator that dies', function () {
       `${namespace} settles`,
       async () => {
         if (over()) return true;
-        const all = await stage.cluster.kubectl.list<KubeObject>('mediaservers,libraries,tunerdevices', namespace);
-        const jobs = await stage.cluster.kubectl.list<KubeObject>('jobs', namespace);
+        const [all, jobs] = await Promise.all([stage.resources(namespace), stage.list('batch/v1 jobs', namespace)]);
         const phases = jobs.map(({ metadata }) => metadata.annotations?.['foyer.media/phase']).filter(Boolean);
         return all.length === 3 && all.every(isSettled) && phases.length === 2;
       },

@@ -37,7 +37,7 @@ describe(`50 resources at rest for ${MINUTES} min`, function () {
 
   const kinds = ['mediaservers', 'libraries', 'tunerdevices'];
   const written = (mark: number) => stage.cluster.audit.writes(mark, operatorOf(namespace));
-  const all = () => stage.cluster.kubectl.list<KubeObject>(kinds.join(','), namespace);
+  const all = () => stage.resources(namespace);
   const settled = (object: KubeObject): boolean => {
     const { observedGeneration, conditions = [] } = (object.status ?? {}) as {
       observedGeneration?: number;

@@ -7,8 +7,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { mediaRoots } from '#operator/media-server/desired/media.ts';
 import { Credentials } from '#operator/runtime/credentials.ts';
+import { GROUP_VERSION, type KubeObject } from '#operator/runtime/kube.ts';
 import { newMetrics } from '#operator/runtime/metrics.ts';
-import { Rest } from '#operator/runtime/rest.ts';
+import { type Call, MERGE_PATCH, Rest } from '#operator/runtime/rest.ts';
 import { MediaServerSpec } from '#operator/schemas/media-server.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { temporaryFolder } from '#support/stores.ts';
@@ -137,20 +138,31 @@ export class Stage {
     return operator;
   }
 
-  /** Ends the operators, and takes the namespace away without them. */
+  /** What a namespace holds of a kind, by its place below the namespace's own (`batch/v1 jobs`): for what is asked often. */
+  async list<T = KubeObject>(of: string, namespace: string): Promise<T[]> {
+    return (await this.rest.read<{ items: T[] }>({ method: 'GET', path: pathOf(of, namespace) })).items;
+  }
+
+  /** Every resource of ours in it. */
+  async resources(namespace: string): Promise<KubeObject[]> {
+    const kinds = await Promise.all(OURS.map((of) => this.list(of, namespace)));
+    return kinds.flat();
+  }
+
+  /** Takes the namespace away, of whose operators none is left. */
   async clear(namespace: string): Promise<void> {
-    const { kubectl } = this.cluster;
-    for (const kind of ['library', 'tunerdevice'] as const)
-      for (const { metadata } of await kubectl.list<Resource>(kind, namespace))
-        await kubectl.ask(['annotate', kind, metadata.name, '-n', namespace, 'foyer.media/skip-cleanup=true']);
-    await kubectl.ask(['delete', 'library,tunerdevice', '--all', '-n', namespace, '--wait=false']);
-    for (const kind of ['library', 'tunerdevice'] as const)
-      for (const { metadata } of await kubectl.list<Resource>(kind, namespace))
-        await kubectl.ask(['patch', kind, metadata.name, '-n', namespace, '--type=merge', '-p', NO_FINALIZER]);
-    // A namespace waits as long as its pods may take to end.
-    await kubectl.ask(['delete', 'mediaserver,deployment,statefulset,job', '--all', '-n', namespace, '--wait=false']);
-    await kubectl.ask(['delete', 'pod', '--all', '-n', namespace, '--grace-period=0', '--force', '--wait=false']);
-    await kubectl.deleteNamespace(namespace);
+    const write = (call: Omit<Call, 'query'>) => this.rest.write(call).catch(() => undefined); // it is gone
+    for (const of of OURS) {
+      await write({ method: 'DELETE', path: pathOf(of, namespace) });
+      for (const { metadata } of await this.list(of, namespace)) {
+        const path = `${pathOf(of, namespace)}/${metadata.name}`;
+        await write({ method: 'PATCH', path, body: { metadata: { finalizers: null } }, contentType: MERGE_PATCH });
+      }
+    }
+    const gracePeriodSeconds = 0; // a namespace waits as long as its pods may take to end
+    for (const of of ['apps/v1 deployments', 'apps/v1 statefulsets', 'batch/v1 jobs', 'v1 pods'])
+      await write({ method: 'DELETE', path: pathOf(of, namespace), body: { gracePeriodSeconds } });
+    await write({ method: 'DELETE', path: `/api/v1/namespaces/${namespace}` });
   }
 
   async close(): Promise<void> {
@@ -193,4 +205,9 @@ export class Stage {
   }
 }
 
-const NO_FINALIZER = '{"metadata":{"finalizers":null}}';
+const OURS = ['mediaservers', 'libraries', 'tunerdevices'].map((plural) => `${GROUP_VERSION} ${plural}`);
+
+function pathOf(of: string, namespace: string): string {
+  const [version = '', plural] = of.split(' ');
+  return `/${version.includes('/') ? 'apis' : 'api'}/${version}/namespaces/${namespace}/${plural}`;
+}
