@@ -74,7 +74,7 @@ describe(`50 resources at rest for ${MINUTES} min`, function () {
       ...resources.map((one) => ({ ...one, metadata: { ...one.metadata, namespace } })),
     );
     try {
-      await until('all are ready', async () => (await all()).every(settled), 90_000);
+      await until('all are ready', async () => (await all()).every(settled), 240_000);
     } catch (error) {
       const left = (await all()).filter((object) => !settled(object));
       throw new Error(`${(error as Error).message}\n${JSON.stringify(left.slice(0, 2), null, 1)}`);
