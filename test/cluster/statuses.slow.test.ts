@@ -78,7 +78,7 @@ describe('the status of resources', function () {
     stage.hollow.stuck = /^home-(api|postgres)/;
     await stage.operator(namespace);
     await until('it was seen', async () => ((await find('MediaServer')).status as Seen).observedGeneration === 1);
-    await all('InProgress', false, ['MediaServer', 'Library']);
+    await all('InProgress', false, ['MediaServer']);
     stage.hollow.stuck = /^$/;
     await all('Current', true);
   });
@@ -95,12 +95,12 @@ describe('the status of resources', function () {
   it('is failed where somebody must do something, and as it should be once they did', async () => {
     await change('MediaServer', { ownerSecretRef: { name: 'no-such-owner' } });
     await change('Library', { folders: [{ media: 'no-such-media', path: '/' }] });
-    await change('TunerDevice', { source: { m3u: { url: null, secretRef: { name: 'no-such-list' } } } });
+    await change('TunerDevice', { source: { m3u: { url: null, urlSecretRef: { name: 'no-such-list' } } } });
     await all('Failed', true, ['MediaServer']); // what runs goes on
     await all('Failed', false, ['Library', 'TunerDevice']);
     await change('MediaServer', { ownerSecretRef: null });
     await change('Library', { folders: [{ media: 'films', path: '/' }] });
-    await change('TunerDevice', { source: { m3u: { url: 'http://tv.example/list.m3u', secretRef: null } } });
+    await change('TunerDevice', { source: { m3u: { url: 'http://tv.example/list.m3u', urlSecretRef: null } } });
     await all('Current', true);
   });
 
