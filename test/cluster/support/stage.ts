@@ -152,16 +152,16 @@ export class Stage {
   /** Takes the namespace away, of whose operators none is left. */
   async clear(namespace: string): Promise<void> {
     const write = (call: Omit<Call, 'query'>) => this.rest.write(call).catch(() => undefined); // it is gone
-    for (const of of OURS) {
-      await write({ method: 'DELETE', path: pathOf(of, namespace) });
-      for (const { metadata } of await this.list(of, namespace)) {
-        const path = `${pathOf(of, namespace)}/${metadata.name}`;
+    for (const ours of OURS) {
+      await write({ method: 'DELETE', path: pathOf(ours, namespace) });
+      for (const { metadata } of await this.list(ours, namespace)) {
+        const path = `${pathOf(ours, namespace)}/${metadata.name}`;
         await write({ method: 'PATCH', path, body: { metadata: { finalizers: null } }, contentType: MERGE_PATCH });
       }
     }
     const gracePeriodSeconds = 0; // a namespace waits as long as its pods may take to end
-    for (const of of ['apps/v1 deployments', 'apps/v1 statefulsets', 'batch/v1 jobs', 'v1 pods'])
-      await write({ method: 'DELETE', path: pathOf(of, namespace), body: { gracePeriodSeconds } });
+    for (const children of ['apps/v1 deployments', 'apps/v1 statefulsets', 'batch/v1 jobs', 'v1 pods'])
+      await write({ method: 'DELETE', path: pathOf(children, namespace), body: { gracePeriodSeconds } });
     await write({ method: 'DELETE', path: `/api/v1/namespaces/${namespace}` });
   }
 
