@@ -38,10 +38,10 @@ const LANES: Record<Kind, number> = { MediaServer: 6, Library: 8, TunerDevice: 6
 /** At rest is what did not move for so long; what says that it is under way gets longer. */
 const QUIET_MS = 1500;
 const STUCK_MS = 6000;
-const SETTLE_MS = 90_000;
+const SETTLE_MS = 150_000;
 /** What a resource is before anything is done to it. */
 const WELL = { misoperation: false, expected: {} };
-const BACK_MS = 20_000;
+const BACK_MS = 60_000;
 
 /** Fields that this version keeps and does nothing with, and those that take effect where there is something to have it on. */
 const WITHOUT_EFFECT =
