@@ -159,9 +159,10 @@ describe(`${COUNT} changes of resources`, function () {
     return Object.keys(differences(body, answer)).map((key) => `the server has another ${key}`);
   }
 
-  async function library(id = ''): Promise<ServerLibrary> {
+  /** Asked again where the machine was too busy to answer in time. */
+  function library(id = ''): Promise<ServerLibrary> {
     const ask = serverClient(stage.api.url, stage.api.operatorKey);
-    return (await ask('GET', `/libraries/${id}`)).body as ServerLibrary;
+    return until('the library', async () => (await ask('GET', `/libraries/${id}`)).body as ServerLibrary);
   }
 
   async function state(kind: Kind, name: string): Promise<Record<string, unknown>> {
