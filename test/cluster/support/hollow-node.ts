@@ -9,6 +9,8 @@ import { MERGE_PATCH, Rest } from '#operator/runtime/rest.ts';
 
 const NAME = 'hollow';
 const EVERY_MS = 200;
+/** So often all pods are looked at, for those that are to end, and claims. Else only pods that wait: the API server has other things to do. */
+const SWEEP_MS = 1000;
 const BEAT_MS = 5000;
 
 interface Pod extends KubeObject {
@@ -27,6 +29,7 @@ export class HollowNode {
   #running: Promise<void> | undefined;
   readonly #made = new Set<string>();
   #beatAt = 0;
+  #sweptAt = 0;
   /** Names of pods that do not come up. */
   stuck = /^$/;
 
@@ -65,8 +68,13 @@ export class HollowNode {
 
   async #turn(): Promise<void> {
     if (Date.now() - this.#beatAt > BEAT_MS) await this.#beat().catch(() => undefined);
-    await this.#volumes().catch(() => undefined);
-    const { items } = await this.#list<Pod>('pods');
+    const sweeps = Date.now() - this.#sweptAt > SWEEP_MS;
+    if (sweeps) {
+      this.#sweptAt = Date.now();
+      await this.#volumes().catch(() => undefined);
+    }
+    const fieldSelector = `spec.nodeName=${NAME}${sweeps ? '' : ',status.phase=Pending'}`;
+    const { items } = await this.#list<Pod>('pods', { fieldSelector });
     for (const pod of items) await this.#play(pod).catch(() => undefined);
   }
 
@@ -88,7 +96,6 @@ export class HollowNode {
 
   async #play({ metadata, spec, status }: Pod): Promise<void> {
     const path = `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`;
-    if (spec.nodeName !== NAME) return;
     if (metadata.deletionTimestamp) {
       // The Job of a pod counts it only once it has ended.
       if (metadata.finalizers?.length) await this.#patch(`${path}/status`, { status: { phase: 'Failed' } });
@@ -154,9 +161,11 @@ export class HollowNode {
     }
   }
 
-  #list<T>(plural: string): Promise<List<T>> {
+  /** From the API server's cache: what is late is looked at again in the next turn. */
+  #list<T>(plural: string, query: Record<string, string> = {}): Promise<List<T>> {
     const where = this.#namespace && `/namespaces/${this.#namespace}`;
-    return this.#rest.read<List<T>>({ method: 'GET', path: `/api/v1${where}/${plural}` });
+    const path = `/api/v1${where}/${plural}`;
+    return this.#rest.read<List<T>>({ method: 'GET', path, query: { ...query, resourceVersion: '0' } });
   }
 
   #patch(path: string, body: object): Promise<object> {
