@@ -101,29 +101,52 @@ type Told = Pick<Seen, 'api' | 'demand'>;
 /** Changes come in flocks, and the server takes a few requests a second: an answer holds for this long. */
 const HOLDS_MS = 800;
 
+/** An API whose pods are ready and that leaves a request unanswered is busy rather than gone: what it told last holds for so long. */
+const BUSY_MS = 30_000;
+
 export class Probes {
-  readonly #told = new Map<string, { at: number; told: Promise<Told> }>();
+  readonly #asked = new Map<string, { at: number; answer: Promise<Answer> }>();
+  readonly #told = new Map<string, { at: number; told: Told }>();
 
   /** Asks only when a pod is ready: nothing else would answer. */
   async look({ uid, name }: Server, seen: Seen, connection: Connection): Promise<Seen> {
     const api = childOf(seen, 'Deployment', `${name}-api`);
     if (!api || workloadOf(api).ready === 0) return seen;
-    const known = this.#told.get(uid);
+    const known = this.#asked.get(uid);
     const at = seen.now.getTime();
-    const told = known && at - known.at < HOLDS_MS ? known.told : ask(connection);
-    if (told !== known?.told) this.#told.set(uid, { at, told });
-    return { ...seen, ...(await told) };
+    const answer = known && at - known.at < HOLDS_MS ? known.answer : ask(connection);
+    if (answer !== known?.answer) this.#asked.set(uid, { at, answer });
+    const { silent, ...told } = await answer;
+    const last = this.#told.get(uid);
+    if (silent) return { ...seen, ...(last && at - last.at < BUSY_MS ? last.told : told) };
+    this.#told.set(uid, { at, told });
+    return { ...seen, ...told };
   }
 
   /** The server is gone. */
   forget(uid: string): void {
+    this.#asked.delete(uid);
     this.#told.delete(uid);
   }
 }
 
-async function ask(connection: Connection): Promise<Told> {
-  const [api, demand] = await Promise.all([seeApi(connection.ask), demandFrom(connection)]);
-  return { api, demand };
+interface Answer extends Told {
+  /** A request was left unanswered. */
+  silent: boolean;
+}
+
+async function ask(connection: Connection): Promise<Answer> {
+  let silent = false;
+  const noted: Ask = async (...words) => {
+    try {
+      return await connection.ask(...words);
+    } catch (error) {
+      silent = true;
+      throw error;
+    }
+  };
+  const [api, demand] = await Promise.all([seeApi(noted), demandFrom(connection)]);
+  return { api, demand, silent: silent || demand === undefined };
 }
 
 async function demandFrom(connection: Connection): Promise<PoolDemand | undefined> {

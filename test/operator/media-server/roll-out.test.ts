@@ -97,9 +97,17 @@ describe('claim of a MediaServer', () => {
     const made = await running();
     const { code } = texts(made, 'home-claim');
     made.answers.reachable = false;
+    const writes = made.kube.writes;
+    await made.pass();
+    expect(made.kube.writes, 'one unanswered request is no news').to.equal(writes);
+    expect(made.condition('Ready')).to.equal('True AllReady');
+    made.later(30_000);
     await made.pass();
     expect(texts(made, 'home-claim').code).to.equal(code);
     expect(made.condition('Ready')).to.equal('False ApiUnreachable');
+    made.answers.reachable = true;
+    await made.pass();
+    expect(made.condition('Ready')).to.equal('True AllReady');
   });
 
   it('is not made where a Secret names the owner', async () => {
