@@ -30,7 +30,7 @@ const MESSAGE_MAX = 1000;
 /** What the body of a refused request says. Of Secrets only the reason: the message may quote a value. */
 export function refusalOf(path: string, status: number, answer: { body: string; retryAfter?: string }): Refusal {
   const { reason = '', message = '' } = statusOf(answer.body);
-  const said = /\/secrets(\/|$|\?)/.test(path) ? '' : (message || answer.body.trim()).slice(0, MESSAGE_MAX);
+  const said = /\/secrets(\/|$|\?)/.test(path) ? '' : shortened(message || answer.body.trim());
   const text = [String(status), reason, said].filter(Boolean).join(' ');
   return new Refusal({ status, reason, message: text, retryAfterMs: retryAfterMs(answer.retryAfter) });
 }
@@ -49,4 +49,10 @@ function retryAfterMs(text: string | undefined): number | undefined {
   const seconds = Number(text);
   const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - Date.now();
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}
+
+/** Both ends: an API server that repeats the whole object says what is wrong with it last. */
+function shortened(text: string): string {
+  if (text.length <= MESSAGE_MAX) return text;
+  return `${text.slice(0, MESSAGE_MAX / 2)} … ${text.slice(-MESSAGE_MAX / 2)}`;
 }
