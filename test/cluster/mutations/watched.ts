@@ -86,9 +86,13 @@ export class Watched {
       .toSorted((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1));
     const nameOf = (child: KubeObject): string =>
       workers.includes(child) ? `worker ${workers.indexOf(child)}` : child.metadata.name;
-    const entries = children.map(
-      (child) => [`${child.kind} ${nameOf(child)}`, told(child as unknown as Held)] as const,
-    );
+    const entries = children.map((child) => {
+      const text = JSON.stringify(told(child as unknown as Held)); // a worker's name stands in labels of its pod too
+      return [
+        `${child.kind} ${nameOf(child)}`,
+        JSON.parse(text.replaceAll(child.metadata.name, nameOf(child))),
+      ] as const;
+    });
     const sorted = entries.toSorted(([one], [other]) => (one < other ? -1 : 1));
     const finalizers = owner.metadata.finalizers ?? [];
     return calm({ finalizers, status, conditions: byType, ...Object.fromEntries(sorted) });
