@@ -7,6 +7,7 @@ import { fullVersion } from '#areas/server/public.ts';
 import { openApi } from '#kernel/openapi.ts';
 import { kinds } from '#operator/schemas/kinds.ts';
 import { crd, type Kind } from '#operator/schemas/structural.ts';
+import { clientOperations } from './client/operations.ts';
 import { manifestFiles } from './manifests/files.ts';
 
 /** Path below the root of the tree to the text of the file. */
@@ -25,7 +26,9 @@ const description: Generator = async () => ({
   'api/openapi.json': `${JSON.stringify(openApi(areas, fullVersion), null, 1)}\n`,
 });
 
-export const generators: readonly Generator[] = [crds, description, manifestFiles];
+const client: Generator = async () => ({ 'api/client/operations.ts': clientOperations() });
+
+export const generators: readonly Generator[] = [crds, description, client, manifestFiles];
 
 async function main(check: boolean): Promise<number> {
   const files = Object.assign({}, ...(await Promise.all(generators.map((generate) => generate())))) as Record<

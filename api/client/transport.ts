@@ -1,0 +1,128 @@
+import type { Credential } from './credentials.ts';
+import { FoyerError, failureOf, type NotFoyer } from './failure.ts';
+import { type Operations, operations, type SignIn } from './operations.ts';
+
+/** How requests leave. */
+export interface ClientOptions {
+  /** Where the server is, such as https://media.example. */
+  server: string;
+  /** Absent asks only what is open to everyone. */
+  credential?: Credential;
+  /** `X-Client-Id`, 16 to 64 letters, digits, dots, dashes: the same for the life of an installation. */
+  clientId?: string;
+  /** `X-Client-Name`, as people see it among their devices. */
+  clientName?: string;
+  /** In place of the global fetch. */
+  fetch?: typeof fetch;
+}
+
+type Word = string | number | boolean;
+
+/** One request as an operation takes it. */
+export interface Asked {
+  params?: Readonly<Record<string, Word | undefined>> | undefined;
+  query?: Readonly<Record<string, Word | readonly string[] | null | undefined>> | undefined;
+  body?: unknown;
+  headers?: Record<string, string> | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+type Name = keyof Operations;
+
+/** Sends requests; renews the credential once where it is no longer taken. */
+export class Transport {
+  readonly #options: ClientOptions;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+  }
+
+  /** The answer of a success. Throws FoyerError, NotFoyer, or what fetch throws. */
+  async send(name: Name, asked: Asked): Promise<Response> {
+    const { credential } = this.#options;
+    const sent = credential?.headers() ?? {};
+    const response = await this.#once(name, asked, sent);
+    if (succeeded(response)) return response;
+    const failure = await failureOf(response);
+    if (!credential || !mayRenew(name, failure) || !(await this.#renewed(credential, sent))) throw failure;
+    const second = await this.#once(name, asked, credential.headers());
+    if (succeeded(second)) return second;
+    throw await failureOf(second);
+  }
+
+  /** False when the sign-in is over: then the first refusal is what the caller is told. */
+  async #renewed(credential: Credential, sent: Record<string, string>): Promise<boolean> {
+    try {
+      return (await credential.renew?.((token) => this.#refresh(token), sent)) ?? false;
+    } catch (error) {
+      if (error instanceof FoyerError && error.status === 401) return false;
+      throw error;
+    }
+  }
+
+  /** A lost answer is asked for again under the same key, which the server does not take for a second use of the token. */
+  async #refresh(refreshToken: string | undefined): Promise<SignIn> {
+    const headers = { 'idempotency-key': newKey() };
+    const body = refreshToken === undefined ? {} : { refreshToken };
+    const ask = (): Promise<Response> => this.#once('refreshSession', { body, headers }, {});
+    const response = await ask().catch(ask);
+    if (!response.ok) throw await failureOf(response);
+    return (await response.json()) as SignIn;
+  }
+
+  #once(name: Name, asked: Asked, credential: Record<string, string>): Promise<Response> {
+    const { server, clientId, clientName } = this.#options;
+    const { body, type } = bodyOf(asked.body);
+    const headers = {
+      ...(type && { 'content-type': type }),
+      ...(clientId && { 'x-client-id': clientId }),
+      ...(clientName && { 'x-client-name': clientName }),
+      ...credential,
+      ...asked.headers,
+    };
+    const send = this.#options.fetch ?? fetch;
+    return send(addressOf(server, name, asked), {
+      method: operations[name].method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+      ...(asked.signal && { signal: asked.signal }),
+      credentials: this.#options.credential?.cookies ? 'include' : 'omit',
+    });
+  }
+}
+
+/** 128 random bits; randomUUID is not to be had on a page that came over http. */
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+const TOKENS = ['UNAUTHENTICATED', 'AUTH_TOKEN_EXPIRED', 'AUTH_TOKEN_INVALID'];
+
+const succeeded = ({ ok, status }: Response): boolean => ok || status === 304;
+
+/** A 401 about the token, not about a password or code that was sent along. */
+function mayRenew(name: Name, failure: FoyerError | NotFoyer): boolean {
+  if ('open' in operations[name] || !(failure instanceof FoyerError)) return false;
+  return TOKENS.includes(failure.code) && !('triesLeft' in (failure.details as object));
+}
+
+function bodyOf(body: unknown): { body?: NonNullable<RequestInit['body']>; type?: string } {
+  if (body === undefined) return {};
+  if (body instanceof FormData) return { body };
+  if (body instanceof Blob) return { body, ...(body.type && { type: body.type }) };
+  if (body instanceof Uint8Array) return { body: body as Uint8Array<ArrayBuffer> };
+  return { body: JSON.stringify(body), type: 'application/json' };
+}
+
+/** The whole address of an operation; it holds no credential. */
+export function addressOf(server: string, name: Name, { params = {}, query = {} }: Asked): string {
+  const path = operations[name].path.replace(/\{(\w+)\}/g, (_, one: string) => {
+    const value = params[one];
+    if (value === undefined || value === '') throw new TypeError(`${name} needs params.${one}`);
+    return encodeURIComponent(String(value));
+  });
+  const words = new URLSearchParams();
+  for (const [key, value] of Object.entries(query))
+    if (value !== undefined && value !== null) words.set(key, String(value));
+  const text = words.toString();
+  return `${server.replace(/\/+$/, '')}/api/v1${path}${text && `?${text}`}`;
+}
