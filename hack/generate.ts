@@ -8,6 +8,7 @@ import { openApi } from '#kernel/openapi.ts';
 import { kinds } from '#operator/schemas/kinds.ts';
 import { crd, type Kind } from '#operator/schemas/structural.ts';
 import { clientOperations } from './client/operations.ts';
+import { mailFiles } from './mail/generate.ts';
 import { manifestFiles } from './manifests/files.ts';
 
 /** Path below the root of the tree to the text of the file. */
@@ -28,7 +29,7 @@ const description: Generator = async () => ({
 
 const client: Generator = async () => ({ 'api/client/operations.ts': clientOperations() });
 
-export const generators: readonly Generator[] = [crds, description, client, manifestFiles];
+export const generators: readonly Generator[] = [crds, description, client, manifestFiles, mailFiles];
 
 async function main(check: boolean): Promise<number> {
   const files = Object.assign({}, ...(await Promise.all(generators.map((generate) => generate())))) as Record<

@@ -18,7 +18,11 @@ export class DeliveryWorkers {
   constructor(api: Api) {
     this.#api = api;
     writeFileSync(this.#clockFile, '0');
-    atEnd(() => Promise.all([...this.#living].map((child) => this.kill(child))));
+    atEnd(() => this.endAll());
+  }
+
+  async endAll(): Promise<void> {
+    await Promise.all([...this.#living].map((child) => this.kill(child)));
   }
 
   async start(more: Record<string, string> = {}): Promise<ChildProcess> {

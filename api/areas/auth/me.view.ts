@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { getAccount } from '#areas/accounts/public.ts';
+import { pendingAddress } from '#areas/email/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { iso } from '#kernel/schemas.ts';
 import { mayWatch, resumesAt, type ViewingWindow } from '#kernel/viewing-hours.ts';
@@ -48,7 +49,7 @@ export async function readMe(call: Call): Promise<z.input<typeof Me>> {
       restrictions: { ...who.restrictions },
     },
     viewing: viewingOf(call, row),
-    email: row.email ? { address: row.email, verified: row.email_verified } : null,
+    email: emailOf(row, await pendingAddress(db, who.accountId)),
     mustChangePassword: row.must_change_password,
     mustAddTwoFactor: owesSecondFactor(call, { role: who.role, factors: row.factors }),
     confirmedUntil: iso(who.confirmedUntil ?? null),
@@ -56,6 +57,14 @@ export async function readMe(call: Call): Promise<z.input<typeof Me>> {
     timeZone: row.time_zone,
     discoverable: row.discoverable,
   };
+}
+
+/** Without an address of its own, the one that waits is shown in its place. */
+function emailOf(row: Row, pending: Awaited<ReturnType<typeof pendingAddress>>): z.input<typeof Me>['email'] {
+  const own = row.email === null ? undefined : { address: row.email, verified: row.email_verified };
+  if (!pending) return own ?? null;
+  if (!pending.asked) return { address: pending.address, verified: false };
+  return { ...(own ?? { address: pending.address, verified: false }), pending: pending.address };
 }
 
 function credentialOf({ who }: Call): z.input<typeof Me>['credential'] {

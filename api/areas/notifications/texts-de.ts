@@ -92,8 +92,8 @@ export const german: Language = {
     ],
     'ownership-offer': [
       'Übergabe angeboten',
-      '{name} möchte dir diesen Server übergeben.',
-      '{name} möchte dir diesen Server übergeben.',
+      '{name} bietet {to} diesen Server an.',
+      '{name} bietet {to} diesen Server an.',
     ],
     'import-linked': ['Import', 'Dein Verlauf aus {name} ist da.', 'Dein Verlauf von {count} Orten ist da.'],
     'export-ready': [

@@ -60,8 +60,8 @@ export const english: Language = {
     ],
     'ownership-offer': [
       'Ownership offered',
-      '{name} wants to hand you this server.',
-      '{name} wants to hand you this server.',
+      '{name} offers this server to {to}.',
+      '{name} offers this server to {to}.',
     ],
     'import-linked': ['Import', 'Your history from {name} is here.', 'Your history from {count} places is here.'],
     'export-ready': ['Your data', 'Your export is ready for seven days.', '{count} exports are ready for seven days.'],

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { createAccount } from '#areas/accounts/public.ts';
 import { createReset, hashPassword, refuseWeak } from '#areas/auth/public.ts';
+import { mailReady, writeMail } from '#areas/email/public.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
@@ -35,7 +36,30 @@ export async function makeUser(call: Call, draft: UserDraft): Promise<z.input<ty
   const detail = await toUserDetail(call, await getUserRow(db, account.id));
   // A child signs in by quick connect or by a parent, and needs no password.
   if (password !== undefined || (role === 'child' && !draft.sendInvite)) return detail;
-  return { ...detail, resetUrl: (await resetLink(call, account.id, RESET_HOURS)).url };
+  return { ...detail, resetUrl: await firstLink(call, draft, account.id) };
+}
+
+async function firstLink(call: Call, draft: UserDraft, accountId: string): Promise<string> {
+  const link = await resetLink(call, accountId, RESET_HOURS);
+  if (draft.sendInvite) await mailLink(call, draft, { accountId, path: link.path, expiresAt: link.expiresAt });
+  return link.url;
+}
+
+interface MailedLink {
+  accountId: string;
+  path: string;
+  expiresAt: string;
+}
+
+/** Where mail is set up; else the one who made the account hands the link over. */
+async function mailLink({ db, deps, who }: Call, draft: UserDraft, link: MailedLink): Promise<void> {
+  if (!mailReady(deps) || draft.email === undefined) return;
+  const { display_name: inviter } = await db('accounts').where({ id: who.accountId }).first<{ display_name: string }>();
+  await writeMail(db, deps, {
+    ...{ kind: 'password-set', text: 'password-set', to: draft.email, language: draft.language },
+    ...link,
+    values: { inviter, name: draft.username, until: link.expiresAt },
+  });
 }
 
 /** A link with which the person sets a password; the token is in the fragment, which no log has. */
@@ -43,9 +67,10 @@ export async function resetLink(
   call: Call,
   accountId: string,
   hours: number,
-): Promise<{ url: string; expiresAt: string }> {
+): Promise<{ url: string; path: string; expiresAt: string }> {
   const { token, expiresAt } = await createReset(call.db, accountId, hours);
-  return { url: `${ownAddress(call)}/reset#token=${token}`, expiresAt };
+  const path = `/reset#token=${token}`;
+  return { url: ownAddress(call) + path, path, expiresAt };
 }
 
 /** Guests go by themselves when the server says so. */

@@ -1,4 +1,5 @@
 import { countAttempt, newcomerOptions, SignIn } from '#areas/auth/public.ts';
+import { mailReady, writeMail } from '#areas/email/public.ts';
 import { audit } from '#kernel/audit.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { conflict, invalid, notFound } from '#kernel/errors.ts';
@@ -22,6 +23,7 @@ import {
   findInvite,
   type InviteRow,
   insertInvite,
+  markMailed,
   selectInvites,
   toInvite,
 } from './invites.store.ts';
@@ -80,8 +82,10 @@ export const createInvite = defineEndpoint({
       expiresAt: expiryOf(call, body.expiresAt),
     });
     await audit(call, 'invite.created', { inviteId: id, role, email, libraries, template });
+    const path = `/invite#code=${code}`;
+    if (email !== undefined) await mailInvite(call, id, path);
     call.reply.header('Cache-Control', 'no-store');
-    return { ...toInvite(await getInvite(call, id)), url: `${ownAddress(call)}/invite#code=${code}` };
+    return { ...toInvite(await getInvite(call, id)), url: ownAddress(call) + path };
   },
 });
 
@@ -146,6 +150,18 @@ export const acceptInvite = defineEndpoint({
     return accept(call, body);
   },
 });
+
+/** Where mail is set up; it waits for `server.publicUrl` as long as the invite is open. */
+async function mailInvite(call: Call, id: string, path: string): Promise<void> {
+  const { db, deps } = call;
+  const { email, inviter_name: inviter, message, expires_at: expiresAt } = await getInvite(call, id);
+  if (email === null || !mailReady(deps)) return;
+  await markMailed(db, id);
+  await writeMail(db, deps, {
+    ...{ kind: 'invitation', text: 'invitation', to: email, path, expiresAt },
+    values: { inviter, message: message ?? '', until: iso(expiresAt) },
+  });
+}
 
 async function getInvite({ db }: Call, id: string): Promise<InviteRow> {
   const row = await findInvite(db, id);

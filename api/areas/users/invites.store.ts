@@ -103,6 +103,11 @@ export async function insertInvite(db: Db, invite: NewInvite): Promise<{ id: str
   return { id, code };
 }
 
+/** Its link went to its address: who opens it has the address. */
+export async function markMailed(db: Db, id: string): Promise<void> {
+  await db('invites').where({ id }).update({ mailed: true });
+}
+
 export async function takeUse(db: Db, inviteId: string, accountId: string): Promise<void> {
   await db('invites').where({ id: inviteId }).increment('uses', 1);
   await db('invite_uses').insert({ invite_id: inviteId, account_id: accountId });

@@ -1,5 +1,7 @@
+import { requireMail, writeMail } from '#areas/email/public.ts';
+import { notify } from '#areas/notifications/public.ts';
 import { audit } from '#kernel/audit.ts';
-import { defineEndpoint, json } from '#kernel/endpoint.ts';
+import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { conflict } from '#kernel/errors.ts';
 import { requireConfirmed } from '#kernel/person.ts';
 import { IdParams } from '#kernel/schemas.ts';
@@ -26,21 +28,63 @@ export const resetUserSignIn = defineEndpoint({
     const row = await lockUserRow(db, params.id);
     requireRank(who, row.role);
     requireConfirmed(who, now);
-    if (body.sendMail) refuseMail(row);
+    if (body.sendMail) requireMailTo(call, row);
     await removeMethods(db, row.id, body);
     const endedSessions = body.endSessions ? await db('sessions').where({ account_id: row.id }).delete() : 0;
     const revokedKeys = body.revokeKeys ? await revokeKeys(db, row.id) : 0;
-    const link = body.link ? await resetLink(call, row.id, body.hours) : {};
+    const link = body.link ? await resetLink(call, row.id, body.hours) : undefined;
+    const mailed = body.sendMail && link !== undefined && (await mailLink(call, row, link));
+    await tellPerson(call, row, { body, endedSessions, revokedKeys });
     await audit(call, 'user.sign-in-reset', { userId: row.id, ...body, endedSessions, revokedKeys });
     call.reply.header('Cache-Control', 'no-store');
-    return { ...link, endedSessions, revokedKeys, mailed: false };
+    const shown = link && { url: link.url, expiresAt: link.expiresAt };
+    return { ...shown, endedSessions, revokedKeys, mailed };
   },
 });
 
-/** Area Email is not there to send it. */
-function refuseMail({ email }: UserRow): void {
+/** 409 `no-email`, `mail-not-configured` or `no-public-url`. */
+function requireMailTo({ deps }: Call, { email }: UserRow): void {
   if (email === null) throw conflict('no-email', 'The account has no address');
-  throw conflict('mail-not-configured', 'Mail is not set up');
+  requireMail(deps);
+}
+
+async function mailLink(
+  { db, deps }: Call,
+  { id: accountId, email, username: name, language }: UserRow,
+  { path, expiresAt }: { path: string; expiresAt: string },
+): Promise<boolean> {
+  if (email === null) return false;
+  await writeMail(db, deps, {
+    ...{ kind: 'password-reset', text: 'password-reset', to: email, accountId, language, path, expiresAt },
+    values: { name, until: expiresAt },
+  });
+  return true;
+}
+
+interface Done {
+  body: SignInReset;
+  endedSessions: number;
+  revokedKeys: number;
+}
+
+/** What was removed and by whom. */
+async function tellPerson({ db, who }: Call, row: UserRow, { body, endedSessions, revokedKeys }: Done): Promise<void> {
+  const parts = [
+    ...(body.removeTwoFactor ? ['two-factor'] : []),
+    ...(body.removePasskeys ? ['passkeys'] : []),
+    ...(revokedKeys > 0 ? ['API keys'] : []),
+    ...(endedSessions > 0 ? ['sessions'] : []),
+    ...(body.link ? ['password'] : []),
+  ];
+  if (parts.length === 0) return;
+  const { display_name: by } = await db('accounts').where({ id: who.accountId }).first<{ display_name: string }>();
+  await notify(db, {
+    kind: 'methods-changed',
+    to: { accountIds: [row.id] },
+    actorId: who.accountId,
+    data: { name: `${parts.join(', ')} (${by})` },
+    url: '/settings/sign-in',
+  });
 }
 
 async function removeMethods(db: Db, accountId: string, wish: SignInReset): Promise<void> {

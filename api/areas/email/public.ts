@@ -1,0 +1,13 @@
+export { mailbox, oneLine } from './address.ts';
+export { CIDS, mailLogos } from './brand.ts';
+export { askAddress, forgetPending, pendingAddress } from './confirm.ts';
+export { bodyContent, contentOf, type Sources } from './content.ts';
+export type { TestEmailAnswer } from './email.schemas.ts';
+export { isEndable } from './kinds.ts';
+export { recordNotices } from './notices.ts';
+export { type Content, type Rendered, render } from './render.ts';
+export { type Smtp, smtpOf } from './smtp.ts';
+export { openOrder, type TestOrder } from './test-mail.ts';
+export { filled, mailLanguage } from './texts.ts';
+export { unsubscribeToken } from './unsubscribe.ts';
+export { type Mail, mailReady, queueMail, requireMail, type Writing, writeMail } from './write.ts';

@@ -1,0 +1,71 @@
+import { timingSafeEqual } from 'node:crypto';
+import { switchMailOff } from '#areas/notifications/public.ts';
+import { notFound } from '#kernel/errors.ts';
+import type { Db } from '#platform/db.ts';
+import { type Keys, sign } from '#platform/keys.ts';
+import { addressHash, masked } from './address.ts';
+import { type Endable, emailKindOf, endable } from './kinds.ts';
+
+const YEAR_MS = 365 * 86_400_000;
+const SIGNATURE = 16; // bytes
+const signed = (keys: Keys, text: string): Buffer => sign(keys, `unsubscribe|${text}`);
+
+interface Claim {
+  accountId: string;
+  address: string;
+  kind: Endable;
+}
+
+/** For account, address and kind; it opens nothing but `endMails`. */
+export function unsubscribeToken(keys: Keys, { accountId, address, kind }: Claim, now: Date): string {
+  const text = [accountId, addressHash(address).slice(0, 32), kind, now.getTime()].join(' ');
+  return Buffer.concat([signed(keys, text), Buffer.from(text)]).toString('base64url');
+}
+
+interface Opened {
+  accountId: string;
+  hash: string;
+  kind: Endable;
+}
+
+function opened(keys: Keys, token: string, now: Date): Opened | undefined {
+  const bytes = Buffer.from(token, 'base64url');
+  const text = bytes.subarray(SIGNATURE).toString('utf8');
+  if (bytes.length <= SIGNATURE || !timingSafeEqual(bytes.subarray(0, SIGNATURE), signed(keys, text))) return undefined;
+  const [accountId = '', hash = '', name = '', at = ''] = text.split(' ');
+  const kind = endable.find((one) => one === name);
+  return kind && now.getTime() - Number(at) <= YEAR_MS ? { accountId, hash, kind } : undefined;
+}
+
+interface Ending {
+  keys: Keys;
+  now: Date;
+  token: string;
+  kind?: Endable | 'all' | undefined;
+}
+
+/** Throws 404 for a token that is none, is over a year old, or is of an address that the account has no more. */
+export async function endMails(
+  db: Db,
+  { keys, now, token, kind }: Ending,
+): Promise<{ kinds: Endable[]; address: string }> {
+  const claim = opened(keys, token, now);
+  const account = claim && (await findAccount(db, claim.accountId));
+  if (!claim || !account || addressHash(account.email).slice(0, 32) !== claim.hash) throw notFound();
+  const wanted = kind ?? claim.kind;
+  const kinds = wanted === 'all' ? [...endable] : [wanted];
+  await switchMailOff(db, account.profile_id, (one, email) => {
+    if (email === 'digest') return kinds.includes('digest');
+    return (kinds as string[]).includes(emailKindOf(one));
+  });
+  return { kinds, address: masked(account.email) };
+}
+
+async function findAccount(db: Db, id: string): Promise<{ email: string; profile_id: string } | undefined> {
+  return db('accounts as a')
+    .join('profiles as p', (on) => on.on('p.account_id', 'a.id').andOn('p.main', db.raw('true')))
+    .where({ 'a.id': id })
+    .whereNull('a.deleted_at')
+    .whereNotNull('a.email')
+    .first<{ email: string; profile_id: string } | undefined>('a.email', 'p.id as profile_id');
+}

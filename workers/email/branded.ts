@@ -1,0 +1,26 @@
+import type { Deps } from '#kernel/endpoint.ts';
+import type { Keys } from '#platform/keys.ts';
+import type { Work, WorkerDeps } from '../work.ts';
+
+const never = new AbortController().signal;
+let made: { settings: WorkerDeps['settings']; deps: Deps } | undefined;
+
+/** What Branding reads from, once a process: a worker that runs a job has its stores. */
+export function brandedDeps({ config, db, redis, objects, settings, log }: Work, keys: Keys): Deps {
+  if (made?.settings === settings) return made.deps;
+  const nothing = (): void => undefined;
+  const deps: Deps = {
+    ...{ config, db, redis, objects, settings, log, keys, draining: never },
+    vitals: {
+      state: () => 'ok',
+      databaseSeen: () => true,
+      schemaCurrent: () => true,
+      setupComplete: () => true,
+      look: async () => undefined,
+      stop: nothing,
+    },
+    keyUses: { note: nothing, flush: async () => undefined, stop: nothing },
+  };
+  made = { settings, deps };
+  return deps;
+}
