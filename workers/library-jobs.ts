@@ -35,7 +35,14 @@ export async function purgeTrash(payload: JobPayload<'library.purge'>, work: Wor
     purged += await purgeBefore(work, { libraryId: library.id, before });
   }
   await db('item_tombstones').where('expires_at', '<', new Date()).delete();
+  await forgetLabels(db);
   return { purged };
+}
+
+/** Labels of what cannot come back. */
+async function forgetLabels(db: Db): Promise<void> {
+  await db.raw(`delete from item_labels l where not exists (select from items i where i.id = l.item_id)
+    and not exists (select from item_tombstones t where t.item_id = l.item_id)`);
 }
 
 interface Purge {

@@ -1,16 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stopTranscodeSessions } from '#areas/streaming/public.ts';
 import { type StopReason, stopSession } from '#areas/viewing/public.ts';
+import { hiddenByLabelsSql } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import type { Log } from '#platform/log.ts';
 
 const EVERY_MS = 15_000;
 
-/** Sessions whose time is up, by what nobody reported and no bytes were fetched, or whose account may not go on. */
+const hidden = hiddenByLabelsSql('i', 'p');
+
+/** Sessions whose time is up, by what nobody reported and no bytes were fetched, or whose account may not go on, or not with this item. */
 const DUE = `
-  select s.id, case when a.disabled then 'limit' else 'timeout' end as reason
-  from playback_sessions s join accounts a on a.id = s.account_id
-  where s.state <> 'stopped' and (a.disabled
+  select s.id, case when a.disabled or ${hidden} then 'limit' else 'timeout' end as reason
+  from playback_sessions s join accounts a on a.id = s.account_id join profiles p on p.id = s.profile_id
+    join items i on i.id = s.item_id
+  where s.state <> 'stopped' and (a.disabled or ${hidden}
     or greatest(s.last_report_at, s.last_bytes_at) <
        now() - case when s.state = 'paused' then interval '30 minutes' else interval '60 seconds' end)`;
 

@@ -28,6 +28,9 @@ export interface AccountRow {
     viewingHours?: ViewingWindow[];
   } | null;
   profile_zone: string | null;
+  hidden_labels: number[];
+  /** Null is no such rule, none is nothing at all. */
+  only_labels: number[] | null;
   now_s: number;
   has_password: boolean;
   /** Kinds of its sign-in methods beside the password. */
@@ -39,7 +42,8 @@ export const ACCOUNT_JSON = `'account_id', a.id, 'role', a.role, 'own_permission
   'age_limit', a.age_limit, 'hide_unrated', a.hide_unrated, 'viewing_hours', a.viewing_hours, 'time_zone', a.time_zone,
   'language', a.language, 'limits', a.limits, 'restrictions', a.restrictions, 'must_change_password', a.must_change_password,
   'gone', a.disabled or coalesce(a.expires_at < now(), false), 'profile_id', p.id, 'main', p.main,
-  'profile_limits', p.limits, 'profile_zone', p.time_zone, 'now_s', extract(epoch from now())::float8,
+  'profile_limits', p.limits, 'profile_zone', p.time_zone,
+  'hidden_labels', p.hidden_labels, 'only_labels', p.only_labels, 'now_s', extract(epoch from now())::float8,
   'has_password', a.password_hash is not null, 'factors', a.factors`;
 
 const byAccount = gathered<AccountRow>({
@@ -87,5 +91,11 @@ function sight(row: AccountRow): Sight {
     hideUnrated: row.hide_unrated || (row.profile_limits?.hideUnrated ?? false),
     ...(ages.length > 0 ? { ageLimit: Math.min(...ages) } : {}),
     ...(libraries ? { profileLibraries: libraries } : {}),
+    ...labelsOf(row),
   };
+}
+
+function labelsOf({ hidden_labels: hidden, only_labels: only }: AccountRow): Pick<Sight, 'labels'> {
+  if (hidden.length === 0 && only === null) return {};
+  return { labels: { hidden, ...(only && { only }) } };
 }

@@ -44,6 +44,16 @@ export interface Sight {
   /** Years; an item rated above is hidden. */
   ageLimit?: number;
   hideUnrated: boolean;
+  /** What label rules come to; absent while none is about this profile. */
+  labels?: LabelSight;
+}
+
+/** Numbers of labels (area Labels). */
+export interface LabelSight {
+  /** What carries one of these is hidden. */
+  hidden: readonly number[];
+  /** Nothing else is seen than what carries one of these. */
+  only?: readonly number[];
 }
 
 /** Limits of an account (area Users). */

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Principal, Sight } from './principal.ts';
+import { may, type Principal, type Sight } from './principal.ts';
 
 /**
  * What an account sees, as conditions of the query itself: library access ∧ age ∧ labels ∧ not trashed. Viewing hours
@@ -29,30 +29,82 @@ function narrowToAccess(library: Knex.QueryBuilder, sees: Sight): void {
   });
 }
 
-/** For a query over `items as <alias>`: not trashed, in a visible library, and neither it nor a parent above the age limit. */
+/** For a query over `items as <alias>`: not trashed, in a visible library, neither it nor a parent above the age limit, hidden by no label. */
 export function onlyVisibleItems(query: Knex.QueryBuilder, who: Principal, alias = 'items'): void {
+  const { sees } = who;
   query.whereNull(`${alias}.trashed_at`);
   onlyVisibleLibraries(query, who, `${alias}.library_id`);
-  onlyOfAge(query, who.sees, alias);
+  onlyOfAge(query, sees, alias);
+  onlyByLabels(query, sees, alias);
+  if (limitsItems(sees)) onlyFilled(query, sees, alias);
+}
+
+/** Whether the account sees less of a library than others do: then counts of the whole library would tell of the rest. */
+export function limitsItems({
+  ageLimit,
+  hideUnrated,
+  labels,
+}: Pick<Sight, 'ageLimit' | 'hideUnrated' | 'labels'>): boolean {
+  return ageLimit !== undefined || hideUnrated || labels !== undefined;
 }
 
 const CONTAINERS = `('show', 'season', 'artist', 'album', 'author', 'comic-series', 'course', 'section', 'photo-album')`;
 
+/** The greatest age that is shown, and what a missing rating counts as. */
+const agesOf = ({ ageLimit, hideUnrated }: Sight): { limit: number; unrated: number } => ({
+  limit: ageLimit ?? 1000,
+  unrated: hideUnrated ? 1001 : 0,
+});
+
 function onlyOfAge(query: Knex.QueryBuilder, sees: Sight, alias: string): void {
   if (sees.ageLimit === undefined && !sees.hideUnrated) return;
-  const limit = sees.ageLimit ?? 1000;
-  const unrated = sees.hideUnrated ? 1001 : 0;
+  const { limit, unrated } = agesOf(sees);
   // A parent's rating holds for children that have none of their own, and a hidden parent hides its children.
   query.whereRaw(
     `coalesce((select max(above.age_years) from items above
        where above.id in (${alias}.id, ${alias}.parent_id, ${alias}.grandparent_id, ${alias}.extra_of)), ?) <= ?`,
     [unrated, limit],
   );
-  // A container that holds nothing the account may see would tell that there is something.
-  query.whereRaw(
-    `(${alias}.type not in ${CONTAINERS} or exists (select 1 from items held
-       where (held.parent_id = ${alias}.id or held.grandparent_id = ${alias}.id) and held.type not in ${CONTAINERS}
-         and held.trashed_at is null and coalesce(held.age_years, ${alias}.age_years, ?) <= ?))`,
-    [unrated, limit],
-  );
+}
+
+/** The list that an item carries is closed, so parents need not be asked. A hiding label beats one that shows. */
+function onlyByLabels(query: Knex.QueryBuilder, { labels }: Sight, alias: string): void {
+  if (!labels) return;
+  if (labels.hidden.length > 0) query.whereRaw(`not ${alias}.labels && ?::int[]`, [[...labels.hidden]]);
+  if (labels.only) query.whereRaw(`${alias}.labels && ?::int[]`, [[...labels.only]]);
+}
+
+/** For a query over items in the trash, which nothing else hides from those who manage a library. */
+export function onlyUnhidden(query: Knex.QueryBuilder, who: Principal, alias: string): void {
+  onlyByLabels(query, who.sees, alias);
+}
+
+/** A container that holds nothing the account may see would tell that there is something. */
+function onlyFilled(query: Knex.QueryBuilder, sees: Sight, alias: string): void {
+  const { limit, unrated } = agesOf(sees);
+  query.where((any) => {
+    any.whereRaw(`${alias}.type not in ${CONTAINERS}`).orWhereExists((held) => {
+      held.select(held.client.raw('1')).from('items as held');
+      held.whereRaw(
+        `(held.parent_id = ${alias}.id or held.grandparent_id = ${alias}.id) and held.type not in ${CONTAINERS} and held.trashed_at is null
+         and coalesce(held.age_years, ${alias}.age_years, ?) <= ?`,
+        [unrated, limit],
+      );
+      onlyByLabels(held, sees, 'held');
+    });
+  });
+}
+
+/** SQL: label rules of `profiles as <profile>` hide `items as <item>`; for many pairs at once, where no principal is at hand. */
+export const hiddenByLabelsSql = (item: string, profile: string): string =>
+  `(${item}.labels && ${profile}.hidden_labels or (${profile}.only_labels is not null and not ${item}.labels && ${profile}.only_labels))`;
+
+/** For a query over `labels`: those whose name gives nothing away. What restricts is known to those who set it or edit items. */
+export function onlyKnownLabels(query: Knex.QueryBuilder, who: Principal, alias = 'labels'): void {
+  const hidden = who.sees.labels?.hidden ?? [];
+  if (hidden.length > 0) query.whereRaw(`${alias}.number <> all(?::int[])`, [[...hidden]]);
+  if (may(who, 'user:manage') || may(who, 'item:edit')) return;
+  query.where(`${alias}.restricted`, false).whereNotExists((named) => {
+    named.from('label_principals as r').whereRaw(`r.label = ${alias}.number and r.part <> 'allow'`);
+  });
 }

@@ -128,7 +128,10 @@ export interface EventFacts {
   itemId?: string;
   ageYears?: number;
   unrated?: boolean;
-  labelIds?: string[];
+  /** Numbers of the item's labels, inherited ones too. */
+  labels?: number[];
+  /** What decided who saw the item until this change. */
+  before?: { labels: number[] };
   userIds?: string[];
   profileId?: string;
   roomId?: string;

@@ -1,5 +1,5 @@
-import type { Audience } from '#platform/events.ts';
-import { events } from '#platform/events.ts';
+import { limitsItems } from '#kernel/visibility.ts';
+import { type Audience, type EventFacts, events } from '#platform/events.ts';
 import { isPublicKey } from '#platform/settings.ts';
 import type { Published } from './feed.ts';
 import type { Reader, VisibilityClass } from './reader.ts';
@@ -18,17 +18,37 @@ const seesLibrary = (to: VisibilityClass, id: unknown): boolean =>
   to.may.has('library:view') && to.libraries.has(String(id));
 
 /** Counts would tell a limited reader of what is hidden. */
-const limited = ({ ageLimit, hideUnrated }: VisibilityClass): boolean => ageLimit !== undefined || hideUnrated;
+const limited = (to: VisibilityClass): boolean => limitsItems(to.sees);
 
 const library: Judge = ({ payload }, to) => {
   if (!seesLibrary(to, payload.libraryId)) return undefined;
   return limited(to) ? only(payload, SCAN_IDS) : payload;
 };
 
+/** By age and by the item's labels. */
+function seesByFacts({ ageYears, labels = [] }: EventFacts, { sees }: VisibilityClass): boolean {
+  if (ageYears === undefined ? sees.hideUnrated : ageYears > (sees.ageLimit ?? ageYears)) return false;
+  const carries = (numbers: readonly number[]): boolean => numbers.some((number) => labels.includes(number));
+  if (!sees.labels) return true;
+  return !carries(sees.labels.hidden) && (!sees.labels.only || carries(sees.labels.only));
+}
+
+/** What a change is to the class: an item that it saw and no longer sees is gone, one that it sees only now is new. */
+export function asSeenBy<E extends Pick<Published, 'event' | 'facts'>>(event: E, to: VisibilityClass): E {
+  const { before, ...facts } = event.facts;
+  if (!before) return event;
+  const now = seesByFacts(facts, to);
+  const then = seesByFacts({ ...facts, ...before }, to);
+  if (now === then) return event;
+  // told by the facts by which the class saw it
+  return now
+    ? { ...event, event: 'item.added', facts }
+    : { ...event, event: 'item.deleted', facts: { ...facts, ...before } };
+}
+
 const item: Judge = ({ payload, facts }, to) => {
   if (!seesLibrary(to, payload.libraryId)) return undefined;
-  const { ageYears } = facts;
-  if (ageYears === undefined ? to.hideUnrated : ageYears > (to.ageLimit ?? ageYears)) return undefined;
+  if (!seesByFacts(facts, to)) return undefined;
   return to.may.has('library:manage') ? payload : only(payload, ITEM_IDS);
 };
 

@@ -1,7 +1,7 @@
 import { principalOf } from '#kernel/account-row.ts';
 import type { Db } from '#platform/db.ts';
 import type { Emitted } from '#platform/outbox.ts';
-import { forClass, forPerson } from './audience.ts';
+import { asSeenBy, forClass, forPerson } from './audience.ts';
 import { type Reader, readerFor } from './reader.ts';
 
 /** What an account reads as, with its main profile; undefined when there is no such account. */
@@ -9,6 +9,9 @@ export async function readerOf(db: Db, accountId: string): Promise<Reader | unde
   const who = await principalOf(db, accountId);
   return who && readerFor(db, who);
 }
+
+/** The event as it is to this reader: `item.updated` may be an item that went or came. */
+export const eventFor = (event: Emitted, reader: Reader): Emitted => asSeenBy(event, reader.class);
 
 /** The payload as this reader gets it by SPEC 6 rules 3-6; undefined when the event is not for it. */
 export function payloadFor(event: Emitted, reader: Reader): Record<string, unknown> | undefined {

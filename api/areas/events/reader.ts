@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { permissions } from '#kernel/permissions.ts';
-import { may, type Principal } from '#kernel/principal.ts';
+import { may, type Principal, type Sight } from '#kernel/principal.ts';
 import { onlyVisibleLibraries } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 
@@ -8,8 +8,8 @@ import type { Db } from '#platform/db.ts';
 export interface VisibilityClass {
   key: string;
   libraries: ReadonlySet<string>;
-  ageLimit: number | undefined;
-  hideUnrated: boolean;
+  /** Of one of them: age and labels are the same for all. */
+  sees: Pick<Sight, 'ageLimit' | 'hideUnrated' | 'labels'>;
   may: Principal['permissions'];
   roomChat: boolean;
 }
@@ -31,10 +31,10 @@ export async function readerFor(db: Db, who: Principal): Promise<Reader> {
 }
 
 function classOf(who: Principal, libraries: readonly string[]): VisibilityClass {
-  const { ageLimit, hideUnrated } = who.sees;
+  const { ageLimit, hideUnrated, labels } = who.sees;
   const roomChat = who.restrictions.roomChat !== 'deny';
   const held = permissions.filter((permission) => may(who, permission));
-  const rights = JSON.stringify([libraries, ageLimit, hideUnrated, held, roomChat]);
+  const rights = JSON.stringify([libraries, ageLimit, hideUnrated, labels, held, roomChat]);
   const key = createHash('sha256').update(rights).digest('base64url');
-  return { key, libraries: new Set(libraries), ageLimit, hideUnrated, may: who.permissions, roomChat };
+  return { key, libraries: new Set(libraries), sees: who.sees, may: who.permissions, roomChat };
 }

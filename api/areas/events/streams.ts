@@ -6,7 +6,7 @@ import type { Principal } from '#kernel/principal.ts';
 import { mayWatch } from '#kernel/viewing-hours.ts';
 import { onlyVisibleItems } from '#kernel/visibility.ts';
 import { listen } from '#platform/listen.ts';
-import { forClass, forPerson } from './audience.ts';
+import { asSeenBy, forClass, forPerson } from './audience.ts';
 import { keepAlive, message, reset } from './blocks.ts';
 import type { Published } from './feed.ts';
 import { EventFeed } from './feed.ts';
@@ -86,7 +86,7 @@ export class EventStreams {
 
   /** What was missed, by the rights of now; then live ones go on where it ended. */
   async replay(stream: EventStream, after: number): Promise<void> {
-    const missed = this.feed.after(after).filter(({ event }) => stream.wants(event));
+    const missed = this.feed.after(after);
     const gone = await this.#hidden(stream.reader, missed);
     for (const event of missed) if (!gone.has(event.number)) this.#sendOne(stream, event);
     const last = missed.at(-1)?.number ?? after;
@@ -96,8 +96,9 @@ export class EventStreams {
   }
 
   /** Events about items that are there and that the reader no longer sees. */
-  async #hidden({ who }: Reader, events: readonly Published[]): Promise<Set<number>> {
-    const about = events.filter(({ event }) => event === 'item.added' || event === 'item.updated');
+  async #hidden({ who, class: to }: Reader, events: readonly Published[]): Promise<Set<number>> {
+    const names = events.map((event) => ({ ...event, event: asSeenBy(event, to).event }));
+    const about = names.filter(({ event }) => event === 'item.added' || event === 'item.updated');
     if (about.length === 0) return new Set();
     const ids = [...new Set(about.map(({ payload }) => String(payload.itemId)))];
     const found = (await this.#deps
@@ -111,24 +112,25 @@ export class EventStreams {
 
   #send(events: readonly Published[]): void {
     for (const event of events) {
-      const lines = new Map<string, string | undefined>();
-      const lineFor = (to: VisibilityClass): string | undefined => {
-        if (!lines.has(to.key)) lines.set(to.key, line(event, forClass(event, to)));
-        return lines.get(to.key);
+      const told = new Map<string, Told>();
+      const toldTo = (to: VisibilityClass): Told => {
+        const known = told.get(to.key) ?? toldOf(event, to);
+        told.set(to.key, known);
+        return known;
       };
       for (const stream of this.#streams) {
-        if (!stream.wants(event.event)) continue;
         if (stream.held) stream.held.push(event);
-        else this.#write(stream, event, lineFor(stream.reader.class));
+        else this.#write(stream, toldTo(stream.reader.class));
       }
     }
   }
 
   #sendOne(stream: EventStream, event: Published): void {
-    this.#write(stream, event, line(event, forClass(event, stream.reader.class)));
+    this.#write(stream, toldOf(event, stream.reader.class));
   }
 
-  #write(stream: EventStream, event: Published, shared: string | undefined): void {
+  #write(stream: EventStream, { event, shared }: Told): void {
+    if (!stream.wants(event.event)) return;
     const block = shared ?? line(event, forPerson(event, stream.reader));
     if (block) stream.write(block);
   }
@@ -181,6 +183,17 @@ export class EventStreams {
 }
 
 const deviceOf = ({ who: { deviceId } }: Reader) => (deviceId === undefined ? {} : { deviceId });
+
+/** An event as a class sees it, and the block that all of it get. */
+interface Told {
+  event: Published;
+  shared: string | undefined;
+}
+
+function toldOf(published: Published, to: VisibilityClass): Told {
+  const event = asSeenBy(published, to);
+  return { event, shared: line(event, forClass(event, to)) };
+}
 
 const line = (event: Published, payload: Record<string, unknown> | undefined): string | undefined =>
   payload && message(event, payload);

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { type Call, jsonText } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
 import { EXACT, type Page } from '#kernel/page.ts';
+import { limitsItems } from '#kernel/visibility.ts';
 import { checkIncludes, withIncludes } from './includes.ts';
 import type { ItemCard, ItemSummary, ListedItem } from './items.schemas.ts';
 import { heldTypesOf, topTypesOf } from './kinds.ts';
@@ -114,8 +115,7 @@ export function rollupTotal(
   libraries: readonly Pick<LibraryRow, 'item_counts'>[],
   types: readonly string[],
 ): { total: number; totalIsEstimate: true } | undefined {
-  const { ageLimit, hideUnrated } = who.sees;
-  if (ageLimit !== undefined || hideUnrated) return undefined;
+  if (limitsItems(who.sees)) return undefined;
   const total = libraries
     .flatMap(({ item_counts }) => types.map((type) => item_counts[type] ?? 0))
     .reduce((a, b) => a + b, 0);

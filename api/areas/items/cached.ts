@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Call } from '#kernel/endpoint.ts';
+import { may } from '#kernel/principal.ts';
 
 const SECONDS = 60;
 
@@ -14,7 +15,8 @@ export async function cached<T>(call: Call, about: readonly unknown[], make: () 
   return value;
 }
 
-/** Callers that see the same items of one library that they all may see. */
+/** Callers that see the same items of one library that they all may see, and know the same labels. */
 export function visibilityClass({ who }: Pick<Call, 'who'>): unknown[] {
-  return [who.sees.ageLimit ?? null, who.sees.hideUnrated];
+  const { ageLimit = null, hideUnrated, labels = null } = who.sees;
+  return [ageLimit, hideUnrated, labels, may(who, 'user:manage')];
 }

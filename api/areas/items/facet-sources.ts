@@ -1,4 +1,6 @@
 import type { Knex } from 'knex';
+import type { Principal } from '#kernel/principal.ts';
+import { onlyKnownLabels } from '#kernel/visibility.ts';
 import { detail } from './field-sql.ts';
 import { resolutionSql } from './kinds.ts';
 
@@ -8,7 +10,7 @@ export interface FacetSource {
   value: string;
   /** SQL of what people read; the value when absent. */
   label?: string;
-  join?: (query: Knex.QueryBuilder) => unknown;
+  join?: (query: Knex.QueryBuilder, who: Principal) => unknown;
   /** Numbers: highest first, with min and max. */
   measured?: true;
 }
@@ -35,7 +37,11 @@ export const countedBy: Readonly<Record<string, FacetSource>> = {
   place_city: { value: detail('place', 'city') },
   genre: tagged('genre'),
   tag: tagged('tag'),
-  label: tagged('label'),
+  label: {
+    value: 'l.name_folded',
+    label: 'l.name',
+    join: (query, who) => query.joinRaw('join labels l on l.number = any(i.labels)').modify(onlyKnownLabels, who, 'l'),
+  },
   studio: tagged('studio'),
   network: tagged('network'),
   country: tagged('country'),

@@ -53,7 +53,7 @@ export async function libraryFacets(call: Call, library: LibraryRow, wish: Facet
   if (personal) return count();
   return cached(
     call,
-    ['facets', library.id, visibilityClass(call), wish, call.who.permissions.has('item:edit')],
+    ['facets', library.id, library.labels_seq, visibilityClass(call), wish, call.who.permissions.has('item:edit')],
     count,
   );
 }
@@ -74,7 +74,7 @@ async function facetOf(call: Call, { listing, rules, wish, field }: Counting): P
   const share = await shareToCount(call, matching());
   const query = matching();
   if (share < 1) query.where('i.shuffle_3', '<', share);
-  source.join?.(query);
+  source.join?.(query, call.who);
   query
     .select(call.db.raw(`${source.value} as value, min(${source.label ?? source.value}) as label`))
     .select(call.db.raw('count(*)::int as count'))

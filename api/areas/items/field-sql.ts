@@ -11,6 +11,7 @@ import {
   type Where,
 } from '#kernel/filter-sql.ts';
 import type { Principal } from '#kernel/principal.ts';
+import { onlyKnownLabels } from '#kernel/visibility.ts';
 import { containersSql } from './kinds.ts';
 
 /** SQL of the filter fields over `items as i`, the caller's state `s` joined. */
@@ -55,6 +56,22 @@ export function tagged(kind: string): ItemWhere {
   };
   return related(rows, idOrName({ id: 't.tag_id', name: 't.name_folded' }));
 }
+
+/** Labels, own and inherited, by id or by name; those that the caller may not know match nothing. */
+export const labelled: ItemWhere = (query, condition, asking) => {
+  const { op, values } = condition;
+  const numbers = query.client.queryBuilder().from('labels as l').select('l.number') as Query;
+  onlyKnownLabels(numbers, asking.who, 'l');
+  if (op !== 'exists') {
+    const positive = op === 'ne' ? 'eq' : op === 'nin' ? 'in' : op;
+    numbers.where((all: Query) => named(all, { ...condition, op: positive }, asking));
+  }
+  const absent = op === 'ne' || op === 'nin' || (op === 'exists' && values[0] === 'false');
+  query.whereRaw(absent ? 'not i.labels && array(?)' : `i.labels <> '{}' and i.labels && array(?)`, [
+    numbers,
+  ] as unknown as string[]);
+};
+const named = idOrName<Asking>({ id: 'l.id', name: 'l.name_folded' });
 
 export const credited: ItemWhere = related(
   (query) => query.from('credits as c').join('people as who', 'who.id', 'c.person_id').whereRaw('c.item_id = i.id'),

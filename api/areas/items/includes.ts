@@ -5,7 +5,7 @@ import { commaList } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
 import { findFiles } from './files.store.ts';
 import type { ItemSummary, ListedItem } from './items.schemas.ts';
-import { findCredits, findExternalIds, findParents, findTags } from './relations.store.ts';
+import { findCredits, findExternalIds, findLabels, findParents, findTags } from './relations.store.ts';
 
 /** `include` of one operation: at most eight of its relations. */
 export const includeQuery = <const L extends readonly [string, ...string[]]>(relations: L) =>
@@ -38,18 +38,17 @@ const files =
     return (item) => ({ files: found.get(item.id) ?? [] });
   };
 
-const names =
-  (kind: 'genre' | 'label', member: 'genres' | 'labels'): Adder =>
-  async (db, _who, items) => {
-    const found = await findTags(db, idsOf(items), [kind]);
-    return (item) => ({ [member]: (found.get(item.id)?.[kind] ?? []).map((tag) => tag.name) });
-  };
-
 const adders: Record<string, Adder> = {
   files: files(false),
   streams: files(true),
-  genres: names('genre', 'genres'),
-  labels: names('label', 'labels'),
+  genres: async (db, _who, items) => {
+    const found = await findTags(db, idsOf(items), ['genre']);
+    return (item) => ({ genres: (found.get(item.id)?.genre ?? []).map((tag) => tag.name) });
+  },
+  labels: async (db, who, items) => {
+    const found = await findLabels(db, who, idsOf(items));
+    return (item) => ({ labels: found.get(item.id) ?? [] });
+  },
   people: async (db, _who, items) => {
     const found = await findCredits(db, idsOf(items));
     return (item) => ({ people: found.get(item.id) ?? { items: [], hasMore: false } });

@@ -4,7 +4,7 @@ import { iso } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
 import { detailLists, ExtraKind, type ItemDetail, type ItemSummary, moreDetails } from './items.schemas.ts';
 import { containersSql, isContainer } from './kinds.ts';
-import { findTags } from './relations.store.ts';
+import { findLabels, findTags } from './relations.store.ts';
 import {
   findItemSummaries,
   pickParsed,
@@ -139,13 +139,15 @@ export async function findItemDetails(
     )
     .select(...['added_by', 'revision', 'updated_at'].map(on))
     .select(db.raw(`coalesce(l.settings ->> 'shareLocation', 'true') <> 'false' as shares_place`));
-  const tags = await findTags(db, ids);
-  return new Map(rows.map((row) => [row.id, toDetail(row, { who, tags: tags.get(row.id) ?? {} })]));
+  const [tags, labels] = await Promise.all([findTags(db, ids), findLabels(db, who, ids)]);
+  return new Map(
+    rows.map((row) => [row.id, toDetail(row, { who, tags: tags.get(row.id) ?? {}, labels: labels.get(row.id) ?? [] })]),
+  );
 }
 
 type Tags = Partial<Record<string, { id?: string; name: string }[]>>;
 
-function toDetail(row: DetailRow, { who, tags }: { who: Principal; tags: Tags }): ItemDetail {
+function toDetail(row: DetailRow, { who, tags, labels }: { who: Principal; tags: Tags; labels: string[] }): ItemDetail {
   const names = (kind: string): string[] => (tags[kind] ?? []).map((tag) => tag.name);
   const edit = may(who, 'item:edit');
   const { place, ...more } = pickParsed(row.details, moreDetails);
@@ -165,7 +167,7 @@ function toDetail(row: DetailRow, { who, tags }: { who: Principal; tags: Tags })
     ...pickParsed(row.details, detailLists),
     genres: names('genre'),
     tags: names('tag'),
-    labels: names('label'),
+    labels,
     studios: [...(tags.studio ?? []), ...(tags.network ?? [])],
     countries: names('country'),
     externalIds: row.external_ids,

@@ -79,6 +79,7 @@ export async function libraryIndex(call: Call, library: LibraryRow, wish: IndexW
   const about = [
     'index',
     library.id,
+    library.labels_seq,
     letters.locale,
     wish.types,
     term.name,

@@ -21,6 +21,7 @@ export {
 } from './items.schemas.ts';
 export { getVisibleItem, nextUp, type VisibleItem } from './items.store.ts';
 export { containerTypes, heldTypesOf, isContainer, resolutionOf, topTypesOf } from './kinds.ts';
+export { itemsMatching } from './matching.ts';
 export { Chapter, Marker, MediaFile, MediaStream } from './media.schemas.ts';
 export { findItemSummaries, listSummaries } from './summaries.store.ts';
 export { ROOT_ORDER, type TitleOrder, titleOrder } from './title-order.ts';

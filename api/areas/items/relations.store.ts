@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Principal } from '#kernel/principal.ts';
 import { ImageRef } from '#kernel/schemas.ts';
+import { onlyKnownLabels } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import type { Credit, ItemSummary } from './items.schemas.ts';
 import { PersonRole } from './items.schemas.ts';
@@ -51,6 +52,17 @@ export async function findTags(
     found.set(row.item_id, tags);
   }
   return found;
+}
+
+/** Names of the labels of each item, own and inherited, as far as the caller may know them. */
+export async function findLabels(db: Db, who: Principal, ids: readonly string[]): Promise<Map<string, string[]>> {
+  const rows = await db('items as i')
+    .joinRaw('join labels as l on l.number = any(i.labels)')
+    .whereRaw('i.id = any(?::uuid[])', [[...ids]])
+    .modify(onlyKnownLabels, who, 'l')
+    .orderBy(['i.id', 'l.name_folded'])
+    .select<{ id: string; name: string }[]>('i.id', 'l.name');
+  return new Map([...Map.groupBy(rows, ({ id }) => id)].map(([id, list]) => [id, list.map(({ name }) => name)]));
 }
 
 export interface CreditRow {

@@ -19,10 +19,14 @@ export interface LibraryRow {
   settings: Record<string, unknown>;
   item_counts: Record<string, number>;
   change_seq: number;
+  /** Counts up when what is labelled here changes. */
+  labels_seq: number;
   revision: number;
 }
 
-const COLUMNS = ['id', 'name', 'type', 'settings', 'item_counts', 'change_seq', 'revision'].map((c) => `l.${c}`);
+const COLUMNS = ['id', 'name', 'type', 'settings', 'item_counts', 'change_seq', 'labels_seq', 'revision'].map(
+  (c) => `l.${c}`,
+);
 
 function visibleLibraries(db: Db, who: Principal): Knex.QueryBuilder {
   return db.from('libraries as l').modify(onlyVisibleLibraries, who, 'l.id').select(COLUMNS);

@@ -3,7 +3,7 @@ import { notFound } from '#kernel/errors.ts';
 import { imageRefSql } from '#kernel/images.ts';
 import { may } from '#kernel/principal.ts';
 import { iso } from '#kernel/schemas.ts';
-import { onlyVisibleLibraries } from '#kernel/visibility.ts';
+import { onlyVisibleItems, onlyVisibleLibraries } from '#kernel/visibility.ts';
 import { named, remembered } from '#platform/db.ts';
 import type { Library, LibraryFolder } from './libraries.schemas.ts';
 import type { LibraryRow } from './libraries.store.ts';
@@ -72,7 +72,8 @@ export async function readLibrary(call: Call, id: string): Promise<Library> {
   if (!row) throw notFound();
   const { found } = row;
   const times = { created_at: new Date(found.row.created_at), updated_at: new Date(found.row.updated_at) };
-  return toLibrary(call, { ...found.row, ...times }, besideOf(found));
+  const [library] = await ofWhatIsSeen(call, [toLibrary(call, { ...found.row, ...times }, besideOf(found))]);
+  return library as Library;
 }
 
 function besideOf({ poster, folders, scan, accounts }: Omit<Seen, 'id'>): Beside {
@@ -83,13 +84,69 @@ function besideOf({ poster, folders, scan, accounts }: Omit<Seen, 'id'>): Beside
 export async function toLibraries(call: Call, rows: readonly LibraryRow[]): Promise<Library[]> {
   const values = [rows.map((row) => row.id), may(call.who, 'library:manage')];
   const seen = new Map((await named<Seen>(call.db, { ...SEEN, values, short: true })).map((one) => [one.id, one]));
-  return rows.map((row) => {
+  const libraries = rows.map((row) => {
     return toLibrary(
       call,
       row,
       besideOf(seen.get(row.id) ?? { poster: null, folders: null, scan: null, accounts: null }),
     );
   });
+  return ofWhatIsSeen(call, libraries);
+}
+
+interface SeenSum {
+  library_id: string;
+  type: string;
+  n: number;
+  size: number;
+  duration: number;
+  missing: number;
+}
+
+/** Sums of what the caller sees, in place of the library's, where label rules hide some of it. */
+async function ofWhatIsSeen({ db, who }: Call, libraries: Library[]): Promise<Library[]> {
+  if (!who.sees.labels) return libraries;
+  const rows: SeenSum[] = await db('items as i')
+    .whereIn(
+      'i.library_id',
+      libraries.map(({ id }) => id),
+    )
+    .whereNull('i.extra_of')
+    .modify(onlyVisibleItems, who, 'i')
+    .groupBy('i.library_id', 'i.type')
+    .select('i.library_id', 'i.type')
+    .select(
+      db.raw(`count(*)::int as n, coalesce(sum(i.size_bytes), 0)::bigint as size,
+        coalesce(sum(i.runtime_ms), 0)::bigint as duration,
+        count(*) filter (where i.availability = 'missing' and i.type not in ('show', 'season'))::int as missing`),
+    );
+  const byLibrary = Map.groupBy(rows, (row) => row.library_id);
+  const inFolders: { folder_id: string; n: number }[] = await db('media_files as f')
+    .join('items as i', 'i.id', 'f.item_id')
+    .whereIn(
+      'f.folder_id',
+      libraries.flatMap(({ folders }) => folders.map(({ id }) => id)),
+    )
+    .modify(onlyVisibleItems, who, 'i')
+    .groupBy('f.folder_id')
+    .select('f.folder_id', db.raw('count(distinct i.id)::int as n'));
+  const counts = new Map(inFolders.map(({ folder_id, n }) => [folder_id, n]));
+  return libraries.map((library) => ({
+    ...library,
+    ...sumsOf(byLibrary.get(library.id) ?? []),
+    folders: library.folders.map((folder) => ({ ...folder, itemCount: counts.get(folder.id) ?? 0 })),
+    lastScan: library.lastScan && { ...library.lastScan, added: 0, updated: 0, missing: 0 }, // they count what is hidden
+  }));
+}
+
+function sumsOf(rows: readonly SeenSum[]) {
+  const sum = (of: 'size' | 'duration' | 'missing'): number => rows.reduce((total, row) => total + row[of], 0);
+  return {
+    itemCounts: Object.fromEntries(rows.map(({ type, n }) => [type, n])),
+    sizeBytes: sum('size'),
+    durationMs: sum('duration'),
+    missingCount: sum('missing'),
+  };
 }
 
 export async function toOneLibrary(call: Call, row: LibraryRow): Promise<Library> {

@@ -3,6 +3,7 @@ import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
 import { IdParams, iso } from '#kernel/schemas.ts';
+import { onlyUnhidden } from '#kernel/visibility.ts';
 import { getLibraryRow, type LibraryRow } from './libraries.store.ts';
 import { settingsOf } from './settings.ts';
 import {
@@ -48,7 +49,7 @@ export const listTrash = defineEndpoint({
     const { cursor, limit, sort, ...filter } = query;
     const found = await pageOf<TrashRow, TrashRow>(
       db,
-      selectTrash(db, trashEntries(db, { libraryId: library.id, ...filter })),
+      selectTrash(db, trashEntries(db, { libraryId: library.id, ...filter }).modify(onlyUnhidden, who, 'i')),
       {
         keys: deps.keys,
         terms: parseSort(sort, trashSorts, 'trashedAt'),
@@ -60,7 +61,7 @@ export const listTrash = defineEndpoint({
       },
     );
     const items = await toEntries(call, library, found.items);
-    return { items, page: found.page, totals: await trashTotals(db, library.id) };
+    return { items, page: found.page, totals: await trashTotals(db, who, library.id) };
   },
 });
 
@@ -180,8 +181,16 @@ export const restoreTrash = defineEndpoint({
     });
     const ids = asked.filter((id) => !refused.some((one) => one.itemId === id));
     const restored = await restoreEntries(db, library.id, ids);
-    for (const itemId of restored.slice(0, 100)) {
-      await emit('item.added', { itemId, libraryId: library.id }, { itemId, libraryId: library.id });
+    const facts = new Map(
+      (
+        await db('items')
+          .whereIn('id', restored.slice(0, 100))
+          .select<{ id: string; age_years: number | null; labels: number[] }[]>('id', 'age_years', 'labels')
+      ).map((row) => [row.id, row]),
+    );
+    for (const { id: itemId, age_years, labels } of facts.values()) {
+      const seen = { labels, ...(age_years === null ? {} : { ageYears: age_years }) };
+      await emit('item.added', { itemId, libraryId: library.id }, { itemId, libraryId: library.id, ...seen });
     }
     const missing = ids.filter((id) => known.get(id)?.missing).length;
     return { restored: ids.length - missing, missing, notRestored: refused };

@@ -1,4 +1,6 @@
 import type { Knex } from 'knex';
+import type { Principal } from '#kernel/principal.ts';
+import { onlyUnhidden } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 
 export interface TrashRow {
@@ -72,12 +74,14 @@ export async function filesOfEntries(db: Db, ids: readonly string[]): Promise<Tr
 
 export async function trashTotals(
   db: Db,
+  who: Principal,
   libraryId: string,
 ): Promise<{ items: number; files: number; bytesOnStorage: number }> {
   const [row] = await db('items as i')
     .leftJoin('media_files as f', 'f.item_id', 'i.id')
     .where('i.library_id', libraryId)
     .whereNotNull('i.trashed_at')
+    .modify(onlyUnhidden, who, 'i')
     .select<{ items: number; files: number; bytes: number }[]>(
       db.raw(`count(distinct i.id)::int as items, count(f.id)::int as files,
         coalesce(sum(f.size_bytes) filter (where f.missing_since is null), 0)::bigint as bytes`),

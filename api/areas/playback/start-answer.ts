@@ -62,7 +62,7 @@ async function common(call: Call, { item, choice, resume, preroll }: Started): P
   const { db } = call;
   const { file } = choice;
   const { trickplay, ...beside } = await readBeside(db, item.id, file);
-  const next = await nextItemId(db, item.id);
+  const next = await nextItemId(db, call.who, item.id);
   return {
     resume,
     subtitles: subtitlesOf(item.id, file),

@@ -1,5 +1,7 @@
 import { findFileRows, findStreamRows, type StreamRow } from '#areas/items/public.ts';
 import { ApiError } from '#kernel/errors.ts';
+import type { Principal } from '#kernel/principal.ts';
+import { onlyVisibleItems } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import type { ProbedStream } from '#platform/media.ts';
 import type { CandidateFile } from './candidates.ts';
@@ -121,17 +123,21 @@ function fontsOf(itemId: string, file: CandidateFile): PlaybackStart['fonts'] {
   });
 }
 
-/** The episode or track that follows in its show or album. */
-export async function nextItemId(db: Db, itemId: string): Promise<string | undefined> {
-  const found = await db.raw<{ rows: { id: string }[] }>(
-    `select n.id from items i join items n on n.type = i.type and n.trashed_at is null and n.extra_of is null
+/** The episode or track that follows in its show or album, of those that the caller sees. */
+export async function nextItemId(db: Db, who: Principal, itemId: string): Promise<string | undefined> {
+  const [row]: { id: string }[] = await db('items as i')
+    .joinRaw(
+      `join items n on n.type = i.type and n.extra_of is null
        and coalesce(n.grandparent_id, n.parent_id) = coalesce(i.grandparent_id, i.parent_id)
-       and (coalesce(n.parent_index, 0), coalesce(n.index_number, 0)) > (coalesce(i.parent_index, 0), coalesce(i.index_end, i.index_number, 0))
-     where i.id = ? and i.type in ('episode', 'track', 'lesson')
-     order by coalesce(n.parent_index, 0), coalesce(n.index_number, 0), n.id limit 1`,
-    [itemId],
-  );
-  return found.rows[0]?.id;
+       and (coalesce(n.parent_index, 0), coalesce(n.index_number, 0)) > (coalesce(i.parent_index, 0), coalesce(i.index_end, i.index_number, 0))`,
+    )
+    .where('i.id', itemId)
+    .whereIn('i.type', ['episode', 'track', 'lesson'])
+    .modify(onlyVisibleItems, who, 'n')
+    .orderByRaw('coalesce(n.parent_index, 0), coalesce(n.index_number, 0), n.id')
+    .limit(1)
+    .select('n.id');
+  return row?.id;
 }
 
 export interface LastChoice {

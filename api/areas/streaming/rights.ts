@@ -29,7 +29,8 @@ export async function getManagedSession(call: Call, id: string): Promise<Session
 /** 404 for an item the caller may no longer see; a good answer is remembered, a refusal never. */
 export async function judgeItem(call: Call, itemId: string): Promise<void> {
   const { redis } = call.deps;
-  const key = `foyer:stream:right:${call.who.accountId}:${call.who.profileId}:${itemId}`;
+  const { accountId, profileId, sees } = call.who;
+  const key = `foyer:stream:right:${accountId}:${profileId}:${itemId}:${JSON.stringify(sees.labels ?? null)}`;
   if (await withoutFail(() => redis.exists(key), 0)) return;
   await getVisibleItem(call.db, call.who, itemId);
   await withoutFail(() => redis.set(key, '1', 'EX', REMEMBER_SEC), null);

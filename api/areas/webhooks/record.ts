@@ -1,7 +1,7 @@
-import { payloadFor, type Reader, readerOf } from '#areas/events/public.ts';
+import { eventFor, payloadFor, type Reader, readerOf } from '#areas/events/public.ts';
 import { onlyVisibleItems, onlyVisibleLibraries } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
-import { events } from '#platform/events.ts';
+import { type EventName, events } from '#platform/events.ts';
 import { newId } from '#platform/ids.ts';
 import type { Emitted } from '#platform/outbox.ts';
 import { type ChatNames, chats, sentenceFor } from './chat.ts';
@@ -13,18 +13,22 @@ interface Subscriber {
   id: string;
   format: WebhookFormat;
   library_ids: string[] | null;
+  events: string[];
   owner_id: string;
 }
 
 /** Follows every event: a delivery for each webhook whose owner may see it, in the event's transaction. */
-export function recordDeliveries(language: () => string): (db: Db, event: Emitted) => Promise<void> {
-  return async (db, event) => {
-    for (const webhook of await subscribersOf(db, event)) await record(db, { webhook, event, language: language() });
+export function recordDeliveries(language: () => string): (db: Db, events: readonly Emitted[]) => Promise<void> {
+  return async (db, events) => {
+    for (const webhook of await subscribersOf(db, events)) {
+      for (const event of events) await record(db, { webhook, event, language: language() });
+    }
   };
 }
 
-async function subscribersOf(db: Db, { event }: Emitted): Promise<Subscriber[]> {
-  const wanted = subscriptionsFor(event);
+/** Of events of one name, or of what it is to who sees the item no longer, or only now. */
+async function subscribersOf(db: Db, [first]: readonly Emitted[]): Promise<Subscriber[]> {
+  const wanted = first ? wantedBy(first) : [];
   if (wanted.length === 0) return [];
   return db('webhooks as w')
     .join('accounts as a', 'a.id', 'w.owner_id')
@@ -33,8 +37,13 @@ async function subscribersOf(db: Db, { event }: Emitted): Promise<Subscriber[]> 
     .whereRaw('w.events && ?::text[]', [wanted])
     .whereRaw('coalesce(a.expires_at > now(), true)')
     .orderBy('w.id')
-    .select('w.id', 'w.format', 'w.library_ids', 'w.owner_id');
+    .select('w.id', 'w.format', 'w.library_ids', 'w.owner_id', 'w.events');
 }
+
+const wantedBy = ({ event, facts }: Emitted): string[] => {
+  const names: EventName[] = facts.before ? ['item.added', 'item.updated', 'item.deleted'] : [event];
+  return [...new Set(names.flatMap((name) => subscriptionsFor(name)))];
+};
 
 interface Recording {
   webhook: Subscriber;
@@ -42,10 +51,13 @@ interface Recording {
   language: string;
 }
 
-async function record(db: Db, { webhook, event, language }: Recording): Promise<void> {
-  if (webhook.library_ids && !(await isOfLibraries(db, event, webhook.library_ids))) return;
+async function record(db: Db, { webhook, event: published, language }: Recording): Promise<void> {
+  if (webhook.library_ids && !(await isOfLibraries(db, published, webhook.library_ids))) return;
   const reader = await readerOf(db, webhook.owner_id);
-  const payload = reader && payloadFor(event, reader);
+  if (!reader) return;
+  const event = eventFor(published, reader);
+  if (!subscriptionsFor(event.event).some((name) => webhook.events.includes(name))) return;
+  const payload = payloadFor(event, reader);
   if (!payload) return;
   await insertDelivery(db, {
     id: newId(),

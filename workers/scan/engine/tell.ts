@@ -2,6 +2,7 @@ import type { Db } from '#platform/db.ts';
 import { rowsOf } from '../store/context.ts';
 import type { WrittenFile } from '../store/files.ts';
 import type { Resolved } from '../store/item-rows.ts';
+import type { ToldItem } from '../store/leave.ts';
 import type { Scan } from './scan.ts';
 
 interface Told {
@@ -12,13 +13,14 @@ interface Told {
   /** Items whose sums changed. */
   rolled: readonly string[];
   /** Items that went. */
-  left: readonly string[];
+  left: readonly ToldItem[];
 }
 
 /** Events of one batch (none during the first scan of a library), and jobs for files whose container has no keyframe index. */
 export async function tellOfItems(scan: Scan, db: Db, told: Told): Promise<void> {
   await askForKeyframes(scan, db, told.files);
   if (scan.library.first) return;
+  const left = told.left.map(({ id }) => id);
   const added = told.files
     .filter(({ placed }) => told.resolved.added.has(placed.itemId) && !placed.draft.extra)
     .map(({ placed }) => placed.itemId);
@@ -29,26 +31,28 @@ export async function tellOfItems(scan: Scan, db: Db, told: Told): Promise<void>
   await tell(scan, db, { name: 'item.added', ids: [...new Set(added)] });
   await tell(scan, db, {
     name: 'item.updated',
-    ids: [...updated].filter((id) => !told.resolved.added.has(id) && !told.left.includes(id)),
+    ids: [...updated].filter((id) => !told.resolved.added.has(id) && !left.includes(id)),
   });
-  await tell(scan, db, { name: 'item.deleted', ids: told.left });
+  await tell(scan, db, { name: 'item.deleted', ids: left, gone: told.left });
 }
 
 interface News {
   name: 'item.added' | 'item.updated' | 'item.deleted';
   ids: readonly string[];
   changed?: string[];
+  /** Rows of those that are deleted by now. */
+  gone?: readonly ToldItem[];
 }
 
 /** One event for each item, with what readers with `library:manage` see of it. */
-export async function tell({ work, library }: Scan, db: Db, { name, ids, changed }: News): Promise<void> {
+export async function tell({ work, library }: Scan, db: Db, { name, ids, changed, gone = [] }: News): Promise<void> {
   if (ids.length === 0) return;
-  const rows = await rowsOf<{ id: string; type: string; title: string; age_years: number | null }>(
+  const rows = await rowsOf<ToldItem>(
     db,
-    'select id, type, title, age_years from items where id = any(?::uuid[])',
+    'select id, type, title, age_years, labels from items where id = any(?::uuid[])',
     [ids],
   );
-  const known = new Map(rows.map((row) => [row.id, row]));
+  const known = new Map([...gone, ...rows].map((row) => [row.id, row]));
   for (const itemId of ids) {
     const row = known.get(itemId);
     await work.emit(db, name, {
@@ -58,7 +62,12 @@ export async function tell({ work, library }: Scan, db: Db, { name, ids, changed
         ...(row && { type: row.type, title: row.title }),
         ...(changed && { changed }),
       },
-      facts: { libraryId: library.id, itemId, ...(row?.age_years ? { ageYears: row.age_years } : {}) },
+      facts: {
+        libraryId: library.id,
+        itemId,
+        ...(row?.age_years ? { ageYears: row.age_years } : {}),
+        ...(row && { labels: row.labels }),
+      },
     });
   }
 }

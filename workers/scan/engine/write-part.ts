@@ -5,6 +5,7 @@ import { type Placed, writeFiles } from '../store/files.ts';
 import { nameOf, type Resolved } from '../store/item-rows.ts';
 import { findExisting, writeItems } from '../store/items.ts';
 import type { KnownFile } from '../store/known.ts';
+import { inheritLabels } from '../store/labels.ts';
 import { leaveItems } from '../store/leave.ts';
 import { writeLocalMetadata } from '../store/local-metadata.ts';
 import { moveFiles } from '../store/move.ts';
@@ -39,6 +40,7 @@ export async function writePart(scan: Scan, db: Db, part: Part): Promise<void> {
   const files = await writeFiles(writing, placedFiles(part, known, resolved));
   const touched = await writeTracks(writing, files);
   await writeLocalMetadata(writing, part.drafts, resolved);
+  await inheritLabels(writing, files);
   const left = await leaveItems(writing, former);
   const { changed } = await rollUpItems(writing, [...resolved.ids.values(), ...former]);
   const after = await measure(db, await withParents(db, [...old, ...resolved.ids.values()]));

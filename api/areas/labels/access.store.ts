@@ -1,0 +1,121 @@
+import type { Db } from '#platform/db.ts';
+import type { LabelAccess, LabelAccessPut, LabelPrincipal, PrincipalIn } from './labels.schemas.ts';
+
+export type Part = 'allow' | 'deny' | 'only';
+export const parts: readonly Part[] = ['allow', 'deny', 'only'];
+
+interface PrincipalRow {
+  label: number;
+  part: Part;
+  account_id: string | null;
+  profile_id: string | null;
+  role: LabelPrincipal['role'] | null;
+  name: string | null;
+}
+
+/** Who is named, of any number of labels. */
+export async function findAccess(
+  db: Db,
+  labels: readonly { number: number; restricted: boolean }[],
+): Promise<Map<number, LabelAccess>> {
+  const rows: PrincipalRow[] = await db('label_principals as r')
+    .leftJoin('accounts as a', 'a.id', 'r.account_id')
+    .leftJoin('profiles as p', 'p.id', 'r.profile_id')
+    .whereRaw('r.label = any(?::int[])', [labels.map(({ number }) => number)])
+    .orderBy(['r.label', 'r.part', 'r.position'])
+    .select('r.label', 'r.part', 'r.account_id', 'r.profile_id', 'r.role')
+    .select(db.raw('coalesce(a.display_name, p.name) as name'));
+  return new Map(
+    labels.map(({ number, restricted }) => {
+      const of = (part: Part) => rows.filter((row) => row.label === number && row.part === part).map(toPrincipal);
+      return [number, { restricted, allow: of('allow'), deny: of('deny'), only: of('only') }];
+    }),
+  );
+}
+
+function toPrincipal({ account_id, profile_id, role, name }: PrincipalRow): LabelPrincipal {
+  return {
+    ...(account_id ? { userId: account_id } : {}),
+    ...(profile_id ? { profileId: profile_id } : {}),
+    ...(role ? { role } : {}),
+    displayName: name ?? role ?? '',
+  };
+}
+
+/** Tells principals apart. */
+export const nameOf = ({ userId, profileId, role }: PrincipalIn): string => userId ?? profileId ?? role ?? '';
+
+/** All three lists in place of what was there; counts from the next request on. */
+export async function replaceAccess(db: Db, number: number, access: LabelAccessPut): Promise<void> {
+  await db('label_principals').where({ label: number }).delete();
+  const rows = parts.flatMap((part) => {
+    const once = new Map(access[part].map((one) => [nameOf(one), one]));
+    return [...once.values()].map(({ userId, profileId, role }, position) => ({
+      ...{ label: number, part, position },
+      ...{ account_id: userId ?? null, profile_id: profileId ?? null, role: role ?? null },
+    }));
+  });
+  if (rows.length > 0) await db('label_principals').insert(rows);
+  await db('labels').where({ number }).update({ restricted: access.restricted, updated_at: new Date() });
+  await sightChanged(db);
+}
+
+/** What the rules come to is written to every profile that they are about. */
+export async function sightChanged(db: Db): Promise<void> {
+  await db.raw('select foyer_label_sight(null)');
+}
+
+/** Those named see again what their rules let them: their access was set. */
+export async function settleLost(db: Db, named: readonly PrincipalIn[]): Promise<void> {
+  const of = (key: keyof PrincipalIn): string[] => named.flatMap((one) => one[key] ?? []);
+  await db.raw(
+    `update profiles p set labels_lost = false from accounts a where a.id = p.account_id and p.labels_lost
+       and (a.id = any(?::uuid[]) or p.id = any(?::uuid[]) or a.role = any(?::text[]))`,
+    [of('userId'), of('profileId'), of('role')],
+  );
+}
+
+/** Before a label goes: whose last only-label it is sees nothing until its access is set. */
+export async function markLost(db: Db, number: number): Promise<void> {
+  await db.raw('update profiles set labels_lost = true where only_labels = ?::int[]', [[number]]);
+}
+
+/** Access that names one label names the other; what either hid stays hidden from all whom neither allows. */
+export async function moveAccess(db: Db, from: number, into: number): Promise<void> {
+  await db.raw(
+    `insert into label_principals (label, part, account_id, profile_id, role, position)
+     select ?, part, account_id, profile_id, role, position + 1000 from label_principals where label = ? on conflict do nothing`,
+    [into, from],
+  );
+  await db.raw(
+    'update labels set updated_at = now(), restricted = restricted or (select f.restricted from labels f where f.number = ?) where number = ?',
+    [from, into],
+  );
+}
+
+export async function countPrincipals(db: Db, number: number): Promise<number> {
+  const [row] = await db('label_principals').where({ label: number }).count<{ count: number }[]>('* as count');
+  return Number(row?.count ?? 0);
+}
+
+export interface AccountNamed {
+  /** What the principal says: the account's or the profile's id. */
+  id: string;
+  account_id: string;
+  role: string;
+  /** The account, or its main profile. */
+  whole: boolean;
+}
+
+/** Accounts and profiles of these ids; the system account and deleted ones are nobody. */
+export async function findNamed(db: Db, ids: readonly string[]): Promise<Map<string, AccountNamed>> {
+  const found = await db.raw<{ rows: AccountNamed[] }>(
+    `select a.id, a.id as account_id, a.role, true as whole from accounts a
+       where a.id = any(:ids::uuid[]) and not a.is_system and a.deleted_at is null
+     union all
+     select p.id, a.id, a.role, p.main from profiles p join accounts a on a.id = p.account_id
+       where p.id = any(:ids::uuid[]) and not a.is_system and a.deleted_at is null`,
+    { ids: [...ids] },
+  );
+  return new Map(found.rows.map((row) => [row.id, row]));
+}

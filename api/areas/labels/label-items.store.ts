@@ -1,0 +1,159 @@
+import { conflict } from '#kernel/errors.ts';
+import type { Db } from '#platform/db.ts';
+import type { EventFacts, Payload } from '#platform/events.ts';
+import { emitMany } from '#platform/outbox.ts';
+
+export const MOST_OF_ITEM = 100;
+
+interface Seen {
+  id: string;
+  library_id: string;
+  type: string;
+  title: string;
+  age_years: number | null;
+  labels: number[];
+}
+
+/**
+ * Runs `write`, which changes what these items carry, and closes their lists and those of what is below. Their libraries are
+ * held until the end of the transaction, so that a scan adds nothing below them meanwhile. Tells of each that changed.
+ */
+export async function relabel(db: Db, ids: readonly string[], write: () => Promise<unknown>): Promise<void> {
+  await holdLibraries(db, ids);
+  const before = await look(db, ids);
+  await write();
+  await db.raw('select foyer_close_labels(?::uuid[])', [[...ids]]);
+  await tell(db, before, await look(db, ids));
+}
+
+/** In the order of their ids, so that two never wait for each other. */
+async function holdLibraries(db: Db, ids: readonly string[]): Promise<void> {
+  await db.raw(
+    `with held as (select l.id from libraries l where l.id in (select i.library_id from items i where i.id = any(?::uuid[]))
+       order by l.id for update)
+     update libraries l set change_seq = l.change_seq + 1, labels_seq = l.labels_seq + 1 from held where l.id = held.id`,
+    [[...ids]],
+  );
+}
+
+async function look(db: Db, ids: readonly string[]): Promise<Seen[]> {
+  return db('items')
+    .whereRaw('id = any(?::uuid[])', [[...ids]])
+    .select<Seen[]>('id', 'library_id', 'type', 'title', 'age_years', 'labels');
+}
+
+async function tell(db: Db, before: readonly Seen[], after: readonly Seen[]): Promise<void> {
+  const old = new Map(before.map((item) => [item.id, item.labels]));
+  const changed = after.filter((item) => String(old.get(item.id)) !== String(item.labels));
+  await emitMany(
+    db,
+    'item.updated',
+    changed.map((item) => newsOf(item, old.get(item.id) ?? [])),
+  );
+}
+
+function newsOf(item: Seen, before?: number[]): { payload: Payload<'item.updated'>; facts: EventFacts } {
+  const { id: itemId, library_id: libraryId, type, title } = item;
+  return { payload: { itemId, libraryId, type, title, changed: ['labels'] }, facts: factsOf(item, before) };
+}
+
+function factsOf(item: Seen, before: number[] | undefined): EventFacts {
+  return {
+    libraryId: item.library_id,
+    itemId: item.id,
+    ...(item.age_years === null ? {} : { ageYears: item.age_years }),
+    labels: item.labels,
+    ...(before ? { before: { labels: before } } : {}),
+  };
+}
+
+export interface Relabelled {
+  added: number;
+  removed: number;
+}
+
+/** Labels some items and unlabels others. Throws 409 `too-many-labels` with details.itemIds. */
+export async function changeItems(
+  db: Db,
+  number: number,
+  { add, remove }: { add: readonly string[]; remove: readonly string[] },
+): Promise<Relabelled> {
+  const counts: Relabelled = { added: 0, removed: 0 };
+  await relabel(db, [...add, ...remove], async () => {
+    const added = await db.raw<{ rowCount: number }>(
+      'insert into item_labels (item_id, label) select id, ? from unnest(?::uuid[]) as new(id) on conflict do nothing',
+      [number, [...add]],
+    );
+    const removed = await db.raw<{ rowCount: number }>(
+      'delete from item_labels where label = ? and item_id = any(?::uuid[])',
+      [number, [...remove]],
+    );
+    Object.assign(counts, { added: added.rowCount, removed: removed.rowCount });
+    if (added.rowCount > 0) await refuseFull(db, add);
+  });
+  return counts;
+}
+
+async function refuseFull(db: Db, ids: readonly string[]): Promise<void> {
+  const full = (await db('item_labels')
+    .whereRaw('item_id = any(?::uuid[])', [[...ids]])
+    .groupBy('item_id')
+    .havingRaw('count(*) > ?', [MOST_OF_ITEM])
+    .pluck('item_id')) as string[];
+  if (full.length === 0) return;
+  throw conflict('too-many-labels', `An item has at most ${MOST_OF_ITEM} labels`, { itemIds: full.slice(0, 100) });
+}
+
+/** Whence items inherit the label that do not carry it themselves; empty when none does. */
+export async function inheritedFrom(db: Db, number: number, ids: readonly string[]): Promise<string[]> {
+  const found = await db.raw<{ rows: { id: string }[] }>(
+    `with recursive up as (
+       select i.id, i.parent_id, i.grandparent_id, i.extra_of from items i
+         where i.id = any(:ids::uuid[]) and i.labels @> array[:number::int]
+           and not exists (select from item_labels il where il.item_id = i.id and il.label = :number)
+       union
+       select a.id, a.parent_id, a.grandparent_id, a.extra_of from up u
+         join items a on a.id in (u.parent_id, u.grandparent_id, u.extra_of))
+     select il.item_id as id from up join item_labels il on il.item_id = up.id and il.label = :number order by il.item_id`,
+    { ids: [...ids], number },
+  );
+  return found.rows.map(({ id }) => id);
+}
+
+/** Items that carry the label themselves, up to `most`. */
+export async function carriersOf(db: Db, number: number, most: number): Promise<string[]> {
+  return db('item_labels').where({ label: number }).orderBy('item_id').limit(most).pluck('item_id') as Promise<
+    string[]
+  >;
+}
+
+/** Items whose list has the number still, in or out of the trash. */
+export async function listedWith(db: Db, number: number, most: number): Promise<string[]> {
+  return db('items')
+    .whereRaw(`labels <> '{}' and labels @> array[?::int]`, [number])
+    .limit(most)
+    .pluck('id') as Promise<string[]>;
+}
+
+export async function countCarriers(db: Db, number: number): Promise<number> {
+  const [row] = await db('item_labels').where({ label: number }).count<{ count: number }[]>('* as count');
+  return Number(row?.count ?? 0);
+}
+
+const TOLD = 1000;
+
+/** After a rename: lists of their libraries are read anew, and the first thousand that carry the label are told of. */
+export async function touchCarriers(db: Db, number: number): Promise<void> {
+  const ids = await carriersOf(db, number, TOLD);
+  await db.raw(
+    `update libraries set change_seq = change_seq + 1, labels_seq = labels_seq + 1
+     where id in (select i.library_id from items i where i.labels <> '{}' and i.labels @> array[?::int])`,
+    [number],
+  );
+  const items = await look(db, ids);
+  await emitMany(
+    db,
+    'item.updated',
+    items.map((item) => newsOf(item)),
+  );
+}

@@ -1,0 +1,1 @@
+export { changeItems, listedWith, relabel } from './label-items.store.ts';

@@ -1,0 +1,63 @@
+import { outranks } from '#areas/users/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError, invalid, invalidAll } from '#kernel/errors.ts';
+import { requirePermission } from '#kernel/principal.ts';
+import { type AccountNamed, findNamed, nameOf, parts } from './access.store.ts';
+import type { LabelAccess, LabelAccessPut, PrincipalIn } from './labels.schemas.ts';
+import { MOST_PRINCIPALS } from './labels.schemas.ts';
+import type { LabelRow } from './labels.store.ts';
+
+/** What changes who sees items needs `user:manage` beside `item:edit`. */
+export function requireAccess({ who }: Call, label: Pick<LabelRow, 'restricts'>): void {
+  if (label.restricts) requirePermission(who, 'user:manage');
+}
+
+type Lists = Pick<LabelAccessPut, 'allow' | 'deny' | 'only'>;
+
+/** 400 for lists that make no sense, nobody, or the owner; 403 for a principal that is put in or out and not below the caller. */
+export async function checkAccess(call: Call, before: LabelAccess, wish: LabelAccessPut): Promise<void> {
+  if (wish.allow.length > 0 && !wish.restricted) {
+    throw invalid(['body', 'allow'], 'needs_restricted', 'only a restricted label allows');
+  }
+  if (parts.reduce((sum, part) => sum + wish[part].length, 0) > MOST_PRINCIPALS) {
+    throw invalid(['body'], 'too_big', `at most ${MOST_PRINCIPALS} principals`);
+  }
+  const named = await findNamed(call.db, idsOf(before, wish));
+  refuseNobody(wish, named);
+  for (const one of changedOf(before, wish)) refuseRank(call, one, named);
+}
+
+const idsOf = (...lists: Lists[]): string[] =>
+  lists.flatMap((list) => parts.flatMap((part) => list[part].flatMap((one) => one.userId ?? one.profileId ?? [])));
+
+function refuseNobody(wish: Lists, named: ReadonlyMap<string, AccountNamed>): void {
+  const issues = parts.flatMap((part) =>
+    wish[part].flatMap((one, i) => {
+      const fault = one.role ? undefined : faultOf(named.get(nameOf(one)));
+      return fault ? [{ path: ['body', part, i], ...fault }] : [];
+    }),
+  );
+  if (issues.length > 0) throw invalidAll(issues);
+}
+
+function faultOf(account: AccountNamed | undefined): { code: string; message: string } | undefined {
+  if (!account) return { code: 'unknown_principal', message: 'there is no such account or profile' };
+  if (account.role === 'owner' && account.whole) return { code: 'owner', message: 'the owner sees everything' };
+  return undefined;
+}
+
+function changedOf(before: Lists, wish: Lists): PrincipalIn[] {
+  return parts.flatMap((part) => {
+    const [old, now] = [before[part], wish[part]].map((list) => new Map(list.map((one) => [nameOf(one), one])));
+    const names = new Set(old?.keys()).symmetricDifference(new Set(now?.keys()));
+    return [...names].flatMap((name) => old?.get(name) ?? now?.get(name) ?? []);
+  });
+}
+
+/** One's own account may be put in and out: whoever makes a restricted label is on its list. */
+function refuseRank({ who }: Call, one: PrincipalIn, named: ReadonlyMap<string, AccountNamed>): void {
+  const account = named.get(nameOf(one));
+  const role = one.role ?? (account?.role as typeof who.role | undefined);
+  if (role === undefined || account?.account_id === who.accountId || outranks(who, role)) return;
+  throw new ApiError('FORBIDDEN', 'This account is not below yours', { by: 'rank' });
+}

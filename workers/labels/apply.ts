@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { itemsMatching } from '#areas/items/public.ts';
+import { changeItems, listedWith, relabel } from '#areas/labels/public.ts';
+import { principalOf } from '#kernel/account-row.ts';
+import type { Db } from '#platform/db.ts';
+import type { JobPayload } from '#platform/jobs.ts';
+import { FinalFailure, type Handler, type Work } from '../work.ts';
+
+type Filter = NonNullable<JobPayload<'labels.apply'>['filter']>;
+
+const Checkpoint = z.object({ after: z.uuid(), done: z.int() });
+const BATCH = 2000;
+
+/** Labels all that a filter leaves, or forgets a label that was deleted; goes on where it was stopped. */
+export const applyLabels: Handler<'labels.apply'> = ({ number, filter }, work) =>
+  filter ? apply(work, number, filter) : forget(work, number);
+
+async function apply(work: Work, number: number, filter: Filter): Promise<{ changed: number }> {
+  const who = await principalOf(work.db, filter.accountId);
+  if (!who) throw new FinalFailure('NOT_FOUND', 'Who asked for it is gone');
+  const kept = Checkpoint.safeParse(work.checkpoint).data;
+  let { after, done } = kept ?? { after: '00000000-0000-0000-0000-000000000000', done: 0 };
+  for (;;) {
+    work.signal.throwIfAborted();
+    const { query } = await itemsMatching({ db: work.db, who, now: new Date() }, filter.libraryId, filter.filter);
+    const ids = (await query.where('i.id', '>', after).orderBy('i.id').limit(BATCH).pluck('i.id')) as string[];
+    const last = ids.at(-1);
+    if (last === undefined) return { changed: done };
+    done += await work.db.transaction(async (db) => {
+      const changed = await step(db, { number, ids, action: filter.action });
+      await work.keep(db, { after: last, done: done + changed });
+      return changed;
+    });
+    after = last;
+  }
+}
+
+/** A label that was deleted meanwhile is on nothing any more. */
+async function step(
+  db: Db,
+  { number, ids, action }: { number: number; ids: string[]; action: 'add' | 'remove' },
+): Promise<number> {
+  const label = await db('labels').where({ number }).forShare().first<{ number: number } | undefined>('number');
+  if (!label) throw new FinalFailure('NOT_FOUND', 'The label is gone');
+  const lists = action === 'add' ? { add: ids, remove: [] } : { add: [], remove: ids };
+  const { added, removed } = await changeItems(db, number, lists);
+  return added + removed;
+}
+
+async function forget({ db, signal }: Work, number: number): Promise<{ changed: number }> {
+  for (let changed = 0; ; ) {
+    signal.throwIfAborted();
+    const ids = await listedWith(db, number, BATCH);
+    if (ids.length === 0) return { changed };
+    await db.transaction((transaction) => relabel(transaction, ids, async () => undefined));
+    changed += ids.length;
+  }
+}
