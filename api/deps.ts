@@ -1,3 +1,5 @@
+import { recordNotices } from '#areas/email/public.ts';
+import { mailNotices } from '#areas/notifications/public.ts';
 import { storageHealth } from '#areas/storage/public.ts';
 import { transcodeHealth } from '#areas/streaming/public.ts';
 import { recordDeliveries } from '#areas/webhooks/public.ts';
@@ -24,6 +26,7 @@ export async function connectDeps(config: Config, log: Log, draining: AbortSigna
   const settings = createSettings({ config, db, redis, log, keys });
   await settings.reload().catch((error: Error) => log.warn({ err: error.message }, 'settings not read yet'));
   followEvents(recordDeliveries(() => settings.get('server.language')));
+  mailNotices(recordNotices(settings));
   const vitals = createVitals(
     { db, redis, objects },
     {

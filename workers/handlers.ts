@@ -1,9 +1,13 @@
+import { createEmailSend } from './email/send.ts';
+import { createDigests, trimLogs } from './email/upkeep.ts';
 import { storeSimilarItems } from './items-similar.ts';
+import { applyLabels } from './labels/apply.ts';
 import { deleteLibraryRows, purgeTrash } from './library-jobs.ts';
 import { indexKeyframes } from './media-keyframes.ts';
 import { fanOut, sweepNotifications } from './notifications/fanout.ts';
 import { createPushSend } from './notifications/push-send.ts';
 import { sweepObjects } from './objects-sweep.ts';
+import { lookAtPlus } from './plus-check.ts';
 import { scanLibrary } from './scan/engine/scan-library.ts';
 import { preparePreroll } from './transcode/preroll-job.ts';
 import { expireKeys, expireSessions, markMany, trimEvents, trimPlayback } from './upkeep-jobs.ts';
@@ -17,12 +21,14 @@ export const handlers = {
   'library.purge': purgeTrash,
   'library.delete': deleteLibraryRows,
   'items.similar': storeSimilarItems,
+  'labels.apply': applyLabels,
   'media.keyframes': indexKeyframes,
   'preroll.prepare': preparePreroll,
   'playback.mark': markMany,
   'playback.trim': trimPlayback,
   'sessions.expire': expireSessions,
   'keys.expire': expireKeys,
+  'plus.check': lookAtPlus,
   'events.trim': trimEvents,
   'objects.sweep': sweepObjects,
   'user.purge': purgeUser,
@@ -31,4 +37,7 @@ export const handlers = {
   'notification.fanout': fanOut,
   'notification.sweep': sweepNotifications,
   'push.send': createPushSend(),
+  'email.send': createEmailSend(),
+  'email.digest': createDigests(),
+  'logs.trim': trimLogs,
 } satisfies Handlers;

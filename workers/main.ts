@@ -1,6 +1,9 @@
+import { recordNotices } from '#areas/email/public.ts';
+import { mailNotices } from '#areas/notifications/public.ts';
 import { recordDeliveries } from '#areas/webhooks/public.ts';
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase, databaseUp } from '#platform/db.ts';
+import { readKeys } from '#platform/keys.ts';
 import { createLog } from '#platform/log.ts';
 import { serveMetrics } from '#platform/metrics.ts';
 import { connectObjects } from '#platform/objects.ts';
@@ -20,10 +23,11 @@ const log = createLog(config.logLevel, 'worker');
 const db = connectDatabase(config.databaseUrl, log, { max: 10, name: config.pod, statementTimeoutMs: 120_000 });
 const redis = connectRedis(config.redisUrl, log);
 const objects = connectObjects(config.objectsUrl);
-const settings = createSettings({ config, db, redis, log });
+const settings = createSettings({ config, db, redis, log, keys: await readKeys(config.keysFile) });
 await databaseUp(db);
 await settings.reload();
 followEvents(recordDeliveries(() => settings.get('server.language')));
+mailNotices(recordNotices(settings));
 const stopping = new AbortController();
 const deps = { config, db, redis, objects, settings, log };
 const runtime = await startRuntime(deps, handlers, () => {

@@ -2,12 +2,15 @@ import type { Area } from '#kernel/endpoint.ts';
 import { apiKeysArea } from './api-keys/index.ts';
 import { authArea } from './auth/index.ts';
 import { brandingArea } from './branding/index.ts';
+import { emailArea } from './email/index.ts';
 import { eventsArea } from './events/index.ts';
 import { itemsArea } from './items/index.ts';
 import { jobsArea } from './jobs/index.ts';
+import { labelsArea } from './labels/index.ts';
 import { librariesArea } from './libraries/index.ts';
 import { notificationsArea } from './notifications/index.ts';
 import { playbackArea } from './playback/index.ts';
+import { plusArea } from './plus/index.ts';
 import { scanningArea } from './scanning/index.ts';
 import { serverArea } from './server/index.ts';
 import { serverAccountArea } from './server-account/index.ts';
@@ -27,12 +30,15 @@ export const areas = [
   librariesArea,
   scanningArea,
   itemsArea,
+  labelsArea,
   playbackArea,
   streamingArea,
   serverAccountArea,
+  plusArea,
   settingsArea,
   brandingArea,
   notificationsArea,
+  emailArea,
   eventsArea,
   webhooksArea,
   jobsArea,

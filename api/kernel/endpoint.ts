@@ -13,6 +13,7 @@ import type { Settings } from '#platform/settings.ts';
 import type { Vitals } from '#platform/vitals.ts';
 import type { ErrorCode } from './errors.ts';
 import type { KeyUses } from './key-uses.ts';
+import type { PlusFeature } from './licence.ts';
 import type { Permission } from './permissions.ts';
 import type { Principal } from './principal.ts';
 import type { FilePart } from './uploads.ts';
@@ -160,6 +161,8 @@ export interface Endpoint<
   maxBodyBytes?: number;
   /** The body is bytes of these media types, not JSON: `body` is `uploaded`. */
   bodyMedia?: readonly string[];
+  /** The body is application/x-www-form-urlencoded, not JSON; members that `body` does not name are for its schema to take or leave. */
+  urlEncoded?: true;
   /** As multipart/form-data these parts may lie beside the members of `body`, which names them as `uploaded`. */
   files?: Readonly<Record<string, FilePart>>;
   /** Body may be left out. */
@@ -169,6 +172,8 @@ export interface Endpoint<
   errors?: readonly ErrorCode[];
   /** Events it may cause, for the description. */
   emits?: readonly EventName[];
+  /** Refused with 402 while this paid feature is closed; `partly`: the handler says when (`requirePlus`). */
+  plus?: PlusFeature | { partly: PlusFeature };
   /** Also reachable with a cast ticket. */
   castTicket?: true;
   /** Members of the answer that a repeat under the same `Idempotency-Key` does not get, and that are kept nowhere: secrets. */

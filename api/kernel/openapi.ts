@@ -51,7 +51,7 @@ export function openApi(areas: readonly Area[], version: string): object {
 }
 
 function operation(endpoint: Endpoint, area: string): ZodOpenApiOperationObject {
-  const { operationId, summary, description, emits, castTicket } = endpoint;
+  const { operationId, summary, description, emits, castTicket, plus } = endpoint;
   const credentials = credentialsOf(endpoint);
   const cookie = credentials.includes('cookie') ? [{ cookie: [] }] : [];
   return {
@@ -65,6 +65,7 @@ function operation(endpoint: Endpoint, area: string): ZodOpenApiOperationObject 
     'x-permission': permissionWord(endpoint.access),
     'x-credentials': credentials,
     ...(emits && { 'x-events': [...emits] }),
+    ...(plus && { 'x-plus': typeof plus === 'string' ? plus : plus.partly }),
     ...(castTicket && { 'x-cast-ticket': true }),
   };
 }
@@ -82,7 +83,8 @@ function request(endpoint: Endpoint): Partial<ZodOpenApiOperationObject> {
 const BINARY = { type: 'string' as const, format: 'binary' };
 
 /** A body as JSON, as bytes, or as a form beside JSON, where files are members of the form alone. */
-function contentOf({ body, bodyMedia, files }: Endpoint): ZodOpenApiContentObject {
+function contentOf({ body, bodyMedia, files, urlEncoded }: Endpoint): ZodOpenApiContentObject {
+  if (urlEncoded) return { 'application/x-www-form-urlencoded': { schema: body as z.ZodType } };
   if (bodyMedia) return Object.fromEntries(bodyMedia.map((type) => [type, { schema: BINARY }]));
   if (!files || !(body instanceof z.ZodObject)) return { 'application/json': { schema: body as z.ZodType } };
   const names = Object.keys(files);
@@ -141,6 +143,7 @@ export function errorsOf(endpoint: Endpoint): ErrorCode[] {
     [credential && !endpoint.anyHour, ['PERMISSION_TIME_RESTRICTED']],
     [Boolean(params ?? query ?? body), ['VALIDATION_FAILED']],
     [Boolean(body), ['PAYLOAD_TOO_LARGE']],
+    [Boolean(endpoint.plus), ['PLUS_REQUIRED']],
     [/:(id|itemId|fileId|streamId)\b/.test(path), ['NOT_FOUND']],
     [method === 'post' && [201, 202].includes(answer.status), ['CONFLICT']],
   ];

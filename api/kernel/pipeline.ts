@@ -8,9 +8,10 @@ import { callFor, type Work } from './call.ts';
 import { type Bytes, type Call, type Deps, type Endpoint, JsonText } from './endpoint.ts';
 import { ApiError, invalidAll } from './errors.ts';
 import { idempotencyKey, once } from './idempotency.ts';
+import { refuseClosed } from './plus.ts';
 import { anyone } from './principal.ts';
 import { clientOf, parsePart, queryIssues, readJson, requestIdOf } from './request.ts';
-import { isForm, readForm, readUpload } from './uploads.ts';
+import { isForm, readForm, readUpload, readUrlEncoded } from './uploads.ts';
 
 const MEGABYTE = 1 << 20;
 const SECURITY_HEADERS = [
@@ -76,7 +77,7 @@ function toApiError(error: unknown): ApiError {
   return new ApiError('INTERNAL', 'Something went wrong; the log has the details under the request id', {});
 }
 
-/** The fixed order of CONVENTIONS: starting → credential → limits → hours → permission → parse → transaction → handle → answer. */
+/** The fixed order of CONVENTIONS: starting → credential → limits → hours → permission → licence → parse → transaction → handle → answer. */
 export function serve(endpoint: Endpoint, area: string, kernel: Kernel): Middleware {
   const { deps, readiness } = kernel;
   return async (ctx) => {
@@ -92,6 +93,7 @@ export function serve(endpoint: Endpoint, area: string, kernel: Kernel): Middlew
       localRanges: settings.get('network.localRanges'),
     });
     const who = 'anyone' in endpoint.access ? anyone : await admit(endpoint, { ctx, client, deps });
+    if (endpoint.plus) await refuseClosed(endpoint, deps);
     const input = await parseInput(endpoint, ctx);
     const work: Work = { ctx, client, who, deps };
     answer(ctx, endpoint, await run(endpoint, input, callFor(work)));
@@ -122,6 +124,7 @@ async function parseInput(endpoint: Endpoint, ctx: Context): Promise<RawInput> {
 async function bodyOf(endpoint: Endpoint, ctx: Context): Promise<unknown> {
   const most = endpoint.maxBodyBytes ?? MEGABYTE;
   if (endpoint.bodyMedia) return readUpload(ctx.req, most);
+  if (endpoint.urlEncoded) return readUrlEncoded(ctx.req, most);
   if (endpoint.files && isForm(ctx.req))
     return readForm(ctx.req, { files: endpoint.files, schema: endpoint.body, maxFieldBytes: most });
   const body = await readJson(ctx.req, most);

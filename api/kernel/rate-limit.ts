@@ -59,6 +59,18 @@ export async function limitAttempts(
   return allowed - tried;
 }
 
+/** How often `key` may be tried now, without trying it; what of `limit` is left is not known without Redis. */
+export async function attemptsLeft({ redis, windowMs = MINUTE }: Limiter, key: string, limit: number): Promise<number> {
+  const tried = await redis.zcount(`limit:${key}`, Date.now() - windowMs, '+inf').catch(() => 0);
+  return Math.max(0, limit - tried);
+}
+
+/** Forgets what was tried of `key`. */
+export async function forgetAttempts({ redis }: Limiter, key: string): Promise<void> {
+  own.delete(`limit:${key}`);
+  await redis.del(`limit:${key}`).catch(() => 0);
+}
+
 export interface Allowance {
   limit: number;
   remaining: number;

@@ -30,6 +30,19 @@ const MediaRoot = z.object({
 });
 export type MediaRoot = z.output<typeof MediaRoot>;
 
+/** Public keys only: what could sign licences has no business here. `iss` binds a key to one issuer. */
+const PlusKey = z
+  .looseObject({
+    kty: z.literal('OKP'),
+    crv: z.literal('Ed25519'),
+    x: z.base64url().length(43),
+    kid: z.string().max(200).optional(),
+    iss: z.string().max(200).optional(),
+  })
+  .refine((key) => !('d' in key), { error: 'a private key' });
+export type PlusKey = z.output<typeof PlusKey>;
+const PlusVerifier = z.object({ keys: z.array(PlusKey).min(1).max(50) }).transform(({ keys }) => keys);
+
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 const Environment = z.object({
@@ -51,10 +64,13 @@ const Environment = z.object({
   FOYER_SETTINGS: jsonOf(z.record(z.string(), z.unknown())).default({}),
   FOYER_MANAGED_BY: jsonOf(ManagedBy).optional(),
   FOYER_BRANDING_DIR: z.string().optional(),
+  FOYER_PLUS_VERIFIER: jsonOf(PlusVerifier).optional(),
+  FOYER_PLUS_LICENCE: z.string().optional(),
   FOYER_REPLICAS: z.coerce.number().int().min(1).default(1),
   FOYER_SERVER_NAME: z.string().default('Foyer'),
   FOYER_TRUSTED_PROXIES: jsonOf(z.array(z.string())).default([]),
   FOYER_WEBHOOK_NETWORKS: jsonOf(z.array(z.string())).default([]),
+  FOYER_OIDC_NETWORKS: jsonOf(z.array(z.string())).default([]),
   FOYER_CLUSTER_NETWORKS: jsonOf(z.array(z.string())).default([]),
   FOYER_MAX_SESSIONS: z.coerce.number().int().min(1).default(3),
   FOYER_WORKER_CONCURRENCY: z.coerce.number().int().min(1).default(4),
@@ -86,11 +102,17 @@ export interface Config {
   managedBy: ManagedBy | undefined;
   /** Folder with a file for each key of `spec.branding`. */
   brandingDir: string | undefined;
+  /** Public keys that licences are checked by; absent: everything is open. */
+  plusVerifier: PlusKey[] | undefined;
+  /** The licence that the resource declares. */
+  plusLicence: string | undefined;
   replicas: number;
   serverName: string;
   trustedProxies: string[];
   /** CIDRs of `spec.network.allow.webhooks`. */
   webhookNetworks: string[];
+  /** CIDRs in which a provider that the owner saved may be although they are closed by default. */
+  oidcNetworks: string[];
   /** CIDRs of the cluster's pods and services: closed to what people name. */
   clusterNetworks: string[];
   maxSessions: number;
@@ -129,10 +151,13 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     declaredSettings: e.FOYER_SETTINGS,
     managedBy: e.FOYER_MANAGED_BY,
     brandingDir: e.FOYER_BRANDING_DIR,
+    plusVerifier: e.FOYER_PLUS_VERIFIER,
+    plusLicence: e.FOYER_PLUS_LICENCE?.replace(/\s+/g, ''),
     replicas: e.FOYER_REPLICAS,
     serverName: e.FOYER_SERVER_NAME,
     trustedProxies: e.FOYER_TRUSTED_PROXIES,
     webhookNetworks: e.FOYER_WEBHOOK_NETWORKS,
+    oidcNetworks: e.FOYER_OIDC_NETWORKS,
     clusterNetworks: e.FOYER_CLUSTER_NETWORKS,
     maxSessions: e.FOYER_MAX_SESSIONS,
     workerConcurrency: e.FOYER_WORKER_CONCURRENCY,

@@ -60,7 +60,16 @@ export const jobs = {
   'faces.group': { queue: 'analysis' },
   'faces.regroup': { queue: 'analysis' },
   'faces.purge': { queue: 'analysis' },
-  'labels.apply': { queue: 'interactive' },
+  'labels.apply': {
+    queue: 'interactive',
+    /** With `filter` labels what it leaves; without it forgets a label that was deleted. */
+    payload: z.object({
+      number: z.int(),
+      filter: z
+        .object({ libraryId: Id, filter: z.string(), action: z.enum(['add', 'remove']), accountId: Id })
+        .optional(),
+    }),
+  },
   'search.transcripts': { queue: 'maintenance' },
   'search.rebuild': { queue: 'maintenance' },
   'search.optimise': { queue: 'maintenance' },
@@ -101,13 +110,21 @@ export const jobs = {
   'watchlist.availability': { queue: 'metadata' },
   'notification.fanout': { queue: 'delivery', payload: z.object({ notice: z.unknown() }) },
   'push.send': { queue: 'delivery', payload: z.object({ subscriptionId: Id, notificationId: Id.optional() }) },
-  'email.send': { queue: 'delivery' },
+  /** A mail; or, sealed, a test to be sent at once or who asked for a new password. */
+  'email.send': {
+    queue: 'delivery',
+    payload: z.union([
+      z.object({ messageId: Id }),
+      z.object({ test: z.string() }),
+      z.object({ reset: z.string(), requestId: Id }),
+    ]),
+  },
   /** Without a delivery: whatever the webhook's lane has due. */
   'webhook.deliver': {
     queue: 'delivery',
     payload: z.object({ webhookId: Id, deliveryId: Id.optional(), due: z.string().optional() }),
   },
-  'email.digest': { queue: 'delivery' },
+  'email.digest': { queue: 'delivery', payload: z.object({}), scheduled: '0 * * * *' },
   'notification.sweep': { queue: 'maintenance', payload: z.object({}), scheduled: '20 3 * * *' },
   'plugins.install': { queue: 'maintenance' },
   'plugins.check': { queue: 'maintenance' },
@@ -131,9 +148,9 @@ export const jobs = {
   'stats.trim': { queue: 'maintenance' },
   'sessions.expire': { queue: 'maintenance', payload: z.object({}), scheduled: '5 4 * * *' },
   'keys.expire': { queue: 'maintenance', payload: z.object({}), scheduled: '50 3 * * *' },
-  'plus.check': { queue: 'maintenance' },
+  'plus.check': { queue: 'maintenance', payload: z.object({}), scheduled: '25 * * * *' },
   'events.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '*/10 * * * *' },
-  'logs.trim': { queue: 'maintenance' },
+  'logs.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '35 3 * * *' },
   'webhook.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '*/10 * * * *' },
   'export.expire': { queue: 'maintenance' },
   'database.analyse': { queue: 'maintenance' },

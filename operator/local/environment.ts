@@ -1,8 +1,9 @@
 // What the server's processes are told on this machine, from the resource and what the operator keeps. Pure.
 import { resolve } from 'node:path';
 import { sha256 } from '../keys.ts';
+import { plusEnvironment, VERIFIER_KEY } from '../plus-environment.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
-import { bucketUrl, declaredSettings, type MediaRoot, plainEnvironment } from '../server-environment.ts';
+import { bucketUrl, declaredSettings, type MediaRoot, plainEnvironment, secretValue } from '../server-environment.ts';
 import { brandingFolder } from './branding-folder.ts';
 import { childEnvironment } from './child-environment.ts';
 import type { Resource, Resources } from './resources.ts';
@@ -57,6 +58,9 @@ function ownership({ spec }: Server, place: Place): Record<string, string> {
   return { ...code, FOYER_OPEN_SETUP: place.openSetup ? '1' : '0' };
 }
 
+const textOf = (value: string | Uint8Array | undefined): string =>
+  typeof value === 'string' ? value : Buffer.from(value ?? []).toString('utf8');
+
 /** The environment that all processes of the server share. */
 export function serverEnvironment(server: Server, resources: Resources, to: { place: Place; stores: Stores }) {
   const { place, stores } = to;
@@ -77,6 +81,11 @@ export function serverEnvironment(server: Server, resources: Resources, to: { pl
     FOYER_OPERATOR_KEY_SHA256: sha256(place.operatorKey),
     ...(server.spec.branding && { FOYER_BRANDING_DIR: brandingFolder(place.dir) }),
     FOYER_SETTINGS: JSON.stringify(declaredSettings(server.spec, resources.secrets)),
+    ...plusEnvironment(server.spec, {
+      text: (jwks) => jwks,
+      configMap: (name) => textOf(resources.configMaps.get(name)?.[VERIFIER_KEY]),
+      secret: (ref) => secretValue(resources.secrets, ref),
+    }),
     ...ownership(server, place),
   });
 }

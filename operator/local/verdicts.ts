@@ -1,4 +1,5 @@
 // What was seen of the server -> its conditions. Pure.
+import { plusSaid, verifierFault } from '../plus-environment.ts';
 import type { Reason, Verdict } from '../schemas/conditions.ts';
 import type { MediaServerSpec, MediaServerStatus } from '../schemas/media-server.ts';
 import type { ChildState } from './child.ts';
@@ -133,13 +134,18 @@ function notServed({ plugins, backup, plus, branding, declared }: MediaServerSpe
   const asked = {
     PluginsReady: plugins.install.length > 0,
     BackupsHealthy: backup !== undefined,
-    PlusReady: plus !== undefined,
     DeclaredReady: declared.length > 0,
   };
   const types = Object.entries(asked).filter(([, wanted]) => wanted);
   const said = types.map(([type]) => not(type, 'NotServed', 'this version does not do it on one machine yet'));
+  if (plus) said.push(plusVerdict({ plus }));
   if (!branding) return said;
   return [...said, verdict('BrandingReady', 'Valid', `ConfigMap ${branding.configMapRef.name} is in force`)];
+}
+
+function plusVerdict(spec: Pick<MediaServerSpec, 'plus'>): Verdict {
+  const fault = verifierFault(spec);
+  return fault ? not('PlusReady', 'SpecInvalid', fault) : verdict('PlusReady', 'Valid', plusSaid(spec));
 }
 
 /** The rest of the status; counts of resources are the caller's. */

@@ -1,4 +1,5 @@
 // One verdict for each part of a server. Pure.
+import { plusSaid, verifierFault } from '../plus-environment.ts';
 import type { KubeObject } from '../runtime/kube.ts';
 import type { Reason, Verdict } from '../schemas/conditions.ts';
 import { databaseKey, redisKey } from './desired/context.ts';
@@ -222,7 +223,12 @@ export const ingress = (looked: Looked): Verdict => judge('IngressReady', looked
 const declaredBy = ({ configMapRef }: { configMapRef: { name: string } }): string =>
   `ConfigMap ${configMapRef.name} goes before what is set in the app; what is not valid in it is left out, and logged`;
 
-/** Asked for, and this version does not do it; and branding, which it does. */
+function plusVerdict(spec: Server['spec']): Verdict {
+  const fault = verifierFault(spec);
+  return { type: 'PlusReady', ...(fault ? no('SpecInvalid', fault) : yes('Valid', plusSaid(spec))) };
+}
+
+/** Asked for, and this version does not do it; and branding and licensing, which it does. */
 export function notServed({ server }: Looked): Verdict[] {
   const { plugins, backup, plus, branding, declared } = server.spec;
   const say = (type: string, asked: boolean, field: string): Verdict => ({
@@ -231,7 +237,7 @@ export function notServed({ server }: Looked): Verdict[] {
       ? no('NotServed', `spec.${field} is kept, and this version does nothing with it yet`)
       : no('NoneAsked', `spec.${field} is absent`)),
   });
-  const rare = [say('PlusReady', plus !== undefined, 'plus'), say('DeclaredReady', declared.length > 0, 'declared')];
+  const rare = [say('DeclaredReady', declared.length > 0, 'declared')];
   return [
     {
       type: 'ParserReady',
@@ -240,6 +246,7 @@ export function notServed({ server }: Looked): Verdict[] {
     say('PluginsReady', plugins.install.length > 0, 'plugins.install'),
     say('BackupsHealthy', backup !== undefined, 'backup'),
     ...rare.filter(({ reason }) => reason === 'NotServed'),
+    ...(plus ? [plusVerdict(server.spec)] : []),
     ...(branding ? [{ type: 'BrandingReady', ...yes('Valid', declaredBy(branding)) }] : []),
   ];
 }

@@ -8,6 +8,7 @@ import { type Api, type Ask, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 
 const all = areas.flatMap((area) => area.endpoints as readonly Endpoint[]);
+const VERIFIER = '{"keys":[{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}'; // of RFC 8037
 const ABSENT = '01900000-0000-7000-8000-00000000dead';
 const errorOf = (answer: { body: unknown }) => {
   const text = Buffer.isBuffer(answer.body) ? JSON.parse(answer.body.toString()) : answer.body;
@@ -83,6 +84,7 @@ describe('every endpoint', () => {
           });
           expect(refused.status).to.equal(403);
           expect(errorOf(refused).details.permission).to.equal(permission);
+          if (!credentialsOf(endpoint).includes('key')) return; // told below
           const narrow = await api.given.key(
             owner,
             permissions.filter((one) => one !== permission),
@@ -97,6 +99,17 @@ describe('every endpoint', () => {
         it('takes no API key', async () => {
           const key = await api.given.key(owner, [...permissions]);
           expect(errorOf(await call(api.as(key), endpoint)).details.by).to.equal('api-key');
+        });
+      }
+
+      const { plus } = endpoint;
+      if (typeof plus === 'string') {
+        it(`needs ${plus} where licences are asked for, before its body is looked at`, async () => {
+          const closed = await startApi({ FOYER_PLUS_VERIFIER: VERIFIER });
+          const body = endpoint.body ? { garbage: true } : undefined;
+          const refused = await call(closed.as(await closed.given.owner()), endpoint, { body });
+          expect(refused.status).to.equal(402);
+          expect(errorOf(refused).details).to.deep.equal({ feature: plus });
         });
       }
 

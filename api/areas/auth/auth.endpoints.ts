@@ -21,6 +21,7 @@ import {
 } from './auth.schemas.ts';
 import { login as signIn } from './login.ts';
 import { readMe } from './me.view.ts';
+import { endSessionAddress } from './oidc-logout.ts';
 import { redeemReset } from './password-reset.ts';
 import { refresh } from './refresh.ts';
 import { sessionOfToken } from './refresh-tokens.store.ts';
@@ -78,7 +79,10 @@ export const logout = defineEndpoint({
     if (!token && !body.refreshToken && call.headers.cookie) requireClientId(call.client);
     const sessionId = await sessionPresented(call, body.refreshToken);
     clearCookies(call);
-    return { ended: sessionId !== undefined && (await removeSession(call.db, { id: sessionId })) };
+    if (sessionId === undefined) return { ended: false };
+    const providerUrl = await endSessionAddress(call, sessionId);
+    const ended = await removeSession(call.db, { id: sessionId });
+    return { ended, ...(providerUrl !== undefined && { providerUrl }) };
   },
 });
 

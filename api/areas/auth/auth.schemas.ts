@@ -121,7 +121,13 @@ export const Me = z
       until: Timestamp.nullable().optional(),
       resumesAt: Timestamp.nullable().optional(),
     }),
-    email: z.object({ address: z.string(), verified: z.boolean() }).nullable(),
+    email: z
+      .object({
+        address: z.string(),
+        verified: z.boolean(),
+        pending: z.string().optional().describe('Takes its place once its link was opened'),
+      })
+      .nullable(),
     mustChangePassword: z.boolean(),
     mustAddTwoFactor: z.boolean(),
     confirmedUntil: Timestamp.nullable(),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Db } from '#platform/db.ts';
 import { newSecret } from '#platform/ids.ts';
 import type { SessionRecord } from './auth.schemas.ts';
+import type { OidcSession } from './sessions.store.ts';
 
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
@@ -14,6 +15,8 @@ export interface ChallengeDraft {
   method: SessionRecord['method'];
   profileId?: string | undefined;
   passkeyChallenge?: string | undefined;
+  /** Of a sign-in at a provider. */
+  oidc?: OidcSession | undefined;
 }
 
 /** Open for 5 minutes and 5 tries. */
@@ -29,6 +32,7 @@ export async function insertChallenge(db: Db, draft: ChallengeDraft): Promise<{ 
       method: draft.method,
       profile_id: draft.profileId ?? null,
       passkey_challenge: draft.passkeyChallenge ?? null,
+      oidc: draft.oidc ? JSON.stringify(draft.oidc) : null,
       expires_at: db.raw(`now() + interval '5 minutes'`),
     })
     .returning<{ expires_at: Date }[]>('expires_at');
@@ -42,6 +46,7 @@ export interface ChallengeRow {
   method: SessionRecord['method'];
   profile_id: string | null;
   passkey_challenge: string | null;
+  oidc: OidcSession | null;
   /** Left after this one. */
   tries: number;
 }
@@ -56,7 +61,7 @@ export async function tryChallenge(
     `update sign_in_challenges c set tries = c.tries - 1 from accounts a
      where c.hash = ? and c.tries > 0 and c.expires_at > now() and c.client_id is not distinct from ?
        and c.session_id is not distinct from ?::uuid and a.id = c.account_id and not a.disabled
-     returning c.account_id, c.session_id, c.method, c.profile_id, c.passkey_challenge, c.tries`,
+     returning c.account_id, c.session_id, c.method, c.profile_id, c.passkey_challenge, c.oidc, c.tries`,
     [hashOf(token), by.clientId ?? null, by.sessionId ?? null],
   );
   return found.rows[0];

@@ -9,7 +9,9 @@ import {
   logout,
   refreshSession,
 } from './auth.endpoints.ts';
+import { requestPasswordReset, updateMe } from './me.endpoints.ts';
 import { changePassword, confirmIdentity, listSignInMethods, removeSignInMethod } from './methods.endpoints.ts';
+import { completeOidc, receiveOidcLogout, startOidc } from './oidc.endpoints.ts';
 import { addPasskey, getSignInOptions, startPasskeyRegistration } from './passkeys.endpoints.ts';
 import { createProfile, deleteProfile, selectProfile, setProfileAvatar, updateProfile } from './profiles.endpoints.ts';
 import {
@@ -28,7 +30,9 @@ export const authArea = defineArea('auth', 'Auth', [
   listSessions,
   endSession,
   endOtherSessions,
+  requestPasswordReset,
   completePasswordReset,
+  updateMe,
   confirmIdentity,
   changePassword,
   listSignInMethods,
@@ -49,4 +53,7 @@ export const authArea = defineArea('auth', 'Auth', [
   startPasskeyRegistration,
   addPasskey,
   getSignInOptions,
+  startOidc,
+  completeOidc,
+  receiveOidcLogout,
 ]);

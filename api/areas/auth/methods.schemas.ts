@@ -60,6 +60,7 @@ export const TotpSetup = z
     setupId: Id,
     secret: z.string().optional().describe('Base32, 160 bits; shown here only'),
     uri: z.string().optional().describe('otpauth:'),
+    qrSvg: z.string().optional().describe('The address as a picture to scan: an SVG document'),
     expiresAt: Timestamp,
   })
   .meta({ id: 'TotpSetup' });

@@ -76,6 +76,7 @@ async function readOptions(call: Call): Promise<z.input<typeof SignInOptions>> {
     password: ready && settings.get('auth.password.enabled'),
     passkeys,
     ...(passkeys && { passkey: { ...(await signInOptions(call)) } }),
+    ...oidcOption(call, ready),
     quickConnect: ready && settings.get('auth.quickConnect.enabled'),
     passwordReset: 'admin',
     invites: ready,
@@ -83,6 +84,19 @@ async function readOptions(call: Call): Promise<z.input<typeof SignInOptions>> {
     passwordRules: { minLength: settings.get('auth.password.minLength'), maxLength: 256 },
     ...(await messageOf(call)),
     serverTime: now.toISOString(),
+  };
+}
+
+/** The provider to offer, by the owner's name for it. */
+function oidcOption({ deps }: Call, ready: boolean): Pick<z.input<typeof SignInOptions>, 'oidc'> {
+  const { settings } = deps;
+  const issuer = settings.get('auth.oidc.issuer');
+  if (!ready || !issuer || !settings.get('auth.oidc.clientId')) return {};
+  return {
+    oidc: {
+      name: settings.get('auth.oidc.name') ?? new URL(issuer).hostname,
+      automatic: settings.get('auth.oidc.automatic'),
+    },
   };
 }
 

@@ -49,6 +49,7 @@ export const SignInOptions = z
     passkey: RequestOptions.optional().describe(
       'Also for conditional sign-in; its challenge works once, for 5 minutes',
     ),
+    oidc: z.object({ name: z.string(), iconUrl: z.string().optional(), automatic: z.boolean() }).optional(),
     quickConnect: z.boolean(),
     passwordReset: z.enum(['mail', 'admin']),
     invites: z.boolean(),

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
+import { notify } from '#areas/notifications/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { invalid, notFound } from '#kernel/errors.ts';
+import { notFound } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
 import { newId, newSecret } from '#platform/ids.ts';
 import type { PasswordReset } from './auth.schemas.ts';
+import { refuseWeakPassword } from './password-rules.ts';
 import { hashPassword } from './passwords.ts';
 
 const OWNER_HOURS = 24;
+const MAIL_HOURS = 1;
 
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
@@ -25,8 +28,16 @@ export async function createOwnerReset(
     .first<{ id: string; username: string } | undefined>('id', 'username');
   if (!owner) return undefined;
   const token = hash ? undefined : newSecret('foypr_');
-  const expiresAt = await putReset(db, owner.id, { hash: hash ?? hashOf(token ?? ''), hours: OWNER_HOURS });
+  const reset = { hash: hash ?? hashOf(token ?? ''), hours: OWNER_HOURS, byMail: false };
+  const expiresAt = await putReset(db, owner.id, reset);
   await db('audit_log').insert({ id: newId(), account_id: owner.id, action: 'owner-recovery' });
+  await notify(db, {
+    kind: 'ownership-changed',
+    to: { permission: 'user:manage' },
+    target: { kind: 'user', id: owner.id },
+    data: { name: owner.username },
+    url: '/settings/ownership',
+  });
   return { username: owner.username, ...(token !== undefined && { token }), expiresAt };
 }
 
@@ -37,15 +48,27 @@ export async function createReset(
   hours: number,
 ): Promise<{ token: string; expiresAt: string }> {
   const token = newSecret('foypr_');
-  return { token, expiresAt: await putReset(db, accountId, { hash: hashOf(token), hours }) };
+  return { token, expiresAt: await putReset(db, accountId, { hash: hashOf(token), hours, byMail: false }) };
 }
 
-async function putReset(db: Db, accountId: string, { hash, hours }: { hash: Buffer; hours: number }): Promise<string> {
+/** A one-time token that goes to the address of the account and nowhere else: who has it has the address. */
+export async function createMailedReset(db: Db, accountId: string): Promise<{ token: string; expiresAt: string }> {
+  const token = newSecret('foypr_');
+  return { token, expiresAt: await putReset(db, accountId, { hash: hashOf(token), hours: MAIL_HOURS, byMail: true }) };
+}
+
+interface NewReset {
+  hash: Buffer;
+  hours: number;
+  byMail: boolean;
+}
+
+async function putReset(db: Db, accountId: string, { hash, hours, byMail }: NewReset): Promise<string> {
   const [row] = await db('password_resets')
     .insert({
       account_id: accountId,
       hash,
-      by_mail: false,
+      by_mail: byMail,
       expires_at: db.raw('now() + make_interval(hours => ?)', [hours]),
     })
     .onConflict('account_id')
@@ -58,6 +81,7 @@ async function putReset(db: Db, accountId: string, { hash, hours }: { hash: Buff
 interface Reset {
   account_id: string;
   username: string;
+  email: string | null;
   display_name: string;
   factors: string[];
   by_mail: boolean;
@@ -70,13 +94,21 @@ export async function redeemReset(
   token: string,
   newPassword: string | undefined,
 ): Promise<z.input<typeof PasswordReset>> {
-  const { db, deps } = call;
+  const { db } = call;
   const reset = await db('password_resets as r')
     .join('accounts as a', 'a.id', 'r.account_id')
     .where('r.hash', hashOf(token))
     .whereRaw('r.expires_at > now() and not a.disabled')
     .forUpdate('r')
-    .first<Reset | undefined>('r.account_id', 'r.by_mail', 'r.expires_at', 'a.username', 'a.display_name', 'a.factors');
+    .first<Reset | undefined>(
+      'r.account_id',
+      'r.by_mail',
+      'r.expires_at',
+      'a.username',
+      'a.email',
+      'a.display_name',
+      'a.factors',
+    );
   if (!reset) throw notFound();
   const shown = {
     username: reset.username,
@@ -85,9 +117,7 @@ export async function redeemReset(
     expiresAt: iso(reset.expires_at),
   };
   if (newPassword === undefined) return { ...shown, changed: false };
-  if (newPassword.length < deps.settings.get('auth.password.minLength')) {
-    throw invalid(['body', 'newPassword'], 'too_small', 'the password is too short');
-  }
+  refuseWeakPassword(call, newPassword, [reset.username, reset.email]);
   const passwordHash = await hashPassword(newPassword);
   await db('accounts')
     .where({ id: reset.account_id })

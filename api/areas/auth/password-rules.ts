@@ -1,36 +1,6 @@
 import type { Call } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
-
-const COMMON = new Set([
-  'password',
-  'password1',
-  'password123',
-  'passw0rd',
-  '12345678',
-  '123456789',
-  '1234567890',
-  '11111111',
-  '00000000',
-  '87654321',
-  'qwertyui',
-  'qwertyuiop',
-  'qwerty123',
-  'asdfghjkl',
-  'iloveyou',
-  'sunshine',
-  'princess',
-  'football',
-  'baseball',
-  'superman',
-  'trustno1',
-  'welcome1',
-  'starwars',
-  'whatever',
-  'abcd1234',
-  '1q2w3e4r',
-  'letmein1',
-  'changeme',
-]);
+import { commonPasswords } from './common-passwords.ts';
 
 /** 400 for a password that is too short or that anybody would try first; `names` are the account's own. */
 export function refuseWeakPassword(call: Call, password: string, names: readonly (string | null)[]): void {
@@ -46,7 +16,7 @@ export function refuseWeak(
   const path = ['body', field];
   const folded = password.normalize('NFC').toLowerCase();
   const known = [...names, deps.settings.get('server.name')].flatMap((name) => (name ? [name.toLowerCase()] : []));
-  if (COMMON.has(folded) || known.includes(folded)) throw invalid(path, 'weak_password', 'too easily guessed');
+  if (commonPasswords.has(folded) || known.includes(folded)) throw invalid(path, 'weak_password', 'too easily guessed');
   if (password.length < deps.settings.get('auth.password.minLength'))
     throw invalid(path, 'too_small', 'the password is too short');
 }

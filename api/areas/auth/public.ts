@@ -1,3 +1,4 @@
+export { askedReset } from './ask-reset.ts';
 export { countAttempt } from './attempts.ts';
 export { Keep, Profile, SignIn } from './auth.schemas.ts';
 export { addNewcomerPasskey, newcomerOptions } from './newcomer-passkey.ts';

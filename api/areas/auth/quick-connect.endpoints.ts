@@ -1,3 +1,4 @@
+import { renderSVG } from 'uqr';
 import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid, notFound } from '#kernel/errors.ts';
 import { ownAddress } from '#kernel/own-address.ts';
@@ -49,7 +50,7 @@ export const startQuickConnect = defineEndpoint({
       address: client.address,
     });
     const url = `${ownAddress(call)}/quick-connect?code=${row.code}`;
-    return { quickConnect: toQuickConnect(row), secret, pollMs: POLL_MS, url };
+    return { quickConnect: toQuickConnect(row), secret, pollMs: POLL_MS, url, qrSvg: renderSVG(url) };
   },
 });
 

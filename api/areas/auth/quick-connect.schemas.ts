@@ -29,6 +29,7 @@ export const StartedQuickConnect = z.object({
   secret: z.string().optional().describe('Of the device that asks; the code alone gives nothing'),
   pollMs: z.int(),
   url: z.string().describe('Page on which to approve'),
+  qrSvg: z.string().describe('The page as a picture to scan: an SVG document'),
 });
 
 export const RedeemQuickConnect = z.strictObject({

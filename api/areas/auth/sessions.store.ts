@@ -8,6 +8,13 @@ import type { Profile, SessionRecord } from './auth.schemas.ts';
 export const REFRESH_DAYS = 30;
 const MOST_SESSIONS = 100;
 
+/** The session at the provider that one here stands on. */
+export interface OidcSession {
+  issuer: string;
+  subject: string;
+  sid?: string | undefined;
+}
+
 export interface SessionDraft {
   accountId: string;
   profileId: string;
@@ -19,6 +26,7 @@ export interface SessionDraft {
   cookie: boolean;
   remember: boolean;
   sessionMaxDays: number;
+  oidc?: OidcSession | undefined;
 }
 
 /** A new sign-in; of more than 100 the longest unused go. */
@@ -37,6 +45,9 @@ export async function insertSession(db: Db, draft: SessionDraft): Promise<string
     address: draft.client.address,
     confirmed_until: draft.confirmed ? db.raw(`now() + interval '10 minutes'`) : null,
     expires_at: db.raw('now() + make_interval(days => ?)', [draft.sessionMaxDays]),
+    oidc_issuer: draft.oidc?.issuer ?? null,
+    oidc_subject: draft.oidc?.subject ?? null,
+    oidc_sid: draft.oidc?.sid ?? null,
   });
   await db.raw(
     `delete from sessions where id in (

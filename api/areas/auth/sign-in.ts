@@ -7,7 +7,14 @@ import { ApiError } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { Keep, SessionRecord, SignIn } from './auth.schemas.ts';
 import { type Issued, insertRefreshToken } from './refresh-tokens.store.ts';
-import { findSessionRow, insertSession, listProfiles, REFRESH_DAYS, toSession } from './sessions.store.ts';
+import {
+  findSessionRow,
+  insertSession,
+  listProfiles,
+  type OidcSession,
+  REFRESH_DAYS,
+  toSession,
+} from './sessions.store.ts';
 import { tellNewDevice } from './tell.ts';
 
 interface Start {
@@ -22,6 +29,7 @@ interface Start {
   confirmed?: boolean;
   /** Somebody who may enter `profileId` said so: no PIN is asked. */
   profileApproved?: boolean;
+  oidc?: OidcSession | undefined;
 }
 
 /** A new sign-in for an account that has proved itself: session, tokens, and cookies where wished. */
@@ -42,6 +50,7 @@ export async function startSession(call: Call, start: Start): Promise<SignIn> {
     cookie: start.keep !== 'token',
     remember: start.remember,
     sessionMaxDays: deps.settings.get('auth.sessionMaxDays'),
+    oidc: start.oidc,
   });
   await db('accounts').where({ id: start.accountId }).update({ last_seen_at: new Date() });
   await db('profiles').where({ id: profileId }).update({ last_used_at: new Date() });

@@ -1,3 +1,4 @@
+import { renderSVG } from 'uqr';
 import type { z } from 'zod';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -33,7 +34,7 @@ export async function startTotpSetup({ db, who, deps }: Call): Promise<z.input<t
     .returning<{ expires_at: Date }[]>('expires_at');
   if (!row) throw new Error('no row');
   const uri = totpUri(secret, deps.settings.get('server.name'), username);
-  return { setupId, secret, uri, expiresAt: iso(row.expires_at) };
+  return { setupId, secret, uri, qrSvg: renderSVG(uri), expiresAt: iso(row.expires_at) };
 }
 
 /** Switches it on once the app shows a right code; the code is used up by that. */

@@ -32,6 +32,7 @@ export const verifyTwoFactor = defineEndpoint({
         method: row.method,
         profileId: row.profile_id ?? undefined,
         twoFactor: true,
+        oidc: row.oidc ?? undefined,
         keep,
         remember,
       }),
@@ -56,7 +57,7 @@ export const startTotp = defineEndpoint({
   access: { person: true },
   anyHour: true,
   answer: json(201, TotpSetup),
-  unrepeated: ['secret', 'uri'],
+  unrepeated: ['secret', 'uri', 'qrSvg'],
   errors: ['FORBIDDEN', 'CONFLICT'],
 
   async handle(_input, call) {

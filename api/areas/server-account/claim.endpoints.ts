@@ -3,15 +3,12 @@ import { z } from 'zod';
 import { openSetup, setupCookie, storeTicket } from '#areas/setup/public.ts';
 import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
-import { limitAttempts } from '#kernel/rate-limit.ts';
-import { addressGroup } from '#kernel/request.ts';
 import { iso, Timestamp } from '#kernel/schemas.ts';
 import { newSecret } from '#platform/ids.ts';
 import { sha256 } from '#platform/keys.ts';
+import { countTry, triesOf } from './tries.ts';
 
 const access = { anyone: true, because: 'the claim code proves that somebody controls the machine' } as const;
-const PER_ADDRESS = 10;
-const IN_ALL = 30;
 
 export const SetupClaim = z
   .object({
@@ -53,8 +50,7 @@ export const getSetupClaim = defineEndpoint({
     return {
       required: !isOpen(call),
       codeFrom: call.deps.config.claimFrom,
-      triesLeft: PER_ADDRESS,
-      blockedUntil: null,
+      ...(await triesOf(call)),
       claimedAt: held ? iso(row.claimed_at) : null,
       holder,
     };
@@ -77,11 +73,9 @@ export const claimServer = defineEndpoint({
   errors: ['SETUP_ALREADY_COMPLETE', 'UNAUTHENTICATED', 'RATE_LIMITED'],
 
   async handle({ body }, call) {
-    const { db, deps, client, reply, log } = call;
+    const { db, client, reply, log } = call;
     const row = await openSetup(db, { lock: true });
-    const limiter = { redis: deps.redis, replicas: deps.config.replicas };
-    const triesLeft = await limitAttempts(limiter, `claim:${addressGroup(client.address)}`, PER_ADDRESS);
-    await limitAttempts(limiter, 'claim', IN_ALL);
+    const triesLeft = await countTry(call);
     if (!isOpen(call) && !codeFits(body.code, row.claim_sha256)) {
       log.warn({ address: client.address }, 'a wrong claim code was tried');
       throw new ApiError('UNAUTHENTICATED', 'The code is wrong', { triesLeft });

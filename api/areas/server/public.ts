@@ -1,3 +1,3 @@
-export { describe } from './description.ts';
+export { describe, describedAreas } from './description.ts';
 export { notReadyFor } from './health.ts';
 export { fullVersion } from './version.ts';

@@ -1,32 +1,19 @@
 import type { z } from 'zod';
 import { createAccount, setLibraryAccess } from '#areas/accounts/public.ts';
-import { hashPassword, type SignIn, startSession } from '#areas/auth/public.ts';
+import { hashPassword, refuseWeak, type SignIn, startSession } from '#areas/auth/public.ts';
 import { insertFolders, insertLibrary, LibraryDraft, refuseOverlap, tidyPath } from '#areas/libraries/public.ts';
 import { requestScan } from '#areas/scanning/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { conflict, invalid } from '#kernel/errors.ts';
+import { conflict } from '#kernel/errors.ts';
 import { announceSettings, type SettingKey, saveSettings } from '#platform/settings.ts';
 import { refuseBadDraft } from './draft.ts';
 import { type CompleteSetup, SetupDraft } from './setup.schemas.ts';
 import type { ServerStateRow } from './state.store.ts';
 
-const WEAK = new Set([
-  'password',
-  '12345678',
-  '123456789',
-  '1234567890',
-  'qwertyuiop',
-  'iloveyou',
-  'password1',
-  'sunshine',
-  'princess',
-  'football',
-]);
-
 /** Owner, settings, libraries and their first scans in the caller's transaction; refused leaves nothing behind. */
 export async function complete(call: Call, row: ServerStateRow, body: CompleteSetup): Promise<z.input<typeof SignIn>> {
   const { db, emit, deps } = call;
-  refuseWeak(call, body);
+  refuseWeak(call, body.password, { names: [body.username], field: 'password' });
   const draft = SetupDraft.parse(body.draft ?? row.setup_draft ?? { revision: 0 });
   await refuseBadDraft(call, draft);
   const passwordHash = await hashPassword(body.password);
@@ -49,15 +36,6 @@ export async function complete(call: Call, row: ServerStateRow, body: CompleteSe
     await deps.vitals.look();
   });
   return startSession(call, { accountId: owner.id, method: 'setup', keep: body.keep, remember: body.remember });
-}
-
-function refuseWeak({ deps }: Call, { password, username }: CompleteSetup): void {
-  const folded = password.toLowerCase();
-  const known = [username.toLowerCase(), deps.settings.get('server.name').toLowerCase()];
-  if (WEAK.has(folded) || known.includes(folded))
-    throw invalid(['body', 'password'], 'weak_password', 'too easily guessed');
-  if (password.length < deps.settings.get('auth.password.minLength'))
-    throw invalid(['body', 'password'], 'too_small', 'too short');
 }
 
 /** What is left out keeps its default. */

@@ -24,6 +24,11 @@ import * as artwork from './20261121220110_artwork_images.ts';
 import * as webhooks from './20261121220200_webhooks_create.ts';
 import * as notifications from './20261121220210_notifications_create.ts';
 import * as itemsTitles from './20261121220300_items_titles.ts';
+import * as email from './20261121220400_email_create.ts';
+import * as labels from './20261121220500_labels_create.ts';
+import * as authOidc from './20261121220600_auth_oidc.ts';
+import * as ownershipOffers from './20261121220610_server_account_offers.ts';
+import * as plusCreate from './20261121220620_plus_create.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -65,4 +70,9 @@ export const migrations: Record<string, Migration> = {
   '20261121220200_webhooks_create': webhooks,
   '20261121220210_notifications_create': notifications,
   '20261121220300_items_titles': itemsTitles,
+  '20261121220400_email_create': email,
+  '20261121220500_labels_create': labels,
+  '20261121220600_auth_oidc': authOidc,
+  '20261121220610_server_account_offers': ownershipOffers,
+  '20261121220620_plus_create': plusCreate,
 };

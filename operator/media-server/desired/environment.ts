@@ -1,4 +1,5 @@
 // What pods are told: plain values, and references to Secrets.
+import { plusEnvironment, VERIFIER_KEY } from '../../plus-environment.ts';
 import type { KubeObject } from '../../runtime/kube.ts';
 import { bucketUrl, declaredSettings, plainEnvironment, type Secrets } from '../../server-environment.ts';
 import type { Server } from '../server.ts';
@@ -14,7 +15,7 @@ import {
 import { mediaRoots } from './media.ts';
 import { metaOf, nameOf, secretObject } from './meta.ts';
 
-export type EnvValue = string | SecretKey | { field: string };
+export type EnvValue = string | SecretKey | { field: string } | { configMap: string; of: string };
 
 export const API_PORT = 8080;
 export const METRICS_PORT = 9090;
@@ -30,6 +31,8 @@ export function envOf(values: Readonly<Record<string, EnvValue>>): object[] {
     .map(([name, value]) => {
       if (typeof value === 'string') return { name, value };
       if (isSecret(value)) return { name, valueFrom: { secretKeyRef: { name: value.name, key: value.key } } };
+      if ('configMap' in value)
+        return { name, valueFrom: { configMapKeyRef: { name: value.configMap, key: value.of } } };
       return { name, valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: value.field } } };
     });
 }
@@ -76,6 +79,11 @@ export function podEnvironment({ server, secrets, environment }: Context): Recor
     FOYER_OBJECTS_URL: { name: environment, key: 'FOYER_OBJECTS_URL' },
     FOYER_SETTINGS: { name: environment, key: 'FOYER_SETTINGS' },
     FOYER_POD: { field: 'metadata.name' },
+    ...plusEnvironment<EnvValue>(spec, {
+      text: (jwks) => jwks,
+      configMap: (name) => ({ configMap: name, of: VERIFIER_KEY }),
+      secret: ({ name: of, key }) => ({ name: of, key }),
+    }),
   };
 }
 
@@ -83,5 +91,7 @@ export function podEnvironment({ server, secrets, environment }: Context): Recor
 export function podChecksum({ server, secrets }: Context): string {
   const read = ({ name, key }: SecretKey): string | undefined => secrets.get(name)?.[key];
   const keys = { name: nameOf(server, 'keys'), key: 'keys.json' };
-  return fingerprint(server, secrets, [databaseKey(server), redisKey(server), keys].map(read));
+  const licence = server.spec.plus?.licenceSecretRef;
+  const named = [databaseKey(server), redisKey(server), keys, ...(licence ? [licence] : [])];
+  return fingerprint(server, secrets, named.map(read));
 }

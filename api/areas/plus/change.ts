@@ -1,0 +1,93 @@
+import type { z } from 'zod';
+import { audit } from '#kernel/audit.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { conflict, invalid } from '#kernel/errors.ts';
+import { type Judged, judge, readLicence } from '#kernel/licence.ts';
+import { LICENCE_PLACE, plusOf } from '#kernel/plus.ts';
+import { limitAttempts } from '#kernel/rate-limit.ts';
+import { seal } from '#platform/keys.ts';
+import type { PlusStatus, SetPlusLicence } from './plus.schemas.ts';
+import { toldOf } from './plus.store.ts';
+import { statusOf } from './plus.view.ts';
+
+const A_MINUTE = 10;
+
+/** Takes effect at once; what would open nothing is refused, and nothing changes. */
+export async function install(
+  call: Call,
+  { licence: token, dryRun }: z.output<typeof SetPlusLicence>,
+): Promise<z.input<typeof PlusStatus>> {
+  const { db, deps, who } = call;
+  const limiter = { redis: deps.redis, replicas: deps.config.replicas };
+  await limitAttempts(limiter, `plus:${who.accountId}`, A_MINUTE);
+  const verifier = deps.config.plusVerifier;
+  if (!verifier) throw conflict('no-verifier', 'Everything is open: no verifier is configured');
+  refuseManaged(call);
+  const licence = await readLicence(token, verifier, deps.keys.serverId);
+  const now = await databaseNow(call);
+  const judged = judge(licence, now.getTime());
+  const held = { ...(await heldNow(call, now)), told: null, noticed: null };
+  if (dryRun) return statusOf(call, judged, held);
+  refuseUseless(judged);
+  await db('plus_licence').update({
+    sealed: seal(deps.keys, token, LICENCE_PLACE),
+    installed_at: now,
+    installed_by: who.accountId,
+    told: toldOf(judged),
+    noticed: null,
+  });
+  const claims = licence.good ? licence.claims : undefined;
+  await audit(call, 'plus.licence-installed', { id: claims?.jti, licensee: claims?.sub, features: claims?.features });
+  await tell(call);
+  return statusOf(call, judged, held);
+}
+
+/** Lapses at once; without a licence nothing is to be done. */
+export async function remove(call: Call): Promise<void> {
+  const { db } = call;
+  refuseManaged(call);
+  const cleared = {
+    sealed: null,
+    installed_at: null,
+    installed_by: null,
+    told: toldOf({ state: 'none' }),
+    noticed: null,
+  };
+  const removed = await db('plus_licence').whereNotNull('sealed').update(cleared);
+  if (removed === 0) return;
+  await audit(call, 'plus.licence-removed', {});
+  await tell(call);
+}
+
+async function tell({ emit, afterCommit, deps }: Call): Promise<void> {
+  await emit('settings.changed', { keys: ['plus.licence'] });
+  afterCommit(() => plusOf(deps).changed());
+}
+
+function refuseManaged({ deps }: Call): void {
+  const { plusLicence, managedBy } = deps.config;
+  if (plusLicence !== undefined)
+    throw conflict('managed-by-resource', 'A Kubernetes resource holds the licence', {
+      fields: ['licence'],
+      managedBy,
+    });
+}
+
+function refuseUseless({ state, invalidReason }: Judged): void {
+  if (state === 'active' || state === 'grace') return;
+  const reason = (invalidReason ?? state).replaceAll('-', '_');
+  throw invalid(['body', 'licence'], `licence_${reason}`, `the licence opens nothing: ${invalidReason ?? state}`);
+}
+
+async function databaseNow({ db }: Call): Promise<Date> {
+  const found = await db.raw<{ rows: { now: Date }[] }>('select now() as now');
+  return found.rows[0]?.now ?? new Date();
+}
+
+async function heldNow({ db, who }: Call, now: Date) {
+  const { display_name: name } = await db('accounts')
+    .where({ id: who.accountId })
+    .first<{ display_name: string }>('display_name');
+  const installedBy = { id: who.accountId, name };
+  return { installedAt: now, installedBy, readAtMs: now.getTime(), readAt: performance.now() };
+}

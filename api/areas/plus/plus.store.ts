@@ -1,0 +1,52 @@
+import { notify } from '#areas/notifications/public.ts';
+import { GRACE_MS, type Judged, judge } from '#kernel/licence.ts';
+import { announcePlus, databaseNowMs, type Held, holdLicence, type PlusDeps } from '#kernel/plus.ts';
+import type { Db } from '#platform/db.ts';
+import { emit } from '#platform/outbox.ts';
+
+/** State and licence in one word, to see whether either changed. */
+export function toldOf({ state, licence }: Judged): string {
+  return `${state} ${licence?.good ? licence.claims.jti : ''}`;
+}
+
+const DAY_MS = 86_400_000;
+const NOTICES = [0, 3, 14] as const; // days before grace ends
+
+/** What the passing of time, or a resource, did to the licence: told once, however often and wherever it is looked at. */
+export async function checkPlus(deps: Omit<PlusDeps, 'draining'>): Promise<void> {
+  if (!deps.config.plusVerifier) return;
+  const changed = await deps.db.transaction(async (db) => {
+    await db('plus_licence').forUpdate().first('one');
+    const held = await holdLicence({ ...deps, db });
+    const nowMs = databaseNowMs(held);
+    const judged = judge(held.licence, nowMs);
+    const sameLicence = held.told?.split(' ')[1] === toldOf(judged).split(' ')[1];
+    await noticeEnd(db, judged, { nowMs, noticed: sameLicence ? held.noticed : null });
+    return tellChange(db, judged, held);
+  });
+  if (changed) await announcePlus(deps.redis);
+}
+
+async function tellChange(db: Db, judged: Judged, held: Held): Promise<boolean> {
+  const told = toldOf(judged);
+  if (told === (held.told ?? toldOf({ state: 'none' }))) return false;
+  await db('plus_licence').update({ told });
+  await emit(db, 'settings.changed', { payload: { keys: ['plus.licence'] } });
+  return true;
+}
+
+/** The nearest of the notices that are due, unless it or a later one was sent. */
+async function noticeEnd(db: Db, { licence }: Judged, was: { nowMs: number; noticed: number | null }): Promise<void> {
+  const { nowMs, noticed } = was;
+  if (!licence?.good || licence.endsMs === undefined) return;
+  const endMs = licence.endsMs + GRACE_MS;
+  const due = NOTICES.find((days) => nowMs >= endMs - days * DAY_MS);
+  if (due === undefined || (noticed !== null && noticed <= due)) return;
+  await db('plus_licence').update({ noticed: due });
+  await notify(db, {
+    kind: 'plus-ending',
+    data: { name: new Date(endMs).toISOString().slice(0, 10), days: due },
+    url: '/settings/plus',
+    mergeKey: `plus-ending:${licence.claims.jti}:${due}`,
+  });
+}

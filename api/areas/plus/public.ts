@@ -1,0 +1,1 @@
+export { checkPlus } from './plus.store.ts';

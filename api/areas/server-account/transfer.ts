@@ -1,0 +1,136 @@
+import type { z } from 'zod';
+import { countAttempt, passwordMatches } from '#areas/auth/public.ts';
+import { notify } from '#areas/notifications/public.ts';
+import { audit } from '#kernel/audit.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError, conflict, invalid, notFound } from '#kernel/errors.ts';
+import { requireConfirmed } from '#kernel/person.ts';
+import { breaks } from '#platform/db.ts';
+import type { OfferServerClaim } from './ownership.schemas.ts';
+import {
+  type AdminRow,
+  adminIds,
+  endOffer,
+  expireOffers,
+  findAdmin,
+  findOffer,
+  insertOffer,
+  lastOffer,
+  type OfferRow,
+  type OwnerRow,
+  ownerInTurn,
+  recordTransfer,
+  swapRoles,
+} from './ownership.store.ts';
+
+const PAGE = '/settings/ownership';
+
+/** The password of the body, or a confirmed session. Throws 403 `owner` for anybody else. */
+export async function proveOwner(call: Call, currentPassword: string | undefined): Promise<void> {
+  const { db, who } = call;
+  if (who.role !== 'owner') throw new ApiError('FORBIDDEN', 'Only the owner may', { by: 'owner' });
+  if (currentPassword === undefined) {
+    requireConfirmed(who, call.now);
+    return;
+  }
+  await countAttempt(call, 'password', who.accountId);
+  const row = await db('accounts')
+    .where({ id: who.accountId })
+    .first<{ password_hash: string | null }>('password_hash');
+  if (!(await passwordMatches(row.password_hash, currentPassword)))
+    throw invalid(['body', 'currentPassword'], 'wrong_password', 'this is not the current password');
+}
+
+/** Nothing changes until the other side accepts. */
+export async function offer(call: Call, body: z.output<typeof OfferServerClaim>): Promise<void> {
+  const { db, who } = call;
+  const owner = await ownerInTurn(db);
+  if (owner?.id !== who.accountId) throw new ApiError('FORBIDDEN', 'Only the owner may', { by: 'owner' });
+  refuseManaged(owner);
+  const other = await findAdmin(db, body.userId);
+  if (!other) throw notAnAdmin();
+  await expireOffers(db);
+  const { keepRole, message } = body;
+  const id = await insertOffer(db, { fromId: owner.id, toId: other.id, keepRole, message }).catch((error: unknown) => {
+    throw breaks(error, 'ownership_offers_one') ? conflict('offer-open', 'An offer is open already') : error;
+  });
+  await audit(call, 'ownership-offered', { offerId: id, to: other.id, keepRole });
+  await notify(db, {
+    kind: 'ownership-offer',
+    to: { accountIds: await adminIds(db) },
+    target: { kind: 'user', id: other.id },
+    actorId: owner.id,
+    data: { name: owner.display_name, to: other.display_name },
+    url: PAGE,
+  });
+}
+
+function notAnAdmin(): ApiError {
+  return conflict('not-an-admin', 'Only to an admin whose account is enabled');
+}
+
+/** An owner that a resource declares is changed there. */
+function refuseManaged({ managed_by: managedBy }: OwnerRow): void {
+  if (managedBy)
+    throw conflict('managed-by-resource', 'A Kubernetes resource owns this', { fields: ['owner'], managedBy });
+}
+
+/** The other side takes the server over; repeating it changes nothing. */
+export async function accept(call: Call, offerId: string): Promise<void> {
+  const { db, who, now } = call;
+  const owner = await ownerInTurn(db);
+  const row = await findOffer(db, { id: offerId, toId: who.accountId });
+  if (!owner || !row) throw notFound();
+  requireConfirmed(who, now);
+  if (row.state === 'accepted' && owner.id === who.accountId) return;
+  await refuseEnded(call, row, owner);
+  refuseManaged(owner);
+  const me = await findAdmin(db, who.accountId);
+  if (!me) throw notAnAdmin();
+  refuseWeak(call, me);
+  await recordTransfer(db, row);
+  await swapRoles(db, row);
+  await endOffer(db, row.id, 'accepted');
+  await audit(call, 'ownership-changed', { offerId, from: row.from_id, to: row.to_id, keepRole: row.keep_role });
+  await notify(db, {
+    kind: 'ownership-changed',
+    to: { accountIds: await adminIds(db) },
+    target: { kind: 'user', id: me.id },
+    actorId: me.id,
+    data: { name: me.display_name },
+    url: PAGE,
+  });
+}
+
+async function refuseEnded({ db }: Call, row: OfferRow, owner: OwnerRow): Promise<void> {
+  const open = await db('ownership_offers')
+    .where({ id: row.id, state: 'offered' })
+    .whereRaw('expires_at > now()')
+    .first('id');
+  if (!open || row.from_id !== owner.id) throw conflict('offer-ended', 'The offer is over');
+}
+
+/** An owner must be able to come in without a provider, and as safely as owners have to. */
+function refuseWeak({ deps }: Call, { has_password: password, factors }: AdminRow): void {
+  const required: readonly string[] = deps.settings.get('auth.twoFactor.requiredRoles');
+  const second = factors.includes('totp') || factors.includes('passkey');
+  const signsIn = password || factors.includes('passkey');
+  if (!signsIn || (required.includes('owner') && !second))
+    throw conflict('sign-in-too-weak', 'Add a password or a passkey first, and a second factor where owners need one');
+}
+
+/** Withdrawn by the owner, declined by the other; without an open offer nothing is to be done. */
+export async function cancel(call: Call): Promise<void> {
+  const { db, who } = call;
+  const owner = await ownerInTurn(db);
+  const last = await lastOffer(db);
+  const mine = owner?.id === who.accountId;
+  if (!mine && last?.to_id !== who.accountId)
+    throw new ApiError('FORBIDDEN', 'Only the owner and who the server is offered to may', { by: 'owner' });
+  await expireOffers(db);
+  const still = last && (await db('ownership_offers').where({ id: last.id, state: 'offered' }).first('id'));
+  if (!still) return;
+  const state = mine ? 'withdrawn' : 'declined';
+  await endOffer(db, last.id, state);
+  await audit(call, `ownership-${state}`, { offerId: last.id });
+}
