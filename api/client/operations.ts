@@ -2959,7 +2959,7 @@ userId?: string; }; answer: QuickConnect; };
 /** Folders of a library that hold visible items */
 browseLibraryFolders: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "folder"?: string | readonly string[]; 
+"id": string; }; query?: { "limit"?: number; "cursor"?: string | readonly string[]; "folder"?: string | readonly string[]; 
 /** name, itemCount */
 "sort"?: string | readonly string[]; }; answer: { items: FolderNode[]; page: Page; parents: { id: string; name: string; }[]; }; };
 
@@ -3178,7 +3178,7 @@ endOtherSessions: { query?: { "keepCurrent"?: boolean; "apiKeys"?: boolean; }; a
 /** End a playback session */
 endPlaybackSession: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "positionMs"?: string | number; 
+"id": string; }; query?: { "positionMs"?: number; 
 /** Only for another's session */
 "message"?: string | readonly string[]; }; answer: undefined; };
 
@@ -3234,7 +3234,7 @@ getItemNeighbours: { params: {
 /** UUIDv7 */
 "id": string; }; query?: { 
 /** parent, library, collection:<id> or playlist:<id> */
-"within"?: string | readonly string[]; "radius"?: string | number; 
+"within"?: string | readonly string[]; "radius"?: number; 
 /** Up to three of index, title, addedAt, releasedOn, takenAt, rating, random; - descends */
 "sort"?: string | readonly string[]; 
 /** field:op:value;… (SPEC 2); fields: listLibraryFields */
@@ -3248,7 +3248,7 @@ getItemProgress: { params: {
 /** Read a whole container at once */
 getItemTree: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "depth"?: string | number; }; answer: TreeNode; };
+"id": string; }; query?: { "depth"?: number; }; answer: TreeNode; };
 
 /** Read a library */
 getLibrary: { params: { 
@@ -3260,14 +3260,14 @@ getLibraryFacets: { params: {
 /** UUIDv7 */
 "id": string; }; query: { "fields": string | readonly string[]; "type"?: string | readonly string[]; 
 /** field:op:value;… (SPEC 2); fields: listLibraryFields */
-"filter"?: string | readonly string[]; "q"?: string | readonly string[]; "top"?: string | number; }; answer: { total: number; totalIsEstimate?: boolean; facets: ({ field: string; values: FacetValue[]; more: boolean; min?: number | string; max?: number | string; 
+"filter"?: string | readonly string[]; "q"?: string | readonly string[]; "top"?: number; }; answer: { total: number; totalIsEstimate?: boolean; facets: ({ field: string; values: FacetValue[]; more: boolean; min?: number | string; max?: number | string; 
 /** Counted on a sample */
 isEstimate?: boolean; })[]; }; };
 
 /** The jump bar: letters, years or points with their places */
 getLibraryIndex: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "type"?: string | readonly string[]; "marks"?: string | number; 
+"id": string; }; query?: { "type"?: string | readonly string[]; "marks"?: number; 
 /** Up to three of title, addedAt, releasedOn, year, rating, takenAt; - descends */
 "sort"?: string | readonly string[]; 
 /** field:op:value;… (SPEC 2); fields: listLibraryFields */
@@ -3278,7 +3278,7 @@ getLibraryMap: { params: {
 /** UUIDv7 */
 "id": string; }; query: { 
 /** west,south,east,north in degrees */
-"bbox": string | readonly string[]; "zoom": string | number; 
+"bbox": string | readonly string[]; "zoom": number; 
 /** field:op:value;… (SPEC 2); fields: listLibraryFields */
 "filter"?: string | readonly string[]; }; answer: { clusters: MapCluster[]; total: number; }; };
 
@@ -3307,7 +3307,7 @@ hideTitles: boolean; muted: { libraryIds: string[]; itemIds: string[]; userIds: 
 getOpenApi: { answer: string; };
 
 /** The roles' permissions, and accounts with where each of theirs comes from */
-getPermissionMatrix: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "userId"?: string | readonly string[]; }; answer: { items: PermissionRow[]; page: Page; permissions: { name: Permission; description: string; }[]; roles: { owner: Permission[]; admin: Permission[]; member: Permission[]; child: Permission[]; guest: Permission[]; }; }; };
+getPermissionMatrix: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "userId"?: string | readonly string[]; }; answer: { items: PermissionRow[]; page: Page; permissions: { name: Permission; description: string; }[]; roles: { owner: Permission[]; admin: Permission[]; member: Permission[]; child: Permission[]; guest: Permission[]; }; }; };
 
 /** What I may play from where I am */
 getPlaybackCapabilities: { answer: PlaybackCapabilities; };
@@ -3420,17 +3420,17 @@ getWebhook: { params: {
 "id": string; }; query?: { "secret"?: boolean; }; answer: Webhook; };
 
 /** List API keys */
-listApiKeys: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; 
+listApiKeys: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; 
 /** Of another account, or all: needs user:manage */
 "userId"?: string | readonly string[]; "state"?: "active" | "expired" | "revoked"; }; answer: { items: ApiKey[]; page: Page; }; };
 
 /** List the deliveries of a webhook, newest first */
 listDeliveries: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "include"?: string | readonly string[]; "state"?: string | readonly string[]; "event"?: string | readonly string[]; "since"?: string | readonly string[]; "until"?: string | readonly string[]; "deliveryId"?: string | readonly string[]; }; answer: { items: WebhookDelivery[]; page: Page; }; };
+"id": string; }; query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "include"?: string | readonly string[]; "state"?: string | readonly string[]; "event"?: string | readonly string[]; "since"?: string | readonly string[]; "until"?: string | readonly string[]; "deliveryId"?: string | readonly string[]; }; answer: { items: WebhookDelivery[]; page: Page; }; };
 
 /** List invites, ended ones for 90 days; links are not shown again */
-listInvites: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "state"?: "open" | "used" | "expired" | "revoked"; }; answer: { items: Invite[]; page: Page; }; };
+listInvites: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "state"?: "open" | "used" | "expired" | "revoked"; }; answer: { items: Invite[]; page: Page; }; };
 
 /** List what an item lies in, outermost first */
 listItemAncestors: { params: { 
@@ -3447,7 +3447,7 @@ listItemChapters: { params: {
 /** List what lies in an item */
 listItemChildren: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "type"?: string | readonly string[]; "season"?: string | number; "specials"?: "separate" | "inline" | "hidden"; "missing"?: boolean; 
+"id": string; }; query?: { "limit"?: number; "cursor"?: string | readonly string[]; "type"?: string | readonly string[]; "season"?: number; "specials"?: "separate" | "inline" | "hidden"; "missing"?: boolean; 
 /** Up to three of index, title, releasedOn, addedAt, rating, takenAt, random; - descends */
 "sort"?: string | readonly string[]; 
 /** field:op:value;… (SPEC 2); fields: listLibraryFields */
@@ -3472,12 +3472,12 @@ listItemFiles: { params: {
 /** List cast and crew */
 listItemPeople: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "role"?: string | readonly string[]; 
+"id": string; }; query?: { "limit"?: number; "cursor"?: string | readonly string[]; "role"?: string | readonly string[]; 
 /** order, name */
 "sort"?: string | readonly string[]; }; answer: { items: Credit[]; page: Page; }; };
 
 /** List items of every library the caller sees, or items by their ids */
-listItems: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "ids"?: string | readonly string[]; "externalIds"?: string | readonly string[]; "libraryIds"?: string | readonly string[]; "type"?: string | readonly string[]; 
+listItems: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "ids"?: string | readonly string[]; "externalIds"?: string | readonly string[]; "libraryIds"?: string | readonly string[]; "type"?: string | readonly string[]; 
 /** Up to three of title, addedAt, releasedOn, year, rating, runtimeMs, lastPlayedAt, playCount, takenAt, sizeBytes, random; - descends */
 "sort"?: string | readonly string[]; 
 /** field:op:value;… (SPEC 2); fields: listLibraryFields */
@@ -3486,7 +3486,7 @@ listItems: { query?: { "limit"?: string | number; "cursor"?: string | readonly s
 "include"?: string | readonly string[]; }; answer: { items: ListedItem[]; page: Page; }; };
 
 /** List background work */
-listJobs: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "include"?: string | readonly string[]; "ids"?: string | readonly string[]; "queue"?: "interactive" | "added" | "scan" | "metadata" | "artwork" | "media" | "analysis" | "speech" | "live" | "delivery" | "maintenance"; 
+listJobs: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "include"?: string | readonly string[]; "ids"?: string | readonly string[]; "queue"?: "interactive" | "added" | "scan" | "metadata" | "artwork" | "media" | "analysis" | "speech" | "live" | "delivery" | "maintenance"; 
 /** Exact, or a family such as subtitles.* */
 "kind"?: string | readonly string[]; "state"?: string | readonly string[]; "targetId"?: string | readonly string[]; "libraryId"?: string | readonly string[]; "parentId"?: string | readonly string[]; "mine"?: boolean; 
 /** Changed after */
@@ -3498,7 +3498,7 @@ listLibraries: { query?: { "type"?: string | readonly string[]; "for"?: "view" |
 /** What changed in a library, for clients that keep a copy */
 listLibraryChanges: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "limit"?: string | number; 
+"id": string; }; query?: { "limit"?: number; 
 /** A cursor of this operation */
 "since"?: string | readonly string[]; 
 /** The same as since */
@@ -3512,7 +3512,7 @@ listLibraryFields: { params: {
 /** List the items of a library */
 listLibraryItems: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "type"?: string | readonly string[]; "view"?: "items" | "all"; 
+"id": string; }; query?: { "limit"?: number; "cursor"?: string | readonly string[]; "type"?: string | readonly string[]; "view"?: "items" | "all"; 
 /** A FolderNode id */
 "folder"?: string | readonly string[]; "deep"?: boolean; "around"?: string | readonly string[]; "fields"?: "card" | "summary"; 
 /** Up to three of title, addedAt, releasedOn, year, rating, runtimeMs, index, takenAt, sizeBytes, lastPlayedAt, playCount, bitrate, progress, tempoBpm, energy, loudnessLufs, key, durationMs, remainingMs, lastStudiedAt, random; - descends */
@@ -3525,26 +3525,26 @@ listLibraryItems: { params: {
 /** List what the agent knows of a show, artist or series and nobody has */
 listMissingChildren: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "aired"?: boolean; "specials"?: boolean; 
+"id": string; }; query?: { "limit"?: number; "cursor"?: string | readonly string[]; "aired"?: boolean; "specials"?: boolean; 
 /** releasedOn, index */
 "sort"?: string | readonly string[]; }; answer: { items: MissingChild[]; page: Page; }; };
 
 /** List own notifications; with limit 1 it is the badge */
-listNotifications: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "unread"?: boolean; "kind"?: string | readonly string[]; 
+listNotifications: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "unread"?: boolean; "kind"?: string | readonly string[]; 
 /** A notification or a time: newer ones */
 "since"?: string | readonly string[]; }; answer: { items: Notification[]; page: Page; unreadCount: number; urgentCount: number; }; };
 
 /** List playback sessions */
-listPlaybackSessions: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "scope"?: "mine" | "all"; "userId"?: string | readonly string[]; "itemId"?: string | readonly string[]; "method"?: "direct_play" | "direct_stream" | "transcode"; "state"?: "playing" | "paused" | "buffering" | "stopped"; "include"?: "item"; }; answer: { items: PlaybackSession[]; page: Page; }; };
+listPlaybackSessions: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "scope"?: "mine" | "all"; "userId"?: string | readonly string[]; "itemId"?: string | readonly string[]; "method"?: "direct_play" | "direct_stream" | "transcode"; "state"?: "playing" | "paused" | "buffering" | "stopped"; "include"?: "item"; }; answer: { items: PlaybackSession[]; page: Page; }; };
 
 /** List scans, newest first */
-listScans: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "libraryId"?: string | readonly string[]; "state"?: string | readonly string[]; "trigger"?: "person" | "key" | "schedule" | "watch" | "folder-added" | "storage-returned" | "resource" | "upload"; "guard"?: "pending"; }; answer: { items: Scan[]; page: Page; }; };
+listScans: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "libraryId"?: string | readonly string[]; "state"?: string | readonly string[]; "trigger"?: "person" | "key" | "schedule" | "watch" | "folder-added" | "storage-returned" | "resource" | "upload"; "guard"?: "pending"; }; answer: { items: Scan[]; page: Page; }; };
 
 /** My sign-ins */
 listSessions: { answer: { items: Session[]; }; };
 
 /** List who changed which setting */
-listSettingChanges: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; 
+listSettingChanges: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; 
 /** source, user, at */
 "filter"?: string | readonly string[]; "key"?: string | readonly string[]; "group"?: string | readonly string[]; }; answer: { items: SettingChange[]; page: Page; }; };
 
@@ -3564,15 +3564,15 @@ listSimilarItems: { params: {
 /** List the trash */
 listTrash: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "reason"?: "missing" | "deleted" | "folder-removed"; "q"?: string | readonly string[]; }; answer: { items: TrashEntry[]; page: Page; totals: { items: number; files: number; bytesOnStorage: number; }; }; };
+"id": string; }; query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "reason"?: "missing" | "deleted" | "folder-removed"; "q"?: string | readonly string[]; }; answer: { items: TrashEntry[]; page: Page; totals: { items: number; files: number; bytesOnStorage: number; }; }; };
 
 /** List the devices of an account */
 listUserDevices: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "state"?: "trusted" | "blocked"; "online"?: boolean; }; answer: { items: Device[]; page: Page; }; };
+"id": string; }; query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "state"?: "trusted" | "blocked"; "online"?: boolean; }; answer: { items: Device[]; page: Page; }; };
 
 /** List accounts */
-listUsers: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; 
+listUsers: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; 
 /** role, state, library, two_factor, created_at, last_seen_at */
 "filter"?: string | readonly string[]; "include"?: string | readonly string[]; 
 /** In name, display name or address */

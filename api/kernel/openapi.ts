@@ -110,9 +110,19 @@ export function credentialsOf(endpoint: Endpoint): readonly string[] {
   return endpoint.credentials ?? (person ? ['cookie', 'bearer'] : ['cookie', 'bearer', 'key']);
 }
 
-function success({ answer, summary }: Endpoint): ZodOpenApiResponsesObject {
-  const description = summary;
-  const status = String(answer.status) as '200';
+function success(endpoint: Endpoint): ZodOpenApiResponsesObject {
+  const { answer, also = [], method } = endpoint;
+  const creates = method === 'post' && [201, 202].includes(answer.status);
+  const statuses = new Set([answer.status, ...also, ...(creates ? [200] : [])]);
+  return Object.assign(
+    {},
+    ...[...statuses].sort((a, b) => a - b).map((status) => successOf(endpoint, status)),
+  ) as ZodOpenApiResponsesObject;
+}
+
+function successOf({ answer, summary }: Endpoint, code: number): ZodOpenApiResponsesObject {
+  const description = code === answer.status ? summary : (OTHERWISE[code] ?? summary);
+  const status = String(code) as '200';
   if (answer.kind === 'none') return { [status]: { description } };
   if (answer.kind === 'bytes') {
     const content = Object.fromEntries(
@@ -122,6 +132,11 @@ function success({ answer, summary }: Endpoint): ZodOpenApiResponsesObject {
   }
   return { [status]: { description, content: { 'application/json': { schema: answer.schema as z.ZodType } } } };
 }
+
+const OTHERWISE: Record<number, string> = {
+  200: 'What was there already',
+  202: 'Taken; a job goes on with it',
+};
 
 const CREDENTIAL: readonly ErrorCode[] = [
   'UNAUTHENTICATED',
@@ -141,7 +156,7 @@ export function errorsOf(endpoint: Endpoint): ErrorCode[] {
     [credential && !endpoint.anyHour, ['PERMISSION_TIME_RESTRICTED']],
     [Boolean(params ?? query ?? body), ['VALIDATION_FAILED']],
     [Boolean(body), ['PAYLOAD_TOO_LARGE']],
-    [/:(id|itemId|fileId|streamId)\b/.test(path), ['NOT_FOUND']],
+    [/:\w+/.test(path), ['NOT_FOUND']],
     [method === 'post' && [201, 202].includes(answer.status), ['CONFLICT']],
   ];
   return [...new Set([...follows.flatMap(([holds, codes]) => (holds ? codes : [])), ...(endpoint.errors ?? [])])];
