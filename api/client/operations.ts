@@ -181,6 +181,16 @@ branding: { revision: number; };
 notice: string | null;
 }
 
+export interface Issue {
+
+/** Where, beginning with body, query, params or headers */
+path: (string | number)[];
+
+/** snake_case */
+code: string;
+message: string;
+}
+
 export interface ServerHealth {
 status: "ok" | "degraded" | "unavailable";
 checks: ({ name: "database" | "redis" | "objects" | "queue" | "transcode" | "subtitles" | "storage" | "mail"; state: "ok" | "degraded" | "down" | "off"; })[];
@@ -223,16 +233,6 @@ readable: boolean;
 writable: boolean;
 freeBytes?: number;
 sizeBytes?: number;
-}
-
-export interface Issue {
-
-/** Where, beginning with body, query, params or headers */
-path: (string | number)[];
-
-/** snake_case */
-code: string;
-message: string;
 }
 
 export interface SetupFolder {

@@ -151,10 +151,9 @@ export function errorsOf(endpoint: Endpoint): ErrorCode[] {
   const { access, params, query, body, path, method, answer } = endpoint;
   const credential = !('anyone' in access);
   const follows: [boolean, readonly ErrorCode[]][] = [
-    [true, ['INTERNAL', 'SERVICE_STARTING']],
+    [true, ['INTERNAL', 'SERVICE_STARTING', 'VALIDATION_FAILED']], // a parameter that is not known is refused everywhere
     [credential, CREDENTIAL],
     [credential && !endpoint.anyHour, ['PERMISSION_TIME_RESTRICTED']],
-    [Boolean(params ?? query ?? body), ['VALIDATION_FAILED']],
     [Boolean(body), ['PAYLOAD_TOO_LARGE']],
     [/:\w+/.test(path), ['NOT_FOUND']],
     [method === 'post' && [201, 202].includes(answer.status), ['CONFLICT']],
@@ -176,11 +175,16 @@ function failures(endpoint: Endpoint): ZodOpenApiResponsesObject {
   );
 }
 
+/** As it is described: answers never say that they hold no more. */
+const written = (schema: z.ZodType): string =>
+  JSON.stringify({ ...z.toJSONSchema(schema, { unrepresentable: 'any' }), additionalProperties: undefined });
+
 function errorEnvelope(codes: ErrorCode[]): z.ZodType {
   const id = `Error_${codes.join('_')}`;
   const known = envelopes.get(id);
   if (known) return known;
-  const details = codes.map((code) => errorCodes[code].details as z.ZodType);
+  const all = codes.map((code) => errorCodes[code].details as z.ZodType);
+  const details = [...new Map(all.map((schema) => [written(schema), schema])).values()];
   const made = z
     .object({
       error: z.object({
