@@ -28,13 +28,16 @@ function routes(served: readonly Area[], kernel: Kernel): Middleware {
   const bySegment = new Map<string, Router>();
   const literal = new Map<string, Middleware>(); // a path without parameters is found by itself
   const listed = served.flatMap((area) => area.endpoints.map((endpoint) => ({ endpoint, area: area.slug })));
-  const inOrder = listed.sort((a, b) => rank(a.endpoint).localeCompare(rank(b.endpoint)));
+  const inOrder = listed.sort((a, b) => (rank(a.endpoint) < rank(b.endpoint) ? -1 : 1)); // by code: `~` is behind every letter
+  const refusals = shadowed(inOrder.map(({ endpoint }) => endpoint));
   for (const { endpoint, area } of inOrder) {
     const segment = endpoint.path.split('/')[1] ?? '';
     const router = bySegment.get(segment) ?? new Router();
     bySegment.set(segment, router);
     const handle = serve(endpoint, area, kernel);
     router[endpoint.method](PREFIX + endpoint.path, handle);
+    for (const [method, allow] of refusals.get(endpoint.path) ?? [])
+      router[method](PREFIX + endpoint.path, notAllowed(allow));
     if (!endpoint.path.includes(':')) literal.set(`${endpoint.method.toUpperCase()} ${endpoint.path}`, handle);
   }
   const methods = methodsOf(listed.map(({ endpoint }) => endpoint));
@@ -44,9 +47,7 @@ function routes(served: readonly Area[], kernel: Kernel): Middleware {
   );
   const refuse = (path: string, method: string): void => {
     const allow = methods(path);
-    if (allow && !allow.includes(method)) {
-      throw new ApiError('METHOD_NOT_ALLOWED', 'The address does not know this method', { allow });
-    }
+    if (allow && !allow.includes(method)) notAllowed(allow)();
   };
   return (ctx, next) => {
     if (!ctx.path.startsWith(`${PREFIX}/`)) return next();
@@ -61,6 +62,34 @@ function routes(served: readonly Area[], kernel: Kernel): Middleware {
     };
     return handle ? handle(ctx, unmatched) : unmatched();
   };
+}
+
+const notAllowed = (allow: readonly string[]) => (): never => {
+  throw new ApiError('METHOD_NOT_ALLOWED', 'The address does not know this method', { allow: [...allow] });
+};
+
+type Method = Endpoint['method'];
+
+/** By path: methods that it lacks while a path with a parameter in place of one of its words has them; a word is never the parameter's value. */
+function shadowed(endpoints: readonly Endpoint[]): Map<string, [Method, string[]][]> {
+  const methods = Map.groupBy(endpoints, ({ path }) => path as string);
+  const lacks = (path: string): [Method, string[]][] => {
+    const own = (methods.get(path) ?? []).map(({ method }) => method);
+    const wider = endpoints.filter((other) => other.path !== path && covers(other.path, path));
+    const missing = new Set(wider.map(({ method }) => method).filter((method) => !own.includes(method)));
+    const allow = own.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+    return [...missing].map((method) => [method, allow]);
+  };
+  return new Map([...methods.keys()].filter((path) => path.includes(':')).map((path) => [path, lacks(path)]));
+}
+
+/** True when each segment of `path` is that of `wide` or stands where `wide` has a parameter. */
+function covers(wide: string, path: string): boolean {
+  const [a, b] = [wide.split('/'), path.split('/')];
+  return (
+    a.length === b.length &&
+    a.every((segment, i) => segment === b[i] || (segment.startsWith(':') && !b[i]?.startsWith(':')))
+  );
 }
 
 /** Literal segments before parameters: the router takes the first path that fits. */

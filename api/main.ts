@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { areas } from '#areas/index.ts';
 import { describe, notReadyFor } from '#areas/server/public.ts';
@@ -11,6 +10,7 @@ import { serveMetrics } from '#platform/metrics.ts';
 import { startRelay } from '#platform/relay.ts';
 import { createApp } from './app.ts';
 import { connectDeps } from './deps.ts';
+import { createApiServer } from './http-server.ts';
 
 const config = readConfig();
 const log = createLog(config.logLevel, 'api');
@@ -19,8 +19,7 @@ const deps = await connectDeps(config, log, leaving.signal);
 describe(areas);
 const app = createApp({ deps, readiness: { waitingFor: () => notReadyFor(deps) } });
 const handle = app.callback();
-const timeouts = { requestTimeout: 0, headersTimeout: 20_000, keepAliveTimeout: 75_000 };
-const server = createServer(timeouts, (request, response) => void handle(request, response));
+const server = createApiServer((request, response) => void handle(request, response));
 server.listen({ port: config.port, host: config.host, reusePort: true });
 await once(server, 'listening');
 servePoolMetrics(deps);

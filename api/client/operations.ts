@@ -146,6 +146,8 @@ ageRating?: string | null;
 
 export type NotificationKind = "upload-finished" | "download-ready" | "download-failed" | "subtitle-ready" | "subtitle-failed" | "watchlist-available" | "watchlist-leaving" | "person-new-items" | "new-episode" | "course-reminder" | "course-completed" | "live-reminder" | "live-yielding" | "recording-finished" | "recording-failed" | "recording-conflict" | "room-invite" | "library-granted" | "playlist-shared" | "collection-shared" | "session-ended" | "friend-request" | "friend-accepted" | "review-removed" | "bug-answered" | "sign-in-new-device" | "methods-changed" | "api-key-changed" | "ownership-offer" | "import-linked" | "export-ready" | "storage-unavailable" | "storage-available" | "scan-failed" | "scan-guard" | "tuner-failing" | "guide-failing" | "disk-low" | "check-failed" | "check-recovered" | "certificate-expiring" | "backup-failed" | "backup-finished" | "import-finished" | "job-failed" | "bug-reported" | "webhook-disabled" | "email-failing" | "invite-accepted" | "child-request" | "plugin-error" | "update-available" | "plus-ending" | "ownership-changed";
 
+export type EmailKind = "invitation" | "password-reset" | "password-set" | "address-confirm" | "sign-in-new-device" | "methods-changed" | "alert" | "notification" | "digest" | "test";
+
 export interface ServerInfo {
 
 /** Made once, survives a restore */
@@ -179,6 +181,16 @@ links: { docs: string; openapi: string; app: string; };
 minClient?: Record<string, unknown>;
 branding: { revision: number; };
 notice: string | null;
+}
+
+export interface Issue {
+
+/** Where, beginning with body, query, params or headers */
+path: (string | number)[];
+
+/** snake_case */
+code: string;
+message: string;
 }
 
 export interface ServerHealth {
@@ -223,16 +235,6 @@ readable: boolean;
 writable: boolean;
 freeBytes?: number;
 sizeBytes?: number;
-}
-
-export interface Issue {
-
-/** Where, beginning with body, query, params or headers */
-path: (string | number)[];
-
-/** snake_case */
-code: string;
-message: string;
 }
 
 export interface SetupFolder {
@@ -371,7 +373,9 @@ keyId?: string; scopes?: Permission[]; };
 permissions: Permission[];
 access: { libraries: { mode: "default" | "only"; ids: string[]; }; ageLimit: number | null; hideUnrated: boolean; viewingHours: ({ days: ("sun" | "mon" | "tue" | "wed" | "thu" | "fri" | "sat")[]; from: string; to: string; })[]; timeZone: string | null; limits: Record<string, unknown>; restrictions: Record<string, unknown>; };
 viewing: { allowed: boolean; until?: string | null; resumesAt?: string | null; };
-email: { address: string; verified: boolean; } | null;
+email: { address: string; verified: boolean; 
+/** Takes its place once its link was opened */
+pending?: string; } | null;
 mustChangePassword: boolean;
 mustAddTwoFactor: boolean;
 confirmedUntil: string | null;
@@ -416,6 +420,9 @@ secret?: string;
 /** otpauth: */
 uri?: string;
 
+/** The address as a picture to scan: an SVG document */
+qrSvg?: string;
+
 /** ISO 8601, UTC, milliseconds */
 expiresAt: string;
 }
@@ -459,6 +466,7 @@ passkeys: boolean;
 
 /** Also for conditional sign-in; its challenge works once, for 5 minutes */
 passkey?: PasskeyRequestOptions;
+oidc?: { name: string; iconUrl?: string; automatic: boolean; };
 quickConnect: boolean;
 passwordReset: "mail" | "admin";
 invites: boolean;
@@ -474,6 +482,28 @@ serverTime: string;
 
 export interface PasskeyRequestOptions {
 challenge: string;
+}
+
+export interface StartedOidc {
+
+/** At the provider */
+url: string;
+state: string;
+
+/** 256 bits, kept by the client that started and told nobody but completeOidc */
+binding: string;
+
+/** ISO 8601, UTC, milliseconds */
+expiresAt: string;
+}
+
+export interface CompletedOidc {
+signIn?: SignIn;
+linked?: SignInMethod;
+
+/** ISO 8601, UTC, milliseconds */
+confirmedUntil?: string;
+returnTo?: string;
 }
 
 export interface ApiKey {
@@ -2008,6 +2038,58 @@ fields?: string[];
 at: string;
 }
 
+export interface Label {
+
+/** UUIDv7 */
+id: string;
+name: string;
+
+/** #rrggbb */
+color: string;
+description?: string;
+restricted: boolean;
+
+/** Somebody sees nothing but such items */
+onlyForSome: boolean;
+
+/** Items labelled themselves that the caller sees */
+itemCount: number;
+
+/** With itemId: the item above that carries it */
+inheritedFrom?: string;
+access?: LabelAccess;
+
+/** ISO 8601, UTC, milliseconds */
+createdAt: string;
+
+/** ISO 8601, UTC, milliseconds */
+updatedAt: string;
+}
+
+export interface LabelAccess {
+
+/** Hidden from all but allow */
+restricted: boolean;
+allow: LabelPrincipal[];
+
+/** Hidden from these; beats allow */
+deny: LabelPrincipal[];
+
+/** These see nothing but items with one of their only-labels */
+only: LabelPrincipal[];
+}
+
+export interface LabelPrincipal {
+
+/** UUIDv7 */
+userId?: string;
+
+/** UUIDv7 */
+profileId?: string;
+role?: "admin" | "member" | "child" | "guest";
+displayName: string;
+}
+
 export interface PlaybackStart {
 session: PlaybackSession;
 resume: { positionMs: number; watched: boolean; };
@@ -2322,6 +2404,124 @@ expiresAt: string;
 url: string;
 }
 
+export interface ServerClaim {
+
+/** UUIDv7 */
+serverId: string;
+owner: { 
+/** UUIDv7 */
+userId: string; displayName: string; username: string; };
+
+/** ISO 8601, UTC, milliseconds */
+claimedAt: string;
+method: "wizard" | "resource" | "transfer" | "recovery";
+managedBy?: ManagedByOutput;
+identity: { algorithm: "EdDSA"; 
+/** SHA-256 of the public key, hex: another one is another server */
+fingerprint: string; 
+/** ISO 8601, UTC, milliseconds */
+since: string; };
+
+/** For the owner and for the account that it is made to */
+offer?: OwnershipOffer;
+
+/** Newest first, 20 at most */
+history: ({ from?: { 
+/** UUIDv7 */
+userId: string; displayName: string; }; to: { 
+/** UUIDv7 */
+userId: string; displayName: string; }; 
+/** ISO 8601, UTC, milliseconds */
+at: string; method: "wizard" | "resource" | "transfer" | "recovery"; })[];
+}
+
+export interface OwnershipOffer {
+
+/** UUIDv7 */
+id: string;
+to: { 
+/** UUIDv7 */
+userId: string; displayName: string; };
+by: { 
+/** UUIDv7 */
+userId: string; displayName: string; };
+
+/** What the owner is afterwards */
+keepRole: "admin" | "member";
+message?: string;
+
+/** ISO 8601, UTC, milliseconds */
+createdAt: string;
+
+/** ISO 8601, UTC, milliseconds */
+expiresAt: string;
+}
+
+export interface PlusStatus {
+
+/** open: no verifier is configured, and nothing is closed */
+mode: "open" | "licensed";
+state: "open" | "none" | "active" | "grace" | "lapsed" | "invalid";
+
+/** Which are open */
+features: Partial<Record<"dvr" | "downloads" | "watch-together" | "sonic" | "remote-backup", unknown>>;
+
+/** ISO 8601, UTC, milliseconds */
+endsAt?: string;
+
+/** ISO 8601, UTC, milliseconds */
+graceEndsAt?: string;
+
+/** With settings:manage */
+licence?: PlusLicence;
+invalidReason?: "signature" | "issuer" | "server" | "not-yet" | "malformed" | "unknown-key";
+
+/** ISO 8601, UTC, milliseconds */
+checkedAt: string;
+managedBy?: ManagedByOutput;
+}
+
+export interface PlusLicence {
+id: string;
+licensee: string;
+features: ("dvr" | "downloads" | "watch-together" | "sonic" | "remote-backup" | "all")[];
+
+/** ISO 8601, UTC, milliseconds */
+issuedAt: string;
+
+/** ISO 8601, UTC, milliseconds */
+startsAt?: string;
+
+/** Absent is for ever */
+expiresAt?: string;
+
+/** Bound to this server */
+serverId?: string;
+keyId: string;
+
+/** ISO 8601, UTC, milliseconds */
+installedAt: string;
+installedBy?: { 
+/** UUIDv7 */
+userId: string; displayName: string; };
+}
+
+export interface PlusFeature {
+id: "dvr" | "downloads" | "watch-together" | "sonic" | "remote-backup";
+title: string;
+description: string;
+
+/** operationIds */
+operations: string[];
+open: boolean;
+
+/** What goes on without a licence */
+keptOnLapse: string;
+
+/** With settings:manage */
+usage?: { label: string; count: number; };
+}
+
 export interface SettingsAnswer {
 revision: number;
 
@@ -2557,6 +2757,66 @@ createdAt: string;
 /** ISO 8601, UTC, milliseconds */
 lastSentAt?: string;
 lastError?: string;
+}
+
+export interface EmailStatus {
+
+/** There are a host and a sender */
+configured: boolean;
+enabled: boolean;
+host?: string;
+port?: number;
+security?: "tls" | "starttls" | "none";
+from?: string;
+replyTo?: string;
+
+/** ISO 8601, UTC, milliseconds */
+lastSentAt?: string;
+lastError?: { 
+/** ISO 8601, UTC, milliseconds */
+at: string; stage: "connect" | "tls" | "auth" | "from" | "recipient" | "data"; code?: string; message: string; };
+
+/** All sending, after 20 faults in a row */
+paused: boolean;
+
+/** ISO 8601, UTC, milliseconds */
+pausedUntil?: string;
+queue: { waiting: number; delayed: number; failed24h: number; sent24h: number; };
+
+/** Addresses that refused three mails in a row */
+suppressed: number;
+publicUrl: boolean;
+managedBy?: ManagedByOutput;
+}
+
+export interface EmailMessage {
+
+/** UUIDv7 */
+id: string;
+kind: EmailKind;
+
+/** a***@host */
+to: string;
+
+/** UUIDv7 */
+userId?: string;
+language: string;
+
+/** Left out for accounts that are not below the caller */
+subject?: string;
+state: "waiting" | "sending" | "sent" | "failed" | "suppressed" | "expired";
+attempts: number;
+messageId?: string;
+error?: { stage: "connect" | "tls" | "auth" | "from" | "recipient" | "data"; code?: string; message: string; };
+
+/** ISO 8601, UTC, milliseconds */
+createdAt: string;
+
+/** ISO 8601, UTC, milliseconds */
+sentAt?: string;
+
+/** ISO 8601, UTC, milliseconds */
+nextAttemptAt?: string;
 }
 
 export interface Webhook {
@@ -2937,6 +3197,11 @@ code: string;
 /** 1-64 letters, digits, `._-@` and blanks inside; unique without letter case and look-alikes */
 username: string; displayName?: string; password?: string; passkey?: { id: string; rawId: string; type: "public-key"; response: { clientDataJSON: string; attestationObject: string; transports?: string[]; }; clientExtensionResults?: Record<string, unknown>; authenticatorAttachment?: string; }; keep?: "both" | "cookie" | "token"; remember?: boolean; }; answer: SignIn; };
 
+/** Take the server that was offered to me */
+acceptServerClaim: { body: { 
+/** UUIDv7 */
+offerId: string; }; answer: ServerClaim; };
+
 /** Add folders of a storage */
 addLibraryFolders: { params: { 
 /** UUIDv7 */
@@ -2959,7 +3224,7 @@ userId?: string; }; answer: QuickConnect; };
 /** Folders of a library that hold visible items */
 browseLibraryFolders: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "folder"?: string | readonly string[]; 
+"id": string; }; query?: { "limit"?: number; "cursor"?: string | readonly string[]; "folder"?: string | readonly string[]; 
 /** name, itemCount */
 "sort"?: string | readonly string[]; }; answer: { items: FolderNode[]; page: Page; parents: { id: string; name: string; }[]; }; };
 
@@ -2974,6 +3239,9 @@ byUserId?: string; }; }; answer: CancelledJobs; };
 cancelScan: { params: { 
 /** UUIDv7 */
 "id": string; }; answer: Scan; };
+
+/** Withdraw the offer, or decline it */
+cancelServerClaim: { answer: undefined; };
 
 /** Set a new password for my account */
 changePassword: { body: { newPassword: string; 
@@ -3016,6 +3284,11 @@ clearItemRating: { params: {
 /** UUIDv7 */
 "id": string; }; answer: undefined; };
 
+/** Finish with the code that the OpenID provider gave */
+completeOidc: { body: { code: string; state: string; binding: string; 
+/** As the provider sent it along */
+iss?: string; }; answer: CompletedOidc; };
+
 /** Set a new password with a one-time token, or only check the token */
 completePasswordReset: { body: { token: string; 
 /** Absent only checks the token */
@@ -3025,6 +3298,9 @@ newPassword?: string; }; answer: PasswordReset; };
 completeSetup: { body: { username: string; password: string; displayName?: string; email?: string; 
 /** Absent takes the saved one */
 draft?: SetupDraft; keep?: "both" | "cookie" | "token"; remember?: boolean; }; answer: SignIn; };
+
+/** Prove an address with the token of its mail; signs nobody in */
+confirmEmailAddress: { body: { token: string; }; answer: { address: string; displayName: string; }; };
 
 /** Prove that it is me, for what needs it in the next ten minutes */
 confirmIdentity: { body: { password?: string; 
@@ -3054,6 +3330,9 @@ email?: string; maxUses?: number;
 expiresAt?: string; libraries?: { 
 /** default is what each library's own access says plus ids; only is exactly ids */
 mode: "default" | "only"; ids: string[]; }; template?: InviteTemplate; message?: string; }; answer: Invite; };
+
+/** Make a label; a restricted one is seen by its maker alone until its access is set */
+createLabel: { body: { name: string; color?: string; description?: string; restricted?: boolean; }; answer: Label; };
 
 /** Create a library */
 createLibrary: { body: { name: string; type: string; icon?: string | null; folders?: { 
@@ -3124,6 +3403,13 @@ decideScanRemovals: { params: {
 /** Remove a logo; another or the built-in one takes its place */
 deleteBrandingLogo: { params: { "kind": string; "scheme": string; }; answer: undefined; };
 
+/** Delete a label; one that restricts only when its name is sent along */
+deleteLabel: { params: { 
+/** UUIDv7 */
+"id": string; }; query?: { 
+/** The label's name, for one that restricts */
+"confirm"?: string | readonly string[]; }; answer: undefined; };
+
 /** Delete a library; media files are never touched */
 deleteLibrary: { params: { 
 /** UUIDv7 */
@@ -3178,7 +3464,7 @@ endOtherSessions: { query?: { "keepCurrent"?: boolean; "apiKeys"?: boolean; }; a
 /** End a playback session */
 endPlaybackSession: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "positionMs"?: string | number; 
+"id": string; }; query?: { "positionMs"?: number; 
 /** Only for another's session */
 "message"?: string | readonly string[]; }; answer: undefined; };
 
@@ -3211,6 +3497,9 @@ getBrandingLogo: { params: { "kind": string; "scheme": string; }; query?: {
 /** The readable description of this API */
 getDocs: { answer: Response; };
 
+/** Whether mail goes out, and what waits */
+getEmailStatus: { answer: EmailStatus; };
+
 /** Read an item */
 getItem: { params: { 
 /** UUIDv7 */
@@ -3234,7 +3523,7 @@ getItemNeighbours: { params: {
 /** UUIDv7 */
 "id": string; }; query?: { 
 /** parent, library, collection:<id> or playlist:<id> */
-"within"?: string | readonly string[]; "radius"?: string | number; 
+"within"?: string | readonly string[]; "radius"?: number; 
 /** Up to three of index, title, addedAt, releasedOn, takenAt, rating, random; - descends */
 "sort"?: string | readonly string[]; 
 /** field:op:value;… (SPEC 2); fields: listLibraryFields */
@@ -3248,7 +3537,7 @@ getItemProgress: { params: {
 /** Read a whole container at once */
 getItemTree: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "depth"?: string | number; }; answer: TreeNode; };
+"id": string; }; query?: { "depth"?: number; }; answer: TreeNode; };
 
 /** Read a library */
 getLibrary: { params: { 
@@ -3260,14 +3549,14 @@ getLibraryFacets: { params: {
 /** UUIDv7 */
 "id": string; }; query: { "fields": string | readonly string[]; "type"?: string | readonly string[]; 
 /** field:op:value;… (SPEC 2); fields: listLibraryFields */
-"filter"?: string | readonly string[]; "q"?: string | readonly string[]; "top"?: string | number; }; answer: { total: number; totalIsEstimate?: boolean; facets: ({ field: string; values: FacetValue[]; more: boolean; min?: number | string; max?: number | string; 
+"filter"?: string | readonly string[]; "q"?: string | readonly string[]; "top"?: number; }; answer: { total: number; totalIsEstimate?: boolean; facets: ({ field: string; values: FacetValue[]; more: boolean; min?: number | string; max?: number | string; 
 /** Counted on a sample */
 isEstimate?: boolean; })[]; }; };
 
 /** The jump bar: letters, years or points with their places */
 getLibraryIndex: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "type"?: string | readonly string[]; "marks"?: string | number; 
+"id": string; }; query?: { "type"?: string | readonly string[]; "marks"?: number; 
 /** Up to three of title, addedAt, releasedOn, year, rating, takenAt; - descends */
 "sort"?: string | readonly string[]; 
 /** field:op:value;… (SPEC 2); fields: listLibraryFields */
@@ -3278,7 +3567,7 @@ getLibraryMap: { params: {
 /** UUIDv7 */
 "id": string; }; query: { 
 /** west,south,east,north in degrees */
-"bbox": string | readonly string[]; "zoom": string | number; 
+"bbox": string | readonly string[]; "zoom": number; 
 /** field:op:value;… (SPEC 2); fields: listLibraryFields */
 "filter"?: string | readonly string[]; }; answer: { clusters: MapCluster[]; total: number; }; };
 
@@ -3307,7 +3596,7 @@ hideTitles: boolean; muted: { libraryIds: string[]; itemIds: string[]; userIds: 
 getOpenApi: { answer: string; };
 
 /** The roles' permissions, and accounts with where each of theirs comes from */
-getPermissionMatrix: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "userId"?: string | readonly string[]; }; answer: { items: PermissionRow[]; page: Page; permissions: { name: Permission; description: string; }[]; roles: { owner: Permission[]; admin: Permission[]; member: Permission[]; child: Permission[]; guest: Permission[]; }; }; };
+getPermissionMatrix: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "userId"?: string | readonly string[]; }; answer: { items: PermissionRow[]; page: Page; permissions: { name: Permission; description: string; }[]; roles: { owner: Permission[]; admin: Permission[]; member: Permission[]; child: Permission[]; guest: Permission[]; }; }; };
 
 /** What I may play from where I am */
 getPlaybackCapabilities: { answer: PlaybackCapabilities; };
@@ -3319,6 +3608,9 @@ getPlaybackPreferences: { answer: PlaybackPreferences; };
 getPlaybackSession: { params: { 
 /** UUIDv7 */
 "id": string; }; query?: { "include"?: "item"; }; answer: PlaybackSession; };
+
+/** Which paid features are open */
+getPlusStatus: { answer: PlusStatus; };
 
 /** Read which clips run before films */
 getPrerollSettings: { answer: PrerollSettings; };
@@ -3338,6 +3630,9 @@ getReadingPosition: { params: {
 getScan: { params: { 
 /** UUIDv7 */
 "id": string; }; query?: { "include"?: string | readonly string[]; }; answer: Scan; };
+
+/** Who owns this server, and since when */
+getServerClaim: { answer: ServerClaim; };
 
 /** How the server and its stores are */
 getServerHealth: { answer: ServerHealth; };
@@ -3420,17 +3715,20 @@ getWebhook: { params: {
 "id": string; }; query?: { "secret"?: boolean; }; answer: Webhook; };
 
 /** List API keys */
-listApiKeys: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; 
+listApiKeys: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; 
 /** Of another account, or all: needs user:manage */
 "userId"?: string | readonly string[]; "state"?: "active" | "expired" | "revoked"; }; answer: { items: ApiKey[]; page: Page; }; };
 
 /** List the deliveries of a webhook, newest first */
 listDeliveries: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "include"?: string | readonly string[]; "state"?: string | readonly string[]; "event"?: string | readonly string[]; "since"?: string | readonly string[]; "until"?: string | readonly string[]; "deliveryId"?: string | readonly string[]; }; answer: { items: WebhookDelivery[]; page: Page; }; };
+"id": string; }; query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "include"?: string | readonly string[]; "state"?: string | readonly string[]; "event"?: string | readonly string[]; "since"?: string | readonly string[]; "until"?: string | readonly string[]; "deliveryId"?: string | readonly string[]; }; answer: { items: WebhookDelivery[]; page: Page; }; };
+
+/** The log of mails: no bodies, no links, addresses masked */
+listEmailMessages: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "filter"?: string | readonly string[]; }; answer: { items: EmailMessage[]; page: Page; }; };
 
 /** List invites, ended ones for 90 days; links are not shown again */
-listInvites: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "state"?: "open" | "used" | "expired" | "revoked"; }; answer: { items: Invite[]; page: Page; }; };
+listInvites: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "state"?: "open" | "used" | "expired" | "revoked"; }; answer: { items: Invite[]; page: Page; }; };
 
 /** List what an item lies in, outermost first */
 listItemAncestors: { params: { 
@@ -3447,7 +3745,7 @@ listItemChapters: { params: {
 /** List what lies in an item */
 listItemChildren: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "type"?: string | readonly string[]; "season"?: string | number; "specials"?: "separate" | "inline" | "hidden"; "missing"?: boolean; 
+"id": string; }; query?: { "limit"?: number; "cursor"?: string | readonly string[]; "type"?: string | readonly string[]; "season"?: number; "specials"?: "separate" | "inline" | "hidden"; "missing"?: boolean; 
 /** Up to three of index, title, releasedOn, addedAt, rating, takenAt, random; - descends */
 "sort"?: string | readonly string[]; 
 /** field:op:value;… (SPEC 2); fields: listLibraryFields */
@@ -3472,12 +3770,12 @@ listItemFiles: { params: {
 /** List cast and crew */
 listItemPeople: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "role"?: string | readonly string[]; 
+"id": string; }; query?: { "limit"?: number; "cursor"?: string | readonly string[]; "role"?: string | readonly string[]; 
 /** order, name */
 "sort"?: string | readonly string[]; }; answer: { items: Credit[]; page: Page; }; };
 
 /** List items of every library the caller sees, or items by their ids */
-listItems: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "ids"?: string | readonly string[]; "externalIds"?: string | readonly string[]; "libraryIds"?: string | readonly string[]; "type"?: string | readonly string[]; 
+listItems: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "ids"?: string | readonly string[]; "externalIds"?: string | readonly string[]; "libraryIds"?: string | readonly string[]; "type"?: string | readonly string[]; 
 /** Up to three of title, addedAt, releasedOn, year, rating, runtimeMs, lastPlayedAt, playCount, takenAt, sizeBytes, random; - descends */
 "sort"?: string | readonly string[]; 
 /** field:op:value;… (SPEC 2); fields: listLibraryFields */
@@ -3486,11 +3784,18 @@ listItems: { query?: { "limit"?: string | number; "cursor"?: string | readonly s
 "include"?: string | readonly string[]; }; answer: { items: ListedItem[]; page: Page; }; };
 
 /** List background work */
-listJobs: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "include"?: string | readonly string[]; "ids"?: string | readonly string[]; "queue"?: "interactive" | "added" | "scan" | "metadata" | "artwork" | "media" | "analysis" | "speech" | "live" | "delivery" | "maintenance"; 
+listJobs: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "include"?: string | readonly string[]; "ids"?: string | readonly string[]; "queue"?: "interactive" | "added" | "scan" | "metadata" | "artwork" | "media" | "analysis" | "speech" | "live" | "delivery" | "maintenance"; 
 /** Exact, or a family such as subtitles.* */
 "kind"?: string | readonly string[]; "state"?: string | readonly string[]; "targetId"?: string | readonly string[]; "libraryId"?: string | readonly string[]; "parentId"?: string | readonly string[]; "mine"?: boolean; 
 /** Changed after */
 "since"?: string | readonly string[]; }; answer: { items: JobDetail[]; page: Page; queues?: QueueStatus[]; }; };
+
+/** List the labels that the caller may know */
+listLabels: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "q"?: string | readonly string[]; "restricted"?: boolean; 
+/** The item's own and inherited labels */
+"itemId"?: string | readonly string[]; 
+/** Labels on items of this library */
+"libraryId"?: string | readonly string[]; "include"?: string | readonly string[]; }; answer: { items: Label[]; page: Page; }; };
 
 /** List the libraries the caller may see, in sidebar order */
 listLibraries: { query?: { "type"?: string | readonly string[]; "for"?: "view" | "upload" | "edit"; }; answer: Library[]; };
@@ -3498,7 +3803,7 @@ listLibraries: { query?: { "type"?: string | readonly string[]; "for"?: "view" |
 /** What changed in a library, for clients that keep a copy */
 listLibraryChanges: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "limit"?: string | number; 
+"id": string; }; query?: { "limit"?: number; 
 /** A cursor of this operation */
 "since"?: string | readonly string[]; 
 /** The same as since */
@@ -3512,7 +3817,7 @@ listLibraryFields: { params: {
 /** List the items of a library */
 listLibraryItems: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "type"?: string | readonly string[]; "view"?: "items" | "all"; 
+"id": string; }; query?: { "limit"?: number; "cursor"?: string | readonly string[]; "type"?: string | readonly string[]; "view"?: "items" | "all"; 
 /** A FolderNode id */
 "folder"?: string | readonly string[]; "deep"?: boolean; "around"?: string | readonly string[]; "fields"?: "card" | "summary"; 
 /** Up to three of title, addedAt, releasedOn, year, rating, runtimeMs, index, takenAt, sizeBytes, lastPlayedAt, playCount, bitrate, progress, tempoBpm, energy, loudnessLufs, key, durationMs, remainingMs, lastStudiedAt, random; - descends */
@@ -3525,26 +3830,29 @@ listLibraryItems: { params: {
 /** List what the agent knows of a show, artist or series and nobody has */
 listMissingChildren: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "aired"?: boolean; "specials"?: boolean; 
+"id": string; }; query?: { "limit"?: number; "cursor"?: string | readonly string[]; "aired"?: boolean; "specials"?: boolean; 
 /** releasedOn, index */
 "sort"?: string | readonly string[]; }; answer: { items: MissingChild[]; page: Page; }; };
 
 /** List own notifications; with limit 1 it is the badge */
-listNotifications: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "unread"?: boolean; "kind"?: string | readonly string[]; 
+listNotifications: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "unread"?: boolean; "kind"?: string | readonly string[]; 
 /** A notification or a time: newer ones */
 "since"?: string | readonly string[]; }; answer: { items: Notification[]; page: Page; unreadCount: number; urgentCount: number; }; };
 
 /** List playback sessions */
-listPlaybackSessions: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "scope"?: "mine" | "all"; "userId"?: string | readonly string[]; "itemId"?: string | readonly string[]; "method"?: "direct_play" | "direct_stream" | "transcode"; "state"?: "playing" | "paused" | "buffering" | "stopped"; "include"?: "item"; }; answer: { items: PlaybackSession[]; page: Page; }; };
+listPlaybackSessions: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "scope"?: "mine" | "all"; "userId"?: string | readonly string[]; "itemId"?: string | readonly string[]; "method"?: "direct_play" | "direct_stream" | "transcode"; "state"?: "playing" | "paused" | "buffering" | "stopped"; "include"?: "item"; }; answer: { items: PlaybackSession[]; page: Page; }; };
+
+/** What the paid features are, and what each needs one for */
+listPlusFeatures: { answer: { items: PlusFeature[]; }; };
 
 /** List scans, newest first */
-listScans: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "libraryId"?: string | readonly string[]; "state"?: string | readonly string[]; "trigger"?: "person" | "key" | "schedule" | "watch" | "folder-added" | "storage-returned" | "resource" | "upload"; "guard"?: "pending"; }; answer: { items: Scan[]; page: Page; }; };
+listScans: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "libraryId"?: string | readonly string[]; "state"?: string | readonly string[]; "trigger"?: "person" | "key" | "schedule" | "watch" | "folder-added" | "storage-returned" | "resource" | "upload"; "guard"?: "pending"; }; answer: { items: Scan[]; page: Page; }; };
 
 /** My sign-ins */
 listSessions: { answer: { items: Session[]; }; };
 
 /** List who changed which setting */
-listSettingChanges: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; 
+listSettingChanges: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; 
 /** source, user, at */
 "filter"?: string | readonly string[]; "key"?: string | readonly string[]; "group"?: string | readonly string[]; }; answer: { items: SettingChange[]; page: Page; }; };
 
@@ -3564,15 +3872,15 @@ listSimilarItems: { params: {
 /** List the trash */
 listTrash: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "reason"?: "missing" | "deleted" | "folder-removed"; "q"?: string | readonly string[]; }; answer: { items: TrashEntry[]; page: Page; totals: { items: number; files: number; bytesOnStorage: number; }; }; };
+"id": string; }; query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "reason"?: "missing" | "deleted" | "folder-removed"; "q"?: string | readonly string[]; }; answer: { items: TrashEntry[]; page: Page; totals: { items: number; files: number; bytesOnStorage: number; }; }; };
 
 /** List the devices of an account */
 listUserDevices: { params: { 
 /** UUIDv7 */
-"id": string; }; query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "state"?: "trusted" | "blocked"; "online"?: boolean; }; answer: { items: Device[]; page: Page; }; };
+"id": string; }; query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; "state"?: "trusted" | "blocked"; "online"?: boolean; }; answer: { items: Device[]; page: Page; }; };
 
 /** List accounts */
-listUsers: { query?: { "limit"?: string | number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; 
+listUsers: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "sort"?: string | readonly string[]; 
 /** role, state, library, two_factor, created_at, last_seen_at */
 "filter"?: string | readonly string[]; "include"?: string | readonly string[]; 
 /** In name, display name or address */
@@ -3607,8 +3915,18 @@ markWatched: { params: {
 /** UUIDv7 */
 "id": string; }; body?: { at?: string; countPlay?: boolean; }; answer: ItemProgress; };
 
+/** Offer the server to another admin */
+offerServerClaim: { body: { 
+/** UUIDv7 */
+userId: string; keepRole?: "admin" | "member"; message?: string; 
+/** Needed unless the session is confirmed */
+currentPassword?: string; }; answer: ServerClaim; };
+
 /** Put the libraries in order, for everybody */
 orderLibraries: { body: { ids: string[]; }; answer: Library[]; };
+
+/** How a kind of mail looks; sends nothing */
+previewEmail: { query: { "kind": EmailKind; "language"?: string | readonly string[]; "part"?: "html" | "text" | "json"; }; answer: string; };
 
 /** Purge one trashed item and what is below it */
 purgeTrashedItem: { params: { 
@@ -3616,6 +3934,9 @@ purgeTrashedItem: { params: {
 "id": string; 
 /** UUIDv7 */
 "itemId": string; }; answer: { purged: number; filesDeleted: number; bytesFreed: number; }; };
+
+/** Back-channel logout, called by the OpenID provider */
+receiveOidcLogout: { body: Blob | Uint8Array; answer: {  }; };
 
 /** Ask whether the other device has approved, and sign in once it has */
 redeemQuickConnect: { body: { secret: string; keep?: "both" | "cookie" | "token"; remember?: boolean; }; answer: { state: "pending" | "approved" | "denied"; 
@@ -3626,6 +3947,9 @@ signIn?: SignIn; pollMs: number; }; };
 refreshSession: { body?: { 
 /** Absent takes the cookie */
 refreshToken?: string; }; answer: SignIn; };
+
+/** Take the licence away; its features close at once */
+removePlusLicence: { answer: undefined; };
 
 /** Take a way to sign in away */
 removeSignInMethod: { params: { 
@@ -3648,6 +3972,15 @@ at?: string; bufferedMs?: number; droppedFrames?: number; bandwidthBps?: number;
 /** UUIDv7 */
 audioStreamId?: string; subtitleStreamId?: string | null; }; answer: { session: PlaybackSession; commands: ({ command: "pause" | "stop" | "seek" | "message"; args: Record<string, unknown>; })[]; }; };
 
+/** Ask for a mail with which to set a new password */
+requestPasswordReset: { body: { 
+/** Username or address */
+login: string; }; answer: { 
+/** How long the link of a mail works */
+expiresInSec: number; 
+/** After which asking again makes sense */
+retryAfterSec: number; }; };
+
 /** Help somebody who lost a password, telephone or device back in, or sign them out everywhere */
 resetUserSignIn: { params: { 
 /** UUIDv7 */
@@ -3661,6 +3994,11 @@ restoreTrash: { params: {
 "id": string; }; body: { itemIds?: string[]; all?: boolean; 
 /** With all */
 reason?: "missing" | "deleted" | "folder-removed"; }; answer: RestoredTrash; };
+
+/** Send a failed mail again, while its body is kept (7 days) */
+retryEmailMessage: { params: { 
+/** UUIDv7 */
+"id": string; }; answer: EmailMessage; };
 
 /** Let ended jobs wait again, from where they were */
 retryJobs: { body: { ids?: string[]; match?: { queue?: "interactive" | "added" | "scan" | "metadata" | "artwork" | "media" | "analysis" | "speech" | "live" | "delivery" | "maintenance"; kind?: string; errorCode?: string; 
@@ -3688,6 +4026,13 @@ selectProfile: { params: {
 /** UUIDv7 */
 "id": string; }; body?: { pin?: string; }; answer: SignIn; };
 
+/** Send a mail now, also with settings that are not saved yet */
+sendTestEmail: { body?: { 
+/** The own address when absent */
+to?: string; settings?: { "email.smtp.host"?: string; "email.smtp.port"?: number; "email.smtp.security"?: "tls" | "starttls" | "none"; "email.smtp.username"?: string | null; "email.smtp.password"?: string | null; "email.smtp.allowUntrusted"?: boolean; "email.from"?: string; }; }; answer: { ok: boolean; stage?: "connect" | "tls" | "auth" | "from" | "recipient" | "data"; code?: string; 
+/** The server's line */
+response?: string; transcript: { atMs: number; stage: string; line: string; }[]; tookMs: number; }; };
+
 /** Put a logo in its place */
 setBrandingLogo: { params: { "kind": string; "scheme": string; }; query?: { "alt"?: string | readonly string[]; }; body: Blob | Uint8Array; answer: Branding; };
 
@@ -3707,6 +4052,34 @@ setItemRating: { params: {
 /** null clears */
 value?: number | null; favorite?: boolean; }; answer: ItemRating; };
 
+/** Set whom a label hides its items from, and who sees nothing else */
+setLabelAccess: { params: { 
+/** UUIDv7 */
+"id": string; }; body: { restricted: boolean; allow?: ({ 
+/** UUIDv7 */
+userId?: string; 
+/** UUIDv7 */
+profileId?: string; role?: "admin" | "member" | "child" | "guest"; })[]; deny?: ({ 
+/** UUIDv7 */
+userId?: string; 
+/** UUIDv7 */
+profileId?: string; role?: "admin" | "member" | "child" | "guest"; })[]; only?: ({ 
+/** UUIDv7 */
+userId?: string; 
+/** UUIDv7 */
+profileId?: string; role?: "admin" | "member" | "child" | "guest"; })[]; }; answer: LabelAccess; };
+
+/** Label items and take the label off others; what lies inside follows */
+setLabelItems: { params: { 
+/** UUIDv7 */
+"id": string; }; body: { add?: string[]; remove?: string[]; filter?: { 
+/** UUIDv7 */
+libraryId: string; 
+/** As of listLibraryItems; empty is everything that it lists */
+filter: string; action: "add" | "remove"; }; }; answer: { added: number; removed: number; unchanged: number; 
+/** Of the filter, when it leaves more than 1,000 items; then 202 */
+jobId?: string; }; };
+
 /** Replace the own notification preferences */
 setNotificationPreferences: { body: { kinds: Partial<Record<NotificationKind, { inApp: boolean; push: boolean; email: "off" | "at-once" | "digest"; }>>; 
 /** The server's own, for kinds that are not named; what is sent is not kept */
@@ -3717,6 +4090,13 @@ quiet?: { from: string; to: string;
 days?: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[]; urgentThrough?: boolean; }; 
 /** Push and email name no titles */
 hideTitles?: boolean; muted?: { libraryIds?: string[]; itemIds?: string[]; userIds?: string[]; }; pausedUntil?: string; }; answer: NotificationPreferences; };
+
+/** Install a licence, or try one */
+setPlusLicence: { body: { 
+/** A JWT of at most 8 KiB; white space and line breaks are ignored */
+licence: string; 
+/** Only says what the state would be */
+dryRun?: boolean; }; answer: PlusStatus; };
 
 /** Replace which clips run before films */
 setPrerollSettings: { body: PrerollDraft; answer: PrerollSettings; };
@@ -3756,6 +4136,13 @@ setUserPermissions: { params: {
 /** UUIDv7 */
 "id": string; }; body: { grant: Permission[]; withhold: Permission[]; }; answer: PermissionRow; };
 
+/** Begin to sign in, link or confirm at the OpenID provider */
+startOidc: { body: { 
+/** link and confirm are for who is signed in */
+intent?: "sign-in" | "link" | "confirm"; 
+/** One of auth.oidc.redirectUris, or the web app: /sign-in/oidc */
+redirectUri: string; returnTo?: string; keep?: "both" | "cookie" | "token"; remember?: boolean; }; answer: StartedOidc; };
+
 /** What the browser needs to make a passkey */
 startPasskeyRegistration: { answer: PasskeyCreationOptions; };
 
@@ -3789,7 +4176,9 @@ startQuickConnect: { body?: { deviceName?: string; }; answer: { quickConnect: Qu
 /** Of the device that asks; the code alone gives nothing */
 secret?: string; pollMs: number; 
 /** Page on which to approve */
-url: string; }; };
+url: string; 
+/** The page as a picture to scan: an SVG document */
+qrSvg: string; }; };
 
 /** Scan a library, or some directories of it */
 startScan: { params: { 
@@ -3861,6 +4250,13 @@ unmarkWatched: { params: {
 /** UUIDv7 */
 "id": string; }; answer: undefined; };
 
+/** No more mails of a kind, with the token of a mail (RFC 8058) */
+unsubscribeEmail: { query: { "token": string | readonly string[]; "kind"?: "notification" | "digest" | "alert" | "all"; }; answer: { 
+/** Now off */
+kinds: ("notification" | "digest" | "alert")[]; 
+/** Masked */
+address: string; }; };
+
 /** End a subscription of the own account */
 unsubscribePush: { params: { 
 /** UUIDv7 */
@@ -3882,6 +4278,13 @@ accent?: string | null;
 /** null clears */
 background?: string | null; signInMessage?: string | null; footer?: string | null; links?: { label: string; url: string; }[] | null; loading?: { motion?: "none" | "pulse" | "own"; minMs?: number; }; alt?: { main?: string | null; loading?: string | null; }; }; answer: ChangedBranding; };
 
+/** Change a label, or merge it into another */
+updateLabel: { params: { 
+/** UUIDv7 */
+"id": string; }; body: { name?: string; color?: string; description?: string | null; 
+/** Moves all items and access to that label and removes this one */
+mergeInto?: string; }; answer: Label; };
+
 /** Change a library */
 updateLibrary: { params: { 
 /** UUIDv7 */
@@ -3902,6 +4305,19 @@ posterImageId?: string | null; confirmRemoval?: boolean;
 managedBy?: ManagedBy | null; 
 /** The operator's key only */
 managedFields?: string[]; } | FormData; answer: Library; };
+
+/** Change my account */
+updateMe: { body: { 
+/** 1-64 letters, digits, `._-@` and blanks inside; unique without letter case and look-alikes */
+username?: string; displayName?: string; 
+/** null clears; a new one waits until its link was opened */
+email?: string | null; 
+/** null is the language of the server */
+language?: string | null; 
+/** null is the time zone of the server */
+timeZone?: string | null; discoverable?: boolean; 
+/** On the tiles of the sign-in page */
+listed?: boolean; }; answer: Me; };
 
 /** Change how I like things played */
 updatePlaybackPreferences: { body: { audioLanguages?: string[] | null; preferOriginalAudio?: boolean | null; subtitleLanguages?: string[] | null; subtitleMode?: "off" | "forced" | "foreign-audio" | "always" | null; hearingImpaired?: "prefer" | "avoid" | "any" | null; rememberTracks?: boolean | null; homeQuality?: string | null; remoteQuality?: string | null; maxAudioChannels?: number | null; dynamicRange?: "off" | "standard" | "night" | null; skipIntro?: "ask" | "auto" | "off" | null; skipRecap?: "ask" | "auto" | "off" | null; skipCredits?: "ask" | "auto" | "off" | null; skipCommercials?: "ask" | "auto" | "off" | null; autoplayNext?: boolean | null; autoplayCountdownSec?: number | null; askStillWatchingAfter?: number | null; rewindOnResumeMs?: number | null; audiobookRate?: number | null; preroll?: boolean | null; subtitleStyle?: { sizePercent: number; color: string; background: string; edge: "none" | "outline" | "shadow"; bottomPercent: number; } | null; }; answer: PlaybackPreferences; };
@@ -3956,12 +4372,14 @@ code?: string; keep?: "both" | "cookie" | "token"; remember?: boolean; }; answer
 /** Where each operation is. */
 export const operations = {
 acceptInvite: { method: 'POST', path: '/invites/accept', answer: 'json', open: true },
+acceptServerClaim: { method: 'PUT', path: '/claim', answer: 'json' },
 addLibraryFolders: { method: 'POST', path: '/libraries/{id}/folders', answer: 'json' },
 addPasskey: { method: 'POST', path: '/auth/passkeys', answer: 'json' },
 answerQuickConnect: { method: 'PUT', path: '/auth/quick-connect/{code}', answer: 'json' },
 browseLibraryFolders: { method: 'GET', path: '/libraries/{id}/browse', answer: 'json' },
 cancelJobs: { method: 'POST', path: '/jobs/cancel', answer: 'json' },
 cancelScan: { method: 'POST', path: '/scans/{id}/cancel', answer: 'json' },
+cancelServerClaim: { method: 'DELETE', path: '/claim', answer: 'none' },
 changePassword: { method: 'PUT', path: '/auth/password', answer: 'json' },
 changePlayback: { method: 'PATCH', path: '/playback/sessions/{id}', answer: 'json' },
 checkInvite: { method: 'POST', path: '/invites/check', answer: 'json', open: true },
@@ -3969,11 +4387,14 @@ checkSettings: { method: 'POST', path: '/settings/check', answer: 'json' },
 claimServer: { method: 'POST', path: '/setup/claim', answer: 'json', open: true },
 clearItemProgress: { method: 'DELETE', path: '/items/{id}/progress', answer: 'none' },
 clearItemRating: { method: 'DELETE', path: '/items/{id}/rating', answer: 'none' },
+completeOidc: { method: 'POST', path: '/auth/oidc/complete', answer: 'json', open: true },
 completePasswordReset: { method: 'PUT', path: '/auth/password-reset', answer: 'json', open: true },
 completeSetup: { method: 'POST', path: '/setup/complete', answer: 'json', open: true },
+confirmEmailAddress: { method: 'POST', path: '/email/confirm', answer: 'json', open: true },
 confirmIdentity: { method: 'POST', path: '/auth/confirm', answer: 'json' },
 createApiKey: { method: 'POST', path: '/api-keys', answer: 'json' },
 createInvite: { method: 'POST', path: '/invites', answer: 'json' },
+createLabel: { method: 'POST', path: '/labels', answer: 'json' },
 createLibrary: { method: 'POST', path: '/libraries', answer: 'json' },
 createProfile: { method: 'POST', path: '/auth/profiles', answer: 'json' },
 createRecoveryCodes: { method: 'POST', path: '/auth/2fa/recovery-codes', answer: 'json' },
@@ -3981,6 +4402,7 @@ createUser: { method: 'POST', path: '/users', answer: 'json' },
 createWebhook: { method: 'POST', path: '/webhooks', answer: 'json' },
 decideScanRemovals: { method: 'PUT', path: '/scans/{id}/removals', answer: 'json' },
 deleteBrandingLogo: { method: 'DELETE', path: '/branding/{kind}/{scheme}', answer: 'none' },
+deleteLabel: { method: 'DELETE', path: '/labels/{id}', answer: 'none' },
 deleteLibrary: { method: 'DELETE', path: '/libraries/{id}', answer: 'none' },
 deleteNotification: { method: 'DELETE', path: '/notifications/{id}', answer: 'none' },
 deleteProfile: { method: 'DELETE', path: '/auth/profiles/{id}', answer: 'none' },
@@ -3996,6 +4418,7 @@ exportLibraryItems: { method: 'GET', path: '/libraries/{id}/export', answer: 'by
 getBranding: { method: 'GET', path: '/branding', answer: 'json', open: true },
 getBrandingLogo: { method: 'GET', path: '/branding/{kind}/{scheme}', answer: 'bytes', open: true },
 getDocs: { method: 'GET', path: '/docs', answer: 'bytes', open: true },
+getEmailStatus: { method: 'GET', path: '/email', answer: 'json' },
 getItem: { method: 'GET', path: '/items/{id}', answer: 'json' },
 getItemFile: { method: 'GET', path: '/items/{id}/files/{fileId}', answer: 'json' },
 getItemNeighbours: { method: 'GET', path: '/items/{id}/neighbours', answer: 'json' },
@@ -4013,11 +4436,13 @@ getPermissionMatrix: { method: 'GET', path: '/permissions', answer: 'json' },
 getPlaybackCapabilities: { method: 'GET', path: '/playback/capabilities', answer: 'json' },
 getPlaybackPreferences: { method: 'GET', path: '/playback/preferences', answer: 'json' },
 getPlaybackSession: { method: 'GET', path: '/playback/sessions/{id}', answer: 'json' },
+getPlusStatus: { method: 'GET', path: '/plus', answer: 'json' },
 getPrerollSettings: { method: 'GET', path: '/preroll', answer: 'json' },
 getPushSetup: { method: 'GET', path: '/push', answer: 'json' },
 getQuickConnect: { method: 'GET', path: '/auth/quick-connect/{code}', answer: 'json' },
 getReadingPosition: { method: 'GET', path: '/items/{id}/reading', answer: 'json' },
 getScan: { method: 'GET', path: '/scans/{id}', answer: 'json' },
+getServerClaim: { method: 'GET', path: '/claim', answer: 'json' },
 getServerHealth: { method: 'GET', path: '/server/health', answer: 'json', open: true },
 getServerInfo: { method: 'GET', path: '/server/info', answer: 'json', open: true },
 getServerLiveness: { method: 'GET', path: '/server/live', answer: 'json', open: true },
@@ -4038,6 +4463,7 @@ getUser: { method: 'GET', path: '/users/{id}', answer: 'json' },
 getWebhook: { method: 'GET', path: '/webhooks/{id}', answer: 'json' },
 listApiKeys: { method: 'GET', path: '/api-keys', answer: 'json' },
 listDeliveries: { method: 'GET', path: '/webhooks/{id}/deliveries', answer: 'json' },
+listEmailMessages: { method: 'GET', path: '/email/messages', answer: 'json' },
 listInvites: { method: 'GET', path: '/invites', answer: 'json' },
 listItemAncestors: { method: 'GET', path: '/items/{id}/ancestors', answer: 'json' },
 listItemChapters: { method: 'GET', path: '/items/{id}/chapters', answer: 'json' },
@@ -4047,6 +4473,7 @@ listItemFiles: { method: 'GET', path: '/items/{id}/files', answer: 'json' },
 listItemPeople: { method: 'GET', path: '/items/{id}/people', answer: 'json' },
 listItems: { method: 'GET', path: '/items', answer: 'json' },
 listJobs: { method: 'GET', path: '/jobs', answer: 'json' },
+listLabels: { method: 'GET', path: '/labels', answer: 'json' },
 listLibraries: { method: 'GET', path: '/libraries', answer: 'json' },
 listLibraryChanges: { method: 'GET', path: '/libraries/{id}/changes', answer: 'json' },
 listLibraryFields: { method: 'GET', path: '/libraries/{id}/fields', answer: 'json' },
@@ -4054,6 +4481,7 @@ listLibraryItems: { method: 'GET', path: '/libraries/{id}/items', answer: 'json'
 listMissingChildren: { method: 'GET', path: '/items/{id}/missing', answer: 'json' },
 listNotifications: { method: 'GET', path: '/notifications', answer: 'json' },
 listPlaybackSessions: { method: 'GET', path: '/playback/sessions', answer: 'json' },
+listPlusFeatures: { method: 'GET', path: '/plus/features', answer: 'json' },
 listScans: { method: 'GET', path: '/scans', answer: 'json' },
 listSessions: { method: 'GET', path: '/auth/sessions', answer: 'json' },
 listSettingChanges: { method: 'GET', path: '/settings/history', answer: 'json' },
@@ -4068,31 +4496,42 @@ login: { method: 'POST', path: '/auth/login', answer: 'json', open: true },
 logout: { method: 'POST', path: '/auth/logout', answer: 'json', open: true },
 markNotificationsRead: { method: 'PUT', path: '/notifications/read', answer: 'json' },
 markWatched: { method: 'PUT', path: '/items/{id}/watched', answer: 'json' },
+offerServerClaim: { method: 'POST', path: '/claim', answer: 'json' },
 orderLibraries: { method: 'PUT', path: '/libraries/order', answer: 'json' },
+previewEmail: { method: 'GET', path: '/email/preview', answer: 'json' },
 purgeTrashedItem: { method: 'DELETE', path: '/libraries/{id}/trash/{itemId}', answer: 'json' },
+receiveOidcLogout: { method: 'POST', path: '/auth/oidc/logout', answer: 'json', open: true },
 redeemQuickConnect: { method: 'POST', path: '/auth/quick-connect/token', answer: 'json', open: true },
 refreshSession: { method: 'POST', path: '/auth/refresh', answer: 'json', open: true },
+removePlusLicence: { method: 'DELETE', path: '/plus/licence', answer: 'none' },
 removeSignInMethod: { method: 'DELETE', path: '/auth/methods/{id}', answer: 'none' },
 removeUserDevice: { method: 'DELETE', path: '/users/{id}/devices/{deviceId}', answer: 'none' },
 reportPlayback: { method: 'POST', path: '/playback/sessions/{id}/progress', answer: 'json' },
+requestPasswordReset: { method: 'POST', path: '/auth/password-reset', answer: 'json', open: true },
 resetUserSignIn: { method: 'POST', path: '/users/{id}/sign-in-reset', answer: 'json' },
 restoreTrash: { method: 'POST', path: '/libraries/{id}/trash/restore', answer: 'json' },
+retryEmailMessage: { method: 'POST', path: '/email/messages/{id}/retry', answer: 'json' },
 retryJobs: { method: 'POST', path: '/jobs/retry', answer: 'json' },
 revokeApiKey: { method: 'DELETE', path: '/api-keys/{id}', answer: 'none' },
 revokeInvite: { method: 'DELETE', path: '/invites/{id}', answer: 'none' },
 runSetupChecks: { method: 'POST', path: '/setup/checks', answer: 'json', open: true },
 saveSetupDraft: { method: 'PUT', path: '/setup/draft', answer: 'json', open: true },
 selectProfile: { method: 'POST', path: '/auth/profiles/{id}/select', answer: 'json' },
+sendTestEmail: { method: 'POST', path: '/email/test', answer: 'json' },
 setBrandingLogo: { method: 'PUT', path: '/branding/{kind}/{scheme}', answer: 'json' },
 setItemProgress: { method: 'PUT', path: '/items/{id}/progress', answer: 'json' },
 setItemRating: { method: 'PUT', path: '/items/{id}/rating', answer: 'json' },
+setLabelAccess: { method: 'PUT', path: '/labels/{id}/access', answer: 'json' },
+setLabelItems: { method: 'POST', path: '/labels/{id}/items', answer: 'json' },
 setNotificationPreferences: { method: 'PUT', path: '/notifications/preferences', answer: 'json' },
+setPlusLicence: { method: 'PUT', path: '/plus/licence', answer: 'json' },
 setPrerollSettings: { method: 'PUT', path: '/preroll', answer: 'json' },
 setProfileAvatar: { method: 'PUT', path: '/auth/profiles/{id}/avatar', answer: 'json' },
 setReadingPosition: { method: 'PUT', path: '/items/{id}/reading', answer: 'json' },
 setSetting: { method: 'PUT', path: '/settings/{key}', answer: 'json' },
 setUserAccess: { method: 'PUT', path: '/users/{id}/access', answer: 'json' },
 setUserPermissions: { method: 'PUT', path: '/users/{id}/permissions', answer: 'json' },
+startOidc: { method: 'POST', path: '/auth/oidc/start', answer: 'json', open: true },
 startPasskeyRegistration: { method: 'POST', path: '/auth/passkeys/options', answer: 'json' },
 startPlayback: { method: 'POST', path: '/items/{id}/playback', answer: 'json' },
 startQuickConnect: { method: 'POST', path: '/auth/quick-connect', answer: 'json', open: true },
@@ -4106,10 +4545,13 @@ subscribePush: { method: 'POST', path: '/push/subscriptions', answer: 'json' },
 syncPlayback: { method: 'POST', path: '/playback/sync', answer: 'json' },
 testWebhook: { method: 'POST', path: '/webhooks/{id}/test', answer: 'json' },
 unmarkWatched: { method: 'DELETE', path: '/items/{id}/watched', answer: 'none' },
+unsubscribeEmail: { method: 'POST', path: '/email/unsubscribe', answer: 'json', open: true },
 unsubscribePush: { method: 'DELETE', path: '/push/subscriptions/{id}', answer: 'none' },
 updateApiKey: { method: 'PATCH', path: '/api-keys/{id}', answer: 'json' },
 updateBranding: { method: 'PATCH', path: '/branding', answer: 'json' },
+updateLabel: { method: 'PATCH', path: '/labels/{id}', answer: 'json' },
 updateLibrary: { method: 'PATCH', path: '/libraries/{id}', answer: 'json' },
+updateMe: { method: 'PATCH', path: '/auth/me', answer: 'json' },
 updatePlaybackPreferences: { method: 'PATCH', path: '/playback/preferences', answer: 'json' },
 updateProfile: { method: 'PATCH', path: '/auth/profiles/{id}', answer: 'json' },
 updateSettings: { method: 'PATCH', path: '/settings', answer: 'json' },

@@ -168,6 +168,8 @@ export interface Endpoint<
   /** Body may be left out. */
   optionalBody?: true;
   answer: Answer<R>;
+  /** Success statuses beside the answer's, with the same body; 200 for the repeat of what creates goes without saying. */
+  also?: readonly (200 | 202)[];
   /** Beyond those that follow from access, schemas and `id` parameters. */
   errors?: readonly ErrorCode[];
   /** Events it may cause, for the description. */

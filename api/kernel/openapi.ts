@@ -112,9 +112,19 @@ export function credentialsOf(endpoint: Endpoint): readonly string[] {
   return endpoint.credentials ?? (person ? ['cookie', 'bearer'] : ['cookie', 'bearer', 'key']);
 }
 
-function success({ answer, summary }: Endpoint): ZodOpenApiResponsesObject {
-  const description = summary;
-  const status = String(answer.status) as '200';
+function success(endpoint: Endpoint): ZodOpenApiResponsesObject {
+  const { answer, also = [], method } = endpoint;
+  const creates = method === 'post' && [201, 202].includes(answer.status);
+  const statuses = new Set([answer.status, ...also, ...(creates ? [200] : [])]);
+  return Object.assign(
+    {},
+    ...[...statuses].sort((a, b) => a - b).map((status) => successOf(endpoint, status)),
+  ) as ZodOpenApiResponsesObject;
+}
+
+function successOf({ answer, summary }: Endpoint, code: number): ZodOpenApiResponsesObject {
+  const description = code === answer.status ? summary : (OTHERWISE[code] ?? summary);
+  const status = String(code) as '200';
   if (answer.kind === 'none') return { [status]: { description } };
   if (answer.kind === 'bytes') {
     const content = Object.fromEntries(
@@ -124,6 +134,11 @@ function success({ answer, summary }: Endpoint): ZodOpenApiResponsesObject {
   }
   return { [status]: { description, content: { 'application/json': { schema: answer.schema as z.ZodType } } } };
 }
+
+const OTHERWISE: Record<number, string> = {
+  200: 'What was there already',
+  202: 'Taken; a job goes on with it',
+};
 
 const CREDENTIAL: readonly ErrorCode[] = [
   'UNAUTHENTICATED',
@@ -135,16 +150,15 @@ const CREDENTIAL: readonly ErrorCode[] = [
 
 /** Refusals that follow from what an operation is, and those it names. */
 export function errorsOf(endpoint: Endpoint): ErrorCode[] {
-  const { access, params, query, body, path, method, answer } = endpoint;
+  const { access, body, path, method, answer } = endpoint;
   const credential = !('anyone' in access);
   const follows: [boolean, readonly ErrorCode[]][] = [
-    [true, ['INTERNAL', 'SERVICE_STARTING']],
+    [true, ['INTERNAL', 'SERVICE_STARTING', 'VALIDATION_FAILED']], // a parameter that is not known is refused everywhere
     [credential, CREDENTIAL],
     [credential && !endpoint.anyHour, ['PERMISSION_TIME_RESTRICTED']],
-    [Boolean(params ?? query ?? body), ['VALIDATION_FAILED']],
     [Boolean(body), ['PAYLOAD_TOO_LARGE']],
     [Boolean(endpoint.plus), ['PLUS_REQUIRED']],
-    [/:(id|itemId|fileId|streamId)\b/.test(path), ['NOT_FOUND']],
+    [/:\w+/.test(path), ['NOT_FOUND']],
     [method === 'post' && [201, 202].includes(answer.status), ['CONFLICT']],
   ];
   return [...new Set([...follows.flatMap(([holds, codes]) => (holds ? codes : [])), ...(endpoint.errors ?? [])])];
@@ -164,11 +178,16 @@ function failures(endpoint: Endpoint): ZodOpenApiResponsesObject {
   );
 }
 
+/** As it is described: answers never say that they hold no more. */
+const written = (schema: z.ZodType): string =>
+  JSON.stringify({ ...z.toJSONSchema(schema, { unrepresentable: 'any' }), additionalProperties: undefined });
+
 function errorEnvelope(codes: ErrorCode[]): z.ZodType {
   const id = `Error_${codes.join('_')}`;
   const known = envelopes.get(id);
   if (known) return known;
-  const details = codes.map((code) => errorCodes[code].details as z.ZodType);
+  const all = codes.map((code) => errorCodes[code].details as z.ZodType);
+  const details = [...new Map(all.map((schema) => [written(schema), schema])).values()];
   const made = z
     .object({
       error: z.object({

@@ -59,10 +59,17 @@ export type Account = z.output<typeof Account>;
 
 /** Query strings say booleans and numbers as text. */
 export const queryBool = z.enum(['true', 'false']).transform((text) => text === 'true');
+const asInteger =
+  (minimum: number, maximum: number) =>
+  ({ jsonSchema }: { jsonSchema: object }): void => {
+    Object.assign(jsonSchema, { type: 'integer', minimum, maximum });
+    delete (jsonSchema as { pattern?: string }).pattern;
+  };
 export const queryInt = (min: number, max: number) =>
   z
     .string()
     .regex(/^-?\d{1,15}$/)
+    .meta({ override: asInteger(min, max) })
     .transform(Number)
     .pipe(z.int().min(min).max(max));
 

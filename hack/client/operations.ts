@@ -12,7 +12,7 @@ interface Parameter {
   name: string;
   required?: boolean;
   description?: string;
-  schema: Schema & { pattern?: string };
+  schema: Schema;
 }
 
 type Content = Record<string, { schema: Schema }>;
@@ -116,7 +116,6 @@ function wordType(schema: Parameter['schema']): string {
   if (values.length === 2 && values.includes('true') && values.includes('false')) return 'boolean';
   if (values.length > 0 && values.every((value) => /^\d+$/.test(value)))
     return values.map((value) => `${value} | "${value}"`).join(' | ');
-  if (schema.pattern?.includes('\\d') && !schema.pattern.includes('-\\d{2}')) return 'string | number';
   const type = typeOf(schema);
   return type === 'string' ? 'string | readonly string[]' : type;
 }

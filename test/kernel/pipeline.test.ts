@@ -203,6 +203,15 @@ describe('pipeline', () => {
     expect(asked).to.deep.equal(refused(['query', 'cursor']));
   });
 
+  it('takes a word of an address for no parameter, whatever the method', async () => {
+    const { headers } = await api.given.admin();
+    const id = '01900000-0000-7000-8000-00000000dead';
+    const answer = await ask(`/libraries/${id}/trash/restore`, { method: 'DELETE', headers });
+    expect([answer.status, answer.error?.code]).to.deep.equal([405, 'METHOD_NOT_ALLOWED']);
+    expect(answer.headers.get('allow')).to.equal('POST');
+    expect((await ask(`/libraries/${id}/trash/${id}`, { method: 'DELETE', headers })).status).to.equal(404);
+  });
+
   it("carries a request id of its own, or the caller's when that has the right shape", async () => {
     const refused = await ask('/libraries', { headers: { 'x-request-id': 'mine-1' } });
     expect([refused.headers.get('x-request-id'), refused.error?.requestId]).to.deep.equal(['mine-1', 'mine-1']);

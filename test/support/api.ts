@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { areas } from '#areas/index.ts';
@@ -14,6 +13,7 @@ import { newSecret } from '#platform/ids.ts';
 import { createLog } from '#platform/log.ts';
 import { createApp } from '../../api/app.ts';
 import { connectDeps } from '../../api/deps.ts';
+import { createApiServer } from '../../api/http-server.ts';
 import { type Given, given, type Person } from './given.ts';
 import { writeKeys } from './keys.ts';
 import { atEnd, newDatabase, redisUrl, temporaryFolder } from './stores.ts';
@@ -132,7 +132,8 @@ export async function startApi(environment: Record<string, string> = {}): Promis
   await deps.vitals.look();
   describe(areas);
   const app = createApp({ deps, readiness: { waitingFor: () => undefined } });
-  const server = createServer((request, response) => void app.callback()(request, response)).listen(0, '127.0.0.1');
+  const handle = app.callback();
+  const server = createApiServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
   atEnd(async () => {

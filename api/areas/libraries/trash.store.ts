@@ -174,11 +174,11 @@ export async function restoreEntries(db: Db, libraryId: string, ids: readonly st
   const restored = await db.raw<{ rows: { id: string }[] }>(
     `with chosen as (select id, parent_id, grandparent_id from items where library_id = ? and id = any(?::uuid[]))
      update items i set trashed_at = null, trash_reason = null, trashed_by = null, updated_at = now(),
-       revision = revision + 1, change_seq = l.change_seq + 1,
+       revision = i.revision + 1, change_seq = l.change_seq + 1,
        availability = case when f.there is false then 'missing' end,
        missing_since = case when f.there is false then now() end
-     from libraries l, lateral (select bool_or(missing_since is null) as there from media_files where item_id = i.id) f
-     where l.id = i.library_id and i.library_id = ? and i.trashed_at is not null and exists (
+     from libraries l, items held, lateral (select bool_or(missing_since is null) as there from media_files where item_id = held.id) f
+     where held.id = i.id and l.id = i.library_id and i.library_id = ? and i.trashed_at is not null and exists (
        select 1 from chosen c where c.id in (i.id, i.parent_id, i.grandparent_id, i.extra_of) or i.id in (c.parent_id, c.grandparent_id))
      returning i.id`,
     [libraryId, [...ids], libraryId],

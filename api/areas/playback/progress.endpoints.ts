@@ -92,6 +92,7 @@ export const markWatched = defineEndpoint({
   body: MarkWatched,
   optionalBody: true,
   answer: json(200, ItemProgress),
+  also: [202],
 
   async handle({ params, body }, call) {
     const { db, who, now, enqueue, reply } = call;

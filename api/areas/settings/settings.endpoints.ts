@@ -125,7 +125,7 @@ export const setSetting = defineEndpoint({
   params: KeyParams,
   body: OneSetting,
   answer: json(200, Setting),
-  errors: ['CONFLICT'],
+  errors: ['CONFLICT', 'NOT_FOUND'],
   emits: ['settings.changed'],
 
   async handle({ params: { key }, body }, call) {

@@ -1,0 +1,49 @@
+// The served description under Schemathesis: no answer that it does not declare, and no 5xx, whatever is sent.
+import { expect } from 'chai';
+import { permissions } from '#kernel/permissions.ts';
+import { type Api, startApi } from '#support/api.ts';
+import type { Person } from '#support/given.ts';
+import { givenItem, givenLibrary } from '#support/given-items.ts';
+import { schemathesis } from '#support/schemathesis.ts';
+
+/** Rules that no schema says (signed cursors, names taken, two members of which one must be there) refuse what a schema allows. */
+const BEYOND_SCHEMAS = 'positive_data_acceptance';
+/** A stream has no end; the others end the credential that everything else needs. */
+const LEFT_OUT = ['streamEvents', 'logout', 'refreshSession', 'endSession'];
+
+describe('the description under Schemathesis', function () {
+  this.timeout(900_000);
+  let api: Api;
+  let owner: Person;
+  before(async () => {
+    api = await startApi();
+    owner = await api.given.owner();
+    const library = await givenLibrary(api.deps.db, 'movies');
+    for (let i = 0; i < 20; i++)
+      await givenItem(api.deps.db, library, { title: `Film ${i}`, year: 1950 + i, top: true });
+  });
+
+  const words = (headers: Record<string, string>, examples: number): string[] => [
+    // By the name that the check of missing credentials takes away.
+    ...[
+      '-H',
+      `Authorization: ${headers['authorization']}`,
+      '-H',
+      `X-Client-Id: ${headers['x-client-id'] ?? 'fuzz-client-00001'}`,
+    ],
+    ...['--checks', 'all', '--exclude-checks', BEYOND_SCHEMAS, '--phases', 'examples,coverage,fuzzing'],
+    ...['--max-examples', String(examples), '--seed', '20261121', '--continue-on-failure', '-w', '2'],
+    ...['--suppress-health-check', 'all', '--request-timeout', '30', '--generation-database', 'none'],
+    ...LEFT_OUT.flatMap((name) => ['--exclude-operation-id', name]),
+  ];
+
+  for (const who of ['key', 'session'] as const) {
+    it(`holds for the owner's ${who}`, async () => {
+      const person = who === 'key' ? await api.given.key(owner, [...permissions], { per_minute: 1_000_000 }) : owner;
+      const { ok, told, cases } = await schemathesis(api.url, words(person.headers, 8));
+      expect(ok, told.slice(-20_000)).to.equal(true);
+      console.log(`    ${cases} cases`);
+      expect(cases).to.be.greaterThan(3000);
+    });
+  }
+});
