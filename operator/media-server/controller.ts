@@ -82,7 +82,9 @@ function podLabels(): Record<string, string> {
   return labels;
 }
 
-export function mediaServerController(given: Pick<MediaServerTools, 'images' | 'connect'>): Controller {
+export function mediaServerController(
+  given: Pick<MediaServerTools, 'images' | 'clusterNetworks' | 'connect'>,
+): Controller {
   const tools: MediaServerTools = { fresh, probes: new Probes(), ...given };
   return {
     kind: 'MediaServer',
