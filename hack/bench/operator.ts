@@ -70,7 +70,10 @@ const ours: Starter = (namespace, kubeconfig) => {
 };
 const theirs: Starter = (namespace, kubeconfig) => {
   const words = ['-api', server.url, '-namespace', namespace, '-workers', WORKERS];
-  return spawn(twin, words, { stdio: 'ignore', env: { ...process.env, KUBECONFIG: kubeconfig } });
+  return spawn(twin, words, {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, KUBECONFIG: kubeconfig },
+  });
 };
 
 const residentMiB = ({ pid = 0 }: ChildProcess): number =>
