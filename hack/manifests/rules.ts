@@ -25,7 +25,7 @@ export const rules: readonly Rule[] = [
   { apiGroups: [''], resources: ['configmaps', 'secrets', 'services'], verbs: OWNED },
   { apiGroups: [''], resources: ['serviceaccounts'], verbs: KEPT },
   { apiGroups: [''], resources: ['persistentvolumeclaims', 'pods'], verbs: WATCHED },
-  { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+  { apiGroups: [''], resources: ['events'], verbs: [...WATCHED, 'create', 'patch'] }, // pods that cannot be made
   { apiGroups: ['apps'], resources: ['deployments', 'statefulsets'], verbs: OWNED },
   { apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'], verbs: OWNED },
   { apiGroups: ['batch'], resources: ['jobs'], verbs: OWNED },
