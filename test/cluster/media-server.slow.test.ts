@@ -206,6 +206,8 @@ describe('MediaServer on a real API server', function () {
       const metadata = { name: 'full', namespace };
       const hard = { 'count/pods': '0' };
       await cluster.kubectl.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard } });
+      const pool = ['-l', 'app.kubernetes.io/component=transcode', '--wait=false'];
+      await cluster.kubectl.run(['delete', 'jobs', '-n', namespace, ...pool]);
       await reaches('TranscodeReady', 'False Refused');
       const told = (await find())?.status?.conditions?.find(({ type }) => type === 'TranscodeReady')?.message;
       expect(told).to.match(/^no pod of Job home-transcode-\d+ can be made: its pod is .*exceeded quota: full/);
