@@ -22,6 +22,8 @@ export const rules: readonly Rule[] = [
     resources: ['mediaservers/status', 'libraries/status', 'tunerdevices/status'],
     verbs: ['patch'],
   },
+  // Asked for by clusters that guard owner references which block the deletion of the owner (OpenShift); libraries own nothing.
+  { apiGroups: ['foyer.media'], resources: ['mediaservers/finalizers', 'tunerdevices/finalizers'], verbs: ['update'] },
   { apiGroups: [''], resources: ['configmaps', 'secrets', 'services'], verbs: OWNED },
   { apiGroups: [''], resources: ['serviceaccounts'], verbs: KEPT },
   { apiGroups: [''], resources: ['persistentvolumeclaims', 'pods'], verbs: WATCHED },
