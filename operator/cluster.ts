@@ -1,4 +1,5 @@
 // `operator`: reconciles the resources of a cluster.
+import { z } from 'zod';
 import { libraryController } from './library/controller.ts';
 import { mediaServerController } from './media-server/controller.ts';
 import type { DefaultImages } from './media-server/desired/images.ts';
@@ -25,6 +26,8 @@ export interface ClusterOptions {
   apiUrl?: string;
   serverMetricsUrl?: string;
   tunerUrl?: string;
+  /** CIDRs of the cluster's pods and services: servers call none of these for people. */
+  clusterNetwork: readonly string[];
   host: string;
   healthPort: number;
   metricsPort: number;
@@ -86,10 +89,18 @@ function controllersOf(options: ClusterOptions): Controller[] {
     metrics: () => textAt(apiAddress(server, serverMetricsUrl)),
   });
   return [
-    mediaServerController({ images, connect }),
+    mediaServerController({ images, connect, clusterNetworks: networksOf(options) }),
     libraryController(new Servers(apiUrl)),
     tunerDeviceController({ images, ...(tunerUrl !== undefined && { tunerUrl }) }),
   ];
+}
+
+/** A range that is none would leave the cluster open to what people name: nothing runs. */
+export function networksOf({ clusterNetwork }: Pick<ClusterOptions, 'clusterNetwork'>): string[] {
+  const cidr = z.union([z.cidrv4(), z.cidrv6()]);
+  const wrong = clusterNetwork.find((text) => !cidr.safeParse(text).success);
+  if (wrong !== undefined) throw new Refused(`--cluster-network: ${wrong} is no CIDR such as 10.244.0.0/16`);
+  return [...new Set(clusterNetwork)].sort();
 }
 
 async function textAt(address: string): Promise<string | undefined> {

@@ -4,6 +4,8 @@ import type { ClusterOptions } from './cluster.ts';
 import { Refused } from './refused.ts';
 
 const collect = (value: string, before: string[] = []): string[] => [...before, value];
+/** In the variable they are separated by commas. */
+const listed = (text: string, before: string[] = []): string[] => [...before, ...text.split(',').filter(Boolean)];
 
 function portNumber(text: string): number {
   const port = Number(text);
@@ -35,6 +37,12 @@ program
   .option('--api-url <pattern>', 'where a server answers; {name} and {namespace} are filled in')
   .option('--server-metrics-url <pattern>', 'where the metrics of a server are')
   .option('--tuner-url <pattern>', 'where the pod of a tuner answers')
+  .addOption(
+    new Option('--cluster-network <cidr>', 'range of pods or services, which servers call for nobody; more than once')
+      .env('FOYER_CLUSTER_NETWORKS')
+      .argParser(listed)
+      .default([] as string[], 'none'),
+  )
   .option('--host <address>', 'address of the health and metrics ports', '0.0.0.0')
   .option('--health-port <number>', 'port of /healthz and /readyz; 0 takes a free one', portNumber, 8081)
   .option('--metrics-port <number>', 'port of /metrics; 0 takes a free one', portNumber, 8080)

@@ -88,6 +88,8 @@ export interface Placed {
   port: number;
   scratchDir: string;
   managedBy: ManagedBy;
+  /** CIDRs of the cluster's pods and services; none where there is no cluster. */
+  clusterNetworks: readonly string[];
 }
 
 /** The part of the environment that is no secret. */
@@ -101,6 +103,8 @@ export function plainEnvironment(spec: MediaServerSpec, placed: Placed): Record<
     FOYER_SCRATCH_DIR: placed.scratchDir,
     FOYER_MANAGED_BY: JSON.stringify(placed.managedBy),
     FOYER_TRUSTED_PROXIES: JSON.stringify(spec.network.trustedProxies),
+    FOYER_WEBHOOK_NETWORKS: JSON.stringify(spec.network.allow.webhooks),
+    FOYER_CLUSTER_NETWORKS: JSON.stringify(placed.clusterNetworks),
     FOYER_MAX_SESSIONS: String(spec.transcode.sessionsPerJob),
   };
 }

@@ -1,6 +1,6 @@
 // 1,000 Library resources under our operator and under its twin on controller-runtime (hack/bench/twin), by turns, on one control
 // plane with one server in memory. Counted in the audit log of the API server.
-//   node hack/bench/operator.ts [libraries, 1000 when absent]     BENCH_PAIRS=2 BENCH_IDLE=60
+//   node hack/bench/operator.ts [libraries, 1000 when absent]     BENCH_PAIRS=2 BENCH_IDLE=60 BENCH_WORKERS=10
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ const PAIRS = Number(process.env.BENCH_PAIRS ?? 2);
 const IDLE_S = Number(process.env.BENCH_IDLE ?? 60);
 const SINGLES = 10;
 const AT_ONCE = 20;
-const WORKERS = '4';
+const WORKERS = process.env.BENCH_WORKERS ?? '10';
 const KEY = 'foyer_bench';
 
 const cluster = await controlPlane();
@@ -70,7 +70,10 @@ const ours: Starter = (namespace, kubeconfig) => {
 };
 const theirs: Starter = (namespace, kubeconfig) => {
   const words = ['-api', server.url, '-namespace', namespace, '-workers', WORKERS];
-  return spawn(twin, words, { stdio: 'ignore', env: { ...process.env, KUBECONFIG: kubeconfig } });
+  return spawn(twin, words, {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, KUBECONFIG: kubeconfig },
+  });
 };
 
 const residentMiB = ({ pid = 0 }: ChildProcess): number =>

@@ -50,7 +50,7 @@ start kube-apiserver in_ns "$bin/kube-apiserver" --etcd-servers http://127.0.0.1
   --proxy-client-cert-file "$pki/front-proxy.crt" --proxy-client-key-file "$pki/front-proxy.key" \
   --service-account-issuer https://kubernetes.default.svc.cluster.local --service-account-key-file "$pki/sa.pub" --service-account-signing-key-file "$pki/sa.key" \
   --audit-policy-file "$here/audit-policy.yaml" --audit-log-path "$state/audit/audit.log" --audit-log-maxsize 1000 \
-  --authorization-mode Node,RBAC --enable-admission-plugins NodeRestriction --allow-privileged --profiling=false
+  --authorization-mode Node,RBAC --enable-admission-plugins "$admission" --allow-privileged --profiling=false
 
 wait_for 60 "API server" k get --raw /readyz
 start kube-controller-manager in_ns "$bin/kube-controller-manager" --kubeconfig "$state/controller-manager.kubeconfig" --leader-elect=false --bind-address 127.0.0.1 \

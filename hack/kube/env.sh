@@ -12,6 +12,8 @@ host_ip=10.89.$index.1 node_ip=10.89.$index.2
 pod_cidr=10.244.$index.0/24 service_cidr=10.96.$index.0/24
 api_ip=10.96.$index.1 dns_ip=10.96.$index.10
 node=foyer-node
+# The second is of clusters such as OpenShift: who makes an object that holds its owner back must have a right to that owner.
+admission=NodeRestriction,OwnerReferencesPermissionEnforcement
 go=${FOYER_GO:-go}
 in_ns() { nsenter --net=/run/netns/"$ns" "$@"; }
 die() { echo "cluster: $*" >&2; exit 1; }

@@ -22,7 +22,7 @@ nodes:
       - |
         kind: ClusterConfiguration
         apiServer:
-          extraArgs: { audit-policy-file: /etc/kubernetes/foyer/audit-policy.yaml, audit-log-path: /var/log/foyer-audit/audit.log }
+          extraArgs: { audit-policy-file: /etc/kubernetes/foyer/audit-policy.yaml, audit-log-path: /var/log/foyer-audit/audit.log, enable-admission-plugins: '$admission' }
           extraVolumes:
             - { name: foyer, hostPath: /etc/kubernetes/foyer, mountPath: /etc/kubernetes/foyer, readOnly: true, pathType: Directory }
             - { name: foyer-audit, hostPath: /var/log/foyer-audit, mountPath: /var/log/foyer-audit, pathType: Directory }

@@ -26,6 +26,7 @@ const choices: Choices = {
   redis: value('stores.redis'),
   minio: value('stores.minio'),
   logLevel: value('logLevel'),
+  clusterNetworks: '{{ join "," .Values.clusterNetworks }}',
   replicas: whole('replicas'),
   resources: whole('resources'),
   annotations: { '@@podAnnotations': '@@' },

@@ -27,6 +27,7 @@ const own: Choices = {
   imagePullPolicy: defaults.imagePullPolicy,
   ...defaults.stores,
   logLevel: defaults.logLevel,
+  clusterNetworks: defaults.clusterNetworks.join(','),
   replicas: defaults.replicas,
   resources: defaults.resources,
   annotations: {},

@@ -19,6 +19,8 @@ export interface Choices {
   redis: string;
   minio: string;
   logLevel: string;
+  /** CIDRs, separated by commas. */
+  clusterNetworks: string;
   replicas: unknown;
   resources: unknown;
   /** Further members of the pod's spec. */
@@ -96,6 +98,7 @@ function environment(choices: Choices): object[] {
     FOYER_REDIS_IMAGE: choices.redis,
     FOYER_MINIO_IMAGE: choices.minio,
     FOYER_LOG_LEVEL: choices.logLevel,
+    FOYER_CLUSTER_NETWORKS: choices.clusterNetworks,
   };
   const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
   return [

@@ -22,10 +22,12 @@ export const rules: readonly Rule[] = [
     resources: ['mediaservers/status', 'libraries/status', 'tunerdevices/status'],
     verbs: ['patch'],
   },
+  // Asked for by clusters that guard owner references which block the deletion of the owner (OpenShift); libraries own nothing.
+  { apiGroups: ['foyer.media'], resources: ['mediaservers/finalizers', 'tunerdevices/finalizers'], verbs: ['update'] },
   { apiGroups: [''], resources: ['configmaps', 'secrets', 'services'], verbs: OWNED },
   { apiGroups: [''], resources: ['serviceaccounts'], verbs: KEPT },
   { apiGroups: [''], resources: ['persistentvolumeclaims', 'pods'], verbs: WATCHED },
-  { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+  { apiGroups: [''], resources: ['events'], verbs: [...WATCHED, 'create', 'patch'] }, // pods that cannot be made
   { apiGroups: ['apps'], resources: ['deployments', 'statefulsets'], verbs: OWNED },
   { apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'], verbs: OWNED },
   { apiGroups: ['batch'], resources: ['jobs'], verbs: OWNED },

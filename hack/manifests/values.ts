@@ -1,6 +1,7 @@
 // What an install may choose: the values of the Helm chart, and with their defaults what the kustomize base has.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { cidr } from '#operator/schemas/core.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -29,6 +30,12 @@ export const Values = z.strictObject({
     .prefault({})
     .describe('Images of managed stores; any that keep the contract of the official ones.'),
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('What the operator logs.'),
+  clusterNetworks: z
+    .array(cidr())
+    .default([])
+    .describe(
+      'Ranges of the pods and services of this cluster (kubectl cluster-info dump | grep -E "cluster-cidr|service-cluster-ip-range"), which servers call for nobody. Left empty, they are as closed as all private ranges, which the setting webhooks.allowedNetworks opens.',
+    ),
   resources: free('Requests and limits of the operator.').default({
     requests: { cpu: '50m', memory: '192Mi' },
     limits: { memory: '512Mi' },

@@ -71,6 +71,7 @@ export function serverEnvironment(server: Server, resources: Resources, to: { pl
     port: place.port,
     scratchDir: resolve(place.dir, 'scratch'),
     managedBy: managedBy(server, place),
+    clusterNetworks: [],
   });
   return childEnvironment({
     ...plain,

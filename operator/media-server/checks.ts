@@ -8,6 +8,7 @@ import type { StoreName } from './desired/stores.ts';
 import type { Fault } from './faults.ts';
 import type { Plan } from './plan.ts';
 import { troubleIn } from './pod-trouble.ts';
+import { refusedPod } from './refused-pods.ts';
 import { childOf, holding, type Seen, type StatusCondition, workloadOf } from './seen.ts';
 import type { Server } from './server.ts';
 import { transcodeVerdict } from './transcode-verdict.ts';
@@ -50,6 +51,8 @@ const storePod =
     if (set && workloadOf(set).ready > 0) return undefined;
     const trouble = troubleIn(server, name, seen.pods);
     if (trouble) return no(trouble.reason, trouble.message);
+    const refused = refusedPod(set, seen);
+    if (refused) return no('Refused', refused);
     const message = `pod ${nameOf(server, name)}-0 is not ready yet: kubectl describe pod ${nameOf(server, name)}-0`;
     return no(set ? fault : 'Starting', message);
   };
@@ -122,7 +125,10 @@ const failedJob: Check = ({ server, seen, plan }) => {
 const pending: Check = ({ server, seen, plan }) => {
   if (plan.current) return undefined;
   if (!plan.migration) return no('MigrationPending', 'The spec has a fault that comes first');
-  if (!childOf(seen, 'Job', plan.migration)) return no('WaitingForDatabase', 'The stores are not ready yet');
+  const job = childOf(seen, 'Job', plan.migration);
+  if (!job) return no('WaitingForDatabase', 'The stores are not ready yet');
+  const refused = refusedPod(job, seen);
+  if (refused) return no('Refused', refused);
   const trouble = troubleIn(server, 'migrate', seen.pods);
   return trouble ? no(trouble.reason, trouble.message) : no('MigrationPending', `Job ${plan.migration} runs`);
 };

@@ -2,9 +2,10 @@
 import { fresh } from '../keys.ts';
 import { referencesIn } from '../references.ts';
 import { type Controller, GROUP_VERSION, type Key, type KubeObject, type Reader, type Watch } from '../runtime/kube.ts';
-import { selectorOf } from './desired/meta.ts';
+import { POD_LABELS } from './desired/meta.ts';
 import { Probes } from './observe.ts';
 import { type MediaServerTools, reconcileMediaServer } from './reconcile.ts';
+import { FAILED_CREATE, refusedObject } from './refused-pods.ts';
 
 const keyOf = ({ metadata }: KubeObject): Key => ({ namespace: metadata.namespace ?? '', name: metadata.name });
 
@@ -42,6 +43,12 @@ function byServer({ metadata, spec }: KubeObject): Key[] {
   return serverRef?.name ? [{ namespace: metadata.namespace ?? '', name: serverRef.name }] : [];
 }
 
+/** A pod that cannot be made concerns the server whose Job or StatefulSet should have it. */
+function byRefused(event: KubeObject, reader: Reader): Key[] {
+  const object = refusedObject(event, reader);
+  return object ? byInstance(object) : [];
+}
+
 /** Libraries and tuners are only counted here: that one came or went matters, not what becomes of it. */
 function counted(): NonNullable<Watch['keys']> {
   const known = new Set<string>();
@@ -59,7 +66,8 @@ const watches = (): readonly Watch[] => [
   { apiVersion: 'apps/v1', kind: 'Deployment', keys: byInstance },
   { apiVersion: 'apps/v1', kind: 'StatefulSet', keys: byInstance },
   { apiVersion: 'batch/v1', kind: 'Job', keys: byInstance },
-  { apiVersion: 'v1', kind: 'Pod', keys: byInstance, labels: podLabels() },
+  { apiVersion: 'v1', kind: 'Pod', keys: byInstance, labels: POD_LABELS },
+  { apiVersion: 'v1', kind: 'Event', keys: byRefused, fields: { reason: FAILED_CREATE } },
   { apiVersion: 'v1', kind: 'Secret', keys: byReference('Secret') },
   { apiVersion: 'v1', kind: 'ConfigMap', keys: byReference('ConfigMap') },
   { apiVersion: 'v1', kind: 'PersistentVolumeClaim', keys: byClaim },
@@ -77,12 +85,9 @@ const watches = (): readonly Watch[] => [
   { apiVersion: GROUP_VERSION, kind: 'TunerDevice', keys: counted() },
 ];
 
-function podLabels(): Record<string, string> {
-  const { [INSTANCE]: _any, ...labels } = selectorOf({ name: '' });
-  return labels;
-}
-
-export function mediaServerController(given: Pick<MediaServerTools, 'images' | 'connect'>): Controller {
+export function mediaServerController(
+  given: Pick<MediaServerTools, 'images' | 'clusterNetworks' | 'connect'>,
+): Controller {
   const tools: MediaServerTools = { fresh, probes: new Probes(), ...given };
   return {
     kind: 'MediaServer',

@@ -5,6 +5,7 @@ import type { KubeObject, Reader } from '../runtime/kube.ts';
 import { OWNER } from '../runtime/kube.ts';
 import type { Ask } from '../server-api/server-client.ts';
 import { selectorOf } from './desired/meta.ts';
+import { refusalsIn } from './refused-pods.ts';
 import { RELEASE, releaseOf } from './release.ts';
 import { childOf, type Seen, workloadOf } from './seen.ts';
 import type { Server } from './server.ts';
@@ -58,6 +59,7 @@ export function observe(server: Server, kube: Reader, now: Date): Seen {
     claims: new Set(claimNames(server).filter((claim) => kube.get('PersistentVolumeClaim', namespace, claim))),
     children,
     pods: kube.list('Pod', namespace, selectorOf(server)),
+    refusals: refusalsIn(kube.list('Event', namespace)),
     served,
     release: releaseOf(children.get(`ConfigMap/${name}-${RELEASE}`)),
     libraries: named('Library'),

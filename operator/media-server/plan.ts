@@ -24,6 +24,8 @@ import { managedIn, nothingElseRuns, withStores } from './stores-in-use.ts';
 
 export interface Tools {
   images: DefaultImages;
+  /** CIDRs of the cluster's pods and services. */
+  clusterNetworks: readonly string[];
   fresh: Fresh;
 }
 
@@ -75,7 +77,8 @@ interface Base {
   owner: KubeObject | undefined;
 }
 
-function baseOf(server: Server, seen: Seen, { images, fresh, valid }: Tools & { valid: boolean }): Base {
+function baseOf(server: Server, seen: Seen, { valid, ...tools }: Tools & { valid: boolean }): Base {
+  const { images, fresh, clusterNetworks } = tools;
   const claim = wantsClaim(server, seen, valid);
   const rotatedFor = seen.notes.get(nameOf(server, 'operator-key'))?.[ROTATION];
   const holding = withStores(server, seen.release?.managed);
@@ -86,6 +89,7 @@ function baseOf(server: Server, seen: Seen, { images, fresh, valid }: Tools & { 
   const context: Context = {
     server,
     images: imagesOf(server.spec, images),
+    clusterNetworks,
     secrets,
     environment: environment?.metadata.name ?? '',
     volumes: volumesOf(server, seen),

@@ -32,7 +32,8 @@ function waitingTrouble(pod: string, { state, restartCount }: ContainerStatus): 
   return { reason: 'CrashLooping', message: `pod ${pod} ended ${restartCount} times: kubectl logs -p ${pod}` };
 }
 
-function troubleOf({ metadata, status }: KubeObject): Trouble | undefined {
+/** Of one pod. */
+export function podTrouble({ metadata, status }: KubeObject): Trouble | undefined {
   const { conditions = [], containerStatuses = [] } = (status ?? {}) as PodStatus;
   const unplaced = conditions.find(({ type, status: placed }) => type === 'PodScheduled' && placed === 'False');
   const { name } = metadata;
@@ -45,7 +46,7 @@ export function troubleIn(server: Server, component: string, pods: readonly Kube
   const labels = Object.entries({ ...selectorOf(server), 'app.kubernetes.io/component': component });
   const own = pods.filter(({ metadata }) => labels.every(([key, value]) => metadata.labels?.[key] === value));
   for (const pod of own) {
-    const trouble = troubleOf(pod);
+    const trouble = podTrouble(pod);
     if (trouble) return trouble;
   }
   return undefined;

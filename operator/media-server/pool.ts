@@ -22,7 +22,7 @@ export function poolSeen(server: Server, seen: Seen, template: string): PoolSeen
   const ours = selectorOf(server, 'transcode');
   const jobs = childrenOf(seen, 'Job').filter((job) => has(ours, job));
   const pods = seen.pods.filter((pod) => has(ours, pod));
-  return { jobs: poolJobs(jobs, pods), demand: seen.demand, template, now: seen.now };
+  return { jobs: poolJobs(jobs, { pods, refusals: seen.refusals }), demand: seen.demand, template, now: seen.now };
 }
 
 export function poolOf(

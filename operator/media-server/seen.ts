@@ -18,6 +18,8 @@ export interface Seen {
   children: ReadonlyMap<string, KubeObject>;
   /** Of all components. */
   pods: readonly KubeObject[];
+  /** Why no pod can be made, by the uid of the Job or StatefulSet that should have it. */
+  refusals: ReadonlyMap<string, string>;
   /** Kinds that may be absent and that this API server knows. */
   served: ReadonlySet<string>;
   release: Release | undefined;

@@ -1,6 +1,8 @@
 // Transcode Jobs as the cluster spells them, and as the pool looks at them.
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '../runtime/kube.ts';
+import { podTrouble } from './pod-trouble.ts';
+import { refusedPod } from './refused-pods.ts';
 import type { NewJob, PoolJob } from './transcode-pool.ts';
 
 export const TEMPLATE = 'foyer.media/template';
@@ -38,14 +40,24 @@ function podOf(job: KubeObject, pods: readonly KubeObject[]): PoolJob['pod'] {
   const [newest] = own.sort((a, b) => made(b).getTime() - made(a).getTime());
   if (!newest) return undefined;
   const words = unschedulable(newest);
-  return { name: newest.metadata.name, createdAt: made(newest), ...(words !== undefined && { unschedulable: words }) };
+  const trouble = podTrouble(newest);
+  return {
+    name: newest.metadata.name,
+    createdAt: made(newest),
+    ...(words !== undefined && { unschedulable: words }),
+    ...(trouble && { trouble }),
+  };
 }
 
-export function poolJobs(jobs: readonly KubeObject[], pods: readonly KubeObject[]): PoolJob[] {
+export function poolJobs(
+  jobs: readonly KubeObject[],
+  { pods, refusals }: { pods: readonly KubeObject[]; refusals: ReadonlyMap<string, string> },
+): PoolJob[] {
   return jobs.map((job) => {
     const { name, annotations = {}, deletionTimestamp } = job.metadata;
     const failed = holds(job, 'Failed');
     const pod = podOf(job, pods);
+    const refused = refusedPod(job, { pods, refusals });
     return {
       name,
       index: Number(/\d+$/.exec(name)?.[0] ?? 0),
@@ -57,6 +69,7 @@ export function poolJobs(jobs: readonly KubeObject[], pods: readonly KubeObject[
       deleting: deletionTimestamp !== undefined,
       ...(failed && { failedAt: new Date(failed.lastTransitionTime ?? 0) }),
       ...(pod && { pod }),
+      ...(refused !== undefined && !pod && { refused }),
     };
   });
 }

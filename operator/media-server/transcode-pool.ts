@@ -1,5 +1,6 @@
 // How many transcode Jobs there should be, and on what. Pure: from what was seen to what to make and end.
 import type { MediaServerSpec, MediaServerStatus } from '../schemas/media-server.ts';
+import type { Trouble } from './pod-trouble.ts';
 
 /** A worker as the API's metrics tell of it. */
 export interface PoolWorker {
@@ -32,7 +33,18 @@ export interface PoolJob {
   failedAt?: Date;
   completed: boolean;
   deleting: boolean;
-  pod?: { name: string; createdAt: Date /** The scheduler's words. */; unschedulable?: string };
+  pod?: PoolPod;
+  /** Why its pod cannot be made; it has none. */
+  refused?: string;
+}
+
+export interface PoolPod {
+  name: string;
+  createdAt: Date;
+  /** The scheduler's words. */
+  unschedulable?: string;
+  /** What keeps it from running. */
+  trouble?: Trouble;
 }
 
 export interface PoolSeen {

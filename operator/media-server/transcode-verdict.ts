@@ -18,6 +18,15 @@ const crashing: Judge = (_, { live, workers }) => {
   return ['False', 'CrashLooping', `Job ${failed.name} failed: look at the log of its pods; it is tried again`];
 };
 
+/** By a quota, an admission or the like: the Job is there, and no pod of it. */
+const refused: Judge = (_, { live, workers }) => {
+  const all = live.flatMap((job) => job.refused ?? []);
+  const [words] = all;
+  if (!words) return undefined;
+  if (workers.length === 0) return ['False', 'Refused', words];
+  return ['True', 'Refused', `${workers.length} workers serve, ${all.length} cannot be made: ${words}`];
+};
+
 const unplaced: Judge = (_, { live, workers }) => {
   const pods = live.flatMap(({ pod }) => (pod?.unschedulable === undefined ? [] : [pod]));
   const [pod] = pods;
@@ -25,6 +34,11 @@ const unplaced: Judge = (_, { live, workers }) => {
   const waits = `pod ${pod.name} waits for a node: ${pod.unschedulable}`;
   if (workers.length === 0) return ['False', 'Unschedulable', waits];
   return ['True', 'Unschedulable', `${workers.length} workers serve, ${pods.length} find no node: ${waits}`];
+};
+
+const stuck: Judge = (_, { live, workers }) => {
+  const trouble = live.map(({ pod }) => pod?.trouble).find((found) => found !== undefined);
+  return trouble && workers.length === 0 ? ['False', trouble.reason, trouble.message] : undefined;
 };
 
 const none: Judge = (_, { workers }) =>
@@ -52,7 +66,7 @@ const running: Judge = (_, { workers }) => {
   return ['True', 'Running', `${workers.length} workers with ${slots} slots`];
 };
 
-const CHAIN = [off, crashing, unplaced, none, onCpu, deviceUnused, running];
+const CHAIN = [off, crashing, refused, unplaced, stuck, none, onCpu, deviceUnused, running];
 
 /** The first of the chain that has something to say. */
 export function transcodeVerdict(spec: Transcode, { jobs, demand }: PoolSeen): Verdict {

@@ -85,19 +85,23 @@ export class Caches implements Reader {
     return kept;
   }
 
-  #plan({ apiVersion, kind, labels }: Watch, cache: Cache, namespace: string) {
-    const pairs = Object.entries(labels ?? {}).map(([name, value]) => `${name}=${value}`);
-    const labelSelector = pairs.length > 0 ? pairs.join(',') : undefined;
+  #plan({ apiVersion, kind, labels, fields }: Watch, cache: Cache, namespace: string) {
+    const selectors = { labelSelector: selectorOf(labels), fieldSelector: selectorOf(fields) };
     const find = async (): Promise<Followed | undefined> => {
       const place = await this.#discovery.find(apiVersion, kind);
-      return place && { apiVersion, kind, path: pathOf(place, namespace), labelSelector };
+      return place && { apiVersion, kind, path: pathOf(place, namespace), ...selectors };
     };
     const lost = (): void => this.#discovery.forget(apiVersion);
     return { namespace, cache, kind, find, lost };
   }
 }
 
+function selectorOf(wanted: Record<string, string> | undefined): string | undefined {
+  const pairs = Object.entries(wanted ?? {}).map(([name, value]) => `${name}=${value}`);
+  return pairs.length > 0 ? pairs.join(',') : undefined;
+}
+
 function sameWatch(one: Watch, other: Watch): void {
-  const differs = one.apiVersion !== other.apiVersion || JSON.stringify(one.labels) !== JSON.stringify(other.labels);
-  if (differs) throw new Error(`two controllers watch ${one.kind} in two ways`);
+  const text = ({ apiVersion, labels, fields }: Watch): string => JSON.stringify([apiVersion, labels, fields]);
+  if (text(one) !== text(other)) throw new Error(`two controllers watch ${one.kind} in two ways`);
 }

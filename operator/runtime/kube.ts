@@ -83,6 +83,8 @@ export interface Watch {
   keys?(object: KubeObject, reader: Reader): readonly Key[];
   /** Only objects with these labels are cached; all watches of one kind must agree. */
   labels?: Record<string, string>;
+  /** Likewise of fields, as far as the API server selects by them. */
+  fields?: Record<string, string>;
   /** The API server may not know the kind; it is watched from when it does. */
   optional?: boolean;
 }

@@ -24,16 +24,17 @@ export interface Followed {
   kind: string;
   path: string;
   labelSelector: string | undefined;
+  fieldSelector: string | undefined;
 }
 
 /** In pages; all of one moment. */
 export async function listAll(rest: Rest, followed: Followed, signal: AbortSignal): Promise<Listed> {
-  const { apiVersion, kind, path, labelSelector } = followed;
+  const { apiVersion, kind, path, labelSelector, fieldSelector } = followed;
   const objects: KubeObject[] = [];
   let page: List;
   let next: string | undefined;
   do {
-    const query = { limit: PAGE, labelSelector, continue: next };
+    const query = { limit: PAGE, labelSelector, fieldSelector, continue: next };
     page = await rest.read<List>({ method: 'GET', path, query, signal });
     // Items of a list do not repeat what they are.
     for (const item of page.items ?? []) objects.push({ ...item, apiVersion, kind } as KubeObject);
@@ -57,13 +58,14 @@ export interface WatchFrom {
 /** Until the API server ends it. Throws Refusal, also for an ERROR event under HTTP 200, or Unreached. */
 export async function* watch(rest: Rest, followed: Followed, from: WatchFrom): AsyncGenerator<WatchEvent> {
   const seconds = Math.round(WATCH_SECONDS * (1 + Math.random()));
-  const { path, labelSelector } = followed;
+  const { path, labelSelector, fieldSelector } = followed;
   const query = {
     watch: 1,
     resourceVersion: from.version,
     allowWatchBookmarks: true,
     timeoutSeconds: seconds,
     labelSelector,
+    fieldSelector,
   };
   const body = await rest.stream({ method: 'GET', path, query, signal: from.signal, idleMs: from.idleMs });
   try {

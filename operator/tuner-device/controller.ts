@@ -1,6 +1,7 @@
 // TunerDevice resources: one pod each, and what it tells of the device.
 import { z } from 'zod';
 import type { DefaultImages } from '../media-server/desired/images.ts';
+import { POD_LABELS } from '../media-server/desired/meta.ts';
 import { hasStatus } from '../runtime/faults.ts';
 import { withKstatus } from '../runtime/kstatus.ts';
 import {
@@ -19,7 +20,8 @@ import { type Condition, type Reason, setConditions, type Verdict } from '../sch
 import { MediaServerSpec } from '../schemas/media-server.ts';
 import { TunerDeviceSpec, type TunerDeviceStatus } from '../schemas/tuner-device.ts';
 import { apiAddress, referringOnChange, secretText } from '../server-api/servers.ts';
-import { TEMPLATE, TUNER_PORT, type Tuner, tunerName, tunerObjects, urlRefs } from './desired.ts';
+import { TEMPLATE, TUNER, TUNER_PORT, type Tuner, tunerName, tunerObjects, urlRefs } from './desired.ts';
+import { tunerTrouble } from './trouble.ts';
 import { isSchedule, PodStatus, type TunerSeen, tunerStatus, tunerVerdicts } from './verdicts.ts';
 
 const LOOK_MS = 15_000;
@@ -48,6 +50,7 @@ export function tunerDeviceController(tools: TunerTools): Controller {
     watches: [
       { apiVersion: 'apps/v1', kind: 'Deployment' },
       { apiVersion: 'v1', kind: 'Service' },
+      { apiVersion: 'v1', kind: 'Pod', keys: byTuner, labels: POD_LABELS },
       { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' },
       { apiVersion: GROUP_VERSION, kind: 'MediaServer', keys: byServer },
       {
@@ -63,6 +66,11 @@ export function tunerDeviceController(tools: TunerTools): Controller {
       return bring(object, { kube, tools, now });
     },
   };
+}
+
+function byTuner({ metadata: { namespace = '', labels } }: KubeObject): Key[] {
+  const name = labels?.[TUNER];
+  return name ? [{ namespace, name }] : [];
 }
 
 /** Those whose spec takes an address from the Secret. */
@@ -185,13 +193,12 @@ async function look(
   { kube, tools }: Pick<Work, 'kube' | 'tools'>,
 ): Promise<TunerSeen> {
   const deployment = kube.get('Deployment', tuner.namespace, tunerName(tuner));
-  const { readyReplicas = 0, conditions = [] } = (deployment?.status ?? {}) as {
-    readyReplicas?: number;
-    conditions?: { type: string; status: string; message?: string }[];
-  };
-  const trouble = conditions.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True')?.message;
+  const { readyReplicas = 0 } = (deployment?.status ?? {}) as { readyReplicas?: number };
   const running = readyReplicas > 0;
   const pattern = tools.tunerUrl ?? `http://{name}-tuner.{namespace}.svc:${TUNER_PORT}`;
+  const trouble = running
+    ? undefined
+    : tunerTrouble(deployment, kube.list('Pod', tuner.namespace, { [TUNER]: tuner.name }));
   return { running, trouble, pod: running ? await ask(apiAddress(tuner, pattern)) : undefined, waiting: false };
 }
 

@@ -14,6 +14,8 @@ import type { TunerDeviceSpec } from '../schemas/tuner-device.ts';
 export const TUNER_PORT = 8081;
 /** Digest of the pod template: tells whether a change would end the pod. */
 export const TEMPLATE = 'foyer.media/template';
+/** Label of what belongs to one TunerDevice. */
+export const TUNER = 'foyer.media/tuner';
 const USER = 1000;
 const GRACE_SECONDS = 30;
 const TIMESHIFT = { name: 'timeshift', mountPath: '/timeshift' };
@@ -36,7 +38,7 @@ export const tunerName = ({ name }: Pick<Tuner, 'name'>): string => `${name}-tun
 const selector = ({ name, server }: Tuner): Record<string, string> => ({
   ...selectorOf(server),
   'app.kubernetes.io/component': 'tuner',
-  'foyer.media/tuner': name,
+  [TUNER]: name,
 });
 
 const meta = (tuner: Tuner, annotations?: Record<string, string>): KubeObject['metadata'] => ({

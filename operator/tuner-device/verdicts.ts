@@ -1,6 +1,7 @@
 // What was seen of a tuner -> its conditions. Pure.
 import { Cron } from 'croner';
 import { z } from 'zod';
+import type { Trouble } from '../media-server/pod-trouble.ts';
 import type { Reason, Verdict } from '../schemas/conditions.ts';
 import type { TunerDeviceSpec, TunerDeviceStatus } from '../schemas/tuner-device.ts';
 
@@ -24,7 +25,7 @@ export interface TunerSeen {
   /** The pod is ready. */
   running: boolean;
   /** Why it is not, where that is known. */
-  trouble: string | undefined;
+  trouble: Trouble | undefined;
   /** Undefined while the pod does not answer. */
   pod: PodStatus | undefined;
   /** A change waits for the end of a recording. */
@@ -46,8 +47,8 @@ export function tunerVerdicts(spec: TunerDeviceSpec, seen: TunerSeen, now: Date)
 
 function ready(seen: TunerSeen): Verdict {
   const type = 'Ready';
-  if (!seen.running || !seen.pod)
-    return not(type, 'Starting', seen.trouble ?? 'The pod of the tuner does not answer yet');
+  if (!seen.running && seen.trouble) return not(type, seen.trouble.reason, seen.trouble.message);
+  if (!seen.pod) return not(type, 'Starting', 'The pod of the tuner does not answer yet');
   const device = reachable(seen);
   if (device.status !== 'True') return { ...device, type };
   if (seen.waiting) return is(type, 'AllReady', 'It records now: a change of it waits for the end of that');

@@ -172,9 +172,15 @@ describe('manifests', function () {
     const may = async (...words: string[]) =>
       (await kubectl.ask(['auth', 'can-i', '--as=system:serviceaccount:foyer:foyer-operator', ...words])).out.trim();
     // The API server learns of new bindings by watches of its own, a moment after their apply.
-    const granted = async (verb: string, resource: string) => (await may(verb, resource, '-n', 'foyer')) === 'yes';
+    const granted = async (...words: string[]) => (await may(...words, '-n', 'foyer')) === 'yes';
     await until('the right to StatefulSets', () => granted('create', 'statefulsets.apps'), 30_000);
-    await until('the right to status', () => granted('patch', 'mediaservers.foyer.media/status'), 30_000);
+    await until(
+      'the right to status',
+      () => granted('patch', 'mediaservers.foyer.media', '--subresource=status'),
+      30_000,
+    );
+    expect(await granted('update', 'mediaservers.foyer.media', '--subresource=finalizers')).to.equal(true);
+    expect(await granted('patch', 'mediaservers.foyer.media'), 'specs are for people').to.equal(false);
     expect(await may('get', 'secrets', '-n', 'default')).to.equal('no');
     expect(await may('create', 'roles.rbac.authorization.k8s.io', '-n', 'foyer')).to.equal('no');
     expect(await may('list', 'nodes')).to.equal('no');

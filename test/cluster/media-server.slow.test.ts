@@ -108,7 +108,7 @@ describe('MediaServer on a real API server', function () {
       const metrics = async () => 'foyer_transcode_waiting 0\nfoyer_transcode_sessions 0\nfoyer_transcode_workers 0\n';
       manager = new Manager({
         credentials: new Credentials(cluster.kubeconfig),
-        controllers: [mediaServerController({ images, connect: () => ({ ask, metrics }) })],
+        controllers: [mediaServerController({ images, clusterNetworks: [], connect: () => ({ ask, metrics }) })],
         log: newLog(process.env.FOYER_LOG_LEVEL ?? 'silent'),
         namespaces: [namespace],
       });
@@ -200,6 +200,21 @@ describe('MediaServer on a real API server', function () {
       await cluster.kubectl.patch({ ...at, namespace }, { spec: { workers: { resources: null } } });
       await reaches('Stalled', 'undefined undefined');
       await reaches('Progressing', 'False Stable');
+    });
+
+    it('tells of a Job whose pod the cluster does not let be made', async () => {
+      const metadata = { name: 'full', namespace };
+      const hard = { 'count/pods': '0' };
+      await cluster.kubectl.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard } });
+      const pool = ['-l', 'app.kubernetes.io/component=transcode', '--wait=false'];
+      await cluster.kubectl.run(['delete', 'jobs', '-n', namespace, ...pool]);
+      await reaches('TranscodeReady', 'False Refused');
+      const told = (await find())?.status?.conditions?.find(({ type }) => type === 'TranscodeReady')?.message;
+      expect(told).to.match(/^no pod of Job home-transcode-\d+ can be made: its pod is .*exceeded quota: full/);
+      expect(told).to.contain('(FailedCreate)');
+      expect(await condition('Ready')).to.equal('True AllReady');
+      await cluster.kubectl.run(['delete', 'resourcequota', 'full', '-n', namespace]);
+      await until('no refusal', async () => !(await condition('TranscodeReady')).includes('Refused'), 90_000);
     });
 
     it('leaves the volumes of data, and the Secrets that open them, when it is deleted', async () => {

@@ -256,7 +256,7 @@ describe(`${COUNT} changes of resources`, function () {
       metrics: async () => (await fetch(metrics.replace('{namespace}', namespace).replace('{name}', name))).text(),
     });
     controllers = {
-      MediaServer: mediaServerController({ images, connect }),
+      MediaServer: mediaServerController({ images, clusterNetworks: [], connect }),
       Library: libraryController(new Servers(api)),
       TunerDevice: tunerDeviceController({ images, tunerUrl }),
     };

@@ -145,7 +145,8 @@ describe('TunerDevice resources', () => {
   });
 
   it('tells what the pod tells', async () => {
-    await eventually(async () => (await condition('tv', 'Ready')) === 'False Starting');
+    // There is no node, and so its pod waits for one.
+    await eventually(async () => (await condition('tv', 'Ready')) === 'False Unschedulable');
     const lastGuideRefresh = new Date().toISOString();
     pod.status = { reachable: true, message: '', tuners: { total: 2, inUse: 1 }, channels: 30, lastGuideRefresh };
     await eventually(async () => {

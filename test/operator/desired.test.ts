@@ -20,7 +20,7 @@ spec:
     - { name: films, hostPath: { path: /films } }
     - { name: near, hostPath: { path: near }, readOnly: false }
   transcode: { warm: 2, max: 3, sessionsPerJob: 5 }
-  network: { trustedProxies: [10.0.0.0/8] }
+  network: { trustedProxies: [10.0.0.0/8], allow: { webhooks: [192.168.7.0/24] } }
   email: { secretRef: { name: mail } }
   settings:
     server.name: Ours
@@ -73,6 +73,9 @@ describe('environment of the server', () => {
     expect(config).to.deep.include({
       maxSessions: 5,
       trustedProxies: ['10.0.0.0/8'],
+      webhookNetworks: ['192.168.7.0/24'],
+      clusterNetworks: [],
+      keysFile: '/data/keys.json',
       claimFrom: 'link',
       openSetup: false,
     });
@@ -89,6 +92,12 @@ describe('environment of the server', () => {
       'email.smtp.port': 25,
       'transcode.maxWorkers': 3,
     });
+  });
+
+  it('names the folder of the logos to all of them, where there are any', () => {
+    const branded = FILE.replace('  email:', '  branding: { configMapRef: { name: brand } }\n  email:');
+    expect(readConfig(environment(branded)).brandingDir).to.equal('/data/run/branding');
+    expect(readConfig(environment()).brandingDir).to.equal(undefined);
   });
 
   it('holds secrets of the operator only as hashes', () => {

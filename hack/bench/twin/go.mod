@@ -3,6 +3,7 @@ module foyer.media/bench/twin
 go 1.25
 
 require (
+	go.uber.org/zap v1.27.0
 	k8s.io/apimachinery v0.34.4
 	sigs.k8s.io/controller-runtime v0.22.4
 )
@@ -40,7 +41,6 @@ require (
 	github.com/spf13/pflag v1.0.6 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
-	go.uber.org/zap v1.27.0 // indirect
 	go.yaml.in/yaml/v2 v2.4.2 // indirect
 	go.yaml.in/yaml/v3 v3.0.4 // indirect
 	golang.org/x/net v0.38.0 // indirect

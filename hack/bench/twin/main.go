@@ -12,6 +12,7 @@ import (
 	"os"
 	"time"
 
+	"go.uber.org/zap/zapcore"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -136,7 +137,7 @@ func main() {
 	namespace := flag.String("namespace", "", "the one to watch; none is all")
 	workers := flag.Int("workers", 10, "reconciles at once")
 	flag.Parse()
-	log.SetLogger(zap.New())
+	log.SetLogger(zap.New(zap.Level(zapcore.ErrorLevel)))
 	if err := run(*api, *namespace, *workers); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -150,7 +151,10 @@ func run(api, namespace string, workers int) error {
 	if namespace != "" {
 		watched.DefaultNamespaces = map[string]cache.Config{namespace: {}}
 	}
-	made, err := ctrl.NewManager(config, ctrl.Options{Scheme: runtime.NewScheme(), Cache: watched, Metrics: server.Options{BindAddress: "0"}})
+	cached := client.Options{Cache: &client.CacheOptions{Unstructured: true}} // else each read is a request
+	made, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme: runtime.NewScheme(), Cache: watched, Client: cached, Metrics: server.Options{BindAddress: "0"},
+	})
 	if err != nil {
 		return err
 	}

@@ -4,14 +4,12 @@ import type { Server } from '../server.ts';
 import type { Context } from './context.ts';
 import { API_PORT, METRICS_PORT } from './environment.ts';
 import { defined, metaOf, nameOf, selectorOf } from './meta.ts';
-import { foyerPod, metricsPort, sized } from './pod.ts';
+import { brandingParts, foyerPod, metricsPort, sized } from './pod.ts';
 
 /** Between turning unready and closing the listener: what routes to a pod learns of it meanwhile. */
 const DRAIN_MS = 5000;
 /** The drain, 20 s for answers that still run, and a margin. */
 const GRACE_SECONDS = 40;
-
-const BRANDING = '/etc/foyer/branding';
 
 const part = { suffix: 'api', component: 'api' } as const;
 
@@ -34,23 +32,18 @@ function spread(server: Server): object[] {
   return given.map((entry) => ({ ...entry, labelSelector: { matchLabels: selectorOf(server, 'api') } }));
 }
 
-/** Mounted whole, so that a change of the ConfigMap reaches the pods that run. */
-const brandingParts = (name: string) => ({
-  volumes: [{ name: 'branding', configMap: { name, defaultMode: 0o444 } }],
-  mounts: [{ name: 'branding', mountPath: BRANDING, readOnly: true }],
-});
-
 export function apiDeployment(context: Context): KubeObject {
   const { server } = context;
-  const { api, branding } = server.spec;
+  const { api } = server.spec;
+  const { env, ...branding } = brandingParts(server.spec);
   const template = foyerPod(context, {
     component: 'api',
     args: ['api/main.ts'],
-    env: { FOYER_DRAIN_MS: String(DRAIN_MS), ...(branding && { FOYER_BRANDING_DIR: BRANDING }) },
+    env: { FOYER_DRAIN_MS: String(DRAIN_MS), ...env },
     resources: api.resources ?? sized('100m', '256Mi', { cpu: '2', memory: '1Gi' }),
     ports: [{ name: 'http', containerPort: API_PORT, protocol: 'TCP' }, metricsPort],
     probes,
-    ...(branding && brandingParts(branding.configMapRef.name)),
+    ...branding,
     pod: { topologySpreadConstraints: spread(server) },
     grace: GRACE_SECONDS,
   });

@@ -18,6 +18,8 @@ export interface StoreVolume {
 export interface Context {
   server: Server;
   images: Images;
+  /** CIDRs of the cluster's pods and services, as far as the operator was told. */
+  clusterNetworks: readonly string[];
   /** Those that the resource names and those made for it, this pass included. */
   secrets: Secrets;
   /** Holds settings and the address of the object store; named by its content. */

@@ -61,7 +61,7 @@ function serverId(server: Server, secrets: Secrets): string {
 }
 
 /** The environment that all pods of the server share. */
-export function podEnvironment({ server, secrets, environment }: Context): Record<string, EnvValue> {
+export function podEnvironment({ server, secrets, environment, clusterNetworks }: Context): Record<string, EnvValue> {
   const { name, namespace, uid, spec } = server;
   return {
     ...plainEnvironment(spec, {
@@ -71,6 +71,7 @@ export function podEnvironment({ server, secrets, environment }: Context): Recor
       port: API_PORT,
       scratchDir: SCRATCH,
       managedBy: { kind: 'MediaServer', namespace, name, uid },
+      clusterNetworks,
     }),
     FOYER_METRICS_PORT: String(METRICS_PORT),
     FOYER_CLAIM_FROM: spec.ownerSecretRef ? 'none' : 'secret',

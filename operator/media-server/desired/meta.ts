@@ -23,6 +23,9 @@ export const selectorOf = ({ name }: Pick<Server, 'name'>, component?: Component
   ...(component && { 'app.kubernetes.io/component': component }),
 });
 
+/** Of the pods of all servers. */
+export const POD_LABELS: Record<string, string> = { 'app.kubernetes.io/name': 'foyer' };
+
 export const labelsOf = (server: Named, component?: Component): Record<string, string> => ({
   ...selectorOf(server, component),
   'app.kubernetes.io/managed-by': 'foyer-operator',

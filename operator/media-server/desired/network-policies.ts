@@ -1,5 +1,6 @@
 // Default deny, and what each component needs.
 import type { KubeObject } from '../../runtime/kube.ts';
+import type { Secrets } from '../../server-environment.ts';
 import type { Server } from '../server.ts';
 import { type Context, databaseKey, objectsSecret, redisKey } from './context.ts';
 import { API_PORT, METRICS_PORT } from './environment.ts';
@@ -71,7 +72,7 @@ function toStores(context: Context): object[] {
   return [own, ...(foreign.length > 0 ? [{ ports: tcp(...foreign) }] : [])];
 }
 
-/** Metadata, mail, webhooks: the internet, and of other networks those that the resource opens. */
+/** Metadata, mail, webhooks, push: the internet, and of other networks those that the resource opens. */
 function outside({ spec }: Server): object[] {
   const { webhooks, imports, plugins, live } = spec.network.allow;
   const opened = [...new Set([...webhooks, ...imports, ...plugins, ...live])].sort();
@@ -80,6 +81,15 @@ function outside({ spec }: Server): object[] {
     { ipBlock: { cidr: '::/0', except: PRIVATE6 } },
   ];
   return [{ to: [...internet, ...opened.map((cidr) => ({ ipBlock: { cidr } }))] }];
+}
+
+const SMTP_PORT = 587;
+
+/** A relay may stand in the cluster or in the house: like a foreign store, it is known by its port alone. */
+function toMail({ spec }: Server, secrets: Secrets): object[] {
+  if (!spec.email) return [];
+  const port = Number(secrets.get(spec.email.secretRef.name)?.port ?? SMTP_PORT);
+  return Number.isInteger(port) && port > 0 && port < 65_536 ? [{ ports: tcp(port) }] : [];
 }
 
 /** The operator, wherever it runs, and Prometheus once it is asked to look. */
@@ -93,7 +103,7 @@ function metricsFrom({ spec }: Server): object {
 }
 
 export function networkPolicies(context: Context): KubeObject[] {
-  const { server } = context;
+  const { server, secrets } = context;
   if (!server.spec.networkPolicy.enabled) return [];
   const stores = STORES.filter((name) => server.spec[name].managed);
   return [
@@ -106,7 +116,11 @@ export function networkPolicies(context: Context): KubeObject[] {
     }),
     policy(server, { suffix: 'metrics', pods: anyOf(server, CLIENTS), ingress: [metricsFrom(server)] }),
     policy(server, { suffix: 'stores', pods: anyOf(server, CLIENTS), egress: toStores(context) }),
-    policy(server, { suffix: 'outside', pods: anyOf(server, ['api', 'workers']), egress: outside(server) }),
+    policy(server, {
+      suffix: 'outside',
+      pods: anyOf(server, ['api', 'workers']),
+      egress: [...outside(server), ...toMail(server, secrets)],
+    }),
     ...stores.map((name) =>
       policy(server, {
         suffix: name,

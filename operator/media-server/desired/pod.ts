@@ -52,6 +52,19 @@ export interface FoyerPod {
   bare?: boolean;
 }
 
+const BRANDING = '/etc/foyer/branding';
+
+/** spec.branding for those who show or send it, mounted whole, so that a change of the ConfigMap reaches the pods that run. */
+export function brandingParts({ branding }: MediaServerSpec): Pick<FoyerPod, 'env' | 'volumes' | 'mounts'> {
+  if (!branding) return {};
+  const { name } = branding.configMapRef;
+  return {
+    env: { FOYER_BRANDING_DIR: BRANDING },
+    volumes: [{ name: 'branding', configMap: { name, defaultMode: 0o444 } }],
+    mounts: [{ name: 'branding', mountPath: BRANDING, readOnly: true }],
+  };
+}
+
 export const metricsPort = { name: 'metrics', containerPort: METRICS_PORT, protocol: 'TCP' };
 
 /** The event loop turns: the process answers on its metrics port. */

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../runtime/kube.ts';
 import type { MediaServerSpec } from '../../schemas/media-server.ts';
 import type { Context } from './context.ts';
 import { defined, metaOf, selectorOf } from './meta.ts';
-import { type FoyerPod, foyerPod, metricsPort, metricsProbes, sized } from './pod.ts';
+import { brandingParts, type FoyerPod, foyerPod, metricsPort, metricsProbes, sized } from './pod.ts';
 import { acceleratedPod, acceleratedResources } from './transcode.ts';
 
 function deployment(context: Context, replicas: number, pod: FoyerPod): KubeObject {
@@ -29,6 +29,7 @@ export function workersDeployment(context: Context): KubeObject {
     component: 'workers',
     args: ['workers/main.ts'],
     resources: resources ?? sized('100m', '256Mi', { cpu: '2', memory: '1Gi' }),
+    ...brandingParts(context.server.spec), // mails show it
     grace: 30,
   });
 }

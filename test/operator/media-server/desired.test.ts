@@ -78,28 +78,30 @@ describe('objects of a MediaServer', () => {
         'auth.oidc.clientSecret': `${CANARY}-7`,
       });
       expect(config.managedBy).to.deep.include({ kind: 'MediaServer', namespace: 'media', name: 'home' });
+      expect(config).to.deep.include({
+        webhookNetworks: ['192.168.1.0/24'],
+        clusterNetworks: ['10.244.0.0/16', '10.96.0.0/12'],
+        keysFile: '/etc/foyer/keys/keys.json',
+      });
       expect(config).to.deep.include({ claimFrom: 'secret', metricsPort: 9090, port: 8080, host: '0.0.0.0' });
     }
   });
 
-  it('mount the ConfigMap of spec.branding into the API, which reads it', async () => {
+  it('mount the ConfigMap of spec.branding where it is shown and sent, and it is read there', async () => {
     const brand = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'brand', namespace: 'media' }, data: {} };
     const spec = { ...managed, branding: { configMapRef: { name: 'brand' } } };
     const world = new World(mediaServer(spec), new MemoryKube().put(...named, brand as KubeObject));
     await world.settle();
-    const api = podsOf(world).find(({ name }) => name === 'Deployment home-api');
-    if (!api) throw new Error('no API');
-    expect(readConfig(resolved(world, api.template)).brandingDir).to.equal('/etc/foyer/branding');
-    const [container] = api.template.spec.containers as { volumeMounts?: Plain[] }[];
-    expect(container?.volumeMounts).to.deep.include({
-      name: 'branding',
-      mountPath: '/etc/foyer/branding',
-      readOnly: true,
-    });
-    expect(api.template.spec.volumes).to.deep.include({
-      name: 'branding',
-      configMap: { name: 'brand', defaultMode: 0o444 },
-    });
+    const users = podsOf(world).filter(({ name }) => ['Deployment home-api', 'Deployment home-workers'].includes(name));
+    expect(users.length).to.equal(2);
+    for (const { template } of users) {
+      expect(readConfig(resolved(world, template)).brandingDir).to.equal('/etc/foyer/branding');
+      const [container] = template.spec.containers as { volumeMounts?: Plain[] }[];
+      const mount = { name: 'branding', mountPath: '/etc/foyer/branding', readOnly: true };
+      expect(container?.volumeMounts).to.deep.include(mount);
+      const volume = { name: 'branding', configMap: { name: 'brand', defaultMode: 0o444 } };
+      expect(template.spec.volumes).to.deep.include(volume);
+    }
     expect(world.condition('BrandingReady')).to.equal('True Valid');
   });
 

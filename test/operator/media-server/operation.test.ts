@@ -264,6 +264,7 @@ describe('owner recovery', () => {
 describe('changes that concern a MediaServer', () => {
   const { watches } = mediaServerController({
     images,
+    clusterNetworks: [],
     connect: () => ({ ask: () => Promise.reject(new Error()), metrics: async () => undefined }),
   });
   const concerned = (object: KubeObject, kube: MemoryKube): string[] => {
@@ -290,6 +291,21 @@ describe('changes that concern a MediaServer', () => {
     });
     expect(concerned(claim('films'), mounting)).to.deep.equal(['media/home']);
     expect(concerned(claim('film'), mounting)).to.deep.equal([]);
+  });
+
+  it('are pods of its Jobs that cannot be made', () => {
+    const labels = { 'app.kubernetes.io/name': 'foyer', 'app.kubernetes.io/instance': 'home' };
+    const metadata = { name: 'home-transcode-0', namespace: 'media', uid: 'j', labels };
+    const withJob = new MemoryKube().put({ apiVersion: 'batch/v1', kind: 'Job', metadata });
+    const about = (kind: string, name: string): KubeObject => ({
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: `${name}.1`, namespace: 'media' },
+      involvedObject: { kind, namespace: 'media', name, uid: 'j' },
+    });
+    expect(concerned(about('Job', 'home-transcode-0'), withJob)).to.deep.equal(['media/home']);
+    expect(concerned(about('Job', 'others'), withJob)).to.deep.equal([]);
+    expect(concerned(about('ReplicaSet', 'home-transcode-0'), withJob)).to.deep.equal([]);
   });
 
   it('are Libraries that come and go, not what becomes of them', () => {

@@ -201,6 +201,7 @@ export class World {
     };
     this.tools = {
       images,
+      clusterNetworks: ['10.244.0.0/16', '10.96.0.0/12'],
       fresh: countingFresh(),
       probes: new Probes(),
       connect: () => ({ ask, metrics: async () => this.kube.workers() }),

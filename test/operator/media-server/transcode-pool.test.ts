@@ -180,6 +180,24 @@ describe('transcodeVerdict', () => {
     expect(said.message).to.include('0/1 nodes are available');
   });
 
+  it('says why no pod can be made, alone and beside others that serve', () => {
+    const { pod: _none, ...bare } = job(1);
+    const refused = 'no pod of Job home-transcode-1 can be made: its pod is forbidden: exceeded quota (FailedCreate)';
+    expect(verdict({}, { jobs: [{ ...bare, refused }] })).to.include({
+      ...{ status: 'False', reason: 'Refused', message: refused },
+    });
+    const said = verdict({}, { jobs: [job(0), { ...bare, refused }], demand: demand(0, worker(0, 0)) });
+    expect(said).to.include({ status: 'True', reason: 'Refused' });
+    expect(said.message).to.include('1 workers serve, 1 cannot be made').and.include('exceeded quota');
+  });
+
+  it('says what keeps a pod from running', () => {
+    const trouble = { reason: 'ImageUnavailable', message: 'pod pod-0: ErrImagePull' } as const;
+    const jobs = [job(0, { pod: { name: 'pod-0', createdAt: ago(60), trouble } })];
+    expect(verdict({}, { jobs })).to.include({ status: 'False', ...trouble });
+    expect(verdict({}, { jobs, demand: demand(0, worker(3, 0)) })).to.include({ status: 'True', reason: 'Running' });
+  });
+
   it('names the pod that is not placed also while others serve', () => {
     const pod = { name: 'pod-1', createdAt: ago(5), unschedulable: 'Insufficient nvidia.com/gpu' };
     const jobs = [job(0, { accelerated: true }), job(1, { accelerated: true, pod })];

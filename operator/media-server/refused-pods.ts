@@ -1,0 +1,47 @@
+// Pods that the cluster does not let be made: by a quota, an admission, a ServiceAccount that is gone. Deployments tell it in a
+// condition; of Jobs and StatefulSets nothing but Events do.
+import type { KubeObject, Reader } from '../runtime/kube.ts';
+
+export const FAILED_CREATE = 'FailedCreate';
+const TELLING = ['Job', 'StatefulSet'];
+
+interface Said {
+  message?: string;
+  lastTimestamp?: string;
+  involvedObject?: { kind?: string; namespace?: string; name?: string; uid?: string };
+}
+
+/** What the Event is about, where it is of a kind whose status does not say so. */
+export function refusedObject(event: KubeObject, reader: Reader): KubeObject | undefined {
+  const { kind = '', namespace = '', name = '' } = (event as Said).involvedObject ?? {};
+  return TELLING.includes(kind) ? reader.get(kind, namespace, name) : undefined;
+}
+
+/** Each try names its pod anew: the same refusal reads the same. */
+const sameWords = (message: string): string =>
+  message.replace(/^Error creating: /, '').replace(/^pods? "[^"]*" (is|are) /, 'its pod is ');
+
+/** The newest words, by the uid of the Job or StatefulSet. */
+export function refusalsIn(events: readonly KubeObject[]): ReadonlyMap<string, string> {
+  const at = (event: KubeObject): string => (event as Said).lastTimestamp ?? event.metadata.creationTimestamp ?? '';
+  const failures = events.filter(({ reason, type }) => reason === FAILED_CREATE && type === 'Warning');
+  const sorted = failures.toSorted((one, other) => (at(one) < at(other) ? -1 : 1));
+  return new Map(
+    sorted.map((event) => {
+      const { message = '', involvedObject } = event as Said;
+      return [involvedObject?.uid ?? '', sameWords(message)];
+    }),
+  );
+}
+
+/** In words, while the object has no pod at all: an Event outlives what it tells of by an hour. */
+export function refusedPod(
+  object: KubeObject | undefined,
+  { refusals, pods }: { refusals: ReadonlyMap<string, string>; pods: readonly KubeObject[] },
+): string | undefined {
+  const uid = object?.metadata.uid ?? '';
+  const words = refusals.get(uid);
+  const made = pods.some(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid));
+  if (!object || words === undefined || made) return undefined;
+  return `no pod of ${object.kind} ${object.metadata.name} can be made: ${words} (${FAILED_CREATE})`;
+}

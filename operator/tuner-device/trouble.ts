@@ -1,0 +1,22 @@
+// Why the pod of a tuner is not ready. Pure.
+import { podTrouble, type Trouble } from '../media-server/pod-trouble.ts';
+import { holding } from '../media-server/seen.ts';
+import type { KubeObject } from '../runtime/kube.ts';
+
+const made = ({ metadata }: KubeObject): string => metadata.creationTimestamp ?? '';
+
+/** Of a Deployment without a ready pod; the newest of its pods that is not on its way out tells. */
+export function tunerTrouble(deployment: KubeObject | undefined, pods: readonly KubeObject[]): Trouble {
+  const own = pods.filter(({ metadata }) => !metadata.deletionTimestamp);
+  const [newest] = own.toSorted((one, other) => (made(one) > made(other) ? -1 : 1));
+  const failure = holding(deployment, 'ReplicaFailure');
+  if (!newest && failure) return { reason: 'Refused', message: `no pod of the tuner can be made: ${failure.message}` };
+  if (!newest) return { reason: 'Starting', message: 'the pod of the tuner is not made yet' };
+  return podTrouble(newest) ?? { reason: 'Starting', message: waiting(newest) };
+}
+
+function waiting({ metadata: { name }, status }: KubeObject): string {
+  const { phase = 'Pending' } = (status ?? {}) as { phase?: string };
+  const what = phase === 'Running' ? 'runs and is not ready yet' : `is ${phase}`;
+  return `pod ${name} ${what}: kubectl describe pod ${name}`;
+}
