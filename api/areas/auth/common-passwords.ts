@@ -1,31 +1,6 @@
-/** What anybody would try first, in lower case. */
-export const commonPasswords: ReadonlySet<string> = new Set([
-  'password',
-  'password1',
-  'password123',
-  'passw0rd',
-  '12345678',
-  '123456789',
-  '1234567890',
-  '11111111',
-  '00000000',
-  '87654321',
-  'qwertyui',
-  'qwertyuiop',
-  'qwerty123',
-  'asdfghjkl',
-  'iloveyou',
-  'sunshine',
-  'princess',
-  'football',
-  'baseball',
-  'superman',
-  'trustno1',
-  'welcome1',
-  'starwars',
-  'whatever',
-  'abcd1234',
-  '1q2w3e4r',
-  'letmein1',
-  'changeme',
-]);
+import { dictionary } from '@zxcvbn-ts/language-common';
+
+const MOST = 10_000;
+
+/** What anybody would try first, in lower case: the list is in the order of how common they are. */
+export const commonPasswords: ReadonlySet<string> = new Set(dictionary['passwords-common'].slice(0, MOST));
