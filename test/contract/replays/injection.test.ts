@@ -227,7 +227,7 @@ describe('replay of what befell others: injection', () => {
     expect(text).to.not.match(/URI="(?:https|file):/);
   });
 
-  it('audiobookshelf #fields: a report that makes no sense is invalid alone, and never a fault of the server', async () => {
+  it('found on the way: a report of what was watched offline that makes no sense is invalid alone, and never a fault of the server', async () => {
     const id = await film();
     const at = new Date().toISOString();
     const report = { itemId: id, at, positionMs: 600_000 };
