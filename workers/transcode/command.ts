@@ -10,6 +10,7 @@ import {
   segmentStartMs,
   TRANSPORT_OFFSET_MS,
 } from '#areas/streaming/public.ts';
+import { DECODERS } from '#workers/probe/decoders.ts';
 import type { Encoder } from './encoders.ts';
 import { pictureFilters, pictureGraph } from './filters.ts';
 
@@ -101,12 +102,16 @@ function inputsFor(
   return { inputs: [...inputs, input(run, soundMs, ['-vn'])], sound: 1 };
 }
 
+/** Of every file that is read: it may have become another since it was looked at. */
+export const GUARDS = ['-protocol_whitelist', 'file,pipe', '-codec_whitelist', DECODERS];
+
 function input(run: Run, seekMs: number, options: string[] = []): Command['inputs'][number] {
   const demuxer = demuxerOf(run.plan.source.container);
   return {
     file: `file:${run.file}`,
     options: [
-      ...['-protocol_whitelist', 'file,pipe', '-copyts', '-start_at_zero', '-noaccurate_seek'],
+      ...GUARDS,
+      ...['-copyts', '-start_at_zero', '-noaccurate_seek'],
       ...(demuxer ? ['-f', demuxer] : []),
       ...(seekMs > 0 ? ['-ss', (seekMs / 1000).toFixed(3)] : []),
       ...['-sn', '-dn', ...options],

@@ -6,7 +6,7 @@ import { findClip, finishClip, type PrerollRow, prerollKey } from '#areas/stream
 import { type FileSource, findItemSource } from '#areas/streaming/public.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { FinalFailure, type Work } from '../work.ts';
-import { type Command, demuxerOf } from './command.ts';
+import { type Command, demuxerOf, GUARDS } from './command.ts';
 import { ffmpegArguments, startFfmpeg } from './ffmpeg.ts';
 
 const LONGEST_MS = 300_000;
@@ -75,7 +75,7 @@ function clipCommand(file: string, { target, container }: { target: string; cont
     inputs: [
       {
         file: `file:${file}`,
-        options: ['-protocol_whitelist', 'file,pipe', ...(demuxer ? ['-f', demuxer] : [])],
+        options: [...GUARDS, ...(demuxer ? ['-f', demuxer] : [])],
       },
     ],
     outputs: [

@@ -1,6 +1,6 @@
 import { type StreamPlan, textTrackKey } from '#areas/streaming/public.ts';
 import type { Objects } from '#platform/objects.ts';
-import { demuxerOf } from './command.ts';
+import { demuxerOf, GUARDS } from './command.ts';
 import { type FfmpegProcess, ffmpegArguments, startFfmpeg } from './ffmpeg.ts';
 
 const BUCKET = 'foyer-subtitles';
@@ -24,7 +24,8 @@ export function takeOutTextTracks(plan: StreamPlan, file: string, objects: Objec
         {
           file: `file:${file}`,
           options: [
-            ...['-protocol_whitelist', 'file,pipe', '-copyts', '-start_at_zero'],
+            ...GUARDS,
+            ...['-copyts', '-start_at_zero'],
             ...(demuxer ? ['-f', demuxer] : []),
             ...['-vn', '-an', '-dn'],
           ],

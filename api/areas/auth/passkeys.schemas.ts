@@ -4,17 +4,22 @@ import { ImageRef, Timestamp } from '#kernel/schemas.ts';
 
 const Text = z.string().min(1).max(8192);
 const named = { id: z.string().min(1).max(1400), rawId: z.string().min(1).max(1400), type: z.literal('public-key') };
-const Extensions = z.record(z.string(), z.unknown());
+const Extensions = z.record(z.string().max(100), z.unknown());
 
 /** As `toJSON()` of the browser's PublicKeyCredential gives it. */
 export const AuthenticationResponse = z
   .object({
     ...named,
     response: z
-      .object({ clientDataJSON: Text, authenticatorData: Text, signature: Text, userHandle: z.string().optional() })
+      .object({
+        clientDataJSON: Text,
+        authenticatorData: Text,
+        signature: Text,
+        userHandle: z.string().max(1400).optional(),
+      })
       .loose(),
     clientExtensionResults: Extensions.default({}),
-    authenticatorAttachment: z.string().optional(),
+    authenticatorAttachment: z.string().max(40).optional(),
   })
   .transform((value) => value as AuthenticationResponseJSON);
 
@@ -29,7 +34,7 @@ export const RegistrationResponse = z
       })
       .loose(),
     clientExtensionResults: Extensions.default({}),
-    authenticatorAttachment: z.string().optional(),
+    authenticatorAttachment: z.string().max(40).optional(),
   })
   .transform((value) => value as RegistrationResponseJSON);
 

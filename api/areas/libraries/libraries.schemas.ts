@@ -52,10 +52,13 @@ export const agentIds = [
   'comicvine',
   'igdb',
 ] as const;
-const Agent = z.string().refine((id) => (agentIds as readonly string[]).includes(id), {
-  error: 'no such metadata agent',
-  params: { code: 'unknown_agent' },
-});
+const Agent = z
+  .string()
+  .max(80)
+  .refine((id) => (agentIds as readonly string[]).includes(id), {
+    error: 'no such metadata agent',
+    params: { code: 'unknown_agent' },
+  });
 
 const CronText = z
   .string()
@@ -203,7 +206,7 @@ const nullableSettings = Object.fromEntries(
 
 export const LibraryChange = z.strictObject({
   name: Name.optional(),
-  type: z.string().optional().describe('Only to be told that it cannot change'),
+  type: z.string().max(80).optional().describe('Only to be told that it cannot change'),
   icon: z.string().max(100).nullable().optional(),
   folders: z
     .array(z.union([z.strictObject({ id: Id }), NewFolder]))

@@ -42,7 +42,10 @@ export const ClientProfile = z
     direct: z.array(DirectRule).max(32).optional(),
     hls: z
       .strictObject({
-        segments: z.array(z.enum(['fmp4', 'ts'])).min(1),
+        segments: z
+          .array(z.enum(['fmp4', 'ts']))
+          .min(1)
+          .max(2),
         video: z.array(VideoSupport).max(20),
         audio: z.array(AudioSupport).max(20),
         audioRenditions: z.boolean(),
@@ -51,7 +54,7 @@ export const ClientProfile = z
       .optional(),
     subtitles: z
       .strictObject({
-        formats: z.array(z.enum(['vtt', 'ass', 'srt'])),
+        formats: z.array(z.enum(['vtt', 'ass', 'srt'])).max(3),
         pictures: z.boolean().describe('Draws the CIS1 stream itself'),
       })
       .optional(),

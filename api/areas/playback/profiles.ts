@@ -134,7 +134,9 @@ export function completeProfile(profile: ClientProfile): Profile | undefined {
   const base =
     builtIn === undefined
       ? { direct: [], subtitles: { formats: [], pictures: false }, switchesAudio: false }
-      : builtInProfiles[builtIn];
+      : Object.hasOwn(builtInProfiles, builtIn) // `constructor` is no profile
+        ? builtInProfiles[builtIn]
+        : undefined;
   if (!base) return undefined;
   const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
   return { ...base, ...given };

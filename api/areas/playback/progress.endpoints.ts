@@ -17,7 +17,7 @@ import {
   SyncPlayback,
 } from './progress.schemas.ts';
 import { findState, forgetPositions, leavesOf, markLeaves, unmarkLeaves, writeRating } from './progress.store.ts';
-import { readProgress, recordPosition, refuseBadPosition } from './progress.ts';
+import { readProgress, recordPosition, refuseBadPosition, refuseStrangeFile } from './progress.ts';
 import { readReading, setReading } from './reading.ts';
 import { sync } from './sync.ts';
 
@@ -51,6 +51,7 @@ export const setItemProgress = defineEndpoint({
   async handle({ params, body }, call) {
     const item = await getVisibleItem(call.db, call.who, params.id);
     refuseBadPosition(item, body.positionMs);
+    await refuseStrangeFile(call, item.id, body.fileId);
     await recordPosition(call, {
       item,
       positionMs: body.positionMs,

@@ -128,3 +128,10 @@ export function refuseBadPosition(item: VisibleItem, positionMs: number): void {
     throw invalid(['body', 'positionMs'], 'too_big', 'the position is behind the end');
   }
 }
+
+/** Throws 400 for a file that is not one of the item's: what is noted is answered again, also to who may not see that file. */
+export async function refuseStrangeFile({ db }: Call, itemId: string, fileId: string | undefined): Promise<void> {
+  if (fileId === undefined) return;
+  const own = await db('media_files').where({ id: fileId, item_id: itemId }).first('id');
+  if (!own) throw invalid(['body', 'fileId'], 'unknown_file', 'the item has no such file');
+}

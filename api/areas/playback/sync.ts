@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import { getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { ApiError } from '#kernel/errors.ts';
+import { ApiError, invalid } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
 import { SetReading, type Synced, type SyncReport } from './progress.schemas.ts';
 import { findState, markLeaves } from './progress.store.ts';
-import { recordPosition } from './progress.ts';
+import { recordPosition, refuseStrangeFile } from './progress.ts';
 import { setReading } from './reading.ts';
 
 type Result = z.input<typeof Synced>['results'][number];
@@ -43,8 +43,11 @@ async function apply(call: Call, report: SyncReport): Promise<Result['outcome']>
 
 async function write(call: Call, item: VisibleItem, { report, at }: { report: SyncReport; at: Date }): Promise<void> {
   const { db, who } = call;
+  await refuseStrangeFile(call, item.id, report.fileId);
   if (report.reading !== undefined) {
-    await setReading(call, item.id, SetReading.parse({ value: report.reading, at: report.at }));
+    const reading = SetReading.safeParse({ value: report.reading, at: report.at });
+    if (!reading.success) throw invalid(['body', 'reports'], 'bad_reading', 'the place is not one of a book');
+    await setReading(call, item.id, reading.data);
   }
   if (report.positionMs !== undefined) {
     const durationMs = item.runtimeMs ?? 0;
