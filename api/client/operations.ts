@@ -2464,7 +2464,7 @@ mode: "open" | "licensed";
 state: "open" | "none" | "active" | "grace" | "lapsed" | "invalid";
 
 /** Which are open */
-features: Partial<Record<"dvr" | "downloads" | "watch-together" | "sonic" | "remote-backup", unknown>>;
+features: { dvr: unknown; downloads: unknown; "watch-together": unknown; sonic: unknown; "remote-backup": unknown; };
 
 /** ISO 8601, UTC, milliseconds */
 endsAt?: string;

@@ -13,10 +13,18 @@ import { type ErrorCode, errorCodes } from './errors.ts';
 type Override = NonNullable<CreateDocumentOptions['override']>;
 const override: Override = ({ jsonSchema, io }) => {
   if (io === 'output') delete jsonSchema.additionalProperties; // v1 may add members
+  if (jsonSchema.propertyNames && jsonSchema.required) nameMembers(jsonSchema);
   if (jsonSchema.format && jsonSchema.pattern) delete jsonSchema.pattern;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 };
+
+/** Of a record whose keys are all there: each by its name. */
+function nameMembers(schema: Parameters<Extract<Override, (context: never) => void>>[0]['jsonSchema']): void {
+  const { required = [], additionalProperties = {} } = schema;
+  schema.properties = Object.fromEntries(required.map((name) => [name, additionalProperties]));
+  delete schema.propertyNames;
+}
 
 /** The OpenAPI 3.1 description of what is served, from the same records that serve it. */
 export function openApi(areas: readonly Area[], version: string): object {

@@ -8,6 +8,7 @@ export interface ShortRead {
 }
 
 const LANES = 3;
+const IDLE_MS = 15_000;
 
 /**
  * Connections that many short reads share at once (the pipeline mode of Postgres' protocol): what is asked in one turn of
@@ -16,9 +17,13 @@ const LANES = 3;
  */
 export class Pipelined {
   readonly #lanes: Lane[];
+  readonly #resting: NodeJS.Timeout;
 
   constructor(settings: pg.ClientConfig) {
     this.#lanes = Array.from({ length: LANES }, () => new Lane(settings));
+    this.#resting = setInterval(() => {
+      for (const lane of this.#lanes) lane.rest();
+    }, IDLE_MS).unref();
   }
 
   read<Row extends pg.QueryResultRow>(statement: ShortRead): Promise<Row[]> {
@@ -27,6 +32,7 @@ export class Pipelined {
 
   /** Ends the connections once what they were asked is answered. */
   async end(): Promise<void> {
+    clearInterval(this.#resting);
     await Promise.all(this.#lanes.map((lane) => lane.end()));
   }
 }
@@ -38,6 +44,7 @@ class Lane {
   #connecting: Promise<pg.Client> | undefined;
   #client: pg.Client | undefined;
   #corked = false;
+  #used = false;
 
   constructor(settings: pg.ClientConfig) {
     this.#settings = settings;
@@ -45,6 +52,7 @@ class Lane {
 
   async read<Row extends pg.QueryResultRow>({ name, text, values }: ShortRead): Promise<Row[]> {
     this.waiting += 1;
+    this.#used = true;
     try {
       const client = this.#client ?? (await this.#connected());
       this.#cork(client);
@@ -53,6 +61,17 @@ class Lane {
     } finally {
       this.waiting -= 1;
     }
+  }
+
+  /** Leaves the connection when nobody asked anything since the last time. */
+  rest(): void {
+    const idle = !this.#used && this.waiting === 0;
+    this.#used = false;
+    const client = this.#client;
+    if (!idle || !client) return;
+    this.#client = undefined;
+    this.#connecting = undefined;
+    void client.end().catch(() => undefined);
   }
 
   async end(): Promise<void> {
@@ -68,6 +87,7 @@ class Lane {
   async #connect(): Promise<pg.Client> {
     const client = new pg.Client({ ...this.#settings, pipeline: true });
     const gone = (): void => {
+      if (this.#client !== undefined && this.#client !== client) return; // another came in its place
       this.#client = undefined;
       this.#connecting = undefined;
     };
