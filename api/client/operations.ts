@@ -3593,7 +3593,7 @@ days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[]; urgentThrough: 
 hideTitles: boolean; muted: { libraryIds: string[]; itemIds: string[]; userIds: string[]; }; pausedUntil?: string; available: { push: boolean; email: boolean; }; }; };
 
 /** The OpenAPI 3.1 description of this API */
-getOpenApi: { answer: string; };
+getOpenApi: { answer: Record<string, unknown>; };
 
 /** The roles' permissions, and accounts with where each of theirs comes from */
 getPermissionMatrix: { query?: { "limit"?: number; "cursor"?: string | readonly string[]; "userId"?: string | readonly string[]; }; answer: { items: PermissionRow[]; page: Page; permissions: { name: Permission; description: string; }[]; roles: { owner: Permission[]; admin: Permission[]; member: Permission[]; child: Permission[]; guest: Permission[]; }; }; };
@@ -3926,7 +3926,7 @@ currentPassword?: string; }; answer: ServerClaim; };
 orderLibraries: { body: { ids: string[]; }; answer: Library[]; };
 
 /** How a kind of mail looks; sends nothing */
-previewEmail: { query: { "kind": EmailKind; "language"?: string | readonly string[]; "part"?: "html" | "text" | "json"; }; answer: string; };
+previewEmail: { query: { "kind": EmailKind; "language"?: string | readonly string[]; "part"?: "html" | "text" | "json"; }; answer: Record<string, unknown>; };
 
 /** Purge one trashed item and what is below it */
 purgeTrashedItem: { params: { 

@@ -136,7 +136,10 @@ function successOf({ answer, summary }: Endpoint, code: number): ZodOpenApiRespo
   if (answer.kind === 'none') return { [status]: { description } };
   if (answer.kind === 'bytes') {
     const content = Object.fromEntries(
-      (answer.media ?? []).map((type) => [type, { schema: { type: 'string' as const } }]),
+      (answer.media ?? []).map((type) => [
+        type,
+        { schema: { type: type === 'application/json' ? ('object' as const) : ('string' as const) } },
+      ]),
     );
     return { [status]: { description, content } };
   }

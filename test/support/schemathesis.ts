@@ -33,15 +33,14 @@ export async function schemathesis(
     `${url}/api/v1/openapi.json`,
   ];
   const env = { ...process.env, PYTHONPATH: folder, PYTHONHASHSEED: '0' };
-  const done = await run('python3', [...command, ...words, '--no-color'], {
+  const { stdout } = await run('python3', [...command, ...words, '--no-color'], {
     env,
     maxBuffer: 1 << 28,
     cwd: folder,
-  }).then(
-    ({ stdout }) => ({ ok: true, stdout }),
-    ({ stdout, stderr }: { stdout: string; stderr: string }) => ({ ok: false, stdout: stdout + stderr }),
-  );
+  }).catch((failed: { stdout: string; stderr: string }) => ({ stdout: failed.stdout + failed.stderr }));
   // Its reproductions repeat whole addresses: cut, for people.
-  const told = done.stdout.replace(/[^\n]{400,}/g, (line) => `${line.slice(0, 400)}…`);
-  return { ok: done.ok, told, cases: Number(/(\d+) generated/.exec(done.stdout)?.[1] ?? 0) };
+  const told = stdout.replace(/[^\n]{400,}/g, (line) => `${line.slice(0, 400)}…`);
+  // Its own faults (Python 3.11 fails at deep recursion) are none of the server.
+  const ok = /\d+ generated/.test(stdout) && !/❌ ST\d+|Network Error/.test(stdout);
+  return { ok, told, cases: Number(/(\d+) generated/.exec(stdout)?.[1] ?? 0) };
 }

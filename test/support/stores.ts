@@ -62,7 +62,7 @@ function postgresServer(): Promise<string> {
         '-c',
         'unix_socket_directories=',
         '-c',
-        'max_connections=200',
+        'max_connections=800',
       ],
       onLog: () => undefined,
       onError: () => undefined,

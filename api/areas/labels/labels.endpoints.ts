@@ -28,6 +28,7 @@ export const listLabels = defineEndpoint({
   access: { permission: 'library:view' },
   query: LabelsQuery,
   answer: page(Label),
+  errors: ['NOT_FOUND'],
 
   async handle({ query }, call) {
     const { db, who, deps } = call;
