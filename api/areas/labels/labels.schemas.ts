@@ -5,6 +5,7 @@ import type { SortTable } from '#kernel/sort.ts';
 
 const Name = z
   .string()
+  .max(200) // blanks around are cut
   .refine((name) => !/\p{Cc}/u.test(name), { error: 'no control characters', params: { code: 'control_character' } })
   .transform((name) => name.normalize('NFC').trim())
   .pipe(z.string().min(1).max(60));

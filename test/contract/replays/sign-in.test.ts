@@ -92,7 +92,7 @@ describe('replay of what befell others: signing in', () => {
       api.anyone.completePasswordReset({ body: { token, newPassword: 'another long one' } });
     for (let i = 0; i < 3; i += 1) tokens.add(await fresh());
     expect(tokens.size).to.equal(3);
-    for (const token of tokens) expect(token.replace(/^\w+_/, '').length).to.be.at.least(22);
+    for (const token of tokens) expect(token.replace(/^[a-z]+_/, '').length).to.be.at.least(22);
     const rows = JSON.stringify(await api.deps.db('password_resets').select('*'));
     for (const token of tokens) expect(rows).to.not.include(token);
     const last = [...tokens][2] ?? '';
