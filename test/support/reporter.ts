@@ -5,6 +5,10 @@ import Mocha from 'mocha';
 export default class GateReporter extends Mocha.reporters.Dot {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
+    // Said at once too: a gate that is ended early has told what it saw.
+    runner.on('fail', (test, error: Error) => {
+      process.stdout.write(`\n  failed: ${test.fullTitle()}: ${String(error.message).split('\n')[0]?.slice(0, 300)}\n`);
+    });
     runner.once('end', () => {
       const { passes, failures } = this.stats;
       const file = process.env.GATE_COUNTS;
