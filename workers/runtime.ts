@@ -23,6 +23,7 @@ const DEAD = `
   with holders as (select locked_by, min(locked_at) as since from graphile_worker.jobs where locked_by is not null group by 1),
        dead as (select locked_by from holders where since < now() - interval '2 seconds' -- a new pool needs time to take its lock
          and not exists (select from pg_locks where locktype = 'advisory' and granted and objsubid = 2
+           and database = (select oid from pg_database where datname = current_database())
            and classid = ${ALIVE} and objid = (hashtext(locked_by)::bigint & 4294967295)::oid))
   select graphile_worker.force_unlock_workers(array_agg(locked_by)) from dead having count(*) > 0`;
 

@@ -76,7 +76,8 @@ export async function addTask(db: Db, job: Task): Promise<void> {
 
 /** Class id of the advisory locks by which a living pool of workers is known. */
 export const ALIVE = 4711;
-const POOLS = `select count(*)::int from pg_locks where locktype = 'advisory' and granted and objsubid = 2 and classid = ${ALIVE}`;
+const POOLS = `select count(*)::int from pg_locks where locktype = 'advisory' and granted and objsubid = 2 and classid = ${ALIVE}
+  and database = (select oid from pg_database where datname = current_database())`; // other databases of the server have their own
 const URGENT = [taskOf('interactive'), taskOf('delivery')];
 
 /** Down without a worker; degraded when work that people wait for was not begun within a minute. */
