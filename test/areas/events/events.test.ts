@@ -141,9 +141,9 @@ describe('Events', function () {
 
     it('goes by the scopes of a key', async () => {
       const key = await api.given.key(owner, ['library:view']);
+      const libraryId = await library({ everyone: true }); // before: open streams hear of new rights within a second
       const reader = await open(key);
       await keys('not-for-the-key');
-      const libraryId = await library({ everyone: true });
       await emit(api.deps.db, 'item.added', {
         payload: { itemId: newId(), libraryId, title: 'T' },
         facts: { libraryId },
