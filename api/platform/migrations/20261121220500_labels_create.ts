@@ -67,22 +67,22 @@ const CLOSING = `
 
   -- closes the list of these items and of what is below those that changed; answers how many changed
   create function foyer_close_labels(these uuid[]) returns int language plpgsql set enable_seqscan = off as $$
-    declare todo uuid[] := these; done uuid[]; changed int := 0;
+    declare pending uuid[] := these; done uuid[]; changed int := 0;
     begin
-      while cardinality(todo) > 0 loop
+      while cardinality(pending) > 0 loop
         with fresh as (
           select i.id, coalesce(array_agg(distinct every.n order by every.n) filter (where every.n is not null), '{}') as labels
           from items i left join lateral (
             select l.label as n from item_labels l where l.item_id = i.id
             union all
             select unnest(above.labels) from items above where above.id in (i.parent_id, i.grandparent_id, i.extra_of)) every on true
-          where i.id = any(todo) group by i.id),
+          where i.id = any(pending) group by i.id),
         closed as (
           update items i set labels = f.labels, change_seq = l.change_seq, revision = i.revision + 1, updated_at = now()
           from fresh f, libraries l where i.id = f.id and l.id = i.library_id and i.labels <> f.labels returning i.id)
         select coalesce(array_agg(id), '{}') into done from closed;
         changed := changed + cardinality(done);
-        todo := foyer_items_below(done);
+        pending := foyer_items_below(done);
       end loop;
       return changed;
     end $$;
