@@ -1,6 +1,6 @@
 // 1,000 Library resources under our operator and under its twin on controller-runtime (hack/bench/twin), by turns, on one control
 // plane with one server in memory. Counted in the audit log of the API server.
-//   node hack/bench/operator.ts [libraries, 1000 when absent]     BENCH_PAIRS=2 BENCH_IDLE=60 BENCH_WORKERS=10
+//   node hack/bench/operator.ts [libraries, 1000 when absent]     BENCH_PAIRS=2 BENCH_IDLE=60 BENCH_WORKERS=10 BENCH_NODE='flags of Node'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -15,6 +15,7 @@ import { controlPlane } from '../../test/cluster/support/cluster.ts';
 import { accountFor, kubeconfigFor, operatorOf } from '../../test/cluster/support/operator-process.ts';
 import { library, mediaServer } from '../../test/cluster/support/specs.ts';
 import { until } from '../../test/cluster/support/until.ts';
+import { FLAGS } from '../manifests/operator.ts';
 import { LibraryServer } from './library-server.ts';
 import { cpuSeconds, machine, median } from './measure.ts';
 
@@ -24,6 +25,8 @@ const IDLE_S = Number(process.env.BENCH_IDLE ?? 60);
 const SINGLES = 10;
 const AT_ONCE = 20;
 const WORKERS = process.env.BENCH_WORKERS ?? '10';
+/** Of our process; default: as its Deployment has it. */
+const NODE = process.env.BENCH_NODE?.split(' ') ?? FLAGS;
 const KEY = 'foyer_bench';
 
 const cluster = await controlPlane();
@@ -66,7 +69,10 @@ const ours: Starter = (namespace, kubeconfig) => {
   const words = ['--kubeconfig', kubeconfig, '--namespace', namespace, '--api-url', server.url, '--workers', WORKERS];
   const ports = ['--host', '127.0.0.1', '--health-port', '0', '--metrics-port', '0'];
   const env = { ...process.env, FOYER_LOG_LEVEL: 'error' };
-  return spawn(process.execPath, [`${bundle}/main.js`, 'cluster', ...words, ...ports], { stdio: 'inherit', env });
+  return spawn(process.execPath, [...NODE, `${bundle}/main.js`, 'cluster', ...words, ...ports], {
+    stdio: 'inherit',
+    env,
+  });
 };
 const theirs: Starter = (namespace, kubeconfig) => {
   const words = ['-api', server.url, '-namespace', namespace, '-workers', WORKERS];
