@@ -212,11 +212,15 @@ describe('Playback', () => {
     expect(
       (await admin.listPlaybackSessions({ query: { scope: 'all', include: 'item' } })).body.items.map((one) => one.id),
     ).to.include(session.id);
-    expect((await admin.endPlaybackSession({ params, query: { message: 'Bed time' } })).status).to.equal(204);
+    for (const _ of [1, 2])
+      expect((await admin.endPlaybackSession({ params, query: { message: 'Bed time' } })).status).to.equal(204);
     expect((await me.getPlaybackSession({ params })).body).to.include({
       state: 'stopped',
       stopReason: 'ended-by-admin',
     });
+    const told = (await me.listNotifications()).body.items.filter(({ kind }) => kind === 'session-ended');
+    expect(told.map(({ body }) => body)).to.have.length(1);
+    expect(told[0]?.body).to.match(/^Playing Title \w+ was ended\. Bed time$/);
   });
 
   it('stops a session that nobody reports of and keeps its position', async () => {
