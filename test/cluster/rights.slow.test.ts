@@ -106,6 +106,12 @@ describe('rights of the operator', function () {
     await home.change({ redis: { managed: null, secretRef: { name: 'cache', key: 'uri' } } });
     await gone('statefulset', 'home-redis');
     await gone('service', 'home-redis');
+    const films = home.named('library', 'films');
+    await home.kubectl.patch(films, { spec: { deletionPolicy: 'Delete' } });
+    await until('a deletion that is held', async () => {
+      const found = await home.kubectl.find<KubeObject>(films);
+      return found?.metadata.finalizers?.includes(FINALIZER);
+    });
     await home.kubectl.run(['delete', 'library', 'films', '-n', home.namespace, '--timeout=60s']);
   }
 

@@ -12,7 +12,8 @@ import { Manager } from '#operator/runtime/manager.ts';
 import { MERGE_PATCH, type Rest } from '#operator/runtime/rest.ts';
 import { tunerDeviceController } from '#operator/tuner-device/controller.ts';
 import { connected } from './runtime-kube.ts';
-import { UP_MS } from './support/cluster.ts';
+import { controlPlane, UP_MS } from './support/cluster.ts';
+import { cordoned } from './support/cordon.ts';
 
 let rest: Rest;
 let kubeconfig: string;
@@ -88,8 +89,11 @@ describe('TunerDevice resources', () => {
       });
   }
 
+  let uncordon: () => Promise<void>;
+
   before(async () => {
     ({ rest, kubeconfig } = await connected());
+    uncordon = await cordoned((await controlPlane()).kubectl);
     pod.server = createServer((_request, response) => response.end(JSON.stringify(pod.status))).listen(0, '127.0.0.1');
     await once(pod.server, 'listening');
     const tunerUrl = `http://127.0.0.1:${(pod.server.address() as AddressInfo).port}`;
@@ -106,6 +110,7 @@ describe('TunerDevice resources', () => {
   }).timeout(UP_MS);
 
   after(async () => {
+    await uncordon();
     stopping.abort();
     await ended;
     pod.server?.closeAllConnections();
