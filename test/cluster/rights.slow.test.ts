@@ -60,7 +60,7 @@ describe('rights of the operator', function () {
   let requests: Request[] = [];
 
   const gone = (kind: string, name: string): Promise<boolean> =>
-    until(`no ${kind} ${name}`, async () => !(await home.kubectl.find(home.named(kind, name))));
+    until(`no ${kind} ${name}`, async () => !(await home.kubectl.find(home.named(kind, name))), 180_000); // after a roll-out
   const there = (kind: string, name: string): Promise<unknown> =>
     until(`${kind} ${name}`, () => home.kubectl.find(home.named(kind, name)));
 
