@@ -269,7 +269,11 @@ describe(`${COUNT} changes of resources, part ${PART} of ${PARTS}`, function () 
     };
     watched = new Watched(stage.rest, namespace, Object.values(controllers));
     await watched.start();
-    for (const { kind, metadata } of lanes) await rest({ kind: kind as Kind, name: metadata.name, ...WELL }, 1);
+    for (const { kind, metadata } of lanes) {
+      const isReady = () => isTrue(watched.get(kind, metadata.name), 'Ready');
+      await until(`${kind} ${metadata.name} is well, so that something can be done to it`, isReady, 2 * SETTLE_MS);
+      await rest({ kind: kind as Kind, name: metadata.name, ...WELL }, 1);
+    }
   });
 
   after(async function () {
