@@ -22,8 +22,22 @@ export interface NotificationsOperations {
   /** Everything a page of notification settings needs */
   getNotificationPreferences: {
     answer: {
-      /** Those that the caller can ever get */ kinds: Partial<Record<NotificationKind, unknown>>;
-      defaults: Partial<Record<NotificationKind, unknown>>;
+      /** Those that the caller can ever get */ kinds: Partial<
+        Record<
+          NotificationKind,
+          {
+            inApp: boolean;
+            push: boolean;
+            email: 'off' | 'at-once' | 'digest';
+            title: string;
+            description: string;
+            fixed: { inApp: boolean; push: boolean; email: boolean };
+          }
+        >
+      >;
+      defaults: Partial<
+        Record<NotificationKind, { inApp: boolean; push: boolean; email: 'off' | 'at-once' | 'digest' }>
+      >;
       /** In the profile's time zone */ quiet?: {
         from: string;
         to: string;

@@ -27,7 +27,7 @@ export interface Me {
     viewingHours: { days: ('sun' | 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat')[]; from: string; to: string }[];
     timeZone: string | null;
     limits: Record<string, unknown>;
-    restrictions: Record<string, unknown>;
+    restrictions: Record<string, 'allow' | 'deny'>;
   };
   viewing: { allowed: boolean; until?: string | null; resumesAt?: string | null };
   email: {

@@ -86,7 +86,7 @@ export interface FileDetail extends MediaFile {
   parts?: number;
   chaptersCount: number;
   attachments: { name: string; mime: string; sizeBytes: number }[];
-  /** Tags of the file: at most 200 pairs and 32 KiB */ embedded: Record<string, unknown>;
+  /** Tags of the file: at most 200 pairs and 32 KiB */ embedded: Record<string, string>;
   probedAt: string | null;
   keyframeIndex: boolean;
   hashes?: { sampled: string; content?: string };
@@ -213,7 +213,7 @@ export interface ItemDetail {
     name: string;
   }[];
   countries: string[];
-  externalIds: Record<string, unknown>;
+  externalIds: Record<string, string>;
   files: MediaFile[];
   sizeBytes?: number;
   /** UUIDv7 */ extraOf?: string;
@@ -301,7 +301,7 @@ export interface ListedItem extends ItemSummary {
   }[];
   /** Outermost first */ parents?: ItemSummary[];
   custom?: Record<string, unknown>;
-  externalIds?: Record<string, unknown>;
+  externalIds?: Record<string, string>;
 }
 
 export interface MapCluster {
@@ -333,7 +333,7 @@ export interface MissingChild {
   index?: number;
   releasedOn?: string;
   aired: boolean;
-  externalIds: Record<string, unknown>;
+  externalIds: Record<string, string>;
   overview?: string;
   agent: string;
 }

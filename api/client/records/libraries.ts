@@ -23,7 +23,7 @@ export interface Library {
   settings: LibrarySettings;
   folders: LibraryFolder[];
   /** Computed, never stored */ state: 'empty' | 'ready' | 'scanning' | 'partly-unavailable' | 'unavailable';
-  /** By item type */ itemCounts: Record<string, unknown>;
+  /** By item type */ itemCounts: Record<string, number>;
   sizeBytes: number;
   durationMs: number;
   missingCount: number;

@@ -79,8 +79,8 @@ export type NotificationKind =
   | 'ownership-changed';
 
 export interface NotificationPreferences {
-  kinds: Partial<Record<NotificationKind, unknown>>;
-  defaults: Partial<Record<NotificationKind, unknown>>;
+  kinds: Partial<Record<NotificationKind, { inApp: boolean; push: boolean; email: 'off' | 'at-once' | 'digest' }>>;
+  defaults: Partial<Record<NotificationKind, { inApp: boolean; push: boolean; email: 'off' | 'at-once' | 'digest' }>>;
   /** In the profile's time zone */ quiet?: {
     from: string;
     to: string;

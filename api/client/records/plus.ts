@@ -32,11 +32,11 @@ export interface PlusStatus {
   /** open: no verifier is configured, and nothing is closed */ mode: 'open' | 'licensed';
   state: 'open' | 'none' | 'active' | 'grace' | 'lapsed' | 'invalid';
   /** Which are open */ features: {
-    dvr: unknown;
-    downloads: unknown;
-    'watch-together': unknown;
-    sonic: unknown;
-    'remote-backup': unknown;
+    dvr: boolean;
+    downloads: boolean;
+    'watch-together': boolean;
+    sonic: boolean;
+    'remote-backup': boolean;
   };
   /** ISO 8601, UTC, milliseconds */ endsAt?: string;
   /** ISO 8601, UTC, milliseconds */ graceEndsAt?: string;

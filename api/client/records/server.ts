@@ -28,7 +28,7 @@ export interface ServerInfo {
   /** IANA */ timeZone: string;
   /** ISO 8601, UTC, milliseconds */ time: string;
   links: { docs: string; openapi: string; app: string };
-  /** Client name to lowest version that works */ minClient?: Record<string, unknown>;
+  /** Client name to lowest version that works */ minClient?: Record<string, string>;
   branding: { revision: number };
   notice: string | null;
 }

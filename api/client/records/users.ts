@@ -169,7 +169,7 @@ export interface InviteTemplate {
 
 export interface InviteTemplateOutput {
   /** Years; null or absent is none */ ageLimit?: number | null;
-  /** Granted or withheld beside the role's */ permissions?: Partial<Record<Permission, unknown>>;
+  /** Granted or withheld beside the role's */ permissions?: Partial<Record<Permission, boolean>>;
   limits?: AccountLimitsOutput;
   /** What is left out is as the role's */ restrictions?: {
     watchTogether?: 'allow' | 'deny';

@@ -16,7 +16,7 @@ export interface DeliveryAttempt {
     | 'too-large-answer';
   statusCode?: number;
   /** IP connected to */ address?: string;
-  /** include=response */ responseHeaders?: Record<string, unknown>;
+  /** include=response */ responseHeaders?: Record<string, string>;
   /** First 4 KiB as text; include=response */ responseBody?: string;
   pod: string;
 }
@@ -29,7 +29,7 @@ export interface Webhook {
   events: string[];
   /** Only events about these */ libraryIds?: string[];
   headerNames: string[];
-  /** Only with secret=true */ headers?: Record<string, unknown>;
+  /** Only with secret=true */ headers?: Record<string, string>;
   /** Where it was made just now, and with secret=true */ secret?: string;
   enabled: boolean;
   state: 'enabled' | 'disabled' | 'switched-off' | 'owner-lost';
@@ -69,7 +69,7 @@ export interface WebhookTest {
   delivery: WebhookDelivery;
   statusCode?: number;
   /** First 4 KiB */ body?: string;
-  headers?: Record<string, unknown>;
+  headers?: Record<string, string>;
   /** As sent */ signature: string;
   tookMs: number;
   ok: boolean;
