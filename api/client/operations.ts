@@ -2968,6 +2968,9 @@ phase?: string;
 
 /** When delayed */
 runAt?: string;
+
+/** What it waits for beside its turn */
+waitsFor?: "streaming" | "maintenance-window" | "storage" | "provider" | "slot" | "pause";
 worker?: { pod: string; node: string | null; };
 maxAttempts: number;
 retriable: boolean;
