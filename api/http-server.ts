@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ErrorCode, errorCodes } from '#kernel/errors.ts';
 
 /** The longest filter, sort and cursor of one request, each letter written as four escaped bytes. */
@@ -47,4 +49,36 @@ export function createApiServer(handle: RequestListener): Server {
     maxHeaderSize: MOST_HEAD_BYTES,
   };
   return createServer(limits, handle).on('clientError', (error, socket) => refuse(error, socket as Socket));
+}
+
+/** A turn of the event loop so short that no connection came in it, and how long to wait for one. */
+const SHORT_TURN_MS = 0.2;
+const MOST_WAIT_MS = 1000;
+
+/** Ends after a turn of the event loop in which no connection was taken: a turn takes but one of those that wait. */
+async function queueEmpty(server: Server): Promise<void> {
+  let taken = false;
+  const note = () => {
+    taken = true;
+  };
+  server.on('connection', note);
+  for (const end = performance.now() + MOST_WAIT_MS; performance.now() < end; ) {
+    taken = false;
+    const began = performance.now();
+    await nextTurn();
+    if (!taken && performance.now() - began < SHORT_TURN_MS) break;
+  }
+  server.off('connection', note);
+}
+
+/**
+ * Closes the listener in a moment when no connection waits in its queue, as one on a shared port takes its queue with it
+ * (reset, not passed on). Ends when the open requests have; after `deadlineMs` what is left is cut.
+ */
+export async function closeGently(server: Server, deadlineMs: number): Promise<void> {
+  await queueEmpty(server);
+  const closed = once(server, 'close');
+  server.close();
+  setTimeout(() => server.closeAllConnections(), deadlineMs).unref();
+  await closed;
 }

@@ -10,7 +10,7 @@ import { serveMetrics } from '#platform/metrics.ts';
 import { startRelay } from '#platform/relay.ts';
 import { createApp } from './app.ts';
 import { connectDeps } from './deps.ts';
-import { createApiServer } from './http-server.ts';
+import { closeGently, createApiServer } from './http-server.ts';
 
 const config = readConfig();
 const log = createLog(config.logLevel, 'api');
@@ -34,10 +34,7 @@ const DEADLINE_MS = 20_000;
 async function drain(): Promise<void> {
   leaving.abort();
   await sleep(config.drainMs);
-  const closed = once(server, 'close');
-  server.close();
-  setTimeout(() => server.closeAllConnections(), DEADLINE_MS).unref();
-  await closed;
+  await closeGently(server, DEADLINE_MS);
   await relay.stop();
   deps.vitals.stop();
   deps.keyUses.stop();

@@ -7,7 +7,7 @@ import { fullVersion } from '#areas/server/public.ts';
 import { openApi } from '#kernel/openapi.ts';
 import { kinds } from '#operator/schemas/kinds.ts';
 import { crd, type Kind } from '#operator/schemas/structural.ts';
-import { clientOperations } from './client/operations.ts';
+import { clientFiles } from './client/files.ts';
 import { mailFiles } from './mail/generate.ts';
 import { manifestFiles } from './manifests/files.ts';
 
@@ -27,7 +27,7 @@ const description: Generator = async () => ({
   'api/openapi.json': `${JSON.stringify(openApi(areas, fullVersion), null, 1)}\n`,
 });
 
-const client: Generator = async () => ({ 'api/client/operations.ts': clientOperations() });
+const client: Generator = async () => clientFiles();
 
 export const generators: readonly Generator[] = [crds, description, client, manifestFiles, mailFiles];
 

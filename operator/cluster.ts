@@ -1,6 +1,7 @@
 // `operator`: reconciles the resources of a cluster.
 import { z } from 'zod';
 import { libraryController } from './library/controller.ts';
+import { orphanController } from './library/orphans.ts';
 import { mediaServerController } from './media-server/controller.ts';
 import type { DefaultImages } from './media-server/desired/images.ts';
 import type { Connection } from './media-server/observe.ts';
@@ -88,9 +89,11 @@ function controllersOf(options: ClusterOptions): Controller[] {
     ask: serverClient(apiAddress(server, apiUrl), key),
     metrics: () => textAt(apiAddress(server, serverMetricsUrl)),
   });
+  const servers = new Servers(apiUrl);
   return [
     mediaServerController({ images, connect, clusterNetworks: networksOf(options) }),
-    libraryController(new Servers(apiUrl)),
+    libraryController(servers),
+    orphanController(servers),
     tunerDeviceController({ images, ...(tunerUrl !== undefined && { tunerUrl }) }),
   ];
 }

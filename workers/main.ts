@@ -35,7 +35,7 @@ const runtime = await startRuntime(deps, handlers, () => {
   process.exit(1);
 });
 const relay = startRelay(config.databaseUrl, redis, log);
-const sweeping = sweepPlayback(db, log, stopping.signal);
+const sweeping = sweepPlayback(deps, stopping.signal);
 const counting = sweepJobCounts(db, log, stopping.signal);
 const overseeing = overseeScans(deps, stopping.signal);
 const trimming = keepTranscodeCache(deps, stopping.signal);

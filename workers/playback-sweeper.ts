@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stopTranscodeSessions } from '#areas/streaming/public.ts';
 import { type StopReason, stopSession } from '#areas/viewing/public.ts';
+import { ACCOUNT_JSON, type AccountRow, hoursOf } from '#kernel/account-row.ts';
+import { mayWatch } from '#kernel/viewing-hours.ts';
 import { hiddenByLabelsSql } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import type { Log } from '#platform/log.ts';
+import type { Settings } from '#platform/settings.ts';
 
 const EVERY_MS = 15_000;
 
@@ -18,26 +21,67 @@ const DUE = `
     or greatest(s.last_report_at, s.last_bytes_at) <
        now() - case when s.state = 'paused' then interval '30 minutes' else interval '60 seconds' end)`;
 
-/** One worker at a time sweeps; the others find the lock taken. */
-export async function sweepOnce(db: Db): Promise<number> {
+/** Sessions of those who have viewing hours. */
+const TIMED = `
+  select s.id, json_build_object(${ACCOUNT_JSON}) as account
+  from playback_sessions s join accounts a on a.id = s.account_id join profiles p on p.id = s.profile_id
+  where s.state <> 'stopped' and (a.viewing_hours <> '[]' or jsonb_exists(p.limits, 'viewingHours'))`;
+
+const GRACE_MS = 60_000;
+
+interface Due {
+  id: string;
+  reason: StopReason;
+}
+
+/** Those outside their hours by now. Their reports are refused, so one that is due for silence is among them too. */
+async function outsideHours(db: Db, serverZone: string, now: Date): Promise<Map<string, { over: boolean }>> {
+  const { rows } = await db.raw<{ rows: { id: string; account: AccountRow }[] }>(TIMED);
+  const allowed = ({ account }: { account: AccountRow }, at: Date): boolean =>
+    mayWatch(hoursOf(account), account.profile_zone ?? account.time_zone ?? serverZone, at);
+  const before = new Date(now.getTime() - GRACE_MS);
+  return new Map(rows.filter((row) => !allowed(row, now)).map((row) => [row.id, { over: !allowed(row, before) }]));
+}
+
+async function dueOf(db: Db, serverZone: string, now: Date): Promise<Due[]> {
+  const due = await db.raw<{ rows: Due[] }>(DUE);
+  const outside = await outsideHours(db, serverZone, now);
+  const told = due.rows.map(
+    ({ id, reason }): Due => ({
+      id,
+      reason: reason === 'timeout' && outside.has(id) ? 'viewing-hours' : reason,
+    }),
+  );
+  const known = new Set(told.map(({ id }) => id));
+  const over = [...outside].filter(([id, { over: ended }]) => ended && !known.has(id));
+  return [...told, ...over.map(([id]): Due => ({ id, reason: 'viewing-hours' }))];
+}
+
+/** One worker at a time sweeps; the others find the lock taken. Hours without a zone of their own are the server's. */
+export async function sweepOnce(db: Db, serverZone = 'UTC', now = new Date()): Promise<number> {
   return db.transaction(async (transaction) => {
     const lock = await transaction.raw<{ rows: { got: boolean }[] }>(
       `select pg_try_advisory_xact_lock(hashtext('foyer.playback-sweeper')) as got`,
     );
     if (!lock.rows[0]?.got) return 0;
-    const due = await transaction.raw<{ rows: { id: string; reason: StopReason }[] }>(DUE);
-    for (const { id, reason } of due.rows) {
+    const due = await dueOf(transaction, serverZone, now);
+    for (const { id, reason } of due) {
       await stopSession(transaction, id, { reason });
       await stopTranscodeSessions(transaction, id);
     }
-    return due.rows.length;
+    return due.length;
   });
 }
 
 /** Every 15 seconds until aborted; a lost database is no reason to end. */
-export async function sweepPlayback(db: Db, log: Log, signal: AbortSignal): Promise<void> {
+export async function sweepPlayback(
+  { db, log, settings }: { db: Db; log: Log; settings: Settings },
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
-    await sweepOnce(db).catch((error: Error) => log.warn({ err: error.message }, 'playback not swept'));
+    await sweepOnce(db, settings.get('server.timeZone')).catch((error: Error) =>
+      log.warn({ err: error.message }, 'playback not swept'),
+    );
     await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -1,5 +1,5 @@
 import { type EventsAsk, type FoyerEvent, follow, type Reset } from './events.ts';
-import { type Operations, operations } from './operations.ts';
+import { type Operations, operations } from './operations/index.ts';
 import { type Asked, addressOf, type ClientOptions, Transport } from './transport.ts';
 
 type Name = keyof Operations;

@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorDetails } from './operations.ts';
+import type { ErrorCode, ErrorDetails } from './records/errors.ts';
 
 interface Told<C extends ErrorCode> {
   status: number;

@@ -3,5 +3,6 @@ export { type Answer, type Ask, createClient, type FoyerClient, type Listing } f
 export { apiKey, type Credential, cookies, session, type Tokens } from './credentials.ts';
 export type { EventsAsk, FoyerEvent, Reset } from './events.ts';
 export { FoyerError, NotFoyer } from './failure.ts';
-export type * from './operations.ts';
+export type { Address, Operations } from './operations/index.ts';
+export type * from './records/index.ts';
 export type { ClientOptions } from './transport.ts';

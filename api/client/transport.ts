@@ -1,6 +1,7 @@
 import type { Credential } from './credentials.ts';
 import { FoyerError, failureOf, type NotFoyer } from './failure.ts';
-import { type Operations, operations, type SignIn } from './operations.ts';
+import { type Operations, operations } from './operations/index.ts';
+import type { SignIn } from './records/index.ts';
 
 /** How requests leave. */
 export interface ClientOptions {

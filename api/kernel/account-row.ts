@@ -78,6 +78,13 @@ export function principalOfRow(row: AccountRow): Principal {
   };
 }
 
+/** When it may watch; none is always. Admins and the owner have no hours, but their other profiles may. */
+export function hoursOf(row: AccountRow): readonly ViewingWindow[] {
+  const ranked = row.role === 'owner' || row.role === 'admin';
+  if (ranked && row.main) return [];
+  return row.profile_limits?.viewingHours ?? (ranked ? [] : row.viewing_hours);
+}
+
 /** A profile with limits never sees more than its account: the smaller age, and its libraries among the account's. */
 function sight(row: AccountRow): Sight {
   const ages = [row.age_limit, row.profile_limits?.ageLimit].filter((age) => age !== null && age !== undefined);

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { type Db, gathered } from '#platform/db.ts';
 import type { Keys } from '#platform/keys.ts';
-import { ACCOUNT_JSON, type AccountRow, principalOfRow } from './account-row.ts';
+import { ACCOUNT_JSON, type AccountRow, hoursOf, principalOfRow } from './account-row.ts';
 import { ApiError } from './errors.ts';
 import type { Permission } from './permissions.ts';
 import type { Principal } from './principal.ts';
@@ -224,10 +224,9 @@ function byKeyRow(row: KeyRow): Identified {
 }
 
 function identified(row: AccountRow, who: Principal): Identified {
-  const ranked = row.role === 'owner' || row.role === 'admin'; // admins and the owner have no hours
   return {
     who,
-    viewingHours: ranked && row.main ? [] : (row.profile_limits?.viewingHours ?? (ranked ? [] : row.viewing_hours)),
+    viewingHours: hoursOf(row),
     ...(who.timeZone ? { timeZone: who.timeZone } : {}),
     mustChangePassword: row.must_change_password,
     secondFactor: row.factors.includes('totp') || row.factors.includes('passkey'),

@@ -9,11 +9,12 @@ import {
 } from 'zod-openapi';
 import type { Access, Area, Endpoint } from './endpoint.ts';
 import { type ErrorCode, errorCodes } from './errors.ts';
+import { addExamples, type Schemas } from './examples/example.ts';
 
 type Override = NonNullable<CreateDocumentOptions['override']>;
 const override: Override = ({ jsonSchema, io }) => {
-  if (io === 'output') delete jsonSchema.additionalProperties; // v1 may add members
   if (jsonSchema.propertyNames && jsonSchema.required) nameMembers(jsonSchema);
+  if (io === 'output' && jsonSchema.properties) delete jsonSchema.additionalProperties; // v1 may add members
   if (jsonSchema.format && jsonSchema.pattern) delete jsonSchema.pattern;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
@@ -36,7 +37,7 @@ export function openApi(areas: readonly Area[], version: string): object {
       paths[path][endpoint.method] = operation(endpoint, area.name);
     }
   }
-  return createDocument(
+  const document = createDocument(
     {
       openapi: '3.1.1',
       info: {
@@ -56,6 +57,9 @@ export function openApi(areas: readonly Area[], version: string): object {
     },
     { override },
   );
+  const { paths: described = {}, components = {} } = document;
+  addExamples(described as Parameters<typeof addExamples>[0], (components.schemas ?? {}) as Schemas);
+  return document;
 }
 
 function operation(endpoint: Endpoint, area: string): ZodOpenApiOperationObject {

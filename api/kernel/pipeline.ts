@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import { databaseAway } from '#platform/db.ts';
-import { countRequest, requestSeconds } from '#platform/metrics.ts';
+import { countRequest, timeRequest } from '#platform/metrics.ts';
 import { admit } from './admission.ts';
 import { callFor, type Work } from './call.ts';
 import { type Bytes, type Call, type Deps, type Endpoint, JsonText } from './endpoint.ts';
@@ -47,7 +47,7 @@ export function envelope({ deps }: Kernel): Middleware {
     }
     const operation = String(ctx.state.operation ?? 'none');
     countRequest(operation, ctx.status);
-    requestSeconds.observe({ area: String(ctx.state.area ?? 'none') }, (performance.now() - began) / 1000);
+    timeRequest(String(ctx.state.area ?? 'none'), (performance.now() - began) / 1000);
     if (deps.log.isLevelEnabled('debug')) {
       deps.log.debug({ requestId, operation, method: ctx.method, status: ctx.status }, 'request');
     }

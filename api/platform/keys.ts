@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type CryptoKey, importJWK, type JWK } from 'jose';
 import { z } from 'zod';
@@ -22,7 +30,7 @@ export interface Keys {
   serverId: string;
   signing: { kid: string; privateKey: CryptoKey; publicKey: CryptoKey }[];
   sealing: { kid: string; key: Buffer }[];
-  cursor: Buffer;
+  cursor: KeyObject;
   /** Signs for push services (RFC 8292): base64url, the point uncompressed. */
   vapid?: { publicKey: string; privateKey: string; keyId: string };
   /** SHA-256 of the server's public identity key, hex. */
@@ -48,7 +56,7 @@ export async function readKeys(file: string): Promise<Keys> {
     serverId: ring.serverId,
     signing,
     sealing: ring.sealing,
-    cursor: ring.cursor,
+    cursor: createSecretKey(ring.cursor), // made once: from bytes it is made at each signature
     identityFingerprint: sha256(String(ring.identity.jwk.x)),
     ...(ring.vapid && { vapid: vapidOf(ring.vapid.jwk) }),
   };

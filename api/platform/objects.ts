@@ -46,7 +46,7 @@ export interface Objects {
   remove(bucket: Bucket, keys: string[]): Promise<void>;
   list(bucket: Bucket, prefix: string): AsyncIterable<ListedObject>;
   removePrefix(bucket: Bucket, prefix: string): Promise<void>;
-  /** Makes the buckets that are absent. */
+  /** Makes the buckets that are absent, with the store's own expiry where one is asked for. */
   prepare(buckets: readonly Bucket[]): Promise<void>;
 }
 
@@ -160,10 +160,26 @@ function s3Objects(url: URL): Objects {
     async prepare(buckets) {
       for (const bucket of buckets) {
         if (!(await client.bucketExists(name(bucket)))) await client.makeBucket(name(bucket));
+        await keepExpiry(client, name(bucket), EXPIRY_DAYS[bucket]);
       }
     },
   };
   return objects;
+}
+
+/** Days after which the store itself deletes what our own sweeps have not (CONVENTIONS, Buckets). */
+const EXPIRY_DAYS: Partial<Record<Bucket, number>> = { 'foyer-transcode': 1 };
+
+/** Rules that a bucket has already are its admin's; a store that keeps none, or does not let us, has the sweeps. */
+async function keepExpiry(client: Client, bucket: string, days: number | undefined): Promise<void> {
+  if (days === undefined) return;
+  try {
+    await client.getBucketLifecycle(bucket);
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'NoSuchLifecycleConfiguration') return;
+    const rule = { ID: 'foyer-expiry', Status: 'Enabled', Filter: { Prefix: '' }, Expiration: { Days: days } };
+    await client.setBucketLifecycle(bucket, { Rule: [rule] }).catch(() => undefined);
+  }
 }
 
 /** A stream of unknown length as a file: minio would keep half a gigabyte of it in memory and end the process when it breaks. */

@@ -1,6 +1,7 @@
 // 1,000 Library resources under our operator and under its twin on controller-runtime (hack/bench/twin), by turns, on one control
 // plane with one server in memory. Counted in the audit log of the API server.
-//   node hack/bench/operator.ts [libraries, 1000 when absent]     BENCH_PAIRS=2 BENCH_IDLE=60 BENCH_WORKERS=10
+//   node hack/bench/operator.ts [libraries, 1000 when absent]     BENCH_PAIRS=2 BENCH_IDLE=60 BENCH_WORKERS=10 BENCH_NODE='flags of Node'
+//   BENCH_ALONE='a command that says something once the machine is quiet, and keeps it so until it is ended'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -15,6 +16,7 @@ import { controlPlane } from '../../test/cluster/support/cluster.ts';
 import { accountFor, kubeconfigFor, operatorOf } from '../../test/cluster/support/operator-process.ts';
 import { library, mediaServer } from '../../test/cluster/support/specs.ts';
 import { until } from '../../test/cluster/support/until.ts';
+import { FLAGS } from '../manifests/operator.ts';
 import { LibraryServer } from './library-server.ts';
 import { cpuSeconds, machine, median } from './measure.ts';
 
@@ -24,6 +26,8 @@ const IDLE_S = Number(process.env.BENCH_IDLE ?? 60);
 const SINGLES = 10;
 const AT_ONCE = 20;
 const WORKERS = process.env.BENCH_WORKERS ?? '10';
+/** Of our process; default: as its Deployment has it. */
+const NODE = process.env.BENCH_NODE?.split(' ') ?? FLAGS;
 const KEY = 'foyer_bench';
 
 const cluster = await controlPlane();
@@ -66,7 +70,10 @@ const ours: Starter = (namespace, kubeconfig) => {
   const words = ['--kubeconfig', kubeconfig, '--namespace', namespace, '--api-url', server.url, '--workers', WORKERS];
   const ports = ['--host', '127.0.0.1', '--health-port', '0', '--metrics-port', '0'];
   const env = { ...process.env, FOYER_LOG_LEVEL: 'error' };
-  return spawn(process.execPath, [`${bundle}/main.js`, 'cluster', ...words, ...ports], { stdio: 'inherit', env });
+  return spawn(process.execPath, [...NODE, `${bundle}/main.js`, 'cluster', ...words, ...ports], {
+    stdio: 'inherit',
+    env,
+  });
 };
 const theirs: Starter = (namespace, kubeconfig) => {
   const words = ['-api', server.url, '-namespace', namespace, '-workers', WORKERS];
@@ -117,14 +124,42 @@ async function oneMs(namespace: string, name: string): Promise<number> {
   return performance.now() - began;
 }
 
+/** While the machine is kept for us, where somebody can do that; what is made before and taken away after needs no quiet. */
+async function alone<T>(work: () => Promise<T>): Promise<T> {
+  const command = process.env.BENCH_ALONE;
+  if (!command) return work();
+  const keeper = spawn('bash', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  try {
+    await once(keeper.stdout, 'data');
+    return await work();
+  } finally {
+    process.kill(-(keeper.pid ?? 0), 'SIGTERM');
+  }
+}
+
 async function measured(start: Starter): Promise<Run> {
   server.forget();
   const namespace = await cluster.kubectl.namespace('bench');
   await household(namespace);
   const kubeconfig = await kubeconfigFor(cluster, namespace);
-  const empty = await emptyMiB(start, namespace, kubeconfig);
   const names = Array.from({ length: COUNT }, (_, index) => `library-${index}`);
+  const empty = await emptyMiB(start, namespace, kubeconfig);
   await inTurns(names, (name) => create(at(namespace), { ...library(name), metadata: { name } }));
+  const found = await alone(() => under(start, { namespace, kubeconfig }));
+  await inTurns(await libraries(namespace), async ({ metadata: { name } }) => {
+    const body = { metadata: { finalizers: null } };
+    await rest.write({ method: 'PATCH', path: at(namespace, name), body, contentType: MERGE_PATCH });
+  });
+  await cluster.kubectl.deleteNamespace(namespace);
+  await until('it is gone', () => isGone(namespace), 300_000);
+  return { ...found, empty };
+}
+
+/** From the start of the process on as many libraries as there are, to their rest. */
+async function under(
+  start: Starter,
+  { namespace, kubeconfig }: { namespace: string; kubeconfig: string },
+): Promise<Omit<Run, 'empty'>> {
   const mark = await cluster.audit.mark();
   const began = performance.now();
   const child = start(namespace, kubeconfig);
@@ -139,13 +174,7 @@ async function measured(start: Starter): Promise<Run> {
   const full = residentMiB(child);
   const idle = await idleOf(namespace, child);
   await end(child);
-  await inTurns(await libraries(namespace), async ({ metadata: { name } }) => {
-    const body = { metadata: { finalizers: null } };
-    await rest.write({ method: 'PATCH', path: at(namespace, name), body, contentType: MERGE_PATCH });
-  });
-  await cluster.kubectl.deleteNamespace(namespace);
-  await until('it is gone', () => isGone(namespace), 300_000);
-  return { perSecond: COUNT / seconds, writes, empty, full, single: median(singles), ...idle };
+  return { perSecond: COUNT / seconds, writes, full, single: median(singles), ...idle };
 }
 
 const isGone = (namespace: string): Promise<boolean> =>

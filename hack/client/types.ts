@@ -69,7 +69,14 @@ function objectType(schema: Schema): string {
     const key = propertyNames ? typeOf(propertyNames) : 'string';
     return key === 'string' ? `Record<string, ${value}>` : `Partial<Record<${key}, ${value}>>`;
   }
-  return `{ ${membersOf(schema).join(' ')} }`;
+  return objectOf(membersOf(schema));
+}
+
+/** The type of an object with these members; on lines of their own where one is documented. */
+export function objectOf(members: readonly string[]): string {
+  if (members.length === 0) return 'object';
+  const start = members.some((member) => member.includes('/**')) ? '\n' : ' ';
+  return `{${start}${members.join('\n')} }`;
 }
 
 /** Members of an object's type, each with its description. */
@@ -80,6 +87,6 @@ export function membersOf({ properties = {}, required = [] }: Schema): string[] 
   });
 }
 
-/** A doc comment, or nothing. */
+/** A doc comment before what follows on the line, or nothing. */
 export const comment = (text: string | undefined): string =>
-  text ? `\n/** ${text.replaceAll('*/', '* /').replaceAll('\n', ' ')} */\n` : '';
+  text ? `/** ${text.replaceAll('*/', '* /').replaceAll('\n', ' ')} */ ` : '';

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034 # who sources it uses them
 # Settings shared by the cluster's scripts (sourced). FOYER_CLUSTER tells several clusters of one machine apart: 0 (the default) to 9.
 here=${here:-$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)}
 index=${FOYER_CLUSTER:-0}
@@ -22,8 +23,10 @@ die() { echo "cluster: $*" >&2; exit 1; }
 cache_key() {
   { "$go" version; cat "$here"/build.sh "$here"/mkimage.sh "$here"/build/{go.mod,go.sum,main.go,pause/main.go} "$here"/build-coredns/{go.mod,go.sum,main.go}; } | sha256sum | cut -c1-16
 }
-# What is running goes on with the binaries that it was started with, whatever the sources say now.
-if [ -e "$state/binaries" ]; then cache=$(cat "$state/binaries"); else cache=$cache_root/$(cache_key); fi
+# What is running goes on with the binaries that it was started with, whatever the sources say now. A cluster of kind brings its own.
+if [ -e "$state/binaries" ]; then cache=$(cat "$state/binaries")
+elif command -v "$go" >/dev/null; then cache=$cache_root/$(cache_key)
+else cache=$cache_root/none; fi
 bin=$cache/bin
 
 # part_pid NAME: the part's process id, if that process still is the part (its arguments name $state).
@@ -47,4 +50,8 @@ wait_for() {
     sleep 0.2
   done
 }
-k() { "$bin/kubectl" --kubeconfig "$state/admin.kubeconfig" "$@"; }
+k() {
+  local kubectl=$bin/kubectl
+  [ -x "$kubectl" ] || kubectl=kubectl
+  "$kubectl" --kubeconfig "$state/admin.kubeconfig" "$@"
+}

@@ -18,7 +18,7 @@ import { idsOf } from '../server-api/accounts.ts';
 import { type LibraryList, NoList } from '../server-api/library-list.ts';
 import { Unreachable } from '../server-api/server-client.ts';
 import { referringOnChange, type ServerName, type Servers, secretText } from '../server-api/servers.ts';
-import { type LibraryContext, type Reconciled, reconcileLibrary } from './library.ts';
+import { type LibraryContext, type Reconciled, reconcileLibrary, releaseLibrary } from './library.ts';
 import { release } from './release.ts';
 
 const CALM_MS = 30_000;
@@ -98,12 +98,13 @@ async function sync(
     read: (id) => list.read(id),
     accountIds: async (usernames) => idsOf(usernames, await list.accounts()),
   };
-  // Before the server holds anything of it: what is made there must be let go of when the resource goes.
-  await work.kube.setFinalizer(object, true);
+  // Before the server holds anything of it. What stays there is let go of without holding anybody up: orphans.ts.
+  await work.kube.setFinalizer(object, spec.deletionPolicy === 'Delete');
   try {
     const before = (object.status ?? {}) as LibraryStatus;
     const reconciled = await reconcileLibrary({ name, annotations, spec }, before, context);
-    await tell(object, work, reconciled.verdicts, reconciled.status);
+    if (isGone(object, work.kube)) await releaseLibrary(spec, reconciled.status, list.ask);
+    else await tell(object, work, reconciled.verdicts, reconciled.status);
     return after(about(isScanning(reconciled) ? SCANNING_MS : CALM_MS));
   } catch (error) {
     if (!(error instanceof Unreachable || error instanceof NoList)) throw error;
@@ -111,6 +112,10 @@ async function sync(
     return after(about(AWAY_MS));
   }
 }
+
+/** Meanwhile, perhaps before the server had its library. */
+const isGone = ({ kind, metadata }: KubeObject, kube: Kube): boolean =>
+  kube.get(kind, metadata.namespace ?? '', metadata.name)?.metadata.uid !== metadata.uid;
 
 const isScanning = ({ verdicts }: Reconciled): boolean => verdicts.some(({ reason }) => reason === 'Scanning');
 

@@ -37,6 +37,9 @@ export interface ServerLibrary {
   lastScan?: { state: string; finishedAt?: string | null; added: number; updated: number; missing: number } | null;
 }
 
+/** What a library is told when its resource is gone. */
+export const LET_GO = { managedBy: null };
+
 export const SCAN = 'foyer.media/scan';
 
 /** What is looked at of the resource. */
@@ -230,6 +233,6 @@ export async function releaseLibrary(spec: LibrarySpec, { libraryId }: LibrarySt
   if (!libraryId) return true;
   const deleting = spec.deletionPolicy === 'Delete';
   const path = `/libraries/${libraryId}`;
-  const answer = deleting ? await ask('DELETE', path) : await ask('PATCH', path, { managedBy: null });
+  const answer = deleting ? await ask('DELETE', path) : await ask('PATCH', path, LET_GO);
   return answer.status < 300 || answer.status === 404;
 }

@@ -3,6 +3,7 @@ import { apiAway, seeApi } from '../api-seen.ts';
 import { referencesIn } from '../references.ts';
 import type { KubeObject, Reader } from '../runtime/kube.ts';
 import { OWNER } from '../runtime/kube.ts';
+import { type PlusSeen, plusFrom } from '../server-api/plus.ts';
 import type { Ask } from '../server-api/server-client.ts';
 import { selectorOf } from './desired/meta.ts';
 import { refusalsIn } from './refused-pods.ts';
@@ -66,6 +67,7 @@ export function observe(server: Server, kube: Reader, now: Date): Seen {
     tuners: named('TunerDevice'),
     api: apiAway,
     demand: undefined,
+    plus: undefined,
   };
 }
 
@@ -98,7 +100,7 @@ function claimNames({ spec }: Server): string[] {
 }
 
 /** What the server told, and when. */
-type Told = Pick<Seen, 'api' | 'demand'>;
+type Told = Pick<Seen, 'api' | 'demand' | 'plus'>;
 
 /** Changes come in flocks, and the server takes a few requests a second: an answer holds for this long. */
 const HOLDS_MS = 800;
@@ -106,9 +108,13 @@ const HOLDS_MS = 800;
 /** An API whose pods are ready and that leaves a request unanswered is busy rather than gone: what it told last holds for so long. */
 const BUSY_MS = 30_000;
 
+/** A licence changes rarely: what the server told of it holds for so long. */
+const PLUS_MS = 30_000;
+
 export class Probes {
   readonly #asked = new Map<string, { at: number; answer: Promise<Answer> }>();
   readonly #told = new Map<string, { at: number; told: Told }>();
+  readonly #plus = new Map<string, { at: number; plus: PlusSeen }>();
 
   /** Asks only when a pod is ready: nothing else would answer. */
   async look({ uid, name }: Server, seen: Seen, connection: Connection): Promise<Seen> {
@@ -116,7 +122,7 @@ export class Probes {
     if (!api || workloadOf(api).ready === 0) return seen;
     const known = this.#asked.get(uid);
     const at = seen.now.getTime();
-    const answer = known && at - known.at < HOLDS_MS ? known.answer : ask(connection);
+    const answer = known && at - known.at < HOLDS_MS ? known.answer : this.#ask(uid, at, connection);
     if (answer !== known?.answer) this.#asked.set(uid, { at, answer });
     const { silent, ...told } = await answer;
     const last = this.#told.get(uid);
@@ -129,6 +135,15 @@ export class Probes {
   forget(uid: string): void {
     this.#asked.delete(uid);
     this.#told.delete(uid);
+    this.#plus.delete(uid);
+  }
+
+  async #ask(uid: string, at: number, connection: Connection): Promise<Answer> {
+    const known = this.#plus.get(uid);
+    if (known && at - known.at < PLUS_MS) return ask(connection, known.plus);
+    const answer = await ask(connection);
+    if (answer.plus && !answer.silent) this.#plus.set(uid, { at, plus: answer.plus });
+    return answer;
   }
 }
 
@@ -137,7 +152,8 @@ interface Answer extends Told {
   silent: boolean;
 }
 
-async function ask(connection: Connection): Promise<Answer> {
+/** With what is known of the licence, or asking for that too. */
+async function ask(connection: Connection, known?: PlusSeen): Promise<Answer> {
   let silent = false;
   const noted: Ask = async (...words) => {
     try {
@@ -148,7 +164,8 @@ async function ask(connection: Connection): Promise<Answer> {
     }
   };
   const [api, demand] = await Promise.all([seeApi(noted), demandFrom(connection)]);
-  return { api, demand, silent: silent || demand === undefined };
+  const plus = known ?? (api.apiReady ? await plusFrom(noted).catch(() => undefined) : undefined);
+  return { api, demand, plus, silent: silent || demand === undefined };
 }
 
 async function demandFrom(connection: Connection): Promise<PoolDemand | undefined> {

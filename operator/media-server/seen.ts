@@ -1,6 +1,7 @@
 // What a pass sees: plain data, so that everything after it is pure.
 import type { ApiSeen } from '../api-seen.ts';
 import type { KubeObject } from '../runtime/kube.ts';
+import type { PlusSeen } from '../server-api/plus.ts';
 import type { Secrets } from '../server-environment.ts';
 import type { Release } from './release.ts';
 import type { PoolDemand } from './transcode-pool.ts';
@@ -28,6 +29,8 @@ export interface Seen {
   api: ApiSeen;
   /** Undefined while the server does not tell. */
   demand: PoolDemand | undefined;
+  /** Likewise. */
+  plus: PlusSeen | undefined;
 }
 
 export const childOf = ({ children }: Seen, kind: string, name: string): KubeObject | undefined =>

@@ -170,6 +170,7 @@ export function statusOf(looked: Looked, before: readonly Condition[]): MediaSer
     tuners: seen.tuners,
     ...(claim && { claim: { secretName: nameOf(server, 'claim') } }),
     ...(plan.recovery.status && { recovery: plan.recovery.status }),
+    ...(seen.plus && { plus: seen.plus }),
   };
 }
 

@@ -107,16 +107,22 @@ interface Pool {
   workerOf: (job: PoolJob) => PoolWorker | undefined;
   demand: PoolDemand | undefined;
   template: string;
-  /** Pods that no node takes for lack of the accelerator, for over ten seconds. */
+  /** Those without a pod that runs for lack of the accelerator, for over ten seconds: no node takes it, or no quota. */
   starved: PoolJob[];
 }
 
 function sortPool(spec: Transcode, { jobs, demand, template, now }: PoolSeen): Pool {
   const live = jobs.filter(({ completed, deleting }) => !completed && !deleting);
   const workerOf = ({ pod }: PoolJob) => demand?.workers.find((worker) => worker.pod === pod?.name);
-  const waitsSince = ({ pod }: PoolJob) => (pod?.unschedulable ? now.getTime() - pod.createdAt.getTime() : 0);
-  const starved = live.filter((job) => job.accelerated && waitsSince(job) >= FALLBACK_AFTER_MS);
+  const missed = (job: PoolJob) => now.getTime() - (missesSince(job, spec)?.getTime() ?? now.getTime());
+  const starved = live.filter((job) => job.accelerated && missed(job) >= FALLBACK_AFTER_MS);
   return { live, workerOf, demand, template, starved: spec.fallbackToCPU ? starved : [] };
+}
+
+/** A quota that is full of it refuses the pod itself, by the name of the resource. */
+function missesSince({ pod, refused, createdAt }: PoolJob, { accelerator }: Transcode): Date | undefined {
+  if (pod) return pod.unschedulable === undefined ? undefined : pod.createdAt;
+  return accelerator && refused?.includes(accelerator.resourceName) ? createdAt : undefined;
 }
 
 const isFull = (worker: PoolWorker | undefined): boolean => worker !== undefined && worker.used >= worker.slots;
@@ -161,7 +167,7 @@ function surplus(
 
 const isOld = ({ template }: PoolJob, pool: Pool): boolean => template !== pool.template;
 
-const isBlocked = ({ pod }: PoolJob): boolean => pod?.unschedulable !== undefined;
+const isBlocked = ({ pod, refused }: PoolJob): boolean => (pod?.unschedulable ?? refused) !== undefined;
 
 /** During a roll-out there may be one more than `max`: the new one works before an old one ends. No second one beside one that no node takes. */
 function surge(pool: Pool): number {

@@ -99,11 +99,17 @@ export class Cache {
   }
 }
 
-/** Half of most objects is managedFields, which nobody here reads. */
+/** `kubectl apply` repeats the whole object in it. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Half of most objects is managedFields, and half of the rest what was applied: nobody here reads either. */
 function slim(object: KubeObject): KubeObject {
-  if (!('managedFields' in object.metadata)) return object;
+  const { annotations } = object.metadata;
+  if (!('managedFields' in object.metadata) && annotations?.[LAST_APPLIED] === undefined) return object;
   const { managedFields: _, ...metadata } = object.metadata as KubeObject['metadata'] & { managedFields: unknown };
-  return { ...object, metadata };
+  if (annotations?.[LAST_APPLIED] === undefined) return { ...object, metadata };
+  const { [LAST_APPLIED]: _applied, ...kept } = annotations;
+  return { ...object, metadata: { ...metadata, annotations: kept } };
 }
 
 /** Versions of one API server's store are growing numbers; where one is not a number, the later word wins. */

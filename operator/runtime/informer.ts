@@ -11,8 +11,9 @@ import { type Followed, listAll, type WatchEvent, watch } from './watch-stream.t
 const FIRST_PAUSE_MS = 200;
 const PAUSE_MAX_MS = 30_000;
 const IDLE_MS = 90_000;
-/** A kind that is not served (any more) is looked for again after this. */
+/** A kind that is not served (any more) is looked for again after this, then after twice as long, up to the other. */
 const ABSENT_MS = 30_000;
+const ABSENT_MAX_MS = 600_000;
 
 export interface InformerDeps {
   rest: Rest;
@@ -22,6 +23,8 @@ export interface InformerDeps {
   idleMs?: number;
   /** Default: 200 ms; the first pause after a fault. */
   pauseMs?: number;
+  /** Default: 30 s; the first pause of a kind that is not served. */
+  absentMs?: number;
 }
 
 export interface InformerPlan {
@@ -41,6 +44,8 @@ export class Informer {
   readonly #pauseMs: number;
   #version = '';
   #faults = 0;
+  /** How often in a row it was not served. */
+  #absences = 0;
   #heardAt = performance.now();
   #triedAt = performance.now();
   #running: Promise<void> | undefined;
@@ -71,14 +76,14 @@ export class Informer {
     await this.#running;
   }
 
-  /** How long nothing was heard of the API server. A quiet kind is heard of by bookmarks. */
+  /** How long nothing was heard of the API server. A quiet kind is heard of by bookmarks; of one that is not served nothing can be old. */
   stalenessMs(): number {
-    return performance.now() - this.#heardAt;
+    return this.served === false ? 0 : performance.now() - this.#heardAt;
   }
 
-  /** How long the loop itself has not turned: neither heard nor tried anything. */
+  /** How long the loop itself has not turned: neither heard nor tried anything, nor paused on purpose. */
   stuckMs(): number {
-    return performance.now() - Math.max(this.#heardAt, this.#triedAt);
+    return Math.max(0, performance.now() - Math.max(this.#heardAt, this.#triedAt));
   }
 
   measure(): void {
@@ -111,12 +116,17 @@ export class Informer {
     this.#triedAt = performance.now();
     const followed = await this.#plan.find();
     this.served = followed !== undefined;
-    if (followed) return followed;
+    if (followed) {
+      this.#absences = 0;
+      return followed;
+    }
     this.#heard();
     this.#version = '';
     this.#plan.cache.clear(this.#plan.namespace);
     this.#filled.resolve();
-    await this.#rest(ABSENT_MS * (0.75 + Math.random() / 2));
+    const growing = Math.min((this.#deps.absentMs ?? ABSENT_MS) * 2 ** this.#absences, ABSENT_MAX_MS);
+    this.#absences += 1;
+    await this.#rest(growing * (0.75 + Math.random() / 2));
     return undefined;
   }
 
@@ -163,6 +173,7 @@ export class Informer {
   }
 
   async #rest(ms: number): Promise<void> {
+    this.#triedAt = performance.now() + ms;
     await sleep(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
     this.#triedAt = performance.now();
   }

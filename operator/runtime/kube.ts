@@ -94,8 +94,10 @@ export interface Outcome {
 }
 
 export interface Controller {
-  /** Also the controller's name in metrics. Watched without being listed in `watches`. */
+  /** Watched without being listed in `watches`. */
   kind: string;
+  /** In metrics and logs; default: the kind. */
+  name?: string;
   watches: readonly Watch[];
   /** May throw: the kit backs off, 1 s doubling to 5 min. The object may be gone from the cache. */
   reconcile(key: Key, kube: Kube, now: Date): Promise<Outcome>;

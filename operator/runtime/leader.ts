@@ -1,4 +1,5 @@
-// One of several operators works. By a Lease, as the components of Kubernetes do it: 15 s to expire, 10 s to renew, every 2 s.
+// One of several operators works. By a Lease, as the components of Kubernetes do it: 15 s to expire, 10 s to renew, every 2 s. Who waits
+// looks every second, so that a Lease that is let go of is taken within that, and one that expires within two more.
 // A leader that could not renew stops writing by its own clock, 5 s before anybody may take the Lease.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -11,9 +12,11 @@ export interface Times {
   leaseMs: number;
   renewMs: number;
   retryMs: number;
+  /** Of who waits for it. */
+  waitMs: number;
 }
 
-const TIMES: Times = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2000 };
+const TIMES: Times = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2000, waitMs: 1000 };
 const RELEASE_MS = 3000;
 
 interface LeaseSpec {
@@ -78,14 +81,14 @@ export class Leader {
   async acquire(signal: AbortSignal): Promise<void> {
     while (!signal.aborted && !this.leads) {
       await this.#attempt();
-      if (!this.leads) await this.#wait(signal);
+      if (!this.leads) await pause(this.#times.waitMs, signal);
     }
   }
 
   /** Returns when the leadership is lost, or the signal came: then it still leads, until `release`. */
   async hold(signal: AbortSignal): Promise<void> {
     while (!signal.aborted && this.leads) {
-      await this.#wait(signal);
+      await pause(this.#times.retryMs, signal);
       if (!signal.aborted && this.leads) await this.#attempt();
     }
   }
@@ -172,10 +175,10 @@ export class Leader {
     const limit = Math.min(RELEASE_MS, this.#times.renewMs / 2);
     return { urgent: true, idleMs: limit, signal: AbortSignal.timeout(limit) };
   }
+}
 
-  async #wait(signal: AbortSignal): Promise<void> {
-    await sleep(this.#times.retryMs * (1 + Math.random() / 5), undefined, { signal }).catch(() => undefined);
-  }
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms * (1 + Math.random() / 5), undefined, { signal }).catch(() => undefined);
 }
 
 /** metav1.MicroTime */

@@ -31,7 +31,7 @@ export class Work {
   }
 
   get #name(): string {
-    return this.#controller.kind.toLowerCase();
+    return this.#controller.name ?? this.#controller.kind.toLowerCase();
   }
 
   add({ namespace, name }: Key): void {

@@ -11,11 +11,9 @@ export const label = () => z.string().min(1).max(63).regex(LABEL, 'must be lower
 export const objectName = () =>
   z.string().min(1).max(253).regex(SUBDOMAIN, 'must be lower-case letters, digits, dashes and dots');
 export const cron = () => z.string().max(100).regex(CRON, 'must be a cron expression of five fields');
-export const cidr = () =>
-  z
-    .string()
-    .max(43)
-    .regex(/^[0-9A-Fa-f:.]+\/[0-9]{1,3}$/);
+/** Addresses and lengths that there are, of either family: a network that is none opens nothing, and nobody would be told. */
+const CIDR = new RegExp(`${z.regexes.cidrv4.source}|${z.regexes.cidrv6.source}`);
+export const cidr = () => z.string().max(43).regex(CIDR, 'must be a network such as 10.244.0.0/16');
 export const cidrs = () => setOf(cidr(), 50).default([]);
 export const url = () =>
   z

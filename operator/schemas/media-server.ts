@@ -330,7 +330,10 @@ export const MediaServerStatus = z.object({
     .optional()
     .describe('Backups.'),
   plus: z
-    .object({ mode: words().describe('open, licensed or lapsed.'), endsAt: time().describe('When the licence ends.') })
+    .object({
+      mode: words().describe('open, licensed, or why nothing is open: none, lapsed or invalid.'),
+      endsAt: time().describe('When the licence ends.'),
+    })
     .optional()
     .describe('Licensing.'),
 });

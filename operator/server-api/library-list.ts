@@ -33,10 +33,15 @@ export class LibraryList {
     return library ? { status: 200, body: library } : { status: 404, body: undefined };
   }
 
+  /** At most ten seconds old. Throws likewise. */
+  async all(): Promise<ServerLibrary[]> {
+    await this.#refresh();
+    return [...this.#held.values()].map(({ library }) => library);
+  }
+
   /** The library that was made for the resource with this uid. */
   async madeFor(uid: string): Promise<string | undefined> {
-    await this.#refresh();
-    return [...this.#held.values()].find(({ library }) => library.managedBy?.uid === uid)?.library.id;
+    return (await this.all()).find(({ managedBy }) => managedBy?.uid === uid)?.id;
   }
 
   /** Asks the server, and takes what it answers of a library over. */

@@ -65,6 +65,8 @@ const servers: Row[] = [
   ['settings/auth.oidc.clientSecret', 'plain text'],
   ['settings/auth.oidc.roleMap', { family: 'owner' }, 'spec.settings.auth.oidc.roleMap'],
   ['network/trustedProxies', ['everywhere'], 'spec.network.trustedProxies[0]'],
+  ['network/trustedProxies', ['10.0.0.0/8', '10.0.0.0/33'], 'spec.network.trustedProxies[1]'],
+  ['network/allow', { webhooks: ['2001:db8::/129'] }, 'spec.network.allow.webhooks[0]'],
   ['oidc', { issuer: 'nowhere', clientId: 'a', clientSecretRef: { name: 'a' } }, 'spec.oidc.issuer'],
   ['plugins/allowed', [{ id: 'a', image: 'plugin:latest' }], 'spec.plugins.allowed[0].image'],
   [

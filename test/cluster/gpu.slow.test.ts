@@ -141,4 +141,24 @@ describe('transcode Jobs on an accelerator', function () {
       expect(names(again)).not.to.include(lost);
       expect((await transcode())?.jobs).to.equal(3);
     });
+
+  it('fall to the CPU also where a quota leaves none of it', async () => {
+    await player.stop();
+    await home.change({ transcode: { max: 0 } });
+    await until('no worker', async () => (await workers()).length === 0);
+    const metadata = { name: 'no-device', namespace: home.namespace };
+    const spec = { hard: { [`requests.${RESOURCE}`]: '0' } };
+    await home.kubectl.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec });
+    await until('the quota', async () => {
+      const quota = await home.kubectl.find<KubeObject>({ kind: 'resourcequota', ...metadata });
+      return (quota?.status as { hard?: object } | undefined)?.hard !== undefined;
+    });
+    await home.change({ transcode: { warm: 1, max: 1 } });
+    await home.reaches('TranscodeReady', 'True FellBackToCPU');
+    const pods = await until('a worker', async () => {
+      const running = await workers(/^Running$/);
+      return running.length === 1 && running;
+    });
+    expect(pods.filter(accelerated)).to.deep.equal([]);
+  });
 });

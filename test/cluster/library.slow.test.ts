@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { libraryController } from '#operator/library/controller.ts';
+import { orphanController } from '#operator/library/orphans.ts';
 import { mediaRoots } from '#operator/media-server/desired/media.ts';
 import { Credentials } from '#operator/runtime/credentials.ts';
 import { hasStatus } from '#operator/runtime/faults.ts';
@@ -70,7 +71,7 @@ describe('Library resources', () => {
   let way: Awaited<ReturnType<typeof door>>;
   let manager: Manager;
   let ended: Promise<boolean>;
-  const stopping = new AbortController();
+  let stopping = new AbortController();
 
   const at = (name: string) => `${GROUP}/namespaces/${namespace}/libraries/${name}`;
   const read = (name: string) => rest.read<KubeObject>({ method: 'GET', path: at(name) });
@@ -114,14 +115,20 @@ describe('Library resources', () => {
     way = await door(api.url);
     await create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
     await secret('home-keys', { 'keys.json': JSON.stringify({ serverId: SERVER_ID }) });
+    start();
+  }).timeout(UP_MS);
+
+  function start(): void {
+    const servers = new Servers(way.url);
     manager = new Manager({
       credentials: new Credentials(kubeconfig),
-      controllers: [libraryController(new Servers(way.url), { patienceMs: 3000 })],
+      controllers: [libraryController(servers, { patienceMs: 3000 }), orphanController(servers)],
       log: pino({ level: process.env.FOYER_LOG_LEVEL ?? 'silent' }),
       namespaces: [namespace],
     });
+    stopping = new AbortController();
     ended = manager.run(stopping.signal);
-  }).timeout(UP_MS);
+  }
 
   after(async () => {
     way.state.open = false;
@@ -151,7 +158,7 @@ describe('Library resources', () => {
     const made = await row('Films');
     const { status, metadata } = await read('films');
     expect(status).to.include({ libraryId: made?.id, observedGeneration: 1 });
-    expect(metadata.finalizers).to.include(FINALIZER);
+    expect(metadata.finalizers, 'its rows stay: nothing waits for them').to.equal(undefined);
     expect(await condition('films', 'FoldersAvailable')).to.match(/^True/);
     await merge(at('films'), { spec: { displayName: 'Movies' } });
     await eventually(async () => (await row('Movies'))?.id === made?.id);
@@ -196,10 +203,38 @@ describe('Library resources', () => {
     await library('gone', { deletionPolicy: 'Delete' });
     for (const name of ['kept', 'gone'])
       await eventually(async () => (await condition(name, 'Ready')) === 'True AllReady');
+    expect((await read('gone')).metadata.finalizers).to.deep.equal([FINALIZER]);
     for (const name of ['kept', 'gone']) await rest.write({ method: 'DELETE', path: at(name) });
-    await eventually(async () => (await gone('kept')) && (await gone('gone')));
-    expect((await row('kept'))?.managed_by).to.equal(null);
+    expect(await gone('kept')).to.equal(true);
+    await eventually(() => gone('gone'));
+    await eventually(async () => (await row('kept'))?.managed_by === null);
     expect(await row('gone')).to.equal(undefined);
+  });
+
+  it('is held as long as its policy says so', async () => {
+    const finalizers = async () => (await read('changing')).metadata.finalizers ?? [];
+    await library('changing', { deletionPolicy: 'Delete' });
+    await eventually(async () => (await condition('changing', 'Ready')) === 'True AllReady');
+    expect(await finalizers()).to.deep.equal([FINALIZER]);
+    await merge(at('changing'), { spec: { deletionPolicy: 'Retain' } });
+    await eventually(async () => (await finalizers()).length === 0);
+  });
+
+  it('lets its row go also when it went while no operator ran, or none could ask', async () => {
+    for (const name of ['unseen', 'unasked']) {
+      await library(name);
+      await eventually(async () => (await condition(name, 'Ready')) === 'True AllReady');
+    }
+    way.state.open = false;
+    await rest.write({ method: 'DELETE', path: at('unasked') });
+    await sleep(1000);
+    stopping.abort();
+    await ended;
+    await rest.write({ method: 'DELETE', path: at('unseen') });
+    way.state.open = true;
+    start();
+    for (const name of ['unseen', 'unasked']) await eventually(async () => (await row(name))?.managed_by === null);
+    expect((await row('changing'))?.managed_by, 'those of others stay').to.include({ name: 'changing' });
   });
 
   it('does not hold a deletion for ever when the server is away', async () => {

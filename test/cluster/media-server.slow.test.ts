@@ -9,6 +9,7 @@ import { Manager } from '#operator/runtime/manager.ts';
 import { named, specs } from '../operator/media-server/specs.ts';
 import { images, MemoryKube, mediaServer as resource, World } from '../operator/media-server/support.ts';
 import { type Cluster, controlPlane, UP_MS } from './support/cluster.ts';
+import { cordoned } from './support/cordon.ts';
 import { HollowNode } from './support/hollow-node.ts';
 import { until } from './support/until.ts';
 
@@ -72,6 +73,7 @@ describe('MediaServer on a real API server', function () {
   describe('operator', () => {
     let namespace = '';
     let hollow: HollowNode;
+    let uncordon: () => Promise<void>;
     let manager: Manager;
     let running: Promise<boolean>;
     const stopping = new AbortController();
@@ -98,6 +100,7 @@ describe('MediaServer on a real API server', function () {
 
     before(async () => {
       namespace = await cluster.kubectl.namespace('ms');
+      uncordon = await cordoned(cluster.kubectl);
       hollow = new HollowNode(cluster.kubeconfig, namespace);
       hollow.start();
       const answers: Record<string, unknown> = {
@@ -122,6 +125,7 @@ describe('MediaServer on a real API server', function () {
         return !(await cluster.kubectl.find({ kind: 'namespace', name: namespace }));
       });
       await hollow.stop();
+      await uncordon();
     });
 
     it('brings the resource to Ready', async () => {

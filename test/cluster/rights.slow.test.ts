@@ -60,7 +60,7 @@ describe('rights of the operator', function () {
   let requests: Request[] = [];
 
   const gone = (kind: string, name: string): Promise<boolean> =>
-    until(`no ${kind} ${name}`, async () => !(await home.kubectl.find(home.named(kind, name))));
+    until(`no ${kind} ${name}`, async () => !(await home.kubectl.find(home.named(kind, name))), 180_000); // after a roll-out
   const there = (kind: string, name: string): Promise<unknown> =>
     until(`${kind} ${name}`, () => home.kubectl.find(home.named(kind, name)));
 
@@ -106,6 +106,12 @@ describe('rights of the operator', function () {
     await home.change({ redis: { managed: null, secretRef: { name: 'cache', key: 'uri' } } });
     await gone('statefulset', 'home-redis');
     await gone('service', 'home-redis');
+    const films = home.named('library', 'films');
+    await home.kubectl.patch(films, { spec: { deletionPolicy: 'Delete' } });
+    await until('a deletion that is held', async () => {
+      const found = await home.kubectl.find<KubeObject>(films);
+      return found?.metadata.finalizers?.includes(FINALIZER);
+    });
     await home.kubectl.run(['delete', 'library', 'films', '-n', home.namespace, '--timeout=60s']);
   }
 

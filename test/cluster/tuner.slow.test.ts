@@ -12,7 +12,8 @@ import { Manager } from '#operator/runtime/manager.ts';
 import { MERGE_PATCH, type Rest } from '#operator/runtime/rest.ts';
 import { tunerDeviceController } from '#operator/tuner-device/controller.ts';
 import { connected } from './runtime-kube.ts';
-import { UP_MS } from './support/cluster.ts';
+import { controlPlane, UP_MS } from './support/cluster.ts';
+import { cordoned } from './support/cordon.ts';
 
 let rest: Rest;
 let kubeconfig: string;
@@ -76,6 +77,14 @@ describe('TunerDevice resources', () => {
   };
   const template = async () => JSON.stringify((await read(deploymentAt)).spec);
 
+  /** No pod of an older template is left. */
+  async function rolledOut(): Promise<boolean> {
+    const { metadata, status } = (await read(deploymentAt)) as KubeObject & { status?: Record<string, number> };
+    const { observedGeneration, replicas, updatedReplicas, readyReplicas } = status ?? {};
+    const all = [replicas, updatedReplicas, readyReplicas].every((count) => count === 1);
+    return all && observedGeneration === metadata.generation;
+  }
+
   /** As a kubelet would, had we one. */
   async function podsReady(): Promise<void> {
     const { items } = await listed(namespaced('/api/v1', 'pods'));
@@ -88,8 +97,11 @@ describe('TunerDevice resources', () => {
       });
   }
 
+  let uncordon: () => Promise<void>;
+
   before(async () => {
     ({ rest, kubeconfig } = await connected());
+    uncordon = await cordoned((await controlPlane()).kubectl);
     pod.server = createServer((_request, response) => response.end(JSON.stringify(pod.status))).listen(0, '127.0.0.1');
     await once(pod.server, 'listening');
     const tunerUrl = `http://127.0.0.1:${(pod.server.address() as AddressInfo).port}`;
@@ -106,6 +118,7 @@ describe('TunerDevice resources', () => {
   }).timeout(UP_MS);
 
   after(async () => {
+    await uncordon();
     stopping.abort();
     await ended;
     pod.server?.closeAllConnections();
@@ -140,7 +153,7 @@ describe('TunerDevice resources', () => {
     expect(text).to.contain('"type":"Recreate"').and.contain('"runAsNonRoot":true');
     expect(text).to.contain('"mountPath":"/media/recordings"').and.not.contain('/media/films');
     expect(text).to.contain('"secretKeyRef":{"name":"playlist","key":"url"}').and.not.contain('hunter2');
-    expect(await exists(namespaced('/api/v1', 'services', 'tv-tuner'))).to.equal(true);
+    await eventually(() => exists(namespaced('/api/v1', 'services', 'tv-tuner')));
     expect(JSON.stringify(await read(at('tv')))).to.not.contain('hunter2');
   });
 
@@ -163,17 +176,19 @@ describe('TunerDevice resources', () => {
 
   it('changes nothing of the pod while it records, and holds its own deletion', async () => {
     pod.status = { reachable: true, message: '', recording: true };
-    await eventually(async () => (await read(at('tv'))).metadata.finalizers?.includes(FINALIZER) === true);
+    const isHeld = async () => (await read(at('tv'))).metadata.finalizers?.includes(FINALIZER) === true;
+    await eventually(isHeld);
     const before = await template();
     await merge(at('tv'), { spec: { channels: { exclude: ['Shop*'] } } });
     await sleep(1500);
     expect(await template()).to.equal(before);
     pod.status = { reachable: true, message: '', recording: false };
     await eventually(async () => (await template()).includes('Shop*'));
+    await eventually(async () => !(await isHeld()));
     pod.status = { reachable: true, message: '', recording: true };
     await eventually(async () => {
       await podsReady();
-      return (await read(at('tv'))).metadata.finalizers?.includes(FINALIZER) === true;
+      return (await rolledOut()) && isHeld();
     });
     await rest.write({ method: 'DELETE', path: at('tv') });
     await sleep(1500);

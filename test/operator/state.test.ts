@@ -33,7 +33,7 @@ describe('data directory', () => {
     const { keysFile } = new State(dir);
     const keys = await readKeys(keysFile);
     expect(keys.sealing[0]?.key).to.have.length(32);
-    expect(keys.cursor).to.have.length(32);
+    expect(keys.cursor.symmetricKeySize).to.equal(32);
     expect(keys.serverId).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
     const ring = JSON.parse(readFileSync(keysFile, 'utf8')) as { identity: { jwk: import('node:crypto').JsonWebKey } };
     const key = createPrivateKey({ key: ring.identity.jwk, format: 'jwk' });

@@ -12,6 +12,8 @@ import { disconnectDatabase } from '#platform/db.ts';
 import { newSecret } from '#platform/ids.ts';
 import { createLog } from '#platform/log.ts';
 import { createApp } from '../../api/app.ts';
+import { FoyerError, NotFoyer } from '../../api/client/failure.ts';
+import { Transport } from '../../api/client/transport.ts';
 import { connectDeps } from '../../api/deps.ts';
 import { createApiServer } from '../../api/http-server.ts';
 import { type Given, given, type Person } from './given.ts';
@@ -69,38 +71,46 @@ function strict(schema: z.core.$ZodType): z.core.$ZodType {
   return schema;
 }
 
-/** Bytes and forms go as they are. */
-const isJson = (body: unknown): boolean =>
-  body !== undefined && !(body instanceof Uint8Array) && !(body instanceof FormData);
+interface Call {
+  endpoint: Endpoint;
+  ask: Ask;
+  headers: Record<string, string>;
+}
 
-async function send(
-  url: string,
-  endpoint: Endpoint,
-  { ask, headers }: { ask: Ask; headers: Record<string, string> },
-): Promise<Answered> {
-  const path = endpoint.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(ask.params?.[name] ?? ''));
-  const query = new URLSearchParams(
-    Object.entries(ask.query ?? {}).map(([k, v]): [string, string] => [k, String(v)]),
-  ).toString();
-  const response = await fetch(`${url}/api/v1${path}${query && `?${query}`}`, {
-    method: endpoint.method.toUpperCase(),
-    headers: { ...headers, ...(isJson(ask.body) ? { 'content-type': 'application/json' } : {}), ...ask.headers },
-    ...(ask.body === undefined
-      ? {}
-      : { body: isJson(ask.body) ? JSON.stringify(ask.body) : (ask.body as Exclude<RequestInit['body'], undefined>) }),
+/** Through the published client's transport, so that each test is one of it too; a refusal is an answer like others here. */
+async function respond(url: string, { endpoint, ask, headers }: Call): Promise<Response> {
+  let answered: Response | undefined;
+  const transport = new Transport({
+    server: url,
+    fetch: async (address, init) => {
+      const response = await fetch(address, init);
+      answered = response.ok ? response : response.clone();
+      return response;
+    },
   });
-  const text = response.headers.get('content-type')?.includes('json') && endpoint.answer.kind !== 'bytes';
+  const asked = { ...ask, headers: { ...headers, ...ask.headers } };
+  await transport.send(endpoint.operationId as OperationId, asked).catch((error: unknown) => {
+    if (!(error instanceof FoyerError || error instanceof NotFoyer)) throw error;
+  });
+  if (!answered) throw new Error(`${endpoint.operationId} was not sent`);
+  return answered;
+}
+
+async function send(url: string, call: Call): Promise<Answered> {
+  const { answer } = call.endpoint;
+  const response = await respond(url, call);
+  const text = response.headers.get('content-type')?.includes('json') && answer.kind !== 'bytes';
   const body: unknown = text
     ? await response.json()
-    : endpoint.answer.kind === 'bytes'
+    : answer.kind === 'bytes'
       ? Buffer.from(await response.arrayBuffer())
       : null;
-  if (response.ok && text && response.status !== 304) z.parse(strict(endpoint.answer.schema), body);
+  if (response.ok && text && response.status !== 304) z.parse(strict(answer.schema), body);
   return { status: response.status, headers: response.headers, body };
 }
 
 export function clientFor(url: string, headers: Record<string, string>): TestClient {
-  const methods = [...byId].map(([id, endpoint]) => [id, (ask: Ask = {}) => send(url, endpoint, { ask, headers })]);
+  const methods = [...byId].map(([id, endpoint]) => [id, (ask: Ask = {}) => send(url, { endpoint, ask, headers })]);
   return Object.fromEntries(methods) as TestClient;
 }
 

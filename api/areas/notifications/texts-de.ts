@@ -64,7 +64,7 @@ export const german: Language = {
     ],
     'session-ended': [
       'Wiedergabe beendet',
-      'Die Wiedergabe von {name} wurde beendet: {reason}',
+      'Die Wiedergabe von {name} wurde beendet.',
       '{count} Wiedergaben wurden beendet.',
     ],
     'friend-request': [

@@ -38,7 +38,7 @@ export const english: Language = {
       '{name} was shared with you.',
       '{count} collections were shared with you.',
     ],
-    'session-ended': ['Playback ended', 'Playing {name} was ended: {reason}', '{count} playbacks were ended.'],
+    'session-ended': ['Playback ended', 'Playing {name} was ended.', '{count} playbacks were ended.'],
     'friend-request': [
       'Friend request',
       '{name} would like to be friends.',

@@ -22,6 +22,7 @@ export const languageFor = (tag: string | null | undefined): Language =>
 
 export interface Told {
   kind: NotificationKind;
+  /** Fills the texts; `message` is what a person said with it, and follows them. */
   data: Readonly<Record<string, string | number>>;
   count: number;
 }
@@ -38,5 +39,6 @@ export function textOf(
     text.replace(/\{(\w+)\}/g, (_all, name: string) =>
       name === 'count' ? String(count) : Object.hasOwn(known, name) ? String(known[name]) : language.unnamed,
     );
-  return { title, body: fill(count > 1 ? many : one).slice(0, 500) };
+  const said = [fill(count > 1 ? many : one), known.message ?? ''].join(' ').trim();
+  return { title, body: said.slice(0, 500) };
 }

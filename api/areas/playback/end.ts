@@ -1,4 +1,5 @@
 import { getVisibleItem } from '#areas/items/public.ts';
+import { notify } from '#areas/notifications/public.ts';
 import { stopTranscodeSessions } from '#areas/streaming/public.ts';
 import { lockSession, type SessionRow, stopSession } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -16,7 +17,20 @@ export async function end(call: Call, id: string, ending: Ending): Promise<void>
   const row = await lockSession(call.db, id);
   if (row?.account_id === call.who.accountId) return endOwn(call, row, ending);
   if (!row || !may(call.who, 'session:manage')) throw notFound();
-  await stop(call, row, { reason: 'ended-by-admin' });
+  if (await stop(call, row, { reason: 'ended-by-admin' })) await tellEnded(call, row, ending.message);
+}
+
+/** The person whose playback another ended, with the words that came with it. */
+async function tellEnded({ db, who }: Call, row: SessionRow, message: string | undefined): Promise<void> {
+  const item = await db('items').where({ id: row.item_id }).first<{ title: string } | undefined>('title');
+  await notify(db, {
+    kind: 'session-ended',
+    to: { profileIds: [row.profile_id] },
+    target: { kind: 'item', id: row.item_id },
+    itemId: row.item_id,
+    actorId: who.accountId,
+    data: { ...(item && { name: item.title }), ...(message && { message }) },
+  });
 }
 
 async function endOwn(call: Call, row: SessionRow, { positionMs, message }: Ending): Promise<void> {
@@ -25,9 +39,11 @@ async function endOwn(call: Call, row: SessionRow, { positionMs, message }: Endi
   await stop(call, row, { reason: 'client', positionMs });
 }
 
-async function stop({ db }: Call, row: SessionRow, why: Parameters<typeof stopSession>[2]): Promise<void> {
-  await stopSession(db, row.id, why);
+/** False when it was stopped before. */
+async function stop({ db }: Call, row: SessionRow, why: Parameters<typeof stopSession>[2]): Promise<boolean> {
+  const stopped = await stopSession(db, row.id, why);
   await stopTranscodeSessions(db, row.id);
+  return stopped !== undefined;
 }
 
 async function keepPosition(call: Call, row: SessionRow, positionMs: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Area, Endpoint } from '#kernel/endpoint.ts';
+import { exampleOf, type Schema, type Schemas } from '#kernel/examples/example.ts';
 import { credentialsOf, errorsOf, permissionWord } from '#kernel/openapi.ts';
 import { describedAreas } from './description.ts';
 
@@ -47,19 +48,20 @@ function areaSection(area: Area): string {
 function operation(endpoint: Endpoint): string {
   const { operationId, method, path, summary, description, params, query, body, answer } = endpoint;
   const credentials = credentialsOf(endpoint);
+  const asked = body && jsonSchema(body, 'input');
   const rows: [string, string][] = [
     ['Permission', text(permissionWord(endpoint.access))],
     ['Credentials', credentials.length > 0 ? credentials.join(', ') : 'none needed'],
-    ...(params ? [['Path', schema(params, 'input')] as [string, string]] : []),
-    ...(query ? [['Query', schema(query, 'input')] as [string, string]] : []),
-    ...(body ? [['Body', schema(body, 'input')] as [string, string]] : []),
+    ...(params ? [['Path', schema(jsonSchema(params, 'input'))] as [string, string]] : []),
+    ...(query ? [['Query', schema(jsonSchema(query, 'input'))] as [string, string]] : []),
+    ...(asked ? [['Body', schema(asked)] as [string, string]] : []),
     [
       `Answer ${answer.status}`,
       answer.kind === 'bytes'
         ? text((answer.media ?? []).join(', '))
         : answer.kind === 'none'
           ? 'nothing'
-          : schema(answer.schema, 'output'),
+          : answered(jsonSchema(answer.schema, 'output'), operationId),
     ],
     [
       'Errors',
@@ -69,14 +71,29 @@ function operation(endpoint: Endpoint): string {
     ],
   ];
   const list = rows.map(([term, value]) => `<dt>${term}</dt><dd>${value}</dd>`).join('');
-  const fields = `<label>Path <input name="path" value="${text(path.replace(/:(\w+)/g, '{$1}'))}"></label>${body ? '<label>Body <textarea name="body" rows="4"></textarea></label>' : ''}`;
+  const fields = `<label>Path <input name="path" value="${text(path.replace(/:(\w+)/g, '{$1}'))}"></label>${asked ? `<label>Body <textarea name="body" rows="4">${example(asked, operationId)}</textarea></label>` : ''}`;
   return `<article><h3 id="${operationId}"><a href="#${operationId}">${operationId}</a> <code>${method.toUpperCase()} ${text(path)}</code></h3><p>${text(summary)}.${description ? ` ${text(description)}` : ''}</p><dl>${list}</dl><details><summary>Try</summary><form data-method="${method.toUpperCase()}">${fields}<button>Send</button><pre><output></output></pre></form></details></article>`;
 }
 
-function schema(of: z.core.$ZodType, io: 'input' | 'output'): string {
-  const json = z.toJSONSchema(of as z.ZodType, { io, unrepresentable: 'any', reused: 'inline' });
-  const { $schema: _dialect, ...rest } = json;
-  return `<details><summary>schema</summary><pre>${text(JSON.stringify(rest, null, 1))}</pre></details>`;
+function jsonSchema(of: z.core.$ZodType, io: 'input' | 'output'): Schema {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(of as z.ZodType, {
+    io,
+    unrepresentable: 'any',
+    reused: 'inline',
+  });
+  return rest as Schema;
+}
+
+const schema = (of: Schema): string => folded('schema', text(JSON.stringify(of, null, 1)));
+
+const answered = (of: Schema, operationId: string): string => folded('example', example(of, operationId)) + schema(of);
+
+const folded = (what: string, inside: string): string =>
+  `<details><summary>${what}</summary><pre>${inside}</pre></details>`;
+
+function example(of: Schema, operationId: string): string {
+  const { $defs = {} } = of as { $defs?: Schemas };
+  return text(JSON.stringify(exampleOf(of, $defs, operationId), null, 1));
 }
 
 function text(raw: string): string {

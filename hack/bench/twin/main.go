@@ -21,16 +21,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-const (
-	manager   = client.FieldOwner("foyer")
-	finalizer = "foyer.media/release"
-)
+const manager = client.FieldOwner("foyer")
 
 var kind = schema.GroupVersionKind{Group: "foyer.media", Version: "v1alpha1", Kind: "Library"}
 
@@ -50,11 +46,6 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	object := of(kind)
 	if err := r.Get(ctx, request.NamespacedName, object); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
-	}
-	if !controllerutil.ContainsFinalizer(object, finalizer) {
-		if err := r.Patch(ctx, bare(object, map[string]any{}), client.Apply, manager, client.ForceOwnership); err != nil {
-			return ctrl.Result{}, err
-		}
 	}
 	if _, done, _ := unstructured.NestedString(object.Object, "status", "libraryId"); done {
 		return ctrl.Result{}, nil
@@ -79,9 +70,6 @@ func bare(object *unstructured.Unstructured, content map[string]any) *unstructur
 	applied.SetGroupVersionKind(kind)
 	applied.SetNamespace(object.GetNamespace())
 	applied.SetName(object.GetName())
-	if len(content) == 3 { // apiVersion, kind, metadata alone
-		applied.SetFinalizers([]string{finalizer})
-	}
 	return applied
 }
 

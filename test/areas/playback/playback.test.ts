@@ -212,11 +212,15 @@ describe('Playback', () => {
     expect(
       (await admin.listPlaybackSessions({ query: { scope: 'all', include: 'item' } })).body.items.map((one) => one.id),
     ).to.include(session.id);
-    expect((await admin.endPlaybackSession({ params, query: { message: 'Bed time' } })).status).to.equal(204);
+    for (const _ of [1, 2])
+      expect((await admin.endPlaybackSession({ params, query: { message: 'Bed time' } })).status).to.equal(204);
     expect((await me.getPlaybackSession({ params })).body).to.include({
       state: 'stopped',
       stopReason: 'ended-by-admin',
     });
+    const told = (await me.listNotifications()).body.items.filter(({ kind }) => kind === 'session-ended');
+    expect(told.map(({ body }) => body)).to.have.length(1);
+    expect(told[0]?.body).to.match(/^Playing Title \w+ was ended\. Bed time$/);
   });
 
   it('stops a session that nobody reports of and keeps its position', async () => {
@@ -234,6 +238,28 @@ describe('Playback', () => {
       stopReason: 'timeout',
     });
     expect((await progress(id)).positionMs).to.equal(500_000);
+  });
+
+  it('stops what goes on a minute after the viewing hours, and says that it was for them', async () => {
+    const { db } = api.deps;
+    const begun = async (): Promise<string> => (await play(await film())).body.session.id;
+    const sessions = [await begun(), await begun()];
+    const quiet = new Date(Date.now() - 61_000);
+    await db('playback_sessions').where({ id: sessions[1] }).update({ last_report_at: quiet, last_bytes_at: quiet });
+    const hours = [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '08:00', to: '20:00' }];
+    await db('accounts')
+      .where({ id: person.accountId })
+      .update({ viewing_hours: JSON.stringify(hours), time_zone: 'UTC' });
+    const reasons = (): Promise<unknown> =>
+      Promise.all(sessions.map((id) => db('playback_sessions').where({ id }).pluck('stop_reason'))).then((all) =>
+        all.flat(),
+      );
+
+    expect(await sweepOnce(db, 'UTC', new Date('2026-11-20T20:00:30Z'))).to.equal(1);
+    expect(await reasons()).to.deep.equal([null, 'viewing-hours']);
+    expect(await sweepOnce(db, 'UTC', new Date('2026-11-20T19:59:30Z'))).to.equal(0);
+    expect(await sweepOnce(db, 'UTC', new Date('2026-11-20T20:01:30Z'))).to.equal(1);
+    expect(await reasons()).to.deep.equal(['viewing-hours', 'viewing-hours']);
   });
 
   it('takes offline reports one by one, each once', async () => {

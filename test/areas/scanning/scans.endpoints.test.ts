@@ -185,6 +185,8 @@ describe('Scanning', function () {
       expect(asked.map((scan) => scan.id)).to.deep.equal([id]);
       expect(asked[0]?.guard).to.include({ decision: 'pending', wouldMiss: 2, ofTotal: 3, percent: 67 });
       expect(asked[0]?.guard?.sample.map((item) => item.title).sort()).to.deep.equal(['A', 'B']);
+      const told = (await admin.listNotifications()).body.items.filter(({ kind }) => kind === 'scan-guard');
+      expect(told.map(({ target }) => target?.id)).to.deep.equal([place.libraryId]);
       const decided = await admin.decideScanRemovals({ params: { id }, body: { decision: 'apply' } });
       expect(decided.body.guard).to.include({ decision: 'apply', decidedBy: owner.accountId });
       const next = (await admin.listScans({ query: { libraryId: place.libraryId, state: 'queued' } })).body.items[0];

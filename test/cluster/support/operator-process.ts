@@ -1,11 +1,13 @@
-// operator/main.ts as a process of its own, with the rights of its manifests and no others.
-import { type ChildProcess, spawn } from 'node:child_process';
+// The operator as a process of its own, as its image has it, with the rights of its manifests and no others.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { parse, stringify } from 'yaml';
 import { temporaryFolder } from '#support/stores.ts';
+import { FLAGS } from '../../../hack/manifests/operator.ts';
 import { leaseRules, rules } from '../../../hack/manifests/rules.ts';
 import type { Cluster } from './cluster.ts';
 
@@ -65,6 +67,18 @@ export async function kubeconfigFor({ kubectl, kubeconfig }: Cluster, namespace:
   return file;
 }
 
+let bundling: Promise<string> | undefined;
+
+/** Its program, bundled once a run: it starts in a third of the time. */
+function bundled(): Promise<string> {
+  bundling ??= (async () => {
+    const into = temporaryFolder('bundle');
+    await promisify(execFile)(process.execPath, ['hack/bundle.ts', into]);
+    return join(into, 'main.js');
+  })();
+  return bundling;
+}
+
 /** None outlives the tests, whatever becomes of those. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
@@ -102,7 +116,8 @@ export class OperatorProcess {
     const elects = how.leaderElect ? ['--leader-elect'] : [];
     const crash = how.crashAfterWrites ? { FOYER_CRASH_AFTER_WRITES: String(how.crashAfterWrites) } : {};
     const images = { FOYER_IMAGE: 'foyer:1.0.0', FOYER_LOG_LEVEL: 'info' };
-    const child = spawn(process.execPath, ['operator/main.ts', 'cluster', ...where, ...talks, ...ports, ...elects], {
+    const program = [...FLAGS, await bundled(), 'cluster'];
+    const child = spawn(process.execPath, [...program, ...where, ...talks, ...ports, ...elects], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...images, ...crash },
     });

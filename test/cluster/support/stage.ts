@@ -14,6 +14,7 @@ import { MediaServerSpec } from '#operator/schemas/media-server.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { temporaryFolder } from '#support/stores.ts';
 import { type Cluster, controlPlane } from './cluster.ts';
+import { cordoned } from './cordon.ts';
 import { HollowNode } from './hollow-node.ts';
 import { type Addresses, accountFor, OperatorProcess, type Started } from './operator-process.ts';
 import { library, mediaServer, type Resource, tunerDevice } from './specs.ts';
@@ -75,7 +76,8 @@ export class Stage {
   readonly #media = new Map<string, string>();
   readonly #namespaces: string[] = [];
   readonly #operators: OperatorProcess[] = [];
-  #cordoned: string[] = [];
+  /** Pods of the stage are for the hollow node alone. */
+  #uncordon: () => Promise<void> = async () => undefined;
 
   private constructor(cluster: Cluster, api: Api) {
     this.cluster = cluster;
@@ -101,7 +103,7 @@ export class Stage {
     for (const { name, path } of paths) stage.#media.set(name, path);
     stage.#pods.listen(0, '127.0.0.1');
     await once(stage.#pods, 'listening');
-    await stage.#cordon();
+    stage.#uncordon = await cordoned(cluster.kubectl);
     stage.hollow.start();
     return stage;
   }
@@ -173,7 +175,7 @@ export class Stage {
         return !(await this.cluster.kubectl.find({ kind: 'namespace', name: namespace }));
       });
     await this.hollow.stop();
-    for (const name of this.#cordoned) await this.cluster.kubectl.run(['uncordon', name]);
+    await this.#uncordon();
     this.rest.close();
     this.#pods.closeAllConnections();
     this.#pods.close();
@@ -191,17 +193,6 @@ export class Stage {
       return [`worker_slots${labels} 3`, `worker_sessions${labels} 0`, `worker_idle_seconds${labels} 100000`];
     });
     return [...counts, ...told].map((line) => `foyer_transcode_${line}\n`).join('');
-  }
-
-  /** Pods of the stage are for the hollow node alone. */
-  async #cordon(): Promise<void> {
-    const nodes = await this.cluster.kubectl.list<{ metadata: { name: string }; spec: { unschedulable?: boolean } }>(
-      'nodes',
-    );
-    this.#cordoned = nodes
-      .filter(({ metadata, spec }) => metadata.name !== 'hollow' && !spec.unschedulable)
-      .map(({ metadata }) => metadata.name);
-    for (const name of this.#cordoned) await this.cluster.kubectl.run(['cordon', name]);
   }
 }
 

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const EVERY_MS = 200;
+/** The most of the time that one turn may take of it: a machine that stood still meanwhile has given nobody a chance. */
+const TURN_MAX_MS = 10_000;
 
 /** Asks until the answer is neither undefined, null nor false, and returns it; a throw counts as no answer. Throws what was missing after the time. */
 export async function until<T>(
@@ -8,9 +10,10 @@ export async function until<T>(
   ask: () => T | Promise<T>,
   withinMs = 60_000,
 ): Promise<Exclude<T, undefined | null | false>> {
-  const end = Date.now() + withinMs;
+  let left = withinMs;
   let fault = '';
   do {
+    const began = Date.now();
     try {
       const answer = await ask();
       if (answer !== undefined && answer !== null && answer !== false)
@@ -19,6 +22,7 @@ export async function until<T>(
       fault = `: ${(error as Error).message}`;
     }
     await sleep(EVERY_MS);
-  } while (Date.now() < end);
+    left -= Math.min(Date.now() - began, TURN_MAX_MS);
+  } while (left > 0);
   throw new Error(`not in ${withinMs / 1000} s: ${what}${fault}`);
 }

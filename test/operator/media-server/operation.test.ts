@@ -133,6 +133,24 @@ describe('faults of a MediaServer', () => {
 });
 
 describe('MediaServer in operation', () => {
+  it('tells what the server makes of its licence, which is asked for rarely', async () => {
+    const here = await running();
+    expect(here.status.plus).to.deep.equal({ mode: 'open' });
+    const endsAt = '2026-02-01T00:00:00Z';
+    for (const [state, mode] of [
+      ['grace', 'licensed'],
+      ['none', 'none'],
+      ['lapsed', 'lapsed'],
+    ]) {
+      here.answers.plus = { mode: 'licensed', state, ...(state !== 'none' && { endsAt }) };
+      await here.pass();
+      expect(here.status.plus?.mode).not.to.equal(mode);
+      here.later(30_000);
+      await here.pass();
+      expect(here.status.plus).to.deep.equal({ mode, ...(state !== 'none' && { endsAt }) });
+    }
+  });
+
   it('is not asked for each of many changes', async () => {
     const here = await running();
     let asked = 0;

@@ -175,6 +175,8 @@ export interface Answers {
   setupComplete: boolean;
   health: Record<string, string>;
   reachable: boolean;
+  /** Of GET /plus. */
+  plus: Record<string, unknown>;
 }
 
 export class World {
@@ -185,17 +187,19 @@ export class World {
     setupComplete: false,
     health: { database: 'ok', redis: 'ok', objects: 'ok' },
     reachable: true,
+    plus: { mode: 'open', state: 'open' },
   };
 
   constructor(server: KubeObject, kube = new MemoryKube()) {
     this.kube = kube.put(server);
     const ask = async (_method: string, path: string) => {
       if (!this.answers.reachable) throw new Error('refused');
-      const { setupComplete, health } = this.answers;
+      const { setupComplete, health, plus } = this.answers;
       const checks = Object.entries(health).map(([name, state]) => ({ name, state }));
       const bodies: Record<string, unknown> = {
         '/server/info': { setupComplete, version: '1.0.0' },
         '/server/health': { checks },
+        '/plus': plus,
       };
       return { status: 200, body: bodies[path] };
     };

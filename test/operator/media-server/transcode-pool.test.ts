@@ -102,6 +102,21 @@ describe('planPool', () => {
     expect(planPool(transcode({ ...gpu, fallbackToCPU: false }), starved(60))).to.deep.include({ make: [], end: [] });
   });
 
+  it('falls to the CPU also where a quota of the device is full, and not for another quota', () => {
+    const refused = (resource: string, seconds: number) => {
+      const words = `no pod of Job home-transcode-0 can be made: exceeded quota: devices, limited: requests.${resource}=0`;
+      const { pod: _none, ...bare } = job(0, { accelerated: true, createdAt: ago(seconds), refused: words });
+      return seen({ jobs: [bare] });
+    };
+    const plan = planPool(transcode({ ...gpu, max: 1 }), refused('nvidia.com/gpu', 10));
+    expect(plan.end).to.deep.equal(['home-transcode-0']);
+    expect(plan.make).to.deep.equal([{ index: 1, accelerated: false, fallback: true }]);
+    const none = { make: [], end: [] };
+    expect(planPool(transcode(gpu), refused('nvidia.com/gpu', 9))).to.deep.include(none);
+    expect(planPool(transcode(gpu), refused('memory', 60))).to.deep.include(none);
+    expect(planPool(transcode({ ...gpu, fallbackToCPU: false }), refused('nvidia.com/gpu', 60))).to.deep.include(none);
+  });
+
   it('goes straight to the CPU for a minute after that, then asks for the device again', () => {
     const fallen = (seconds: number) =>
       seen({ jobs: [job(0, { fallback: true, createdAt: ago(seconds) })], demand: demand(1, worker(0, 3)) });

@@ -88,10 +88,11 @@ export class FakeApiServer {
     this.#refused.push(...answers);
   }
 
-  set(name: string, data: Record<string, string>, told = true): void {
+  set(name: string, data: Record<string, string>, { told = true, annotations = {} } = {}): void {
     this.#version += 1;
     const resourceVersion = String(this.#version);
-    const metadata = { name, namespace: 'default', uid: name, resourceVersion, managedFields: [{ manager: 'x' }] };
+    const managedFields = [{ manager: 'x' }];
+    const metadata = { name, namespace: 'default', uid: name, resourceVersion, annotations, managedFields };
     const type = this.#objects.has(name) ? 'MODIFIED' : 'ADDED';
     this.#record(type, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }, told);
   }

@@ -34,10 +34,12 @@ describe('informer', () => {
     await server.stop();
   });
 
-  async function follow(options: { idleMs?: number; changed?: (object: KubeObject) => void } = {}) {
+  async function follow(options: { idleMs?: number; absentMs?: number; changed?: (object: KubeObject) => void } = {}) {
     const metrics = newMetrics();
     const rest = new Rest({ credentials: new Credentials(server.kubeconfig()), metrics });
-    const deps = { rest, metrics, log: pino({ level: 'silent' }), idleMs: options.idleMs ?? 60_000, pauseMs: 20 };
+    const absent = options.absentMs === undefined ? {} : { absentMs: options.absentMs };
+    const log = pino({ level: 'silent' });
+    const deps = { rest, metrics, log, idleMs: options.idleMs ?? 60_000, pauseMs: 20, ...absent };
     const changed = options.changed ?? (() => undefined);
     const watches = [{ apiVersion: 'v1', kind: 'ConfigMap' }];
     const caches = new Caches(deps, { namespaces: [], watches, discovery: new Discovery(rest), changed });
@@ -70,15 +72,20 @@ describe('informer', () => {
     expect(server.count(/^GET list/)).to.equal(1);
   });
 
-  it('keeps no managedFields', async () => {
+  it('keeps neither managedFields nor what kubectl applied', async () => {
     const { caches } = await follow();
-    expect(caches.get('ConfigMap', 'default', 'a')?.metadata).to.not.have.property('managedFields');
+    const applied = { 'kubectl.kubernetes.io/last-applied-configuration': '{}', kept: 'yes' };
+    server.set('d', { n: '1' }, { annotations: applied });
+    await eventually(() => caches.get('ConfigMap', 'default', 'd') !== undefined, 'it is there');
+    for (const name of ['a', 'd'])
+      expect(caches.get('ConfigMap', 'default', name)?.metadata).to.not.have.property('managedFields');
+    expect(caches.get('ConfigMap', 'default', 'd')?.metadata.annotations).to.deep.equal({ kept: 'yes' });
   });
 
   it('lists anew when its version has expired, and drops what was deleted meanwhile', async () => {
     const { data, restarts } = await follow();
     await watching();
-    server.set('a', { n: '2' }, false);
+    server.set('a', { n: '2' }, { told: false });
     server.delete('b', false);
     server.sendError(410, 'Expired');
     await eventually(() => data('a')?.n === '2' && !data('b'), 'the state after the list');
@@ -89,7 +96,7 @@ describe('informer', () => {
   it('lists anew after any other ERROR event', async () => {
     const { data, restarts } = await follow();
     await watching();
-    server.set('a', { n: '2' }, false);
+    server.set('a', { n: '2' }, { told: false });
     server.sendError(500, 'InternalError');
     await eventually(() => data('a')?.n === '2', 'the change');
     expect(await restarts('refused')).to.equal(1);
@@ -181,6 +188,19 @@ describe('informer', () => {
     server.sendError(410, 'Expired');
     await eventually(() => !caches.served('ConfigMap'), 'it is not served');
     expect(caches.list('ConfigMap', '')).to.deep.equal([]);
+  });
+
+  it('looks for a kind that is not served ever more rarely, and follows it once it is', async () => {
+    server.served = false;
+    const { caches, data, informer } = await follow({ absentMs: 100 });
+    await eventually(() => server.count(/^GET .api.v1$/) === 4, 'it asked four times');
+    const times = server.asked.filter(({ what }) => what === 'GET /api/v1').map(({ at }) => at);
+    const [first = 0, , , last = 0] = times;
+    expect(last - first).to.be.at.least(0.75 * (100 + 200 + 400) - 5);
+    await sleep(200);
+    expect([informer.stalenessMs(), informer.stuckMs()], 'a pause on purpose').to.deep.equal([0, 0]);
+    server.served = true;
+    await eventually(() => caches.served('ConfigMap') && data('a')?.n === '1', 'it is followed');
   });
 
   it('tells how long nothing was heard', async () => {

@@ -2,6 +2,7 @@ import type { Db } from '#platform/db.ts';
 import { rowsOf, type ScannedFolder } from '../store/context.ts';
 import { addToLibrary, measure, nextChange, rollUpItems, withParents } from '../store/rollup.ts';
 import { fence } from './lease.ts';
+import { tellScanners } from './notice.ts';
 import type { FolderState, Scan } from './scan.ts';
 import { tell } from './tell.ts';
 
@@ -108,6 +109,7 @@ async function ask(
     await transaction('scans')
       .where({ id: scan.row.id })
       .update({ guard: JSON.stringify(guard) });
+    if (before === undefined) await tellScanners(transaction, 'scan-guard', scan.library.id);
     if (before === undefined || before === scan.row.id) return;
     await transaction.raw(
       `update scans set guard = guard || jsonb_build_object('supersededBy', ?::text) where id = ?`,

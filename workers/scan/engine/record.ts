@@ -1,9 +1,8 @@
-import { notify } from '#areas/notifications/public.ts';
-import type { Db } from '#platform/db.ts';
-import { breaks } from '#platform/db.ts';
+import { breaks, type Db } from '#platform/db.ts';
 import { enqueue } from '#platform/queue.ts';
 import { withoutFail } from '#platform/redis.ts';
 import type { Work } from '#workers/work.ts';
+import { tellScanners } from './notice.ts';
 import { liveKey } from './progress.ts';
 import { LeaseLost, type Scan, type ScanRow } from './scan.ts';
 
@@ -98,18 +97,8 @@ async function end(work: Work, db: Db, { row, state, error }: End): Promise<void
   } else {
     const code = state === 'cancelled' ? 'CANCELLED' : 'INTERNAL';
     await work.emit(db, 'library.scan.failed', { payload: { libraryId, scanId, code }, facts });
-    if (state === 'failed') await tellFailed(db, libraryId);
+    if (state === 'failed') await tellScanners(db, 'scan-failed', libraryId);
   }
-}
-
-async function tellFailed(db: Db, libraryId: string): Promise<void> {
-  const library = await db('libraries').where({ id: libraryId }).first<{ name: string } | undefined>('name');
-  await notify(db, {
-    kind: 'scan-failed',
-    target: { kind: 'library', id: libraryId },
-    libraryId,
-    data: { name: library?.name ?? '' },
-  });
 }
 
 interface Ending {

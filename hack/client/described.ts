@@ -1,0 +1,63 @@
+// The API's description as the generator of the typed client reads it: operations by area, and the records they name.
+import { areas } from '#areas/index.ts';
+import { fullVersion } from '#areas/server/public.ts';
+import { openApi } from '#kernel/openapi.ts';
+import type { Records } from './records.ts';
+import type { Schema } from './types.ts';
+
+export interface Parameter {
+  in: string;
+  name: string;
+  required?: boolean;
+  description?: string;
+  schema: Schema;
+}
+
+export type Content = Record<string, { schema: Schema }>;
+
+export interface Operation {
+  operationId: string;
+  summary: string;
+  tags: [string];
+  security: unknown[];
+  parameters?: Parameter[];
+  requestBody?: { required?: boolean; content: Content };
+  responses: Record<string, { content?: Content }>;
+}
+
+export interface Placed {
+  path: string;
+  method: string;
+  operation: Operation;
+}
+
+export interface DescribedArea {
+  slug: string;
+  /** By operationId. */
+  operations: Placed[];
+}
+
+interface Description {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Records };
+}
+
+/** Every area that is served, in the order of the contract, and every named schema that is no failure. */
+export function described(): { areas: DescribedArea[]; records: Records } {
+  const { paths, components } = openApi(areas, fullVersion) as Description;
+  const placed = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
+  placed.sort((a, b) => (a.operation.operationId < b.operation.operationId ? -1 : 1));
+  const byArea = Map.groupBy(placed, ({ operation }) => operation.tags[0]);
+  const schemas = Object.entries(components.schemas).filter(([name]) => !name.startsWith('Error_'));
+  return {
+    areas: areas.map(({ slug, name }) => ({ slug, operations: byArea.get(name) ?? [] })),
+    records: Object.fromEntries(schemas),
+  };
+}
+
+/** The answer of a success. */
+export function successOf(responses: Operation['responses']): { content?: Content } | undefined {
+  return Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
+}

@@ -1,0 +1,18 @@
+// Keeps pods off the nodes that run them, while a hollow one plays their part.
+import type { Kubectl } from './kubectl.ts';
+
+interface Node {
+  metadata: { name: string };
+  spec: { unschedulable?: boolean };
+}
+
+/** Of all nodes but the hollow one; what it answers takes that back. */
+export async function cordoned(kubectl: Kubectl): Promise<() => Promise<void>> {
+  const nodes = await kubectl.list<Node>('nodes');
+  const taking = nodes.filter(({ metadata, spec }) => metadata.name !== 'hollow' && !spec.unschedulable);
+  const names = taking.map(({ metadata }) => metadata.name);
+  for (const name of names) await kubectl.run(['cordon', name]);
+  return async () => {
+    for (const name of names) await kubectl.run(['uncordon', name]);
+  };
+}
