@@ -47,7 +47,8 @@ export async function decideMissing(
     return { state: 'held', reason: 'guard', missing: 0 };
   }
   await close(db, asked);
-  return { state: 'listed', missing: loss.absent > 0 ? await markMissing(scan, folder.id) : 0 };
+  const marked = loss.absent > 0 ? await markMissing(scan, folder.id) : 0;
+  return { state: 'listed', missing: scan.row.resumes > 0 ? await missedBy(scan, folder.id) : marked };
 }
 
 async function lossOf(db: Db, folderId: string): Promise<Loss> {
@@ -152,6 +153,16 @@ async function markMissing(scan: Scan, folderId: string): Promise<number> {
     more = rows === BATCH;
   }
   return marked;
+}
+
+/** Also what a worker that was lost had marked before. */
+async function missedBy({ row, work }: Scan, folderId: string): Promise<number> {
+  const [found] = await rowsOf<{ n: number }>(
+    work.db,
+    'select count(*)::int as n from media_files where folder_id = ? and missing_since >= ?',
+    [folderId, row.started_at],
+  );
+  return found?.n ?? 0;
 }
 
 async function markSome(scan: Scan, db: Db, folderId: string): Promise<number> {
