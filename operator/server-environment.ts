@@ -92,10 +92,17 @@ export interface Placed {
   clusterNetworks: readonly string[];
 }
 
+/**
+ * Of V8's youngest objects 32 MB at most are kept, not 128: on a machine of many gigabytes it would take half of what a
+ * process of ours uses for them, and little is gained by it.
+ */
+export const NODE_OPTIONS = '--max-semi-space-size=16';
+
 /** The part of the environment that is no secret. */
 export function plainEnvironment(spec: MediaServerSpec, placed: Placed): Record<string, string> {
   return {
     NODE_ENV: 'production',
+    NODE_OPTIONS,
     FOYER_KEYS_FILE: placed.keysFile,
     FOYER_MEDIA_ROOTS: JSON.stringify(placed.mediaRoots),
     FOYER_HOST: placed.host,

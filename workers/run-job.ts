@@ -27,10 +27,12 @@ interface Setting {
   deps: WorkerDeps;
   handlers: Handlers;
   stop: AbortSignal;
+  /** True while the job's queue stands still: it ends at its next checkpoint and goes on later. */
+  paused: () => boolean;
 }
 
 /** One attempt. The row is the record: it decides about retries, graphile-worker only brings it here. */
-export async function runJob(id: string, { deps, handlers, stop }: Setting): Promise<void> {
+export async function runJob(id: string, { deps, handlers, stop, paused }: Setting): Promise<void> {
   const job = await begin(deps, id);
   if (!job) return;
   const cancel = new AbortController();
@@ -44,7 +46,10 @@ export async function runJob(id: string, { deps, handlers, stop }: Setting): Pro
   try {
     const payload = jobs[job.kind].payload.parse(job.payload) as never;
     const handle = handlers[job.kind] as Handler<JobName>;
-    const result = await handle(payload, workFor(job, deps, signal));
+    const kept = (): void => {
+      if (paused()) cancel.abort('paused');
+    };
+    const result = await handle(payload, workFor(job, { deps, signal, kept }));
     await finish(deps, id, {
       state: 'completed',
       progress: 1,
@@ -106,7 +111,14 @@ async function cancelled({ db }: WorkerDeps, id: string): Promise<boolean> {
   return row?.cancel_requested ?? false;
 }
 
-function workFor(job: JobRow, deps: WorkerDeps, signal: AbortSignal): Work {
+interface Attempt {
+  deps: WorkerDeps;
+  signal: AbortSignal;
+  /** Called behind each checkpoint. */
+  kept: () => void;
+}
+
+function workFor(job: JobRow, { deps, signal, kept }: Attempt): Work {
   return {
     ...deps,
     log: deps.log.child({ job: job.id, kind: job.kind }),
@@ -119,6 +131,7 @@ function workFor(job: JobRow, deps: WorkerDeps, signal: AbortSignal): Work {
       await db('jobs')
         .where({ id: job.id })
         .update({ checkpoint: JSON.stringify(checkpoint), updated_at: new Date(), ...at });
+      kept();
     },
     emit,
     enqueue,
@@ -149,14 +162,14 @@ interface Failure {
   reason: string | undefined;
 }
 
-/** Says what became of the attempt. A job whose process stops is put back without having used an attempt. */
+/** Says what became of the attempt. A job whose process stops or whose queue was paused is put back without having used an attempt. */
 async function afterFailure(job: JobRow, { deps, error, reason }: Failure): Promise<string> {
   const { log } = deps;
   if (reason === 'cancelled') {
     await finish(deps, job.id, { state: 'cancelled' });
     return 'cancelled';
   }
-  if (reason === 'stopping') {
+  if (reason === 'stopping' || reason === 'paused') {
     await again(deps, job, { state: 'waiting', attempts: Math.max(0, job.attempts - 1), outcome: 'yielded' });
     return 'yielded';
   }

@@ -1,23 +1,13 @@
 import { EventEmitter, once } from 'node:events';
-import { Logger, parseCronItems, type Runner, run, type WorkerEvents } from 'graphile-worker';
+import { Logger, parseCronItems, type Runner, run, type Task, type WorkerEvents } from 'graphile-worker';
 import pg from 'pg';
-import { type JobName, type JobSpec, jobs, type Queue, queues } from '#platform/jobs.ts';
-import { ALIVE, enqueue, taskOf } from '#platform/queue.ts';
+import { type JobName, type JobSpec, jobs, type Queue } from '#platform/jobs.ts';
+import { ALIVE, addTask, enqueue } from '#platform/queue.ts';
+import { LANES, Lane } from './lanes.ts';
 import { runJob } from './run-job.ts';
 import type { Handlers, WorkerDeps } from './work.ts';
 
 const SWEEP_MS = 1000;
-
-/** Lanes: interactive work and deliveries never wait behind a scan, nor a scan behind an analysis. */
-const LANES: { queues: Queue[]; concurrency: (deps: WorkerDeps) => number }[] = [
-  { queues: ['interactive', 'live'], concurrency: () => 4 },
-  { queues: ['delivery'], concurrency: () => 20 }, // mostly waiting for others' servers
-  { queues: ['scan'], concurrency: ({ settings }) => settings.get('scan.concurrent') },
-  {
-    queues: queues.filter((q) => !['interactive', 'delivery', 'live', 'scan'].includes(q)),
-    concurrency: ({ config }) => Math.max(1, config.workerConcurrency - 2),
-  },
-];
 
 const DEAD = `
   with holders as (select locked_by, min(locked_at) as since from graphile_worker.jobs where locked_by is not null group by 1),
@@ -28,6 +18,8 @@ const DEAD = `
   select graphile_worker.force_unlock_workers(array_agg(locked_by)) from dead having count(*) > 0`;
 
 const SCHEDULE = 'foyer.schedule';
+/** graphile-worker wants a task, also while every queue of a lane is closed. */
+const NOTHING = 'foyer.nothing';
 
 /** Kinds that run by themselves; graphile-worker's cron fires each once in the whole deployment. */
 const scheduled = Object.entries(jobs as Record<string, JobSpec>).flatMap(([kind, { scheduled: match }]) =>
@@ -60,16 +52,25 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
   await alive.connect();
   const stop = new AbortController();
   const runners: Runner[] = [];
-  for (const lane of LANES) runners.push(await startLane({ lane, pool, alive, deps, handlers, stop: stop.signal }));
-  let sweeping = false; // one query at a time on this connection
+  const setting = { pool, alive, deps, handlers, stop: stop.signal };
+  const lanes = LANES.map((spec, number) => ({
+    ...setting,
+    lane: new Lane(spec, deps),
+    keepsTime: number === 0,
+    width: 0,
+  }));
+  const widen = async (): Promise<void> => {
+    for (const lane of lanes) if (lane.lane.width > lane.width) runners.push(await startRunner(lane));
+  };
+  await widen();
+  let sweeping: Promise<void> | undefined; // one query at a time on this connection
   const sweep = setInterval(() => {
-    if (sweeping) return;
-    sweeping = true;
-    void alive
+    sweeping ??= alive
       .query(DEAD)
+      .then(widen)
       .catch(() => undefined)
       .finally(() => {
-        sweeping = false;
+        sweeping = undefined;
       });
   }, SWEEP_MS);
   return {
@@ -77,6 +78,7 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
       stopping = true;
       clearInterval(sweep);
       stop.abort('stopping');
+      await sweeping;
       await Promise.all(runners.map((runner) => runner.stop()));
       await alive.end();
       await pool.end();
@@ -84,8 +86,12 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
   };
 }
 
-interface Lane {
-  lane: (typeof LANES)[number];
+interface Running {
+  lane: Lane;
+  /** The first lane's first runner also queues what is scheduled. */
+  keepsTime: boolean;
+  /** Workers that its runners have together; it only grows, and the lane says how many of them find work. */
+  width: number;
   pool: pg.Pool;
   alive: pg.Client;
   deps: WorkerDeps;
@@ -93,32 +99,43 @@ interface Lane {
   stop: AbortSignal;
 }
 
-async function startLane({ lane, pool, alive, deps, handlers, stop }: Lane): Promise<Runner> {
+/** Workers for the part of the lane's width that has none yet. */
+async function startRunner(running: Running): Promise<Runner> {
+  const { lane, pool, alive, deps } = running;
   const events: WorkerEvents = new EventEmitter();
   const created = once(events, 'pool:create') as Promise<[{ workerPool: { id: string } }]>;
-  const task = async (payload: unknown): Promise<void> => {
-    await runJob((payload as { id: string }).id, { deps, handlers, stop });
-  };
-  const schedule = async (payload: unknown): Promise<void> => {
+  const schedule: Task = async (payload) => {
     const { kind } = payload as { kind: JobName };
     await enqueue(deps.db, kind, { payload: {} as never, options: { key: kind, cause: 'schedule' } });
   };
-  const keepsTime = lane === LANES[0];
+  const keepsTime = running.keepsTime && running.width === 0;
+  const concurrency = lane.width - running.width;
+  running.width = lane.width;
   const runner = await run({
     pgPool: pool,
     events,
-    concurrency: lane.concurrency(deps),
+    concurrency,
     pollInterval: 2000,
     noHandleSignals: true,
     logger: new Logger(() => (level, message) => deps.log.debug({ level }, message)),
     parsedCronItems: parseCronItems(keepsTime ? scheduled : []),
     gracefulShutdownAbortTimeout: 15_000,
-    taskList: {
-      ...Object.fromEntries(lane.queues.map((queue) => [taskOf(queue), task])),
-      ...(keepsTime && { [SCHEDULE]: schedule }),
-    },
+    taskList: lane.tasks((queue) => taskFor(queue, running), { [running.keepsTime ? SCHEDULE : NOTHING]: schedule }),
   });
   const [{ workerPool }] = await created;
   await alive.query('select pg_advisory_lock($1, hashtext($2))', [ALIVE, workerPool.id]);
   return runner;
+}
+
+/** Runs a job of the queue; one that was taken while the queue closed goes back to its place. */
+function taskFor(queue: Queue, { lane, deps, handlers, stop }: Running): Task {
+  return async (payload, { job }) => {
+    const { id } = payload as { id: string };
+    if (!lane.isOpen(queue)) {
+      await addTask(deps.db, { id, queue, priority: job.priority, runAt: job.run_at });
+      return;
+    }
+    const paused = (): boolean => lane.isPaused(queue);
+    await lane.hold(queue, () => runJob(id, { deps, handlers, stop, paused }));
+  };
 }

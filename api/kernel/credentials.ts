@@ -199,7 +199,10 @@ const byKeyId = gathered<KeyRow>({
 });
 
 /** What a credential that was judged before may do now, for what stays open; undefined when it is over, or speaks for another profile. */
-export async function identifyAgain(db: Db, who: Principal): Promise<Identified | undefined> {
+export async function identifyAgain(
+  db: Db,
+  who: Pick<Principal, 'keyId' | 'sessionId' | 'profileId'>,
+): Promise<Identified | undefined> {
   const row = who.keyId ? await byKeyId(db, who.keyId) : await bySession(db, who.sessionId ?? '');
   if (!row || row.ended || row.gone) return undefined;
   if ('key_id' in row) return row.revoked_at ? undefined : byKeyRow(row);

@@ -160,6 +160,13 @@ function answer(ctx: Context, endpoint: Endpoint, value: unknown): void {
   }
 }
 
+/** What a request said is read by now; a response that stays open for hours would keep it, its credential too. */
+function forget({ req }: Context): void {
+  req.headers = {};
+  req.rawHeaders = [];
+  delete (req as { _parsedUrl?: unknown })._parsedUrl; // koa's
+}
+
 function sendBytes(ctx: Context, { body, type, length, take }: Bytes): void {
   const { status } = ctx;
   if (take) {
@@ -168,6 +175,7 @@ function sendBytes(ctx: Context, { body, type, length, take }: Bytes): void {
     if (type) ctx.res.setHeader('Content-Type', type);
     ctx.res.flushHeaders();
     take(ctx.res);
+    forget(ctx);
     return;
   }
   ctx.body = body;

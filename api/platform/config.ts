@@ -70,7 +70,6 @@ const Environment = z.object({
   FOYER_SERVER_NAME: z.string().default('Foyer'),
   FOYER_TRUSTED_PROXIES: jsonOf(z.array(z.string())).default([]),
   FOYER_WEBHOOK_NETWORKS: jsonOf(z.array(z.string())).default([]),
-  FOYER_OIDC_NETWORKS: jsonOf(z.array(z.string())).default([]),
   FOYER_CLUSTER_NETWORKS: jsonOf(z.array(z.string())).default([]),
   FOYER_MAX_SESSIONS: z.coerce.number().int().min(1).default(3),
   FOYER_WORKER_CONCURRENCY: z.coerce.number().int().min(1).default(4),
@@ -111,8 +110,6 @@ export interface Config {
   trustedProxies: string[];
   /** CIDRs of `spec.network.allow.webhooks`. */
   webhookNetworks: string[];
-  /** CIDRs in which a provider that the owner saved may be although they are closed by default. */
-  oidcNetworks: string[];
   /** CIDRs of the cluster's pods and services: closed to what people name. */
   clusterNetworks: string[];
   maxSessions: number;
@@ -157,7 +154,6 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     serverName: e.FOYER_SERVER_NAME,
     trustedProxies: e.FOYER_TRUSTED_PROXIES,
     webhookNetworks: e.FOYER_WEBHOOK_NETWORKS,
-    oidcNetworks: e.FOYER_OIDC_NETWORKS,
     clusterNetworks: e.FOYER_CLUSTER_NETWORKS,
     maxSessions: e.FOYER_MAX_SESSIONS,
     workerConcurrency: e.FOYER_WORKER_CONCURRENCY,

@@ -3,14 +3,46 @@ import type { Log } from './log.ts';
 
 export type { Redis } from 'ioredis';
 
-/** Comes back by itself. A command fails after half a second when the server is away or hung; callers go on without it. */
+/** A server that takes connections and answers nothing looks well to its clients: one that does not answer a look is left. */
+class Watched extends Redis {
+  #looking = false;
+
+  override sendCommand(...sent: Parameters<Redis['sendCommand']>): unknown {
+    const answer = super.sendCommand(...sent);
+    sent[0].promise.catch((error: Error) => {
+      if (error.message === 'Command timed out') void this.#look();
+    });
+    return answer;
+  }
+
+  /** A second try, since a process that was busy itself finds its commands timed out before it reads their answers. */
+  async #look(): Promise<void> {
+    if (this.#looking || this.status !== 'ready') return;
+    this.#looking = true;
+    try {
+      await this.ping();
+    } catch {
+      this.disconnect(true);
+    } finally {
+      this.#looking = false;
+    }
+  }
+}
+
+/**
+ * Comes back by itself. A command fails after a second, and at once while the server is known to be away or hung; callers
+ * go on without it. Of its duplicates those that subscribe or wait need `enableOfflineQueue`.
+ */
 export function connectRedis(url: string, log: Log): Redis {
-  const redis = new Redis(url, {
+  const redis = new Watched(url, {
     maxRetriesPerRequest: 1,
     connectTimeout: 1000,
     commandTimeout: 1000,
-    enableOfflineQueue: true,
+    enableOfflineQueue: true, // until the first connection
     retryStrategy: (times) => Math.min(100 * times, 1000),
+  });
+  redis.on('close', () => {
+    redis.options.enableOfflineQueue = false;
   });
   let lastWarning = 0;
   redis.on('error', (error) => {

@@ -3,9 +3,11 @@ import type { Db } from './db.ts';
 import { type Keys, seal, unseal } from './keys.ts';
 import type { Log } from './log.ts';
 import type { Redis } from './redis.ts';
+import { type SavedRow, savedRows } from './settings/saved.ts';
 import { type StoredKey, type StoredValue, storedTable } from './settings/table.ts';
 
 export type { Rung } from './settings/media-keys.ts';
+export { type SavedRow, savedRows } from './settings/saved.ts';
 export {
   definitionOf,
   groupOf,
@@ -27,8 +29,8 @@ export interface Settings {
   sourceOf(key: StoredKey): Source;
   /** Grows with every write. */
   revision(): number;
-  /** Reads the saved rows again; also done every 30 s and at a Redis message. */
-  reload(): Promise<void>;
+  /** Reads the saved rows again, and answers them by key; also done every 30 s and at a Redis message. */
+  reload(): Promise<ReadonlyMap<string, SavedRow>>;
   stop(): void;
 }
 
@@ -104,14 +106,15 @@ export function createSettings({ config, db, redis, log, keys }: SettingsSetting
     if (!Object.hasOwn(storedTable, key) || !isSecret(key as StoredKey) || typeof value !== 'string') return value;
     return keys && unseal(keys, value, placeOf(key as StoredKey));
   };
-  const reload = async (): Promise<void> => {
+  const reload = async (): Promise<ReadonlyMap<string, SavedRow>> => {
     const [rows, state] = await Promise.all([
-      db('settings').select<{ key: string; value: unknown }[]>('key', 'value'),
+      savedRows(db),
       db('server_state').first<{ settings_revision: number } | undefined>('settings_revision'),
     ]);
-    const saved = Object.fromEntries(rows.map((row) => [row.key, opened(row.key, row.value)]));
+    const saved = Object.fromEntries([...rows].map(([key, { value }]) => [key, opened(key, value)]));
     now = inForce({ resource: config.declaredSettings, saved, environment });
     revision = state?.settings_revision ?? 0;
+    return rows;
   };
   const quietly = (): void =>
     void reload().catch((error: Error) => log.debug({ err: error.message }, 'settings not read'));

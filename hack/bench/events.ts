@@ -1,20 +1,25 @@
 // Events to open streams against a bare write loop, with the same client in one run. PERFORMANCE row 10.
 //   node hack/bench/events.ts [streams, 10000 when absent]
+import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signAccessToken } from '#kernel/credentials.ts';
+import { NODE_OPTIONS } from '#operator/server-environment.ts';
 import { newId } from '#platform/ids.ts';
 import { emit } from '#platform/outbox.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { endAll, freePort, temporaryFolder } from '#support/stores.ts';
-import { machine, median, started } from './measure.ts';
+import type { Opening } from './crowd.ts';
+import { machine, median, monotonicMs, started } from './measure.ts';
 
 const STREAMS = Number(process.argv[2] ?? 10_000);
-const EVENTS = 20;
+const EVENTS = 10;
 const PAIRS = 3;
+const WARM = 500;
+const REST_MS = 5000;
 const OF_SESSION = 4;
 const OF_ACCOUNT = 48;
 
@@ -34,56 +39,42 @@ createServer((request, response) => {
 
 const rssKb = (pid: number): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 
-/** Sockets that follow a stream, and when each heard a mark. */
+/** Clients of one server in a process of their own, which has limits of its own for open files. */
 class Crowd {
-  readonly #sockets: Socket[] = [];
-  #mark = '';
-  #times: number[] = [];
-  #all: () => void = () => undefined;
+  readonly #child: ChildProcess;
 
-  async open(port: number, headersOf: (i: number) => Record<string, string>): Promise<void> {
-    const path = '/api/v1/events';
-    for (let i = 0; i < STREAMS; i += 100)
-      await Promise.all(Array.from({ length: 100 }, (_, j) => this.#one(port, { path, headers: headersOf(i + j) })));
+  constructor() {
+    this.#child = fork(join(import.meta.dirname, 'crowd.ts'), { stdio: 'inherit' });
+    process.once('exit', () => this.#child.kill('SIGKILL'));
   }
 
-  async #one(port: number, { path, headers }: { path: string; headers: Record<string, string> }): Promise<void> {
-    const socket = connect(port, '127.0.0.1');
-    this.#sockets.push(socket);
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    const url = Object.keys(headers).length > 0 ? `${path}?types=settings.changed` : '/events';
-    socket.write(`GET ${url} HTTP/1.1\r\nhost: x\r\n${lines.join('')}\r\n`);
-    await new Promise<void>((resolve, reject) => {
-      socket.on('data', (chunk) => {
-        const text = chunk.toString('latin1');
-        if (text.includes('retry: 3000')) resolve();
-        else if (text.startsWith('HTTP/1.1 4') || text.startsWith('HTTP/1.1 5')) reject(new Error(text.slice(0, 400)));
-        if (this.#mark && text.includes(this.#mark)) this.#heard();
-      });
-      socket.on('error', reject);
-    });
-  }
-
-  #heard(): void {
-    this.#times.push(performance.now());
-    if (this.#times.length === this.#sockets.length) this.#all();
+  async open(asked: Opening): Promise<void> {
+    await this.#ask({ open: asked });
   }
 
   /** Milliseconds from saying it to each of the crowd. */
   async hear(say: (mark: string) => Promise<unknown>): Promise<number[]> {
-    this.#mark = randomUUID();
-    this.#times = [];
-    const all = new Promise<void>((resolve) => {
-      this.#all = resolve;
-    });
-    const began = performance.now();
-    await say(this.#mark);
-    await all;
-    return this.#times.map((at) => at - began);
+    const mark = randomUUID();
+    await this.#ask({ mark });
+    const began = monotonicMs();
+    const [heard] = await Promise.all([this.#answer<number[]>(), say(mark)]);
+    return heard.map((at) => at - began);
   }
 
   close(): void {
-    for (const socket of this.#sockets) socket.destroy();
+    this.#child.kill('SIGKILL');
+  }
+
+  #ask(message: object): Promise<unknown> {
+    const answer = this.#answer();
+    this.#child.send(message);
+    return answer;
+  }
+
+  async #answer<T>(): Promise<T> {
+    const [message] = (await once(this.#child, 'message')) as [{ error?: string; answer: T }];
+    if (message.error) throw new Error(message.error);
+    return message.answer;
   }
 }
 
@@ -129,11 +120,12 @@ const tokens = await sessions(api);
 const file = join(process.cwd(), 'hack/bench', `.bare-${process.pid}.mjs`);
 writeFileSync(file, BARE);
 const [barePort, port] = [await freePort(), await freePort()];
-const bare = await started([file, String(barePort)], {}, 'up');
+const bare = await started([file, String(barePort)], { NODE_OPTIONS }, 'up');
 const { config } = api;
 const ours = await started(
   ['api/main.ts'],
   {
+    NODE_OPTIONS,
     FOYER_DATABASE_URL: config.databaseUrl,
     FOYER_REDIS_URL: config.redisUrl,
     FOYER_OBJECTS_URL: config.objectsUrl,
@@ -143,11 +135,15 @@ const ours = await started(
   },
   'listening',
 );
-const before = { ours: rssKb(ours), bare: rssKb(bare) };
 const [mine, theirs] = [new Crowd(), new Crowd()];
-await theirs.open(barePort, () => ({}));
-await mine.open(port, (i) => ({ authorization: `Bearer ${tokens[Math.floor(i / OF_SESSION)]}` }));
-const kbEach = (pid: number, was: number): string => ((rssKb(pid) - was) / STREAMS).toFixed(1);
+const all = { ours: { port, tokens, of: OF_SESSION }, bare: { port: barePort, tokens: [], of: 1 } };
+await Promise.all([theirs.open({ ...all.bare, streams: WARM }), mine.open({ ...all.ours, streams: WARM })]);
+await sleep(REST_MS); // what the first requests load and compile is not a stream's
+const before = { ours: rssKb(ours), bare: rssKb(bare) };
+await theirs.open({ ...all.bare, streams: STREAMS - WARM });
+await mine.open({ ...all.ours, streams: STREAMS - WARM });
+await sleep(REST_MS);
+const kbEach = (pid: number, was: number): string => ((rssKb(pid) - was) / (STREAMS - WARM)).toFixed(1);
 const memory = { ours: kbEach(ours, before.ours), bare: kbEach(bare, before.bare) };
 
 const sayOurs = (mark: string) => emit(api.deps.db, 'settings.changed', { payload: { keys: [mark, 'x'.repeat(60)] } });

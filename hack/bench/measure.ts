@@ -8,6 +8,9 @@ export function cpuSeconds(pid: number): number {
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
 }
 
+/** A clock that all processes of the machine share. */
+export const monotonicMs = (): number => Number(process.hrtime.bigint() / 1000n) / 1000;
+
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length / 2;

@@ -6,18 +6,36 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { identityOf } from '#operator/local/process-identity.ts';
+import { redisUrl } from '#operator/local/redis.ts';
 import type { Stored } from '#operator/local/status-file.ts';
 import { clientFor, type TestClient } from '#support/api.ts';
 import { eventually } from '#support/stores.ts';
+import { type ClientOptions, createClient, type FoyerClient, session } from '../../api/client/index.ts';
 
 const OPERATOR = 'operator/main.ts';
 const HEALING_MS = 60_000;
 
-const server = `apiVersion: foyer.media/v1alpha1
+interface StoredState {
+  ports: { redis: number };
+  redisPassword: string;
+}
+
+/** What differs from one suite to another. */
+export interface Wanted {
+  /** API processes on the one port. */
+  apis?: number;
+  /** Proxies whose X-Forwarded headers count. */
+  trustedProxies?: readonly string[];
+  /** Private networks that webhooks may call. */
+  webhooks?: readonly string[];
+}
+
+const serverOf = ({ apis = 2, trustedProxies = [], webhooks = [] }: Wanted): string => `apiVersion: foyer.media/v1alpha1
 kind: MediaServer
 metadata: { name: home }
 spec:
-  api: { replicas: 2 }
+  api: { replicas: ${apis} }
+  network: ${JSON.stringify({ trustedProxies, allow: { webhooks } })}
   workers: { replicas: 1 }
   postgres: { managed: {} }
   redis: { managed: {} }
@@ -32,8 +50,10 @@ metadata: { name: films }
 spec: { serverRef: { name: home }, type: movies, folders: [{ media: media, path: /films }] }
 `;
 
-/** `operator local` with two API processes over a temporary folder, claimed and signed in. */
+/** `operator local` with two API processes, or as many as wanted, over a temporary folder, claimed and signed in. */
 export class Machine {
+  readonly apis: number;
+  readonly #server: string;
   readonly folder = mkdtempSync(join(tmpdir(), 'foyer-faults-'));
   readonly media = join(this.folder, 'media');
   readonly films = join(this.media, 'films');
@@ -45,13 +65,15 @@ export class Machine {
   headers: Record<string, string> = {};
   owner: TestClient = clientFor('', {});
 
-  constructor() {
+  constructor(wanted: Wanted = {}) {
+    this.apis = wanted.apis ?? 2;
+    this.#server = serverOf(wanted);
     chmodSync(this.folder, 0o711);
     mkdirSync(this.films, { recursive: true });
   }
 
   async start(): Promise<void> {
-    writeFileSync(this.#file, server);
+    writeFileSync(this.#file, this.#server);
     const args = [OPERATOR, 'local', '-f', this.#file, '--data', this.#data, '--port', '0'];
     const operator = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#operator = operator;
@@ -80,9 +102,20 @@ export class Machine {
 
   /** Declares the library of `films`; its first scan begins by itself. Its id. */
   async addLibrary(): Promise<string> {
-    writeFileSync(this.#file, server + library);
+    writeFileSync(this.#file, this.#server + library);
     const found = await eventually(async () => (await this.owner.listLibraries()).body[0], HEALING_MS);
     return found.id;
+  }
+
+  get redisUrl(): string {
+    const { ports, redisPassword } = JSON.parse(readFileSync(join(this.#data, 'state.json'), 'utf8')) as StoredState;
+    return redisUrl(ports.redis, redisPassword);
+  }
+
+  /** The owner's typed client. */
+  client(more: Partial<ClientOptions> = {}): FoyerClient {
+    const accessToken = this.headers['authorization']?.slice('Bearer '.length) ?? '';
+    return createClient({ server: this.url, credential: session({ accessToken }), ...more });
   }
 
   pidOf(name: string): number {
@@ -106,13 +139,25 @@ export class Machine {
     return Date.now() - began;
   }
 
+  /** Kills processes and keeps them from being started again until `work` has ended; resolves when all is well again. */
+  async without<T>(names: readonly string[], work: () => Promise<T>): Promise<T> {
+    this.#operator?.kill('SIGSTOP');
+    try {
+      for (const name of names) process.kill(this.pidOf(name), 'SIGKILL');
+      return await work();
+    } finally {
+      this.#operator?.kill('SIGCONT');
+      await this.ready();
+    }
+  }
+
   /** Until `operator local status` says so of the server. */
   async ready(): Promise<void> {
     const well = async (): Promise<boolean> => {
       const { status } = (await this.status()).find(({ kind }) => kind === 'MediaServer') ?? {};
       const conditions = (status?.conditions ?? []) as { type?: string; status?: string }[];
       const is = (type: string) => conditions.find((one) => one.type === type)?.status;
-      return is('Ready') === 'True' && is('Degraded') === 'False' && status?.apiReady === '2/2';
+      return is('Ready') === 'True' && is('Degraded') === 'False' && status?.apiReady === `${this.apis}/${this.apis}`;
     };
     const looking = async () => (await well()) || (await sleep(300));
     await this.#told('Ready', eventually(looking, HEALING_MS));
@@ -140,6 +185,7 @@ export class Machine {
   async stop(): Promise<void> {
     const operator = this.#operator;
     if (operator && operator.exitCode === null && operator.signalCode === null) {
+      operator.kill('SIGCONT');
       operator.kill('SIGTERM');
       await once(operator, 'exit');
     }

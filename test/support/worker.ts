@@ -35,6 +35,13 @@ const acts: Record<string, (work: Work) => Promise<unknown>> = {
     note(work, 'kept');
     return sleep(60_000, undefined, { signal: work.signal });
   },
+  steps: async (work) => {
+    const from = (work.checkpoint as { at: number } | null)?.at ?? 0;
+    for (let at = from + 1; ; at += 1) {
+      await work.keep(work.db, { at });
+      await sleep(50, undefined, { signal: work.signal });
+    }
+  },
   fail: async () => {
     throw new Error('no luck');
   },

@@ -6,6 +6,8 @@ import { connectDatabase, type Db } from '#platform/db.ts';
 import type { EnqueueOptions } from '#platform/jobs.ts';
 import { createLog } from '#platform/log.ts';
 import { enqueue } from '#platform/queue.ts';
+import { connectRedis, type Redis } from '#platform/redis.ts';
+import { announceSettings, saveSettings } from '#platform/settings.ts';
 import { atEnd, eventually, newDatabase, redisUrl, temporaryFolder } from './stores.ts';
 
 export interface Job {
@@ -27,6 +29,7 @@ export class Workers {
   readonly #living = new Set<ChildProcess>();
   readonly #environment: Record<string, string>;
   readonly db: Db;
+  readonly #redis: Redis;
 
   static async make(): Promise<Workers> {
     return new Workers(await newDatabase(), await redisUrl());
@@ -41,7 +44,10 @@ export class Workers {
       FOYER_SCRATCH_DIR: this.#scratch,
       FOYER_LOG_LEVEL: process.env['TEST_LOG'] ?? 'silent',
     };
-    this.db = connectDatabase(databaseUrl, createLog('silent', 'test'));
+    const log = createLog('silent', 'test');
+    this.db = connectDatabase(databaseUrl, log);
+    this.#redis = connectRedis(redis, log);
+    atEnd(() => this.#redis.disconnect());
     atEnd(() => this.db.destroy());
     atEnd(() => this.end());
   }
@@ -95,6 +101,12 @@ export class Workers {
   /** How often the job wrote `word`; `began` counts its attempts. */
   noted(id: string, word = 'began'): number {
     return readdirSync(this.#scratch).filter((name) => name.startsWith(`${id}.${word}.`)).length;
+  }
+
+  /** Saves settings and tells the workers, as the API does. */
+  async settle(values: Parameters<typeof saveSettings>[1]): Promise<void> {
+    await saveSettings(this.db, values, null);
+    await announceSettings(this.#redis);
   }
 
   /** Brings a delayed job's time forward to now. */

@@ -55,8 +55,8 @@ export class TranscodeWorker {
     const gpu = deps.encoder.gpu ? { gpu: deps.encoder.name } : {};
     const pids = readlinkSync('/proc/self/ns/pid');
     this.#info = { id, node: deps.config.node, encoder: deps.encoder.name, ...gpu, pid: process.pid, pids };
-    this.#listener = deps.redis.duplicate({ commandTimeout: 5000 });
-    this.#offers = deps.redis.duplicate({ commandTimeout: 5000 });
+    this.#listener = deps.redis.duplicate({ commandTimeout: 5000, enableOfflineQueue: true });
+    this.#offers = deps.redis.duplicate({ commandTimeout: 5000, enableOfflineQueue: true });
     for (const redis of [this.#listener, this.#offers]) redis.on('error', () => undefined); // told by the first connection
     this.#listener.on('message', (channel: string, text: string) => this.#onMessage(channel, text));
   }

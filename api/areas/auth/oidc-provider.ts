@@ -15,7 +15,7 @@ import {
 import type { Deps } from '#kernel/endpoint.ts';
 import { ApiError, conflict } from '#kernel/errors.ts';
 import { sha256 } from '#platform/keys.ts';
-import { createOutbound, type OutboundAsk } from '#platform/outbound.ts';
+import { createOutbound, type Outbound, type OutboundAsk } from '#platform/outbound.ts';
 import type { Settings } from '#platform/settings.ts';
 
 const CACHED_MS = 3_600_000;
@@ -57,7 +57,7 @@ interface Client {
 }
 
 async function discover(deps: Deps, { issuer, clientId, secret }: Client): Promise<Provider> {
-  const fetch = fetchFor(deps);
+  const fetch = fetchFor(deps, issuer);
   const found = await discovery(new URL(issuer), clientId, undefined, None(), { [customFetch]: fetch });
   const metadata: ServerMetadata = found.serverMetadata();
   if (!metadata.jwks_uri) throw new Error('the provider names no keys');
@@ -81,13 +81,23 @@ function authFor(metadata: ServerMetadata, secret: string | undefined): ClientAu
 }
 
 /**
- * Every request goes by the outbound rules. A provider that the deployment itself declares may be anywhere, so also inside
- * the cluster; one that the owner saved may not, but for `network.allow.oidc`.
+ * How a provider is asked: by the outbound rules. One that the deployment itself declares may be anywhere, so also inside
+ * the cluster; any other issuer may not.
  */
-function fetchFor({ config, settings }: Deps): CustomFetch {
+export function issuerOutbound({ config, settings }: Pick<Deps, 'config' | 'settings'>, issuer: string): Outbound {
   const outbound = createOutbound({ deny: config.clusterNetworks });
-  const declared = settings.sourceOf('auth.oidc.issuer') === 'resource';
-  const always = declared ? ['0.0.0.0/0', '::/0'] : config.oidcNetworks;
+  const declared = settings.sourceOf('auth.oidc.issuer') === 'resource' && settings.get('auth.oidc.issuer') === issuer;
+  const rules = {
+    always: declared ? ['0.0.0.0/0', '::/0'] : [],
+    maxRedirects: 0,
+    maxBytes: 1 << 20,
+    timeoutMs: TIMEOUT_MS,
+  };
+  return (url, ask) => outbound(url, { ...ask, ...rules });
+}
+
+function fetchFor(deps: Deps, issuer: string): CustomFetch {
+  const outbound = issuerOutbound(deps, issuer);
   return async (url, { method, headers, body, signal }) => {
     const {
       status,
@@ -97,10 +107,6 @@ function fetchFor({ config, settings }: Deps): CustomFetch {
       method: method as NonNullable<OutboundAsk['method']>,
       headers: Object.fromEntries(new Headers(headers)),
       ...(body ? { body: await new Response(body as URLSearchParams).text() } : {}),
-      always,
-      maxRedirects: 0,
-      maxBytes: 1 << 20,
-      timeoutMs: TIMEOUT_MS,
       ...(signal && { signal }),
     });
     return new Response(bytes.length > 0 ? new Uint8Array(bytes) : null, { status, headers: headersOf(got) });

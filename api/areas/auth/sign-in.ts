@@ -36,6 +36,7 @@ interface Start {
 export async function startSession(call: Call, start: Start): Promise<SignIn> {
   const { db, client, deps } = call;
   if (start.method !== 'invite') await tellNewDevice(call, start.accountId);
+  await refuseNewDevice(call, start.accountId);
   const deviceId = await deviceFor(db, start.accountId, client);
   await refuseBlocked(call, deviceId);
   const profileId = await profileFor(call, start, deviceId);
@@ -58,6 +59,19 @@ export async function startSession(call: Call, start: Start): Promise<SignIn> {
   const who = { ...call.who, accountId: start.accountId, ...(deviceId && { deviceId }) };
   await audit({ ...call, who }, 'sign-in', { method: start.method, twoFactor: start.twoFactor ?? false });
   return answerWithTokens(call, { sessionId, refresh: await insertRefreshToken(db, sessionId, 1), keep: start.keep });
+}
+
+/** A device more than the account may have (Users, `limits.devices`); those it has may always sign in again. */
+async function refuseNewDevice({ db, client }: Call, accountId: string): Promise<void> {
+  if (!client.id) return;
+  const row = await db('accounts')
+    .where({ id: accountId })
+    .forUpdate() // two new devices at once are judged one after the other
+    .first<{ most: number | null }>(db.raw(`(limits ->> 'devices')::int as most`));
+  if (row.most === null) return;
+  const known: { client_id: string }[] = await db('devices').where({ account_id: accountId }).select('client_id');
+  if (known.length < row.most || known.some((device) => device.client_id === client.id)) return;
+  throw new ApiError('FORBIDDEN', `This account has its ${row.most} devices`, { by: 'device-limit' });
 }
 
 async function refuseBlocked({ db }: Call, deviceId: string | undefined): Promise<void> {

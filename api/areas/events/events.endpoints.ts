@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { bytes, type Call, defineEndpoint } from '#kernel/endpoint.ts';
+import type { Principal } from '#kernel/principal.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { opening, reset } from './blocks.ts';
 import { EventsQuery, type ResetReason } from './events.schemas.ts';
@@ -34,7 +35,7 @@ export const streamEvents = defineEndpoint({
     const from = lastSeen(call, query.lastEventId);
     const take = (response: ServerResponse): void => {
       const stream = new EventStream(response, { reader, types, slot: `${source}:${who.deviceId ?? ''}` });
-      open(streams, stream, from);
+      open(streams, stream, { from, who });
     };
     return { body: null, type: TYPE, take };
   },
@@ -58,11 +59,17 @@ function startOf({ feed, positions }: EventStreams, from: string | undefined): S
   return number < feed.tail - 1 ? { after: number, reset: 'too-old' } : { after: number };
 }
 
-function open(streams: EventStreams, stream: EventStream, from: string | undefined): void {
+interface Opening {
+  /** The last event or position that the client saw. */
+  from: string | undefined;
+  who: Principal;
+}
+
+function open(streams: EventStreams, stream: EventStream, { from, who }: Opening): void {
   const start = startOf(streams, from);
   const position = streams.positions.write(start.after);
   stream.write(opening(position));
   if (start.reset) stream.write(reset(position, { reason: start.reset, missed: true }));
   streams.add(stream);
-  streams.replay(stream, start.after).catch(() => stream.cut()); // the client comes back with its last id
+  streams.replay(stream, start.after, who).catch(() => stream.cut()); // the client comes back with its last id
 }

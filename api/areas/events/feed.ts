@@ -41,7 +41,7 @@ export class EventFeed {
 
   constructor(setting: Setting) {
     this.#setting = setting;
-    this.#reader = setting.redis.duplicate({ commandTimeout: 5000 });
+    this.#reader = setting.redis.duplicate({ commandTimeout: 5000, enableOfflineQueue: true });
     this.#reader.on('error', () => undefined); // told by the first connection
     setting.signal.addEventListener('abort', () => this.#reader.disconnect(), { once: true });
   }

@@ -2,10 +2,10 @@ import { principalOf } from '#kernel/account-row.ts';
 import type { Db } from '#platform/db.ts';
 import type { Emitted } from '#platform/outbox.ts';
 import { asSeenBy, forClass, forPerson } from './audience.ts';
-import { type Reader, readerFor } from './reader.ts';
+import { type Reader, readerFor, type WholeReader } from './reader.ts';
 
 /** What an account reads as, with its main profile; undefined when there is no such account. */
-export async function readerOf(db: Db, accountId: string): Promise<Reader | undefined> {
+export async function readerOf(db: Db, accountId: string): Promise<WholeReader | undefined> {
   const who = await principalOf(db, accountId);
   return who && readerFor(db, who);
 }
@@ -19,4 +19,4 @@ export function payloadFor(event: Emitted, reader: Reader): Record<string, unkno
   return forClass(published, reader.class) ?? forPerson(published, reader);
 }
 
-export type { Reader } from './reader.ts';
+export type { WholeReader } from './reader.ts';

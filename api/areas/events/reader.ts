@@ -14,21 +14,35 @@ export interface VisibilityClass {
   roomChat: boolean;
 }
 
+/** What is kept of who asked: thousands of streams are open, and most of a principal is about one request. */
+export type Subject = Pick<
+  Principal,
+  'accountId' | 'profileId' | 'mainProfile' | 'sessionId' | 'keyId' | 'deviceId' | 'permissions'
+>;
+
 /** Who reads: a class, and what only one person gets. */
 export interface Reader {
-  who: Principal;
+  who: Subject;
   class: VisibilityClass;
   /** Of the account's other profiles: what they do is nobody else's business. */
   privateProfiles: readonly string[];
 }
 
-export async function readerFor(db: Db, who: Principal): Promise<Reader> {
+/** A reader with all that its account may see and do. */
+export interface WholeReader extends Reader {
+  who: Principal;
+}
+
+export async function readerFor(db: Db, who: Principal): Promise<WholeReader> {
   const [libraries, privateProfiles] = await Promise.all([
     db('libraries').modify(onlyVisibleLibraries, who).orderBy('id').pluck('id') as Promise<string[]>,
     db('profiles').where({ account_id: who.accountId, private: true }).pluck('id') as Promise<string[]>,
   ]);
-  return { who, class: classOf(who, libraries), privateProfiles };
+  const own = privateProfiles.length > 0 ? privateProfiles : NONE;
+  return { who, class: classOf(who, libraries), privateProfiles: own };
 }
+
+const NONE: readonly string[] = [];
 
 function classOf(who: Principal, libraries: readonly string[]): VisibilityClass {
   const { ageLimit, hideUnrated, labels } = who.sees;
@@ -37,4 +51,16 @@ function classOf(who: Principal, libraries: readonly string[]): VisibilityClass 
   const rights = JSON.stringify([libraries, ageLimit, hideUnrated, labels, held, roomChat]);
   const key = createHash('sha256').update(rights).digest('base64url');
   return { key, libraries: new Set(libraries), sees: who.sees, may: who.permissions, roomChat };
+}
+
+/** As a stream keeps it; `permissions` are those of its class, which all its readers share. */
+export function kept({ who, class: to, privateProfiles }: Reader): Reader {
+  const { accountId, profileId, mainProfile, sessionId, keyId, deviceId } = who;
+  const subject: Subject = {
+    ...{ accountId, profileId, mainProfile, permissions: to.may },
+    ...(sessionId !== undefined && { sessionId }),
+    ...(keyId !== undefined && { keyId }),
+    ...(deviceId !== undefined && { deviceId }),
+  };
+  return { who: subject, class: to, privateProfiles };
 }

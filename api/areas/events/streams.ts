@@ -11,7 +11,7 @@ import { keepAlive, message, reset } from './blocks.ts';
 import type { Published } from './feed.ts';
 import { EventFeed } from './feed.ts';
 import { createPositions, type Positions } from './position.ts';
-import { type Reader, readerFor, type VisibilityClass } from './reader.ts';
+import { kept, type Reader, readerFor, type VisibilityClass } from './reader.ts';
 import type { EventStream } from './stream.ts';
 
 /** Said by triggers of the tables that decide rights. */
@@ -76,7 +76,7 @@ export class EventStreams {
     const reader = await readerFor(this.#deps.db, who);
     const known = this.#classes.get(reader.class.key) ?? reader.class;
     this.#classes.set(known.key, known);
-    return { ...reader, class: known, who: { ...who, permissions: known.may } };
+    return kept({ ...reader, class: known });
   }
 
   add(stream: EventStream): void {
@@ -85,9 +85,9 @@ export class EventStreams {
   }
 
   /** What was missed, by the rights of now; then live ones go on where it ended. */
-  async replay(stream: EventStream, after: number): Promise<void> {
+  async replay(stream: EventStream, after: number, who: Principal): Promise<void> {
     const missed = this.feed.after(after);
-    const gone = await this.#hidden(stream.reader, missed);
+    const gone = await this.#hidden(missed, { who, to: stream.reader.class });
     for (const event of missed) if (!gone.has(event.number)) this.#sendOne(stream, event);
     const last = missed.at(-1)?.number ?? after;
     const held = stream.held ?? [];
@@ -96,7 +96,7 @@ export class EventStreams {
   }
 
   /** Events about items that are there and that the reader no longer sees. */
-  async #hidden({ who, class: to }: Reader, events: readonly Published[]): Promise<Set<number>> {
+  async #hidden(events: readonly Published[], { who, to }: Seeing): Promise<Set<number>> {
     const names = events.map((event) => ({ ...event, event: asSeenBy(event, to).event }));
     const about = names.filter(({ event }) => event === 'item.added' || event === 'item.updated');
     if (about.length === 0) return new Set();
@@ -183,6 +183,11 @@ export class EventStreams {
 }
 
 const deviceOf = ({ who: { deviceId } }: Reader) => (deviceId === undefined ? {} : { deviceId });
+
+interface Seeing {
+  who: Principal;
+  to: VisibilityClass;
+}
 
 /** An event as a class sees it, and the block that all of it get. */
 interface Told {

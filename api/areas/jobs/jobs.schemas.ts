@@ -64,6 +64,10 @@ export const JobDetail = Job.extend({
   children: Children.optional(),
   phase: z.string().optional(),
   runAt: Timestamp.optional().describe('When delayed'),
+  waitsFor: z
+    .enum(['streaming', 'maintenance-window', 'storage', 'provider', 'slot', 'pause'])
+    .optional()
+    .describe('What it waits for beside its turn'),
   worker: z.object({ pod: z.string(), node: z.string().nullable() }).optional(),
   maxAttempts: z.int(),
   retriable: z.boolean(),

@@ -13,8 +13,11 @@ export async function toJobs(call: Call, rows: readonly JobRow[], history: boole
     childrenOf(call.db, ids),
     history ? attemptsOf(call.db, ids) : [],
   ]);
+  const paused = call.deps.settings.get('jobs.paused');
+  const waits = ({ queue, state }: JobRow): boolean => state === 'waiting' && paused.includes(queue);
   return rows.map((row) => ({
     ...toJob(row, row.target ? titles.get(row.target.id) : undefined),
+    ...(waits(row) && { waitsFor: 'pause' as const }),
     ...(children.has(row.id) && { children: totals(children.get(row.id) ?? {}) }),
     ...(history && { history: attempts.filter(({ job_id: job }) => job === row.id).map(toAttempt) }),
   }));

@@ -9,10 +9,22 @@ const WINDOW_MINUTES = 10;
 /** How each queue stands. Every worker serves every queue. */
 export async function queueStatuses({ db, deps }: Call): Promise<QueueStatus[]> {
   const [rows, pools] = await Promise.all([countQueues(db), countPools(db)]);
-  return rows.map((row) => toStatus(row, { pools, concurrency: deps.config.workerConcurrency }));
+  const { settings, config } = deps;
+  const paused = settings.get('jobs.paused');
+  return rows.map((row) => {
+    const concurrency = settings.get(`jobs.concurrency.${row.queue}`) ?? config.workerConcurrency;
+    return toStatus(row, { pools, concurrency, paused: paused.includes(row.queue) });
+  });
 }
 
-function toStatus(row: QueueRow, { pools, concurrency }: { pools: number; concurrency: number }): QueueStatus {
+interface Standing {
+  pools: number;
+  concurrency: number;
+  /** By a person, in the settings. */
+  paused: boolean;
+}
+
+function toStatus(row: QueueRow, { pools, concurrency, paused }: Standing): QueueStatus {
   const { queue, waiting, delayed, active, failed, completed, ended, oldest } = row;
   const perMinute = ended / WINDOW_MINUTES;
   return {
@@ -20,7 +32,7 @@ function toStatus(row: QueueRow, { pools, concurrency }: { pools: number; concur
     ...(oldest && { oldestWaitingAt: iso(oldest) }),
     ...(waiting > 0 && perMinute > 0 && { drainMs: Math.round((waiting / perMinute) * 60_000) }),
     workers: pools,
-    paused: false,
-    ...(pools === 0 && { pausedFor: 'no-worker' as const }),
+    paused,
+    ...(paused ? { pausedFor: 'person' as const } : pools === 0 && { pausedFor: 'no-worker' as const }),
   };
 }

@@ -4,9 +4,17 @@ import type { Call } from '#kernel/endpoint.ts';
 import type { Issue } from '#kernel/errors.ts';
 import { ApiError, conflict, invalidAll } from '#kernel/errors.ts';
 import { requireConfirmed } from '#kernel/person.ts';
-import { announceSettings, definitionOf, isSettingKey, type SettingKey, storedValue } from '#platform/settings.ts';
+import {
+  announceSettings,
+  definitionOf,
+  isSettingKey,
+  type SavedRow,
+  type SettingKey,
+  savedRows,
+  storedValue,
+} from '#platform/settings.ts';
 import { relationIssues, relationWarnings } from './relations.ts';
-import { changedSince, lockRevision, type SavedRow, savedRows, type Write, writeSettings } from './settings.store.ts';
+import { changedSince, lockRevision, type Write, writeSettings } from './settings.store.ts';
 import { defaultOf, isSecret } from './settings.view.ts';
 
 export interface Wanted {

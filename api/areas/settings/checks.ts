@@ -1,4 +1,5 @@
 // Tries what settings say, with unsaved values laid over those in force; nothing is saved.
+import { issuerOutbound } from '#areas/auth/public.ts';
 import { transcodeSlots } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { createOutbound } from '#platform/outbound.ts';
@@ -17,16 +18,21 @@ const ok = (name: string, message: string): Step => ({ name, state: 'ok', messag
 const failed = (name: string, message: string): Step => ({ name, state: 'failed', message });
 const skipped = (name: string, message: string): Step => ({ name, state: 'skipped', message });
 
-const discovery: Check = async (_, value) => {
+/** The document as signing in reads it: an issuer that the resource declares may be in a private network, another may not. */
+const discovery: Check = async ({ deps }, value) => {
   const issuer = value('auth.oidc.issuer');
   if (typeof issuer !== 'string') return skipped('discovery', 'No issuer is set');
-  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const answer = await outbound(url, { timeoutMs: LIMIT_MS, maxBytes: 1 << 20 });
+  const ask = issuerOutbound(deps, issuer);
+  const answer = await ask(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
   if (answer.status !== 200) return failed('discovery', `The issuer answered ${answer.status}`);
   const document = JSON.parse(answer.body.toString('utf8')) as { issuer?: string; jwks_uri?: string };
   if (document.issuer?.replace(/\/$/, '') !== issuer.replace(/\/$/, ''))
     return failed('discovery', 'The document names another issuer');
-  return document.jwks_uri ? ok('discovery', 'The issuer answers') : failed('discovery', 'It names no keys');
+  if (!document.jwks_uri) return failed('discovery', 'It names no keys');
+  const keys = await ask(document.jwks_uri);
+  if (keys.status !== 200) return failed('discovery', `Its keys are not to be had: ${keys.status}`);
+  const { keys: list } = JSON.parse(keys.body.toString('utf8')) as { keys?: unknown[] };
+  return list?.length ? ok('discovery', 'The issuer and its keys answer') : failed('discovery', 'It has no keys');
 };
 
 const publicAddress: Check = async (_, value) => {

@@ -4,7 +4,7 @@ import { answerUnlessSame } from '#kernel/etag.ts';
 import { parseFilter } from '#kernel/filter.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
-import { groupOf, isSettingKey, type SettingKey, settingKeys } from '#platform/settings.ts';
+import { groupOf, isSettingKey, type SettingKey, savedRows, settingKeys } from '#platform/settings.ts';
 import { changeSettings, parsed } from './change.ts';
 import { checkGroup } from './checks.ts';
 import {
@@ -23,15 +23,14 @@ import {
   SettingsSchemaQuery,
   SettingsToCheck,
 } from './settings.schemas.ts';
-import { type ChangeRow, changeFields, savedRows, selectChanges } from './settings.store.ts';
+import { type ChangeRow, changeFields, selectChanges } from './settings.store.ts';
 import { groupsOf, isSecret, toChange, toSetting, toSpec } from './settings.view.ts';
 
 const CHECKS_A_MINUTE = 10;
 const access = { permission: 'settings:manage' } as const;
 
-async function shown({ db, deps }: Call, keys: readonly SettingKey[]): Promise<Setting[]> {
-  await deps.settings.reload(); // what another replica wrote a moment ago counts
-  const saved = await savedRows(db);
+async function shown({ deps }: Call, keys: readonly SettingKey[]): Promise<Setting[]> {
+  const saved = await deps.settings.reload(); // what another replica wrote a moment ago counts
   return keys.map((key) => toSetting(deps, key, saved.get(key)));
 }
 

@@ -5,21 +5,6 @@ import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { SettingKey } from '#platform/settings.ts';
 
-export interface SavedRow {
-  key: string;
-  value: unknown;
-  updated_at: Date;
-  updated_by: string | null;
-  display_name: string | null;
-}
-
-export async function savedRows(db: Db): Promise<Map<string, SavedRow>> {
-  const rows = await db('settings as s')
-    .leftJoin('accounts as a', 'a.id', 's.updated_by')
-    .select<SavedRow[]>('s.*', 'a.display_name');
-  return new Map(rows.map((row) => [row.key, row]));
-}
-
 /** The revision of all saved values, held until the transaction ends: writes come one after the other. */
 export async function lockRevision(db: Db): Promise<number> {
   const row = await db('server_state')

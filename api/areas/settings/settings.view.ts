@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Deps } from '#kernel/endpoint.ts';
 import { iso } from '#kernel/schemas.ts';
-import { definitionOf, groupOf, type SettingKey, settingKeys } from '#platform/settings.ts';
+import { definitionOf, groupOf, type SavedRow, type SettingKey, settingKeys } from '#platform/settings.ts';
 import { checkGroups, type Setting, type SettingChange, type SettingSpec } from './settings.schemas.ts';
-import type { ChangeRow, SavedRow } from './settings.store.ts';
+import type { ChangeRow } from './settings.store.ts';
 
 export const isSecret = (key: SettingKey): boolean => definitionOf(key).marks.includes('S');
 

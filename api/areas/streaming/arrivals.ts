@@ -16,7 +16,7 @@ export class Arrivals {
   readonly #channels = new Map<string, Channel>();
 
   constructor(redis: Redis) {
-    this.#redis = redis.duplicate();
+    this.#redis = redis.duplicate({ enableOfflineQueue: true });
     this.#redis.on('error', () => undefined); // the first connection tells; without Redis the waiting look every second
     this.#redis.on('message', (name: string) => {
       const channel = this.#channels.get(name);

@@ -1,4 +1,4 @@
-import { eventFor, payloadFor, type Reader, readerOf } from '#areas/events/public.ts';
+import { eventFor, payloadFor, readerOf, type WholeReader } from '#areas/events/public.ts';
 import { onlyVisibleItems, onlyVisibleLibraries } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import { type EventName, events } from '#platform/events.ts';
@@ -90,7 +90,7 @@ interface Said {
   event: Emitted;
   format: WebhookFormat;
   language: string;
-  reader: Reader;
+  reader: WholeReader;
 }
 
 /** The exact bytes: the envelope, or the sentence as its chat takes it. */
@@ -104,7 +104,7 @@ export async function bodyOf(db: Db, { event, format, language, reader }: Said):
 
 async function namesFor(
   db: Db,
-  { payload, reader }: { payload: Emitted['payload']; reader: Reader },
+  { payload, reader }: { payload: Emitted['payload']; reader: WholeReader },
 ): Promise<ChatNames> {
   const { itemId, libraryId, userId = payload.byUserId, storageId, title } = payload;
   const item = itemId ? await itemNamed(db, itemId as string, reader) : undefined;
@@ -114,7 +114,7 @@ async function namesFor(
   return { item: item ?? (typeof title === 'string' ? title : undefined), library, person, storage };
 }
 
-async function itemNamed(db: Db, id: string, { who }: Reader): Promise<string | undefined> {
+async function itemNamed(db: Db, id: string, { who }: WholeReader): Promise<string | undefined> {
   const row = await db('items')
     .where('items.id', id)
     .modify(onlyVisibleItems, who)
@@ -122,7 +122,7 @@ async function itemNamed(db: Db, id: string, { who }: Reader): Promise<string | 
   return row?.title;
 }
 
-async function libraryNamed(db: Db, id: string, { who }: Reader): Promise<string | undefined> {
+async function libraryNamed(db: Db, id: string, { who }: WholeReader): Promise<string | undefined> {
   const row = await db('libraries')
     .where('libraries.id', id)
     .modify(onlyVisibleLibraries, who)

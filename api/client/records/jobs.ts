@@ -50,6 +50,13 @@ export interface JobDetail {
   children?: { total: number; waiting: number; active: number; completed: number; failed: number; cancelled: number };
   phase?: string;
   /** When delayed */ runAt?: string;
+  /** What it waits for beside its turn */ waitsFor?:
+    | 'streaming'
+    | 'maintenance-window'
+    | 'storage'
+    | 'provider'
+    | 'slot'
+    | 'pause';
   worker?: { pod: string; node: string | null };
   maxAttempts: number;
   retriable: boolean;

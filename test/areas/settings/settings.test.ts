@@ -3,6 +3,8 @@ import { Settings as Declared } from '#operator/schemas/settings.ts';
 import { settingKeys, settingTable } from '#platform/settings.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
+import { startOidcServer } from '#support/oidc.ts';
+import { declared } from '#support/oidc-flows.ts';
 
 const error = (answer: { body: unknown }) =>
   (
@@ -229,6 +231,18 @@ describe('Settings', () => {
     let last = 200;
     for (let i = 0; i < 10; i += 1) last = (await api.as(admin).checkSettings({ body: { group: 'metadata' } })).status;
     expect(last).to.equal(429);
+  });
+
+  it('checkSettings asks the issuer as signing in does: a declared one wherever it is, no other in a private network', async () => {
+    const oidc = await startOidcServer();
+    const home = await startApi({ FOYER_SETTINGS: declared(oidc) });
+    const by = home.as(await home.given.owner());
+    const step = async (values: Record<string, unknown> = {}) =>
+      (await by.checkSettings({ body: { group: 'auth.oidc', values } })).body.steps[0];
+    expect(await step()).to.include({ name: 'discovery', state: 'ok' });
+    const other = await step({ 'auth.oidc.issuer': `${oidc.issuer}/other` });
+    expect(other?.state).to.equal('failed');
+    expect(other?.message).to.contain('address');
   });
 
   it('listSettingChanges pages and filters', async () => {

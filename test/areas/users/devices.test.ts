@@ -115,6 +115,24 @@ describe('devices', () => {
     expect((await signIn(TABLET)).status).to.equal(200);
   });
 
+  it('are as many as the account may have: a further one is let in once another is removed', async () => {
+    const { id, signIn } = await person();
+    const access = { libraries: { mode: 'default', ids: [] }, limits: { devices: 2 } };
+    const set = await api.as(owner).setUserAccess({ params: { id }, body: access });
+    expect(set.status, JSON.stringify(set.body)).to.equal(200);
+    const phone = await signIn(PHONE);
+    const others = await Promise.all([TABLET, 'laptop-0123456789abcde'].map((client) => signIn(client)));
+    expect(others.map(({ status, by }) => [status, by]).sort()).to.deep.equal([
+      [200, undefined],
+      [403, 'device-limit'],
+    ]);
+    expect((await signIn(PHONE)).status).to.equal(200);
+    const gone = (await devices(phone, id)).find(({ current }) => !current);
+    await api.as(phone).removeUserDevice({ params: { id, deviceId: gone?.id ?? '' } });
+    expect((await signIn('laptop-0123456789abcde')).status).to.equal(200);
+    expect((await signIn('fourth-0123456789abcde')).status).to.equal(403);
+  });
+
   it('when removed are signed out and come back new', async () => {
     const { id, signIn } = await person();
     const phone = await signIn(PHONE);

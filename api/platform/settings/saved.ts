@@ -1,0 +1,18 @@
+import type { Db } from '../db.ts';
+
+/** A value that was saved; of a secret sealed. */
+export interface SavedRow {
+  key: string;
+  value: unknown;
+  updated_at: Date;
+  updated_by: string | null;
+  /** Of who saved it. */
+  display_name: string | null;
+}
+
+export async function savedRows(db: Db): Promise<Map<string, SavedRow>> {
+  const rows = await db('settings as s')
+    .leftJoin('accounts as a', 'a.id', 's.updated_by')
+    .select<SavedRow[]>('s.*', 'a.display_name');
+  return new Map(rows.map((row) => [row.key, row]));
+}

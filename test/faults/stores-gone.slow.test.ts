@@ -1,0 +1,240 @@
+// Redis emptied, Redis gone, Postgres gone: what goes on meanwhile, what says so, and that all is back by itself.
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import { areas } from '#areas/index.ts';
+import type { Endpoint } from '#kernel/endpoint.ts';
+import { Receiver } from '#support/deliveries.ts';
+import { eventually } from '#support/stores.ts';
+import { apiKey, createClient, type FoyerClient, FoyerError } from '../../api/client/index.ts';
+import { Machine, tell } from './machine.ts';
+import { Replicas } from './replicas.ts';
+
+const PASSWORD = 'a good long one';
+const LONG_MS = 60_000;
+const ABSENT = '01900000-0000-7000-8000-00000000dead';
+
+let made = 0;
+const fresh = (word: string): string => {
+  made += 1;
+  return `${word}-${made}-${randomBytes(4).toString('hex')}`;
+};
+/** An address of its own behind the trusted proxy. */
+const fromElsewhere = (): Record<string, string> => {
+  made += 1;
+  return { 'x-forwarded-for': `203.0.${113 + (made >> 8)}.${made & 255}` };
+};
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'ok',
+    (error: unknown) => (error instanceof FoyerError ? error.code : String(error)),
+  );
+const times = <T>(n: number, work: (i: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: n }, (_, i) => work(i)));
+
+describe('stores that are emptied or gone', function () {
+  this.timeout(240_000);
+  const machine = new Machine({ apis: 2, trustedProxies: ['127.0.0.0/8'], webhooks: ['127.0.0.0/8'] });
+  const replicas = new Replicas(machine);
+  let owner: FoyerClient;
+  let receiver: Receiver;
+  let revoked = '';
+
+  before(async () => {
+    await machine.start();
+    owner = machine.client();
+    receiver = await Receiver.start();
+    await owner.createWebhook({ body: { name: 'hook', url: receiver.url, events: ['user.created'] } });
+    const key = await owner.createApiKey({ body: { name: 'revoked', scopes: ['library:view'], expiresAt: null } });
+    revoked = key.secret ?? '';
+    await owner.revokeApiKey({ params: { id: key.id } });
+  });
+  after(async () => machine.stop());
+
+  const withKey = (key: string): FoyerClient => createClient({ server: machine.url, credential: apiKey(key) });
+  const told = (): string[] =>
+    receiver.got.map(({ body }) => (JSON.parse(body.toString()) as { payload: { userId: string } }).payload.userId);
+
+  /** Somebody of their own device, signed in now. */
+  async function signedIn() {
+    const username = fresh('member');
+    await owner.createUser({ body: { username, role: 'member', password: PASSWORD, mustChangePassword: false } });
+    const device = createClient({ server: machine.url, clientId: fresh('stores-device') });
+    const signIn = await device.login({ body: { username, password: PASSWORD }, headers: fromElsewhere() });
+    return { device, refreshToken: signIn.refreshToken ?? '' };
+  }
+
+  /** Whom the events of a stream tell of from now on, in order. */
+  async function listening() {
+    const leaving = new AbortController();
+    const heard: string[] = [];
+    const reading = (async () => {
+      const asked = { types: ['user.created'] as const, signal: leaving.signal };
+      for await (const event of owner.events(asked))
+        if (event.event === 'user.created') heard.push(event.payload.userId);
+    })();
+    await eventually(async () => {
+      if (heard.length === 0) await write();
+      return heard.length > 0;
+    }, LONG_MS);
+    const close = async (): Promise<void> => {
+      leaving.abort();
+      await reading;
+    };
+    return { heard, close };
+  }
+
+  /** Somebody new: an event and a delivery. */
+  const write = async (): Promise<string> =>
+    (await owner.createUser({ body: { username: fresh('child'), role: 'child' } })).id;
+
+  /** Signing in, browsing, refreshing once and never twice, and a key that stays revoked. */
+  async function expectAlive(): Promise<void> {
+    await owner.listLibraries();
+    await owner.getSettings();
+    const { device, refreshToken } = await signedIn();
+    const next = await device.refreshSession({ body: { refreshToken } });
+    expect(await codeOf(device.refreshSession({ body: { refreshToken } }))).to.equal('AUTH_TOKEN_INVALID');
+    const successor = { refreshToken: next.refreshToken ?? '' };
+    expect(await codeOf(device.refreshSession({ body: successor }))).to.equal('AUTH_TOKEN_INVALID');
+    expect(await codeOf(withKey(revoked).listLibraries())).to.equal('AUTH_TOKEN_INVALID');
+  }
+
+  /** Every write was heard once and in order, and delivered once. */
+  async function expectTold(heard: readonly string[], written: readonly string[]): Promise<void> {
+    const all = new Set(written);
+    await eventually(() => all.isSubsetOf(new Set(heard)), LONG_MS);
+    await eventually(() => all.isSubsetOf(new Set(told())), LONG_MS);
+    expect(heard.filter((id) => all.has(id))).to.deep.equal(written);
+    expect(
+      told()
+        .filter((id) => all.has(id))
+        .sort(),
+    ).to.deep.equal([...written].sort());
+  }
+
+  it('Redis emptied: everything goes on, no event and no delivery is lost', async () => {
+    const { heard, close } = await listening();
+    const redis = new Redis(machine.redisUrl);
+    const written: string[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      written.push(await write(), await write());
+      await redis.flushall();
+      written.push(await write(), await write());
+      await expectAlive();
+    }
+    redis.disconnect();
+    await expectTold(heard, written);
+    await close();
+  });
+
+  it('Redis gone: everything goes on, limits are tighter and never open, and events resume', async () => {
+    const { heard, close } = await listening();
+    const written: string[] = [];
+    const limit = 20;
+    const { secret = '' } = await owner.createApiKey({
+      body: { name: fresh('counted'), scopes: ['library:view'], expiresAt: null, requestsPerMinute: limit },
+    });
+    await machine.without(['redis'], async () => {
+      written.push(await write());
+      await expectAlive();
+      const name = fresh('nobody');
+      const attempts = await replicas.each((send) =>
+        times(8, () => {
+          const body = { username: name, password: 'a wrong long one' };
+          return codeOf(createClient({ server: machine.url, fetch: send }).login({ body, headers: fromElsewhere() }));
+        }),
+      );
+      for (const codes of attempts) expect(codes.filter((code) => code === 'UNAUTHENTICATED')).to.have.length(5);
+      for (const codes of attempts) expect(codes.filter((code) => code === 'RATE_LIMITED')).to.have.length(3);
+      const asked = await replicas.each((send) =>
+        times(limit, () =>
+          codeOf(createClient({ server: machine.url, credential: apiKey(secret), fetch: send }).listLibraries()),
+        ),
+      );
+      for (const codes of asked) expect(codes.filter((code) => code === 'ok')).to.have.length(limit / 2);
+      written.push(await write(), await write());
+      await expectTold(heard, written); // while it is away
+    });
+    written.push(await write());
+    await expectAlive();
+    await expectTold(heard, written);
+    await close();
+  });
+
+  it('Redis hung: requests are not held up for long', async () => {
+    const pid = machine.pidOf('redis');
+    const { secret = '' } = await owner.createApiKey({
+      body: { name: fresh('hung'), scopes: ['library:view'], expiresAt: null, requestsPerMinute: 1000 },
+    });
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const began = Date.now();
+      await withKey(secret).listLibraries();
+      tell(`the first request with a key took ${Date.now() - began} ms`);
+      for (let i = 0; i < 20; i += 1) await withKey(secret).listLibraries();
+      tell(`21 with a key took ${Date.now() - began} ms`);
+      await expectAlive();
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await machine.ready();
+  });
+
+  it('Postgres gone: 503 on all that needs it, alive all the same, and back without a restart', async () => {
+    const before = replicas.names.map((name) => machine.pidOf(name));
+    const { heard, close } = await listening();
+    const written = [await write()];
+    await machine.without(['postgres'], async () => {
+      await expectAway();
+      for (const send of replicas.names.map((name) => replicas.at(name))) {
+        expect((await send(`${machine.url}/api/v1/server/live`)).status).to.equal(200);
+        const health = (await (await send(`${machine.url}/api/v1/server/health`)).json()) as { status: string };
+        expect(health.status).to.be.oneOf(['unavailable', 'ok', 'degraded']); // it is told after two looks
+      }
+    });
+    expect(replicas.names.map((name) => machine.pidOf(name))).to.deep.equal(before);
+    await eventually(async () => (await codeOf(owner.listLibraries())) === 'ok', LONG_MS);
+    await expectAlive();
+    written.push(await write());
+    await expectTold(heard, written);
+    await close();
+  });
+
+  /** Each operation for who is signed in answers 503 in the contract's envelope; an open one too, or without the database. */
+  async function expectAway(): Promise<void> {
+    const left: Endpoint[] = areas.flatMap((area) => area.endpoints as readonly Endpoint[]);
+    const total = left.length;
+    const wrong: string[] = [];
+    let slowestMs = 0;
+    await times(8, async () => {
+      for (let next = left.pop(); next; next = left.pop()) {
+        const began = Date.now();
+        const answer = await askOf(next);
+        slowestMs = Math.max(slowestMs, Date.now() - began);
+        const fault = await faultOf(next, answer);
+        if (fault) wrong.push(`${next.operationId}: ${fault}`);
+      }
+    });
+    tell(`${total} operations without Postgres; the slowest answer took ${slowestMs} ms`);
+    expect(wrong).to.deep.equal([]);
+    expect(slowestMs).to.be.below(15_000);
+  }
+
+  function askOf({ method, path }: Endpoint): Promise<Response> {
+    const url = `${machine.url}/api/v1${path.replace(/:\w+/g, ABSENT)}`;
+    const headers = { ...machine.headers, 'content-type': 'application/json', ...fromElsewhere() };
+    const body = ['get', 'delete'].includes(method) ? {} : { body: '{}' };
+    return fetch(url, { method: method.toUpperCase(), headers, signal: AbortSignal.timeout(20_000), ...body });
+  }
+
+  async function faultOf({ access, beforeReady }: Endpoint, answer: Response): Promise<string | undefined> {
+    const { status, headers } = answer;
+    const text = await answer.text();
+    const open = 'anyone' in access || beforeReady;
+    if (status !== 503) return status === 500 || !open ? `${status} ${text}` : undefined;
+    const { code, details } = (JSON.parse(text) as { error: { code: string; details: { waitingFor?: string } } }).error;
+    const told = code === 'SERVICE_STARTING' && details.waitingFor === 'database' && headers.has('retry-after');
+    return told ? undefined : text;
+  }
+});

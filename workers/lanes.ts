@@ -1,0 +1,82 @@
+import type { Task, TaskList } from 'graphile-worker';
+import { type Queue, queues } from '#platform/jobs.ts';
+import { taskOf } from '#platform/queue.ts';
+import type { WorkerDeps } from './work.ts';
+
+/** Queues that share places in a process, so that none waits behind the jobs of another lane. */
+export interface LaneSpec {
+  queues: readonly Queue[];
+  /** Places of the queues without a `jobs.concurrency` of their own. */
+  places: (deps: Pick<WorkerDeps, 'settings' | 'config'>) => number;
+}
+
+/** Interactive work and deliveries never wait behind a scan, nor a scan behind an analysis. */
+export const LANES: readonly LaneSpec[] = [
+  { queues: ['interactive', 'live'], places: () => 4 },
+  { queues: ['delivery'], places: () => 20 }, // mostly waiting for others' servers
+  { queues: ['scan'], places: ({ settings }) => settings.get('scan.concurrent') },
+  {
+    queues: queues.filter((q) => !['interactive', 'delivery', 'live', 'scan'].includes(q)),
+    places: ({ config }) => Math.max(1, config.workerConcurrency - 2),
+  },
+];
+
+/** Which queues of a lane may begin a job in this process, by the settings of now: a change needs no restart. */
+export class Lane {
+  readonly queues: readonly Queue[];
+  readonly #spec: LaneSpec;
+  readonly #deps: Pick<WorkerDeps, 'settings' | 'config'>;
+  readonly #running = new Map<Queue, number>();
+
+  constructor(spec: LaneSpec, deps: Pick<WorkerDeps, 'settings' | 'config'>) {
+    this.queues = spec.queues;
+    this.#spec = spec;
+    this.#deps = deps;
+  }
+
+  isPaused(queue: Queue): boolean {
+    return this.#deps.settings.get('jobs.paused').includes(queue);
+  }
+
+  /** True while it is not paused and has a place. A queue with a concurrency of its own shares none. */
+  isOpen(queue: Queue): boolean {
+    if (this.isPaused(queue)) return false;
+    const own = this.#own(queue);
+    if (own !== null) return this.#runningOf([queue]) < own;
+    const sharing = this.queues.filter((one) => this.#own(one) === null);
+    return this.#runningOf(sharing) < this.#spec.places(this.#deps);
+  }
+
+  /** Jobs at once at most, of all its queues. */
+  get width(): number {
+    const own = this.queues.map((queue) => this.#own(queue)).filter((places) => places !== null);
+    const shared = own.length < this.queues.length ? this.#spec.places(this.#deps) : 0;
+    return own.reduce((sum, places) => sum + places, shared);
+  }
+
+  /** Holds a place of the queue while `work` runs. */
+  async hold(queue: Queue, work: () => Promise<void>): Promise<void> {
+    const change = (by: number): unknown => this.#running.set(queue, this.#runningOf([queue]) + by);
+    change(1);
+    try {
+      await work();
+    } finally {
+      change(-1);
+    }
+  }
+
+  /** The task of each queue; graphile-worker looks at the names before each job that it takes, and finds the open ones. */
+  tasks(taskFor: (queue: Queue) => Task, more: TaskList): TaskList {
+    const all = { ...more, ...Object.fromEntries(this.queues.map((queue) => [taskOf(queue), taskFor(queue)])) };
+    const open = (): string[] => this.queues.filter((queue) => this.isOpen(queue)).map(taskOf);
+    return new Proxy(all, { ownKeys: () => [...Object.keys(more), ...open()] });
+  }
+
+  #own(queue: Queue): number | null {
+    return this.#deps.settings.get(`jobs.concurrency.${queue}`);
+  }
+
+  #runningOf(some: readonly Queue[]): number {
+    return some.reduce((sum, queue) => sum + (this.#running.get(queue) ?? 0), 0);
+  }
+}
