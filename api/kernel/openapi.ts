@@ -9,7 +9,8 @@ import {
 } from 'zod-openapi';
 import type { Access, Area, Endpoint } from './endpoint.ts';
 import { type ErrorCode, errorCodes } from './errors.ts';
-import { addExamples, type Schemas } from './examples/example.ts';
+import { addExamples } from './examples/example.ts';
+import type { Schemas } from './json-schema.ts';
 
 type Override = NonNullable<CreateDocumentOptions['override']>;
 const override: Override = ({ jsonSchema, io }) => {

@@ -7,6 +7,12 @@ export function requireMain(who: Principal): void {
   throw new ApiError('FORBIDDEN', 'Only the main profile may', { by: 'profile' });
 }
 
+/** 403 unless it is the main profile, and proved so within the last ten minutes: for what changes how one signs in. */
+export function requireConfirmedMain(who: Principal, now: Date): void {
+  requireMain(who);
+  requireConfirmed(who, now);
+}
+
 /** 403 for child and guest accounts. */
 export function requireGrownUp(who: Principal): void {
   if (who.role !== 'child' && who.role !== 'guest') return;

@@ -1,9 +1,9 @@
 // The API's description as the generator of the typed client reads it: operations by area, and the records they name.
 import { areas } from '#areas/index.ts';
 import { fullVersion } from '#areas/server/public.ts';
+import type { Schema } from '#kernel/json-schema.ts';
 import { openApi } from '#kernel/openapi.ts';
 import type { Records } from './records.ts';
-import type { Schema } from './types.ts';
 
 export interface Parameter {
   in: string;

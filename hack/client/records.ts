@@ -1,5 +1,6 @@
 // The type of each named schema of the API's description: its text, and the file that holds it.
-import { comment, membersOf, type Schema, typeOf } from './types.ts';
+import type { Schema } from '#kernel/json-schema.ts';
+import { comment, membersOf, typeOf } from './types.ts';
 
 /** Named schemas by their names. */
 export type Records = Record<string, Schema>;

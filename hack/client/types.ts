@@ -1,22 +1,6 @@
 // TypeScript types of the schemas in the API's description: what the typed client needs of JSON Schema, no more.
 
-/** JSON Schema as OpenAPI 3.1 has it. */
-export interface Schema {
-  $ref?: string;
-  type?: string | string[];
-  const?: unknown;
-  enum?: unknown[];
-  anyOf?: Schema[];
-  oneOf?: Schema[];
-  allOf?: Schema[];
-  properties?: Record<string, Schema>;
-  required?: string[];
-  additionalProperties?: Schema | boolean;
-  propertyNames?: Schema;
-  items?: Schema;
-  prefixItems?: Schema[];
-  description?: string;
-}
+import type { Schema } from '#kernel/json-schema.ts';
 
 const PLAIN: Record<string, string> = {
   string: 'string',

@@ -1,23 +1,12 @@
 // What clients may rely on, as plain facts: the description of the API without words, examples, errors and order.
+import type { Schema } from '#kernel/json-schema.ts';
 import type { Operation } from '../client/described.ts';
-import type { Schema as ClientSchema } from '../client/types.ts';
-
-interface Schema extends ClientSchema {
-  format?: string;
-  pattern?: string;
-  minimum?: number;
-  maximum?: number;
-  minLength?: number;
-  maxLength?: number;
-  minItems?: number;
-  maxItems?: number;
-}
 
 type Described = Operation & { 'x-permission'?: string; 'x-credentials'?: string[]; 'x-cast-ticket'?: boolean };
 
 export interface Description {
   paths: Record<string, Record<string, Described>>;
-  components?: { schemas?: Record<string, ClientSchema> };
+  components?: { schemas?: Record<string, Schema> };
 }
 
 /** Of one operation or named schema. `>` is said of what is asked, `<` of what is answered. */

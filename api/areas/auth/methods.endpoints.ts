@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { audit } from '#kernel/audit.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
-import { requireConfirmed, requireMain } from '#kernel/person.ts';
+import { requireConfirmedMain, requireMain } from '#kernel/person.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { EndedSessions } from './auth.schemas.ts';
 import { changeOwnPassword } from './change-password.ts';
@@ -90,8 +90,7 @@ export const removeSignInMethod = defineEndpoint({
   errors: ['FORBIDDEN', 'CONFLICT'],
 
   async handle({ params }, call) {
-    requireMain(call.who);
-    requireConfirmed(call.who, call.now);
+    requireConfirmedMain(call.who, call.now);
     const kind = await removeMethod(call, params.id);
     await audit(call, 'sign-in-method-removed', { kind });
     await tellMethods(call, kind);

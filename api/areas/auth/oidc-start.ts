@@ -5,7 +5,7 @@ import { bearer } from '#kernel/credentials.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalid } from '#kernel/errors.ts';
 import { ownAddress } from '#kernel/own-address.ts';
-import { requireConfirmed, requireMain } from '#kernel/person.ts';
+import { requireConfirmedMain } from '#kernel/person.ts';
 import type { Principal } from '#kernel/principal.ts';
 import { iso } from '#kernel/schemas.ts';
 import { countAccountAttempt, countAttempt } from './attempts.ts';
@@ -22,10 +22,7 @@ export async function begin(call: Call, body: z.output<typeof StartOidc>): Promi
   await countAttempt(call, 'oidc-start');
   const who = body.intent === 'sign-in' ? undefined : await signedIn(call);
   if (who) await countAccountAttempt(call, 'oidc-start', who.accountId);
-  if (who && body.intent === 'link') {
-    requireMain(who);
-    requireConfirmed(who, call.now);
-  }
+  if (who && body.intent === 'link') requireConfirmedMain(who, call.now);
   refuseRedirect(call, body.redirectUri);
   const { issuer, config } = await providerOf(deps);
   const [verifier, nonce] = [randomPKCECodeVerifier(), randomNonce()];

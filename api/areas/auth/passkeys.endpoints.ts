@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { brandingOf } from '#areas/branding/public.ts';
 import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { imageRefSql } from '#kernel/images.ts';
-import { requireConfirmed, requireMain } from '#kernel/person.ts';
+import { requireConfirmedMain, requireMain } from '#kernel/person.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { addressGroup } from '#kernel/request.ts';
 import type { ImageRef } from '#kernel/schemas.ts';
@@ -22,8 +22,7 @@ export const startPasskeyRegistration = defineEndpoint({
   errors: ['FORBIDDEN', 'CONFLICT'],
 
   async handle(_input, call) {
-    requireMain(call.who);
-    requireConfirmed(call.who, call.now);
+    requireConfirmedMain(call.who, call.now);
     return { ...(await registrationOptions(call)) };
   },
 });

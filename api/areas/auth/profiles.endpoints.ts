@@ -1,7 +1,7 @@
 import { audit } from '#kernel/audit.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid } from '#kernel/errors.ts';
-import { requireConfirmed, requireGrownUp, requireMain } from '#kernel/person.ts';
+import { requireConfirmed, requireConfirmedMain, requireGrownUp, requireMain } from '#kernel/person.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { uploaded } from '#kernel/uploads.ts';
 import { Profile, SignIn } from './auth.schemas.ts';
@@ -108,8 +108,7 @@ export const deleteProfile = defineEndpoint({
   errors: ['FORBIDDEN', 'CONFLICT'],
 
   async handle({ params }, call) {
-    requireMain(call.who);
-    requireConfirmed(call.who, call.now);
+    requireConfirmedMain(call.who, call.now);
     const { db, who } = call;
     if (await deletedLately(call, params.id)) return;
     const row = await getProfileRow(db, who.accountId, params.id);

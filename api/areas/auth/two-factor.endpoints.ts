@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { audit } from '#kernel/audit.ts';
 import { defineEndpoint, json } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
-import { requireConfirmed, requireMain } from '#kernel/person.ts';
+import { requireConfirmedMain, requireMain } from '#kernel/person.ts';
 import { countAttempt } from './attempts.ts';
 import { SignIn } from './auth.schemas.ts';
 import { EnableTotp, NewMethod, NewRecoveryCodes, TotpSetup, VerifyTwoFactor } from './methods.schemas.ts';
@@ -61,8 +61,7 @@ export const startTotp = defineEndpoint({
   errors: ['FORBIDDEN', 'CONFLICT'],
 
   async handle(_input, call) {
-    requireMain(call.who);
-    requireConfirmed(call.who, call.now);
+    requireConfirmedMain(call.who, call.now);
     return startTotpSetup(call);
   },
 });
@@ -98,8 +97,7 @@ export const createRecoveryCodes = defineEndpoint({
   errors: ['FORBIDDEN', 'CONFLICT'],
 
   async handle(_input, call) {
-    requireMain(call.who);
-    requireConfirmed(call.who, call.now);
+    requireConfirmedMain(call.who, call.now);
     const rows = await listMethodRows(call.db, call.who.accountId);
     const on = rows.some(({ kind }) => kind === 'totp' || kind === 'passkey');
     if (!on) throw conflict('two-factor-off', 'There is no second factor');

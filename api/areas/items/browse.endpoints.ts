@@ -27,6 +27,9 @@ const serverSorts: readonly SortName[] = [
   'random',
 ];
 
+/** What lists of items may bring along. */
+const relations = ['files', 'streams', 'people', 'studios', 'genres', 'labels', 'collections'] as const;
+
 export const listItems = defineEndpoint({
   operationId: 'listItems',
   method: 'get',
@@ -43,18 +46,7 @@ export const listItems = defineEndpoint({
     type: typesQuery,
     sort: sortText(serverSorts),
     filter: filterQuery,
-    include: includeQuery([
-      'files',
-      'streams',
-      'people',
-      'studios',
-      'genres',
-      'labels',
-      'collections',
-      'custom',
-      'externalIds',
-      'userState',
-    ]),
+    include: includeQuery([...relations, 'custom', 'externalIds', 'userState']),
   }),
   answer: page(ListedItem),
 
@@ -107,19 +99,7 @@ export const listLibraryItems = defineEndpoint({
     fields: z.enum(['card', 'summary']).default('summary'),
     sort: sortText(librarySorts),
     filter: filterQuery,
-    include: includeQuery([
-      'files',
-      'streams',
-      'people',
-      'studios',
-      'genres',
-      'labels',
-      'collections',
-      'parents',
-      'custom',
-      'externalIds',
-      'userState',
-    ]),
+    include: includeQuery([...relations, 'parents', 'custom', 'externalIds', 'userState']),
   }),
   answer: page(z.union([ListedItem, ItemCard])),
 

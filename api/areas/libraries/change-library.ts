@@ -75,14 +75,18 @@ async function changeFolders(call: Call, row: LibraryRow, { folders, confirmed }
   }
   await removeFolders(db, row.id, removed);
   await refuseOverlap(db, { libraryId: row.id, type: row.type }, added);
-  const rows = await insertFolders(db, row.id, { folders: added, by: who.accountId });
+  await addFolders({ db, who }, row.id, added);
+}
+
+/** Those that are new to the library, and a scan of just them. */
+export async function addFolders(
+  { db, who }: Pick<Call, 'db' | 'who'>,
+  libraryId: string,
+  folders: readonly NewFolder[],
+): Promise<void> {
+  const byAccountId = who.accountId;
+  const rows = await insertFolders(db, libraryId, { folders, by: byAccountId });
   if (rows.length === 0) return;
   const targets = rows.map((folder) => ({ folderId: folder.id }));
-  await requestScan(db, {
-    libraryId: row.id,
-    mode: 'quick',
-    trigger: 'folder-added',
-    byAccountId: who.accountId,
-    targets,
-  });
+  await requestScan(db, { libraryId, mode: 'quick', trigger: 'folder-added', byAccountId, targets });
 }

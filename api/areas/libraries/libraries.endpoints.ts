@@ -7,7 +7,7 @@ import { answerUnlessSame } from '#kernel/etag.ts';
 import { ARTWORK_BYTES, artworkMedia } from '#kernel/images.ts';
 import { may } from '#kernel/principal.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { changeLibrary } from './change-library.ts';
+import { addFolders, changeLibrary } from './change-library.ts';
 import { insertFolders, refuseOverlap } from './folders.store.ts';
 import { checkedFolders } from './folders.ts';
 import {
@@ -206,17 +206,7 @@ export const addLibraryFolders = defineEndpoint({
     );
     await refuseOverlap(db, { libraryId: row.id, type: row.type }, added);
     await refuseTooMany(call, row.id, { manages, adding: added.length });
-    const rows = await insertFolders(db, row.id, { folders: added, by: who.accountId });
-    if (rows.length > 0) {
-      const targets = rows.map((folder) => ({ folderId: folder.id }));
-      await requestScan(db, {
-        libraryId: row.id,
-        mode: 'quick',
-        trigger: 'folder-added',
-        byAccountId: who.accountId,
-        targets,
-      });
-    }
+    await addFolders(call, row.id, added);
     return answerWith(call, await getLibraryRow(db, who, row.id));
   },
 });

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Area, Endpoint } from '#kernel/endpoint.ts';
-import { exampleOf, type Schema, type Schemas } from '#kernel/examples/example.ts';
+import { exampleOf } from '#kernel/examples/example.ts';
+import type { Schema, Schemas } from '#kernel/json-schema.ts';
 import { credentialsOf, errorsOf, permissionWord } from '#kernel/openapi.ts';
 import { describedAreas } from './description.ts';
 
@@ -55,14 +56,7 @@ function operation(endpoint: Endpoint): string {
     ...(params ? [['Path', schema(jsonSchema(params, 'input'))] as [string, string]] : []),
     ...(query ? [['Query', schema(jsonSchema(query, 'input'))] as [string, string]] : []),
     ...(asked ? [['Body', schema(asked)] as [string, string]] : []),
-    [
-      `Answer ${answer.status}`,
-      answer.kind === 'bytes'
-        ? text((answer.media ?? []).join(', '))
-        : answer.kind === 'none'
-          ? 'nothing'
-          : answered(jsonSchema(answer.schema, 'output'), operationId),
-    ],
+    [`Answer ${answer.status}`, answered(endpoint)],
     [
       'Errors',
       errorsOf(endpoint)
@@ -86,7 +80,12 @@ function jsonSchema(of: z.core.$ZodType, io: 'input' | 'output'): Schema {
 
 const schema = (of: Schema): string => folded('schema', text(JSON.stringify(of, null, 1)));
 
-const answered = (of: Schema, operationId: string): string => folded('example', example(of, operationId)) + schema(of);
+function answered({ answer, operationId }: Endpoint): string {
+  if (answer.kind === 'bytes') return text((answer.media ?? []).join(', '));
+  if (answer.kind === 'none') return 'nothing';
+  const of = jsonSchema(answer.schema, 'output');
+  return folded('example', example(of, operationId)) + schema(of);
+}
 
 const folded = (what: string, inside: string): string =>
   `<details><summary>${what}</summary><pre>${inside}</pre></details>`;

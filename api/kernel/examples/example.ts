@@ -1,31 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Schema, Schemas } from '../json-schema.ts';
 import { textsByMedia, unset, values } from './values.ts';
-
-/** JSON Schema as the description has it, as far as an example needs it. */
-export interface Schema {
-  $ref?: string;
-  type?: string | string[];
-  const?: unknown;
-  enum?: unknown[];
-  format?: string;
-  pattern?: string;
-  minimum?: number;
-  maximum?: number;
-  minLength?: number;
-  maxLength?: number;
-  anyOf?: Schema[];
-  oneOf?: Schema[];
-  allOf?: Schema[];
-  properties?: Record<string, Schema>;
-  required?: string[];
-  additionalProperties?: Schema | boolean;
-  propertyNames?: Schema;
-  items?: Schema;
-  prefixItems?: Schema[];
-}
-
-/** Named schemas that others refer to. */
-export type Schemas = Readonly<Record<string, Schema>>;
 
 /** Where a value goes. */
 interface Place {
