@@ -2,7 +2,7 @@ import type { Ask } from './server-client.ts';
 
 interface Page {
   items: { id: string; username: string }[];
-  page?: { nextCursor?: string | null };
+  page: { cursor: string | null };
 }
 
 /** Username to id of every account; what was read before a refusal. */
@@ -15,7 +15,7 @@ export async function accountsOf(ask: Ask): Promise<Map<string, string>> {
     if (status !== 200) return accounts;
     const { items, page } = body as Page;
     for (const { id, username } of items) accounts.set(username, id);
-    cursor = page?.nextCursor ?? undefined;
+    cursor = page.cursor ?? undefined;
   } while (cursor);
   return accounts;
 }

@@ -62,7 +62,7 @@ export const damaged: Record<string, string | undefined> = {
   'truncated.mkv': 'truncated',
   'truncated-faststart.mp4': 'truncated',
   'truncated.avi': undefined,
-  'zeroed.mkv': undefined,
+  'zeroed.mkv': 'unfinished',
   'zeroed.mp4': undefined,
 };
 const numbered = [playable, damaged, hopeless].flatMap((list) => Object.keys(list));

@@ -10,6 +10,8 @@ export interface Probed {
   keyframes?: KeyframeIndex;
   /** The container says that it is longer than the file is: a cut download. */
   truncated?: true;
+  /** Coded picture and sound have no long runs of zeros, and this file has: the space was set aside and never filled. */
+  hollow?: true;
 }
 
 const OF_THE_TOOL = new Set(['major_brand', 'minor_version', 'compatible_brands', 'encoder', 'creation_time']);

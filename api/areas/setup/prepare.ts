@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { createAccount, insertAccount } from '#areas/accounts/public.ts';
 import { hashPassword } from '#areas/auth/public.ts';
-import { permissions } from '#kernel/permissions.ts';
+import type { Permission } from '#kernel/permissions.ts';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
@@ -43,6 +43,17 @@ async function putStorages(db: Db, config: Config): Promise<void> {
 
 const SYSTEM = 'system';
 
+/** What resources stand for; `user:manage` because a Library names accounts by username (decision 016). */
+const OPERATOR_SCOPES: readonly Permission[] = [
+  'library:view',
+  'library:manage',
+  'settings:manage',
+  'scan:trigger',
+  'job:manage',
+  'session:manage',
+  'user:manage',
+];
+
 async function putOperatorKey(db: Db, config: Config): Promise<void> {
   const known = await db('accounts').where({ is_system: true }).first<{ id: string } | undefined>('id');
   const account =
@@ -55,7 +66,7 @@ async function putOperatorKey(db: Db, config: Config): Promise<void> {
     name: 'operator',
     hash: Buffer.from(config.operatorKeySha256, 'hex'),
     hint: 'foyer_…',
-    scopes: [...permissions],
+    scopes: [...OPERATOR_SCOPES],
     per_minute: 10_000,
     operator: true,
   });

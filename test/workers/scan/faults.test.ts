@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -28,6 +29,23 @@ describe('library.scan under faults', function () {
     expect(row).to.include({ state: 'completed', resumes: 1 });
     expect(await place.files()).to.have.length(12);
     expect((await db('libraries').where({ id: place.libraryId }).first()).item_counts).to.deep.equal({ movie: 12 });
+  });
+
+  it('counts what a lost worker had marked as missing', async () => {
+    const place = await newPlace('movies');
+    for (let i = 0; i < 3; i += 1) await place.put(`F (200${i})/F (200${i}).mkv`, 'mpeg4-mp3.avi');
+    await place.scan();
+    const { db } = place.api.deps;
+    const { id } = await requestScan(db, { libraryId: place.libraryId, mode: 'full', trigger: 'person' });
+    const [gone] = await place.files();
+    await rm(join(place.api.mediaRoot, gone?.path ?? ''));
+    const started = { state: 'running', started_at: new Date(Date.now() - 5000), counts: { missing: 1 } };
+    await db('scans').where({ id }).update(started);
+    await db('media_files').where({ id: gone?.id }).update({ missing_since: new Date() });
+    await scanLibrary({ libraryId: place.libraryId, scanId: id }, place.work(), { settleMs: 0 });
+    const row = await db('scans').where({ id }).first();
+    expect(row).to.include({ state: 'completed', resumes: 1 });
+    expect([row.counts.missing, row.folders[0].missing]).to.deep.equal([1, 1]);
   });
 
   it('ends within five seconds when it is cancelled, and marks nothing missing', async () => {

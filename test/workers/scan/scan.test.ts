@@ -249,6 +249,7 @@ describe('library.scan of films', function () {
     await place.put('Good (2001)/Good (2001).mkv');
     await place.put('Bad (2002)/Bad (2002).mkv', 'garbage.mkv');
     await place.put('Half (2003)/Half (2003).mkv', 'truncated.mkv');
+    await place.put('Hollow (2006)/Hollow (2006).mkv', 'zeroed.mkv');
     await place.put('List (2004)/List (2004).mp4', 'playlist.mp4');
     await place.put('Magic (2005)/Magic (2005).avi', 'magicyuv.avi');
     const first = await place.scan();
@@ -257,12 +258,14 @@ describe('library.scan of films', function () {
     expect(first.issues.map((i) => [i.kind, short(i.path), i.detail?.split(':')[0]])).to.deep.equal([
       ['corrupt', 'Bad (2002).mkv', 'not-media'],
       ['corrupt', 'Half (2003).mkv', 'truncated'],
+      ['corrupt', 'Hollow (2006).mkv', 'unfinished'],
       ['corrupt', 'List (2004).mp4', 'playlist-refused'],
       ['corrupt', 'Magic (2005).avi', 'codec-refused'],
     ]);
-    expect((await shown(place)).map(([, title]) => title)).to.deep.equal(['Good', 'Half']);
-    const [half] = (await place.files()).filter(({ path }) => path.includes('Half'));
-    expect(first.issues.map(({ item_id }) => item_id)).to.deep.equal([null, half?.item_id, null, null]);
+    expect((await shown(place)).map(([, title]) => title)).to.deep.equal(['Good', 'Half', 'Hollow']);
+    const itemOf = async (name: string) => (await place.files()).find(({ path }) => path.includes(name))?.item_id;
+    const [half, hollow] = [await itemOf('Half'), await itemOf('Hollow')];
+    expect(first.issues.map(({ item_id }) => item_id)).to.deep.equal([null, half, hollow, null, null]);
     const again = await place.scan();
     expect(again.counts).to.include({ probed: 0, unreadable: 3 });
     await place.put('Bad (2002)/Bad (2002).mkv', 'h264-base.mkv');

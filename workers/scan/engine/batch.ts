@@ -1,6 +1,6 @@
 import type { Db } from '#platform/db.ts';
 import type { ProbeFault } from '#platform/media.ts';
-import { PROBE_VERSION } from '#workers/probe/probe.ts';
+import { PROBE_VERSION, type Probed } from '#workers/probe/probe.ts';
 import type { Decoration } from '../group/decorate.ts';
 import type { Draft, Grouping } from '../group/draft.ts';
 import { groupDirectory } from '../group/index.ts';
@@ -133,12 +133,18 @@ function issuesOf(
   const faults = [...readings.faults].map(
     ([path, { fault, detail }]): Issue => ({ kind: issueOfFault(fault), folderId, path, detail }),
   );
-  const cut = [...readings.read].filter(([, read]) => 'probed' in read && read.probed.truncated);
-  const truncated = cut.map(
-    ([path]): Issue => ({ kind: 'corrupt', folderId, path, detail: 'truncated: the file ends before its index says' }),
-  );
+  const damaged = [...readings.read].flatMap(([path, read]): Issue[] => {
+    const detail = 'probed' in read ? damageOf(read.probed) : undefined;
+    return detail === undefined ? [] : [{ kind: 'corrupt', folderId, path, detail }];
+  });
   const sidecars = decoration.issues.splice(0).map((issue): Issue => ({ kind: 'bad-sidecar', folderId, ...issue }));
-  return [...names, ...faults, ...truncated, ...sidecars];
+  return [...names, ...faults, ...damaged, ...sidecars];
+}
+
+/** What is wrong with a file that plays for a while. */
+function damageOf({ truncated, hollow }: Probed): string | undefined {
+  if (truncated) return 'truncated: the file ends before its index says';
+  return hollow ? 'unfinished: parts of the file were never written' : undefined;
 }
 
 /** Directories together until they have enough files; one with more is cut between its items. */

@@ -48,7 +48,8 @@ export async function decideMissing(
     return { state: 'held', reason: 'guard', missing: 0 };
   }
   await close(db, asked);
-  return { state: 'listed', missing: loss.absent > 0 ? await markMissing(scan, folder.id) : 0 };
+  if (loss.absent > 0) await markMissing(scan, folder.id);
+  return { state: 'listed', missing: await missedBy(scan, folder.id, loss) };
 }
 
 async function lossOf(db: Db, folderId: string): Promise<Loss> {
@@ -144,16 +145,24 @@ function joined(before: Guard | undefined, { folder, loss, sampleIds }: News): G
 }
 
 /** In batches of 1,000 files; grace counts from now. */
-async function markMissing(scan: Scan, folderId: string): Promise<number> {
-  let marked = 0;
+async function markMissing(scan: Scan, folderId: string): Promise<void> {
   for (let more = true; more; ) {
     scan.signal.throwIfAborted();
     const rows = await scan.work.db.transaction((db) => markSome(scan, db, folderId));
-    marked += rows;
     scan.counts.missing += rows;
     more = rows === BATCH;
   }
-  return marked;
+}
+
+/** Also what a worker that was lost had marked before. */
+async function missedBy({ row, work }: Scan, folderId: string, loss: Loss): Promise<number> {
+  if (row.resumes === 0) return loss.absent;
+  const [found] = await rowsOf<{ n: number }>(
+    work.db,
+    'select count(*)::int as n from media_files where folder_id = ? and missing_since >= ?',
+    [folderId, row.started_at],
+  );
+  return found?.n ?? 0;
 }
 
 async function markSome(scan: Scan, db: Db, folderId: string): Promise<number> {

@@ -1,8 +1,8 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProbeFault } from '#platform/media.ts';
-import { ProbeError, probeFile } from '#workers/probe/probe.ts';
-import { sampledHash } from '../sampled-hash.ts';
+import { type Probed, ProbeError, probeFile } from '#workers/probe/probe.ts';
+import { type Sampled, sampledHash } from '../sampled-hash.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import type { Read } from '../store/files.ts';
 import { type Candidate, findSame, type KnownFile } from '../store/known.ts';
@@ -28,16 +28,16 @@ export interface Readings {
 /** Hashes the files, finds those that only moved, and probes the rest, a few at once. */
 export async function readFiles(scan: Scan, folder: ScannedFolder, files: readonly ToRead[]): Promise<Readings> {
   const readings: Readings = { read: new Map(), moved: new Map(), faults: new Map(), postponed: new Set() };
-  const hashes = new Map<string, Buffer>();
+  const samples = new Map<string, Sampled>();
   await inParallel(scan, files, async (file) => {
-    const hash = await sampledHash(join(folder.root, file.path), file.walked.size).catch(() => undefined);
-    if (hash) hashes.set(file.path, hash);
+    const sampled = await sampledHash(join(folder.root, file.path), file.walked.size).catch(() => undefined);
+    if (sampled) samples.set(file.path, sampled);
     else readings.faults.set(file.path, { fault: 'unreadable', detail: 'cannot be read' });
   });
-  await findMoved(scan, { files: files.filter((file) => !file.known && hashes.has(file.path)), hashes, readings });
-  const rest = files.filter((file) => hashes.has(file.path) && !readings.moved.has(file.path));
+  await findMoved(scan, { files: files.filter((file) => !file.known && samples.has(file.path)), samples, readings });
+  const rest = files.filter((file) => samples.has(file.path) && !readings.moved.has(file.path));
   await inParallel(scan, rest, async (file) => {
-    await probe(scan, join(folder.root, file.path), { file, hash: hashes.get(file.path) as Buffer, readings });
+    await probe(scan, join(folder.root, file.path), { file, sampled: samples.get(file.path) as Sampled, readings });
     scan.counts.probed += 1;
   });
   return readings;
@@ -56,13 +56,18 @@ async function inParallel<T>(scan: Scan, all: readonly T[], work: (one: T) => Pr
 
 interface Probing {
   file: ToRead;
-  hash: Buffer;
+  sampled: Sampled;
   readings: Readings;
 }
 
-async function probe(scan: Scan, absolute: string, { file, hash, readings }: Probing): Promise<void> {
+async function probe(
+  scan: Scan,
+  absolute: string,
+  { file, sampled: { hash, hollow }, readings }: Probing,
+): Promise<void> {
   try {
-    const probed = await probeFile(absolute, { signal: scan.signal });
+    const found = await probeFile(absolute, { signal: scan.signal });
+    const probed: Probed = hollow && isCoded(found) ? { ...found, hollow: true } : found;
     if (await stillSame(absolute, file.walked)) readings.read.set(file.path, { hash, probed });
     else readings.postponed.add(file.path);
   } catch (error) {
@@ -73,6 +78,11 @@ async function probe(scan: Scan, absolute: string, { file, hash, readings }: Pro
   }
 }
 
+/** Pixels and sound that are not coded may be zeros, where it is black and silent. */
+function isCoded({ file }: Probed): boolean {
+  return !file.streams.some(({ codec }) => /^(raw|pcm)/.test(codec));
+}
+
 /** The second look: a file that grew or changed meanwhile is still being written. */
 async function stillSame(absolute: string, walked: WalkedFile): Promise<boolean> {
   const now = await lstat(absolute).catch(() => undefined);
@@ -81,13 +91,13 @@ async function stillSame(absolute: string, walked: WalkedFile): Promise<boolean>
 
 interface Moving {
   files: readonly ToRead[];
-  hashes: ReadonlyMap<string, Buffer>;
+  samples: ReadonlyMap<string, Sampled>;
   readings: Readings;
 }
 
 /** A new file with the size and hash of one whose place is empty now is that file. Two equal ones are told apart by name. */
-async function findMoved(scan: Scan, { files, hashes, readings }: Moving): Promise<void> {
-  const hex = (file: ToRead): string => hashes.get(file.path)?.toString('hex') ?? '';
+async function findMoved(scan: Scan, { files, samples, readings }: Moving): Promise<void> {
+  const hex = (file: ToRead): string => samples.get(file.path)?.hash.toString('hex') ?? '';
   const same = await findSame(
     scan.work.db,
     scan.library,

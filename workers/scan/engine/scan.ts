@@ -96,8 +96,8 @@ export function newCounts(before: Partial<Counts> = {}): Counts {
     added: 0,
     updated: 0,
   };
-  const more = { moved: 0, returned: 0, missing: 0, unreadable: 0, ignored: 0, probed: 0 };
-  // A resume lists again from the start; what was added, changed and moved before stays counted.
-  const { added = 0, updated = 0, moved = 0, returned = 0, probed = 0 } = before;
-  return { ...zero, ...more, added, updated, moved, returned, probed };
+  const more = { unreadable: 0, ignored: 0 };
+  // A resume lists again from the start; what was added, changed, moved and missed before stays counted.
+  const { added = 0, updated = 0, moved = 0, returned = 0, missing = 0, probed = 0 } = before;
+  return { ...zero, ...more, added, updated, moved, returned, missing, probed };
 }

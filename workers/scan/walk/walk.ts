@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { isPassedOver, kindOf } from '../names/kinds.ts';
@@ -131,7 +131,7 @@ export class Walk {
 
   #file(directory: WalkedDirectory, name: string): void {
     try {
-      directory.files.push(fileOf(name, statSync(join(this.#order.root, directory.path, name))));
+      directory.files.push(fileOf(name, statSync(`${this.#order.root}/${joined(directory.path, name)}`)));
     } catch (error) {
       if (!isAbsence(error))
         directory.issues.push({ kind: 'unreadable', path: joined(directory.path, name), detail: wordOf(error) });
@@ -216,23 +216,21 @@ function signatureOf(files: readonly WalkedFile[]): string {
   const sidecars = files.filter((file) => kindOf(file.name) !== 'video');
   if (sidecars.length === 0) return '';
   const text = sidecars.map((file) => `${file.name}\0${file.size}\0${Math.trunc(file.mtimeMs)}`).join('\n');
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+  return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
 /** Nothing when there is something to tell of it each time. */
 function contentOf({ state, files, directories, issues }: WalkedDirectory, version: string): string {
   if (state !== 'listed' || issues.length > 0) return '';
   const lines = files.map((file) => `${file.name}\0${file.size}\0${Math.trunc(file.mtimeMs)}\0${file.inode}`);
-  return createHash('sha256')
-    .update([version, ...directories, '', ...lines].join('\n'))
-    .digest('base64url')
-    .slice(0, 27);
+  return hash('sha256', [version, ...directories, '', ...lines].join('\n'), 'base64url').slice(0, 27);
 }
 
 function rulesIn(root: string, path: string): IgnoreRules[] {
   const file = join(root, path, IGNORE_FILE);
   try {
-    if (lstatSync(file).size > IGNORE_BYTES) return [];
+    const there = lstatSync(file, { throwIfNoEntry: false }); // an error costs more than the call, and few have one
+    if (!there || there.size > IGNORE_BYTES) return [];
     return [readIgnore(path, readFileSync(file, 'utf8').split('\n'))];
   } catch {
     return [];

@@ -1,0 +1,199 @@
+// Who may call what: every served operation asked by every role and kind of key, against the contract's own words.
+// Each question carries a parameter that nobody knows, so that what is not refused before ends in 400 and changes nothing.
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { areas } from '#areas/index.ts';
+import type { Endpoint } from '#kernel/endpoint.ts';
+import type { Permission, Role } from '#kernel/permissions.ts';
+import { type Answered, type Api, clientFor, startApi, type TestClient } from '#support/api.ts';
+import type { Person } from '#support/given.ts';
+import { givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
+
+const ABSENT = '01900000-0000-7000-8000-00000000dead';
+const ADMIN_ONLY: Permission[] = [
+  'library:manage',
+  'item:edit',
+  'user:manage',
+  'settings:manage',
+  'scan:trigger',
+  'session:manage',
+  'job:manage',
+];
+const ALL: Permission[] = ['library:view', 'playlist:own', 'download:own', 'photo:upload', ...ADMIN_ONLY];
+/** CONVENTIONS, Accounts: the table of roles and permissions. */
+const HELD: Record<Role, Permission[]> = {
+  owner: ALL,
+  admin: ALL,
+  member: ['library:view', 'playlist:own', 'download:own', 'photo:upload'],
+  child: ['library:view', 'playlist:own'],
+  guest: ['library:view'],
+};
+/** API keys: the scopes of the operator's own; user:manage by decision 016. */
+const OPERATOR: Permission[] = [
+  'user:manage',
+  'library:view',
+  'library:manage',
+  'settings:manage',
+  'scan:trigger',
+  'job:manage',
+  'session:manage',
+];
+
+interface Contracted {
+  op: string;
+  permission: Permission | 'public' | 'signed-in' | 'person' | 'owner';
+  auth?: string[];
+}
+const folder = new URL('./areas/', import.meta.url);
+const contract = new Map(
+  readdirSync(folder)
+    .flatMap((name) => (parse(readFileSync(new URL(name, folder), 'utf8')) as { endpoints: Contracted[] }).endpoints)
+    .map((endpoint) => [endpoint.op, endpoint]),
+);
+const served = areas.flatMap((area) => area.endpoints as readonly Endpoint[]);
+
+interface Actor {
+  who: string;
+  kind: 'nobody' | 'bearer' | 'cookie' | 'key';
+  role?: Role;
+  /** Of the account. */
+  held: readonly Permission[];
+  /** Of the key. */
+  scopes?: readonly Permission[];
+}
+const KEYS: Actor[] = [
+  ...ALL.map((scope) => ({ who: `key for ${scope}`, role: 'owner' as const, held: ALL, scopes: [scope] })),
+  { who: 'key for all', role: 'owner' as const, held: ALL, scopes: ALL },
+  { who: 'key for what a member may', role: 'member' as const, held: HELD.member, scopes: HELD.member },
+  { who: 'key for more than a member may', role: 'member' as const, held: HELD.member, scopes: ALL },
+  { who: "the operator's key", role: 'admin' as const, held: ALL, scopes: OPERATOR },
+].map((key) => ({ ...key, kind: 'key' }));
+const ACTORS: Actor[] = [
+  { who: 'nobody', kind: 'nobody', held: [] },
+  ...Object.entries(HELD).map(([role, held]): Actor => ({ who: role, kind: 'bearer', role: role as Role, held })),
+  { who: 'owner by cookie', kind: 'cookie', role: 'owner', held: ALL },
+  ...KEYS,
+];
+
+interface Refusal {
+  status: number;
+  code: string;
+  details: Record<string, unknown>;
+}
+const forbidden = (details: Record<string, unknown>): Refusal => ({ status: 403, code: 'FORBIDDEN', details });
+
+/** What the contract says of the cell; undefined is allowed. */
+function refusal({ permission, auth }: Contracted, { kind, role, held, scopes }: Actor): Refusal | undefined {
+  if (permission === 'public') return undefined;
+  if (kind === 'nobody') return { status: 401, code: 'UNAUTHENTICATED', details: {} };
+  const people = permission === 'person' || permission === 'owner';
+  const kinds = auth ?? (people ? ['cookie', 'bearer'] : ['cookie', 'bearer', 'key']);
+  if (!kinds.includes(kind)) return forbidden({ by: kind === 'key' ? 'api-key' : 'credential' });
+  if (permission === 'owner') return role === 'owner' ? undefined : forbidden({ by: 'owner' });
+  if (permission === 'signed-in' || permission === 'person') return undefined;
+  if (scopes && !scopes.includes(permission)) return forbidden({ permission, scopes: [permission] });
+  return held.includes(permission) ? undefined : forbidden({ permission });
+}
+
+/** What is not refused before its parameters are looked at. */
+const UNKNOWN_PARAMETER = { status: 400, code: 'VALIDATION_FAILED' };
+
+interface Told {
+  code: string;
+  details: Record<string, unknown>;
+}
+const errorOf = ({ body }: Answered): Told => {
+  const told = Buffer.isBuffer(body) ? (JSON.parse(body.toString()) as unknown) : body;
+  return (told as { error: Told }).error;
+};
+/** What an operation must be asked with. */
+const QUERIES: Record<string, Record<string, string | number>> = {
+  getLibraryFacets: { fields: 'year' },
+  getLibraryMap: { bbox: '0,0,1,1', zoom: 1 },
+};
+const PARAMS: Record<string, string> = { rendition: 'v0', segment: '0.m4s', sheet: '320-0.webp' };
+const paramsOf = ({ path }: Endpoint, known: Record<string, string> = {}): Record<string, string> =>
+  Object.fromEntries(
+    [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, known[name] ?? PARAMS[name] ?? ABSENT]),
+  );
+
+describe('roles and endpoints', () => {
+  let api: Api;
+  const people = new Map<string, Person>();
+  const clients = new Map<string, TestClient>();
+  before(async () => {
+    api = await startApi();
+    for (const role of Object.keys(HELD) as Role[]) people.set(role, await api.given.person(role));
+    for (const actor of ACTORS) clients.set(actor.who, clientFor(api.url, await headersOf(actor)));
+  });
+
+  async function headersOf({ who, kind, role, scopes }: Actor): Promise<Record<string, string>> {
+    if (kind === 'nobody') return {};
+    if (who === "the operator's key") return { authorization: `Bearer ${api.operatorKey}` };
+    const person = people.get(role ?? 'guest') as Person;
+    if (kind === 'key') return (await api.given.key(person, [...(scopes ?? [])])).headers;
+    if (kind === 'bearer') return person.headers;
+    const { authorization = '', ...rest } = person.headers;
+    return { ...rest, cookie: `foyer_session=${authorization.slice('Bearer '.length)}` };
+  }
+
+  for (const endpoint of served) {
+    it(`${endpoint.operationId}: ${contract.get(endpoint.operationId)?.permission}`, async () => {
+      const asked = contract.get(endpoint.operationId) as Contracted;
+      const cells = ACTORS.map(async (actor) => {
+        const client = clients.get(actor.who) as TestClient;
+        const call = client[endpoint.operationId as keyof TestClient];
+        const answer = await call({ params: paramsOf(endpoint), query: { noSuchParameter: 1 } });
+        const { code, details } = errorOf(answer);
+        const said = refusal(asked, actor);
+        if (said) expect({ status: answer.status, code, details }, actor.who).to.deep.equal(said);
+        else expect({ status: answer.status, code }, actor.who).to.deep.equal(UNKNOWN_PARAMETER);
+      });
+      await Promise.all(cells);
+    });
+  }
+
+  describe('what a person may not see', () => {
+    const { paths } = JSON.parse(readFileSync('api/openapi.json', 'utf8')) as {
+      paths: Record<string, Record<string, { requestBody?: { content: Record<string, { example?: unknown }> } }>>;
+    };
+    const bodyOf = ({ path, method }: Endpoint): unknown => {
+      const content = paths[path.replace(/:(\w+)/g, '{$1}')]?.[method]?.requestBody?.content ?? {};
+      return content['application/json']?.example;
+    };
+    const hidden: Record<string, Record<string, string>> = {};
+    before(async () => {
+      const { db } = api.deps;
+      const library = await givenLibrary(db, 'movies', { everyone: false });
+      const itemId = await givenItem(db, library);
+      const fileId = await givenFile(db, library, itemId);
+      hidden['/libraries/:id'] = { id: library.id, itemId };
+      hidden['/items/:id'] = { id: itemId, fileId };
+      hidden['/files/:fileId'] = { fileId };
+    });
+
+    const viewers = ACTORS.filter(({ who }) => ['member', 'child', 'guest', 'key for what a member may'].includes(who));
+    for (const endpoint of served) {
+      const asked = contract.get(endpoint.operationId) as Contracted;
+      const [start] = /^\/(libraries|items)\/:id(?=\/|$)|^\/files\/:fileId/.exec(endpoint.path) ?? [];
+      const reached = viewers.filter((actor) => start && !refusal(asked, actor));
+      if (!start || reached.length === 0) continue;
+      it(`${endpoint.operationId} answers as of what is not there`, async () => {
+        for (const { who } of reached) {
+          const client = clients.get(who) as TestClient;
+          const ask = { body: bodyOf(endpoint), query: QUERIES[endpoint.operationId] ?? {} };
+          const answers = await Promise.all(
+            [hidden[start], {}].map(async (known) => {
+              const params = paramsOf(endpoint, known);
+              const answer = await client[endpoint.operationId as keyof TestClient]({ params, ...ask });
+              expect(answer.status, who).to.equal(404);
+              return { ...errorOf(answer), requestId: undefined };
+            }),
+          );
+          expect(answers[0], who).to.deep.equal(answers[1]);
+        }
+      });
+    }
+  });
+});
