@@ -122,7 +122,7 @@ describe('devices', () => {
     expect(set.status, JSON.stringify(set.body)).to.equal(200);
     const phone = await signIn(PHONE);
     const others = await Promise.all([TABLET, 'laptop-0123456789abcde'].map((client) => signIn(client)));
-    expect(others.map(({ status, by }) => [status, by]).sort()).to.deep.equal([
+    expect(others.map(({ status, by }) => [status, by])).to.have.deep.members([
       [200, undefined],
       [403, 'device-limit'],
     ]);
