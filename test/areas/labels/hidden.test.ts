@@ -96,8 +96,8 @@ describe('what a label hides', function () {
           client.listLabels({ query: { itemId: id } }),
           client.markWatched({ params: { id } }),
           client.startPlayback({ params: { id }, body: { client: { builtIn: 'hls' } } }),
-          client.streamFile({ params: { id: fileId } }),
-          client.downloadFile({ params: { id: fileId } }),
+          client.streamFile({ params: { fileId } }),
+          client.downloadFile({ params: { fileId } }),
         ];
         const missing = (await Promise.all(asks(absent, absent))).map(told);
         for (const id of [secret, show.id, episode]) {
