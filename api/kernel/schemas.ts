@@ -7,7 +7,17 @@ import { Role } from './permissions.ts';
 export const Id = z.uuid().meta({ description: 'UUIDv7' });
 export const IdParams = z.object({ id: Id });
 export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ description: 'ISO 8601, UTC, milliseconds' });
-export const Day = z.iso.date();
+
+/** Years and offsets that Postgres has too: 1 to 9999, below 16 hours. */
+const isKnown = (text: string): boolean => {
+  const year = new Date(text).getUTCFullYear();
+  return year >= 1 && year <= 9999 && !/[+-](?:1[6-9]|2\d):?\d\d$/.test(text);
+};
+const known = { error: 'of the years 1 to 9999, in a time zone that there is', params: { code: 'unknown_moment' } };
+/** Input: a moment in any time zone, and one in UTC. */
+export const Moment = z.iso.datetime({ offset: true }).refine(isKnown, known);
+export const UtcMoment = z.iso.datetime().refine(isKnown, known);
+export const Day = z.iso.date().refine(isKnown, known);
 export const Milliseconds = z.int().min(0);
 export const Bytes = z.int().min(0);
 export const Language = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pageQuery } from '#kernel/page.ts';
 import { Permission, permissions } from '#kernel/permissions.ts';
-import { Id, ManagedBy, Timestamp } from '#kernel/schemas.ts';
+import { Id, ManagedBy, Moment, Timestamp } from '#kernel/schemas.ts';
 import { type SortTable, sortQuery } from '#kernel/sort.ts';
 
 export const KeyState = z.enum(['active', 'expired', 'revoked']);
@@ -14,7 +14,7 @@ const Scopes = z
   .min(1)
   .max(permissions.length)
   .transform((scopes) => permissions.filter((permission) => scopes.includes(permission)));
-const Expiry = z.iso.datetime({ offset: true }).nullable().describe('1 minute to 10 years ahead; null never expires');
+const Expiry = Moment.nullable().describe('1 minute to 10 years ahead; null never expires');
 
 export const ApiKey = z
   .object({

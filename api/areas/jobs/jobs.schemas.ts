@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pageQuery } from '#kernel/page.ts';
-import { commaList, Id, queryBool, Timestamp } from '#kernel/schemas.ts';
+import { commaList, Id, Moment, queryBool, Timestamp } from '#kernel/schemas.ts';
 import { type SortTable, sortQuery } from '#kernel/sort.ts';
 import { queues } from '#platform/jobs.ts';
 
@@ -115,7 +115,7 @@ export const JobsQuery = z.object({
   libraryId: Id.optional(),
   parentId: Id.optional(),
   mine: queryBool.default(false),
-  since: z.iso.datetime({ offset: true }).optional().describe('Changed after'),
+  since: Moment.optional().describe('Changed after'),
 });
 export type JobsQuery = z.output<typeof JobsQuery>;
 
@@ -135,8 +135,8 @@ export const RetryJobs = z
         kind: KindMatch.optional(),
         errorCode: z.string().max(60).optional(),
         libraryId: Id.optional(),
-        since: z.iso.datetime({ offset: true }).optional(),
-        until: z.iso.datetime({ offset: true }).optional(),
+        since: Moment.optional(),
+        until: Moment.optional(),
       })
       .optional(),
   })

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pageQuery } from '#kernel/page.ts';
-import { commaList, Id, ImageRef, queryBool, Timestamp } from '#kernel/schemas.ts';
+import { commaList, Id, ImageRef, Moment, queryBool, Timestamp } from '#kernel/schemas.ts';
 import { type SortTable, sortQuery } from '#kernel/sort.ts';
 import { kindNames, kindOf, levels } from './kinds.ts';
 
@@ -52,7 +52,7 @@ const parts = {
       userIds: z.array(Id).max(200).default([]),
     })
     .default({ libraryIds: [], itemIds: [], userIds: [] }),
-  pausedUntil: z.iso.datetime({ offset: true }).optional(),
+  pausedUntil: Moment.optional(),
 };
 
 /** Shutting what cannot be off is a 400 of the kind. */
@@ -95,10 +95,7 @@ export const NotificationsQuery = z.object({
   sort: sortQuery(notificationSorts),
   unread: queryBool.optional(),
   kind: commaList(NotificationKind, kindNames.length).optional(),
-  since: z
-    .union([Id, z.iso.datetime({ offset: true })])
-    .optional()
-    .describe('A notification or a time: newer ones'),
+  since: z.union([Id, Moment]).optional().describe('A notification or a time: newer ones'),
 });
 export type NotificationsQuery = z.output<typeof NotificationsQuery>;
 

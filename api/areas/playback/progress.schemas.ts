@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Milliseconds, Timestamp } from '#kernel/schemas.ts';
+import { Id, Milliseconds, Timestamp, UtcMoment } from '#kernel/schemas.ts';
 
 export const ItemProgress = z
   .object({
@@ -21,11 +21,11 @@ export const ItemProgress = z
   .meta({ id: 'ItemProgress' });
 export type ItemProgress = z.output<typeof ItemProgress>;
 
-const Time = z.iso.datetime().describe('Client time; a future one is taken as now');
+const Time = UtcMoment.describe('Client time; a future one is taken as now');
 
 export const SetProgress = z.strictObject({ positionMs: Milliseconds, fileId: Id.optional(), at: Time.optional() });
 
-export const MarkWatched = z.strictObject({ at: z.iso.datetime().optional(), countPlay: z.boolean().default(false) });
+export const MarkWatched = z.strictObject({ at: UtcMoment.optional(), countPlay: z.boolean().default(false) });
 
 export const ReadingPosition = z
   .object({
@@ -71,7 +71,7 @@ export const SyncPlayback = z.strictObject({
       z.strictObject({
         clientEventId: Id,
         itemId: Id,
-        at: z.iso.datetime(),
+        at: UtcMoment,
         fileId: Id.optional(),
         positionMs: Milliseconds.optional(),
         watched: z.boolean().optional(),

@@ -3,7 +3,7 @@ import { AccessParts, Username } from '#areas/accounts/public.ts';
 import { CreationOptions, Keep, RegistrationResponse } from '#areas/auth/public.ts';
 import { pageQuery } from '#kernel/page.ts';
 import { Role } from '#kernel/permissions.ts';
-import { Id, Timestamp } from '#kernel/schemas.ts';
+import { Id, Moment, Timestamp } from '#kernel/schemas.ts';
 import { type SortTable, sortQuery } from '#kernel/sort.ts';
 import { GivenRole, PermissionWishes } from './users.schemas.ts';
 
@@ -51,7 +51,7 @@ export const InviteDraft = z.strictObject({
   displayName: z.string().trim().min(1).max(60).optional(),
   email: z.string().trim().max(254).pipe(z.email()).optional().describe('For this person: it works once'),
   maxUses: z.int().min(1).max(50).default(1),
-  expiresAt: z.iso.datetime({ offset: true }).optional().describe('7 days when absent, at most 90'),
+  expiresAt: Moment.optional().describe('7 days when absent, at most 90'),
   libraries,
   template: InviteTemplate.optional(),
   message: z.string().max(500).optional(),

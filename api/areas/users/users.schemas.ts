@@ -3,7 +3,7 @@ import { AccessDraft, AccessParts, AccountAccess, TimeZone, Username } from '#ar
 import { Profile } from '#areas/auth/public.ts';
 import { pageQuery } from '#kernel/page.ts';
 import { Permission, permissions, Role } from '#kernel/permissions.ts';
-import { Account, Bytes, commaList, Id, Language, ManagedBy, Timestamp } from '#kernel/schemas.ts';
+import { Account, Bytes, commaList, Id, Language, ManagedBy, Moment, Timestamp } from '#kernel/schemas.ts';
 import { type SortTable, sortQuery } from '#kernel/sort.ts';
 
 /** What an account can be made: the owner is made by Setup and moved by Server account. */
@@ -81,7 +81,6 @@ export const NewUser = UserDetail.extend({
 
 const DisplayName = z.string().trim().min(1).max(60);
 const Email = z.string().trim().max(254).pipe(z.email()).describe('Not verified by being given here');
-const Expiry = z.iso.datetime({ offset: true });
 const Note = z.string().max(500);
 
 export const PermissionWishes = z
@@ -99,7 +98,7 @@ export const UserDraft = z.strictObject({
   sendInvite: z.boolean().default(false).describe('Mails the link where mail is set up'),
   access: AccessParts.optional(),
   permissions: PermissionWishes.default({}),
-  expiresAt: Expiry.optional(),
+  expiresAt: Moment.optional(),
   language: Language.optional(),
   note: Note.optional(),
 });
@@ -111,7 +110,7 @@ export const UserChange = z.strictObject({
   role: GivenRole.optional(),
   disabled: z.boolean().optional(),
   email: Email.nullable().optional(),
-  expiresAt: Expiry.nullable().optional(),
+  expiresAt: Moment.nullable().optional(),
   language: Language.nullable().optional(),
   timeZone: TimeZone.nullable().optional(),
   note: Note.nullable().optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pageQuery } from '#kernel/page.ts';
-import { commaList, Id, queryBool, Timestamp } from '#kernel/schemas.ts';
+import { commaList, Id, Moment, queryBool, Timestamp } from '#kernel/schemas.ts';
 import { type SortTable, sortQuery } from '#kernel/sort.ts';
 import { isSubscription } from './subscriptions.ts';
 
@@ -199,8 +199,8 @@ export const DeliveriesQuery = z.object({
   include: commaList(z.enum(['body', 'response']), 2).optional(),
   state: commaList(DeliveryState, 6).optional(),
   event: z.string().max(80).optional(),
-  since: z.iso.datetime({ offset: true }).optional(),
-  until: z.iso.datetime({ offset: true }).optional(),
+  since: Moment.optional(),
+  until: Moment.optional(),
   deliveryId: Id.optional(),
 });
 export type DeliveriesQuery = z.output<typeof DeliveriesQuery>;
