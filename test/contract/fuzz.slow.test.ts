@@ -36,6 +36,7 @@ describe('the description under Schemathesis', function () {
     ...['--checks', 'all', '--exclude-checks', BEYOND_SCHEMAS, '--phases', 'examples,coverage,fuzzing'],
     ...['--max-examples', '8', '--seed', '20261121', '--continue-on-failure', '-w', '2'],
     ...['--suppress-health-check', 'all', '--request-timeout', '30', '--generation-database', 'none'],
+    ...['--max-response-time', '15'], // testWebhook waits up to 12 s for the receiver
     ...names.flatMap((name) => ['--include-operation-id', name]),
   ];
   const fuzzed = async (who: Person, named: readonly Endpoint[]): Promise<number> => {
