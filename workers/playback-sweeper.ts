@@ -28,24 +28,52 @@ const TIMED = `
   where s.state <> 'stopped' and (a.viewing_hours <> '[]' or jsonb_exists(p.limits, 'viewingHours'))`;
 
 const GRACE_MS = 60_000;
+/** Told once, by the sweep that comes in this stretch before the end; later ones may find it told. */
+const WARNING_MS = { from: 60_000, to: 40_000 };
 
 interface Due {
   id: string;
   reason: StopReason;
 }
 
-/** Those outside their hours by now. Their reports are refused, so one that is due for silence is among them too. */
-async function outsideHours(db: Db, serverZone: string, now: Date): Promise<Map<string, { over: boolean }>> {
-  const { rows } = await db.raw<{ rows: { id: string; account: AccountRow }[] }>(TIMED);
-  const allowed = ({ account }: { account: AccountRow }, at: Date): boolean =>
-    mayWatch(hoursOf(account), account.profile_zone ?? account.time_zone ?? serverZone, at);
-  const before = new Date(now.getTime() - GRACE_MS);
-  return new Map(rows.filter((row) => !allowed(row, now)).map((row) => [row.id, { over: !allowed(row, before) }]));
+/** A session of somebody with viewing hours. */
+interface Timed {
+  id: string;
+  allowed: (at: Date) => boolean;
 }
 
-async function dueOf(db: Db, serverZone: string, now: Date): Promise<Due[]> {
+async function timedSessions(db: Db, serverZone: string): Promise<Timed[]> {
+  const { rows } = await db.raw<{ rows: { id: string; account: AccountRow }[] }>(TIMED);
+  return rows.map(({ id, account }) => ({
+    id,
+    allowed: (at) => mayWatch(hoursOf(account), account.profile_zone ?? account.time_zone ?? serverZone, at),
+  }));
+}
+
+const later = (now: Date, ms: number): Date => new Date(now.getTime() + ms);
+
+/** Those outside their hours by now. Their reports are refused, so one that is due for silence is among them too. */
+function outsideHours(timed: readonly Timed[], now: Date): Map<string, { over: boolean }> {
+  const outside = timed.filter(({ allowed }) => !allowed(now));
+  return new Map(outside.map(({ id, allowed }) => [id, { over: !allowed(later(now, -GRACE_MS)) }]));
+}
+
+/** A command for those whose hours end within a minute: afterwards no report of theirs is answered that could carry it. */
+async function warn(db: Db, timed: readonly Timed[], now: Date): Promise<void> {
+  const { from, to } = WARNING_MS;
+  const ending = timed.filter(({ allowed }) => allowed(later(now, to)) && !allowed(later(now, from)));
+  if (ending.length === 0) return;
+  const ids = ending.map(({ id }) => id);
+  const args = { reason: 'viewing-hours', withinMs: from };
+  await db('playback_sessions')
+    .whereIn('id', ids)
+    .whereRaw(`commands = '[]'::jsonb`)
+    .update({ commands: JSON.stringify([{ command: 'message', args }]) });
+}
+
+async function dueOf(db: Db, timed: readonly Timed[], now: Date): Promise<Due[]> {
   const due = await db.raw<{ rows: Due[] }>(DUE);
-  const outside = await outsideHours(db, serverZone, now);
+  const outside = outsideHours(timed, now);
   const told = due.rows.map(
     ({ id, reason }): Due => ({
       id,
@@ -64,7 +92,9 @@ export async function sweepOnce(db: Db, serverZone = 'UTC', now = new Date()): P
       `select pg_try_advisory_xact_lock(hashtext('foyer.playback-sweeper')) as got`,
     );
     if (!lock.rows[0]?.got) return 0;
-    const due = await dueOf(transaction, serverZone, now);
+    const timed = await timedSessions(transaction, serverZone);
+    await warn(transaction, timed, now);
+    const due = await dueOf(transaction, timed, now);
     for (const { id, reason } of due) {
       await stopSession(transaction, id, { reason });
       await stopTranscodeSessions(transaction, id);

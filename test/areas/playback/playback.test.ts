@@ -240,6 +240,27 @@ describe('Playback', () => {
     expect((await progress(id)).positionMs).to.equal(500_000);
   });
 
+  it('warns once, in the minute before the viewing hours end, in the answer to a report', async () => {
+    const { db } = api.deps;
+    const viewer = await api.given.member();
+    const params = {
+      id: (await api.as(viewer).startPlayback({ params: { id: await film() }, body: { client } })).body.session.id,
+    };
+    const hours = [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '08:00', to: '20:00' }];
+    const timed = async (viewingHours: object) =>
+      db('accounts')
+        .where({ id: viewer.accountId })
+        .update({ viewing_hours: JSON.stringify(viewingHours), time_zone: 'UTC' });
+    await timed(hours);
+    for (const time of ['19:58:50', '19:59:10', '19:59:25'])
+      await sweepOnce(db, 'UTC', new Date(`2026-11-20T${time}Z`));
+    await timed([]);
+    const report = async () =>
+      (await api.as(viewer).reportPlayback({ params, body: { state: 'playing', positionMs: 1 } })).body.commands;
+    expect(await report()).to.deep.equal([{ command: 'message', args: { reason: 'viewing-hours', withinMs: 60_000 } }]);
+    expect(await report()).to.deep.equal([]);
+  });
+
   it('stops what goes on a minute after the viewing hours, and says that it was for them', async () => {
     const { db } = api.deps;
     const begun = async (): Promise<string> => (await play(await film())).body.session.id;
