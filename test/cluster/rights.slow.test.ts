@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
-import type { KubeObject } from '#operator/runtime/kube.ts';
-import { FINALIZER } from '#operator/runtime/kube.ts';
+import { FINALIZER, GROUP_VERSION, type KubeObject } from '#operator/runtime/kube.ts';
 import type { Request } from './support/audit.ts';
 import { node, UP_MS } from './support/cluster.ts';
 import { granted, rulesOf, used } from './support/grants.ts';
 import { type Home, INSTALL, inNamespace, startHome } from './support/home.ts';
+import type { Kubectl } from './support/kubectl.ts';
 import { mediaServer, tunerDevice } from './support/specs.ts';
 import { until } from './support/until.ts';
 
@@ -115,6 +115,14 @@ describe('rights of the operator', function () {
     await home.kubectl.run(['delete', 'library', 'films', '-n', home.namespace, '--timeout=60s']);
   }
 
+  /** The admission that asks about blocking owners learns of new kinds late, and refuses them until then: not for want of a right. */
+  function makeOwned(kubectl: Kubectl): Promise<string> {
+    const owner = { apiVersion: GROUP_VERSION, kind: 'MediaServer', name: 'any', uid: 'any', blockOwnerDeletion: true };
+    const metadata = { name: 'owned', namespace: 'default', ownerReferences: [owner] };
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+    return kubectl.run(['create', '--dry-run=server', '-f', '-'], JSON.stringify(object));
+  }
+
   before(async function () {
     this.timeout(UP_MS);
     const { kubectl, audit } = await node();
@@ -126,6 +134,7 @@ describe('rights of the operator', function () {
     await until('the definitions', () =>
       kubectl.run(['wait', '--for=condition=Established', '--timeout=30s', ...names]),
     );
+    await until('the admission knows our kinds', () => makeOwned(kubectl));
     const mark = await audit.mark();
     home = await startHome({ name: 'rights', spec: FULL });
     await gone('secret', 'home-claim');

@@ -27,7 +27,8 @@ export async function kstatusOf(states: readonly KubeObject[]): Promise<string[]
 }
 
 /** Over recorded states of resources: where kstatus says other than our conditions mean. */
-export async function kstatusFaults(states: readonly KubeObject[]): Promise<string[]> {
+export async function kstatusFaults(recorded: readonly KubeObject[]): Promise<string[]> {
+  const states = [...recorded]; // more may come meanwhile
   const words = await kstatusOf(states);
   const faults = states.flatMap((object, index) => {
     const [word, means] = [words[index], meant(object)];
