@@ -1,4 +1,4 @@
-// The placeholder of ImageRef, as woltapp/blurhash describes it.
+// The blurhash of ImageRef, as woltapp/blurhash describes it.
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~';
 
 type Colour = [number, number, number];

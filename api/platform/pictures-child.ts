@@ -54,7 +54,7 @@ function judge(metadata: Metadata, { width, height }: Sides, rules: PictureRules
     throw new Refused('animation_too_long');
 }
 
-async function placeholder(open: Opening): Promise<Pick<PictureFacts, 'blurhash' | 'dominant' | 'alpha'>> {
+async function looks(open: Opening): Promise<Pick<PictureFacts, 'blurhash' | 'dominant' | 'alpha'>> {
   const small = open().autoOrient().resize(BLUR_SIDE, BLUR_SIDE, { fit: 'inside' }).toColourspace('srgb').removeAlpha();
   const { data, info } = await small.raw().toBuffer({ resolveWithObject: true });
   const raw = { width: info.width, height: info.height, channels: info.channels };
@@ -107,7 +107,7 @@ async function work(ask: ChildAsk, bytes: Buffer): Promise<{ answer: ChildAnswer
   const sides = sidesOf(metadata);
   judge(metadata, sides, rules);
   const frames = metadata.pages ?? 1;
-  const beside = ask.facts ? await placeholder(open) : { blurhash: '', dominant: '#000000', alpha: false };
+  const beside = ask.facts ? await looks(open) : { blurhash: '', dominant: '#000000', alpha: false };
   const facts = { ...sides, frames, ...beside };
   if (!make) return { answer: { ok: true, facts: { ...facts, made: { ...sides, animated: false } } } };
   const result = await made(open, make, make.animated === true && frames > 1);

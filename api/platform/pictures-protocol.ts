@@ -61,7 +61,7 @@ export interface ChildAsk {
   format: PictureFormat;
   rules: PictureRules;
   make?: PictureMake;
-  /** Placeholder, colour and transparency are wanted. */
+  /** Blurhash, colour and transparency are wanted. */
   facts: boolean;
 }
 
