@@ -1,4 +1,5 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Config } from '#platform/config.ts';
@@ -93,8 +94,8 @@ export interface Bytes {
   body: Readable | Buffer | string | null;
   type?: string;
   length?: number;
-  /** Takes the response over once its head is out; `body` is then not looked at. */
-  take?: (response: ServerResponse) => void;
+  /** Takes the connection once the head is out and answers until it closes it; `body` is then not looked at. */
+  take?: (socket: Socket) => void;
 }
 
 /** A JSON answer that Postgres wrote whole: it goes out as it is, unparsed, so its SQL alone says what leaves. */
