@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
@@ -94,8 +94,10 @@ export interface Bytes {
   body: Readable | Buffer | string | null;
   type?: string;
   length?: number;
-  /** Takes the connection once the head is out and answers until it closes it; `body` is then not looked at. */
-  take?: (socket: Socket) => void;
+  /** Takes the response over once its head is out; `body` is then not looked at. */
+  take?: (response: ServerResponse) => void;
+  /** In place of `take`, for what lasts for hours: takes the bare connection, and closes it. */
+  hold?: (socket: Socket) => void;
 }
 
 /** A JSON answer that Postgres wrote whole: it goes out as it is, unparsed, so its SQL alone says what leaves. */

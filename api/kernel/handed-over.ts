@@ -11,17 +11,17 @@ interface Parser {
 const ignored = (): void => undefined;
 
 /**
- * Sends the head of an answer that lasts for hours and gives its bare socket, to which nothing of Node's server, Koa or the
- * request clings any more. The body has no length: it ends with the connection, which is closed by whoever takes it.
- * Undefined when the client is gone or asked while another answer was being sent on the connection.
+ * Sends the head of an answer that lasts for hours and hands its bare socket over, to which nothing of Node's server, Koa or
+ * the request clings any more. The body has no length: it ends with the connection, which whoever takes it closes. A client
+ * that is gone, or asked while another answer was being sent on the connection, gets an empty one.
  */
-export function handOver(response: ServerResponse): Socket | undefined {
+export function handOver(response: ServerResponse, to: (socket: Socket) => void): void {
   const { socket } = response;
   response.removeHeader('Transfer-Encoding');
   response.setHeader('Connection', 'close');
   if (!socket || socket.destroyed) {
     response.end();
-    return undefined;
+    return;
   }
   response.flushHeaders();
   response.detachSocket(socket);
@@ -30,7 +30,7 @@ export function handOver(response: ServerResponse): Socket | undefined {
   socket.on('error', ignored); // `close` follows
   socket.on('end', () => socket.destroy());
   freeParser(socket as Socket & { parser?: Parser | null });
-  return socket;
+  to(socket);
 }
 
 /** As Node does for a connection that leaves HTTP (an upgrade); once what runs in the parser has returned. */

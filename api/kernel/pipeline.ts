@@ -161,14 +161,15 @@ function answer(ctx: Context, endpoint: Endpoint, value: unknown): void {
   }
 }
 
-function sendBytes(ctx: Context, { body, type, length, take }: Bytes): void {
+function sendBytes(ctx: Context, { body, type, length, take, hold }: Bytes): void {
   const { status } = ctx;
-  if (take) {
+  if (take ?? hold) {
     ctx.respond = false;
     ctx.res.statusCode = status;
     if (type) ctx.res.setHeader('Content-Type', type);
-    const socket = handOver(ctx.res);
-    if (socket) take(socket);
+    if (hold) handOver(ctx.res, hold);
+    else ctx.res.flushHeaders();
+    take?.(ctx.res);
     return;
   }
   ctx.body = body;

@@ -33,11 +33,11 @@ export const streamEvents = defineEndpoint({
     const reader = await streams.readerFor(who);
     const types = query.types && new Set(query.types);
     const from = lastSeen(call, query.lastEventId);
-    const take = (socket: Socket): void => {
+    const hold = (socket: Socket): void => {
       const stream = new EventStream(socket, { reader, types, slot: `${source}:${who.deviceId ?? ''}` });
       open(streams, stream, { from, who });
     };
-    return { body: null, type: TYPE, take };
+    return { body: null, type: TYPE, hold };
   },
 });
 
