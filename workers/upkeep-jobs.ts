@@ -24,6 +24,7 @@ export async function expireKeys(_payload: unknown, { db }: Work): Promise<void>
 /** The last 1,000 events can be replayed; the table keeps no more, but for slack between two runs. */
 export async function trimEvents(_payload: unknown, { db }: Work): Promise<void> {
   await db.raw('delete from events where number <= (select max(number) from events) - ?', [KEPT_EVENTS]);
+  await db.raw(`delete from rights_told where at < (select coalesce(min(at), now()) from events) - interval '1 day'`);
 }
 
 /** Ended sessions and their history stay with Stats; here go rows that no answer shows any more. */

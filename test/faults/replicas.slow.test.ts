@@ -164,7 +164,8 @@ describe('three replicas on one port', function () {
     const client = machine.client({ fetch: send });
     const from = into.lastId === undefined ? {} : { lastEventId: into.lastId };
     for await (const event of client.events({ types: ['user.created'], signal, ...from })) {
-      expect(event.event, JSON.stringify(event)).to.equal('user.created');
+      const told = event.event === 'stream.reset' ? event.payload.reason : event.event;
+      expect(told, JSON.stringify(event)).to.be.oneOf(['user.created', 'access']); // rights of the reader may be new
       if (event.event === 'user.created') into.heard.push(event.payload.userId);
       into.lastId = event.id;
     }

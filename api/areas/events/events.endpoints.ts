@@ -4,6 +4,7 @@ import type { Principal } from '#kernel/principal.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { opening, reset } from './blocks.ts';
 import { EventsQuery, type ResetReason } from './events.schemas.ts';
+import { rightsChanged } from './rights.ts';
 import { EventStream } from './stream.ts';
 import { type EventStreams, eventStreams } from './streams.ts';
 
@@ -32,10 +33,10 @@ export const streamEvents = defineEndpoint({
     streams.admit(who.accountId, `${source}:${who.deviceId ?? ''}`);
     const reader = await streams.readerFor(who);
     const types = query.types && new Set(query.types);
-    const from = lastSeen(call, query.lastEventId);
+    const start = await startOf(streams, lastSeen(call, query.lastEventId), call);
     const hold = (socket: Socket): void => {
       const stream = new EventStream(socket, { reader, types, slot: `${source}:${who.deviceId ?? ''}` });
-      open(streams, stream, { from, who });
+      open(streams, stream, { start, who });
     };
     return { body: null, type: TYPE, hold };
   },
@@ -52,24 +53,28 @@ interface Start {
   reset?: ResetReason;
 }
 
-function startOf({ feed, positions }: EventStreams, from: string | undefined): Start {
+async function startOf(
+  { feed, positions }: EventStreams,
+  from: string | undefined,
+  { deps, who }: Call,
+): Promise<Start> {
   if (from === undefined) return { after: feed.head };
-  const number = positions.read(from) ?? feed.numberOf(from);
-  if (number === undefined || number > feed.head) return { after: feed.head, reset: 'unknown' };
-  return number < feed.tail - 1 ? { after: number, reset: 'too-old' } : { after: number };
+  const seen = positions.read(from) ?? feed.find(from);
+  if (!seen || seen.place > feed.head) return { after: feed.head, reset: 'unknown' };
+  const { place: after, atMs } = seen;
+  if (after < feed.tail - 1) return { after, reset: 'too-old' };
+  return (await rightsChanged(deps.db, who.accountId, atMs)) ? { after, reset: 'access' } : { after };
 }
 
 interface Opening {
-  /** The last event or position that the client saw. */
-  from: string | undefined;
+  start: Start;
   who: Principal;
 }
 
-function open(streams: EventStreams, stream: EventStream, { from, who }: Opening): void {
-  const start = startOf(streams, from);
+function open(streams: EventStreams, stream: EventStream, { start, who }: Opening): void {
   const position = streams.positions.write(start.after);
   stream.write(opening(position));
-  if (start.reset) stream.write(reset(position, { reason: start.reset, missed: true }));
+  if (start.reset) stream.write(reset(position, { reason: start.reset, missed: start.reset !== 'access' }));
   streams.add(stream);
   streams.replay(stream, start.after, who).catch(() => stream.cut()); // the client comes back with its last id
 }

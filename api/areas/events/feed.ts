@@ -4,6 +4,7 @@ import { type EventFacts, type EventName, events } from '#platform/events.ts';
 import type { Log } from '#platform/log.ts';
 import type { Redis } from '#platform/redis.ts';
 import { EVENT_STREAM } from '#platform/relay.ts';
+import type { Position } from './position.ts';
 
 /** An event with its place in the one order. */
 export interface Published {
@@ -72,8 +73,11 @@ export class EventFeed {
     return [...this.#kept.values()].filter((event) => event.number > number);
   }
 
-  numberOf(id: string): number | undefined {
-    for (const event of this.#kept.values()) if (event.id === id) return event.number;
+  /** Where who saw this event is, and since when at least: an id is made with its change. */
+  find(id: string): Position | undefined {
+    for (const event of this.#kept.values())
+      if (event.id === id)
+        return { place: event.number, atMs: Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16) };
     return undefined;
   }
 

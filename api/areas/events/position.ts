@@ -2,17 +2,25 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { type Keys, sign } from '#platform/keys.ts';
 
 /**
- * Places in the server's one order of events, as clients see them: 16 bytes (check, place, chance), enciphered as one
- * block under a key of this server, so that two of the same place look nothing alike and tell no counts.
+ * Places in the server's one order of events, as clients see them: 16 bytes (check, place, when it was written, chance),
+ * enciphered as one block under a key of this server, so that two of the same place look nothing alike and tell no counts.
  */
 export interface Positions {
   write(place: number): string;
   /** Undefined for what this server did not write. */
-  read(text: string): number | undefined;
+  read(text: string): Position | undefined;
 }
 
-const CHECK_BYTES = 5;
+export interface Position {
+  place: number;
+  /** When the client was there, ms of the epoch. */
+  atMs: number;
+}
+
+const CHECK_BYTES = 3;
 const PLACE_BYTES = 6;
+const TIME_BYTES = 6;
+const TIME_AT = CHECK_BYTES + PLACE_BYTES;
 const LENGTH = 22;
 
 export function createPositions(keys: Keys): Positions {
@@ -24,6 +32,7 @@ export function createPositions(keys: Keys): Positions {
       const block = randomBytes(16);
       check.copy(block);
       block.writeUIntBE(place, CHECK_BYTES, PLACE_BYTES);
+      block.writeUIntBE(Date.now(), TIME_AT, TIME_BYTES);
       const cipher = createCipheriv('aes-128-ecb', options.key, options.none).setAutoPadding(false);
       return Buffer.concat([cipher.update(block), cipher.final()]).toString('base64url');
     },
@@ -33,7 +42,8 @@ export function createPositions(keys: Keys): Positions {
       if (bytes.length !== 16) return undefined;
       const decipher = createDecipheriv('aes-128-ecb', options.key, options.none).setAutoPadding(false);
       const block = Buffer.concat([decipher.update(bytes), decipher.final()]);
-      return block.subarray(0, CHECK_BYTES).equals(check) ? block.readUIntBE(CHECK_BYTES, PLACE_BYTES) : undefined;
+      if (!block.subarray(0, CHECK_BYTES).equals(check)) return undefined;
+      return { place: block.readUIntBE(CHECK_BYTES, PLACE_BYTES), atMs: block.readUIntBE(TIME_AT, TIME_BYTES) };
     },
   };
 }

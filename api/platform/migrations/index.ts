@@ -29,6 +29,7 @@ import * as labels from './20261121220500_labels_create.ts';
 import * as authOidc from './20261121220600_auth_oidc.ts';
 import * as ownershipOffers from './20261121220610_server_account_offers.ts';
 import * as plusCreate from './20261121220620_plus_create.ts';
+import * as rightsTold from './20261122043000_events_rights_told.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -75,4 +76,5 @@ export const migrations: Record<string, Migration> = {
   '20261121220600_auth_oidc': authOidc,
   '20261121220610_server_account_offers': ownershipOffers,
   '20261121220620_plus_create': plusCreate,
+  '20261122043000_events_rights_told': rightsTold,
 };
