@@ -64,14 +64,13 @@ export class EventStreams {
     else draining.addEventListener('abort', leaveAll, { once: true });
   }
 
-  /** Throws when this process or the account has enough; a fifth of a session and device takes the oldest's place. */
+  /** Throws when this process or the account has enough, unless one of its own makes room. */
   admit(accountId: string, slot: string): void {
     if (this.#streams.size >= MOST_STREAMS)
       throw new ApiError('SERVICE_STARTING', 'This replica is full', { waitingFor: 'capacity' });
     const own = [...this.#streams].filter(({ reader }) => reader.who.accountId === accountId);
     const same = own.filter((stream) => stream.slot === slot);
-    if (same.length >= MOST_OF_SLOT) same[0]?.end(KEEP_ALIVE_MS);
-    else if (own.length >= MOST_OF_ACCOUNT)
+    if (same.length < MOST_OF_SLOT && own.length >= MOST_OF_ACCOUNT)
       throw new ApiError('RATE_LIMITED', 'Too many streams of this account', { retryAfterSec: 60 });
   }
 
@@ -82,7 +81,10 @@ export class EventStreams {
     return kept({ ...reader, class: known });
   }
 
+  /** The oldest of a session and device makes room for a fifth; judged here, as many may be opened at once. */
   add(stream: EventStream): void {
+    const same = [...this.#streams].filter(({ slot, open }) => open && slot === stream.slot);
+    if (same.length >= MOST_OF_SLOT) same[0]?.end(KEEP_ALIVE_MS);
     this.#streams.add(stream);
     stream.socket.on('close', () => this.#streams.delete(stream));
     if (this.#deps.draining.aborted) leave(stream);

@@ -276,6 +276,15 @@ describe('Events', function () {
       for (const reader of readers) reader.close();
     });
 
+    it('of all but four when many are opened at once', async () => {
+      const member = await api.given.member();
+      const readers = await Promise.all(Array.from({ length: 8 }, () => open(member)));
+      await eventually(() => readers.filter(({ closed }) => closed).length === 4);
+      await settled(await open(owner), await keys('all-but-four'));
+      expect(readers.filter(({ closed }) => closed)).to.have.length(4);
+      for (const reader of readers) reader.close();
+    });
+
     it('refuses more than twenty openings a minute', async () => {
       const member = await api.given.member();
       for (let i = 0; i < 20; i += 1) (await open(member)).close();
