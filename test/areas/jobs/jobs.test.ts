@@ -102,10 +102,10 @@ describe('Jobs', () => {
       const elsewhere = await add({ queue: 'media' });
       const told = async () => {
         const { items, queues = [] } = await listed();
-        const standing = queues
-          .filter(({ queue }) => ['analysis', 'media'].includes(queue))
-          .map(({ queue, paused, pausedFor }) => [queue, paused, pausedFor])
-          .sort();
+        const standing = ['analysis', 'media'].map((name) => {
+          const { paused, pausedFor } = queues.find(({ queue }) => queue === name) ?? {};
+          return [name, paused, pausedFor];
+        });
         return { waits: new Map(items.map(({ id, waitsFor }) => [id, waitsFor])), standing };
       };
       const pause = async (queues: string[]): Promise<void> => {
