@@ -54,7 +54,7 @@ export const refreshSession = defineEndpoint({
   body: Refresh,
   optionalBody: true,
   answer: json(200, SignIn),
-  errors: ['AUTH_TOKEN_EXPIRED', 'AUTH_TOKEN_INVALID'],
+  errors: ['AUTH_TOKEN_EXPIRED', 'AUTH_TOKEN_INVALID', 'FORBIDDEN'], // a cookie without X-Client-Id
   transaction: 'manual',
 
   async handle({ body }, call) {
