@@ -30,7 +30,7 @@ export async function connectDeps(config: Config, log: Log, draining: AbortSigna
   const vitals = createVitals(
     { db, redis, objects },
     {
-      queue: () => queueHealth(db),
+      queue: () => queueHealth(db, settings.get('jobs.paused')),
       transcode: () => transcodeHealth({ redis, settings }),
       storage: () => storageHealth(config),
     },

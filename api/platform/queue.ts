@@ -78,15 +78,18 @@ export async function addTask(db: Db, job: Task): Promise<void> {
 export const ALIVE = 4711;
 const POOLS = `select count(*)::int from pg_locks where locktype = 'advisory' and granted and objsubid = 2 and classid = ${ALIVE}
   and database = (select oid from pg_database where datname = current_database())`; // other databases of the server have their own
-const URGENT = [taskOf('interactive'), taskOf('delivery')];
+const URGENT: readonly Queue[] = ['interactive', 'delivery'];
 
-/** Down without a worker; degraded when work that people wait for was not begun within a minute. */
-export async function queueHealth(db: Db): Promise<'ok' | 'degraded' | 'down'> {
+/**
+ * Down without a worker; degraded when work that people wait for was not begun within a minute. A queue that somebody
+ * paused stands still as was wished.
+ */
+export async function queueHealth(db: Db, paused: readonly Queue[]): Promise<'ok' | 'degraded' | 'down'> {
   const { rows } = await db.raw<{ rows: { pools: number; late: boolean }[] }>(
     `select (${POOLS}) as pools,
             exists (select from graphile_worker.jobs where locked_at is null and run_at < now() - interval '1 minute'
               and attempts < max_attempts and task_identifier = any(?)) as late`,
-    [URGENT],
+    [URGENT.filter((queue) => !paused.includes(queue)).map(taskOf)],
   );
   const [seen] = rows;
   if (!seen?.pools) return 'down';

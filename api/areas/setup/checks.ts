@@ -32,7 +32,7 @@ const checks: Record<CheckId, Check> = {
       : failed('What was written is not there', 'Look at the object store');
   },
   async workers({ deps }) {
-    return (await queueHealth(deps.db)) !== 'down'
+    return (await queueHealth(deps.db, [])) !== 'down'
       ? ok('A worker is there')
       : failed('No worker is there', 'Start a worker: nothing is scanned without one');
   },

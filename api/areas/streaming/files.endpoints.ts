@@ -20,13 +20,16 @@ import { findTrickplay, trickplayKey } from './trickplay.store.ts';
 const FileParams = z.object({ fileId: Id });
 const ticket = z.string().max(2000).optional().describe('Cast ticket');
 
-/** A file of an item the caller may see; 404 else. */
+/** A file of an item the caller may see; 404 else, with the same work whether there is one or not. */
 async function getSource(call: Call, fileId: string): Promise<FileSource> {
   const source = await findSource(call.db, fileId);
+  await judgeItem(call, source?.itemId ?? NOTHING);
   if (!source) throw notFound();
-  await judgeItem(call, source.itemId);
   return source;
 }
+
+/** No item has this id. */
+const NOTHING = '00000000-0000-0000-0000-000000000000';
 
 async function openSendable(call: Call, source: FileSource): Promise<OpenFile> {
   if (source.missing) throw new ApiError('MEDIA_NOT_PLAYABLE', 'The file is not there', { reason: 'missing-file' });

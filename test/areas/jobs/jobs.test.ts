@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import { compactCounts } from '#areas/jobs/jobs.store.ts';
+import { connectDatabase } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import { ALIVE } from '#platform/queue.ts';
+import { saveSettings } from '#platform/settings.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 
@@ -91,6 +94,49 @@ describe('Jobs', () => {
       expect(await analysis()).to.include({ waiting: 4, failed: 1 });
       await api.deps.db('jobs').delete();
       expect(await analysis()).to.include({ waiting: 0, failed: 0 });
+    });
+
+    it('says of a paused queue who paused it, and what of it waits for that', async () => {
+      const { db, settings } = api.deps;
+      const [waiting, active] = [await add(), await add({ state: 'active' })];
+      const elsewhere = await add({ queue: 'media' });
+      const told = async () => {
+        const { items, queues = [] } = await listed();
+        const standing = ['analysis', 'media'].map((name) => {
+          const { paused, pausedFor } = queues.find(({ queue }) => queue === name) ?? {};
+          return [name, paused, pausedFor];
+        });
+        return { waits: new Map(items.map(({ id, waitsFor }) => [id, waitsFor])), standing };
+      };
+      const pause = async (queues: string[]): Promise<void> => {
+        await saveSettings(db, { 'jobs.paused': queues }, null);
+        await settings.reload();
+      };
+      const nothing = new Map([waiting, active, elsewhere].map((id) => [id, undefined]));
+      expect(await told()).to.deep.equal({
+        waits: nothing,
+        standing: [
+          ['analysis', false, 'no-worker'],
+          ['media', false, 'no-worker'],
+        ],
+      });
+      await pause(['analysis']);
+      expect(await told()).to.deep.equal({
+        waits: new Map([...nothing, [waiting, 'pause']]),
+        standing: [
+          ['analysis', true, 'person'],
+          ['media', false, 'no-worker'],
+        ],
+      });
+      const worker = connectDatabase(api.config.databaseUrl, api.deps.log, { max: 1 });
+      await worker.raw('select pg_advisory_lock(?, 1)', [ALIVE]); // by which a living worker is known
+      expect((await told()).standing).to.deep.equal([
+        ['analysis', true, 'person'],
+        ['media', false, undefined],
+      ]);
+      await worker.destroy();
+      await pause([]);
+      expect((await told()).waits).to.deep.equal(nothing);
     });
 
     it('answers 304 while nothing changed', async () => {

@@ -1,6 +1,11 @@
 import { renameSync } from 'node:fs';
 import { expect } from 'chai';
+import { connectDatabase } from '#platform/db.ts';
+import { newId } from '#platform/ids.ts';
+import { ALIVE, enqueue } from '#platform/queue.ts';
+import { saveSettings } from '#platform/settings.ts';
 import { type Api, startApi } from '#support/api.ts';
+import { atEnd } from '#support/stores.ts';
 
 describe('Server', () => {
   let api: Api;
@@ -28,6 +33,40 @@ describe('Server', () => {
     const without = { queue: 'down', transcode: 'down', subtitles: 'off', mail: 'off' };
     expect(states).to.deep.equal({ database: 'ok', redis: 'ok', objects: 'ok', storage: 'ok', ...without });
     expect(body.status).to.equal('degraded');
+  });
+
+  it('is degraded by work that people wait for and nobody begins, and not by a queue that somebody paused', async () => {
+    const { db, vitals, settings } = api.deps;
+    const worker = connectDatabase(api.config.databaseUrl, api.deps.log, { max: 1 });
+    atEnd(() => worker.destroy());
+    await worker.raw('select pg_advisory_lock(?, 1)', [ALIVE]); // by which a living worker is known
+    const seen = async (): Promise<string | undefined> => {
+      for (let looks = 0; looks < 3; looks += 1) await vitals.look();
+      const { body } = await api.anyone.getServerHealth();
+      return body.checks.find(({ name }) => name === 'queue')?.state;
+    };
+    const pause = async (queues: string[]): Promise<void> => {
+      await saveSettings(db, { 'jobs.paused': queues }, null);
+      await settings.reload();
+    };
+    expect(await seen()).to.equal('ok');
+    const ids = [
+      await enqueue(db, 'webhook.deliver', { payload: { webhookId: newId() } }),
+      await enqueue(db, 'labels.apply', { payload: { number: 1 } }),
+    ];
+    await db.raw(`update graphile_worker._private_jobs set run_at = now() - interval '2 minutes' where key = any(?)`, [
+      ids,
+    ]);
+    expect(await seen()).to.equal('degraded');
+    await pause(['delivery']);
+    expect(await seen()).to.equal('degraded');
+    await pause(['delivery', 'interactive']);
+    expect(await seen()).to.equal('ok');
+    await pause([]);
+    expect(await seen()).to.equal('degraded');
+    await db.raw('delete from graphile_worker._private_jobs where key = any(?)', [ids]);
+    await worker.destroy();
+    expect(await seen()).to.equal('down');
   });
 
   it('tells storage after two looks at a folder that went away, and when it is back', async () => {
