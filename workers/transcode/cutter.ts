@@ -9,7 +9,7 @@ import {
   segmentStartMs,
 } from '#areas/streaming/public.ts';
 import { cleanInit, timescaleOf } from './mp4/boxes.ts';
-import { FragmentReader, type Sample } from './mp4/fragments.ts';
+import { FragmentReader, type Sample, type SampleHead } from './mp4/fragments.ts';
 import { segmentBytes } from './mp4/segment.ts';
 import { TransportCutter } from './transport.ts';
 
@@ -32,11 +32,11 @@ interface Sort {
   /** Ticks between decoding and showing, the same for all segments. */
   delay: number;
   /** Sample times put on the film's clock. */
-  settle(sample: Sample): Sample;
+  settle<S extends SampleHead>(sample: S): S;
   /** The segment a sample belongs to by its time alone. */
-  segmentOf(sample: Sample, timescale: number): number;
+  segmentOf(sample: SampleHead, timescale: number): number;
   /** Only such a sample may begin a segment. */
-  begins(sample: Sample): boolean;
+  begins(sample: SampleHead): boolean;
   /** Whether segment `n` has all it gets. */
   full(n: number, samples: readonly Sample[]): boolean;
   /** Where the last of them ends, when its own length does not tell. */
@@ -133,6 +133,7 @@ class FragmentCutter implements Cutter {
         this.#timescale = timescaleOf(bytes);
         events.onInit(cleanInit(bytes));
       },
+      onAhead: (first) => this.#turn(this.#sort.settle(first)),
       onSamples: (samples) => {
         for (const sample of samples) this.#take(sample);
       },
@@ -152,14 +153,19 @@ class FragmentCutter implements Cutter {
     const sample = this.#sort.settle(raw);
     this.count += 1;
     if (sample.pts < 0) return; // priming of the sound before the film begins
-    const n = this.#sort.segmentOf(sample, this.#timescale);
-    if (n > this.#current && this.#sort.begins(sample)) {
-      this.#finish();
-      this.#current = n;
-    }
+    this.#turn(sample);
     if (this.#current < this.#next) return;
     this.#held.push(sample);
     if (this.#sort.full(this.#current, this.#held)) this.#finish();
+  }
+
+  /** At the first sample of another segment, the one before is whole. */
+  #turn(sample: SampleHead): void {
+    if (sample.pts < 0 || !this.#sort.begins(sample)) return;
+    const n = this.#sort.segmentOf(sample, this.#timescale);
+    if (n <= this.#current) return;
+    this.#finish();
+    this.#current = n;
   }
 
   #finish(): void {

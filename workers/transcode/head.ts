@@ -35,6 +35,26 @@ export function shouldRest(plan: StreamPlan, head: Head, now: { want: number; re
   return aheadMs > (now.resting ? RESUME_MS : REST_MS);
 }
 
+/** So long, ms, the processors are left to those who send the segment that was just made. */
+const BREATH_MS = 100;
+
+/** A copied picture comes many times faster than it is seen: a breath between its segments, which the next want ends. */
+export class Breath {
+  #end: (() => void) | undefined;
+
+  async take(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#end = resolve;
+    const timer = setTimeout(resolve, BREATH_MS);
+    await promise;
+    clearTimeout(timer);
+  }
+
+  end(): void {
+    this.#end?.();
+  }
+}
+
 /** Why ffmpeg gave up, in the contract's words. */
 export function faultOf(words: string): 'decode' | 'encode' | 'source-read' | 'filter' {
   if (/filter|Invalid.*graph|Impossible to convert/i.test(words)) return 'filter';

@@ -7,7 +7,7 @@ import type { Objects } from '#platform/objects.ts';
 import type { Redis } from '#platform/redis.ts';
 import { type Encoder, SOFTWARE } from './encoders.ts';
 import { Encoding } from './encoding.ts';
-import { faultOf, mustRestart, shouldRest, type Wanted } from './head.ts';
+import { Breath, faultOf, mustRestart, shouldRest, type Wanted } from './head.ts';
 import { type TextTracks, takeOutTextTracks } from './text-tracks.ts';
 
 export interface SessionDeps {
@@ -51,6 +51,7 @@ export class TranscodeSession {
   #audio: string | undefined;
   #restarts: number;
   #faults = new Map<number, number>();
+  readonly #breath = new Breath();
   #finished = false;
   /** Where the source was found. */
   #file: string | undefined;
@@ -104,6 +105,7 @@ export class TranscodeSession {
   want(wanted: Wanted, { stored }: { stored: boolean }): void {
     if (this.#ended) return;
     this.#accessAt = Date.now();
+    this.#breath.end();
     if (wanted.rendition.startsWith('s')) return; // its tracks are taken out from the first start on
     if (wanted.segment >= 0) this.#want = wanted;
     if (!stored) this.#select(wanted.rendition);
@@ -176,6 +178,8 @@ export class TranscodeSession {
     await objects.put(BUCKET, key, bytes);
     await announceReady(redis, this.id, `${rendition}/${name}`);
     this.#pace();
+    const picture = this.#row.plan.video.find((one) => one.id === rendition);
+    if (picture?.action === 'copy' && Number.parseInt(name, 10) >= this.#want.segment) await this.#breath.take();
   }
 
   #pace(): void {
@@ -278,6 +282,7 @@ export class TranscodeSession {
   #end(): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#breath.end();
     const encoding = this.#encoding;
     this.#encoding = undefined;
     encoding?.kill();

@@ -43,14 +43,17 @@ export function findBox(bytes: Buffer, ...path: string[]): Buffer | undefined {
   return inside;
 }
 
-export function box(type: string, ...parts: Buffer[]): Buffer {
+export const box = (type: string, ...parts: Buffer[]): Buffer => Buffer.concat([boxStart(type, parts), ...parts]);
+
+/** Length and type of a box of these parts. */
+export function boxStart(type: string, parts: readonly Buffer[]): Buffer {
   const head = Buffer.alloc(8);
   head.writeUInt32BE(
     parts.reduce((sum, part) => sum + part.length, 8),
     0,
   );
   head.write(type, 4, 'latin1');
-  return Buffer.concat([head, ...parts]);
+  return head;
 }
 
 /** A box with version and flags. */

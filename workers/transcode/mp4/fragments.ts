@@ -1,17 +1,24 @@
 import { boxesIn, boxHead, findBox } from './boxes.ts';
 
-/** One coded picture or audio frame, in ticks of its track. */
-export interface Sample {
-  data: Buffer;
+/** When one coded picture or audio frame is shown, in ticks of its track. */
+export interface SampleHead {
   dts: number;
   pts: number;
   duration: number;
   key: boolean;
 }
 
+export interface Sample extends SampleHead {
+  /** Its bytes, in pieces as they came from the pipe: joined once, in the segment. */
+  data: readonly Buffer[];
+  size: number;
+}
+
 export interface FragmentEvents {
   /** ftyp and moov, once. */
   onInit(bytes: Buffer): void;
+  /** A fragment's head: its first sample is coming, the samples before it are all there. */
+  onAhead?(first: SampleHead): void;
   onSamples(samples: Sample[]): void;
 }
 
@@ -24,7 +31,7 @@ export class FragmentReader {
   #held: Buffer[] = [];
   #length = 0;
   #init: Buffer[] | undefined = [];
-  #moof: Buffer | undefined;
+  #coming: Placed[] = [];
   readonly #events: FragmentEvents;
 
   constructor(events: FragmentEvents) {
@@ -34,21 +41,29 @@ export class FragmentReader {
   push(chunk: Buffer): void {
     this.#held.push(chunk);
     this.#length += chunk.length;
-    for (let box = this.#take(); box; box = this.#take()) this.#onBox(box);
+    for (let size = this.#whole(); size > 0; size = this.#whole()) this.#onBox(size);
   }
 
-  /** The next whole box, when it is there. Joins the held chunks only then: large boxes come in many pieces. */
-  #take(): Buffer | undefined {
-    if (this.#length < 8) return undefined;
-    const first = this.#first(16);
-    const head = boxHead(first, 0);
-    if (!head) return undefined;
+  /** Size of the next box once all of it is there; 0 before. */
+  #whole(): number {
+    if (this.#length < 8) return 0;
+    const head = boxHead(this.#first(16), 0);
+    if (!head) return 0;
     if (head.size < head.header || head.size > MAX_BOX) throw new Error('mp4: damaged stream');
-    if (this.#length < head.size) return undefined;
-    const all = this.#held.length === 1 ? (this.#held[0] as Buffer) : Buffer.concat(this.#held);
-    this.#held = all.length > head.size ? [all.subarray(head.size)] : [];
-    this.#length -= head.size;
-    return all.subarray(0, head.size);
+    return this.#length < head.size ? 0 : head.size;
+  }
+
+  /** The next bytes, in the pieces they came in. */
+  #take(size: number): Buffer[] {
+    this.#length -= size;
+    const taken: Buffer[] = [];
+    for (let missing = size; missing > 0; ) {
+      const piece = this.#held.shift() as Buffer;
+      taken.push(piece.subarray(0, missing));
+      if (piece.length > missing) this.#held.unshift(piece.subarray(missing));
+      missing -= Math.min(piece.length, missing);
+    }
+    return taken;
   }
 
   #first(count: number): Buffer {
@@ -59,16 +74,36 @@ export class FragmentReader {
     return this.#held[0] as Buffer;
   }
 
-  #onBox(bytes: Buffer): void {
-    const type = bytes.toString('latin1', 4, 8);
-    if (type === 'moof') this.#moof = bytes;
-    else if (type === 'mdat' && this.#moof) {
-      this.#events.onSamples(samplesOf(this.#moof, bytes));
-      this.#moof = undefined;
+  #onBox(size: number): void {
+    const type = this.#first(16).toString('latin1', 4, 8);
+    if (type === 'mdat') {
+      this.#onData(size);
+      return;
+    }
+    const bytes = Buffer.concat(this.#take(size));
+    if (type === 'moof') {
+      this.#coming = samplesOf(bytes);
+      const [first] = this.#coming;
+      if (first) this.#events.onAhead?.(first);
     } else if (type === 'moov' && this.#init) {
       this.#events.onInit(Buffer.concat([...this.#init, bytes]));
       this.#init = undefined;
     } else if (type === 'ftyp') this.#init?.push(bytes);
+  }
+
+  /** Pictures are large: no byte of them is copied here. */
+  #onData(size: number): void {
+    const coming = this.#coming;
+    this.#coming = [];
+    let at = 0;
+    const came = coming.map((sample) => {
+      if (sample.at < at || sample.at + sample.size > size) throw new Error('mp4: damaged stream');
+      this.#take(sample.at - at);
+      at = sample.at + sample.size;
+      return { ...sample, data: this.#take(sample.size) };
+    });
+    this.#take(size - at);
+    if (came.length > 0) this.#events.onSamples(came);
   }
 }
 
@@ -78,14 +113,20 @@ interface Defaults {
   flags: number;
 }
 
-/** Samples of one `moof` and the `mdat` right behind it (default-base-is-moof). */
-function samplesOf(moof: Buffer, mdat: Buffer): Sample[] {
+/** A sample and where its bytes lie in the `mdat` to come. */
+interface Placed extends SampleHead {
+  at: number;
+  size: number;
+}
+
+/** Samples of one `moof`; their bytes come with the `mdat` right behind it (default-base-is-moof). */
+function samplesOf(moof: Buffer): Placed[] {
   const body = moof.subarray(8);
   const traf = findBox(body, 'traf');
   if (!traf) return [];
   const defaults = trackDefaults(findBox(traf, 'tfhd'));
   let dts = decodeTime(findBox(traf, 'tfdt'));
-  const samples: Sample[] = [];
+  const samples: Placed[] = [];
   let at = 8;
   for (const { type, body: run } of boxesIn(traf)) {
     if (type !== 'trun') continue;
@@ -93,13 +134,7 @@ function samplesOf(moof: Buffer, mdat: Buffer): Sample[] {
     if (read.dataOffset !== undefined) at = read.dataOffset - moof.length;
     for (const entry of read.entries) {
       const { size, duration, offset, flags } = entry;
-      samples.push({
-        data: mdat.subarray(at, at + size),
-        dts,
-        pts: dts + offset,
-        duration,
-        key: (flags & NOT_KEY) === 0,
-      });
+      samples.push({ at, size, dts, pts: dts + offset, duration, key: (flags & NOT_KEY) === 0 });
       at += size;
       dts += duration;
     }

@@ -1,4 +1,4 @@
-import { box, fullBox, u32, u64 } from './boxes.ts';
+import { box, boxStart, fullBox, u32, u64 } from './boxes.ts';
 import type { Sample } from './fragments.ts';
 
 const TRACK = 1;
@@ -26,7 +26,7 @@ export function segmentBytes(samples: readonly Sample[], { sequence, end, delay 
   const times = [...shown, after].map((pts, i) => Math.max(pts - behind, i));
   const entries = samples.map((sample, i) => {
     const dts = times[i] ?? 0;
-    return u32((times[i + 1] ?? 0) - dts, sample.data.length, sample.key ? KEY : NOT_KEY, sample.pts - dts);
+    return u32((times[i + 1] ?? 0) - dts, sample.size, sample.key ? KEY : NOT_KEY, sample.pts - dts);
   });
   const moof = (dataOffset: number): Buffer =>
     box(
@@ -40,5 +40,6 @@ export function segmentBytes(samples: readonly Sample[], { sequence, end, delay 
       ),
     );
   const length = moof(0).length;
-  return Buffer.concat([moof(length + 8), box('mdat', ...samples.map((sample) => sample.data))]);
+  const data = samples.flatMap((sample) => sample.data);
+  return Buffer.concat([moof(length + 8), boxStart('mdat', data), ...data]);
 }
