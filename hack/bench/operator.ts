@@ -1,7 +1,7 @@
 // 1,000 Library resources under our operator and under its twin on controller-runtime (hack/bench/twin), by turns, on one control
 // plane with one server in memory. Counted in the audit log of the API server.
-//   node hack/bench/operator.ts [libraries, 1000 when absent]     BENCH_PAIRS=2 (0: ours alone) BENCH_IDLE=60 BENCH_WORKERS=10 BENCH_NODE='flags of Node'
-//   BENCH_ALONE='a command that says something once the machine is quiet, and keeps it so until it is ended'
+//   node hack/bench/operator.ts [libraries, 1000 when absent]     BENCH_PAIRS=2 (0: ours alone) BENCH_IDLE=60 (0: memory and rest are left out) BENCH_WORKERS=10 BENCH_NODE='flags of Node'
+//   BENCH_ALONE='a command that says something once the machine is quiet, and keeps it so until it is ended', for each pair
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -93,6 +93,7 @@ async function end(child: ChildProcess): Promise<void> {
 
 const figures = [
   'perSecond',
+  'cpu',
   'writes',
   'empty',
   'full',
@@ -119,6 +120,7 @@ async function household(namespace: string): Promise<void> {
 }
 
 async function emptyMiB(start: Starter, namespace: string, kubeconfig: string): Promise<number> {
+  if (IDLE_S === 0) return NaN;
   const child = start(namespace, kubeconfig);
   await sleep(8000);
   const found = residentMiB(child);
@@ -134,7 +136,7 @@ async function oneMs(namespace: string, name: string): Promise<number> {
   return performance.now() - began;
 }
 
-/** While the machine is kept for us, where somebody can do that; what is made before and taken away after needs no quiet. */
+/** While the machine is kept for us, where somebody can do that. */
 async function alone<T>(work: () => Promise<T>): Promise<T> {
   const command = process.env.BENCH_ALONE;
   if (!command) return work();
@@ -155,7 +157,7 @@ async function measured(start: Starter): Promise<Run> {
   const names = Array.from({ length: COUNT }, (_, index) => `library-${index}`);
   const empty = await emptyMiB(start, namespace, kubeconfig);
   await inTurns(names, (name) => create(at(namespace), { ...library(name), metadata: { name } }));
-  const found = await alone(() => under(start, { namespace, kubeconfig }));
+  const found = await under(start, { namespace, kubeconfig });
   await inTurns(await libraries(namespace), async ({ metadata: { name } }) => {
     const body = { metadata: { finalizers: null } };
     await rest.write({ method: 'PATCH', path: at(namespace, name), body, contentType: MERGE_PATCH });
@@ -176,6 +178,7 @@ async function under(
   await until('all are made', () => server.size >= COUNT, 600_000);
   await until('all are ready', async () => (await libraries(namespace)).every(isReady), 600_000);
   const seconds = (performance.now() - began) / 1000;
+  const cpu = cpuSeconds(child.pid ?? 0);
   const about = ({ resource }: { resource: string }) => resource === 'libraries';
   const writes = (await cluster.audit.writes(mark, operatorOf(namespace))).filter(about).length;
   await sleep(5000);
@@ -185,7 +188,7 @@ async function under(
   const idle = await idleOf(namespace, child);
   const resting = residentMiB(child);
   await end(child);
-  return { perSecond: COUNT / seconds, writes, full, resting, single: median(singles), ...idle };
+  return { perSecond: COUNT / seconds, cpu, writes, full, resting, single: median(singles), ...idle };
 }
 
 const isGone = (namespace: string): Promise<boolean> =>
@@ -195,6 +198,7 @@ const isGone = (namespace: string): Promise<boolean> =>
   );
 
 async function idleOf(namespace: string, child: ChildProcess) {
+  if (IDLE_S === 0) return { idleReads: NaN, idleWrites: NaN, idleCpu: NaN };
   await sleep(10_000);
   const mark = await cluster.audit.mark();
   const cpu = cpuSeconds(child.pid ?? 0);
@@ -210,14 +214,22 @@ async function idleOf(namespace: string, child: ChildProcess) {
 const found = { ours: [] as Run[], theirs: [] as Run[] };
 if (PAIRS === 0) found.ours.push(await measured(ours));
 for (let pair = 0; pair < PAIRS; pair++) {
-  found.theirs.push(await measured(theirs));
-  found.ours.push(await measured(ours));
-  found.theirs.push(await measured(theirs));
+  await alone(async () => {
+    for (const [runs, start] of [
+      [found.theirs, theirs],
+      [found.ours, ours],
+      [found.theirs, theirs],
+    ] as const) {
+      runs.push(await measured(start));
+      console.error(`${start === ours ? 'ours' : 'theirs'}: ${runs.at(-1)?.perSecond.toFixed(1)} a second`);
+    }
+  });
 }
 
 const of = (runs: Run[], figure: (typeof figures)[number]) => median(runs.map((run) => run[figure]));
 const said: Record<(typeof figures)[number], string> = {
   perSecond: 'libraries a second, from the start of the process',
+  cpu: 'CPU of the process until then, s',
   writes: `writes to the API server for ${COUNT}`,
   empty: 'memory with none, MiB',
   full: `memory with ${COUNT}, MiB`,
