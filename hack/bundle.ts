@@ -16,6 +16,15 @@ const STAND_INS: readonly [RegExp, string][] = [
 const slim: Plugin = {
   name: 'slim',
   setup(bundle) {
+    // Imported, Node reads all that they export, among it what loads a whole second client: 14 MiB and 70 ms.
+    bundle.onResolve({ filter: /^(node:)?https?$/ }, ({ path }) => ({
+      path,
+      namespace: 'built-in',
+      sideEffects: false,
+    }));
+    bundle.onLoad({ filter: /./, namespace: 'built-in' }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+    }));
     for (const [index, [filter, contents]] of STAND_INS.entries()) {
       const namespace = `stand-in-${index}`;
       bundle.onResolve({ filter }, () => ({ path: namespace, namespace, sideEffects: false }));

@@ -1,7 +1,7 @@
 // `operator`: reconciles the resources of a cluster.
 import { z } from 'zod';
 import { libraryController } from './library/controller.ts';
-import { orphanController } from './library/orphans.ts';
+import { lookController } from './library/look.ts';
 import { mediaServerController } from './media-server/controller.ts';
 import type { DefaultImages } from './media-server/desired/images.ts';
 import type { Connection } from './media-server/observe.ts';
@@ -12,6 +12,7 @@ import type { Controller } from './runtime/kube.ts';
 import { newLog } from './runtime/log.ts';
 import { Manager } from './runtime/manager.ts';
 import { processMetrics } from './runtime/metrics.ts';
+import { exchange } from './server-api/exchange.ts';
 import { serverClient } from './server-api/server-client.ts';
 import { apiAddress, type ServerName, Servers } from './server-api/servers.ts';
 import { tunerDeviceController } from './tuner-device/controller.ts';
@@ -93,7 +94,7 @@ function controllersOf(options: ClusterOptions): Controller[] {
   return [
     mediaServerController({ images, connect, clusterNetworks: networksOf(options) }),
     libraryController(servers),
-    orphanController(servers),
+    lookController(servers),
     tunerDeviceController({ images, ...(tunerUrl !== undefined && { tunerUrl }) }),
   ];
 }
@@ -107,9 +108,8 @@ export function networksOf({ clusterNetwork }: Pick<ClusterOptions, 'clusterNetw
 }
 
 async function textAt(address: string): Promise<string | undefined> {
-  const answer = await fetch(address, { signal: AbortSignal.timeout(ANSWER_MS) });
-  const text = await answer.text();
-  return answer.ok ? text : undefined;
+  const { status, text } = await exchange(address, { timeoutMs: ANSWER_MS });
+  return status === 200 ? text : undefined;
 }
 
 function stopSignal(): AbortSignal {

@@ -1,5 +1,6 @@
+import { addresses } from './addresses/index.ts';
 import { type EventsAsk, type FoyerEvent, follow, type Reset } from './events.ts';
-import { type Operations, operations } from './operations/index.ts';
+import type { Operations } from './operations/index.ts';
 import { type Asked, addressOf, type ClientOptions, Transport } from './transport.ts';
 
 type Name = keyof Operations;
@@ -44,14 +45,14 @@ export function createClient(options: ClientOptions): FoyerClient {
     events: (ask: EventsAsk = {}) => follow(transport, ask),
     address: (name: Name, ask: Asked = {}) => addressOf(options.server, name, ask),
   };
-  const names = Object.keys(operations) as Name[];
+  const names = Object.keys(addresses) as Name[];
   const methods = Object.fromEntries(names.map((name) => [name, (ask: Asked = {}) => perform(transport, name, ask)]));
   return { ...methods, ...own } as unknown as FoyerClient;
 }
 
 async function perform(transport: Transport, name: Name, ask: Asked): Promise<unknown> {
   const response = await transport.send(name, ask);
-  const { answer } = operations[name];
+  const { answer } = addresses[name];
   if (answer === 'bytes' || answer === 'events') return response;
   if (response.status === 204 || response.status === 304 || answer === 'none') {
     await response.body?.cancel();

@@ -1,4 +1,4 @@
-import type { SignIn } from './records/index.ts';
+import type { SignIn } from './types.ts';
 
 /** The two tokens of a sign-in. */
 export interface Tokens {

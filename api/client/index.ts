@@ -1,8 +1,9 @@
 // The typed client of Foyer's API, for Node and browsers; made from the API's own description.
+export type { Address } from './addresses/index.ts';
 export { type Answer, type Ask, createClient, type FoyerClient, type Listing } from './client.ts';
 export { apiKey, type Credential, cookies, session, type Tokens } from './credentials.ts';
 export type { EventsAsk, FoyerEvent, Reset } from './events.ts';
 export { FoyerError, NotFoyer } from './failure.ts';
-export type { Address, Operations } from './operations/index.ts';
-export type * from './records/index.ts';
+export type { Operations } from './operations/index.ts';
 export type { ClientOptions } from './transport.ts';
+export type * from './types.ts';

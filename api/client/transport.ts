@@ -1,7 +1,8 @@
+import { addresses } from './addresses/index.ts';
 import type { Credential } from './credentials.ts';
 import { FoyerError, failureOf, type NotFoyer } from './failure.ts';
-import { type Operations, operations } from './operations/index.ts';
-import type { SignIn } from './records/index.ts';
+import type { Operations } from './operations/index.ts';
+import type { SignIn } from './types.ts';
 
 /** How requests leave. */
 export interface ClientOptions {
@@ -83,7 +84,7 @@ export class Transport {
     };
     const send = this.#options.fetch ?? fetch;
     return send(addressOf(server, name, asked), {
-      method: operations[name].method,
+      method: addresses[name].method,
       headers,
       ...(body === undefined ? {} : { body }),
       ...(asked.signal && { signal: asked.signal }),
@@ -102,7 +103,7 @@ const succeeded = ({ ok, status }: Response): boolean => ok || status === 304;
 
 /** A 401 about the token, not about a password or code that was sent along. */
 function mayRenew(name: Name, failure: FoyerError | NotFoyer): boolean {
-  if ('open' in operations[name] || !(failure instanceof FoyerError)) return false;
+  if ('open' in addresses[name] || !(failure instanceof FoyerError)) return false;
   return TOKENS.includes(failure.code) && !('triesLeft' in (failure.details as object));
 }
 
@@ -116,7 +117,7 @@ function bodyOf(body: unknown): { body?: NonNullable<RequestInit['body']>; type?
 
 /** The whole address of an operation; it holds no credential. */
 export function addressOf(server: string, name: Name, { params = {}, query = {} }: Asked): string {
-  const path = operations[name].path.replace(/\{(\w+)\}/g, (_, one: string) => {
+  const path = addresses[name].path.replace(/\{(\w+)\}/g, (_, one: string) => {
     const value = params[one];
     if (value === undefined || value === '') throw new TypeError(`${name} needs params.${one}`);
     return encodeURIComponent(String(value));

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Config } from '#platform/config.ts';
@@ -95,6 +96,8 @@ export interface Bytes {
   length?: number;
   /** Takes the response over once its head is out; `body` is then not looked at. */
   take?: (response: ServerResponse) => void;
+  /** In place of `take`, for what lasts for hours: takes the bare connection, and closes it. */
+  hold?: (socket: Socket) => void;
 }
 
 /** A JSON answer that Postgres wrote whole: it goes out as it is, unparsed, so its SQL alone says what leaves. */

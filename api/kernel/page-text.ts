@@ -37,15 +37,22 @@ interface TextRow {
 
 type Place = Key & { backwards: boolean };
 
-/** Text of `{ items, page }`. */
-export async function textPageOf(db: Db, ask: TextAsk): Promise<{ text: string; beside: unknown }> {
+export interface TextPage {
+  /** Of `{ items, page }`. */
+  text: string;
+  beside: unknown;
+  /** With a first page. */
+  total: Total | undefined;
+}
+
+export async function textPageOf(db: Db, ask: TextAsk): Promise<TextPage> {
   const scope = scopeOf(ask);
   const from = ask.cursor === undefined ? undefined : readCursor(ask.keys, scope, ask.cursor);
   const { ends, items, beside } = await read(db, ask, { from, counts: !from && ask.counts });
   const exact = ends.total !== null && ends.total <= EXACT ? { total: ends.total } : undefined;
   const total = from ? undefined : (exact ?? (await ask.otherwise(beside)));
   const page = { ...pageWith(ask, { scope, from, ends }), ...total };
-  return { text: `{"items":${items},"page":${JSON.stringify(page)}}`, beside };
+  return { text: `{"items":${items},"page":${JSON.stringify(page)}}`, beside, total };
 }
 
 function pageWith(ask: TextAsk, at: { scope: string; from: Place | undefined; ends: Ends }): Page {

@@ -7,6 +7,7 @@ import { admit } from './admission.ts';
 import { callFor, type Work } from './call.ts';
 import { type Bytes, type Call, type Deps, type Endpoint, JsonText } from './endpoint.ts';
 import { ApiError, invalidAll } from './errors.ts';
+import { handOver } from './handed-over.ts';
 import { idempotencyKey, once } from './idempotency.ts';
 import { refuseClosed } from './plus.ts';
 import { anyone } from './principal.ts';
@@ -160,22 +161,15 @@ function answer(ctx: Context, endpoint: Endpoint, value: unknown): void {
   }
 }
 
-/** What a request said is read by now; a response that stays open for hours would keep it, its credential too. */
-function forget({ req }: Context): void {
-  req.headers = {};
-  req.rawHeaders = [];
-  delete (req as { _parsedUrl?: unknown })._parsedUrl; // koa's
-}
-
-function sendBytes(ctx: Context, { body, type, length, take }: Bytes): void {
+function sendBytes(ctx: Context, { body, type, length, take, hold }: Bytes): void {
   const { status } = ctx;
-  if (take) {
+  if (take ?? hold) {
     ctx.respond = false;
     ctx.res.statusCode = status;
     if (type) ctx.res.setHeader('Content-Type', type);
-    ctx.res.flushHeaders();
-    take(ctx.res);
-    forget(ctx);
+    if (hold) handOver(ctx.res, hold);
+    else ctx.res.flushHeaders();
+    take?.(ctx.res);
     return;
   }
   ctx.body = body;

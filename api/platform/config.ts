@@ -122,13 +122,16 @@ export interface Config {
 }
 
 /** Throws with every wrong variable named; values are not repeated, since some are secret. */
+export function parseEnvironment<T extends z.ZodType>(schema: T, environment: NodeJS.ProcessEnv): z.output<T> {
+  const parsed = schema.safeParse(environment);
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.code}`);
+  throw new Error(`configuration: ${faults.join('; ')}`);
+}
+
+/** Throws as `parseEnvironment`. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  const parsed = Environment.safeParse(environment);
-  if (!parsed.success) {
-    const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.code}`);
-    throw new Error(`configuration: ${faults.join('; ')}`);
-  }
-  const e = parsed.data;
+  const e = parseEnvironment(Environment, environment);
   return {
     databaseUrl: e.FOYER_DATABASE_URL,
     redisUrl: e.FOYER_REDIS_URL,

@@ -1,6 +1,6 @@
 // 1,000 Library resources under our operator and under its twin on controller-runtime (hack/bench/twin), by turns, on one control
 // plane with one server in memory. Counted in the audit log of the API server.
-//   node hack/bench/operator.ts [libraries, 1000 when absent]     BENCH_PAIRS=2 BENCH_IDLE=60 BENCH_WORKERS=10 BENCH_NODE='flags of Node'
+//   node hack/bench/operator.ts [libraries, 1000 when absent]     BENCH_PAIRS=2 (0: ours alone) BENCH_IDLE=60 BENCH_WORKERS=10 BENCH_NODE='flags of Node'
 //   BENCH_ALONE='a command that says something once the machine is quiet, and keeps it so until it is ended'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -91,7 +91,17 @@ async function end(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-const figures = ['perSecond', 'writes', 'empty', 'full', 'single', 'idleWrites', 'idleReads', 'idleCpu'] as const;
+const figures = [
+  'perSecond',
+  'writes',
+  'empty',
+  'full',
+  'resting',
+  'single',
+  'idleWrites',
+  'idleReads',
+  'idleCpu',
+] as const;
 type Run = Record<(typeof figures)[number], number>;
 
 /** A server whose pods never come: its own controller has little to do. */
@@ -173,8 +183,9 @@ async function under(
   for (let index = 0; index < SINGLES; index++) singles.push(await oneMs(namespace, `single-${index}`));
   const full = residentMiB(child);
   const idle = await idleOf(namespace, child);
+  const resting = residentMiB(child);
   await end(child);
-  return { perSecond: COUNT / seconds, writes, full, single: median(singles), ...idle };
+  return { perSecond: COUNT / seconds, writes, full, resting, single: median(singles), ...idle };
 }
 
 const isGone = (namespace: string): Promise<boolean> =>
@@ -197,6 +208,7 @@ async function idleOf(namespace: string, child: ChildProcess) {
 }
 
 const found = { ours: [] as Run[], theirs: [] as Run[] };
+if (PAIRS === 0) found.ours.push(await measured(ours));
 for (let pair = 0; pair < PAIRS; pair++) {
   found.theirs.push(await measured(theirs));
   found.ours.push(await measured(ours));
@@ -209,6 +221,7 @@ const said: Record<(typeof figures)[number], string> = {
   writes: `writes to the API server for ${COUNT}`,
   empty: 'memory with none, MiB',
   full: `memory with ${COUNT}, MiB`,
+  resting: `memory with ${COUNT} at rest, MiB`,
   single: `one more, from apply to Ready, ms (median of ${SINGLES})`,
   idleWrites: `writes in ${IDLE_S} s at rest`,
   idleReads: `reads in ${IDLE_S} s at rest`,

@@ -3,7 +3,9 @@ import { areas } from '#areas/index.ts';
 import { fullVersion } from '#areas/server/public.ts';
 import type { Schema } from '#kernel/json-schema.ts';
 import { openApi } from '#kernel/openapi.ts';
-import type { Records } from './records.ts';
+
+/** Named schemas by their names. */
+export type Records = Record<string, Schema>;
 
 export interface Parameter {
   in: string;
@@ -37,13 +39,18 @@ export interface DescribedArea {
   operations: Placed[];
 }
 
+export interface Described {
+  areas: DescribedArea[];
+  records: Records;
+}
+
 interface Description {
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Records };
 }
 
 /** Every area that is served, in the order of the contract, and every named schema that is no failure. */
-export function described(): { areas: DescribedArea[]; records: Records } {
+export function described(): Described {
   const { paths, components } = openApi(areas, fullVersion) as Description;
   const placed = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -61,3 +68,16 @@ export function described(): { areas: DescribedArea[]; records: Records } {
 export function successOf(responses: Operation['responses']): { content?: Content } | undefined {
   return Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
 }
+
+/** A reference to a named schema; what is said of the place stays with it. */
+export const refTo = (name: string, { description }: Schema = {}): Schema => ({
+  $ref: `#/components/schemas/${name}`,
+  ...(description && { description }),
+});
+
+/** The name that is referred to. */
+export const nameOf = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1);
+
+/** Every named schema that a part of the description refers to. */
+export const namesIn = (part: unknown): string[] =>
+  [...JSON.stringify(part ?? null).matchAll(/"\$ref":"[^"]*\/(\w+)"/g)].map(([, name = '']) => name);

@@ -1,75 +1,98 @@
-// The type of each named schema of the API's description: its text, and the file that holds it.
+// The type of each named schema of the API's description.
 import type { Schema } from '#kernel/json-schema.ts';
-import { comment, membersOf, typeOf } from './types.ts';
+import type { Records } from './described.ts';
+import { PAGE_QUERY } from './requests.ts';
+import { comment, type Member, membersWith, memberText, typeOf } from './types.ts';
 
-/** Named schemas by their names. */
-export type Records = Record<string, Schema>;
+/** What every other file may speak of. */
+export const WORDS = `/** A UUIDv7 */
+export type Uuid = string;
 
-/** A file of types, and the named schemas that it speaks of. */
-export interface Speaker {
-  file: string;
-  names: readonly string[];
+/** ISO 8601, UTC, milliseconds */
+export type Instant = string;
+
+/** Of an address: several are joined by commas */
+export type Words = string | readonly string[];
+
+/** A part of a list, and where it goes on */
+export interface PageOf<T> {
+  items: T[];
+  page: Page;
 }
+`;
+export const wordNames = ['Uuid', 'Instant', 'Words', 'PageOf'];
 
-/** The file of records that several others speak of. */
-export const SHARED = 'shared';
+/** With fewer members in common, a record is not told by another. */
+const LEAST_COMMON = 5;
+const MOST_LEFT_OUT = 2;
 
-/** A record with fewer members is not told as the base of others. */
-const LEAST_BASE = 5;
-
-/** The file of each record: its one speaker's, or SHARED. */
-export function placeRecords(speakers: readonly Speaker[], records: Records): Map<string, string> {
-  const places = new Map<string, string>();
-  for (const { file, names } of speakers)
-    for (const name of closure(names, records)) places.set(name, places.has(name) ? SHARED : file);
-  return places;
-}
-
-/** Those and all that their types are made of. */
-function closure(names: readonly string[], records: Records): Set<string> {
-  const found = new Set<string>();
-  const waiting = [...names];
-  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-    if (found.has(name) || !records[name]) continue;
-    found.add(name);
-    const base = baseOf(name, records);
-    waiting.push(...namesIn(records[name]), ...(base ? [base] : []));
-  }
-  return found;
-}
-
-/** Every named schema that a part of the description refers to. */
-export const namesIn = (part: unknown): string[] =>
-  [...JSON.stringify(part ?? null).matchAll(/"\$ref":"[^"]*\/(\w+)"/g)].map(([, name = '']) => name);
-
-/** The type of a record, told by that of a smaller one where this holds all of it. */
+/** The type of a record, told by that of a smaller one that it has most of. */
 export function recordType(name: string, records: Records): string {
   const schema = records[name] ?? {};
-  const members = objectMembers(schema);
   const doc = `${comment(schema.description)}\n`;
+  const members = objectMembers(schema);
   if (members.length === 0) return `${doc}export type ${name} = ${typeOf(schema)};\n`;
   const base = baseOf(name, records);
-  const inherited = new Set(base ? objectMembers(records[base]) : []);
-  const own = members.filter((member) => !inherited.has(member));
-  return `${doc}export interface ${name}${base ? ` extends ${base}` : ''} {\n${own.join('\n')}\n}\n`;
+  const own = members.filter((member) => !base?.common.has(memberText(member)));
+  const head = `export interface ${name}${base ? ` extends ${base.text}` : ''}`;
+  return own.length === 0
+    ? `${doc}export type ${name} = ${base?.text};\n`
+    : `${doc}${head} {\n${own.map(memberText).join('\n')}\n}\n`;
 }
 
-/** The largest record whose every member is one of this record's too. */
-function baseOf(name: string, records: Records): string | undefined {
-  const own = new Set(objectMembers(records[name]));
-  const smaller = Object.entries(records)
-    .map(([base, schema]) => ({ base, members: objectMembers(schema) }))
-    .filter(({ members }) => members.length >= LEAST_BASE && members.length < own.size);
-  const bases = smaller.filter(({ members }) => members.every((member) => own.has(member)));
-  bases.sort((a, b) => b.members.length - a.members.length);
-  return bases[0]?.base;
+export interface Base {
+  name: string;
+  text: string;
+  /** Members as they are written. */
+  common: ReadonlySet<string>;
 }
 
-const known = new WeakMap<Schema, string[]>();
+const bases = new WeakMap<Schema, Base | undefined>();
+
+/** The record by which this one is told. */
+export function baseOf(name: string, records: Records): Base | undefined {
+  const schema = records[name] ?? {};
+  if (!bases.has(schema)) bases.set(schema, foundBase(name, records));
+  return bases.get(schema);
+}
+
+/** The record that has most in common with this one; none that is larger, so that no two tell each other. */
+function foundBase(name: string, records: Records): Base | undefined {
+  const own = objectMembers(records[name]);
+  const found = Object.keys(records)
+    .filter((base) => isBefore(base, name, records))
+    .map((base) => asBase(base, objectMembers(records[base]), own))
+    .filter((base) => base !== undefined);
+  found.sort((a, b) => b.common.size - a.common.size || a.text.length - b.text.length);
+  return found[0];
+}
+
+function isBefore(base: string, name: string, records: Records): boolean {
+  const [smaller, larger] = [objectMembers(records[base]).length, objectMembers(records[name]).length];
+  return smaller < larger || (smaller === larger && base < name);
+}
+
+/** What of the base stays, and what is left out because it is not so here. */
+function asBase(name: string, members: readonly Member[], own: readonly Member[]): Base | undefined {
+  const byName = new Map(own.map((member) => [member.name, member]));
+  const texts = new Set(own.map(memberText));
+  const common = new Set(members.map(memberText).filter((text) => texts.has(text)));
+  const out = members.filter((member) => !agrees(byName.get(member.name), member)).map((member) => member.name);
+  const least = name === PAGE_QUERY ? members.length : LEAST_COMMON;
+  if (common.size < least || out.length > MOST_LEFT_OUT) return undefined;
+  const left = out.map((one) => `'${one}'`).join(' | ');
+  return { name, common, text: left ? `Omit<${name}, ${left}>` : name };
+}
+
+/** An interface may say again what it inherits, and that it is always there. */
+const agrees = (own: Member | undefined, base: Member): boolean =>
+  own !== undefined && own.type === base.type && (base.optional || !own.optional);
+
+const known = new WeakMap<Schema, Member[]>();
 
 /** Members of a plain object; none of another schema. */
-function objectMembers(schema: Schema = {}): string[] {
-  const members = known.get(schema) ?? (schema.type === 'object' && schema.properties ? membersOf(schema) : []);
+function objectMembers(schema: Schema = {}): Member[] {
+  const members = known.get(schema) ?? (schema.type === 'object' && schema.properties ? membersWith(schema) : []);
   known.set(schema, members);
   return members;
 }

@@ -1,6 +1,6 @@
 // TypeScript types of the schemas in the API's description: what the typed client needs of JSON Schema, no more.
-
 import type { Schema } from '#kernel/json-schema.ts';
+import { nameOf } from './described.ts';
 
 const PLAIN: Record<string, string> = {
   string: 'string',
@@ -10,15 +10,22 @@ const PLAIN: Record<string, string> = {
   null: 'null',
 };
 
-/** Each once, and no literal beside the type that holds it. */
+/** Each once; what is told beside other texts is no more than a text. */
 function union(parts: readonly string[]): string {
   const all = new Set(parts.flatMap((part) => (/[{(<[]/.test(part) ? [part] : part.split(' | '))));
-  const said = [...all].filter((part) => !(all.has('string') && part.startsWith('"')));
+  const open = ['string', ...Object.values(NAMED_TEXTS)];
+  const texts = [...all].filter((part) => open.includes(part) || part.startsWith('"'));
+  const plain = texts.length > 1 && texts.some((text) => open.includes(text));
+  const said = plain ? ['string', ...[...all].filter((part) => !texts.includes(part))] : [...all];
   return said.join(' | ') || 'never';
 }
 
 const literals = (values: readonly unknown[]): string => union(values.map((value) => JSON.stringify(value)));
-const nameOf = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1);
+
+/** Texts that have a name, by their description. */
+const NAMED_TEXTS: Record<string, string> = { UUIDv7: 'Uuid', 'ISO 8601, UTC, milliseconds': 'Instant' };
+const textName = ({ description = '', type }: Schema): string | undefined =>
+  type === 'string' ? NAMED_TEXTS[description] : undefined;
 const memberName = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));
 const grouped = (text: string): string => (text.includes(' | ') || text.includes(' & ') ? `(${text})` : text);
 
@@ -31,6 +38,8 @@ export function typeOf(schema: Schema | boolean | undefined): string {
   if (schema.allOf) return schema.allOf.map((part) => grouped(typeOf(part))).join(' & ');
   if ('const' in schema) return literals([schema.const]);
   if (schema.enum) return literals(schema.enum);
+  const text = textName(schema);
+  if (text) return text;
   const types = Array.isArray(schema.type) ? schema.type : [schema.type ?? 'unknown'];
   return union(types.map((type) => ofKind(type, schema)));
 }
@@ -63,13 +72,28 @@ export function objectOf(members: readonly string[]): string {
   return `{${start}${members.join('\n')} }`;
 }
 
-/** Members of an object's type, each with its description. */
-export function membersOf({ properties = {}, required = [] }: Schema): string[] {
-  return Object.entries(properties).map(([name, member]) => {
-    const told = comment(member.description);
-    return `${told}${memberName(name)}${required.includes(name) ? '' : '?'}: ${typeOf(member)};`;
-  });
+/** One member of an object's type. */
+export interface Member {
+  name: string;
+  optional: boolean;
+  type: string;
+  doc: string;
 }
+
+export function membersWith({ properties = {}, required = [] }: Schema): Member[] {
+  return Object.entries(properties).map(([name, member]) => ({
+    name: memberName(name),
+    optional: !required.includes(name),
+    type: typeOf(member),
+    doc: comment(textName(member) ? '' : member.description),
+  }));
+}
+
+export const memberText = ({ name, optional, type, doc }: Member): string =>
+  `${doc}${name}${optional ? '?' : ''}: ${type};`;
+
+/** Members of an object's type, each with its description. */
+export const membersOf = (schema: Schema): string[] => membersWith(schema).map(memberText);
 
 /** A doc comment before what follows on the line, or nothing. */
 export const comment = (text: string | undefined): string =>

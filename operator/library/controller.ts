@@ -21,7 +21,10 @@ import { referringOnChange, type ServerName, type Servers, secretText } from '..
 import { type LibraryContext, type Reconciled, reconcileLibrary, releaseLibrary } from './library.ts';
 import { release } from './release.ts';
 
-const CALM_MS = 30_000;
+/** What the server holds of a library at rest is seen by the look at all of them (look.ts); this is for what no list shows. */
+const CALM_MS = 600_000;
+/** Of one that is not at rest, or that names accounts: they come and go without a change of the library. */
+const UNSETTLED_MS = 30_000;
 const SCANNING_MS = 5000;
 /** A server that does not answer is asked again after this; its own changes bring us back at once. */
 const AWAY_MS = 15_000;
@@ -38,6 +41,7 @@ export function libraryController(servers: Servers, { patienceMs }: { patienceMs
       { apiVersion: GROUP_VERSION, kind: 'MediaServer', keys },
       { apiVersion: 'v1', kind: 'Secret', keys },
     ],
+    sources: (wake) => servers.listen(wake),
     async reconcile({ namespace, name }, kube, now) {
       const object = kube.get('Library', namespace, name);
       if (!object) return done;
@@ -98,14 +102,14 @@ async function sync(
     read: (id) => list.read(id),
     accountIds: async (usernames) => idsOf(usernames, await list.accounts()),
   };
-  // Before the server holds anything of it. What stays there is let go of without holding anybody up: orphans.ts.
+  // Before the server holds anything of it. What stays there is let go of without holding anybody up: look.ts.
   await work.kube.setFinalizer(object, spec.deletionPolicy === 'Delete');
   try {
     const before = (object.status ?? {}) as LibraryStatus;
     const reconciled = await reconcileLibrary({ name, annotations, spec }, before, context);
     if (isGone(object, work.kube)) await releaseLibrary(spec, reconciled.status, list.ask);
     else await tell(object, work, reconciled.verdicts, reconciled.status);
-    return after(about(isScanning(reconciled) ? SCANNING_MS : CALM_MS));
+    return after(about(pauseOf(reconciled, spec)));
   } catch (error) {
     if (!(error instanceof Unreachable || error instanceof NoList)) throw error;
     await tell(object, work, notReady('ServerNotReady', `The server does not answer: ${error.message}`));
@@ -116,6 +120,12 @@ async function sync(
 /** Meanwhile, perhaps before the server had its library. */
 const isGone = ({ kind, metadata }: KubeObject, kube: Kube): boolean =>
   kube.get(kind, metadata.namespace ?? '', metadata.name)?.metadata.uid !== metadata.uid;
+
+function pauseOf(reconciled: Reconciled, { access }: LibrarySpec): number {
+  if (isScanning(reconciled)) return SCANNING_MS;
+  const isReady = reconciled.verdicts.some(({ type, status }) => type === 'Ready' && status === 'True');
+  return isReady && !access?.users ? CALM_MS : UNSETTLED_MS;
+}
 
 const isScanning = ({ verdicts }: Reconciled): boolean => verdicts.some(({ reason }) => reason === 'Scanning');
 

@@ -99,6 +99,8 @@ export interface Controller {
   /** In metrics and logs; default: the kind. */
   name?: string;
   watches: readonly Watch[];
+  /** What asks for passes beside changes of the cluster is given the way to do so, once. */
+  sources?(wake: (key: Key) => void): void;
   /** May throw: the kit backs off, 1 s doubling to 5 min. The object may be gone from the cache. */
   reconcile(key: Key, kube: Kube, now: Date): Promise<Outcome>;
 }

@@ -70,6 +70,7 @@ export class Manager {
     this.kube = kube;
     const work = { kube, metrics: this.metrics, log, workers: options.workers ?? 4 };
     this.#works = watched.map((entry) => ({ ...entry, work: new Work(entry.controller, work) }));
+    for (const { controller, work } of this.#works) controller.sources?.((key) => work.add(key));
   }
 
   get leads(): boolean {

@@ -1,4 +1,5 @@
 // The libraries of one server, read all at once: a thousand resources cost one request, not a thousand.
+import { isDeepStrictEqual } from 'node:util';
 import type { ServerLibrary } from '../library/library.ts';
 import { accountsOf } from './accounts.ts';
 import { type Answer, type Ask, refusalText } from './server-client.ts';
@@ -17,13 +18,16 @@ interface Held {
 
 export class LibraryList {
   readonly #ask: Ask;
+  readonly #changed: (library: ServerLibrary) => void;
   #held = new Map<string, Held>();
   #listedAt = Number.NEGATIVE_INFINITY;
   #listing: Promise<void> | undefined;
   #accounts: { at: number; value: Promise<Map<string, string>> } | undefined;
 
-  constructor(ask: Ask) {
+  /** `changed` is told of what a list shows otherwise than it was held; of what is gone, as it was. */
+  constructor(ask: Ask, changed: (library: ServerLibrary) => void = () => undefined) {
     this.#ask = ask;
+    this.#changed = changed;
   }
 
   /** As `GET /libraries/{id}` would answer, at most ten seconds old. Throws Unreachable or NoList. */
@@ -80,10 +84,19 @@ export class LibraryList {
       const listed = (answer.body as ServerLibrary[]).map((library) => [library.id, { at: began, library }] as const);
       // What was written while the list was made is newer than it.
       const written = [...this.#held].filter(([, { at }]) => at > began);
+      const before = this.#held;
+      const isFirst = before.size === 0;
       this.#held = new Map<string, Held>([...listed, ...written]);
       this.#listedAt = began;
+      if (!isFirst) this.#compare(before);
     } finally {
       this.#listing = undefined;
     }
+  }
+
+  #compare(before: ReadonlyMap<string, Held>): void {
+    for (const [id, { library }] of this.#held)
+      if (!isDeepStrictEqual(library, before.get(id)?.library)) this.#changed(library);
+    for (const [id, { library }] of before) if (!this.#held.has(id)) this.#changed(library);
   }
 }

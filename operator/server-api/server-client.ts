@@ -1,5 +1,6 @@
 // The server's public HTTP API, as the operator uses it: with its own key.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { exchange, type Pool } from './exchange.ts';
 
 const TIMEOUT_MS = 10_000;
 /** A server may name many faults. */
@@ -15,16 +16,16 @@ export type Ask = (method: string, path: string, body?: unknown) => Promise<Answ
 /** The server was not to be reached; refusals are answers. */
 export class Unreachable extends Error {}
 
-/** `base` is the server's address, such as http://127.0.0.1:8080. */
-export function serverClient(base: string, key: string): Ask {
+/** `base` is the server's address, such as http://127.0.0.1:8080; without a pool each request has a connection of its own. */
+export function serverClient(base: string, key: string, pool?: Pool): Ask {
   return async (method, path, body) => {
-    const headers: Record<string, string> = { Authorization: `Bearer ${key}`, Connection: 'close' };
+    const headers: Record<string, string> = { Authorization: `Bearer ${key}` };
     if (body !== undefined) headers['Content-Type'] = 'application/json';
-    const options = { method, headers, signal: AbortSignal.timeout(TIMEOUT_MS) };
+    const sent = { method, headers, timeoutMs: TIMEOUT_MS, ...(pool && { pool }) };
     try {
-      const init = body === undefined ? options : { ...options, body: JSON.stringify(body) };
-      const response = await fetch(`${base}/api/v1${path}`, init);
-      return { status: response.status, body: jsonOf(await response.text()) };
+      const json = body === undefined ? {} : { body: JSON.stringify(body) };
+      const { status, text } = await exchange(`${base}/api/v1${path}`, { ...sent, ...json });
+      return { status, body: jsonOf(text) };
     } catch (error) {
       throw new Unreachable((error as Error).message);
     }
@@ -56,9 +57,7 @@ export function refusalText({ status, body }: Answer): string {
 
 /** True when anything answers HTTP there: the event loop of the process turns. */
 export async function answersHttp(port: number, path = '/'): Promise<boolean> {
-  const signal = AbortSignal.timeout(2000);
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, { signal, headers: { Connection: 'close' } });
-  await response.arrayBuffer();
+  await exchange(`http://127.0.0.1:${port}${path}`, { timeoutMs: 2000 });
   return true;
 }
 

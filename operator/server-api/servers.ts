@@ -1,5 +1,6 @@
 // The servers of the cluster as their public API shows them, each asked with the operator's own key.
 import type { KubeObject, Reader } from '../runtime/kube.ts';
+import { Pool } from './exchange.ts';
 import { LibraryList } from './library-list.ts';
 import { serverClient } from './server-client.ts';
 
@@ -25,6 +26,7 @@ export function apiAddress({ namespace, name }: ServerName, pattern = DEFAULT_UR
 export class Servers {
   readonly #pattern: string | undefined;
   readonly #lists = new Map<string, { key: string; list: LibraryList }>();
+  #wake: (library: ServerName) => void = () => undefined;
 
   constructor(pattern?: string) {
     this.#pattern = pattern;
@@ -37,9 +39,21 @@ export class Servers {
     const name = `${server.namespace}/${server.name}`;
     const known = this.#lists.get(name);
     if (known?.key === key) return known.list;
-    const list = new LibraryList(serverClient(apiAddress(server, this.#pattern), key));
+    const ask = serverClient(apiAddress(server, this.#pattern), key, new Pool());
+    const list = new LibraryList(ask, ({ managedBy }) => {
+      if (managedBy?.kind === 'Library') this.#wake(managedBy);
+    });
     this.#lists.set(name, { key, list });
     return list;
+  }
+
+  /** Is told of the Library resources that a server's list gives cause to look at. */
+  listen(wake: (library: ServerName) => void): void {
+    this.#wake = wake;
+  }
+
+  wake(library: ServerName): void {
+    this.#wake(library);
   }
 
   /** The server is gone. */
@@ -62,9 +76,14 @@ export function referringOnChange(kind: string): (object: KubeObject, reader: Re
     if (gone) before.delete(uid);
     else before.set(uid, now);
     const server = name.replace(/-(operator-key|keys)$/, '');
-    const all = reader.list(kind, namespace).filter((one) => serverNameOf(one) === server);
-    return all.map(({ metadata }) => ({ namespace, name: metadata.name }));
+    return referring(kind, { namespace, name: server }, reader);
   };
+}
+
+/** Resources of a kind whose spec.serverRef names this server. */
+export function referring(kind: string, { namespace, name }: ServerName, reader: Reader): ServerName[] {
+  const all = reader.list(kind, namespace).filter((one) => serverNameOf(one) === name);
+  return all.map(({ metadata }) => ({ namespace, name: metadata.name }));
 }
 
 function weightOf({ kind, metadata, status }: KubeObject): string {
@@ -74,5 +93,5 @@ function weightOf({ kind, metadata, status }: KubeObject): string {
   return JSON.stringify([metadata.generation, metadata.deletionTimestamp, ready]);
 }
 
-const serverNameOf = ({ spec }: KubeObject): string | undefined =>
+export const serverNameOf = ({ spec }: KubeObject): string | undefined =>
   (spec as { serverRef?: { name?: string } } | undefined)?.serverRef?.name;

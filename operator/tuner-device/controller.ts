@@ -19,6 +19,7 @@ import {
 import { type Condition, type Reason, setConditions, type Verdict } from '../schemas/conditions.ts';
 import { MediaServerSpec } from '../schemas/media-server.ts';
 import { TunerDeviceSpec, type TunerDeviceStatus } from '../schemas/tuner-device.ts';
+import { exchange } from '../server-api/exchange.ts';
 import { apiAddress, referringOnChange, secretText } from '../server-api/servers.ts';
 import { TEMPLATE, TUNER, TUNER_PORT, type Tuner, tunerName, tunerObjects, urlRefs } from './desired.ts';
 import { tunerTrouble } from './trouble.ts';
@@ -204,8 +205,8 @@ async function look(
 
 async function ask(address: string): Promise<PodStatus | undefined> {
   try {
-    const answer = await fetch(`${address}/status`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    return answer.ok ? PodStatus.parse(await answer.json()) : undefined;
+    const { status, text } = await exchange(`${address}/status`, { timeoutMs: TIMEOUT_MS });
+    return status === 200 ? PodStatus.parse(JSON.parse(text)) : undefined;
   } catch {
     return undefined;
   }

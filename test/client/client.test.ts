@@ -5,7 +5,17 @@ import { signAccessToken } from '#kernel/credentials.ts';
 import type { Area } from '#kernel/endpoint.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { type Somebody, somebody } from '#support/signing-in.ts';
-import { apiKey, createClient, type FoyerClient, FoyerError, NotFoyer, session } from '../../api/client/index.ts';
+import {
+  apiKey,
+  type CreateLibraryBody,
+  createClient,
+  type FoyerClient,
+  FoyerError,
+  type Library,
+  type ListUsersQuery,
+  NotFoyer,
+  session,
+} from '../../api/client/index.ts';
 
 interface Sent {
   path: string;
@@ -69,7 +79,8 @@ describe('the typed client', () => {
   });
 
   it('reads and writes: parameters, queries, bodies, headers, answers of every kind', async () => {
-    const made = await owner.createLibrary({ body: { name: 'Films', type: 'movies' } });
+    const body: CreateLibraryBody = { name: 'Films', type: 'movies' };
+    const made: Library = await owner.createLibrary({ body });
     expect((await owner.getLibrary({ params: { id: made.id } })).name).to.equal('Films');
     const changed = await owner.updateLibrary({
       params: { id: made.id },
@@ -165,7 +176,8 @@ describe('the typed client', () => {
     const admin = createClient({ server: api.url, credential: session({ accessToken }) });
     for (let i = 0; i < 5; i++) await api.given.member();
     const names = new Set<string>();
-    for await (const { username } of admin.each('listUsers', { query: { limit: 2 } })) names.add(username);
+    const query: ListUsersQuery = { limit: 2 };
+    for await (const { username } of admin.each('listUsers', { query })) names.add(username);
     const { n } = await api.deps
       .db('accounts')
       .whereNot({ role: 'system' })

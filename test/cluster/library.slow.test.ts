@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { libraryController } from '#operator/library/controller.ts';
-import { orphanController } from '#operator/library/orphans.ts';
+import { lookController } from '#operator/library/look.ts';
 import { mediaRoots } from '#operator/media-server/desired/media.ts';
 import { Credentials } from '#operator/runtime/credentials.ts';
 import { hasStatus } from '#operator/runtime/faults.ts';
@@ -122,7 +122,7 @@ describe('Library resources', () => {
     const servers = new Servers(way.url);
     manager = new Manager({
       credentials: new Credentials(kubeconfig),
-      controllers: [libraryController(servers, { patienceMs: 3000 }), orphanController(servers)],
+      controllers: [libraryController(servers, { patienceMs: 3000 }), lookController(servers)],
       log: pino({ level: process.env.FOYER_LOG_LEVEL ?? 'silent' }),
       namespaces: [namespace],
     });
@@ -193,9 +193,8 @@ describe('Library resources', () => {
       .db('libraries')
       .where({ id: (await row('again'))?.id })
       .update({ deleted_at: new Date() });
-    await sleep(10_500); // the list that the operator holds is as old as that
-    await merge(at('again'), { metadata: { annotations: { poke: 'x' } } });
-    await eventually(async () => (await row('again')) !== undefined);
+    // No change of the cluster tells of it: the next look at all libraries does.
+    await eventually(async () => (await row('again')) !== undefined, 120_000);
   });
 
   it('lets its row go, or deletes it, when the resource is deleted', async () => {
@@ -247,11 +246,19 @@ describe('Library resources', () => {
     await eventually(() => gone('stuck'));
     way.state.open = true;
     expect(await row('stuck')).to.not.equal(undefined);
+    await eventually(async () => (await row('stuck'))?.managed_by === null, 60_000);
     const events = await rest.read<{ items: { reason: string }[] }>({
       method: 'GET',
       path: `/api/v1/namespaces/${namespace}/events`,
     });
     expect(events.items.map(({ reason }) => reason)).to.include('CleanupSkipped');
+  });
+
+  it('says so while its server is away, with nothing else to tell of it', async () => {
+    way.state.open = false;
+    await eventually(async () => (await condition('films', 'Ready')) === 'Unknown ServerNotReady', 120_000);
+    way.state.open = true;
+    await eventually(async () => (await condition('films', 'Ready')) === 'True AllReady', 120_000);
   });
 
   it('costs one request for many libraries, and writes nothing at rest', async () => {

@@ -1,4 +1,5 @@
 // Who may call what: every served operation asked by every role and kind of key, against the contract's own words.
+// What they refuse by whose record it is, is in record-matrix.test.ts.
 // Each question carries a parameter that nobody knows, so that what is not refused before ends in 400 and changes nothing.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -6,9 +7,10 @@ import { parse } from 'yaml';
 import { areas } from '#areas/index.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
 import type { Permission, Role } from '#kernel/permissions.ts';
+import type { Db } from '#platform/db.ts';
 import { type Answered, type Api, clientFor, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
-import { givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
+import { type GivenItem, type GivenLibrary, givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
 
 const ABSENT = '01900000-0000-7000-8000-00000000dead';
 const ADMIN_ONLY: Permission[] = [
@@ -125,6 +127,7 @@ describe('roles and endpoints', () => {
   before(async () => {
     api = await startApi();
     for (const role of Object.keys(HELD) as Role[]) people.set(role, await api.given.person(role));
+    people.set('child', await api.given.child());
     for (const actor of ACTORS) clients.set(actor.who, clientFor(api.url, await headersOf(actor)));
   });
 
@@ -162,38 +165,66 @@ describe('roles and endpoints', () => {
       const content = paths[path.replace(/:(\w+)/g, '{$1}')]?.[method]?.requestBody?.content ?? {};
       return content['application/json']?.example;
     };
-    const hidden: Record<string, Record<string, string>> = {};
-    before(async () => {
-      const { db } = api.deps;
-      const library = await givenLibrary(db, 'movies', { everyone: false });
-      const itemId = await givenItem(db, library);
+    /** Path parameters of what is hidden, by the start of the path. */
+    type Hidden = Record<string, Record<string, string>>;
+    interface Hiding {
+      from: readonly string[];
+      hide: (db: Db) => Promise<Hidden>;
+    }
+    const filmOf = async (db: Db, library: GivenLibrary, item: GivenItem = {}): Promise<Hidden> => {
+      const itemId = await givenItem(db, library, item);
       const fileId = await givenFile(db, library, itemId);
-      hidden['/libraries/:id'] = { id: library.id, itemId };
-      hidden['/items/:id'] = { id: itemId, fileId };
-      hidden['/files/:fileId'] = { fileId };
-    });
+      return { '/items/:id': { id: itemId, fileId }, '/files/:fileId': { fileId } };
+    };
+    const hidings: Record<string, Hiding> = {
+      'in a library of others': {
+        from: ['member', 'child', 'guest', 'key for what a member may'],
+        hide: async (db) => {
+          const library = await givenLibrary(db, 'movies', { everyone: false });
+          const film = await filmOf(db, library);
+          return { ...film, '/libraries/:id': { id: library.id, itemId: film['/items/:id']?.['id'] ?? '' } };
+        },
+      },
+      'above the age limit': {
+        from: ['child'],
+        hide: async (db) => filmOf(db, await givenLibrary(db, 'movies'), { age_years: 16 }),
+      },
+      'in the trash': {
+        from: ['owner', 'admin', 'member'],
+        hide: async (db) =>
+          filmOf(db, await givenLibrary(db, 'movies'), { trashed_at: new Date(), trash_reason: 'deleted' }),
+      },
+    };
 
-    const viewers = ACTORS.filter(({ who }) => ['member', 'child', 'guest', 'key for what a member may'].includes(who));
-    for (const endpoint of served) {
-      const asked = contract.get(endpoint.operationId) as Contracted;
-      const [start] = /^\/(libraries|items)\/:id(?=\/|$)|^\/files\/:fileId/.exec(endpoint.path) ?? [];
-      const reached = viewers.filter((actor) => start && !refusal(asked, actor));
-      if (!start || reached.length === 0) continue;
-      it(`${endpoint.operationId} answers as of what is not there`, async () => {
-        for (const { who } of reached) {
-          const client = clients.get(who) as TestClient;
-          const ask = { body: bodyOf(endpoint), query: QUERIES[endpoint.operationId] ?? {} };
-          const answers = await Promise.all(
-            [hidden[start], {}].map(async (known) => {
-              const params = paramsOf(endpoint, known);
-              const answer = await client[endpoint.operationId as keyof TestClient]({ params, ...ask });
-              expect(answer.status, who).to.equal(404);
-              return { ...errorOf(answer), requestId: undefined };
-            }),
-          );
-          expect(answers[0], who).to.deep.equal(answers[1]);
+    for (const [how, { from, hide }] of Object.entries(hidings))
+      describe(how, () => {
+        let hidden: Hidden;
+        before(async () => {
+          hidden = await hide(api.deps.db);
+        });
+        const viewers = ACTORS.filter(({ who }) => from.includes(who));
+        for (const endpoint of served) {
+          const asked = contract.get(endpoint.operationId) as Contracted;
+          const [start] = /^\/(libraries|items)\/:id(?=\/|$)|^\/files\/:fileId/.exec(endpoint.path) ?? [];
+          const reached = viewers.filter((actor) => start && !refusal(asked, actor));
+          if (!start || reached.length === 0 || (start === '/libraries/:id' && how !== 'in a library of others'))
+            continue;
+          it(`${endpoint.operationId} answers as of what is not there`, async () => {
+            for (const { who } of reached) {
+              const client = clients.get(who) as TestClient;
+              const ask = { body: bodyOf(endpoint), query: QUERIES[endpoint.operationId] ?? {} };
+              const answers = await Promise.all(
+                [hidden[start], {}].map(async (known) => {
+                  const params = paramsOf(endpoint, known);
+                  const answer = await client[endpoint.operationId as keyof TestClient]({ params, ...ask });
+                  expect(answer.status, who).to.equal(404);
+                  return { ...errorOf(answer), requestId: undefined };
+                }),
+              );
+              expect(answers[0], who).to.deep.equal(answers[1]);
+            }
+          });
         }
       });
-    }
   });
 });

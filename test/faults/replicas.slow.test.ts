@@ -1,30 +1,14 @@
 // Three API processes on one port, requests spread over them: what one of them was told holds at all of them, also when one is killed.
-import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { Receiver } from '#support/deliveries.ts';
 import { eventually } from '#support/stores.ts';
-import { apiKey, createClient, type FoyerClient, FoyerError, session } from '../../api/client/index.ts';
+import { apiKey, createClient, type FoyerClient, type FoyerError, session } from '../../api/client/index.ts';
+import { fresh, fromElsewhere, outcome, PASSWORD } from './callers.ts';
 import { Machine, tell } from './machine.ts';
 import { Replicas } from './replicas.ts';
 
-const PASSWORD = 'a good long one';
 const LONG_MS = 60_000;
 
-let made = 0;
-const fresh = (word: string): string => {
-  made += 1;
-  return `${word}-${made}-${randomBytes(4).toString('hex')}`;
-};
-/** An address of its own behind the trusted proxy, so that no test uses up another's attempts. */
-const fromElsewhere = (): Record<string, string> => {
-  made += 1;
-  return { 'x-forwarded-for': `203.0.${113 + (made >> 8)}.${made & 255}` };
-};
-const outcome = (work: Promise<unknown>): Promise<string> =>
-  work.then(
-    () => 'ok',
-    (error: unknown) => (error instanceof FoyerError ? error.code : String(error)),
-  );
 const count = (all: readonly string[]): Record<string, number> =>
   Object.fromEntries([...Map.groupBy(all, (one) => one)].map(([one, same]) => [one, same.length]));
 

@@ -1,34 +1,18 @@
 // Redis emptied, Redis gone, Postgres gone: what goes on meanwhile, what says so, and that all is back by itself.
-import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { areas } from '#areas/index.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
 import { Receiver } from '#support/deliveries.ts';
 import { eventually } from '#support/stores.ts';
-import { apiKey, createClient, type FoyerClient, FoyerError } from '../../api/client/index.ts';
+import { apiKey, createClient, type FoyerClient } from '../../api/client/index.ts';
+import { fresh, fromElsewhere, outcome, PASSWORD } from './callers.ts';
 import { Machine, tell } from './machine.ts';
 import { Replicas } from './replicas.ts';
 
-const PASSWORD = 'a good long one';
 const LONG_MS = 60_000;
 const ABSENT = '01900000-0000-7000-8000-00000000dead';
 
-let made = 0;
-const fresh = (word: string): string => {
-  made += 1;
-  return `${word}-${made}-${randomBytes(4).toString('hex')}`;
-};
-/** An address of its own behind the trusted proxy. */
-const fromElsewhere = (): Record<string, string> => {
-  made += 1;
-  return { 'x-forwarded-for': `203.0.${113 + (made >> 8)}.${made & 255}` };
-};
-const codeOf = (work: Promise<unknown>): Promise<string> =>
-  work.then(
-    () => 'ok',
-    (error: unknown) => (error instanceof FoyerError ? error.code : String(error)),
-  );
 const times = <T>(n: number, work: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: n }, (_, i) => work(i)));
 
@@ -94,10 +78,10 @@ describe('stores that are emptied or gone', function () {
     await owner.getSettings();
     const { device, refreshToken } = await signedIn();
     const next = await device.refreshSession({ body: { refreshToken } });
-    expect(await codeOf(device.refreshSession({ body: { refreshToken } }))).to.equal('AUTH_TOKEN_INVALID');
+    expect(await outcome(device.refreshSession({ body: { refreshToken } }))).to.equal('AUTH_TOKEN_INVALID');
     const successor = { refreshToken: next.refreshToken ?? '' };
-    expect(await codeOf(device.refreshSession({ body: successor }))).to.equal('AUTH_TOKEN_INVALID');
-    expect(await codeOf(withKey(revoked).listLibraries())).to.equal('AUTH_TOKEN_INVALID');
+    expect(await outcome(device.refreshSession({ body: successor }))).to.equal('AUTH_TOKEN_INVALID');
+    expect(await outcome(withKey(revoked).listLibraries())).to.equal('AUTH_TOKEN_INVALID');
   }
 
   /** Every write was heard once and in order, and delivered once. */
@@ -142,14 +126,14 @@ describe('stores that are emptied or gone', function () {
       const attempts = await replicas.each((send) =>
         times(8, () => {
           const body = { username: name, password: 'a wrong long one' };
-          return codeOf(createClient({ server: machine.url, fetch: send }).login({ body, headers: fromElsewhere() }));
+          return outcome(createClient({ server: machine.url, fetch: send }).login({ body, headers: fromElsewhere() }));
         }),
       );
       for (const codes of attempts) expect(codes.filter((code) => code === 'UNAUTHENTICATED')).to.have.length(5);
       for (const codes of attempts) expect(codes.filter((code) => code === 'RATE_LIMITED')).to.have.length(3);
       const asked = await replicas.each((send) =>
         times(limit, () =>
-          codeOf(createClient({ server: machine.url, credential: apiKey(secret), fetch: send }).listLibraries()),
+          outcome(createClient({ server: machine.url, credential: apiKey(secret), fetch: send }).listLibraries()),
         ),
       );
       for (const codes of asked) expect(codes.filter((code) => code === 'ok')).to.have.length(limit / 2);
@@ -194,7 +178,7 @@ describe('stores that are emptied or gone', function () {
       }
     });
     expect(replicas.names.map((name) => machine.pidOf(name))).to.deep.equal(before);
-    await eventually(async () => (await codeOf(owner.listLibraries())) === 'ok', LONG_MS);
+    await eventually(async () => (await outcome(owner.listLibraries())) === 'ok', LONG_MS);
     await expectAlive();
     written.push(await write());
     await expectTold(heard, written);

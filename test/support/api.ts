@@ -7,6 +7,8 @@ import { areas } from '#areas/index.ts';
 import { describe } from '#areas/server/public.ts';
 import { prepareServer } from '#areas/setup/public.ts';
 import type { Deps, Endpoint } from '#kernel/endpoint.ts';
+import type { ErrorCode } from '#kernel/errors.ts';
+import { errorsOf } from '#kernel/openapi.ts';
 import { type Config, readConfig } from '#platform/config.ts';
 import { disconnectDatabase } from '#platform/db.ts';
 import { newSecret } from '#platform/ids.ts';
@@ -96,6 +98,13 @@ async function respond(url: string, { endpoint, ask, headers }: Call): Promise<R
   return answered;
 }
 
+/** A refusal that the description of the operation does not name fails the test. */
+function requireDeclared(endpoint: Endpoint, body: unknown): void {
+  const told = Buffer.isBuffer(body) ? JSON.parse(body.toString()) : body;
+  const { code } = (told as { error: { code: ErrorCode } }).error;
+  if (!errorsOf(endpoint).includes(code)) throw new Error(`${endpoint.operationId} does not declare ${code}`);
+}
+
 async function send(url: string, call: Call): Promise<Answered> {
   const { answer } = call.endpoint;
   const response = await respond(url, call);
@@ -106,6 +115,7 @@ async function send(url: string, call: Call): Promise<Answered> {
       ? Buffer.from(await response.arrayBuffer())
       : null;
   if (response.ok && text && response.status !== 304) z.parse(strict(answer.schema), body);
+  if (response.status >= 400) requireDeclared(call.endpoint, body);
   return { status: response.status, headers: response.headers, body };
 }
 

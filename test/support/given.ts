@@ -20,13 +20,34 @@ export interface Given {
   member(): Promise<Person>;
   child(ageLimit?: number): Promise<Person>;
   guest(): Promise<Person>;
+  /** The same person signed in again; columns of the session may be said. */
+  again(person: Pick<Person, 'accountId' | 'profileId'>, session?: Record<string, unknown>): Promise<Person>;
   /** An API key of the account with these scopes. */
-  key(person: Person, scopes: Permission[], more?: Record<string, unknown>): Promise<Person>;
+  key(person: Person, scopes: Permission[], more?: Record<string, unknown>): Promise<Person & { keyId: string }>;
   /** The storage of the media root that every test API has. */
   storageId: string;
 }
 
 export function given({ db, keys }: Deps): Given {
+  const again: Given['again'] = async ({ accountId, profileId: last }, more = {}) => {
+    const sessionId = newId();
+    const clientId = `test-${randomBytes(8).toString('hex')}`;
+    const row = {
+      id: sessionId,
+      account_id: accountId,
+      profile_id: last,
+      client_id: clientId,
+      method: 'password',
+      confirmed_until: new Date(Date.now() + 600_000),
+      expires_at: new Date(Date.now() + 86_400_000),
+      ...more,
+    };
+    await db('sessions').insert(row);
+    const claims = { accountId, profileId: row.profile_id, sessionId };
+    const token = await signAccessToken(keys, claims, new Date());
+    const headers = { authorization: `Bearer ${token}`, 'x-client-id': clientId, 'x-client-name': 'test' };
+    return { ...claims, headers };
+  };
   const person = async (role: Role, more: Record<string, unknown> = {}): Promise<Person> => {
     const account = await insertAccount(db, {
       username: `${role}-${randomBytes(4).toString('hex')}`,
@@ -35,24 +56,11 @@ export function given({ db, keys }: Deps): Given {
     });
     if (Object.keys(more).length > 0) await db('accounts').where({ id: account.id }).update(more);
     const profile = await db('profiles').where({ account_id: account.id }).first<{ id: string }>('id');
-    const sessionId = newId();
-    const clientId = `test-${randomBytes(8).toString('hex')}`;
-    await db('sessions').insert({
-      id: sessionId,
-      account_id: account.id,
-      profile_id: profile.id,
-      client_id: clientId,
-      method: 'password',
-      confirmed_until: new Date(Date.now() + 600_000),
-      expires_at: new Date(Date.now() + 86_400_000),
-    });
-    const claims = { accountId: account.id, profileId: profile.id, sessionId };
-    const token = await signAccessToken(keys, claims, new Date());
-    const headers = { authorization: `Bearer ${token}`, 'x-client-id': clientId, 'x-client-name': 'test' };
-    return { ...claims, headers };
+    return again({ accountId: account.id, profileId: profile.id });
   };
   return {
     person,
+    again,
     owner: () => person('owner'),
     admin: () => person('admin'),
     member: () => person('member'),
@@ -61,8 +69,9 @@ export function given({ db, keys }: Deps): Given {
     async key(of, scopes, more = {}) {
       const secret = newSecret('foyer_');
       const hash = createHash('sha256').update(secret).digest();
+      const keyId = newId();
       await db('api_keys').insert({
-        id: newId(),
+        id: keyId,
         account_id: of.accountId,
         name: 'test',
         hash,
@@ -70,7 +79,7 @@ export function given({ db, keys }: Deps): Given {
         scopes,
         ...more,
       });
-      return { ...of, headers: { authorization: `Bearer ${secret}` } };
+      return { ...of, keyId, headers: { authorization: `Bearer ${secret}` } };
     },
     storageId: '01900000-0000-7000-8000-000000000001',
   };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseEnvironment } from '#platform/config.ts';
 
 const json = z.string().transform((text, context): unknown => {
   try {
@@ -55,12 +56,7 @@ export interface TunerConfig {
 
 /** Throws with the names of what is wrong, never with values. */
 export function readTunerConfig(environment: NodeJS.ProcessEnv = process.env): TunerConfig {
-  const parsed = Environment.safeParse(environment);
-  if (!parsed.success) {
-    const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.code}`);
-    throw new Error(`configuration: ${faults.join('; ')}`);
-  }
-  const e = parsed.data;
+  const e = parseEnvironment(Environment, environment);
   return {
     spec: e.FOYER_TUNER_SPEC,
     url: e.FOYER_TUNER_URL ?? e.FOYER_TUNER_SPEC.source.m3u?.url,

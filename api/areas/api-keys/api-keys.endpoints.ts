@@ -60,7 +60,7 @@ export const createApiKey = defineEndpoint({
   body: ApiKeyDraft,
   answer: json(201, NewApiKey),
   unrepeated: ['secret'],
-  errors: ['CONFLICT'],
+  errors: ['CONFLICT', 'NOT_FOUND'], // the profile it is for
 
   async handle({ body }, call) {
     requireHolder(call);

@@ -4,6 +4,7 @@ import { requireClientId } from '#kernel/admission.ts';
 import { bearer, cookieValue, readAccessToken, refreshCookie, sessionCookie } from '#kernel/credentials.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
+import type { Principal } from '#kernel/principal.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { addressGroup } from '#kernel/request.ts';
 import { IdParams } from '#kernel/schemas.ts';
@@ -53,7 +54,7 @@ export const refreshSession = defineEndpoint({
   body: Refresh,
   optionalBody: true,
   answer: json(200, SignIn),
-  errors: ['AUTH_TOKEN_EXPIRED', 'AUTH_TOKEN_INVALID'],
+  errors: ['AUTH_TOKEN_EXPIRED', 'AUTH_TOKEN_INVALID', 'FORBIDDEN'], // a cookie without X-Client-Id
   transaction: 'manual',
 
   async handle({ body }, call) {
@@ -115,6 +116,10 @@ export const getMe = defineEndpoint({
   },
 });
 
+/** Of the account all sign-ins are the main profile's to see and end; another profile has its own. */
+const onlyProfile = ({ mainProfile, profileId }: Principal): string | undefined =>
+  mainProfile ? undefined : profileId;
+
 export const listSessions = defineEndpoint({
   operationId: 'listSessions',
   method: 'get',
@@ -125,7 +130,7 @@ export const listSessions = defineEndpoint({
   answer: json(200, z.object({ items: z.array(SessionRecord) })),
 
   async handle(_input, { db, who }) {
-    const rows = await listSessionRows(db, who.accountId, who.mainProfile ? undefined : who.profileId);
+    const rows = await listSessionRows(db, who.accountId, onlyProfile(who));
     return { items: rows.map((row) => toSession(row, who.sessionId)) };
   },
 });
@@ -141,7 +146,7 @@ export const endSession = defineEndpoint({
   answer: none(),
 
   async handle({ params }, { db, who }) {
-    const ended = await removeSession(db, { id: params.id, accountId: who.accountId });
+    const ended = await removeSession(db, { id: params.id, accountId: who.accountId, profileId: onlyProfile(who) });
     if (!ended && !(await endedLately(db, who.accountId, params.id))) throw notFound();
     if (ended) {
       await db('audit_log')

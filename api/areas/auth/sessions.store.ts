@@ -96,9 +96,17 @@ export async function findSessionRow(db: Db, id: string): Promise<SessionRow | u
 }
 
 /** Ends a sign-in with its refresh tokens; counts from the next request on every pod. */
-export async function removeSession(db: Db, where: { id: string; accountId?: string }): Promise<boolean> {
-  const query = db('sessions').where({ id: where.id });
-  if (where.accountId) query.where({ account_id: where.accountId });
+export interface SessionOf {
+  id: string;
+  accountId?: string;
+  profileId?: string | undefined;
+}
+
+/** False when there is none of that account and profile. */
+export async function removeSession(db: Db, { id, accountId, profileId }: SessionOf): Promise<boolean> {
+  const query = db('sessions').where({ id });
+  if (accountId) query.where({ account_id: accountId });
+  if (profileId) query.where({ profile_id: profileId });
   return (await query.delete()) > 0;
 }
 

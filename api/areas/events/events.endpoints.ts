@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { bytes, type Call, defineEndpoint } from '#kernel/endpoint.ts';
 import type { Principal } from '#kernel/principal.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
@@ -33,11 +33,11 @@ export const streamEvents = defineEndpoint({
     const reader = await streams.readerFor(who);
     const types = query.types && new Set(query.types);
     const from = lastSeen(call, query.lastEventId);
-    const take = (response: ServerResponse): void => {
-      const stream = new EventStream(response, { reader, types, slot: `${source}:${who.deviceId ?? ''}` });
+    const hold = (socket: Socket): void => {
+      const stream = new EventStream(socket, { reader, types, slot: `${source}:${who.deviceId ?? ''}` });
       open(streams, stream, { from, who });
     };
-    return { body: null, type: TYPE, take };
+    return { body: null, type: TYPE, hold };
   },
 });
 

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { EventName } from '#platform/events.ts';
 import type { Published } from './feed.ts';
 import type { Reader } from './reader.ts';
@@ -6,9 +6,9 @@ import type { Reader } from './reader.ts';
 const MOST_BYTES = 1 << 20;
 const MOST_EVENTS = 1000;
 
-/** One open response. It is never waited for: a reader that does not read is cut off. */
+/** One open answer. It is never waited for: a reader that does not read is cut off. */
 export class EventStream {
-  readonly response: ServerResponse;
+  readonly socket: Socket;
   readonly types: ReadonlySet<EventName> | undefined;
   /** Session or key, and device: four of them at once. */
   readonly slot: string;
@@ -16,21 +16,21 @@ export class EventStream {
   /** Events that came while the replay was read. */
   held: Published[] | undefined = [];
   #waiting = 0;
-  #written = 0;
+  #taken = 0;
   #stuckSince = 0;
 
-  constructor(response: ServerResponse, { reader, types, slot }: Pick<EventStream, 'reader' | 'types' | 'slot'>) {
-    this.response = response;
+  constructor(socket: Socket, { reader, types, slot }: Pick<EventStream, 'reader' | 'types' | 'slot'>) {
+    this.socket = socket;
     this.reader = reader;
     this.types = types;
     this.slot = slot;
-    response.on('drain', () => {
+    socket.on('drain', () => {
       this.#waiting = 0;
     });
   }
 
   get open(): boolean {
-    return !this.response.destroyed && !this.response.writableEnded;
+    return !this.socket.destroyed && !this.socket.writableEnded;
   }
 
   wants(event: EventName): boolean {
@@ -38,28 +38,30 @@ export class EventStream {
   }
 
   /** A whole block, or the end of the stream. */
-  write(block: string): void {
+  write(block: Buffer | string): void {
     if (!this.open) return;
-    if (this.response.write(block)) return;
+    if (this.socket.write(block)) return;
     this.#waiting += 1;
-    if (this.#waiting > MOST_EVENTS || this.response.writableLength > MOST_BYTES) this.cut();
+    if (this.#waiting > MOST_EVENTS || this.socket.writableLength > MOST_BYTES) this.cut();
   }
 
   /** True when the socket has taken no byte for so long while some wait. */
   isStuck(now: number, afterMs: number): boolean {
-    const written = this.response.socket?.bytesWritten ?? 0;
-    const moves = this.response.writableLength === 0 || written !== this.#written;
-    this.#written = written;
+    const taken = this.socket.bytesWritten - this.socket.writableLength; // the former counts what waits, too
+    const moves = this.socket.writableLength === 0 || taken !== this.#taken;
+    this.#taken = taken;
     if (moves) this.#stuckSince = now;
     return !moves && now - this.#stuckSince >= afterMs;
   }
 
   cut(): void {
-    this.response.destroy();
+    this.socket.destroy();
   }
 
   /** An orderly end; the client comes back after so many milliseconds, to another replica. */
   end(retryMs: number): void {
-    if (this.open) this.response.end(`retry: ${retryMs}\n\n`);
+    if (!this.open) return;
+    this.socket.write(`retry: ${retryMs}\n\n`);
+    this.socket.destroySoon();
   }
 }

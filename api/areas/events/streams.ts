@@ -19,6 +19,8 @@ const RIGHTS_CHANNEL = 'foyer_rights';
 const KEEP_ALIVE_MS = 20_000;
 const STUCK_MS = 30_000;
 const WITHOUT_DATABASE_MS = 5 * 60_000;
+/** For the last bytes to be taken when the process is told to stop. */
+const LEAVE_MS = 5000;
 const MOST_STREAMS = 10_000;
 const MOST_OF_ACCOUNT = 50;
 const MOST_OF_SLOT = 4;
@@ -53,12 +55,13 @@ export class EventStreams {
       connected: () => void this.#lookAgain('*'),
       signal: draining,
     });
-    const leave = (): void => {
+    const leaveAll = (): void => {
       clearInterval(timer);
-      for (const stream of this.#streams) stream.end(500 + Math.floor(Math.random() * 4000));
+      for (const stream of this.#streams) leave(stream);
+      setTimeout(() => this.#cutAll(), LEAVE_MS).unref();
     };
-    if (draining.aborted) leave();
-    else draining.addEventListener('abort', leave, { once: true });
+    if (draining.aborted) leaveAll();
+    else draining.addEventListener('abort', leaveAll, { once: true });
   }
 
   /** Throws when this process or the account has enough; a fifth of a session and device takes the oldest's place. */
@@ -81,7 +84,13 @@ export class EventStreams {
 
   add(stream: EventStream): void {
     this.#streams.add(stream);
-    stream.response.on('close', () => this.#streams.delete(stream));
+    stream.socket.on('close', () => this.#streams.delete(stream));
+    if (this.#deps.draining.aborted) leave(stream);
+  }
+
+  /** Those that do not read do not hold a process up that is told to stop. */
+  #cutAll(): void {
+    for (const stream of this.#streams) stream.cut();
   }
 
   /** What was missed, by the rights of now; then live ones go on where it ended. */
@@ -182,6 +191,11 @@ export class EventStreams {
   }
 }
 
+/** The client goes on elsewhere; not all of them in the same moment. */
+function leave(stream: EventStream): void {
+  stream.end(500 + Math.floor(Math.random() * 4000));
+}
+
 const deviceOf = ({ who: { deviceId } }: Reader) => (deviceId === undefined ? {} : { deviceId });
 
 interface Seeing {
@@ -192,7 +206,7 @@ interface Seeing {
 /** An event as a class sees it, and the block that all of it get. */
 interface Told {
   event: Published;
-  shared: string | undefined;
+  shared: Buffer | undefined;
 }
 
 function toldOf(published: Published, to: VisibilityClass): Told {
@@ -200,7 +214,7 @@ function toldOf(published: Published, to: VisibilityClass): Told {
   return { event, shared: line(event, forClass(event, to)) };
 }
 
-const line = (event: Published, payload: Record<string, unknown> | undefined): string | undefined =>
+const line = (event: Published, payload: Record<string, unknown> | undefined): Buffer | undefined =>
   payload && message(event, payload);
 
 const started = new WeakMap<Deps, Promise<EventStreams>>();

@@ -16,6 +16,7 @@ import {
 } from './shelves.store.ts';
 import { byArtist, librarySorts } from './sorts.ts';
 import { orderOfAll, titleSort } from './title-order.ts';
+import { knownTotal } from './totals.ts';
 import { isKnown, isTag, NOTHING, tagOf } from './versions.store.ts';
 
 /** What listLibraryItems is asked. */
@@ -108,13 +109,14 @@ export async function libraryPageAtOnce(call: Call, id: string, query: LibraryLi
     return beside as LibraryAtVersion;
   };
   const ask = askOf(call, before, query);
-  const { text, beside } = await pageText(
+  const known = knownTotal(call, id, types);
+  const { text, beside, total } = await pageText(
     call,
     { types, shelves: shelvesOf([before], types) },
     {
       ...ask,
-      many: ask.total?.() !== undefined,
-      totalOf: (read) => rollupTotal(call, [found(read).library], types),
+      many: (known.at(before) ?? ask.total?.()) !== undefined,
+      totalOf: (read) => known.at(found(read).library) ?? rollupTotal(call, [found(read).library], types),
       beside: () => libraryAtVersion(db, who, id),
     },
   ).catch(async (error: unknown) => {
@@ -123,6 +125,7 @@ export async function libraryPageAtOnce(call: Call, id: string, query: LibraryLi
   });
   const { library, version } = found(beside);
   lastSeen.set(id, library);
+  known.keep(library, total);
   const tag = tagOf(call, version, { more: dayOf(call) });
   isTag(call, tag);
   // Written for the library as it was seen before: in another language, or with other counts, it is another page.

@@ -121,11 +121,7 @@ export interface TextWish extends Omit<ListAsk, 'around' | 'total'> {
 }
 
 /** Text of one page of summaries; the statement is kept where only the place in it changes. */
-export async function pageText(
-  call: Caller,
-  listing: Listing,
-  ask: TextWish,
-): Promise<{ text: string; beside: unknown }> {
+export async function pageText(call: Caller, listing: Listing, ask: TextWish): ReturnType<typeof textPageOf> {
   const { db, who } = call;
   const rules = rulesFor(call, listing.types, ask.filter);
   const { terms, scope } = sortOf(call, ask);

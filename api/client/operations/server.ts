@@ -2,8 +2,6 @@
 
 import type { Probe, ServerHealth, ServerInfo } from '../records/server.ts';
 
-import type { Address } from './address.ts';
-
 export interface ServerOperations {
   /** The readable description of this API */
   getDocs: { answer: Response };
@@ -18,12 +16,3 @@ export interface ServerOperations {
   /** Whether this process takes requests */
   getServerReadiness: { answer: Probe };
 }
-
-export const serverOperations = {
-  getDocs: { method: 'GET', path: '/docs', answer: 'bytes', open: true },
-  getOpenApi: { method: 'GET', path: '/openapi.json', answer: 'json', open: true },
-  getServerHealth: { method: 'GET', path: '/server/health', answer: 'json', open: true },
-  getServerInfo: { method: 'GET', path: '/server/info', answer: 'json', open: true },
-  getServerLiveness: { method: 'GET', path: '/server/live', answer: 'json', open: true },
-  getServerReadiness: { method: 'GET', path: '/server/ready', answer: 'json', open: true },
-} as const satisfies Record<keyof ServerOperations, Address>;

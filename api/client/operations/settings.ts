@@ -8,67 +8,29 @@ import type {
   SettingsAnswer,
   SettingsSchema,
 } from '../records/settings.ts';
-import type { Page } from '../records/shared.ts';
-
-import type { Address } from './address.ts';
+import type { PageOf } from '../records/words.ts';
+import type {
+  CheckSettingsBody,
+  GetSettingsQuery,
+  GetSettingsSchemaQuery,
+  ListSettingChangesQuery,
+  SetSettingBody,
+  UpdateSettingsBody,
+} from '../requests/settings.ts';
 
 export interface SettingsOperations {
   /** Try what settings say, saving nothing */
-  checkSettings: {
-    body: {
-      group: 'auth.oidc' | 'network' | 'server' | 'transcode' | 'subtitles' | 'metadata';
-      /** Unsaved, laid over those in force */ values?: Record<string, unknown>;
-    };
-    answer: SettingCheck;
-  };
+  checkSettings: { body: CheckSettingsBody; answer: SettingCheck };
   /** Read a setting */
   getSetting: { params: { key: string }; answer: Setting };
   /** Read all settings, or some */
-  getSettings: {
-    query?: {
-      group?: string | readonly string[];
-      keys?: string | readonly string[];
-      source?: 'resource' | 'saved' | 'environment' | 'default';
-    };
-    answer: SettingsAnswer;
-  };
+  getSettings: { query?: GetSettingsQuery; answer: SettingsAnswer };
   /** Describe every setting */
-  getSettingsSchema: {
-    query?: { group?: string | readonly string[]; language?: string | readonly string[] };
-    answer: SettingsSchema;
-  };
+  getSettingsSchema: { query?: GetSettingsSchemaQuery; answer: SettingsSchema };
   /** List who changed which setting */
-  listSettingChanges: {
-    query?: {
-      limit?: number;
-      cursor?: string | readonly string[];
-      sort?: string | readonly string[];
-      /** source, user, at */ filter?: string | readonly string[];
-      key?: string | readonly string[];
-      group?: string | readonly string[];
-    };
-    answer: { items: SettingChange[]; page: Page };
-  };
+  listSettingChanges: { query?: ListSettingChangesQuery; answer: PageOf<SettingChange> };
   /** Set one setting */
-  setSetting: { params: { key: string }; body: { value: unknown; note?: string }; answer: Setting };
+  setSetting: { params: { key: string }; body: SetSettingBody; answer: Setting };
   /** Change settings: all of them, or none */
-  updateSettings: {
-    body: {
-      /** null puts the saved value away */ values: Record<string, unknown>;
-      revision?: number;
-      dryRun?: boolean;
-      note?: string;
-    };
-    answer: ChangedSettings;
-  };
+  updateSettings: { body: UpdateSettingsBody; answer: ChangedSettings };
 }
-
-export const settingsOperations = {
-  checkSettings: { method: 'POST', path: '/settings/check', answer: 'json' },
-  getSetting: { method: 'GET', path: '/settings/{key}', answer: 'json' },
-  getSettings: { method: 'GET', path: '/settings', answer: 'json' },
-  getSettingsSchema: { method: 'GET', path: '/settings/schema', answer: 'json' },
-  listSettingChanges: { method: 'GET', path: '/settings/history', answer: 'json' },
-  setSetting: { method: 'PUT', path: '/settings/{key}', answer: 'json' },
-  updateSettings: { method: 'PATCH', path: '/settings', answer: 'json' },
-} as const satisfies Record<keyof SettingsOperations, Address>;

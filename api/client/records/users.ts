@@ -2,34 +2,25 @@
 
 import type {
   Account,
-  ImageRef,
-  ManagedByOutput,
+  AccountRef,
+  LibraryReach,
+  ManagedBy,
   PasskeyCreationOptions,
-  Permission,
   Profile,
-  Role,
+  ViewingHours,
 } from './shared.ts';
+import type { Instant, Permission, Role, Uuid } from './words.ts';
 
 export interface AccessAnswer extends AccountAccess {
-  /** Named here, but a resource declares who reaches them */ managed: {
-    /** UUIDv7 */ libraryId: string;
-    by: ManagedByOutput;
-  }[];
+  /** Named here, but a resource declares who reaches them */ managed: { libraryId: Uuid; by: ManagedBy }[];
   /** What the account sees now; an estimate beyond 10,000 */ visibleItems: number;
 }
 
 export interface AccountAccess {
-  libraries: {
-    /** default is what each library's own access says plus ids; only is exactly ids */ mode: 'default' | 'only';
-    ids: string[];
-  };
+  libraries: LibraryReach;
   /** Years; absent is none */ ageLimit?: number;
   hideUnrated: boolean;
-  /** Empty is always */ viewingHours: {
-    days: ('sun' | 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat')[];
-    from: string;
-    to: string;
-  }[];
+  /** Empty is always */ viewingHours: ViewingHours[];
   /** Absent is the server's */ timeZone?: string;
   limits: AccountLimitsOutput;
   restrictions: AccountRestrictions;
@@ -51,20 +42,11 @@ export interface AccountLimits {
   devices?: number;
 }
 
-export interface AccountLimitsOutput {
-  /** At once */ streams?: number;
-  /** At once */ transcodes?: number;
+export interface AccountLimitsOutput extends AccountLimits {
   videoTranscode: boolean;
   audioTranscode: boolean;
   remuxOnly: boolean;
-  /** Bits a second */ maxBitrateHome?: number;
-  /** Bits a second */ maxBitrateRemote?: number;
-  maxHeight?: number;
   /** May play from outside the local ranges */ remote: boolean;
-  uploadQuotaBytes?: number;
-  /** In place of downloads.maxPerAccount */ downloads?: number;
-  /** In place of subtitles.dailyAllowance */ subtitleDaily?: number;
-  devices?: number;
 }
 
 export interface AccountRestrictions {
@@ -83,13 +65,15 @@ export interface AccountRestrictions {
   quickConnect: 'allow' | 'deny';
 }
 
+export type AccountState = 'active' | 'disabled' | 'password-due' | 'expired';
+
 export interface CheckedInvite {
   serverName: string;
   invitedBy: string;
   role: Role;
   displayName?: string;
   message?: string;
-  /** ISO 8601, UTC, milliseconds */ expiresAt: string;
+  expiresAt: Instant;
   oidc: boolean;
   passwordRules: { minLength: number; maxLength: number };
   /** Absent where browsers make no passkeys */ passkeyOptions?: PasskeyCreationOptions;
@@ -107,89 +91,57 @@ export interface Device {
   receiver: boolean;
   sessions: number;
   keysUsed: number;
-  lastProfile?: {
-    /** UUIDv7 */ id: string;
-    name: string;
-  };
+  lastProfile?: { id: Uuid; name: string };
   lastAddress?: string;
   isRemote: boolean;
-  /** ISO 8601, UTC, milliseconds */ firstSeenAt: string;
-  /** ISO 8601, UTC, milliseconds */ lastSeenAt: string;
+  firstSeenAt: Instant;
+  lastSeenAt: Instant;
+}
+
+/** What the account has of a permission, and why */
+export interface GrantedPermission {
+  allowed: boolean;
+  source: 'role' | 'granted' | 'withheld';
+  /** By the caller */ changeable: boolean;
 }
 
 export interface Invite {
-  /** UUIDv7 */ id: string;
+  id: Uuid;
   role: Role;
   displayName?: string;
   email?: string;
-  libraries?: {
-    /** default is what each library's own access says plus ids; only is exactly ids */ mode: 'default' | 'only';
-    ids: string[];
-  };
+  libraries?: LibraryReach;
   template?: InviteTemplateOutput;
   message?: string;
   uses: number;
   maxUses: number;
-  state: 'open' | 'used' | 'expired' | 'revoked';
+  state: InviteState;
   /** Shown at creation only */ url?: string;
   mailed: boolean;
-  createdBy: {
-    /** UUIDv7 */ userId: string;
-    displayName: string;
-  };
-  accepted: {
-    /** UUIDv7 */ userId: string;
-    displayName: string;
-    /** ISO 8601, UTC, milliseconds */ at: string;
-  }[];
-  /** ISO 8601, UTC, milliseconds */ createdAt: string;
-  /** ISO 8601, UTC, milliseconds */ expiresAt: string;
+  createdBy: AccountRef;
+  accepted: { userId: Uuid; displayName: string; at: Instant }[];
+  createdAt: Instant;
+  expiresAt: Instant;
 }
 
-export interface InviteTemplate {
-  /** Years; null or absent is none */ ageLimit?: number | null;
-  /** Granted or withheld beside the role's */ permissions?: Partial<Record<Permission, boolean>>;
-  limits?: AccountLimits;
-  /** What is left out is as the role's */ restrictions?: {
-    watchTogether?: 'allow' | 'deny';
-    roomChat?: 'allow' | 'deny';
-    discover?: 'allow' | 'deny';
-    homeLayout?: 'allow' | 'deny';
-    shareNotes?: 'allow' | 'deny';
-    publicReviews?: 'allow' | 'deny';
-    friends?: 'allow' | 'deny';
-    cast?: 'allow' | 'deny';
-    liveTv?: 'allow' | 'deny';
-    record?: 'allow' | 'deny';
-    subtitleTools?: 'allow' | 'deny';
-    personalStorage?: 'allow' | 'deny';
-    quickConnect?: 'allow' | 'deny';
-  };
-}
+export type InviteState = 'open' | 'used' | 'expired' | 'revoked';
 
 export interface InviteTemplateOutput {
   /** Years; null or absent is none */ ageLimit?: number | null;
   /** Granted or withheld beside the role's */ permissions?: Partial<Record<Permission, boolean>>;
   limits?: AccountLimitsOutput;
-  /** What is left out is as the role's */ restrictions?: {
-    watchTogether?: 'allow' | 'deny';
-    roomChat?: 'allow' | 'deny';
-    discover?: 'allow' | 'deny';
-    homeLayout?: 'allow' | 'deny';
-    shareNotes?: 'allow' | 'deny';
-    publicReviews?: 'allow' | 'deny';
-    friends?: 'allow' | 'deny';
-    cast?: 'allow' | 'deny';
-    liveTv?: 'allow' | 'deny';
-    record?: 'allow' | 'deny';
-    subtitleTools?: 'allow' | 'deny';
-    personalStorage?: 'allow' | 'deny';
-    quickConnect?: 'allow' | 'deny';
-  };
+  /** What is left out is as the role's */ restrictions?: RestrictionsDraft;
+}
+
+export interface LastSignIn {
+  at: Instant;
+  method: string;
+  address?: string;
+  device?: string;
 }
 
 export interface ListedUser extends Account {
-  state: 'active' | 'disabled' | 'password-due' | 'expired';
+  state: AccountState;
   /** Then it is as if disabled */ expiresAt?: string;
   hasPassword: boolean;
   twoFactor: boolean;
@@ -199,15 +151,12 @@ export interface ListedUser extends Account {
   activeSessions: number;
   streamsNow: number;
   /** Of uploads */ storageBytes: number;
-  invitedBy?: {
-    /** UUIDv7 */ userId: string;
-    displayName: string;
-  };
-  managedBy?: ManagedByOutput;
+  invitedBy?: AccountRef;
+  managedBy?: ManagedBy;
   /** For admins */ note?: string;
   /** Among the tiles of the sign-in page */ listed: boolean;
   /** Others may share with it */ discoverable: boolean;
-  /** ISO 8601, UTC, milliseconds */ updatedAt: string;
+  updatedAt: Instant;
   revision: number;
   access?: AccountAccess;
   permissions?: PermissionRow;
@@ -218,115 +167,55 @@ export interface NewUser extends UserDetail {
 }
 
 export interface PermissionRow {
-  /** UUIDv7 */ userId: string;
+  userId: Uuid;
   displayName: string;
   role: Role;
   permissions: {
-    'library:view': {
-      allowed: boolean;
-      source: 'role' | 'granted' | 'withheld';
-      /** By the caller */ changeable: boolean;
-    };
-    'library:manage': {
-      allowed: boolean;
-      source: 'role' | 'granted' | 'withheld';
-      /** By the caller */ changeable: boolean;
-    };
-    'item:edit': {
-      allowed: boolean;
-      source: 'role' | 'granted' | 'withheld';
-      /** By the caller */ changeable: boolean;
-    };
-    'user:manage': {
-      allowed: boolean;
-      source: 'role' | 'granted' | 'withheld';
-      /** By the caller */ changeable: boolean;
-    };
-    'settings:manage': {
-      allowed: boolean;
-      source: 'role' | 'granted' | 'withheld';
-      /** By the caller */ changeable: boolean;
-    };
-    'scan:trigger': {
-      allowed: boolean;
-      source: 'role' | 'granted' | 'withheld';
-      /** By the caller */ changeable: boolean;
-    };
-    'session:manage': {
-      allowed: boolean;
-      source: 'role' | 'granted' | 'withheld';
-      /** By the caller */ changeable: boolean;
-    };
-    'job:manage': {
-      allowed: boolean;
-      source: 'role' | 'granted' | 'withheld';
-      /** By the caller */ changeable: boolean;
-    };
-    'download:own': {
-      allowed: boolean;
-      source: 'role' | 'granted' | 'withheld';
-      /** By the caller */ changeable: boolean;
-    };
-    'playlist:own': {
-      allowed: boolean;
-      source: 'role' | 'granted' | 'withheld';
-      /** By the caller */ changeable: boolean;
-    };
-    'photo:upload': {
-      allowed: boolean;
-      source: 'role' | 'granted' | 'withheld';
-      /** By the caller */ changeable: boolean;
-    };
+    'library:view': GrantedPermission;
+    'library:manage': GrantedPermission;
+    'item:edit': GrantedPermission;
+    'user:manage': GrantedPermission;
+    'settings:manage': GrantedPermission;
+    'scan:trigger': GrantedPermission;
+    'session:manage': GrantedPermission;
+    'job:manage': GrantedPermission;
+    'download:own': GrantedPermission;
+    'playlist:own': GrantedPermission;
+    'photo:upload': GrantedPermission;
   };
+}
+
+/** What is left out is as the role’s */
+export interface RestrictionsDraft {
+  watchTogether?: 'allow' | 'deny';
+  roomChat?: 'allow' | 'deny';
+  discover?: 'allow' | 'deny';
+  homeLayout?: 'allow' | 'deny';
+  shareNotes?: 'allow' | 'deny';
+  publicReviews?: 'allow' | 'deny';
+  friends?: 'allow' | 'deny';
+  cast?: 'allow' | 'deny';
+  liveTv?: 'allow' | 'deny';
+  record?: 'allow' | 'deny';
+  subtitleTools?: 'allow' | 'deny';
+  personalStorage?: 'allow' | 'deny';
+  quickConnect?: 'allow' | 'deny';
 }
 
 export interface SignInReset {
   /** Shown here only */ url?: string;
-  /** ISO 8601, UTC, milliseconds */ expiresAt?: string;
+  expiresAt?: Instant;
   endedSessions: number;
   revokedKeys: number;
   mailed: boolean;
 }
 
-export interface UserDetail {
-  /** UUIDv7 */ id: string;
-  username: string;
-  displayName: string;
-  role: Role;
-  avatar: ImageRef | null;
-  /** ISO 8601, UTC, milliseconds */ createdAt: string;
-  lastSeenAt: string | null;
-  disabled: boolean;
-  state: 'active' | 'disabled' | 'password-due' | 'expired';
-  /** Then it is as if disabled */ expiresAt?: string;
-  hasPassword: boolean;
-  twoFactor: boolean;
-  oidc: boolean;
-  profiles: number;
-  devices: number;
-  activeSessions: number;
-  streamsNow: number;
-  /** Of uploads */ storageBytes: number;
-  invitedBy?: {
-    /** UUIDv7 */ userId: string;
-    displayName: string;
-  };
-  managedBy?: ManagedByOutput;
-  /** For admins */ note?: string;
-  /** Among the tiles of the sign-in page */ listed: boolean;
-  /** Others may share with it */ discoverable: boolean;
-  /** ISO 8601, UTC, milliseconds */ updatedAt: string;
-  revision: number;
+export interface UserDetail extends Omit<ListedUser, 'email'> {
   access: AccountAccess;
   permissions: PermissionRow;
   email?: { address: string; verified: boolean };
   /** BCP 47 */ language?: string;
   timeZone?: string;
   profileList: Profile[];
-  lastSignIn?: {
-    /** ISO 8601, UTC, milliseconds */ at: string;
-    method: string;
-    address?: string;
-    device?: string;
-  };
+  lastSignIn?: LastSignIn;
 }

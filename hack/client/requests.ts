@@ -1,0 +1,103 @@
+// What operations take and answer, as records of their own: `createUser` has CreateUserBody, `listUsers` ListUsersQuery.
+import type { Schema } from '#kernel/json-schema.ts';
+import { type Described, type Operation, type Parameter, type Records, refTo, successOf } from './described.ts';
+
+/** Where the record of a name is written: with the records of the API unless it is of one operation. */
+export type Folder = 'records' | 'requests' | 'answers';
+
+export interface WithRequests extends Described {
+  folders: Map<string, Folder>;
+}
+
+/** The part of every list's query. */
+export const PAGE_QUERY = 'PageQuery';
+
+/** The parts of each operation named; a query is the one parameter `query`. Throws where a name is taken. */
+export function withRequests({ areas, records }: Described): WithRequests {
+  const own: Records = { [PAGE_QUERY]: PAGE };
+  const folders = new Map<string, Folder>();
+  const add = (name: string, folder: Folder, schema: Schema): Schema => {
+    if (records[name] ?? own[name]) throw new Error(`hack/client: two schemas are called ${name}`);
+    own[name] = schema;
+    folders.set(name, folder);
+    return refTo(name);
+  };
+  const named = areas.map(({ slug, operations }) => ({
+    slug,
+    operations: operations.map((placed) => ({ ...placed, operation: operationWith(placed.operation, add) })),
+  }));
+  return { areas: named, records: { ...records, ...own }, folders };
+}
+
+const WORDS = refTo('Words');
+const PAGE: Schema = {
+  type: 'object',
+  description: 'Which part of a list',
+  properties: { limit: { type: 'integer' }, cursor: WORDS },
+};
+
+type Add = (name: string, folder: Folder, schema: Schema) => Schema;
+
+function operationWith(operation: Operation, add: Add): Operation {
+  const { operationId, parameters = [], requestBody, responses } = operation;
+  const name = operationId.replace(/^\w/, (letter) => letter.toUpperCase());
+  const asked = parameters.filter((one) => one.in === 'query');
+  const query = asked.length > 0 && add(`${name}Query`, 'requests', queryOf(operationId, asked));
+  const body = requestBody?.content['application/json']?.schema;
+  const answer = successOf(responses)?.content?.['application/json']?.schema;
+  return {
+    ...operation,
+    parameters: [
+      ...parameters.filter((one) => one.in === 'path'),
+      ...(query ? [{ in: 'query', name: 'query', required: asked.some((one) => one.required), schema: query }] : []),
+    ],
+    ...(requestBody &&
+      body &&
+      needsName(body) && {
+        requestBody: withJson(requestBody, add(`${name}Body`, 'requests', told(body, `Body of ${operationId}`))),
+      }),
+    ...(answer &&
+      needsName(answer) &&
+      !isPage(answer) && {
+        responses: {
+          200: withJson({ content: {} }, add(`${name}Answer`, 'answers', told(answer, `Answer of ${operationId}`))),
+        },
+      }),
+  };
+}
+
+const told = (schema: Schema, description: string): Schema => ({ description, ...schema });
+
+const withJson = <T extends { content: Record<string, { schema: Schema }> }>(holder: T, schema: Schema): T => ({
+  ...holder,
+  content: { ...holder.content, 'application/json': { schema } },
+});
+
+const needsName = ({ properties, anyOf, oneOf }: Schema): boolean =>
+  Object.keys(properties ?? {}).length > 0 || Boolean(anyOf ?? oneOf);
+
+/** An answer of nothing but entries and where the list goes on. */
+export const isPage = ({ properties = {} }: Schema): boolean =>
+  Object.keys(properties).join() === 'items,page' && Boolean(properties['page']?.$ref);
+
+function queryOf(operationId: string, parameters: readonly Parameter[]): Schema {
+  const members = parameters.map(({ name, schema, description }): [string, Schema] => [
+    name,
+    { ...wordsOf(schema), ...(description && { description }) },
+  ]);
+  return {
+    type: 'object',
+    description: `Query of ${operationId}`,
+    properties: Object.fromEntries(members),
+    required: parameters.filter((one) => one.required).map((one) => one.name),
+  };
+}
+
+/** What is text in an address may be given as what it means. */
+function wordsOf(schema: Schema): Schema {
+  const values = (schema.enum ?? []).map(String);
+  if (values.length === 2 && values.includes('true') && values.includes('false')) return { type: 'boolean' };
+  if (values.length > 0 && values.every((value) => /^\d+$/.test(value)))
+    return { enum: values.flatMap((value) => [Number(value), value]) };
+  return schema.type === 'string' && values.length === 0 ? WORDS : schema;
+}

@@ -1,0 +1,54 @@
+// Whose record it is: what the contract refuses within an operation, by who asks and about whose record.
+// What operations refuse by their permission alone is in role-matrix.test.ts.
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { startApi } from '#support/api.ts';
+import { authRows, keyRows } from './records/auth-rows.ts';
+import type { Row, Told } from './records/row.ts';
+import { libraryRows, playbackRows, serverRows } from './records/server-rows.ts';
+import { labelRows, userRows } from './records/users-rows.ts';
+import { type Asked, type Caller, World } from './records/world.ts';
+
+interface Refusal {
+  error: { code: string; details: Record<string, string | string[]> };
+}
+
+const REASONS = ['by', 'permission', 'restriction', 'setting', 'scopes', 'reason'];
+
+/** A success as the row reads it; a refusal as its status and reason. */
+function toldBy({ read }: Row, { status, body }: { status: number; body: unknown }, asked: Asked): Told {
+  if (status < 400) return read ? read(body as never, asked) : 'ok';
+  const sent = Buffer.isBuffer(body) ? (JSON.parse(body.toString()) as unknown) : body;
+  const { details } = (sent as Refusal).error;
+  if (details['libraryIds']) return `${status} libraries`;
+  const reason = REASONS.map((name) => details[name]).find((value) => value !== undefined);
+  return reason === undefined ? String(status) : `${status} ${[reason].flat().join()}`;
+}
+
+describe('records and who may do what to them', function () {
+  this.timeout(120_000);
+  let world: World;
+  before(async () => {
+    world = await World.make(await startApi());
+  });
+
+  const folder = new URL('./areas/', import.meta.url);
+  const contract = readdirSync(folder)
+    .map((name) => readFileSync(new URL(name, folder), 'utf8'))
+    .join('\n')
+    .replaceAll(/\s+/g, ' ');
+  const rows = [authRows, keyRows, userRows, labelRows, libraryRows, playbackRows, serverRows].flat();
+
+  for (const row of rows) {
+    const { op, when, says, ask, answers } = row;
+    it(`${op}${when ? `, ${when}` : ''}: ${says.slice(0, 60)}`, async () => {
+      expect(contract, 'the words of the contract').to.include(says);
+      const told: Partial<Record<Caller, Told>> = {};
+      for (const caller of Object.keys(answers) as Caller[]) {
+        const asked = await ask(world, caller);
+        told[caller] = toldBy(row, await world.ask(caller, op, asked), asked);
+      }
+      expect(told).to.deep.equal(answers);
+    });
+  }
+});
