@@ -7,12 +7,16 @@ export interface ListVersion {
   seq: string | null;
   access: number | null;
   state: string | null;
+  /** Storages that are not there: what lies on them is told as unavailable. */
+  away: string | null;
 }
 
 /** ListVersion as JSON: `seq` as SQL, the caller's account and profile as parameters. */
 export const versionSql = (seq: string, [account, profile]: [account: string, profile: string]): string =>
   `json_build_object('seq', ${seq}, 'access', (select a.access_version from accounts a where a.id = ${account}::uuid),
-    'state', (select max(s.updated_at)::text from item_states s where s.profile_id = ${profile}::uuid))`;
+    'state', (select max(s.updated_at)::text from item_states s where s.profile_id = ${profile}::uuid),
+    'away', (select string_agg(st.id::text, ',' order by st.id)
+      from storages st where st.state not in ('available', 'suspect')))`;
 
 const seqOfMany = `(select string_agg(l.id || ':' || l.change_seq || ':' || l.revision, ',' order by l.id) from libraries l
   where l.id = any($1::uuid[]) and l.deleted_at is null)`;
@@ -37,20 +41,34 @@ export async function unchanged(
 
 /** `unchanged` of a version that was read already. */
 export function isKnown(
-  { who, headers, reply }: Call,
+  call: Call,
   version: ListVersion | undefined,
   about: { more?: string; revision?: number },
 ): boolean {
+  return isTag(call, tagOf(call, version, about));
+}
+
+/** The ETag of a version. */
+export function tagOf(
+  { who }: Pick<Call, 'who'>,
+  version: ListVersion | undefined,
+  about: { more?: string; revision?: number },
+): string {
   const parts = [
     version?.seq,
     version?.access,
     version?.state,
+    version?.away,
     [...who.permissions].sort().join(),
     who.profileId,
     about.more,
   ];
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
-  const tag = `"${about.revision === undefined ? '' : `${about.revision}.`}${hash}"`;
+  return `"${about.revision === undefined ? '' : `${about.revision}.`}${hash}"`;
+}
+
+/** `isKnown` of its ETag. */
+export function isTag({ headers, reply }: Call, tag: string): boolean {
   reply.header('ETag', tag);
   reply.header('Cache-Control', 'private, no-cache');
   const known = String(headers['if-none-match'] ?? '').split(/\s*,\s*/);
