@@ -8,6 +8,12 @@ export function masked(address: string): string {
   return `${address.slice(0, 1)}***${at < 0 ? '' : address.slice(at)}`;
 }
 
+/** What a server said, which may repeat the address in any letter case. */
+export function withMasked(text: string, address: string): string {
+  const found = new RegExp(address.replace(/[^\w@]/g, '\\$&'), 'gi');
+  return text.replace(found, () => masked(address));
+}
+
 /** One address in any letter case. */
 export const addressHash = (address: string): string => sha256(address.toLowerCase());
 

@@ -1,5 +1,6 @@
 import {
   channelsOf,
+  kindNames,
   languageFor,
   type NotificationRow,
   noWishes,
@@ -100,13 +101,15 @@ async function keptTexts(
   db: Db,
   { profileId, since, language, wishes }: DigestAsk & { wishes: Wishes },
 ): Promise<string[]> {
+  const kinds = kindNames.filter((kind) => channelsOf(wishes, kind).email === 'digest');
   const rows: NotificationRow[] = await db('notifications')
     .where({ profile_id: profileId })
+    .whereIn('kind', kinds)
     .where('created_at', '>', since)
     .orderBy('created_at', 'desc')
     .limit(MOST_KEPT);
   const texts: string[] = [];
-  for (const row of rows.filter(({ kind }) => channelsOf(wishes, kind).email === 'digest'))
+  for (const row of rows)
     if (await isSeen(db, row)) texts.push(textOf(row, languageFor(language), wishes.hideTitles).body);
   return texts;
 }
