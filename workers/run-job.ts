@@ -79,6 +79,8 @@ async function begin({ db, config, log }: WorkerDeps, id: string): Promise<JobRo
     if (wasLost && row.losses >= FREE_LOSSES) {
       const error = JSON.stringify({ code: 'INTERNAL', reason: 'worker-lost', message: 'Its worker died each time' });
       await transaction('jobs').where({ id }).update({ state: 'failed', error, finished_at: new Date() });
+      await endAttempt(transaction, id, { outcome: 'lost' });
+      await tellFailed(transaction, row);
       log.warn({ job: id, kind: row.kind }, 'job given up: its worker died each time');
       return undefined;
     }
@@ -187,17 +189,17 @@ async function afterFailure(job: JobRow, { deps, error, reason }: Failure): Prom
   );
   if (error instanceof FinalFailure || job.attempts >= job.max_attempts) {
     await finish(deps, job.id, { state: 'failed', error: told });
-    await notify(deps.db, {
-      kind: 'job-failed',
-      target: { kind: 'job', id: job.id },
-      data: { name: job.kind },
-      mergeKey: `job-failed:${job.kind}`,
-    });
+    await tellFailed(deps.db, job);
     return 'failed';
   }
   const runAt = new Date(Date.now() + backoffMs(job.attempts));
   await again(deps, job, { state: 'delayed', run_at: runAt, error: told, outcome: 'failed' });
   return 'failed';
+}
+
+async function tellFailed(db: Db, { id, kind }: JobRow): Promise<void> {
+  const target = { kind: 'job', id };
+  await notify(db, { kind: 'job-failed', target, data: { name: kind }, mergeKey: `job-failed:${kind}` });
 }
 
 /** 10 s doubling to an hour, with jitter. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { insertAccount } from '#areas/accounts/public.ts';
 import { eventually } from '#support/stores.ts';
 import { Workers } from '#support/workers.ts';
 
@@ -54,6 +55,23 @@ describe('worker runtime', function () {
     expect(JSON.stringify([error, attempts]))
       .to.not.include('/films')
       .and.not.include('secret');
+  });
+
+  it('gives up what its worker died of each time: says so in the history, and tells who manages jobs', async () => {
+    const { id: accountId } = await insertAccount(workers.db, { username: 'owner', role: 'owner', passwordHash: null });
+    const id = await workers.ask('wait', { runAt: new Date(Date.now() + 60_000) });
+    await workers.db('jobs').where({ id }).update({ state: 'active', losses: 3 });
+    await workers
+      .db('job_attempts')
+      .insert({ job_id: id, number: 1, started_at: new Date(), pod: 'dead', node: 'dead' });
+    await workers.hasten(id);
+    expect((await workers.reaches(id, 'failed')).error).to.include({ reason: 'worker-lost' });
+    expect(await workers.db('job_attempts').where({ job_id: id }).pluck('outcome')).to.deep.equal(['lost']);
+    const told = await workers
+      .db('notifications as n')
+      .join('profiles as p', 'p.id', 'n.profile_id')
+      .where({ 'p.account_id': accountId, 'n.kind': 'job-failed' });
+    expect(told.map(({ target }) => target.id)).to.deep.equal([id]);
   });
 
   it('begins no job again that was cancelled before its worker was lost', async () => {
