@@ -152,8 +152,8 @@ export async function writeDigests(db: Db, settings: Settings, now: Date): Promi
        left join email_digests d on d.account_id = a.id
        where a.email_verified and a.email is not null and not a.disabled and a.deleted_at is null and not a.is_system
          and coalesce(d.at < ?::timestamptz - interval '6 days', true) and ${WISHED}
-         and extract(isodow from ?::timestamptz at time zone coalesce(a.time_zone, ?)) = ?
-         and extract(hour from ?::timestamptz at time zone coalesce(a.time_zone, ?)) = ?
+         and extract(isodow from ?::timestamptz at time zone coalesce(p.time_zone, a.time_zone, ?)) = ?
+         and extract(hour from ?::timestamptz at time zone coalesce(p.time_zone, a.time_zone, ?)) = ?
        order by a.id limit ${BATCH} for update of a skip locked`,
       [
         now,

@@ -88,6 +88,8 @@ describe('the weekly digest', () => {
     const going = await givenItem(db, seen, { title: 'Half a film', added_at: new Date(Date.now() - 30 * DAY_MS) });
     const reader = await person();
     const elsewhere = await person({ time_zone: 'Pacific/Auckland' });
+    const abroad = await person();
+    await db('profiles').where({ id: abroad.profileId }).update({ time_zone: 'Pacific/Auckland' });
     const unproved = await person({ email_verified: false });
     const plain = await person({}, { hideTitles: true });
     await db('item_states').insert({
@@ -113,7 +115,7 @@ describe('the weekly digest', () => {
     expect(headers.some(({ key }) => key === 'list-unsubscribe')).to.equal(true);
     const { text: hiding = '' } = await office.mailTo(plain.email);
     expect(hiding).to.include('One title').and.to.not.include('The Show');
-    expect([elsewhere, unproved].map(({ email }) => office.countTo(email))).to.deep.equal([0, 0]);
+    expect([elsewhere, abroad, unproved].map(({ email }) => office.countTo(email))).to.deep.equal([0, 0, 0]);
     await run();
     expect(office.countTo(reader.email)).to.equal(1);
     await workers.goOn(7 * DAY_MS);
