@@ -7,12 +7,16 @@ export interface ListVersion {
   seq: string | null;
   access: number | null;
   state: string | null;
+  /** Storages that are not there: what lies on them is told as unavailable. */
+  away: string | null;
 }
 
 /** ListVersion as JSON: `seq` as SQL, the caller's account and profile as parameters. */
 export const versionSql = (seq: string, [account, profile]: [account: string, profile: string]): string =>
   `json_build_object('seq', ${seq}, 'access', (select a.access_version from accounts a where a.id = ${account}::uuid),
-    'state', (select max(s.updated_at)::text from item_states s where s.profile_id = ${profile}::uuid))`;
+    'state', (select max(s.updated_at)::text from item_states s where s.profile_id = ${profile}::uuid),
+    'away', (select string_agg(st.id::text, ',' order by st.id)
+      from storages st where st.state not in ('available', 'suspect')))`;
 
 const seqOfMany = `(select string_agg(l.id || ':' || l.change_seq || ':' || l.revision, ',' order by l.id) from libraries l
   where l.id = any($1::uuid[]) and l.deleted_at is null)`;
@@ -45,6 +49,7 @@ export function isKnown(
     version?.seq,
     version?.access,
     version?.state,
+    version?.away,
     [...who.permissions].sort().join(),
     who.profileId,
     about.more,
