@@ -1,5 +1,5 @@
 import { recordNotices } from '#areas/email/public.ts';
-import { mailNotices } from '#areas/notifications/public.ts';
+import { mailNotices, takeServerZone } from '#areas/notifications/public.ts';
 import { storageHealth } from '#areas/storage/public.ts';
 import { transcodeHealth } from '#areas/streaming/public.ts';
 import { recordDeliveries } from '#areas/webhooks/public.ts';
@@ -27,6 +27,7 @@ export async function connectDeps(config: Config, log: Log, draining: AbortSigna
   await settings.reload().catch((error: Error) => log.warn({ err: error.message }, 'settings not read yet'));
   followEvents(recordDeliveries(() => settings.get('server.language')));
   mailNotices(recordNotices(settings));
+  takeServerZone(() => settings.get('server.timeZone'));
   const vitals = createVitals(
     { db, redis, objects },
     {

@@ -1,5 +1,5 @@
 import { recordNotices } from '#areas/email/public.ts';
-import { mailNotices } from '#areas/notifications/public.ts';
+import { mailNotices, takeServerZone } from '#areas/notifications/public.ts';
 import { recordDeliveries } from '#areas/webhooks/public.ts';
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase, databaseUp } from '#platform/db.ts';
@@ -28,6 +28,7 @@ await databaseUp(db);
 await settings.reload();
 followEvents(recordDeliveries(() => settings.get('server.language')));
 mailNotices(recordNotices(settings));
+takeServerZone(() => settings.get('server.timeZone'));
 const stopping = new AbortController();
 const deps = { config, db, redis, objects, settings, log };
 const runtime = await startRuntime(deps, handlers, () => {

@@ -9,6 +9,8 @@ import { FinalFailure, type Handler, type Handlers, type Work, type WorkerDeps }
 
 const FREE_LOSSES = 3; // a lost worker costs no attempt so often; then the job is taken for poison
 const CANCEL_LOOK_MS = 2000;
+/** What is thrown may name paths, addresses with credentials, what a tool said: only the log has it. */
+const UNTOLD = { code: 'INTERNAL', message: 'It failed; the log of its worker says why' };
 
 interface JobRow {
   id: string;
@@ -20,6 +22,7 @@ interface JobRow {
   attempts: number;
   max_attempts: number;
   losses: number;
+  cancel_requested: boolean;
   priority: number;
 }
 
@@ -68,9 +71,16 @@ async function begin({ db, config, log }: WorkerDeps, id: string): Promise<JobRo
     const row = await transaction('jobs').where({ id }).forUpdate().first<JobRow | undefined>();
     if (!row || !['waiting', 'delayed', 'active'].includes(row.state)) return undefined;
     const wasLost = row.state === 'active';
+    if (row.cancel_requested) {
+      await transaction('jobs').where({ id }).update({ state: 'cancelled', finished_at: new Date() });
+      await endAttempt(transaction, id, { outcome: 'lost' });
+      return undefined;
+    }
     if (wasLost && row.losses >= FREE_LOSSES) {
       const error = JSON.stringify({ code: 'INTERNAL', reason: 'worker-lost', message: 'Its worker died each time' });
       await transaction('jobs').where({ id }).update({ state: 'failed', error, finished_at: new Date() });
+      await endAttempt(transaction, id, { outcome: 'lost' });
+      await tellFailed(transaction, row);
       log.warn({ job: id, kind: row.kind }, 'job given up: its worker died each time');
       return undefined;
     }
@@ -174,21 +184,22 @@ async function afterFailure(job: JobRow, { deps, error, reason }: Failure): Prom
     return 'yielded';
   }
   log.warn({ err: error, job: job.id, kind: job.kind, attempt: job.attempts }, 'job failed');
-  const message = error instanceof Error ? error.message.slice(0, 300) : 'unknown';
-  const told = JSON.stringify({ code: error instanceof FinalFailure ? error.code : 'INTERNAL', message });
+  const told = JSON.stringify(
+    error instanceof FinalFailure ? { code: error.code, message: error.message.slice(0, 300) } : UNTOLD,
+  );
   if (error instanceof FinalFailure || job.attempts >= job.max_attempts) {
     await finish(deps, job.id, { state: 'failed', error: told });
-    await notify(deps.db, {
-      kind: 'job-failed',
-      target: { kind: 'job', id: job.id },
-      data: { name: job.kind },
-      mergeKey: `job-failed:${job.kind}`,
-    });
+    await tellFailed(deps.db, job);
     return 'failed';
   }
   const runAt = new Date(Date.now() + backoffMs(job.attempts));
   await again(deps, job, { state: 'delayed', run_at: runAt, error: told, outcome: 'failed' });
   return 'failed';
+}
+
+async function tellFailed(db: Db, { id, kind }: JobRow): Promise<void> {
+  const target = { kind: 'job', id };
+  await notify(db, { kind: 'job-failed', target, data: { name: kind }, mergeKey: `job-failed:${kind}` });
 }
 
 /** 10 s doubling to an hour, with jitter. */

@@ -13,6 +13,7 @@ export async function expireSessions(_payload: unknown, { db }: Work): Promise<v
   await db.raw(`delete from refresh_tokens where expires_at < now() - interval '1 day'`);
   await db.raw(`delete from idempotency_keys where created_at < now() - interval '24 hours'`);
   await db.raw(`delete from audit_log where at < now() - interval '365 days'`);
+  await db.raw(`delete from setting_changes where at < now() - interval '400 days'`);
   await db.raw(`delete from devices where last_seen_at < now() - interval '180 days'`);
 }
 

@@ -27,6 +27,8 @@ export interface Settings {
   /** The value in force: resource, saved, environment, default. From memory. */
   get<K extends StoredKey>(key: K): StoredValue<K>;
   sourceOf(key: StoredKey): Source;
+  /** What is in force where nothing is saved. */
+  unsaved<K extends StoredKey>(key: K): { value: StoredValue<K>; source: Source };
   /** Grows with every write. */
   revision(): number;
   /** Reads the saved rows again, and answers them by key; also done every 30 s and at a Redis message. */
@@ -43,6 +45,12 @@ const placeOf = (key: StoredKey): string => `setting:${key}`;
 export function storedValue(key: StoredKey, value: unknown, keys: Keys): string {
   const parsed: unknown = storedTable[key].schema.parse(value);
   return JSON.stringify(isSecret(key) && typeof parsed === 'string' ? seal(keys, parsed, placeOf(key)) : parsed);
+}
+
+/** A saved value as it is used; undefined for a secret whose key is not here. */
+export function openedValue(key: string, value: unknown, keys: Keys | undefined): unknown {
+  if (!Object.hasOwn(storedTable, key) || !isSecret(key as StoredKey) || typeof value !== 'string') return value;
+  return keys && unseal(keys, value, placeOf(key as StoredKey));
 }
 
 /** Saves in the caller's transaction; tell the others by `announceSettings` after its commit. Not for secrets. */
@@ -100,18 +108,15 @@ export function createSettings({ config, db, redis, log, keys }: SettingsSetting
     'server.name': config.serverName,
     ...(config.trustedProxies.length > 0 ? { 'network.trustedProxies': config.trustedProxies } : {}),
   };
-  let now = inForce({ resource: config.declaredSettings, saved: {}, environment });
+  const outside = inForce({ resource: config.declaredSettings, saved: {}, environment });
+  let now = outside;
   let revision = 0;
-  const opened = (key: string, value: unknown): unknown => {
-    if (!Object.hasOwn(storedTable, key) || !isSecret(key as StoredKey) || typeof value !== 'string') return value;
-    return keys && unseal(keys, value, placeOf(key as StoredKey));
-  };
   const reload = async (): Promise<ReadonlyMap<string, SavedRow>> => {
     const [rows, state] = await Promise.all([
       savedRows(db),
       db('server_state').first<{ settings_revision: number } | undefined>('settings_revision'),
     ]);
-    const saved = Object.fromEntries([...rows].map(([key, { value }]) => [key, opened(key, value)]));
+    const saved = Object.fromEntries([...rows].map(([key, { value }]) => [key, openedValue(key, value, keys)]));
     now = inForce({ resource: config.declaredSettings, saved, environment });
     revision = state?.settings_revision ?? 0;
     return rows;
@@ -127,6 +132,7 @@ export function createSettings({ config, db, redis, log, keys }: SettingsSetting
   return {
     get: (key) => now.values[key],
     sourceOf: (key) => now.sources[key],
+    unsaved: (key) => ({ value: outside.values[key], source: outside.sources[key] }),
     revision: () => revision,
     reload,
     stop() {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { recordNotices } from '#areas/email/public.ts';
-import { mailNotices } from '#areas/notifications/public.ts';
+import { mailNotices, takeServerZone } from '#areas/notifications/public.ts';
 import { recordDeliveries } from '#areas/webhooks/public.ts';
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase } from '#platform/db.ts';
@@ -33,6 +33,7 @@ const clock = (): Date => new Date(Date.now() + Number(readFileSync(process.env.
 const local = createOutbound({ lookup: async () => [{ address: '127.0.0.1', family: 4 }] });
 followEvents(recordDeliveries(() => settings.get('server.language')));
 mailNotices(recordNotices(settings));
+takeServerZone(() => settings.get('server.timeZone'));
 const runtime = await startRuntime(
   { config, db, redis, objects, settings, log },
   {

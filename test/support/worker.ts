@@ -45,6 +45,9 @@ const acts: Record<string, (work: Work) => Promise<unknown>> = {
   fail: async () => {
     throw new Error('no luck');
   },
+  leak: async () => {
+    throw new Error("ENOENT: no such file, open '/films/A film.mkv' by smb://me:secret@nas");
+  },
   'fail-once': async ({ attempt }) => {
     if (attempt === 1) throw new Error('no luck yet');
     return { attempt };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { insertAccount } from '#areas/accounts/public.ts';
 import { eventually } from '#support/stores.ts';
 import { Workers } from '#support/workers.ts';
 
@@ -15,7 +16,7 @@ describe('worker runtime', function () {
   it('tries again later after a failure, and gives up after the last attempt', async () => {
     const id = await workers.ask('fail', { maxAttempts: 2 });
     const waits = await workers.reaches(id, 'delayed');
-    expect(waits.error).to.deep.equal({ code: 'INTERNAL', message: 'no luck' });
+    expect(waits.error?.['code']).to.equal('INTERNAL');
     const inSeconds = (Number(waits.run_at) - Date.now()) / 1000;
     expect(inSeconds).to.be.greaterThan(3).and.lessThan(13); // 10 s with a quarter of jitter
     expect(workers.noted(id)).to.equal(1);
@@ -45,6 +46,40 @@ describe('worker runtime', function () {
     const over = await workers.reaches(await workers.ask('final'), 'failed');
     expect(over).to.include({ attempts: 1 });
     expect(over.error).to.deep.equal({ code: 'STORAGE_UNAVAILABLE', message: 'nothing will mend this' });
+  });
+
+  it('tells nothing of what a failure says that its handler did not mean to be read', async () => {
+    const id = await workers.ask('leak', { maxAttempts: 1 });
+    const { error } = await workers.reaches(id, 'failed');
+    const attempts = await workers.db('job_attempts').where({ job_id: id });
+    expect(JSON.stringify([error, attempts]))
+      .to.not.include('/films')
+      .and.not.include('secret');
+  });
+
+  it('gives up what its worker died of each time: says so in the history, and tells who manages jobs', async () => {
+    const { id: accountId } = await insertAccount(workers.db, { username: 'owner', role: 'owner', passwordHash: null });
+    const id = await workers.ask('wait', { runAt: new Date(Date.now() + 60_000) });
+    await workers.db('jobs').where({ id }).update({ state: 'active', losses: 3 });
+    await workers
+      .db('job_attempts')
+      .insert({ job_id: id, number: 1, started_at: new Date(), pod: 'dead', node: 'dead' });
+    await workers.hasten(id);
+    expect((await workers.reaches(id, 'failed')).error).to.include({ reason: 'worker-lost' });
+    expect(await workers.db('job_attempts').where({ job_id: id }).pluck('outcome')).to.deep.equal(['lost']);
+    const told = await workers
+      .db('notifications as n')
+      .join('profiles as p', 'p.id', 'n.profile_id')
+      .where({ 'p.account_id': accountId, 'n.kind': 'job-failed' });
+    expect(told.map(({ target }) => target.id)).to.deep.equal([id]);
+  });
+
+  it('begins no job again that was cancelled before its worker was lost', async () => {
+    const id = await workers.ask('wait', { runAt: new Date(Date.now() + 60_000) });
+    await workers.db('jobs').where({ id }).update({ state: 'active', cancel_requested: true });
+    await workers.hasten(id);
+    expect((await workers.reaches(id, 'cancelled')).finished_at).to.be.instanceOf(Date);
+    expect(workers.noted(id)).to.equal(0);
   });
 
   it('stops a job that is cancelled while it runs', async () => {

@@ -1,16 +1,6 @@
 import webpush from 'web-push';
 import { languageOf, type NotificationRow, unreadOf } from '#areas/notifications/notifications.store.ts';
-import {
-  channelsOf,
-  heldUntil,
-  isMuted,
-  kindOf,
-  languageFor,
-  noWishes,
-  seers,
-  textOf,
-  wishesOf,
-} from '#areas/notifications/public.ts';
+import { heldUntil, languageFor, noWishes, seers, stillWished, textOf, wishesOf } from '#areas/notifications/public.ts';
 import {
   endSubscription,
   findSubscription,
@@ -195,8 +185,7 @@ const aboutOf = ({ kind, item_id: item, library_id: library }: NotificationRow) 
 /** Not read meanwhile, and still wanted on devices. */
 function isWished(wishes: typeof noWishes, one: NotificationRow): boolean {
   if (one.in_app && one.read_at !== null) return false;
-  const muted = !kindOf(one.kind).fixed && isMuted(wishes, { ...aboutOf(one), actorId: one.actor_id ?? undefined });
-  return !muted && channelsOf(wishes, one.kind).push;
+  return stillWished(wishes, one, ({ push }) => push);
 }
 
 const endOf = ({ created_at: made, expires_at: end }: NotificationRow): number =>

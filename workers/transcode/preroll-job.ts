@@ -57,7 +57,7 @@ async function placeOf({ db, config }: Work, { storageId, path }: FileSource): P
   return place.absolute;
 }
 
-async function encodeClip({ signal }: Work, command: Command): Promise<void> {
+async function encodeClip({ signal, log }: Work, command: Command): Promise<void> {
   const child = await startFfmpeg(ffmpegArguments(command), { outputs: 1, gpu: false });
   const stop = (): void => child.kill();
   signal.addEventListener('abort', stop);
@@ -65,7 +65,9 @@ async function encodeClip({ signal }: Work, command: Command): Promise<void> {
   const { code, words } = await child.ended;
   signal.removeEventListener('abort', stop);
   signal.throwIfAborted();
-  if (code !== 0) throw new FinalFailure('decode', `ffmpeg: ${words.slice(-300)}`);
+  if (code === 0) return;
+  log.warn({ words: words.slice(-300) }, 'a clip was not made');
+  throw new FinalFailure('decode', 'The clip cannot be read');
 }
 
 function clipCommand(file: string, { target, container }: { target: string; container: string }): Command {

@@ -1,9 +1,17 @@
 import { sha256 } from '#platform/keys.ts';
 
+export { mailbox } from '#platform/mailbox.ts';
+
 /** `a***@host`. */
 export function masked(address: string): string {
   const at = address.lastIndexOf('@');
   return `${address.slice(0, 1)}***${at < 0 ? '' : address.slice(at)}`;
+}
+
+/** What a server said, which may repeat the address in any letter case. */
+export function withMasked(text: string, address: string): string {
+  const found = new RegExp(address.replace(/[^\w@]/g, '\\$&'), 'gi');
+  return text.replace(found, () => masked(address));
 }
 
 /** One address in any letter case. */
@@ -15,14 +23,5 @@ export const oneLine = (text: string): string =>
     .replace(/\p{Cc}+/gu, ' ')
     .trim()
     .slice(0, 200);
-
-const MAILBOX = /^(?:([^<>]*)<)?([^\s<>@,;"]+@[^\s<>@,;"]+)>?$/;
-
-/** `Name <a@b>` or `a@b`; undefined for what is neither, or for more than one line. */
-export function mailbox(text: string): { name: string; address: string } | undefined {
-  if (/\p{Cc}/u.test(text)) return undefined;
-  const [, name = '', address] = MAILBOX.exec(text.trim()) ?? [];
-  return address === undefined ? undefined : { name: name.trim().replace(/^"(.*)"$/, '$1'), address };
-}
 
 export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase();

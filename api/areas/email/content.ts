@@ -1,4 +1,12 @@
-import { languageFor, type NotificationRow, noWishes, textOf, wishesOf } from '#areas/notifications/public.ts';
+import {
+  languageFor,
+  type NotificationRow,
+  noWishes,
+  stillWished,
+  textOf,
+  type Wishes,
+  wishesOf,
+} from '#areas/notifications/public.ts';
 import type { Db } from '#platform/db.ts';
 import { type Keys, unseal } from '#platform/keys.ts';
 import type { Settings } from '#platform/settings.ts';
@@ -78,14 +86,15 @@ function timeText(iso: string | undefined, { tag }: MailLanguage, settings: Sett
   return new Intl.DateTimeFormat(tag, style).format(new Date(iso));
 }
 
-/** Of the notifications that are still there and whose target the profile sees. */
+/** Of the notifications that are still there, that the profile still wants by mail, and whose target it sees. */
 async function noticeContent(sources: Sources, row: Told): Promise<Content | undefined> {
   const { db, settings } = sources;
   const { profile_id: profileId } = row;
-  const seen = await seenNotices(sources, row);
-  const [first, ...others] = seen;
-  if (!first || profileId === null) return undefined;
+  if (profileId === null) return undefined;
   const wishes = (await wishesOf(db, [profileId])).get(profileId) ?? noWishes;
+  const seen = await seenNotices(sources, row, wishes);
+  const [first, ...others] = seen;
+  if (!first) return undefined;
   const texts = languageFor(row.language);
   const said = seen.map((one) => textOf(one, texts, wishes.hideTitles));
   const label = mailLanguage(row.language).open;
@@ -100,13 +109,20 @@ async function noticeContent(sources: Sources, row: Told): Promise<Content | und
   return { ...frame, subject, lines: [], sections: [{ heading: subject, items }], button: opened('/notifications') };
 }
 
-async function seenNotices({ db, now }: Sources, { notification_ids: ids }: Told): Promise<NotificationRow[]> {
+async function seenNotices(
+  { db, now, next }: Sources,
+  { notification_ids: ids }: Told,
+  wishes: Wishes,
+): Promise<NotificationRow[]> {
   const found: NotificationRow[] = await db('notifications')
     .whereIn('id', ids)
     .whereRaw('coalesce(expires_at > ?, true)', [now])
     .orderBy(['created_at', 'id']);
   const seen: NotificationRow[] = [];
-  for (const one of found) if (await isSeen(db, one)) seen.push(one);
+  for (const one of found) {
+    const wished = next || stillWished(wishes, one, ({ email }) => email === 'at-once');
+    if (wished && (await isSeen(db, one))) seen.push(one);
+  }
   return seen;
 }
 

@@ -1,5 +1,6 @@
 import {
   channelsOf,
+  kindNames,
   languageFor,
   type NotificationRow,
   noWishes,
@@ -100,13 +101,15 @@ async function keptTexts(
   db: Db,
   { profileId, since, language, wishes }: DigestAsk & { wishes: Wishes },
 ): Promise<string[]> {
+  const kinds = kindNames.filter((kind) => channelsOf(wishes, kind).email === 'digest');
   const rows: NotificationRow[] = await db('notifications')
     .where({ profile_id: profileId })
+    .whereIn('kind', kinds)
     .where('created_at', '>', since)
     .orderBy('created_at', 'desc')
     .limit(MOST_KEPT);
   const texts: string[] = [];
-  for (const row of rows.filter(({ kind }) => channelsOf(wishes, kind).email === 'digest'))
+  for (const row of rows)
     if (await isSeen(db, row)) texts.push(textOf(row, languageFor(language), wishes.hideTitles).body);
   return texts;
 }
@@ -149,8 +152,8 @@ export async function writeDigests(db: Db, settings: Settings, now: Date): Promi
        left join email_digests d on d.account_id = a.id
        where a.email_verified and a.email is not null and not a.disabled and a.deleted_at is null and not a.is_system
          and coalesce(d.at < ?::timestamptz - interval '6 days', true) and ${WISHED}
-         and extract(isodow from ?::timestamptz at time zone coalesce(a.time_zone, ?)) = ?
-         and extract(hour from ?::timestamptz at time zone coalesce(a.time_zone, ?)) = ?
+         and extract(isodow from ?::timestamptz at time zone coalesce(p.time_zone, a.time_zone, ?)) = ?
+         and extract(hour from ?::timestamptz at time zone coalesce(p.time_zone, a.time_zone, ?)) = ?
        order by a.id limit ${BATCH} for update of a skip locked`,
       [
         now,

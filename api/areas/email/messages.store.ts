@@ -1,5 +1,5 @@
 import type { Db } from '#platform/db.ts';
-import { addressHash, masked } from './address.ts';
+import { addressHash, masked, withMasked } from './address.ts';
 import { type EmailKind, hourlyShare } from './kinds.ts';
 import { queueMail } from './write.ts';
 
@@ -207,7 +207,8 @@ export interface Failed {
 }
 
 /** Queues the next attempt, or ends the mail. True when all sending pauses from here on. */
-export async function noteFault(db: Db, row: MessageRow, { fault, final, now }: Failed): Promise<boolean> {
+export async function noteFault(db: Db, row: MessageRow, { fault: said, final, now }: Failed): Promise<boolean> {
+  const fault = { ...said, message: withMasked(said.message, row.address) };
   const paused = await countFault(db, fault, now);
   const minutes = final ? undefined : LADDER[row.attempts - 1];
   if (minutes === undefined) {

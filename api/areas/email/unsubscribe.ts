@@ -44,7 +44,7 @@ interface Ending {
   kind?: Endable | 'all' | undefined;
 }
 
-/** Throws 404 for a token that is none, is over a year old, or is of an address that the account has no more. */
+/** For every profile, since all mail goes to the one address. Throws 404 for a token that is none, is over a year old, or is of an address that the account has no more. */
 export async function endMails(
   db: Db,
   { keys, now, token, kind }: Ending,
@@ -54,18 +54,22 @@ export async function endMails(
   if (!claim || !account || addressHash(account.email).slice(0, 32) !== claim.hash) throw notFound();
   const wanted = kind ?? claim.kind;
   const kinds = wanted === 'all' ? [...endable] : [wanted];
-  await switchMailOff(db, account.profile_id, (one, email) => {
-    if (email === 'digest') return kinds.includes('digest');
-    return (kinds as string[]).includes(emailKindOf(one));
-  });
+  const profileIds = (await db('profiles')
+    .where({ account_id: claim.accountId })
+    .orderBy('id')
+    .pluck('id')) as string[];
+  for (const profileId of profileIds)
+    await switchMailOff(db, profileId, (one, email) => {
+      if (email === 'digest') return kinds.includes('digest');
+      return (kinds as string[]).includes(emailKindOf(one));
+    });
   return { kinds, address: masked(account.email) };
 }
 
-async function findAccount(db: Db, id: string): Promise<{ email: string; profile_id: string } | undefined> {
-  return db('accounts as a')
-    .join('profiles as p', (on) => on.on('p.account_id', 'a.id').andOn('p.main', db.raw('true')))
-    .where({ 'a.id': id })
-    .whereNull('a.deleted_at')
-    .whereNotNull('a.email')
-    .first<{ email: string; profile_id: string } | undefined>('a.email', 'p.id as profile_id');
+async function findAccount(db: Db, id: string): Promise<{ email: string } | undefined> {
+  return db('accounts')
+    .where({ id })
+    .whereNull('deleted_at')
+    .whereNotNull('email')
+    .first<{ email: string } | undefined>('email');
 }

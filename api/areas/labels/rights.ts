@@ -2,7 +2,7 @@ import { outranks } from '#areas/users/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalid, invalidAll } from '#kernel/errors.ts';
 import { requirePermission } from '#kernel/principal.ts';
-import { type AccountNamed, findNamed, nameOf, parts } from './access.store.ts';
+import { type AccountNamed, findNamed, nameOf, type Part, parts } from './access.store.ts';
 import type { LabelAccess, LabelAccessPut, PrincipalIn } from './labels.schemas.ts';
 import { MOST_PRINCIPALS } from './labels.schemas.ts';
 import type { LabelRow } from './labels.store.ts';
@@ -24,7 +24,7 @@ export async function checkAccess(call: Call, before: LabelAccess, wish: LabelAc
   }
   const named = await findNamed(call.db, idsOf(before, wish));
   refuseNobody(wish, named);
-  for (const one of changedOf(before, wish)) refuseRank(call, one, named);
+  for (const change of changedOf(before, wish)) refuseRank(call, change, named);
 }
 
 const idsOf = (...lists: Lists[]): string[] =>
@@ -46,18 +46,30 @@ function faultOf(account: AccountNamed | undefined): { code: string; message: st
   return undefined;
 }
 
-function changedOf(before: Lists, wish: Lists): PrincipalIn[] {
+interface Changed {
+  part: Part;
+  one: PrincipalIn;
+}
+
+function changedOf(before: Lists, wish: Lists): Changed[] {
   return parts.flatMap((part) => {
     const [old, now] = [before[part], wish[part]].map((list) => new Map(list.map((one) => [nameOf(one), one])));
     const names = new Set(old?.keys()).symmetricDifference(new Set(now?.keys()));
-    return [...names].flatMap((name) => old?.get(name) ?? now?.get(name) ?? []);
+    return [...names].flatMap((name) => {
+      const one = old?.get(name) ?? now?.get(name);
+      return one ? [{ part, one }] : [];
+    });
   });
 }
 
-/** One's own account may be put in and out: whoever makes a restricted label is on its list. */
-function refuseRank({ who }: Call, one: PrincipalIn, named: ReadonlyMap<string, AccountNamed>): void {
+/**
+ * One's own account may be allowed and not: whoever makes a restricted label is on its list. What others put on it in `deny`
+ * and `only` stays; one's other profiles are one's own to limit.
+ */
+function refuseRank({ who }: Call, { part, one }: Changed, named: ReadonlyMap<string, AccountNamed>): void {
   const account = named.get(nameOf(one));
   const role = one.role ?? (account?.role as typeof who.role | undefined);
-  if (role === undefined || account?.account_id === who.accountId || outranks(who, role)) return;
+  const own = account?.account_id === who.accountId && (part === 'allow' || !account.whole);
+  if (role === undefined || own || outranks(who, role)) return;
   throw new ApiError('FORBIDDEN', 'This account is not below yours', { by: 'rank' });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Db } from '#platform/db.ts';
-import { type Channels, defaultsOf, kindNames, type NotificationKind } from './kinds.ts';
+import { type Channels, defaultsOf, kindNames, kindOf, type NotificationKind } from './kinds.ts';
 import { Preferences } from './notifications.schemas.ts';
 
 export type Wishes = z.output<typeof Preferences>;
@@ -47,7 +47,10 @@ export function heldUntil(
   { now, zone, urgent }: { now: Date; zone: string; urgent: boolean },
 ): Date | undefined {
   const pause = wishes.pausedUntil ? new Date(wishes.pausedUntil) : undefined;
-  if (pause && pause > now) return pause;
+  if (pause && pause > now) {
+    const { pausedUntil: _over, ...then } = wishes;
+    return heldUntil(then, { now: pause, zone, urgent }) ?? pause; // it may end in quiet hours
+  }
   const { quiet } = wishes;
   if (!quiet || (urgent && quiet.urgentThrough)) return undefined;
   const left = quietMinutes(quiet, clockIn(zone, now));
@@ -93,4 +96,22 @@ interface About {
 export function isMuted({ muted }: Wishes, { libraryId, itemId, actorId }: About): boolean {
   const has = (ids: readonly string[], id: string | undefined): boolean => id !== undefined && ids.includes(id);
   return has(muted.libraryIds, libraryId) || has(muted.itemIds, itemId) || has(muted.userIds, actorId);
+}
+
+interface Told {
+  kind: NotificationKind;
+  library_id: string | null;
+  item_id: string | null;
+  actor_id: string | null;
+}
+
+/** Whether a notification is still to go out that way, by the wishes of now. */
+export function stillWished(wishes: Wishes, told: Told, way: (channels: Channels) => boolean): boolean {
+  const { kind, library_id: libraryId, item_id: itemId, actor_id: actorId } = told;
+  const about = {
+    kind,
+    ...{ libraryId: libraryId ?? undefined, itemId: itemId ?? undefined, actorId: actorId ?? undefined },
+  };
+  const muted = !kindOf(kind).fixed && isMuted(wishes, about);
+  return !muted && way(channelsOf(wishes, kind));
 }

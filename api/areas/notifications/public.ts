@@ -1,8 +1,8 @@
 export type { NotificationKind } from './kinds.ts';
-export { kindOf } from './kinds.ts';
+export { kindNames, kindOf } from './kinds.ts';
 export { type MailedNotice, mailNotices } from './mail-hook.ts';
 export type { NotificationRow } from './notifications.store.ts';
 export { BATCH, type Notice, notify, receiversOf, tell } from './notify.ts';
-export { channelsOf, heldUntil, isMuted, noWishes, switchMailOff, type Wishes, wishesOf } from './preferences.ts';
-export { seers } from './sight.ts';
+export { channelsOf, heldUntil, noWishes, stillWished, switchMailOff, type Wishes, wishesOf } from './preferences.ts';
+export { seers, takeServerZone } from './sight.ts';
 export { languageFor, textOf } from './texts.ts';

@@ -9,8 +9,15 @@ export interface Seer {
   profileId: string;
   accountId: string;
   who: Principal;
-  /** Time zone of the profile. */
+  /** Time zone of the profile, else of its account, else of the server. */
   zone: string;
+}
+
+let zoneOfServer = (): string => 'UTC';
+
+/** The time zone of profiles that have none; said once by each process that tells people. */
+export function takeServerZone(zone: () => string): void {
+  zoneOfServer = zone;
 }
 
 interface About {
@@ -30,7 +37,7 @@ export async function seers(db: Db, profileIds: readonly string[], about: About)
   for (const { row } of rows) {
     const who = principalOfRow(row);
     if (row.gone || !(await sees(db, who, about))) continue;
-    seeing.push({ profileId: row.profile_id, accountId: row.account_id, who, zone: who.timeZone ?? 'UTC' });
+    seeing.push({ profileId: row.profile_id, accountId: row.account_id, who, zone: who.timeZone ?? zoneOfServer() });
   }
   return seeing;
 }

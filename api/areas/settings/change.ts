@@ -1,4 +1,5 @@
 // Judges and writes a change of settings: all of it, or nothing.
+import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import type { Call } from '#kernel/endpoint.ts';
 import type { Issue } from '#kernel/errors.ts';
@@ -8,6 +9,7 @@ import {
   announceSettings,
   definitionOf,
   isSettingKey,
+  openedValue,
   type SavedRow,
   type SettingKey,
   savedRows,
@@ -15,7 +17,7 @@ import {
 } from '#platform/settings.ts';
 import { relationIssues, relationWarnings } from './relations.ts';
 import { changedSince, lockRevision, type Write, writeSettings } from './settings.store.ts';
-import { defaultOf, isSecret } from './settings.view.ts';
+import { isSecret } from './settings.view.ts';
 
 export interface Wanted {
   values: Record<string, unknown>;
@@ -45,7 +47,7 @@ export async function changeSettings(call: Call, wanted: Wanted): Promise<Outcom
   const after = resulting(call, values, saved);
   const issues = relationIssues(after, keys);
   if (issues.length > 0) throw invalidAll(issues);
-  refuseLockout(call, after);
+  if (keys.some((key) => WAYS_IN.includes(key))) await refuseLockout(call, after);
   const writes = keys.flatMap((key) => writeOf(call, { key, value: values[key], saved: saved.get(key) }));
   const changed = writes.map(({ key }) => key);
   const outcome = { changed, warnings: relationWarnings(after, keys) };
@@ -71,13 +73,25 @@ export function parsed(given: Record<string, unknown>): Partial<Record<SettingKe
       continue;
     }
     const read = value === null ? { success: true as const, data: null } : definitionOf(key).schema.safeParse(value);
-    if (isSecret(key) && typeof value === 'string' && MASK.test(value))
-      issues.push({ path, code: 'masked_secret', message: 'the masked form is no secret' });
+    const refusal = refusalOf(key, value);
+    if (refusal) issues.push({ path, ...refusal });
     else if (read.success) values[key] = read.data;
     else issues.push(...issuesOf(read.error, path));
   }
   if (issues.length > 0) throw invalidAll(issues);
   return values;
+}
+
+const MOST_BYTES = 65_536;
+const MOST_ENTRIES = 1000;
+
+/** What holds for values of every key. */
+function refusalOf(key: SettingKey, value: unknown): Omit<Issue, 'path'> | undefined {
+  if (isSecret(key) && typeof value === 'string' && MASK.test(value))
+    return { code: 'masked_secret', message: 'the masked form is no secret' };
+  if (typeof value !== 'object' || value === null) return undefined;
+  const fits = Object.keys(value).length <= MOST_ENTRIES && Buffer.byteLength(JSON.stringify(value)) <= MOST_BYTES;
+  return fits ? undefined : { code: 'too_big', message: 'a list or map has at most 1,000 entries and 64 KiB' };
 }
 
 const issuesOf = (error: z.core.$ZodError, path: string[]): Issue[] =>
@@ -106,24 +120,48 @@ async function refuseStale({ db }: Call, wanted: number | undefined, revision: n
   throw conflict('revision', 'The settings were changed meanwhile', { revision, keys });
 }
 
+/** The value of a row, whatever this process remembers: another replica may have written it. */
+function savedValue({ deps: { keys } }: Call, key: SettingKey, row: SavedRow | undefined): unknown {
+  return row && definitionOf(key).schema.safeParse(openedValue(key, row.value, keys)).data;
+}
+
 /** Every setting as it would be in force. */
 function resulting(
-  { deps: { settings, config } }: Call,
+  call: Call,
   values: Partial<Record<SettingKey, unknown>>,
   saved: ReadonlyMap<string, SavedRow>,
 ): (key: SettingKey) => unknown {
+  const { settings, config } = call.deps;
   return (key) => {
-    if (Object.hasOwn(config.declaredSettings, key) || !Object.hasOwn(values, key)) return settings.get(key);
-    if (values[key] !== null) return values[key];
-    return saved.has(key) && settings.sourceOf(key) === 'saved' ? defaultOf(key) : settings.get(key);
+    if (Object.hasOwn(config.declaredSettings, key)) return settings.get(key);
+    const wanted = Object.hasOwn(values, key) ? values[key] : savedValue(call, key, saved.get(key));
+    return wanted ?? settings.unsaved(key).value;
   };
 }
 
-/** Without a password nobody but the owner would get in, as long as there is no other way. */
-function refuseLockout({ who }: Call, after: (key: SettingKey) => unknown): void {
-  const otherWays = after('auth.oidc.issuer') !== null || after('auth.passkeys.enabled') === true;
-  if (after('auth.password.enabled') === false && !otherWays && who.role !== 'owner')
-    throw conflict('locks-out', 'You could not sign in any more');
+const WAYS_IN: readonly SettingKey[] = [
+  'auth.password.enabled',
+  'auth.passkeys.enabled',
+  'auth.oidc.issuer',
+  'auth.twoFactor.requiredRoles',
+];
+type After = (key: SettingKey) => unknown;
+
+/** 409 for what the caller's own account could not get in by, or past the second factor of. */
+async function refuseLockout({ db, who }: Call, after: After): Promise<void> {
+  if (who.operator) return;
+  const row = await db('accounts').where({ id: who.accountId }).first<{ factors: string[] }>('factors');
+  if (!signsIn(who.role, row.factors, after)) throw conflict('locks-out', 'You could not sign in any more');
+  const required = after('auth.twoFactor.requiredRoles') as string[];
+  const proves = row.factors.includes('totp') || row.factors.includes('passkey');
+  if (required.includes(who.role) && !proves) throw conflict('locks-out', 'Your own account has no second factor');
+}
+
+/** The owner always may with a password. */
+function signsIn(role: string, factors: readonly string[], after: After): boolean {
+  if (role === 'owner' || after('auth.password.enabled') === true) return true;
+  const passkey = after('auth.passkeys.enabled') === true && factors.includes('passkey');
+  return passkey || (after('auth.oidc.issuer') !== null && factors.includes('oidc'));
 }
 
 interface One {
@@ -132,12 +170,12 @@ interface One {
   saved: SavedRow | undefined;
 }
 
-/** Nothing when the value is saved and in force already. */
-function writeOf({ deps: { settings, keys } }: Call, { key, value, saved }: One): Write[] {
+/** Nothing when the value is saved already. */
+function writeOf(call: Call, { key, value, saved }: One): Write[] {
+  const { keys } = call.deps;
   const secret = isSecret(key);
-  const before = saved ? settings.get(key) : undefined;
   if (value === null && !saved) return [];
-  if (value !== null && saved && JSON.stringify(before) === JSON.stringify(value)) return [];
+  if (value !== null && isDeepStrictEqual(savedValue(call, key, saved), value)) return [];
   const told = (shown: unknown): string | null => (secret || shown === undefined ? null : JSON.stringify(shown));
   const stored = value === null ? undefined : storedValue(key, value, keys);
   return [{ key, stored, before: told(saved?.value), after: value === null ? null : told(value) }];

@@ -1,8 +1,10 @@
 // Tries what settings say, with unsaved values laid over those in force; nothing is saved.
+import { z } from 'zod';
 import { issuerOutbound } from '#areas/auth/public.ts';
 import { transcodeSlots } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { createOutbound } from '#platform/outbound.ts';
+import { createOutbound, type OutboundAnswer } from '#platform/outbound.ts';
+import { HOME } from '#platform/settings/define.ts';
 import type { SettingKey } from '#platform/settings.ts';
 import type { checkGroups, SettingCheck } from './settings.schemas.ts';
 
@@ -12,7 +14,6 @@ type Check = (call: Call, value: Value) => Promise<Step>;
 type Group = (typeof checkGroups)[number];
 
 const LIMIT_MS = 10_000;
-const outbound = createOutbound();
 
 const ok = (name: string, message: string): Step => ({ name, state: 'ok', message });
 const failed = (name: string, message: string): Step => ({ name, state: 'failed', message });
@@ -35,12 +36,23 @@ const discovery: Check = async ({ deps }, value) => {
   return list?.length ? ok('discovery', 'The issuer and its keys answer') : failed('discovery', 'It has no keys');
 };
 
-const publicAddress: Check = async (_, value) => {
+/** Whether the answer of getServerInfo is ours. */
+export function isThisServer(serverId: string, { status, body }: Pick<OutboundAnswer, 'status' | 'body'>): boolean {
+  if (status !== 200) return false;
+  return z.object({ id: z.literal(serverId) }).safeParse(JSON.parse(body.toString('utf8'))).success;
+}
+
+/** In most households it is a private one. */
+const publicAddress: Check = async ({ deps }, value) => {
   const base = value('server.publicUrl');
   if (typeof base !== 'string') return skipped('address', 'No public address is set');
-  const answer = await outbound(new URL('/api/v1/server/live', base).href, { timeoutMs: LIMIT_MS, maxBytes: 65_536 });
+  const outbound = createOutbound({ deny: deps.config.clusterNetworks });
+  const ask = { allow: HOME, timeoutMs: LIMIT_MS, maxBytes: 65_536 };
+  const answer = await outbound(new URL('/api/v1/server/info', base).href, ask);
   if (answer.status !== 200) return failed('address', `It answered ${answer.status}`);
-  return ok('address', 'The address leads here');
+  return isThisServer(deps.keys.serverId, answer)
+    ? ok('address', 'The address leads here')
+    : failed('address', 'Something else answers there');
 };
 
 const proxies: Check = async ({ client }, value) => {

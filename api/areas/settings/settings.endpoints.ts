@@ -68,18 +68,23 @@ export const updateSettings = defineEndpoint({
 
   async handle({ body }, call) {
     const outcome = await changeSettings(call, body);
-    return { ...outcome, items: await after(call, outcome.changed, body.values) };
+    return { ...outcome, items: await after(call, outcome.changed, parsed(body.values)) };
   },
 });
 
 /** As they will be once the change is committed; the memory of this process still has the old ones. */
-async function after(call: Call, changed: readonly SettingKey[], values: Record<string, unknown>): Promise<Setting[]> {
+async function after(
+  call: Call,
+  changed: readonly SettingKey[],
+  values: Partial<Record<SettingKey, unknown>>,
+): Promise<Setting[]> {
   const saved = await savedRows(call.db);
   return changed.map((key) => {
     const before = toSetting(call.deps, key, saved.get(key));
-    const value = values[key];
-    if (value === null) return { ...before, value: before.default, source: 'default' as const };
-    return { ...before, source: 'saved' as const, ...(isSecret(key) ? { isSet: true } : { value }) };
+    const wanted = values[key];
+    const { value, source } =
+      wanted === null ? call.deps.settings.unsaved(key) : { value: wanted, source: 'saved' as const };
+    return { ...before, source, ...(isSecret(key) ? { isSet: value !== null } : { value }) };
   });
 }
 
@@ -131,7 +136,7 @@ export const setSetting = defineEndpoint({
     if (!isSettingKey(key)) throw notFound();
     const values = { [key]: body.value };
     const { changed } = await changeSettings(call, { values, note: body.note, dryRun: false });
-    const [setting] = await (changed.length > 0 ? after(call, [key], values) : shown(call, [key]));
+    const [setting] = await (changed.length > 0 ? after(call, [key], parsed(values)) : shown(call, [key]));
     if (!setting) throw notFound();
     return setting;
   },

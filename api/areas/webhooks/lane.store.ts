@@ -2,7 +2,7 @@ import type { Db } from '#platform/db.ts';
 import { enqueue } from '#platform/queue.ts';
 import { type DeliveryRow, dropWaiting } from './deliveries.store.ts';
 import type { DeliveryAttempt } from './webhooks.schemas.ts';
-import { lockWebhook, MOST_FAILURES, stateOf, type WebhookRow } from './webhooks.store.ts';
+import { type HeldWebhook, lockWebhook, MOST_FAILURES, stateOf, type WebhookRow } from './webhooks.store.ts';
 
 const MINUTE_MS = 60_000;
 /** From the end of each failed attempt to the next one: six attempts in all. */
@@ -59,8 +59,8 @@ async function theOne(db: Db, id: string, { jobId, now }: Ask): Promise<string |
   return row?.id;
 }
 
-async function nextOf(db: Db, webhook: WebhookRow, { jobId, now }: Ask): Promise<string | undefined> {
-  if (stateOf(webhook) !== 'enabled') return undefined;
+async function nextOf(db: Db, webhook: HeldWebhook, { jobId, now }: Ask): Promise<string | undefined> {
+  if (stateOf(webhook, webhook.expired) !== 'enabled') return undefined;
   const sending: { id: string; claimed_by: string; claimed_until: Date }[] = await db('webhook_deliveries')
     .where({ webhook_id: webhook.id, state: 'sending' })
     .whereNot({ kind: 'test' })
@@ -71,7 +71,7 @@ async function nextOf(db: Db, webhook: WebhookRow, { jobId, now }: Ask): Promise
   const due = await db('webhook_deliveries')
     .where({ webhook_id: webhook.id, state: 'waiting' })
     .whereNot({ kind: 'test' })
-    .where('next_attempt_at', '<=', now)
+    .whereRaw(`(next_attempt_at <= ? or attempts = '[]')`, [now]) // a first one is due, whatever this clock says
     .orderBy(['next_attempt_at', 'seq'])
     .first<{ id: string } | undefined>('id');
   return due?.id;
@@ -112,13 +112,14 @@ interface After {
   finished_at: Date | null;
 }
 
-function stateAfter(webhook: WebhookRow, row: DeliveryRow, attempts: readonly DeliveryAttempt[]): After {
+function stateAfter(webhook: HeldWebhook, row: DeliveryRow, attempts: readonly DeliveryAttempt[]): After {
   const last = attempts.at(-1);
   const end = new Date(Date.parse(last?.at ?? '') + (last?.tookMs ?? 0));
   if (last?.outcome === '2xx') return { state: 'delivered', next_attempt_at: null, finished_at: end };
   const wait = row.kind === 'test' ? undefined : LADDER_MS[attempts.length - 1];
   if (wait === undefined) return { state: 'failed', next_attempt_at: null, finished_at: end };
-  if (stateOf(webhook) !== 'enabled') return { state: 'dropped', next_attempt_at: null, finished_at: end };
+  if (stateOf(webhook, webhook.expired) !== 'enabled')
+    return { state: 'dropped', next_attempt_at: null, finished_at: end };
   return { state: 'waiting', next_attempt_at: new Date(end.getTime() + wait), finished_at: null };
 }
 

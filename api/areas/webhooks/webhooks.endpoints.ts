@@ -13,13 +13,13 @@ import { Webhook, WebhookChange, WebhookDraft, WebhookList, WebhookQuery } from 
 import {
   countWebhooks,
   findWebhook,
+  type HeldWebhook,
   listWebhookRows,
   lockWebhook,
   MOST_WEBHOOKS,
   sealerFor,
   stateOf,
   toWebhook,
-  type WebhookRow,
 } from './webhooks.store.ts';
 
 const formats = [
@@ -127,7 +127,7 @@ export const updateWebhook = defineEndpoint({
       .where({ id: row.id })
       .update({ ...change, ...owner, updated_at: call.now });
     const after = await findWebhook(call.db, row.id);
-    if (after && stateOf(after) !== 'enabled') await dropWaiting(call.db, row.id);
+    if (row.expired || (after && stateOf(after) !== 'enabled')) await dropWaiting(call.db, row.id);
     await audit(call, 'webhook.changed', { webhookId: row.id, ...changesTold(body) });
     return shown(call, row.id, made);
   },
@@ -171,9 +171,8 @@ async function refuseLibraries({ db, who }: Call, ids: readonly string[] | undef
 }
 
 /** Who saves a webhook whose owner was lost is its owner. */
-async function newOwner(call: Call, row: WebhookRow): Promise<object> {
-  const lost = row.owner_lost || (await isExpired(call, row.owner_id));
-  return lost ? { owner_id: call.who.accountId, owner_name: await nameOf(call), owner_lost: false } : {};
+async function newOwner(call: Call, { owner_lost: lost, expired }: HeldWebhook): Promise<object> {
+  return lost || expired ? { owner_id: call.who.accountId, owner_name: await nameOf(call), owner_lost: false } : {};
 }
 
 /** For the audit log: no value of what is secret. */
@@ -185,14 +184,6 @@ function changesTold({ secret, url, headers, ...told }: WebhookChange): object {
 async function nameOf({ db, who }: Call): Promise<string> {
   const row = await db('accounts').where({ id: who.accountId }).first<{ display_name: string }>('display_name');
   return row.display_name;
-}
-
-async function isExpired({ db }: Call, accountId: string): Promise<boolean> {
-  const row = await db('accounts')
-    .where({ id: accountId })
-    .whereRaw('expires_at <= now()')
-    .first<{ id: string } | undefined>('id');
-  return row !== undefined;
 }
 
 /** As it is now, with the secret that was just made. */

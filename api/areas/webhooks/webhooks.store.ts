@@ -27,10 +27,13 @@ export interface WebhookRow {
   updated_at: Date;
 }
 
-export interface ListedWebhook extends WebhookRow {
-  waiting: number;
+export interface HeldWebhook extends WebhookRow {
   /** The owner's account has expired. */
   expired: boolean;
+}
+
+export interface ListedWebhook extends HeldWebhook {
+  waiting: number;
 }
 
 /** With what the answers say of its deliveries and owner. */
@@ -56,8 +59,14 @@ export async function findWebhook(db: Db, id: string): Promise<ListedWebhook | u
 }
 
 /** Held until the transaction ends; deliveries may be written meanwhile. */
-export async function lockWebhook(db: Db, id: string): Promise<WebhookRow | undefined> {
-  return db('webhooks').where({ id }).forNoKeyUpdate().first<WebhookRow | undefined>();
+export async function lockWebhook(db: Db, id: string): Promise<HeldWebhook | undefined> {
+  return db('webhooks')
+    .where({ id })
+    .forNoKeyUpdate()
+    .first<HeldWebhook | undefined>(
+      '*',
+      db.raw('exists (select from accounts a where a.id = webhooks.owner_id and a.expires_at <= now()) as expired'),
+    );
 }
 
 /** Counted under a lock, so that two at once do not pass the limit together. */

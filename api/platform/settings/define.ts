@@ -1,4 +1,6 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
+import { mailbox } from '../mailbox.ts';
 
 /** P public, S secret, O written by the owner only, N never in a resource. */
 export type Mark = 'P' | 'S' | 'O' | 'N';
@@ -30,11 +32,46 @@ export const maybeInt = (min: number, max: number) => z.int().min(min).max(max).
 export const bytes = (value: number) => z.int().min(0).default(value).meta({ unit: 'bytes' });
 export const maybeBytes = () => z.int().min(0).nullable().default(null).meta({ unit: 'bytes' });
 export const maybeText = (max: number) => z.string().trim().min(1).max(max).nullable().default(null);
+/** Nothing is none: a form that was emptied. */
+export const emptiable = (max: number) =>
+  z
+    .string()
+    .trim()
+    .max(max)
+    .transform((text) => text || null)
+    .nullable()
+    .default(null);
+/** Kept as it was written, blanks around it included; nothing is none. */
+export const maybeSecret = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .transform((text) => text || null)
+    .nullable()
+    .default(null);
+export const maybeMailbox = () =>
+  z
+    .string()
+    .trim()
+    .max(320)
+    .refine((text) => mailbox(text) !== undefined, { error: 'not an address', params: { code: 'invalid_email' } })
+    .nullable()
+    .default(null);
 export const strings = (count: number, ...value: string[]) =>
   z.array(z.string().trim().min(1).max(253)).max(count).default(value);
 
 const CIDR = /^([0-9.]{7,15}\/([0-9]|[12][0-9]|3[0-2])|[0-9a-fA-F:]{2,39}\/([0-9]{1,2}|1[01][0-9]|12[0-8]))$/;
-export const networks = (...value: string[]) => z.array(z.string().regex(CIDR)).max(50).default(value);
+const isNetwork = (text: string): boolean => isIP(text.split('/')[0] ?? '') !== 0;
+export const networks = (...value: string[]) =>
+  z
+    .array(
+      z
+        .string()
+        .regex(CIDR)
+        .refine(isNetwork, { error: 'not a network', params: { code: 'invalid_network' } }),
+    )
+    .max(50)
+    .default(value);
 
 const isAddress = (schemes: readonly string[]) => (text: string) =>
   URL.canParse(text) && schemes.includes(new URL(text).protocol) && new URL(text).username === '';
@@ -43,6 +80,18 @@ export const address = (schemes: readonly string[] = ['https:']) =>
     .string()
     .max(2048)
     .refine(isAddress(schemes), { error: 'not such an address', params: { code: 'invalid_url' } });
+const isOrigin = (text: string): boolean => isAddress(['http:', 'https:'])(text) && new URL(text).origin === text;
+/** As a browser writes them: scheme, host and port, nothing behind. */
+export const origins = (count: number) =>
+  z
+    .array(
+      z
+        .string()
+        .max(253)
+        .refine(isOrigin, { error: 'not an origin', params: { code: 'invalid_origin' } }),
+    )
+    .max(count)
+    .default([]);
 export const maybeAddress = (schemes?: readonly string[]) => address(schemes).nullable().default(null);
 
 export const zone = () =>

@@ -88,6 +88,8 @@ describe('the weekly digest', () => {
     const going = await givenItem(db, seen, { title: 'Half a film', added_at: new Date(Date.now() - 30 * DAY_MS) });
     const reader = await person();
     const elsewhere = await person({ time_zone: 'Pacific/Auckland' });
+    const abroad = await person();
+    await db('profiles').where({ id: abroad.profileId }).update({ time_zone: 'Pacific/Auckland' });
     const unproved = await person({ email_verified: false });
     const plain = await person({}, { hideTitles: true });
     await db('item_states').insert({
@@ -98,6 +100,11 @@ describe('the weekly digest', () => {
       last_played_at: new Date(),
     });
     await export1(api, reader);
+    await api.deps.db.raw(
+      `insert into notifications (id, profile_id, kind, level, merge_key)
+       select gen_random_uuid(), ?, 'friend-accepted', 'info', 'k' from generate_series(1, 60)`,
+      [reader.profileId],
+    );
     expect(office.countTo(reader.email), 'kept for the digest').to.equal(0);
     await run();
     const { text = '', headers, subject } = await office.mailTo(reader.email);
@@ -108,7 +115,7 @@ describe('the weekly digest', () => {
     expect(headers.some(({ key }) => key === 'list-unsubscribe')).to.equal(true);
     const { text: hiding = '' } = await office.mailTo(plain.email);
     expect(hiding).to.include('One title').and.to.not.include('The Show');
-    expect([elsewhere, unproved].map(({ email }) => office.countTo(email))).to.deep.equal([0, 0]);
+    expect([elsewhere, abroad, unproved].map(({ email }) => office.countTo(email))).to.deep.equal([0, 0, 0]);
     await run();
     expect(office.countTo(reader.email)).to.equal(1);
     await workers.goOn(7 * DAY_MS);
@@ -160,6 +167,57 @@ describe('what an hour takes', () => {
     const { text = '', subject } = await office.mailTo(email);
     expect(subject).to.equal('3 new notifications');
     expect(text.match(/^- /gm)).to.have.length(3);
+  });
+
+  it('looks again at what its reader wishes before it sends what was held back', async () => {
+    const { api, office, workers } = await setUp();
+    const [off, muting] = ['off@example.org', 'muting@example.org'];
+    const people = await Promise.all(
+      [off, muting].map((email) => api.given.person('member', { email, email_verified: true })),
+    );
+    const [one, other] = people as [Person, Person];
+    const { accountId: actorId } = await api.given.member();
+    const wish = (person: Person, more: object) => api.as(person).setNotificationPreferences({ body: more });
+    const mailed = { inApp: true, push: false, email: 'at-once' };
+    const pausedUntil = new Date(workers.now() + HOUR_MS).toISOString();
+    for (const person of people) await wish(person, { kinds: { 'friend-request': mailed }, pausedUntil });
+    await api.deps.db.transaction((db) =>
+      notify(db, {
+        ...{ kind: 'friend-request', actorId, data: { name: 'x' } },
+        to: { accountIds: people.map(({ accountId }) => accountId) },
+      }),
+    );
+    await wish(one, { kinds: { 'friend-request': { ...mailed, email: 'off' } } });
+    await wish(other, { kinds: { 'friend-request': mailed }, muted: { userIds: [actorId] } });
+    expect(await api.deps.db('email_messages').where({ state: 'waiting' })).to.have.length(2);
+    await workers.goOn(HOUR_MS + 60_000);
+    await eventually(
+      async () => (await api.deps.db('email_messages').where({ state: 'expired' })).length === 2,
+      20_000,
+    );
+    expect([office.countTo(off), office.countTo(muting)]).to.deep.equal([0, 0]);
+  });
+
+  it('ends the mails of every profile of the account, whose address is one', async () => {
+    const { api, office } = await setUp();
+    const email = 'family@example.org';
+    const person = await api.given.person('member', { email, email_verified: true });
+    const profileId = newId();
+    await api.deps.db('profiles').insert({ id: profileId, account_id: person.accountId, name: 'Second' });
+    const ready = () =>
+      api.deps.db.transaction((db) =>
+        notify(db, {
+          ...{ kind: 'export-ready', data: { name: 'it' }, url: '/exports' },
+          ...{ to: { profileIds: [profileId] }, target: { kind: 'export', id: newId() } },
+        }),
+      );
+    await ready();
+    const mail = await office.mailTo(email);
+    const { value = '' } = mail.headers.find(({ key }) => key === 'list-unsubscribe') ?? {};
+    const token = /token=([\w-]+)/.exec(value)?.[1] ?? '';
+    expect((await api.anyone.unsubscribeEmail({ query: { token } })).status).to.equal(200);
+    await ready();
+    expect(await api.deps.db('email_messages').where({ account_id: person.accountId })).to.have.length(1);
   });
 
   it('leaves mails with links waiting for an address of the server', async () => {

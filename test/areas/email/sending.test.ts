@@ -152,10 +152,15 @@ describe('mails on their way', () => {
       await api.as(owner).createInvite({ body: { email, role: 'member' } });
       return reaches((await newest()).id, (row) => row.state === state);
     };
-    office.recipient = (address) => (address === email ? { code: 550, message: 'no such user' } : undefined);
+    const message = '<GONE@example.org>: no such user';
+    office.recipient = (address) => (address === email ? { code: 550, message } : undefined);
     expect((await send('failed')).attempts).to.equal(1);
     await send('failed');
     await send('suppressed');
+    const told = [await api.as(owner).listEmailMessages(), await api.as(owner).getEmailStatus()];
+    expect(JSON.stringify(told.map(({ body }) => body)))
+      .to.include('<g***@example.org>: no such user')
+      .and.not.match(/gone@/i);
     office.recipient = () => undefined;
     const kept = await send('suppressed');
     expect(kept.attempts).to.equal(0);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenItem, givenLibrary, givenShow } from '#support/given-items.ts';
@@ -279,6 +280,20 @@ describe('labels', () => {
         .first('details');
       expect(entry.details.before.allow).to.have.length(2);
       expect(entry.details.after.allow).to.have.length(0);
+    });
+
+    it('lets nobody take off the own account what those above put on it; own other profiles are one’s to limit', async () => {
+      const limited = await api.given.admin();
+      const id = await label();
+      await put(id, { add: [await film()] });
+      await access(id, { restricted: false, only: [{ userId: limited.accountId }] });
+      const out = await access(id, { restricted: false }, limited);
+      expect(out.status).to.equal(403);
+      expect(reasonOf(out).details.by).to.equal('rank');
+      const profileId = newId();
+      await api.deps.db('profiles').insert({ id: profileId, account_id: admin.accountId, name: 'Kid' });
+      const kid = { restricted: false, only: [{ profileId }] };
+      expect((await access(await label(), kid, admin)).status).to.equal(200);
     });
 
     it('refuses allow without restricted, the owner, nobody, two names at once, and who is not below the caller', async () => {

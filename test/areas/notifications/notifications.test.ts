@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { sweep } from '#areas/notifications/notifications.store.ts';
 import { heldUntil, noWishes } from '#areas/notifications/preferences.ts';
-import { type Notice, notify } from '#areas/notifications/public.ts';
+import { type Notice, notify, seers } from '#areas/notifications/public.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
@@ -194,7 +194,22 @@ describe('notifications', () => {
     );
     expect(at('2026-11-22T02:00:00Z', { quiet: { ...quiet, days: ['sun'] } })).to.equal(undefined);
     expect(at('2026-11-22T02:00:00Z', { quiet: { ...quiet, days: ['sat'] } })).to.equal('2026-11-22T06:00:00.000Z');
-    expect(at('2026-11-22T12:00:00Z', { pausedUntil: '2026-11-23T00:00:00Z' })).to.equal('2026-11-23T00:00:00.000Z');
+    const pausedUntil = '2026-11-23T00:00:00Z';
+    expect(at('2026-11-22T12:00:00Z', { pausedUntil })).to.equal('2026-11-23T00:00:00.000Z');
+    expect(at('2026-11-22T12:00:00Z', { pausedUntil, quiet }), 'a pause that ends in quiet hours').to.equal(
+      '2026-11-23T06:00:00.000Z',
+    );
+  });
+
+  it('takes the time zone of the server for a profile that has none', async () => {
+    const { db } = api.deps;
+    const [member, away] = [await api.given.member(), await api.given.person('member', { time_zone: 'Asia/Tokyo' })];
+    const zones = async () =>
+      (await seers(db, [member.profileId, away.profileId], { kind: 'friend-request' })).map(({ zone }) => zone).sort();
+    expect(await zones()).to.deep.equal(['Asia/Tokyo', 'UTC']);
+    await db('settings').insert({ key: 'server.timeZone', value: '"Europe/Vienna"' });
+    await api.deps.settings.reload();
+    expect(await zones()).to.deep.equal(['Asia/Tokyo', 'Europe/Vienna']);
   });
 
   it('sweeps read ones after 30 days, unread after 90, and what is beyond 1,000', async () => {

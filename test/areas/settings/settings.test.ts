@@ -1,10 +1,14 @@
 import { expect } from 'chai';
+import { isThisServer } from '#areas/settings/checks.ts';
 import { Settings as Declared } from '#operator/schemas/settings.ts';
+import { newId } from '#platform/ids.ts';
 import { settingKeys, settingTable } from '#platform/settings.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { startOidcServer } from '#support/oidc.ts';
 import { declared } from '#support/oidc-flows.ts';
+import { expireSessions } from '#workers/upkeep-jobs.ts';
+import type { Work } from '#workers/work.ts';
 
 const error = (answer: { body: unknown }) =>
   (
@@ -190,6 +194,66 @@ describe('Settings', () => {
       expect((await change(values, { dryRun: true })).status).to.equal(200);
     });
 
+    it('lets nobody switch off the only way in of their own, or ask a second factor that they have not', async () => {
+      const off = { 'auth.password.enabled': false };
+      expect(error(await change(off, { dryRun: true }, admin)).details.reason).to.equal('locks-out');
+      const both = { 'auth.twoFactor.requiredRoles': ['admin'] };
+      expect(error(await change(both, { dryRun: true }, admin)).details.reason).to.equal('locks-out');
+      const proved = await api.given.admin();
+      await api.deps.db('sign_in_methods').insert({
+        ...{ id: newId(), account_id: proved.accountId, kind: 'passkey', name: 'key' },
+        ...{ credential_id: newId(), public_key: Buffer.alloc(1) },
+      });
+      expect((await change({ ...off, ...both }, { dryRun: true }, proved)).status).to.equal(200);
+      const alone = { ...off, 'auth.passkeys.enabled': false };
+      expect(error(await change(alone, { dryRun: true }, proved)).details.reason).to.equal('locks-out');
+    });
+
+    it('goes by what another replica wrote, not by what it remembers', async () => {
+      await change({ 'live.releaseSec': 50 });
+      const row = api.deps.db('settings').where({ key: 'live.releaseSec' });
+      await row.clone().update({ value: '51' });
+      const { body } = await change({ 'live.releaseSec': 50 });
+      expect(body.changed).to.deep.equal(['live.releaseSec']);
+      expect((await row.first<{ value: number }>('value')).value).to.equal(50);
+    });
+
+    it('refuses networks, origins and addresses that are none, and what is too large', async () => {
+      const values = {
+        'webhooks.allowedNetworks': ['999.1.1.1/8'],
+        'live.allowedNetworks': ['::::/64'],
+        'network.corsOrigins': ['https://foyer.example/'],
+        'email.from': 'not an address',
+        'auth.oidc.roleMap': Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`g${at}`, 'member'])),
+        'playback.defaults': { x: 'x'.repeat(70_000) },
+      };
+      const { status, body } = await change(values);
+      expect(status, JSON.stringify(body)).to.equal(400);
+      expect(error({ body }).details.issues.map(({ path }) => path[2])).to.deep.equal(Object.keys(values));
+      const good = {
+        'webhooks.allowedNetworks': ['10.0.0.0/8', 'fd00::/8'],
+        'network.corsOrigins': ['https://foyer.example', 'http://tv.lan:8080'],
+        'email.from': 'Foyer <foyer@example.org>',
+      };
+      expect((await change(good, { dryRun: true })).status).to.equal(200);
+    });
+
+    it('keeps a password as it was written, and takes nothing for none', async () => {
+      await change({ 'auth.oidc.clientSecret': ' kept as it is ' });
+      await api.deps.settings.reload();
+      expect(api.deps.settings.get('auth.oidc.clientSecret')).to.equal(' kept as it is ');
+      await change({ 'server.notice': 'Soup' });
+      const { status, body } = await change({ 'server.notice': '', 'email.smtp.username': '' });
+      expect(status, JSON.stringify(body)).to.equal(200);
+      expect(await one('server.notice')).to.include({ value: null, source: 'default' });
+    });
+
+    it('puts the value of the environment in force again', async () => {
+      expect((await change({ 'server.name': ' At home ' })).body.items[0]?.value).to.equal('At home');
+      const { body } = await change({ 'server.name': null });
+      expect(body.items[0]).to.include({ value: 'Named outside', source: 'environment' });
+    });
+
     it('puts a saved value away with null', async () => {
       await change({ 'stats.keepDays': 9 });
       expect((await change({ 'stats.keepDays': null })).body.items[0]).to.include({ value: 0, source: 'default' });
@@ -243,6 +307,27 @@ describe('Settings', () => {
     const other = await step({ 'auth.oidc.issuer': `${oidc.issuer}/other` });
     expect(other?.state).to.equal('failed');
     expect(other?.message).to.contain('address');
+  });
+
+  it('checkSettings finds this server at an address of the household, and no other', async () => {
+    const found = (id: string) => ({ status: 200, body: Buffer.from(JSON.stringify({ id })) });
+    expect(isThisServer(api.deps.keys.serverId, found(api.deps.keys.serverId))).to.equal(true);
+    expect(isThisServer(api.deps.keys.serverId, found(newId()))).to.equal(false);
+    const body = { group: 'server', values: { 'server.publicUrl': 'http://192.168.255.254:9' } } as const;
+    const [step] = (await api.as(owner).checkSettings({ body })).body.steps;
+    expect(step?.message).to.not.include('not reached from here'); // it was tried
+  });
+
+  it('listSettingChanges keeps 400 days', async () => {
+    const { db } = api.deps;
+    await change({ 'support.keepDays': 77 });
+    const row = db('setting_changes').where({ key: 'support.keepDays', after: '77' });
+    await row.clone().update({ at: db.raw(`now() - interval '399 days'`) });
+    await expireSessions({}, { db } as Work);
+    expect(await row.clone()).to.have.length(1);
+    await row.clone().update({ at: db.raw(`now() - interval '401 days'`) });
+    await expireSessions({}, { db } as Work);
+    expect(await row).to.have.length(0);
   });
 
   it('listSettingChanges pages and filters', async () => {

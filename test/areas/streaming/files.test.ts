@@ -198,6 +198,15 @@ describe('files over HTTP', function () {
       .as(viewer)
       .setPrerollSettings({ body: { ...settings, clips: [{ ...clips[0], id: params.id, weight: 3 }] } });
     expect(kept.body.clips[0]).to.include({ state: 'ready', weight: 3 });
+    const both = { ...settings, clips: [...kept.body.clips.map(({ id }) => ({ ...clips[0], id })), ...clips] };
+    const second = (await api.as(viewer).setPrerollSettings({ body: both })).body.clips.find(
+      ({ id }) => id !== params.id,
+    );
+    writeFileSync(one.looked.file, 'no film');
+    const refused = (await preparePreroll({ clipId: second?.id ?? '' }, work).catch((fault) => fault)) as Error;
+    writeFileSync(one.looked.file, bytes);
+    expect(refused.message, 'what the tool said is in the log alone').to.equal('The clip cannot be read');
+    await api.as(viewer).setPrerollSettings({ body: { ...both, clips: both.clips.slice(0, 1) } });
     const wrong = await api.as(viewer).setPrerollSettings({ body: { ...settings, clips: [{ itemId: newId() }] } });
     expect(wrong.status).to.equal(400);
     expect((await api.as(await api.given.member()).getPrerollSettings()).status).to.equal(403);

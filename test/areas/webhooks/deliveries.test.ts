@@ -132,6 +132,38 @@ describe('webhook deliveries', () => {
     await remove(id);
   });
 
+  it('sends at once also where the clock of the worker is behind that of the database', async () => {
+    const receiver = await Receiver.start();
+    const { id } = await made(receiver);
+    const ahead = workers.now() - Date.now();
+    await workers.goOn(-ahead - MINUTE);
+    await happen();
+    await receiver.request(1);
+    await workers.goOn(ahead + MINUTE);
+    await remove(id);
+  });
+
+  it('sends nothing more for an account that has expired', async () => {
+    const receiver = await Receiver.start();
+    receiver.answer = (response) => response.writeHead(500).end('no');
+    const leaving = await api.given.admin();
+    const body = { name: 'hook', url: receiver.url, events: ['user.created'] };
+    const { id } = (await api.as(leaving).createWebhook({ body })).body;
+    await happen();
+    const one = await reaches(id, 'waiting', 1);
+    await api.deps
+      .db('accounts')
+      .where({ id: leaving.accountId })
+      .update({ expires_at: new Date(0) });
+    await workers.goOn(Date.parse(one.nextAttemptAt ?? '') - workers.now() + 1000);
+    await eventually(async () => {
+      const jobs = await api.deps.db('jobs').where({ kind: 'webhook.deliver' }).whereNotIn('state', ['completed']);
+      return jobs.length === 0;
+    }, 25_000);
+    expect(receiver.got).to.have.length(1);
+    await remove(id);
+  });
+
   it('sends first attempts in order, two at a time, and a receiver that hangs delays nobody else', async () => {
     const [hanging, healthy] = [await Receiver.start(), await Receiver.start()];
     hanging.answer = () => undefined;
