@@ -46,7 +46,7 @@ async function timedSessions(db: Db, serverZone: string): Promise<Timed[]> {
   const { rows } = await db.raw<{ rows: { id: string; account: AccountRow }[] }>(TIMED);
   return rows.map(({ id, account }) => ({
     id,
-    allowed: (at) => mayWatch(hoursOf(account), account.profile_zone ?? account.time_zone ?? serverZone, at),
+    allowed: (at) => mayWatch(hoursOf(account), account.hours_zone ?? serverZone, at),
   }));
 }
 

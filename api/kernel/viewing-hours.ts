@@ -8,6 +8,7 @@ export const ViewingWindow = z.strictObject({ days: z.array(z.enum(DAYS)).min(1)
 export type ViewingWindow = z.output<typeof ViewingWindow>;
 
 const DAY = 1440;
+const WEEK = 7 * DAY;
 const minutes = (clock: string): number => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3));
 
 const clocks = new Map<string, Intl.DateTimeFormat>(); // one a zone: making it costs more than asking it
@@ -40,6 +41,46 @@ function inside(window: ViewingWindow, day: number, minute: number): boolean {
   return (on(day) && minute >= from) || (on(day - 1) && minute < to);
 }
 
+const NEVER: readonly ViewingWindow[] = [{ days: [], from: '00:00', to: '00:00' }];
+
+/** What is inside both; no windows is always. */
+export function common(one: readonly ViewingWindow[], other: readonly ViewingWindow[]): readonly ViewingWindow[] {
+  if (one.length === 0) return other;
+  if (other.length === 0) return one;
+  const others = stretches(other);
+  const found = stretches(one).flatMap((a) => others.flatMap((b) => shared(a, b)));
+  return found.length > 0 ? found : NEVER;
+}
+
+/** Minutes of a week, its end not included. */
+interface Stretch {
+  start: number;
+  end: number;
+}
+
+function stretches(windows: readonly ViewingWindow[]): Stretch[] {
+  return windows.flatMap(({ days, from, to }) => {
+    const length = (minutes(to) - minutes(from) + DAY) % DAY || DAY;
+    const starts = days.map((day) => DAYS.indexOf(day) * DAY + minutes(from));
+    return starts.map((start) => ({ start, end: start + length }));
+  });
+}
+
+/** The week begins anew: what runs over its end meets what stands at its beginning. */
+function shared(a: Stretch, b: Stretch): ViewingWindow[] {
+  return [-WEEK, 0, WEEK].flatMap((by) => {
+    const start = Math.max(a.start, b.start + by);
+    const end = Math.min(a.end, b.end + by);
+    const day = DAYS[Math.floor(start / DAY) % 7];
+    return start < end && day ? [{ days: [day], from: clock(start), to: clock(end) }] : [];
+  });
+}
+
+function clock(minute: number): string {
+  const [hour, rest] = [Math.floor((minute % DAY) / 60), minute % 60];
+  return `${String(hour).padStart(2, '0')}:${String(rest).padStart(2, '0')}`;
+}
+
 /** True when two windows cover the same minute of a week. */
 export function overlaps(windows: readonly ViewingWindow[]): boolean {
   const taken = windows.flatMap((window) => window.days.flatMap((day) => minutesOfWeek(window, DAYS.indexOf(day))));
@@ -49,7 +90,7 @@ export function overlaps(windows: readonly ViewingWindow[]): boolean {
 function minutesOfWeek({ from, to }: ViewingWindow, day: number): number[] {
   const start = minutes(from);
   const length = (minutes(to) - start + DAY) % DAY || DAY;
-  return Array.from({ length }, (_, minute) => (day * DAY + start + minute) % (7 * DAY));
+  return Array.from({ length }, (_, minute) => (day * DAY + start + minute) % WEEK);
 }
 
 /** The next minute at which watching is allowed, within a week; null when there is none. */

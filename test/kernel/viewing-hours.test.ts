@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { mayWatch, resumesAt, type ViewingWindow } from '#kernel/viewing-hours.ts';
+import { common, mayWatch, resumesAt, type ViewingWindow } from '#kernel/viewing-hours.ts';
 
 const BERLIN = 'Europe/Berlin';
 const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
@@ -85,5 +85,25 @@ describe('viewing hours', () => {
       ),
       { numRuns: 60 },
     );
+  });
+
+  it('of a profile and its account are what is inside both, whatever they are', () => {
+    const minute = fc.integer({ min: 0, max: 1439 });
+    const clock = minute.map(
+      (at) => `${String(Math.floor(at / 60)).padStart(2, '0')}:${String(at % 60).padStart(2, '0')}`,
+    );
+    const windows = fc.array(fc.record({ days: fc.subarray([...days], { minLength: 1 }), from: clock, to: clock }), {
+      maxLength: 3,
+    });
+    fc.assert(
+      fc.property(windows, windows, fc.integer({ min: 0, max: 7 * 1440 - 1 }), (one, other, at) => {
+        const time = new Date(Date.UTC(2026, 0, 4) + at * 60_000);
+        const both = mayWatch(one, 'UTC', time) && mayWatch(other, 'UTC', time);
+        expect(mayWatch(common(one, other), 'UTC', time)).to.equal(both);
+      }),
+      { numRuns: 500 },
+    );
+    const never = common([window('10:00', '11:00')], [window('11:00', '12:00')]);
+    expect(resumes([...never], '2026-01-10T00:00:00Z')).to.equal(undefined);
   });
 });

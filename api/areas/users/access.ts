@@ -44,7 +44,7 @@ function columnsOf(access: AccessParts): Record<string, unknown> {
     age_limit: access.ageLimit,
     hide_unrated: access.hideUnrated,
     viewing_hours: json(access.viewingHours),
-    time_zone: access.timeZone,
+    hours_zone: access.timeZone,
     limits: json(access.limits),
     restrictions: json(access.restrictions),
   };

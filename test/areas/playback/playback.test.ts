@@ -250,7 +250,7 @@ describe('Playback', () => {
     const timed = async (viewingHours: object) =>
       db('accounts')
         .where({ id: viewer.accountId })
-        .update({ viewing_hours: JSON.stringify(viewingHours), time_zone: 'UTC' });
+        .update({ viewing_hours: JSON.stringify(viewingHours), hours_zone: 'UTC' });
     await timed(hours);
     for (const time of ['19:58:50', '19:59:10', '19:59:25'])
       await sweepOnce(db, 'UTC', new Date(`2026-11-20T${time}Z`));
@@ -270,7 +270,7 @@ describe('Playback', () => {
     const hours = [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '08:00', to: '20:00' }];
     await db('accounts')
       .where({ id: person.accountId })
-      .update({ viewing_hours: JSON.stringify(hours), time_zone: 'UTC' });
+      .update({ viewing_hours: JSON.stringify(hours), hours_zone: 'UTC' });
     const reasons = (): Promise<unknown> =>
       Promise.all(sessions.map((id) => db('playback_sessions').where({ id }).pluck('stop_reason'))).then((all) =>
         all.flat(),
