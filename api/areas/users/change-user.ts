@@ -1,4 +1,11 @@
-import { CHILD_AGE, foldUsername, librariesReached, nameTaken, tellReached } from '#areas/accounts/public.ts';
+import {
+  foldUsername,
+  librariesReached,
+  nameTaken,
+  narrowKeys,
+  roleColumns,
+  tellReached,
+} from '#areas/accounts/public.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict } from '#kernel/errors.ts';
@@ -62,12 +69,6 @@ function requireRoleChange(call: Call, from: Role, to: Role): void {
   if (from === 'admin' || to === 'admin') requireConfirmed(call.who, call.now);
 }
 
-/** Single permissions are relative to the role and go with it. */
-function roleColumns(row: UserRow, role: Role): Record<string, unknown> {
-  const ageLimit = role === 'child' && row.age_limit === null ? { age_limit: CHILD_AGE } : {};
-  return { role, own_permissions: '{}', ...ageLimit };
-}
-
 function columnsOf(change: UserChange): Record<string, unknown> {
   const { username, email } = change;
   const columns = {
@@ -85,16 +86,6 @@ function columnsOf(change: UserChange): Record<string, unknown> {
     discoverable: change.discoverable,
   };
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
-}
-
-/** Keys keep what the new role has; those of children and guests end. */
-async function narrowKeys(db: Db, accountId: string, role: Role): Promise<void> {
-  const keys = () => db('api_keys').where({ account_id: accountId }).whereNull('revoked_at');
-  const allowed = role === 'child' || role === 'guest' ? [] : [...rolePermissions[role]];
-  await keys().whereRaw('not scopes && ?::text[]', [allowed]).update({ revoked_at: db.fn.now() });
-  await keys()
-    .whereRaw('not scopes <@ ?::text[]', [allowed])
-    .update({ scopes: db.raw('array(select s from unnest(scopes) s where s = any(?::text[]))', [allowed]) });
 }
 
 /** Sign-ins and open links end; keys are refused as long as the account is. */
