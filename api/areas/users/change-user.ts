@@ -22,7 +22,7 @@ import { type UserRow, updateUserRow } from './users.store.ts';
 export async function changeUser(call: Call, row: UserRow, change: UserChange): Promise<void> {
   const { db } = call;
   refuseStale(call, row, change.revision);
-  if (row.id === call.who.accountId) refuseOwn(change);
+  if (row.id === call.who.accountId) refuseOwn(call, change);
   else requireRank(call.who, row.role);
   refuseManaged(row, change);
   refusePast(call, change.expiresAt);
@@ -51,10 +51,11 @@ export function refuseStale({ headers }: Call, row: UserRow, revision: number | 
   throw conflict('revision', 'It was changed meanwhile', { revision: row.revision });
 }
 
-/** Nobody changes whether and as what they are here. */
-function refuseOwn({ role, disabled, expiresAt }: UserChange): void {
-  if (role === undefined && disabled === undefined && expiresAt === undefined) return;
-  throw new ApiError('FORBIDDEN', 'Another person changes this of your account', { by: 'self' });
+/** Nobody changes whether and as what they are here; what one signs in with takes a confirmed session, as in updateMe. */
+function refuseOwn({ who, now }: Call, { role, disabled, expiresAt, username, email }: UserChange): void {
+  if (role !== undefined || disabled !== undefined || expiresAt !== undefined)
+    throw new ApiError('FORBIDDEN', 'Another person changes this of your account', { by: 'self' });
+  if (username !== undefined || email !== undefined) requireConfirmed(who, now);
 }
 
 /** The declared owner is as its resource says. */

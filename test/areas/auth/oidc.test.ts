@@ -351,6 +351,17 @@ describe('Auth: OpenID Connect', () => {
       expect(odd.body.signIn?.account).to.deep.include({ username: 'script', email: null });
     });
 
+    it('are made anew for who was deleted, also before the rows of the old one are gone', async () => {
+      await set({ 'auth.oidc.createAccounts': true });
+      const first = (await enter('returning')).body.signIn?.account;
+      const owner = await api.given.owner();
+      const params = { id: first?.id ?? '' };
+      await api.as(owner).deleteUser({ params, query: { confirm: first?.username ?? '' } });
+      const again = await enter('returning');
+      expect(again.status, JSON.stringify(again.body)).to.equal(200);
+      expect(again.body.signIn?.account.id).to.not.equal(first?.id);
+    });
+
     it('have the role of their groups at each sign-in, and the owner stays the owner', async () => {
       await set({
         'auth.oidc.createAccounts': true,
