@@ -29,13 +29,14 @@ export async function changeUser(call: Call, row: UserRow, change: UserChange): 
   const before = await librariesReached(db, row.id);
   const role = change.role === row.role ? undefined : change.role;
   if (role) requireRoleChange(call, row.role, role);
-  const columns = { ...columnsOf(change), ...(role && roleColumns(row, role)) };
+  const columns = { ...columnsOf(row, change), ...(role && roleColumns(row, role)) };
   try {
     await updateUserRow(db, row.id, columns);
   } catch (error) {
     throw nameTaken(error);
   }
   if (role) await narrowKeys(db, row.id, role);
+  if (change.email !== undefined && !sameAddress(row, change.email)) await endMailedLinks(db, row.id);
   if (change.disabled) await endAccess(db, row.id);
   await refuseFurtherReach(call, row.id, before);
   await tellReached(call, row.id, before);
@@ -70,7 +71,7 @@ function requireRoleChange(call: Call, from: Role, to: Role): void {
   if (from === 'admin' || to === 'admin') requireConfirmed(call.who, call.now);
 }
 
-function columnsOf(change: UserChange): Record<string, unknown> {
+function columnsOf(row: UserRow, change: UserChange): Record<string, unknown> {
   const { username, email } = change;
   const columns = {
     username,
@@ -78,7 +79,7 @@ function columnsOf(change: UserChange): Record<string, unknown> {
     display_name: change.displayName,
     disabled: change.disabled,
     email,
-    email_verified: email === undefined ? undefined : false,
+    email_verified: email === undefined || sameAddress(row, email) ? undefined : false,
     expires_at: change.expiresAt,
     language: change.language,
     time_zone: change.timeZone,
@@ -87,6 +88,15 @@ function columnsOf(change: UserChange): Record<string, unknown> {
     discoverable: change.discoverable,
   };
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+}
+
+function sameAddress({ email: before }: UserRow, email: string | null): boolean {
+  return email?.toLowerCase() === before?.toLowerCase();
+}
+
+/** A link that was mailed proves the address it went to, and no later one. */
+async function endMailedLinks(db: Db, accountId: string): Promise<void> {
+  await db('password_resets').where({ account_id: accountId, by_mail: true }).delete();
 }
 
 /** Sign-ins and open links end; keys are refused as long as the account is. */

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { createMailedReset } from '#areas/auth/password-reset.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 
@@ -41,5 +42,40 @@ describe('Users: own accounts and what was seen', () => {
       expect(error(answer as never).details).to.deep.equal({ reason: 'revision', revision: revision + 1 });
     const { permissions } = (await api.as(owner).getUser({ params })).body;
     expect(permissions.permissions['item:edit'].allowed).to.equal(false);
+  });
+
+  it('keeps an address proved that is named again, and lets a link mailed to a former one prove no other', async () => {
+    const { accountId: id } = await api.given.member();
+    const params = { id };
+    const row = () => api.deps.db('accounts').where({ id });
+    await row().update({ email: 'first@example.org', email_verified: true });
+    const same = await api.as(owner).updateUser({ params, body: { email: 'First@example.org', note: 'x' } });
+    expect(same.body.email).to.deep.equal({ address: 'First@example.org', verified: true });
+    const { token } = await createMailedReset(api.deps.db, id);
+    const other = await api.as(owner).updateUser({ params, body: { email: 'second@example.org' } });
+    expect(other.body.email).to.deep.equal({ address: 'second@example.org', verified: false });
+    const redeemed = await api.anyone.completePasswordReset({ body: { token, newPassword: 'quite long enough 7' } });
+    expect(redeemed.status).to.equal(404);
+    expect(await row().pluck('email_verified')).to.deep.equal([false]);
+  });
+
+  it('gives nobody sight of the unrated that the giver has not', async () => {
+    const own_permissions = '{"user:manage":true}';
+    const parent = await api.given.person('member', { own_permissions, hide_unrated: true });
+    const make = (more: object) =>
+      api.as(parent).createUser({ body: { username: `kid ${Math.random()}`, role: 'child', ...more } as never });
+    const kid = await make({});
+    expect(kid.status, JSON.stringify(kid.body)).to.equal(201);
+    expect(kid.body.access.hideUnrated).to.equal(true);
+    expect(error(await make({ access: { hideUnrated: false } })).details.by).to.equal('hide-unrated');
+    const put = (hideUnrated: boolean) =>
+      api.as(parent).setUserAccess({
+        params: { id: kid.body.id },
+        body: { libraries: { mode: 'only', ids: [] }, ageLimit: 6, hideUnrated },
+      });
+    expect(error(await put(false)).details.by).to.equal('hide-unrated');
+    expect((await put(true)).status).to.equal(200);
+    const free = await api.as(owner).createUser({ body: { username: 'free kid', role: 'child' } });
+    expect(free.body.access.hideUnrated).to.equal(false);
   });
 });
