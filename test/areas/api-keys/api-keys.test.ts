@@ -206,6 +206,23 @@ describe('API keys', () => {
     expect(query.status).to.equal(401);
   });
 
+  it('is in the audit log also where all of an account are revoked at once', async () => {
+    const member = await api.given.member();
+    const [one, two] = [await made(member), await made(member)];
+    const answer = await api.as(member).endOtherSessions({ query: { apiKeys: 'true' } as never });
+    expect(answer.body.revokedKeys).to.equal(2);
+    const rows = (await api.deps
+      .db('audit_log')
+      .where({ account_id: member.accountId })
+      .whereIn('action', ['api-key.revoked', 'sessions-ended'])
+      .select('action', 'details')) as { action: string; details: { keyId?: string } }[];
+    expect(rows.map(({ action, details }) => details.keyId ?? action)).to.have.members([
+      one.id,
+      two.id,
+      'sessions-ended',
+    ]);
+  });
+
   it('refuses a key in a query whatever else was sent, and says so in the log without its value', async () => {
     const { secret } = await made(owner);
     const lines: string[] = [];

@@ -216,4 +216,15 @@ describe('Setup', () => {
     await rotate(fresh);
     expect([await status(old), await status(fresh)], 'back and forth').to.deep.equal([200, 200]);
   });
+
+  it('runs checks one at a time, and ten times an hour', async () => {
+    const me = await claim();
+    const run = () => me.runSetupChecks({ body: { checks: ['clock'] } });
+    await api.deps.redis.set('setup:checks', '1');
+    expect((await run()).status, 'while another runs').to.equal(429);
+    await api.deps.redis.del('setup:checks');
+    for (let i = 0; i < 9; i += 1) expect((await run()).status).to.equal(200);
+    const refused = await run();
+    expect([refused.status, errorOf(refused).details.retryAfterSec]).to.deep.equal([429, 3600]);
+  });
 });
