@@ -95,13 +95,29 @@ function minutesOfWeek({ from, to }: ViewingWindow, day: number): number[] {
 
 /** The next minute at which watching is allowed, within a week; null when there is none. */
 export function resumesAt(windows: readonly ViewingWindow[], timeZone: string, at: Date): Date | null {
+  return nextMinute({ windows, timeZone, open: true }, at);
+}
+
+/** The next minute at which watching is no longer allowed, within a week; null when there is none. */
+export function closesAt(windows: readonly ViewingWindow[], timeZone: string, at: Date): Date | null {
+  return windows.length === 0 ? null : nextMinute({ windows, timeZone, open: false }, at);
+}
+
+interface Sought {
+  windows: readonly ViewingWindow[];
+  timeZone: string;
+  open: boolean;
+}
+
+function nextMinute({ windows, timeZone, open }: Sought, at: Date): Date | null {
+  const edges = windows.flatMap(({ from, to }) => [minutes(from), minutes(to)]);
   const start = Math.ceil(at.getTime() / 60_000) * 60_000;
   const after = (ahead: number): Date => new Date(start + ahead * 60_000);
   for (let ahead = 0; ahead <= 8 * DAY; ) {
     const { day, minute } = wall(after(ahead), timeZone);
-    if (windows.some((window) => inside(window, day, minute))) return after(ahead);
-    const starts = windows.map((window) => minutes(window.from)).filter((from) => from > minute);
-    const jump = Math.min(DAY - minute, ...starts.map((from) => from - minute));
+    if (windows.some((window) => inside(window, day, minute)) === open) return after(ahead);
+    const later = edges.filter((edge) => edge > minute);
+    const jump = Math.min(DAY - minute, ...later.map((edge) => edge - minute));
     const landed = wall(after(ahead + jump), timeZone);
     ahead += landed.minute === (minute + jump) % DAY ? jump : 1; // the clock is set on the way: minute by minute
   }

@@ -4,7 +4,7 @@ import { pendingAddress } from '#areas/email/public.ts';
 import { hoursOf } from '#kernel/account-row.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { iso } from '#kernel/schemas.ts';
-import { mayWatch, resumesAt, type ViewingWindow } from '#kernel/viewing-hours.ts';
+import { closesAt, mayWatch, resumesAt, type ViewingWindow } from '#kernel/viewing-hours.ts';
 import type { Me } from './auth.schemas.ts';
 import { listProfiles } from './sessions.store.ts';
 import { owesSecondFactor } from './sign-in.ts';
@@ -81,6 +81,9 @@ async function viewingOf({ db, who, now, deps }: Call, row: Row): Promise<z.inpu
     .first<{ limits: { viewingHours?: ViewingWindow[] } | null }>('limits');
   const hours = hoursOf({ role: who.role, viewing_hours: row.viewing_hours, profile_limits: limits });
   const zone = row.hours_zone ?? deps.settings.get('server.timeZone');
-  if (mayWatch(hours, zone, now)) return { allowed: true };
+  if (mayWatch(hours, zone, now)) {
+    const until = closesAt(hours, zone, now);
+    return { allowed: true, ...(until && { until: iso(until) }) };
+  }
   return { allowed: false, resumesAt: iso(resumesAt(hours, zone, now)) };
 }

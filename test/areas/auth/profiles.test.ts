@@ -207,6 +207,16 @@ describe('Auth: profiles', () => {
       expect(new Date(viewing.resumesAt ?? 0).getUTCHours()).to.equal(Number(hour(4).slice(0, 2)));
     });
 
+    it('are told with their end while they last', async () => {
+      const { id: accountId, me } = await somebody(api);
+      const open = [{ days: [...days], from: hour(23), to: hour(4) }];
+      const row = api.deps.db('accounts').where({ id: accountId });
+      await row.update({ viewing_hours: JSON.stringify(open), hours_zone: 'UTC' });
+      const { viewing } = (await me.getMe()).body;
+      expect(viewing.allowed).to.equal(true);
+      expect(Date.parse(viewing.until ?? '') - Date.now()).to.be.within(2.9 * 3_600_000, 4 * 3_600_000);
+    });
+
     it('are not moved by the time zone that a person chooses', async () => {
       const child = await somebody(api, 'child');
       await close(child.id);
