@@ -283,6 +283,20 @@ describe('Playback', () => {
     expect(await reasons()).to.deep.equal(['viewing-hours', 'viewing-hours']);
   });
 
+  it('stops what goes on for an account that is disabled or has expired', async () => {
+    const { db } = api.deps;
+    const stopped = async (change: object) => {
+      const viewer = await api.given.member();
+      const started = await api.as(viewer).startPlayback({ params: { id: await film() }, body: { client } });
+      await db('accounts').where({ id: viewer.accountId }).update(change);
+      await sweepOnce(db);
+      return db('playback_sessions').where({ id: started.body.session.id }).pluck('stop_reason');
+    };
+    expect(await stopped({ disabled: true })).to.deep.equal(['limit']);
+    expect(await stopped({ expires_at: new Date(Date.now() - 1000) })).to.deep.equal(['limit']);
+    expect(await stopped({ expires_at: new Date(Date.now() + 3_600_000) })).to.deep.equal([null]);
+  });
+
   it('takes offline reports one by one, each once', async () => {
     const id = await film();
     const report = (clientEventId: string, more: object) => ({
