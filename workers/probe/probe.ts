@@ -10,6 +10,9 @@ import { SNIFF_BYTES, type Sniffed, sniff } from './sniff.ts';
 export { ProbeError } from './fault.ts';
 export { PROBE_VERSION, type Probed } from './probed.ts';
 
+const RIFF_HEAD = 8;
+const RIFF_UNKNOWN = 0xffff_fff0;
+
 export interface ProbeOptions {
   signal?: AbortSignal;
 }
@@ -19,20 +22,22 @@ export interface ProbeOptions {
  * Throws ProbeError with the fault; anything else is a fault of this machine and may be tried again.
  */
 export async function probeFile(path: string, options: ProbeOptions = {}): Promise<Probed> {
-  const { probed, sniffed } = await readInProcess(path, options);
-  return probed ?? askFfprobe(path, sniffed, options);
+  const { probed, sniffed, truncated } = await readInProcess(path, options);
+  return probed ?? { ...(await askFfprobe(path, sniffed, options)), ...(truncated ? { truncated } : {}) };
 }
 
 /** The in-process answer alone, or nothing where it is unsure; for tests and the benchmark. */
 export async function readInProcess(
   path: string,
   { signal }: ProbeOptions = {},
-): Promise<{ probed: Probed | undefined; sniffed: Sniffed }> {
+): Promise<{ probed: Probed | undefined; sniffed: Sniffed; truncated: boolean }> {
   const source = await opened(path);
   try {
     signal?.throwIfAborted();
-    const sniffed = sniff(await read(source));
-    return { sniffed, probed: await known(source, sniffed) };
+    const head = await read(source);
+    const sniffed = sniff(head);
+    const truncated = sniffed.container === 'avi' && endsEarly(head, source.size);
+    return { sniffed, truncated, probed: await known(source, sniffed) };
   } finally {
     await source.close();
   }
@@ -42,6 +47,12 @@ export async function readInProcess(
 export async function askFfprobe(path: string, sniffed: Sniffed, { signal }: ProbeOptions = {}): Promise<Probed> {
   const show = ['-show_streams', '-show_format', '-show_chapters'];
   return { file: fileOf(await ffprobe({ path, sniffed, show, signal }), sniffed) };
+}
+
+/** Whether the first RIFF chunk says more than there is; one that was written as it came says 0 or the most. */
+function endsEarly(head: Buffer, size: number): boolean {
+  const said = head.readUInt32LE(4);
+  return said < RIFF_UNKNOWN && said + RIFF_HEAD > size + 1; // the pad of an odd chunk is often left out
 }
 
 async function known(source: ByteSource, { container }: Sniffed): Promise<Probed | undefined> {

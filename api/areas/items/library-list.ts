@@ -4,7 +4,6 @@ import { notFound } from '#kernel/errors.ts';
 import { itemsAnswer, itemsPage, rollupTotal, toCard, typesOf, usualSort } from './browse.ts';
 import { getFolder, inFolder } from './folders.store.ts';
 import type { ItemCard, ListedItem } from './items.schemas.ts';
-import { KeptPages } from './kept-pages.ts';
 import { dayOf, type ListAsk, type Listing, moves, pageText, rulesFor } from './listing.ts';
 import { listScope } from './queries.ts';
 import {
@@ -17,7 +16,7 @@ import {
 import { byArtist, librarySorts } from './sorts.ts';
 import { orderOfAll, titleSort } from './title-order.ts';
 import { knownTotal } from './totals.ts';
-import { isKnown, isTag, NOTHING, tagOf } from './versions.store.ts';
+import { isKnown, NOTHING } from './versions.store.ts';
 
 /** What listLibraryItems is asked. */
 export interface LibraryListQuery {
@@ -79,9 +78,6 @@ export async function libraryPage(call: Call, id: string, query: LibraryListQuer
   return { items: items.map(toCard), page };
 }
 
-/** Pages of one statement, while their libraries and the caller's own state stay as they are. */
-const pages = new KeptPages();
-
 const usual = ({ folder, around, fields, filter, include }: LibraryListQuery): boolean =>
   fields === 'summary' && !folder && !around && !filter && !include;
 
@@ -93,16 +89,6 @@ export async function libraryPageAtOnce(call: Call, id: string, query: LibraryLi
   const { db, who } = call;
   const before = lastSeen.get(id);
   if (!before || call.headers['if-none-match'] !== undefined || !usual(query)) return undefined;
-  const key = JSON.stringify([id, who.accountId, who.profileId, who.sees, query]);
-  if (pages.has(key)) {
-    const { version } = await getLibraryAtVersion(db, who, id);
-    const tag = tagOf(call, version, { more: dayOf(call) });
-    const kept = pages.take(key, tag);
-    if (kept !== undefined) {
-      isTag(call, tag);
-      return jsonText(kept);
-    }
-  }
   const types = typesOf(before, query.type, query.view);
   const found = (beside: unknown): LibraryAtVersion => {
     if (!beside) throw notFound();
@@ -126,9 +112,6 @@ export async function libraryPageAtOnce(call: Call, id: string, query: LibraryLi
   const { library, version } = found(beside);
   lastSeen.set(id, library);
   known.keep(library, total);
-  const tag = tagOf(call, version, { more: dayOf(call) });
-  isTag(call, tag);
-  // Written for the library as it was seen before: in another language, or with other counts, it is another page.
-  if (library.change_seq === before.change_seq && library.revision === before.revision) pages.keep(key, tag, text);
+  isKnown(call, version, { more: dayOf(call) });
   return jsonText(text);
 }

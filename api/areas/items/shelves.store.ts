@@ -62,7 +62,6 @@ export async function getLibraryAtVersion(db: Db, who: Principal, id: string): P
   const [row] = await remembered<{ found: LibraryAtVersion }>(db, {
     key: JSON.stringify(['library-at-version', who.sees, who.accountId, who.profileId, id]),
     build: () => libraryAtVersion(db, who, id),
-    short: true,
   });
   if (!row) throw notFound();
   return row.found;

@@ -41,19 +41,10 @@ export async function unchanged(
 
 /** `unchanged` of a version that was read already. */
 export function isKnown(
-  call: Call,
+  { who, headers, reply }: Call,
   version: ListVersion | undefined,
   about: { more?: string; revision?: number },
 ): boolean {
-  return isTag(call, tagOf(call, version, about));
-}
-
-/** The ETag of a version. */
-export function tagOf(
-  { who }: Pick<Call, 'who'>,
-  version: ListVersion | undefined,
-  about: { more?: string; revision?: number },
-): string {
   const parts = [
     version?.seq,
     version?.access,
@@ -64,11 +55,7 @@ export function tagOf(
     about.more,
   ];
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
-  return `"${about.revision === undefined ? '' : `${about.revision}.`}${hash}"`;
-}
-
-/** `isKnown` of its ETag. */
-export function isTag({ headers, reply }: Call, tag: string): boolean {
+  const tag = `"${about.revision === undefined ? '' : `${about.revision}.`}${hash}"`;
   reply.header('ETag', tag);
   reply.header('Cache-Control', 'private, no-cache');
   const known = String(headers['if-none-match'] ?? '').split(/\s*,\s*/);

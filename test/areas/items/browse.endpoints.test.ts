@@ -200,6 +200,21 @@ describe('browsing', () => {
       expect((await api.as(child).listLibraryItems({ ...ask, headers })).status).to.equal(200);
     });
 
+    it('is another list while a storage is away', async () => {
+      const { db } = api.deps;
+      const library = await givenLibrary(db, 'movies');
+      await givenItem(db, library);
+      const ask = { params: { id: library.id } };
+      const first = await api.as(member).listLibraryItems(ask);
+      const headers = { 'if-none-match': first.headers.get('etag') ?? '' };
+      const storage = db('storages').where({ id: api.given.storageId });
+      await storage.clone().update({ state: 'unavailable' });
+      const meanwhile = await api.as(member).listLibraryItems({ ...ask, headers });
+      await storage.clone().update({ state: 'available' });
+      const after = await api.as(member).listLibraryItems({ ...ask, headers });
+      expect([meanwhile.status, after.status]).to.deep.equal([200, 304]);
+    });
+
     it('takes every filter field with every operator, and refuses those of other types or of editors', async () => {
       const { db } = api.deps;
       const library = await givenLibrary(db, 'movies');

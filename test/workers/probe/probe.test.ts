@@ -173,6 +173,8 @@ describe('probeFile', function () {
   it('says that a file is cut', async () => {
     expect((await probeFile(at('truncated.mkv'))).truncated).to.equal(true);
     expect((await probeFile(at('truncated-faststart.mp4'))).truncated).to.equal(true);
+    expect((await probeFile(at('truncated.avi'))).truncated).to.equal(true);
+    expect((await probeFile(at('mpeg4-mp3.avi'))).truncated).to.equal(undefined);
     expect((await probeFile(at('h264-multi.mkv'))).truncated).to.equal(undefined);
   });
 
