@@ -103,7 +103,11 @@ const LONGEST_SEC = 20;
 async function aloneOf<T>({ deps: { redis } }: Call, work: () => Promise<T>): Promise<T> {
   const mine = await redis.set(RUNNING, '1', 'EX', LONGEST_SEC, 'NX').catch(() => 'OK');
   if (!mine) throw new ApiError('RATE_LIMITED', 'The checks are running', { retryAfterSec: LONGEST_SEC });
-  return work().finally(() => redis.del(RUNNING).catch(() => 0));
+  try {
+    return await work();
+  } finally {
+    await redis.del(RUNNING).catch(() => 0);
+  }
 }
 
 export const runSetupChecks = defineEndpoint({

@@ -354,9 +354,9 @@ describe('Auth: OpenID Connect', () => {
     it('are made anew for who was deleted, also before the rows of the old one are gone', async () => {
       await set({ 'auth.oidc.createAccounts': true });
       const first = (await enter('returning')).body.signIn?.account;
-      const owner = await api.given.owner();
+      const admin = await api.given.admin();
       const params = { id: first?.id ?? '' };
-      await api.as(owner).deleteUser({ params, query: { confirm: first?.username ?? '' } });
+      await api.as(admin).deleteUser({ params, query: { confirm: first?.username ?? '' } });
       const again = await enter('returning');
       expect(again.status, JSON.stringify(again.body)).to.equal(200);
       expect(again.body.signIn?.account.id).to.not.equal(first?.id);
