@@ -10,14 +10,16 @@ import type { Settings } from '#platform/settings.ts';
 
 const EVERY_MS = 15_000;
 
+/** An account that has expired is as good as disabled. */
+const gone = '(a.disabled or coalesce(a.expires_at <= now(), false))';
 const hidden = hiddenByLabelsSql('i', 'p');
 
 /** Sessions whose time is up, by what nobody reported and no bytes were fetched, or whose account may not go on, or not with this item. */
 const DUE = `
-  select s.id, case when a.disabled or ${hidden} then 'limit' else 'timeout' end as reason
+  select s.id, case when ${gone} or ${hidden} then 'limit' else 'timeout' end as reason
   from playback_sessions s join accounts a on a.id = s.account_id join profiles p on p.id = s.profile_id
     join items i on i.id = s.item_id
-  where s.state <> 'stopped' and (a.disabled or ${hidden}
+  where s.state <> 'stopped' and (${gone} or ${hidden}
     or greatest(s.last_report_at, s.last_bytes_at) <
        now() - case when s.state = 'paused' then interval '30 minutes' else interval '60 seconds' end)`;
 
@@ -46,7 +48,7 @@ async function timedSessions(db: Db, serverZone: string): Promise<Timed[]> {
   const { rows } = await db.raw<{ rows: { id: string; account: AccountRow }[] }>(TIMED);
   return rows.map(({ id, account }) => ({
     id,
-    allowed: (at) => mayWatch(hoursOf(account), account.profile_zone ?? account.time_zone ?? serverZone, at),
+    allowed: (at) => mayWatch(hoursOf(account), account.hours_zone ?? serverZone, at),
   }));
 }
 

@@ -2,7 +2,7 @@ import { type Db, gathered } from '#platform/db.ts';
 import { effectivePermissions, type Permission, profilePermissions, type Role } from './permissions.ts';
 import type { AccountLimits, Principal, Sight } from './principal.ts';
 import { effectiveRestrictions, type Restrictions } from './restrictions.ts';
-import type { ViewingWindow } from './viewing-hours.ts';
+import { common, type ViewingWindow } from './viewing-hours.ts';
 
 /** An account with one of its profiles, as a credential finds it. */
 export interface AccountRow {
@@ -13,6 +13,8 @@ export interface AccountRow {
   age_limit: number | null;
   hide_unrated: boolean;
   viewing_hours: ViewingWindow[];
+  /** The clock of the hours; null is the server's. */
+  hours_zone: string | null;
   time_zone: string | null;
   language: string | null;
   limits: AccountLimits;
@@ -39,7 +41,7 @@ export interface AccountRow {
 
 /** Over `accounts a` and `profiles p`. */
 export const ACCOUNT_JSON = `'account_id', a.id, 'role', a.role, 'own_permissions', a.own_permissions, 'library_mode', a.library_mode,
-  'age_limit', a.age_limit, 'hide_unrated', a.hide_unrated, 'viewing_hours', a.viewing_hours, 'time_zone', a.time_zone,
+  'age_limit', a.age_limit, 'hide_unrated', a.hide_unrated, 'viewing_hours', a.viewing_hours, 'hours_zone', a.hours_zone, 'time_zone', a.time_zone,
   'language', a.language, 'limits', a.limits, 'restrictions', a.restrictions, 'must_change_password', a.must_change_password,
   'gone', a.disabled or coalesce(a.expires_at < now(), false), 'profile_id', p.id, 'main', p.main,
   'profile_limits', p.limits, 'profile_zone', p.time_zone,
@@ -78,11 +80,15 @@ export function principalOfRow(row: AccountRow): Principal {
   };
 }
 
-/** When it may watch; none is always. Admins and the owner have no hours, but their other profiles may. */
-export function hoursOf(row: AccountRow): readonly ViewingWindow[] {
+type Hours = Pick<AccountRow, 'role' | 'viewing_hours' | 'profile_limits'>;
+
+/**
+ * When it may watch, by the account's `hours_zone`; none is always. Admins and the owner have no hours, but their other
+ * profiles may. A profile's hours count beside its account's, never in their place.
+ */
+export function hoursOf(row: Hours): readonly ViewingWindow[] {
   const ranked = row.role === 'owner' || row.role === 'admin';
-  if (ranked && row.main) return [];
-  return row.profile_limits?.viewingHours ?? (ranked ? [] : row.viewing_hours);
+  return common(ranked ? [] : row.viewing_hours, row.profile_limits?.viewingHours ?? []);
 }
 
 /** A profile with limits never sees more than its account: the smaller age, and its libraries among the account's. */

@@ -34,6 +34,16 @@ export async function admit(endpoint: Endpoint, asked: Asked): Promise<Principal
   return who;
 }
 
+const KEY_SHAPE = /\bfoyer_[\w-]{43}(?![\w-])/;
+
+/** Addresses stand in logs and histories: a key in a query is refused, and the log says so without its value. */
+export function refuseKeyInQuery({ querystring, state, req }: Context, { log }: Deps): void {
+  if (!KEY_SHAPE.test(querystring)) return;
+  const { operation, requestId } = state as { operation: string; requestId: string };
+  log.warn({ operation, requestId, address: req.socket.remoteAddress }, 'an API key came in a query: revoke it');
+  throw new ApiError('UNAUTHENTICATED', 'A key is sent as Authorization: Bearer, never in a query', {});
+}
+
 /** A key's requests are told apart by the `X-Client-Id` that came along; a session knows its device. */
 async function withDevice(who: Principal, keyId: string, { client, deps }: Asked): Promise<Principal> {
   const deviceId = client.id && (await deviceOfKey(deps.db, { keyId, accountId: who.accountId }, client));

@@ -129,7 +129,7 @@ const byKey = gathered<KeyRow>({
 export interface Identified {
   who: Principal;
   viewingHours: readonly ViewingWindow[];
-  /** The profile's or account's own; absent is the server's. */
+  /** The clock of the viewing hours; absent is the server's. */
   timeZone?: string;
   mustChangePassword: boolean;
   /** The account has TOTP or a passkey. */
@@ -227,7 +227,7 @@ function identified(row: AccountRow, who: Principal): Identified {
   return {
     who,
     viewingHours: hoursOf(row),
-    ...(who.timeZone ? { timeZone: who.timeZone } : {}),
+    ...(row.hours_zone ? { timeZone: row.hours_zone } : {}),
     mustChangePassword: row.must_change_password,
     secondFactor: row.factors.includes('totp') || row.factors.includes('passkey'),
   };

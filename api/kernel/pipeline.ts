@@ -3,7 +3,7 @@ import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import { databaseAway } from '#platform/db.ts';
 import { countRequest, timeRequest } from '#platform/metrics.ts';
-import { admit } from './admission.ts';
+import { admit, refuseKeyInQuery } from './admission.ts';
 import { callFor, type Work } from './call.ts';
 import { type Bytes, type Call, type Deps, type Endpoint, JsonText } from './endpoint.ts';
 import { ApiError, invalidAll } from './errors.ts';
@@ -88,6 +88,7 @@ export function serve(endpoint: Endpoint, area: string, kernel: Kernel): Middlew
     if (waitingFor && waitingFor !== 'draining' && !endpoint.beforeReady) {
       throw new ApiError('SERVICE_STARTING', 'The server is starting', { waitingFor });
     }
+    refuseKeyInQuery(ctx, deps);
     const settings = deps.settings;
     const client = clientOf(ctx.req, {
       trustedProxies: settings.get('network.trustedProxies'),

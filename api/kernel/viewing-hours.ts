@@ -8,6 +8,7 @@ export const ViewingWindow = z.strictObject({ days: z.array(z.enum(DAYS)).min(1)
 export type ViewingWindow = z.output<typeof ViewingWindow>;
 
 const DAY = 1440;
+const WEEK = 7 * DAY;
 const minutes = (clock: string): number => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3));
 
 const clocks = new Map<string, Intl.DateTimeFormat>(); // one a zone: making it costs more than asking it
@@ -40,6 +41,46 @@ function inside(window: ViewingWindow, day: number, minute: number): boolean {
   return (on(day) && minute >= from) || (on(day - 1) && minute < to);
 }
 
+const NEVER: readonly ViewingWindow[] = [{ days: [], from: '00:00', to: '00:00' }];
+
+/** What is inside both; no windows is always. */
+export function common(one: readonly ViewingWindow[], other: readonly ViewingWindow[]): readonly ViewingWindow[] {
+  if (one.length === 0) return other;
+  if (other.length === 0) return one;
+  const others = stretches(other);
+  const found = stretches(one).flatMap((a) => others.flatMap((b) => shared(a, b)));
+  return found.length > 0 ? found : NEVER;
+}
+
+/** Minutes of a week, its end not included. */
+interface Stretch {
+  start: number;
+  end: number;
+}
+
+function stretches(windows: readonly ViewingWindow[]): Stretch[] {
+  return windows.flatMap(({ days, from, to }) => {
+    const length = (minutes(to) - minutes(from) + DAY) % DAY || DAY;
+    const starts = days.map((day) => DAYS.indexOf(day) * DAY + minutes(from));
+    return starts.map((start) => ({ start, end: start + length }));
+  });
+}
+
+/** The week begins anew: what runs over its end meets what stands at its beginning. */
+function shared(a: Stretch, b: Stretch): ViewingWindow[] {
+  return [-WEEK, 0, WEEK].flatMap((by) => {
+    const start = Math.max(a.start, b.start + by);
+    const end = Math.min(a.end, b.end + by);
+    const day = DAYS[Math.floor(start / DAY) % 7];
+    return start < end && day ? [{ days: [day], from: clock(start), to: clock(end) }] : [];
+  });
+}
+
+function clock(minute: number): string {
+  const [hour, rest] = [Math.floor((minute % DAY) / 60), minute % 60];
+  return `${String(hour).padStart(2, '0')}:${String(rest).padStart(2, '0')}`;
+}
+
 /** True when two windows cover the same minute of a week. */
 export function overlaps(windows: readonly ViewingWindow[]): boolean {
   const taken = windows.flatMap((window) => window.days.flatMap((day) => minutesOfWeek(window, DAYS.indexOf(day))));
@@ -49,18 +90,34 @@ export function overlaps(windows: readonly ViewingWindow[]): boolean {
 function minutesOfWeek({ from, to }: ViewingWindow, day: number): number[] {
   const start = minutes(from);
   const length = (minutes(to) - start + DAY) % DAY || DAY;
-  return Array.from({ length }, (_, minute) => (day * DAY + start + minute) % (7 * DAY));
+  return Array.from({ length }, (_, minute) => (day * DAY + start + minute) % WEEK);
 }
 
 /** The next minute at which watching is allowed, within a week; null when there is none. */
 export function resumesAt(windows: readonly ViewingWindow[], timeZone: string, at: Date): Date | null {
+  return nextMinute({ windows, timeZone, open: true }, at);
+}
+
+/** The next minute at which watching is no longer allowed, within a week; null when there is none. */
+export function closesAt(windows: readonly ViewingWindow[], timeZone: string, at: Date): Date | null {
+  return windows.length === 0 ? null : nextMinute({ windows, timeZone, open: false }, at);
+}
+
+interface Sought {
+  windows: readonly ViewingWindow[];
+  timeZone: string;
+  open: boolean;
+}
+
+function nextMinute({ windows, timeZone, open }: Sought, at: Date): Date | null {
+  const edges = windows.flatMap(({ from, to }) => [minutes(from), minutes(to)]);
   const start = Math.ceil(at.getTime() / 60_000) * 60_000;
   const after = (ahead: number): Date => new Date(start + ahead * 60_000);
   for (let ahead = 0; ahead <= 8 * DAY; ) {
     const { day, minute } = wall(after(ahead), timeZone);
-    if (windows.some((window) => inside(window, day, minute))) return after(ahead);
-    const starts = windows.map((window) => minutes(window.from)).filter((from) => from > minute);
-    const jump = Math.min(DAY - minute, ...starts.map((from) => from - minute));
+    if (windows.some((window) => inside(window, day, minute)) === open) return after(ahead);
+    const later = edges.filter((edge) => edge > minute);
+    const jump = Math.min(DAY - minute, ...later.map((edge) => edge - minute));
     const landed = wall(after(ahead + jump), timeZone);
     ahead += landed.minute === (minute + jump) % DAY ? jump : 1; // the clock is set on the way: minute by minute
   }

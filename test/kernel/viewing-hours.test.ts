@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { mayWatch, resumesAt, type ViewingWindow } from '#kernel/viewing-hours.ts';
+import { closesAt, common, mayWatch, resumesAt, type ViewingWindow } from '#kernel/viewing-hours.ts';
 
 const BERLIN = 'Europe/Berlin';
 const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
@@ -85,5 +85,37 @@ describe('viewing hours', () => {
       ),
       { numRuns: 60 },
     );
+  });
+
+  it('of a profile and its account are what is inside both, whatever they are', () => {
+    const minute = fc.integer({ min: 0, max: 1439 });
+    const clock = minute.map(
+      (at) => `${String(Math.floor(at / 60)).padStart(2, '0')}:${String(at % 60).padStart(2, '0')}`,
+    );
+    const windows = fc.array(fc.record({ days: fc.subarray([...days], { minLength: 1 }), from: clock, to: clock }), {
+      maxLength: 3,
+    });
+    fc.assert(
+      fc.property(windows, windows, fc.integer({ min: 0, max: 7 * 1440 - 1 }), (one, other, at) => {
+        const time = new Date(Date.UTC(2026, 0, 4) + at * 60_000);
+        const both = mayWatch(one, 'UTC', time) && mayWatch(other, 'UTC', time);
+        expect(mayWatch(common(one, other), 'UTC', time)).to.equal(both);
+      }),
+      { numRuns: 500 },
+    );
+    const never = common([window('10:00', '11:00')], [window('11:00', '12:00')]);
+    expect(resumes([...never], '2026-01-10T00:00:00Z')).to.equal(undefined);
+  });
+
+  it('close when the window ends, the next one does not follow on, and never where they are always', () => {
+    const closes = (windows: ViewingWindow[], at: string) => closesAt(windows, BERLIN, new Date(at))?.toISOString();
+    expect(closes([window('15:00', '19:30')], '2026-01-10T15:10:20Z')).to.equal('2026-01-10T18:30:00.000Z');
+    expect(closes([window('22:00', '01:00')], '2026-01-10T22:00:00Z')).to.equal('2026-01-11T00:00:00.000Z');
+    const joined = [window('15:00', '17:00'), window('17:00', '18:00')];
+    expect(closes(joined, '2026-01-10T14:30:00Z')).to.equal('2026-01-10T17:00:00.000Z');
+    expect(closes([window('00:00', '00:00')], '2026-01-10T14:30:00Z')).to.equal(undefined);
+    expect(closes([], '2026-01-10T14:30:00Z')).to.equal(undefined);
+    // 25 October 2026: the hour from 02:00 comes twice.
+    expect(closes([window('01:00', '04:00')], '2026-10-25T00:00:00Z')).to.equal('2026-10-25T03:00:00.000Z');
   });
 });

@@ -17,3 +17,4 @@ export {
 export { type LibraryAccess, setAccountLibraries, setLibraryAccess, tellReached } from './library-access.ts';
 export { foldUsername, Username } from './names.ts';
 export { accountsReaching, librariesReached, reachSql } from './reach.store.ts';
+export { narrowKeys, roleColumns } from './roles.store.ts';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { requireClientId } from '#kernel/admission.ts';
+import { audit } from '#kernel/audit.ts';
 import { bearer, cookieValue, readAccessToken, refreshCookie, sessionCookie } from '#kernel/credentials.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
@@ -176,7 +177,8 @@ export const endOtherSessions = defineEndpoint({
   query: EndSessionsQuery,
   answer: json(200, z.object({ endedSessions: z.int(), revokedKeys: z.int() })),
 
-  async handle({ query }, { db, who }) {
+  async handle({ query }, call) {
+    const { db, who } = call;
     if (!who.mainProfile) throw new ApiError('FORBIDDEN', 'This needs the main profile', { by: 'profile' });
     const endedSessions = await removeOtherSessions(
       db,
@@ -186,8 +188,11 @@ export const endOtherSessions = defineEndpoint({
     for (const table of ['sign_in_challenges', 'quick_connects', 'password_resets'])
       await db(table).where({ account_id: who.accountId }).delete();
     const keys = db('api_keys').where({ account_id: who.accountId }).whereNull('revoked_at');
-    const revokedKeys = query.apiKeys === 'true' ? await keys.update({ revoked_at: new Date() }) : 0;
-    return { endedSessions, revokedKeys };
+    const revoked: { id: string; scopes: string[] }[] =
+      query.apiKeys === 'true' ? await keys.update({ revoked_at: new Date() }, ['id', 'scopes']) : [];
+    for (const { id, scopes } of revoked) await audit(call, 'api-key.revoked', { keyId: id, scopes });
+    await audit(call, 'sessions-ended', { sessions: endedSessions });
+    return { endedSessions, revokedKeys: revoked.length };
   },
 });
 

@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import { getAccount } from '#areas/accounts/public.ts';
 import { pendingAddress } from '#areas/email/public.ts';
+import { hoursOf } from '#kernel/account-row.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { iso } from '#kernel/schemas.ts';
-import { mayWatch, resumesAt, type ViewingWindow } from '#kernel/viewing-hours.ts';
+import { closesAt, mayWatch, resumesAt, type ViewingWindow } from '#kernel/viewing-hours.ts';
 import type { Me } from './auth.schemas.ts';
 import { listProfiles } from './sessions.store.ts';
 import { owesSecondFactor } from './sign-in.ts';
@@ -15,6 +16,7 @@ interface Row {
   age_limit: number | null;
   hide_unrated: boolean;
   viewing_hours: ViewingWindow[];
+  hours_zone: string | null;
   time_zone: string | null;
   limits: Record<string, unknown>;
   must_change_password: boolean;
@@ -44,11 +46,11 @@ export async function readMe(call: Call): Promise<z.input<typeof Me>> {
       ageLimit: row.age_limit,
       hideUnrated: row.hide_unrated,
       viewingHours: row.viewing_hours,
-      timeZone: row.time_zone,
+      timeZone: row.hours_zone,
       limits: row.limits,
       restrictions: { ...who.restrictions },
     },
-    viewing: viewingOf(call, row),
+    viewing: await viewingOf(call, row),
     email: emailOf(row, await pendingAddress(db, who.accountId)),
     mustChangePassword: row.must_change_password,
     mustAddTwoFactor: owesSecondFactor(call, { role: who.role, factors: row.factors }),
@@ -73,9 +75,15 @@ function credentialOf({ who }: Call): z.input<typeof Me>['credential'] {
   return { kind: 'session', ...(who.sessionId && { sessionId: who.sessionId }) };
 }
 
-function viewingOf({ who, now, deps }: Call, row: Row): z.input<typeof Me>['viewing'] {
-  const free = who.role === 'owner' || who.role === 'admin';
-  const zone = row.time_zone ?? deps.settings.get('server.timeZone');
-  if (free || mayWatch(row.viewing_hours, zone, now)) return { allowed: true };
-  return { allowed: false, resumesAt: iso(resumesAt(row.viewing_hours, zone, now)) };
+async function viewingOf({ db, who, now, deps }: Call, row: Row): Promise<z.input<typeof Me>['viewing']> {
+  const { limits } = await db('profiles')
+    .where({ id: who.profileId })
+    .first<{ limits: { viewingHours?: ViewingWindow[] } | null }>('limits');
+  const hours = hoursOf({ role: who.role, viewing_hours: row.viewing_hours, profile_limits: limits });
+  const zone = row.hours_zone ?? deps.settings.get('server.timeZone');
+  if (mayWatch(hours, zone, now)) {
+    const until = closesAt(hours, zone, now);
+    return { allowed: true, ...(until && { until: iso(until) }) };
+  }
+  return { allowed: false, resumesAt: iso(resumesAt(hours, zone, now)) };
 }

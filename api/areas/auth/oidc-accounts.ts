@@ -1,4 +1,13 @@
-import { createAccount, foldUsername, librariesReached, tellReached, Username } from '#areas/accounts/public.ts';
+import type { Knex } from 'knex';
+import {
+  createAccount,
+  foldUsername,
+  librariesReached,
+  narrowKeys,
+  roleColumns,
+  tellReached,
+  Username,
+} from '#areas/accounts/public.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
@@ -15,10 +24,11 @@ export interface Identity {
 export interface Found {
   id: string;
   role: Role;
+  age_limit: number | null;
   unusable: boolean;
 }
 
-const FOUND = ['a.id', 'a.role'] as const;
+const FOUND = ['a.id', 'a.role', 'a.age_limit'] as const;
 const UNUSABLE = '(a.disabled or coalesce(a.expires_at < now(), false)) as unusable';
 const people = (db: Db) => db('accounts as a').where({ 'a.is_system': false }).whereNull('a.deleted_at');
 
@@ -57,9 +67,17 @@ async function matching({ db, deps }: Call, { issuer, claims }: Identity): Promi
     .first<Found | undefined>(...FOUND, db.raw(UNUSABLE));
   if (by === 'verified-email' && claims.email && claims.email_verified)
     return query.whereRaw('a.email_verified and lower(a.email) = ?', [claims.email.toLowerCase()]);
-  if (by === 'username' && claims.preferred_username)
-    return query.where({ 'a.username_folded': foldUsername(claims.preferred_username) });
+  if (by === 'username' && claims.preferred_username) return ofName(query, claims.preferred_username);
   return undefined;
+}
+
+/** In any letter case, exactly otherwise: whoever has a name that only looks alike at the provider is somebody else. */
+async function ofName(query: Knex.QueryBuilder, name: string): Promise<Found | undefined> {
+  const plain = (one: string): string => one.normalize('NFC').trim().toLowerCase();
+  const found = (await query.where({ 'a.username_folded': foldUsername(name) }).select('a.username')) as
+    | (Found & { username: string })
+    | undefined;
+  return found && plain(found.username) === plain(name) ? found : undefined;
 }
 
 export async function insertIdentity(call: Call, accountId: string, { issuer, claims }: Identity): Promise<string> {
@@ -89,7 +107,7 @@ async function newcomer(call: Call, identity: Identity): Promise<Found> {
     expiresAt: days === null ? undefined : new Date(now.getTime() + days * 86_400_000).toISOString(),
   });
   await insertIdentity(call, account.id, identity);
-  return { id: account.id, role, unusable: false };
+  return { id: account.id, role, age_limit: null, unusable: false };
 }
 
 async function freeEmail(db: Db, email: string | undefined): Promise<string | undefined> {
@@ -144,12 +162,12 @@ export async function applyRole(call: Call, account: Found, claims: Claims): Pro
   await db('accounts')
     .where({ id: account.id })
     .update({
-      role,
-      own_permissions: '{}',
+      ...roleColumns(account, role),
       access_version: db.raw('access_version + 1'),
       revision: db.raw('revision + 1'),
       updated_at: db.fn.now(),
     });
+  await narrowKeys(db, account.id, role);
   await tellReached(call, account.id, before);
   const asThem = { ...call, who: { ...call.who, accountId: account.id } };
   await audit(asThem, 'user.changed', {

@@ -5,15 +5,15 @@ import { insertFolders, insertLibrary, LibraryDraft, refuseOverlap, tidyPath } f
 import { requestScan } from '#areas/scanning/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict } from '#kernel/errors.ts';
-import { announceSettings, type SettingKey, saveSettings } from '#platform/settings.ts';
-import { refuseBadDraft } from './draft.ts';
+import { announceSettings, saveSettings } from '#platform/settings.ts';
+import { refuseBadDraft, settingsOf } from './draft.ts';
 import { type CompleteSetup, SetupDraft } from './setup.schemas.ts';
 import type { ServerStateRow } from './state.store.ts';
 
 /** Owner, settings, libraries and their first scans in the caller's transaction; refused leaves nothing behind. */
 export async function complete(call: Call, row: ServerStateRow, body: CompleteSetup): Promise<z.input<typeof SignIn>> {
   const { db, emit, deps } = call;
-  refuseWeak(call, body.password, { names: [body.username], field: 'password' });
+  refuseWeak(call, body.password, { names: [body.username, body.email], field: 'password' });
   const draft = SetupDraft.parse(body.draft ?? row.setup_draft ?? { revision: 0 });
   await refuseBadDraft(call, draft);
   const passwordHash = await hashPassword(body.password);
@@ -36,19 +36,6 @@ export async function complete(call: Call, row: ServerStateRow, body: CompleteSe
     await deps.vitals.look();
   });
   return startSession(call, { accountId: owner.id, method: 'setup', keep: body.keep, remember: body.remember });
-}
-
-/** What is left out keeps its default. */
-function settingsOf(draft: SetupDraft): Partial<Record<SettingKey, unknown>> {
-  const values = {
-    'server.name': draft.serverName,
-    'server.language': draft.language,
-    'server.country': draft.country,
-    'server.timeZone': draft.timeZone,
-    'server.publicUrl': draft.publicUrl,
-    ...draft.settings,
-  };
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
 async function makeLibrary(call: Call, wished: SetupDraft['libraries'][number]): Promise<void> {

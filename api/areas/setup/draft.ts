@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { tidyPath } from '#areas/libraries/public.ts';
 import { isFolder, placeInStorage } from '#areas/storage/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, type Issue, invalidAll } from '#kernel/errors.ts';
+import type { SettingKey } from '#platform/settings.ts';
 import type { SetupDraft } from './setup.schemas.ts';
 
 /** As the areas check it, all issues at once: folders that are there, below their root, and in no other library's folder. */
@@ -47,13 +49,25 @@ function overlapIssue(
   return hit ? { code: 'folder_overlap', message: "inside another library's folder" } : undefined;
 }
 
-/** What a resource declares is shown and cannot be changed here. */
+/** What is left out keeps its default. */
+export function settingsOf(draft: SetupDraft): Partial<Record<SettingKey, unknown>> {
+  const values = {
+    'server.name': draft.serverName,
+    'server.language': draft.language,
+    'server.country': draft.country,
+    'server.timeZone': draft.timeZone,
+    'server.publicUrl': draft.publicUrl,
+    ...draft.settings,
+  };
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+/** What a resource declares is shown and cannot be changed here; to say the same is no change. */
 function refuseManagedSettings({ deps }: Call, draft: SetupDraft): void {
-  const named = Object.keys(draft.settings ?? {}).filter((key) => Object.hasOwn(deps.config.declaredSettings, key));
-  if (named.length > 0) {
-    throw conflict('managed-by-resource', 'A resource declares this', {
-      fields: named,
-      managedBy: deps.config.managedBy,
-    });
-  }
+  const { declaredSettings: declared, managedBy } = deps.config;
+  const wished = Object.entries(settingsOf(draft));
+  const fields = wished
+    .filter(([key, value]) => Object.hasOwn(declared, key) && !isDeepStrictEqual(declared[key], value))
+    .map(([key]) => key);
+  if (fields.length > 0) throw conflict('managed-by-resource', 'A resource declares this', { fields, managedBy });
 }

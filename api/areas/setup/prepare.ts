@@ -54,22 +54,34 @@ const OPERATOR_SCOPES: readonly Permission[] = [
   'user:manage',
 ];
 
+/** While a rotation goes round, the key before it counts too. */
+const OLD_KEY_ENDS = `now() + interval '10 minutes'`;
+
 async function putOperatorKey(db: Db, config: Config): Promise<void> {
   const known = await db('accounts').where({ is_system: true }).first<{ id: string } | undefined>('id');
   const account =
     known ?? (await insertAccount(db, { username: SYSTEM, role: 'admin', passwordHash: null, system: true }));
   if (!config.operatorKeySha256) return;
-  await db('api_keys').where({ account_id: account.id, operator: true }).delete();
-  await db('api_keys').insert({
-    id: newId(),
-    account_id: account.id,
-    name: 'operator',
-    hash: Buffer.from(config.operatorKeySha256, 'hex'),
-    hint: 'foyer_…',
-    scopes: [...OPERATOR_SCOPES],
-    per_minute: 10_000,
-    operator: true,
-  });
+  const hash = Buffer.from(config.operatorKeySha256, 'hex');
+  const keys = () => db('api_keys').where({ account_id: account.id, operator: true });
+  await keys().whereRaw('expires_at <= now()').delete();
+  await keys()
+    .whereNot({ hash })
+    .whereNull('expires_at')
+    .update({ expires_at: db.raw(OLD_KEY_ENDS) });
+  await db('api_keys')
+    .insert({
+      id: newId(),
+      account_id: account.id,
+      name: 'operator',
+      hash,
+      hint: 'foyer_…',
+      scopes: [...OPERATOR_SCOPES],
+      per_minute: 10_000,
+      operator: true,
+    })
+    .onConflict('hash')
+    .merge(['scopes', 'per_minute', 'expires_at']);
 }
 
 /** The owner of `ownerSecretRef`: made once, and its password follows the Secret. */

@@ -95,6 +95,20 @@ export const listSetupFolders = defineEndpoint({
 });
 
 const CHECKS_AN_HOUR = 10;
+const HOUR_MS = 3_600_000;
+const RUNNING = 'setup:checks';
+const LONGEST_SEC = 20;
+
+/** One run at a time on all replicas; without Redis nothing keeps a second one off. */
+async function aloneOf<T>({ deps: { redis } }: Call, work: () => Promise<T>): Promise<T> {
+  const mine = await redis.set(RUNNING, '1', 'EX', LONGEST_SEC, 'NX').catch(() => 'OK');
+  if (!mine) throw new ApiError('RATE_LIMITED', 'The checks are running', { retryAfterSec: LONGEST_SEC });
+  try {
+    return await work();
+  } finally {
+    await redis.del(RUNNING).catch(() => 0);
+  }
+}
 
 export const runSetupChecks = defineEndpoint({
   operationId: 'runSetupChecks',
@@ -109,10 +123,11 @@ export const runSetupChecks = defineEndpoint({
   errors: [...errors, 'RATE_LIMITED'],
 
   async handle({ body }, call) {
-    const { deps } = call;
+    const { redis, config } = call.deps;
     await requireTicket(call, await openSetup(call.db));
-    await limitAttempts({ redis: deps.redis, replicas: 1 }, 'setup-checks', CHECKS_AN_HOUR);
-    return runChecks(call, body.checks);
+    const limiter = { redis, replicas: config.replicas, windowMs: HOUR_MS };
+    await limitAttempts(limiter, 'setup-checks', CHECKS_AN_HOUR);
+    return aloneOf(call, () => runChecks(call, body.checks));
   },
 });
 

@@ -10,6 +10,8 @@ export const setupCookie = (secure: boolean): string => (secure ? '__Secure-foye
 export interface ServerStateRow {
   server_id: string;
   setup_completed_at: Date | null;
+  /** An owner's row is there. */
+  owned: boolean;
   claim_sha256: string | null;
   claimed_at: Date | null;
   ticket_sha256: string | null;
@@ -26,11 +28,12 @@ export async function openSetup(db: Db, options: { lock?: boolean } = {}): Promi
   const query = db('server_state').first<ServerStateRow | undefined>(
     '*',
     db.raw('coalesce(ticket_expires_at > now(), false) as ticket_lives'),
+    db.raw(`exists (select 1 from accounts where role = 'owner') as owned`),
   );
   if (options.lock) query.forUpdate();
   const row = await query;
   if (!row) throw new ApiError('SERVICE_STARTING', 'The server is not prepared yet', { waitingFor: 'schema' });
-  if (row.setup_completed_at) {
+  if (row.setup_completed_at || row.owned) {
     throw new ApiError('SETUP_ALREADY_COMPLETE', 'This server has an owner', { reason: 'setup-complete' });
   }
   return row;

@@ -22,11 +22,13 @@ const NONE: ReadonlySet<string> = new Set();
 export async function writeAccess(
   call: Call,
   subject: Subject,
-  access: AccessParts,
+  wished: AccessParts,
 ): Promise<{ libraryId: string; by: ManagedBy }[]> {
   const { db } = call;
   const { id, isNew } = subject;
+  const access = isNew ? { ...wished, hideUnrated: wished.hideUnrated ?? call.who.sees.hideUnrated } : wished;
   refuseHigherAge(call, access, subject);
+  refuseUnrated(call, access);
   await refuseStrangeLibraries(call, access.libraries?.ids ?? []);
   const before = isNew ? NONE : await librariesReached(db, id);
   await db('accounts')
@@ -44,7 +46,7 @@ function columnsOf(access: AccessParts): Record<string, unknown> {
     age_limit: access.ageLimit,
     hide_unrated: access.hideUnrated,
     viewing_hours: json(access.viewingHours),
-    time_zone: access.timeZone,
+    hours_zone: access.timeZone,
     limits: json(access.limits),
     restrictions: json(access.restrictions),
   };
@@ -64,6 +66,12 @@ function refuseHigherAge({ who }: Call, { ageLimit }: AccessParts, { role, isNew
   const given = ageLimit === undefined && role === 'child' ? CHILD_AGE : ageLimit;
   if (given !== undefined && given !== null && given <= own) return;
   throw new ApiError('FORBIDDEN', 'You cannot give more than you may see', { by: 'age-limit' });
+}
+
+/** What has no rating is beyond the reach of who may not see it. */
+function refuseUnrated({ who }: Call, { hideUnrated }: AccessParts): void {
+  if (!who.sees.hideUnrated || hideUnrated !== false) return;
+  throw new ApiError('FORBIDDEN', 'You cannot give more than you may see', { by: 'hide-unrated' });
 }
 
 async function seenLibraries({ db, who }: Call): Promise<Set<string>> {

@@ -1,4 +1,11 @@
-import { CHILD_AGE, foldUsername, librariesReached, nameTaken, tellReached } from '#areas/accounts/public.ts';
+import {
+  foldUsername,
+  librariesReached,
+  nameTaken,
+  narrowKeys,
+  roleColumns,
+  tellReached,
+} from '#areas/accounts/public.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict } from '#kernel/errors.ts';
@@ -15,20 +22,21 @@ import { type UserRow, updateUserRow } from './users.store.ts';
 export async function changeUser(call: Call, row: UserRow, change: UserChange): Promise<void> {
   const { db } = call;
   refuseStale(call, row, change.revision);
-  if (row.id === call.who.accountId) refuseOwn(change);
+  if (row.id === call.who.accountId) refuseOwn(call, change);
   else requireRank(call.who, row.role);
   refuseManaged(row, change);
   refusePast(call, change.expiresAt);
   const before = await librariesReached(db, row.id);
   const role = change.role === row.role ? undefined : change.role;
   if (role) requireRoleChange(call, row.role, role);
-  const columns = { ...columnsOf(change), ...(role && roleColumns(row, role)) };
+  const columns = { ...columnsOf(row, change), ...(role && roleColumns(row, role)) };
   try {
     await updateUserRow(db, row.id, columns);
   } catch (error) {
     throw nameTaken(error);
   }
   if (role) await narrowKeys(db, row.id, role);
+  if (change.email !== undefined && !sameAddress(row, change.email)) await endMailedLinks(db, row.id);
   if (change.disabled) await endAccess(db, row.id);
   await refuseFurtherReach(call, row.id, before);
   await tellReached(call, row.id, before);
@@ -44,10 +52,11 @@ export function refuseStale({ headers }: Call, row: UserRow, revision: number | 
   throw conflict('revision', 'It was changed meanwhile', { revision: row.revision });
 }
 
-/** Nobody changes whether and as what they are here. */
-function refuseOwn({ role, disabled, expiresAt }: UserChange): void {
-  if (role === undefined && disabled === undefined && expiresAt === undefined) return;
-  throw new ApiError('FORBIDDEN', 'Another person changes this of your account', { by: 'self' });
+/** Nobody changes whether and as what they are here; what one signs in with takes a confirmed session, as in updateMe. */
+function refuseOwn({ who, now }: Call, { role, disabled, expiresAt, username, email }: UserChange): void {
+  if (role !== undefined || disabled !== undefined || expiresAt !== undefined)
+    throw new ApiError('FORBIDDEN', 'Another person changes this of your account', { by: 'self' });
+  if (username !== undefined || email !== undefined) requireConfirmed(who, now);
 }
 
 /** The declared owner is as its resource says. */
@@ -62,13 +71,7 @@ function requireRoleChange(call: Call, from: Role, to: Role): void {
   if (from === 'admin' || to === 'admin') requireConfirmed(call.who, call.now);
 }
 
-/** Single permissions are relative to the role and go with it. */
-function roleColumns(row: UserRow, role: Role): Record<string, unknown> {
-  const ageLimit = role === 'child' && row.age_limit === null ? { age_limit: CHILD_AGE } : {};
-  return { role, own_permissions: '{}', ...ageLimit };
-}
-
-function columnsOf(change: UserChange): Record<string, unknown> {
+function columnsOf(row: UserRow, change: UserChange): Record<string, unknown> {
   const { username, email } = change;
   const columns = {
     username,
@@ -76,7 +79,7 @@ function columnsOf(change: UserChange): Record<string, unknown> {
     display_name: change.displayName,
     disabled: change.disabled,
     email,
-    email_verified: email === undefined ? undefined : false,
+    email_verified: email === undefined || sameAddress(row, email) ? undefined : false,
     expires_at: change.expiresAt,
     language: change.language,
     time_zone: change.timeZone,
@@ -87,14 +90,13 @@ function columnsOf(change: UserChange): Record<string, unknown> {
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }
 
-/** Keys keep what the new role has; those of children and guests end. */
-async function narrowKeys(db: Db, accountId: string, role: Role): Promise<void> {
-  const keys = () => db('api_keys').where({ account_id: accountId }).whereNull('revoked_at');
-  const allowed = role === 'child' || role === 'guest' ? [] : [...rolePermissions[role]];
-  await keys().whereRaw('not scopes && ?::text[]', [allowed]).update({ revoked_at: db.fn.now() });
-  await keys()
-    .whereRaw('not scopes <@ ?::text[]', [allowed])
-    .update({ scopes: db.raw('array(select s from unnest(scopes) s where s = any(?::text[]))', [allowed]) });
+function sameAddress({ email: before }: UserRow, email: string | null): boolean {
+  return email?.toLowerCase() === before?.toLowerCase();
+}
+
+/** A link that was mailed proves the address it went to, and no later one. */
+async function endMailedLinks(db: Db, accountId: string): Promise<void> {
+  await db('password_resets').where({ account_id: accountId, by_mail: true }).delete();
 }
 
 /** Sign-ins and open links end; keys are refused as long as the account is. */

@@ -2,7 +2,7 @@ import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid } from '#kernel/errors.ts';
 import { requireConfirmed } from '#kernel/person.ts';
-import { endAccess } from './change-user.ts';
+import { endAccess, refuseStale } from './change-user.ts';
 import { requireRank } from './rank.ts';
 import { type UserRow, updateUserRow } from './users.store.ts';
 
@@ -16,6 +16,7 @@ export async function removeUser(
   if (row.id === who.accountId) throw new ApiError('FORBIDDEN', 'Nobody deletes themself here', { by: 'self' });
   requireRank(who, row.role);
   requireConfirmed(who, call.now);
+  refuseStale(call, row, undefined);
   if (confirm !== row.username) throw conflict('confirm-mismatch', 'Confirm with the username');
   if (transferTo !== undefined) await refuseStrangeHeir(call, row.id, transferTo);
   await updateUserRow(db, row.id, {
@@ -27,7 +28,8 @@ export async function removeUser(
     own_permissions: '{}',
   });
   await endAccess(db, row.id);
-  for (const table of ['api_keys', 'library_access']) await db(table).where({ account_id: row.id }).delete();
+  for (const table of ['api_keys', 'library_access', 'sign_in_methods'])
+    await db(table).where({ account_id: row.id }).delete();
   await db('invites').where({ created_by: row.id }).whereNull('revoked_at').update({ revoked_at: db.fn.now() });
   await audit(call, 'user.deleted', { userId: row.id, username: row.username, role: row.role, transferTo });
   return call.enqueue(

@@ -107,6 +107,7 @@ export const setUserPermissions = defineEndpoint({
     const { db, who } = call;
     refuseBoth(grant, withhold);
     const row = await lockUserRow(db, params.id);
+    refuseStale(call, row, undefined);
     requireRank(who, row.role);
     const wishes = Object.fromEntries([
       ...grant.map((name) => [name, true]),

@@ -32,6 +32,7 @@ export interface UserRow {
   age_limit: number | null;
   hide_unrated: boolean;
   viewing_hours: ViewingWindow[];
+  hours_zone: string | null;
   time_zone: string | null;
   language: string | null;
   limits: AccountLimits;

@@ -65,7 +65,7 @@ export function toAccess(row: UserRow): AccountAccess {
     ...(row.age_limit !== null && { ageLimit: row.age_limit }),
     hideUnrated: row.hide_unrated,
     viewingHours: row.viewing_hours,
-    ...(row.time_zone !== null && { timeZone: row.time_zone }),
+    ...(row.hours_zone !== null && { timeZone: row.hours_zone }),
     limits: AccountLimits.parse(row.limits),
     restrictions: effectiveRestrictions(row.role, row.restrictions),
   };

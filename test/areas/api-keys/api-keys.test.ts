@@ -206,6 +206,40 @@ describe('API keys', () => {
     expect(query.status).to.equal(401);
   });
 
+  it('is in the audit log also where all of an account are revoked at once', async () => {
+    const member = await api.given.member();
+    const [one, two] = [await made(member), await made(member)];
+    const answer = await api.as(member).endOtherSessions({ query: { apiKeys: 'true' } as never });
+    expect(answer.body.revokedKeys).to.equal(2);
+    const rows = (await api.deps
+      .db('audit_log')
+      .where({ account_id: member.accountId })
+      .whereIn('action', ['api-key.revoked', 'sessions-ended'])
+      .select('action', 'details')) as { action: string; details: { keyId?: string } }[];
+    expect(rows.map(({ action, details }) => details.keyId ?? action)).to.have.members([
+      one.id,
+      two.id,
+      'sessions-ended',
+    ]);
+  });
+
+  it('refuses a key in a query whatever else was sent, and says so in the log without its value', async () => {
+    const { secret } = await made(owner);
+    const lines: string[] = [];
+    const { warn } = api.deps.log;
+    api.deps.log.warn = (...said: unknown[]) => void lines.push(JSON.stringify(said));
+    const answers = await Promise.all([
+      api.fetch(`/api/v1/libraries?api_key=${secret}`, { headers: owner.headers }),
+      api.fetch(`/api/v1/server/info?token=${secret}`),
+      api.fetch(`/api/v1/libraries?${secret}`),
+    ]).finally(() => {
+      api.deps.log.warn = warn;
+    });
+    expect(answers.map(({ status }) => status)).to.deep.equal([401, 401, 401]);
+    expect(lines.filter((line) => line.includes('came in a query'))).to.have.length(3);
+    expect(lines.join()).to.not.include(secret.slice(6));
+  });
+
   it('bound to a profile, sees and may what the profile does', async () => {
     const profileId = '01900000-0000-7000-8000-00000000abcd';
     await api.deps.db('profiles').insert({ id: profileId, account_id: owner.accountId, name: 'Kid' });

@@ -314,6 +314,10 @@ describe('Auth: OpenID Connect', () => {
       const { id, username } = await somebody(api);
       const answer = await enter('by-name', { preferred_username: username.toUpperCase() });
       expect(answer.body.signIn?.account.id).to.equal(id);
+      const aimedAt = await somebody(api);
+      await api.deps.db('accounts').where({ id: aimedAt.id }).update({ username: 'paula', username_folded: 'paula' });
+      const lookalike = await enter('by-look', { preferred_username: 'p\u0430ula' }); // a Cyrillic a
+      expect(errorOf(lookalike).details.by, 'a name that only looks alike').to.equal('no-account');
     });
 
     it('are made when the owner wishes, with a free name and the default role', async () => {
@@ -347,6 +351,17 @@ describe('Auth: OpenID Connect', () => {
       expect(odd.body.signIn?.account).to.deep.include({ username: 'script', email: null });
     });
 
+    it('are made anew for who was deleted, also before the rows of the old one are gone', async () => {
+      await set({ 'auth.oidc.createAccounts': true });
+      const first = (await enter('returning')).body.signIn?.account;
+      const admin = await api.given.admin();
+      const params = { id: first?.id ?? '' };
+      await api.as(admin).deleteUser({ params, query: { confirm: first?.username ?? '' } });
+      const again = await enter('returning');
+      expect(again.status, JSON.stringify(again.body)).to.equal(200);
+      expect(again.body.signIn?.account.id).to.not.equal(first?.id);
+    });
+
     it('have the role of their groups at each sign-in, and the owner stays the owner', async () => {
       await set({
         'auth.oidc.createAccounts': true,
@@ -360,6 +375,19 @@ describe('Auth: OpenID Connect', () => {
       expect(await role([])).to.equal('member');
       expect(await role(['it'])).to.equal('admin');
       expect(await role(undefined), 'no claim says nothing').to.equal('admin');
+      const { id } = (await enter('grouped', { groups: ['it'] })).body.signIn?.account ?? {};
+      const asAdmin = withToken(api, (await enter('grouped')).body.signIn?.accessToken);
+      const body = { name: 'all', scopes: ['user:manage', 'library:view'] as const, expiresAt: null };
+      const key = await asAdmin.createApiKey({ body: { ...body, scopes: [...body.scopes] } });
+      expect(key.status, JSON.stringify(key.body)).to.equal(201);
+      const scopes = async () =>
+        (await api.deps.db('api_keys').where({ account_id: id }).whereNull('revoked_at').pluck('scopes')) as string[][];
+      expect(await role(['family'])).to.equal('member');
+      expect(await scopes(), 'keys are narrowed').to.deep.equal([['library:view']]);
+      await api.deps.db('accounts').where({ id }).update({ age_limit: null });
+      expect(await role(['kids'])).to.equal('child');
+      expect(await scopes(), 'a child has none').to.deep.equal([]);
+      expect(await api.deps.db('accounts').where({ id }).pluck('age_limit')).to.deep.equal([12]);
       const owner = await somebody(api, 'owner');
       await linkTo(owner.id, 'boss');
       expect(await role(['kids'], 'boss')).to.equal('owner');

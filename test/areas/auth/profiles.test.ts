@@ -172,6 +172,62 @@ describe('Auth: profiles', () => {
     });
   });
 
+  describe('viewing hours', () => {
+    const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+    const hour = (ahead: number): string => `${String((new Date().getUTCHours() + ahead) % 24).padStart(2, '0')}:00`;
+    /** Open in four hours of UTC, which is now in Dubai. */
+    const later = [{ days: [...days], from: hour(4), to: hour(6) }];
+    const close = (accountId: string) =>
+      api.deps
+        .db('accounts')
+        .where({ id: accountId })
+        .update({ viewing_hours: JSON.stringify(later), hours_zone: 'UTC' });
+
+    it('of an account hold in all its profiles, however wide theirs are', async () => {
+      const { id: accountId, me } = await somebody(api);
+      await close(accountId);
+      for (const viewingHours of [[], [{ days: [...days], from: '00:00', to: '00:00' }]]) {
+        const id = await profile(me, { limits: { viewingHours } });
+        const { body } = await signIn(api, (await me.getMe()).body.account.username, { profileId: id });
+        const viewer = withToken(api, body.accessToken);
+        expect((await viewer.getMe()).body).to.deep.include({ profile: body.profile });
+        expect(errorOf(await viewer.listLibraries()).code).to.equal('PERMISSION_TIME_RESTRICTED');
+        expect((await viewer.getMe()).body.viewing.allowed).to.equal(false);
+      }
+    });
+
+    it('of a profile are told to it, and do not close the main one', async () => {
+      const { me } = await somebody(api);
+      const id = await profile(me, { limits: { viewingHours: later } });
+      expect((await me.getMe()).body.viewing).to.deep.equal({ allowed: true });
+      const viewer = withToken(api, (await enter(me, id)).body.accessToken);
+      expect(errorOf(await viewer.listLibraries()).code).to.equal('PERMISSION_TIME_RESTRICTED');
+      const { viewing } = (await viewer.getMe()).body;
+      expect(viewing.allowed).to.equal(false);
+      expect(new Date(viewing.resumesAt ?? 0).getUTCHours()).to.equal(Number(hour(4).slice(0, 2)));
+    });
+
+    it('are told with their end while they last', async () => {
+      const { id: accountId, me } = await somebody(api);
+      const open = [{ days: [...days], from: hour(23), to: hour(4) }];
+      const row = api.deps.db('accounts').where({ id: accountId });
+      await row.update({ viewing_hours: JSON.stringify(open), hours_zone: 'UTC' });
+      const { viewing } = (await me.getMe()).body;
+      expect(viewing.allowed).to.equal(true);
+      expect(Date.parse(viewing.until ?? '') - Date.now()).to.be.within(2.9 * 3_600_000, 4 * 3_600_000);
+    });
+
+    it('are not moved by the time zone that a person chooses', async () => {
+      const child = await somebody(api, 'child');
+      await close(child.id);
+      expect((await child.me.updateMe({ body: { timeZone: 'Asia/Dubai' } })).body.timeZone).to.equal('Asia/Dubai');
+      const own = { id: await mainOf(child.me) };
+      expect((await child.me.updateProfile({ params: own, body: { timeZone: 'Asia/Dubai' } })).status).to.equal(200);
+      expect(errorOf(await child.me.listLibraries()).code).to.equal('PERMISSION_TIME_RESTRICTED');
+      expect((await child.me.getMe()).body.viewing.allowed).to.equal(false);
+    });
+  });
+
   it('deleteProfile ends the sessions in it, keeps main, and may be repeated', async () => {
     const { me, username, id: accountId } = await somebody(api);
     const id = await profile(me);

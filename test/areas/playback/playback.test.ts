@@ -250,7 +250,7 @@ describe('Playback', () => {
     const timed = async (viewingHours: object) =>
       db('accounts')
         .where({ id: viewer.accountId })
-        .update({ viewing_hours: JSON.stringify(viewingHours), time_zone: 'UTC' });
+        .update({ viewing_hours: JSON.stringify(viewingHours), hours_zone: 'UTC' });
     await timed(hours);
     for (const time of ['19:58:50', '19:59:10', '19:59:25'])
       await sweepOnce(db, 'UTC', new Date(`2026-11-20T${time}Z`));
@@ -270,7 +270,7 @@ describe('Playback', () => {
     const hours = [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '08:00', to: '20:00' }];
     await db('accounts')
       .where({ id: person.accountId })
-      .update({ viewing_hours: JSON.stringify(hours), time_zone: 'UTC' });
+      .update({ viewing_hours: JSON.stringify(hours), hours_zone: 'UTC' });
     const reasons = (): Promise<unknown> =>
       Promise.all(sessions.map((id) => db('playback_sessions').where({ id }).pluck('stop_reason'))).then((all) =>
         all.flat(),
@@ -281,6 +281,20 @@ describe('Playback', () => {
     expect(await sweepOnce(db, 'UTC', new Date('2026-11-20T19:59:30Z'))).to.equal(0);
     expect(await sweepOnce(db, 'UTC', new Date('2026-11-20T20:01:30Z'))).to.equal(1);
     expect(await reasons()).to.deep.equal(['viewing-hours', 'viewing-hours']);
+  });
+
+  it('stops what goes on for an account that is disabled or has expired', async () => {
+    const { db } = api.deps;
+    const stopped = async (change: object) => {
+      const viewer = await api.given.member();
+      const started = await api.as(viewer).startPlayback({ params: { id: await film() }, body: { client } });
+      await db('accounts').where({ id: viewer.accountId }).update(change);
+      await sweepOnce(db);
+      return db('playback_sessions').where({ id: started.body.session.id }).pluck('stop_reason');
+    };
+    expect(await stopped({ disabled: true })).to.deep.equal(['limit']);
+    expect(await stopped({ expires_at: new Date(Date.now() - 1000) })).to.deep.equal(['limit']);
+    expect(await stopped({ expires_at: new Date(Date.now() + 3_600_000) })).to.deep.equal([null]);
   });
 
   it('takes offline reports one by one, each once', async () => {

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { prepareServer } from '#areas/setup/public.ts';
+import { newSecret } from '#platform/ids.ts';
 import { type Api, clientFor, startApi } from '#support/api.ts';
 
 const CODE = '7gdmdrmw2b1wsvpb7r5pdhsq2k';
@@ -152,5 +154,77 @@ describe('Setup', () => {
       ['workers', 'failed'],
     ]);
     expect(ran.body.canComplete).to.equal(false);
+  });
+
+  it('refuses what a resource declares to be otherwise, whatever part of the draft says so', async () => {
+    const settings = JSON.stringify({ 'server.name': 'Declared', 'playback.watchedPercent': 80 });
+    const sha256 = createHash('sha256').update(CODE).digest('hex');
+    api = await startApi({ FOYER_CLAIM_SHA256: sha256, FOYER_SETTINGS: settings });
+    const me = await claim();
+    const refused = await me.saveSetupDraft({
+      body: { revision: 0, serverName: 'Other', settings: { 'playback.watchedPercent': 90 } },
+    });
+    expect(refused.status).to.equal(409);
+    expect(errorOf(refused).details).to.deep.include({
+      reason: 'managed-by-resource',
+      fields: ['server.name', 'playback.watchedPercent'],
+    });
+    expect((await me.saveSetupDraft({ body: { revision: 0, serverName: 'Declared' } })).status).to.equal(200);
+  });
+
+  it('is over as soon as an owner is there, also where the mark of it was lost', async () => {
+    const me = await claim();
+    await api.given.owner();
+    for (const answer of [
+      await api.anyone.getSetup(),
+      await me.getSetup(),
+      await api.anyone.claimServer({ body: { code: CODE } }),
+    ])
+      expect(errorOf(answer).code).to.equal('SETUP_ALREADY_COMPLETE');
+  });
+
+  it('takes no password that is the address of the owner', async () => {
+    const me = await claim();
+    const body = { username: 'ana', email: 'ana@example.org', password: 'Ana@example.org' };
+    const refused = errorOf(await me.completeSetup({ body }));
+    expect((refused.details.issues as { code: string }[])[0]?.code).to.equal('weak_password');
+  });
+
+  it('lets the key of the operator before a rotation count for ten minutes more', async () => {
+    const { deps, url } = api;
+    const [old, fresh] = [newSecret('foyer_'), newSecret('foyer_')];
+    const rotate = (key: string) => {
+      const operatorKeySha256 = createHash('sha256').update(key).digest('hex');
+      return prepareServer(deps.db, { ...deps.config, operatorKeySha256 }, deps.keys);
+    };
+    const status = async (key: string) => (await clientFor(url, { authorization: `Bearer ${key}` }).listUsers()).status;
+    await rotate(old);
+    await rotate(fresh);
+    await rotate(fresh);
+    expect([await status(old), await status(fresh)]).to.deep.equal([200, 200]);
+    const ending = deps.db('api_keys').where({ operator: true }).whereNotNull('expires_at');
+    const [{ seconds = 0 } = {}] = await ending
+      .clone()
+      .orderBy('created_at', 'desc')
+      .select(deps.db.raw('extract(epoch from expires_at - now())::int as seconds'));
+    expect(seconds).to.be.within(480, 600);
+    await ending.clone().update({ expires_at: new Date(Date.now() - 1000) });
+    expect([await status(old), await status(fresh)]).to.deep.equal([401, 200]);
+    await rotate(fresh);
+    expect(await ending.clone()).to.deep.equal([]);
+    await rotate(old);
+    await rotate(fresh);
+    expect([await status(old), await status(fresh)], 'back and forth').to.deep.equal([200, 200]);
+  });
+
+  it('runs checks one at a time, and ten times an hour', async () => {
+    const me = await claim();
+    const run = () => me.runSetupChecks({ body: { checks: ['clock'] } });
+    await api.deps.redis.set('setup:checks', '1');
+    expect((await run()).status, 'while another runs').to.equal(429);
+    await api.deps.redis.del('setup:checks');
+    for (let i = 0; i < 9; i += 1) expect((await run()).status).to.equal(200);
+    const refused = await run();
+    expect([refused.status, errorOf(refused).details.retryAfterSec]).to.deep.equal([429, 3600]);
   });
 });
