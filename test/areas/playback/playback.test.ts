@@ -138,6 +138,9 @@ describe('Playback', () => {
     expect(await progress(show)).to.deep.include({ children: { total: 3, watched: 3, inProgress: 0 } });
     await me.unmarkWatched({ params: { id: season } });
     expect((await progress(show)).children?.watched).to.equal(0);
+    await db('items').where({ id: episodes[2] }).update({ age_years: 18, age_rating: 'FSK 18' });
+    const child = api.as(await api.given.person('child', { age_limit: 12 }));
+    expect((await child.getItemProgress({ params: { id: show } })).body.children?.total).to.equal(2);
   });
 
   it('holds the cap of an account against many at once', async () => {
