@@ -311,6 +311,10 @@ describe('Playback', () => {
     expect(await api.deps.db('play_history').where({ profile_id: person.profileId }).first()).to.include({
       played_ms: 120_000,
     });
+    await me.markWatched({ params: { id } });
+    const unseen = { ...report('01900000-0000-7000-8000-0000000000a4', { watched: false }), at: new Date() };
+    expect((await me.syncPlayback({ body: { reports: [unseen] } })).body.results[0]?.outcome).to.equal('applied');
+    expect((await progress(id)).watched).to.equal(false);
   });
 
   it('keeps ratings, favourites and reading positions to the profile', async () => {
