@@ -30,6 +30,7 @@ import * as authOidc from './20261121220600_auth_oidc.ts';
 import * as ownershipOffers from './20261121220610_server_account_offers.ts';
 import * as plusCreate from './20261121220620_plus_create.ts';
 import * as rightsTold from './20261122043000_events_rights_told.ts';
+import * as viewingWishes from './20261122054500_viewing_wishes.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -77,4 +78,5 @@ export const migrations: Record<string, Migration> = {
   '20261121220610_server_account_offers': ownershipOffers,
   '20261121220620_plus_create': plusCreate,
   '20261122043000_events_rights_told': rightsTold,
+  '20261122054500_viewing_wishes': viewingWishes,
 };
