@@ -8,10 +8,10 @@ export const Id = z.uuid().meta({ description: 'UUIDv7' });
 export const IdParams = z.object({ id: Id });
 export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ description: 'ISO 8601, UTC, milliseconds' });
 
-/** Years and offsets that Postgres has too: 1 to 9999, below 16 hours. */
+/** Years and offsets that Postgres has too: 1 to 9999 as written and in UTC, below 16 hours. */
 const isKnown = (text: string): boolean => {
   const year = new Date(text).getUTCFullYear();
-  return year >= 1 && year <= 9999 && !/[+-](?:1[6-9]|2\d):?\d\d$/.test(text);
+  return year >= 1 && year <= 9999 && !/^0000|[+-](?:1[6-9]|2\d):?\d\d$/.test(text);
 };
 const known = { error: 'of the years 1 to 9999, in a time zone that there is', params: { code: 'unknown_moment' } };
 /** Input: a moment in any time zone, and one in UTC. */

@@ -4,8 +4,9 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startApi } from '#support/api.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
-import { endAll, freePort, temporaryFolder } from '#support/stores.ts';
-import { alternate, cpuSeconds, HEADER, machine, output, row, started } from './measure.ts';
+import { startApiProcess, started } from '#support/processes.ts';
+import { endAll, freePort } from '#support/stores.ts';
+import { alternate, cpuSeconds, HEADER, machine, output, row } from './measure.ts';
 
 const seconds = Number(process.argv[2] ?? 5);
 const PAIRS = 3;
@@ -41,26 +42,11 @@ const library = await givenLibrary(api.deps.db, 'movies');
 for (let i = 0; i < 500; i++)
   await givenItem(api.deps.db, library, { title: `Film ${i}`, year: 1950 + (i % 70), top: true });
 
-const folder = temporaryFolder('bench');
 const bareFile = join(process.cwd(), 'hack/bench', `.bare-${process.pid}.mjs`);
 writeFileSync(bareFile, BARE);
 const barePort = await freePort();
 const bare = await started([bareFile, String(barePort)], {}, 'up');
-const port = await freePort();
-const { config } = api;
-const ours = await started(
-  ['api/main.ts'],
-  {
-    FOYER_DATABASE_URL: config.databaseUrl,
-    FOYER_REDIS_URL: config.redisUrl,
-    FOYER_OBJECTS_URL: config.objectsUrl,
-    FOYER_KEYS_FILE: config.keysFile,
-    FOYER_PORT: String(port),
-    FOYER_SCRATCH_DIR: folder,
-    FOYER_LOG_LEVEL: 'info',
-  },
-  'listening',
-);
+const { pid: ours, port } = await startApiProcess(api);
 const headers = Object.entries(owner.headers).map(([name, value]) => `${name}: ${value}`);
 const at = (path: string): string => `http://127.0.0.1:${port}/api/v1${path}`;
 const hello = (): Promise<number> => perCpuSecond(bare, `http://127.0.0.1:${barePort}/`);

@@ -11,9 +11,10 @@ import { NODE_OPTIONS } from '#operator/server-environment.ts';
 import { newId } from '#platform/ids.ts';
 import { emit } from '#platform/outbox.ts';
 import { type Api, startApi } from '#support/api.ts';
-import { endAll, freePort, temporaryFolder } from '#support/stores.ts';
+import { startApiProcess, started } from '#support/processes.ts';
+import { endAll, freePort } from '#support/stores.ts';
 import type { Opening } from './crowd.ts';
-import { machine, median, monotonicMs, started } from './measure.ts';
+import { machine, median, monotonicMs } from './measure.ts';
 
 const STREAMS = Number(process.argv[2] ?? 10_000);
 const EVENTS = 10;
@@ -119,22 +120,9 @@ const api = await startApi();
 const tokens = await sessions(api);
 const file = join(process.cwd(), 'hack/bench', `.bare-${process.pid}.mjs`);
 writeFileSync(file, BARE);
-const [barePort, port] = [await freePort(), await freePort()];
+const barePort = await freePort();
 const bare = await started([file, String(barePort)], { NODE_OPTIONS }, 'up');
-const { config } = api;
-const ours = await started(
-  ['api/main.ts'],
-  {
-    NODE_OPTIONS,
-    FOYER_DATABASE_URL: config.databaseUrl,
-    FOYER_REDIS_URL: config.redisUrl,
-    FOYER_OBJECTS_URL: config.objectsUrl,
-    FOYER_KEYS_FILE: config.keysFile,
-    FOYER_PORT: String(port),
-    FOYER_SCRATCH_DIR: temporaryFolder('bench'),
-  },
-  'listening',
-);
+const { pid: ours, port } = await startApiProcess(api, { NODE_OPTIONS });
 const [mine, theirs] = [new Crowd(), new Crowd()];
 const all = { ours: { port, tokens, of: OF_SESSION }, bare: { port: barePort, tokens: [], of: 1 } };
 await Promise.all([theirs.open({ ...all.bare, streams: WARM }), mine.open({ ...all.ours, streams: WARM })]);

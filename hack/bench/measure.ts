@@ -86,18 +86,3 @@ export const HEADER =
 export function machine(): string {
   return `${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
 }
-
-/** Pid of a Node program once it printed `ready`; it ends with this process. */
-export async function started(args: string[], env: NodeJS.ProcessEnv, ready: string): Promise<number> {
-  const child = spawn(process.execPath, args, {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  process.once('exit', () => child.kill('SIGKILL'));
-  await new Promise<void>((resolve) => {
-    child.stdout.on('data', (chunk: Buffer) => {
-      if (chunk.toString().includes(ready)) resolve();
-    });
-  });
-  return child.pid ?? 0;
-}

@@ -16,6 +16,7 @@ import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { wishFor } from '#support/hls-render.ts';
 import { type Film, film } from '#support/hls-session.ts';
+import { storesOf } from '#support/processes.ts';
 import { atEnd, endAll } from '#support/stores.ts';
 import { cacheFolder } from '../fixtures/generate.ts';
 import { fixtures } from '../fixtures/index.ts';
@@ -196,10 +197,7 @@ const worker = spawn(process.execPath, [join(root, 'workers/transcode/main.ts')]
   stdio: ['ignore', 'ignore', 'inherit'],
   env: {
     PATH: process.env.PATH,
-    FOYER_DATABASE_URL: config.databaseUrl,
-    FOYER_REDIS_URL: config.redisUrl,
-    FOYER_OBJECTS_URL: config.objectsUrl,
-    FOYER_KEYS_FILE: config.keysFile,
+    ...storesOf(config),
     FOYER_MEDIA_ROOTS: JSON.stringify(config.mediaRoots),
     FOYER_LOG_LEVEL: 'warn',
   },

@@ -6,8 +6,9 @@ import { insertAccount } from '#areas/accounts/public.ts';
 import { hashPassword } from '#areas/auth/public.ts';
 import { NODE_OPTIONS } from '#operator/server-environment.ts';
 import { startApi } from '#support/api.ts';
-import { endAll, eventually, freePort, temporaryFolder } from '#support/stores.ts';
-import { alternate, cpuSeconds, HEADER, machine, median, row, started } from './measure.ts';
+import { startApiProcess, started } from '#support/processes.ts';
+import { endAll, eventually, freePort } from '#support/stores.ts';
+import { alternate, cpuSeconds, HEADER, machine, median, row } from './measure.ts';
 
 const SIGN_INS = Number(process.argv[2] ?? 100);
 const PAIRS = 3;
@@ -35,23 +36,10 @@ const { headers } = await api.given.member();
 
 const file = join(process.cwd(), 'hack/bench', `.bare-${process.pid}.mjs`);
 writeFileSync(file, BARE);
-const [barePort, port] = [await freePort(), await freePort()];
+const barePort = await freePort();
 const bare = await started([file, String(barePort), passwordHash, PASSWORD], {}, 'up');
-const { config } = api;
-const ours = await started(
-  ['api/main.ts'],
-  {
-    NODE_OPTIONS,
-    FOYER_DATABASE_URL: config.databaseUrl,
-    FOYER_REDIS_URL: config.redisUrl,
-    FOYER_OBJECTS_URL: config.objectsUrl,
-    FOYER_KEYS_FILE: config.keysFile,
-    FOYER_PORT: String(port),
-    FOYER_SCRATCH_DIR: temporaryFolder('bench'),
-    FOYER_TRUSTED_PROXIES: '["127.0.0.0/8"]',
-  },
-  'listening',
-);
+const more = { NODE_OPTIONS, FOYER_TRUSTED_PROXIES: '["127.0.0.0/8"]' };
+const { pid: ours, port } = await startApiProcess(api, more);
 const url = `http://127.0.0.1:${port}/api/v1`;
 
 let made = 0;

@@ -18,6 +18,7 @@ export interface Times {
 
 const TIMES: Times = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2000, waitMs: 1000 };
 const RELEASE_MS = 3000;
+const RELEASES = 3;
 
 interface LeaseSpec {
   holderIdentity?: string;
@@ -97,13 +98,19 @@ export class Leader {
   async release(): Promise<void> {
     const held = this.leads;
     this.#renewed = undefined;
-    if (!held) return;
+    for (let left = held ? RELEASES : 0; left > 0 && !(await this.#letGo()); left -= 1);
+  }
+
+  /** False when it is to be tried again: at a busy server one request may be lost, and the lease lasts much longer. */
+  async #letGo(): Promise<boolean> {
     try {
       const lease = await this.#get();
-      if (lease?.spec?.holderIdentity !== this.identity) return;
+      if (lease?.spec?.holderIdentity !== this.identity) return true;
       await this.#put(lease, { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime() });
+      return true;
     } catch (error) {
       this.#log.warn({ message: (error as Error).message }, 'the lease could not be released');
+      return false;
     }
   }
 

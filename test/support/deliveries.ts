@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Api } from './api.ts';
+import { storesOf } from './processes.ts';
 import { atEnd, eventually, temporaryFolder } from './stores.ts';
 
 const entry = new URL('./delivery-worker.ts', import.meta.url).pathname;
@@ -29,10 +30,7 @@ export class DeliveryWorkers {
     const { config } = this.#api;
     const env = {
       ...process.env,
-      FOYER_DATABASE_URL: config.databaseUrl,
-      FOYER_REDIS_URL: config.redisUrl,
-      FOYER_OBJECTS_URL: config.objectsUrl,
-      FOYER_KEYS_FILE: config.keysFile,
+      ...storesOf(config),
       FOYER_SCRATCH_DIR: config.scratchDir,
       FOYER_LOG_LEVEL: process.env.TEST_LOG ?? 'silent',
       FOYER_WEBHOOK_NETWORKS: JSON.stringify(config.webhookNetworks),

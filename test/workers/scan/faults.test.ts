@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { requestScan } from '#areas/scanning/public.ts';
+import { storesOf } from '#support/processes.ts';
 import { eventually } from '#support/stores.ts';
 import { scanLibrary } from '#workers/scan/engine/scan-library.ts';
 import { newPlace, type Place, seen } from './support.ts';
@@ -146,10 +147,7 @@ describe('library.scan under faults', function () {
 function environmentOf(place: Place): Record<string, string> {
   const { config } = place.api;
   return {
-    FOYER_DATABASE_URL: config.databaseUrl,
-    FOYER_REDIS_URL: config.redisUrl,
-    FOYER_OBJECTS_URL: config.objectsUrl,
-    FOYER_KEYS_FILE: config.keysFile,
+    ...storesOf(config),
     FOYER_MEDIA_ROOTS: JSON.stringify(config.mediaRoots),
   };
 }
