@@ -1,4 +1,4 @@
-import { getVisibleItem, nextUp, type VisibleItem } from '#areas/items/public.ts';
+import { firstToPlay, getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import {
   offerTranscodeSession,
   openTranscodeSession,
@@ -40,7 +40,7 @@ export async function start(call: Call, itemId: string, body: StartPlayback): Pr
   return toStart(call, { item, choice, resume, row, preroll });
 }
 
-/** The item itself, or the next unplayed child of a container. */
+/** The item itself, or the next unplayed child of a container, which begins anew once all of it was played. */
 async function playable(call: Call, id: string): Promise<VisibleItem> {
   const { db, who } = call;
   const item = await getVisibleItem(db, who, id);
@@ -48,9 +48,9 @@ async function playable(call: Call, id: string): Promise<VisibleItem> {
     if (PLAYABLE.includes(item.type)) return item;
     throw new ApiError('MEDIA_NOT_PLAYABLE', 'This is nothing to play', { reason: 'type' });
   }
-  const next = await nextUp(db, who, id);
-  if (!next) throw new ApiError('MEDIA_NOT_PLAYABLE', 'Nothing is left to play here', { reason: 'type' });
-  return getVisibleItem(db, who, next.id);
+  const child = await firstToPlay(db, who, id);
+  if (!child) throw new ApiError('MEDIA_NOT_PLAYABLE', 'Nothing is to play here', { reason: 'type' });
+  return getVisibleItem(db, who, child);
 }
 
 /** A place under the caps and a slot of a transcode worker, or the refusal that says which is full. */

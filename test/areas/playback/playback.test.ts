@@ -136,6 +136,7 @@ describe('Playback', () => {
     expect(started.body.nextItemId).to.equal(episodes[2]);
     await me.markWatched({ params: { id: show } });
     expect(await progress(show)).to.deep.include({ children: { total: 3, watched: 3, inProgress: 0 } });
+    expect((await play(show, { dryRun: true })).body.session?.itemId).to.equal(episodes[0]);
     await me.unmarkWatched({ params: { id: season } });
     expect((await progress(show)).children?.watched).to.equal(0);
     await db('items').where({ id: episodes[2] }).update({ age_years: 18, age_rating: 'FSK 18' });
