@@ -195,7 +195,19 @@ const goesOn = ['show', 'season', 'course', 'section', 'album', 'comic-series', 
  * first unwatched; specials only when nothing else is left. Undefined when everything is watched, or for what has no order.
  */
 export async function nextUp(db: Db, who: Principal, containerId: string): Promise<ItemSummary | undefined> {
-  const leaves: Leaf[] = await visibleItems(db, who)
+  const next = nextOf(await findLeaves(db, who, containerId));
+  return next && (await findItemSummaries(db, who, [next.id])).get(next.id);
+}
+
+/** The child that playing a container begins with: the next one, and once everything is watched the first again. */
+export async function firstToPlay(db: Db, who: Principal, containerId: string): Promise<string | undefined> {
+  const leaves = await findLeaves(db, who, containerId);
+  return (nextOf(leaves) ?? leaves[0])?.id;
+}
+
+/** In the order in which they are played, specials last. */
+async function findLeaves(db: Db, who: Principal, containerId: string): Promise<Leaf[]> {
+  return visibleItems(db, who)
     .whereNull('i.extra_of')
     .whereRaw(`(i.parent_id = ? or i.grandparent_id = ?) and i.type <> all(${containersSql})`, [
       containerId,
@@ -209,8 +221,6 @@ export async function nextUp(db: Db, who: Principal, containerId: string): Promi
     .orderByRaw(`(i.type = 'episode' and i.parent_index = 0), i.parent_index nulls first, i.index_number nulls last`)
     .orderBy('i.id')
     .limit(20_000);
-  const next = nextOf(leaves);
-  return next && (await findItemSummaries(db, who, [next.id])).get(next.id);
 }
 
 /** `leaves` in order. */

@@ -2,6 +2,7 @@ import { conflict } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { NewFolder } from './libraries.schemas.ts';
+import { recountLibrary } from './trash.store.ts';
 
 export interface FolderRow {
   id: string;
@@ -95,22 +96,26 @@ export async function countFilesIn(db: Db, folderIds: readonly string[]): Promis
   return row?.n ?? 0;
 }
 
-/** Removes the folders; items with no file elsewhere go to the trash as folder-removed. */
+/** Removes the folders; items with no file elsewhere go to the trash as folder-removed. The library's row must be locked. */
 export async function removeFolders(db: Db, libraryId: string, folderIds: readonly string[]): Promise<void> {
+  if (folderIds.length === 0) return;
   const ids = [...folderIds];
+  await db('libraries').where({ id: libraryId }).increment('change_seq', 1);
+  const trash = `trashed_at = now(), trash_reason = 'folder-removed', updated_at = now(), revision = i.revision + 1, change_seq = l.change_seq`;
   // Kept for the trash: which items lose their last file. The files' rows go with the folder.
   await db.raw(
-    `update items set trashed_at = now(), trash_reason = 'folder-removed', updated_at = now(), revision = revision + 1
-     where library_id = ? and trashed_at is null and id in (
+    `update items i set ${trash} from libraries l
+     where l.id = i.library_id and i.library_id = ? and i.trashed_at is null and i.id in (
        select item_id from media_files group by item_id having bool_and(folder_id = any(?::uuid[])))`,
     [libraryId, ids],
   );
   await db.raw(
-    `update items p set trashed_at = now(), trash_reason = 'folder-removed', updated_at = now(), revision = revision + 1
-     where p.library_id = ? and p.trashed_at is null and p.type in ('season', 'show')
-       and not exists (select 1 from items c where (c.parent_id = p.id or c.grandparent_id = p.id) and c.trashed_at is null
+    `update items i set ${trash} from libraries l
+     where l.id = i.library_id and i.library_id = ? and i.trashed_at is null and i.type in ('season', 'show')
+       and not exists (select 1 from items c where (c.parent_id = i.id or c.grandparent_id = i.id) and c.trashed_at is null
                        and c.type = 'episode')`,
     [libraryId],
   );
   await db('library_folders').where({ library_id: libraryId }).whereIn('id', ids).delete();
+  await recountLibrary(db, libraryId);
 }

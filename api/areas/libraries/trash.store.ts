@@ -139,6 +139,21 @@ export async function countTrash(db: Db, libraryId: string): Promise<void> {
   );
 }
 
+/** All rollups on the library's row anew, after its items were changed at a person's word. The row must be locked: a scan adds to it. */
+export async function recountLibrary(db: Db, libraryId: string): Promise<void> {
+  await db.raw(
+    `update libraries l set item_counts = n.counts, size_bytes = n.size, duration_ms = n.duration, missing_count = n.missing
+     from (select coalesce(jsonb_object_agg(type, items), '{}') as counts, coalesce(sum(size), 0)::bigint as size,
+             coalesce(sum(duration), 0)::bigint as duration, coalesce(sum(missing), 0)::int as missing
+           from (select type, count(*)::int as items, sum(size_bytes) as size, sum(runtime_ms) as duration,
+                   count(*) filter (where availability = 'missing' and type not in ('show', 'season')) as missing
+                 from items where library_id = ? and trashed_at is null and extra_of is null group by type) by_type) n
+     where l.id = ?`,
+    [libraryId, libraryId],
+  );
+  await countTrash(db, libraryId);
+}
+
 interface Restorable {
   id: string;
   away: boolean;
@@ -171,10 +186,11 @@ export async function restorability(
 
 /** Out of the trash, with parents and everything below; what has no file begins a new grace as missing. */
 export async function restoreEntries(db: Db, libraryId: string, ids: readonly string[]): Promise<string[]> {
+  await db('libraries').where({ id: libraryId }).increment('change_seq', 1);
   const restored = await db.raw<{ rows: { id: string }[] }>(
     `with chosen as (select id, parent_id, grandparent_id from items where library_id = ? and id = any(?::uuid[]))
      update items i set trashed_at = null, trash_reason = null, trashed_by = null, updated_at = now(),
-       revision = i.revision + 1, change_seq = l.change_seq + 1,
+       revision = i.revision + 1, change_seq = l.change_seq,
        availability = case when f.there is false then 'missing' end,
        missing_since = case when f.there is false then now() end
      from libraries l, items held, lateral (select bool_or(missing_since is null) as there from media_files where item_id = held.id) f
@@ -183,7 +199,6 @@ export async function restoreEntries(db: Db, libraryId: string, ids: readonly st
      returning i.id`,
     [libraryId, [...ids], libraryId],
   );
-  await db('libraries').where({ id: libraryId }).increment('change_seq', 1);
-  await countTrash(db, libraryId);
+  await recountLibrary(db, libraryId);
   return restored.rows.map((row) => row.id);
 }

@@ -2,13 +2,14 @@ import { getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import { stopTranscodeSessions } from '#areas/streaming/public.ts';
 import type { SessionRow } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { type Choice, choose, showOf, type Wishes } from './choose.ts';
+import { type Choice, choose, type Wishes } from './choose.ts';
 import { profileOf } from './client-profile.ts';
 import type { ChangePlayback, ClientProfile, PlaybackStart } from './playback.schemas.ts';
 import { findState } from './progress.store.ts';
 import { ownOpenSession } from './report.ts';
 import { openStream } from './start.ts';
 import { toStart } from './start-answer.ts';
+import { rememberTracks } from './track-choices.ts';
 
 const OLD_STREAM_LIVES_MS = 10_000;
 
@@ -19,9 +20,12 @@ export async function change(call: Call, id: string, body: ChangePlayback): Prom
   const item = await getVisibleItem(db, who, before.item_id);
   const sent = body.client ?? ((before.profile ?? undefined) as ClientProfile | undefined);
   const { given, profile } = await profileOf(call, sent, body.client === undefined);
-  const choice = await choose(call, item, { profile, wishes: wishesOf(before, body) });
-  const row = await move(call, { before, item, choice, body, profile: given });
-  if (body.remember) await rememberTracks(call, { item, choice, body });
+  const wishes = wishesOf(before, body);
+  const choice = await choose(call, item, { profile, wishes });
+  const row = await move(call, { before, item, choice, body, wishes, profile: given });
+  if (body.remember) {
+    await rememberTracks(db, { profileId: who.profileId, item, tracks: choice.file.tracks, named: body });
+  }
   const state = await findState(db, who.profileId, item.id);
   return toStart(call, {
     item,
@@ -45,9 +49,17 @@ function wishesOf(before: SessionRow, body: ChangePlayback): Wishes {
     fileId: body.fileId ?? before.file_id,
     ...kept,
     ...named,
-    quality: body.quality,
-    maxBitrate: body.maxBitrate,
-    allow: { directPlay: true, directStream: true, transcode: true },
+    ...boundsOf(before, body),
+  };
+}
+
+const ALL_ALLOWED = { directPlay: true, directStream: true, transcode: true };
+
+function boundsOf({ wish }: SessionRow, body: ChangePlayback): Pick<Wishes, 'quality' | 'maxBitrate' | 'allow'> {
+  return {
+    quality: body.quality ?? wish.quality,
+    maxBitrate: body.maxBitrate ?? wish.maxBitrate,
+    allow: wish.allow ?? ALL_ALLOWED,
   };
 }
 
@@ -56,13 +68,15 @@ interface Move {
   item: VisibleItem;
   choice: Choice;
   body: ChangePlayback;
+  wishes: Wishes;
   profile: object;
 }
 
 /** The old stream goes on for 10 seconds, so that nothing breaks off while the player loads the new one. */
-async function move(call: Call, { before, item, choice, body, profile }: Move): Promise<SessionRow> {
+async function move(call: Call, { before, item, choice, body, wishes, profile }: Move): Promise<SessionRow> {
   const { db } = call;
   const startMs = body.positionMs ?? before.position_ms;
+  const { quality, maxBitrate, allow } = wishes;
   await stopTranscodeSessions(db, before.id, { afterMs: OLD_STREAM_LIVES_MS });
   const stream = await openStream(call, { id: before.id, item, choice, startMs });
   const [row] = await db('playback_sessions')
@@ -72,6 +86,7 @@ async function move(call: Call, { before, item, choice, body, profile }: Move): 
       method: choice.decision.method,
       decision: JSON.stringify(choice.decision),
       profile: JSON.stringify(profile),
+      wish: JSON.stringify({ quality, maxBitrate, allow }),
       url: stream?.url ?? `/api/v1/files/${choice.file.id}/stream?session=${before.id}`,
       transcode_session_id: stream?.id ?? null,
       encodes: choice.decision.method === 'transcode',
@@ -81,24 +96,4 @@ async function move(call: Call, { before, item, choice, body, profile }: Move): 
     .returning<SessionRow[]>('*');
   if (!row) throw new Error('no row');
   return row;
-}
-
-async function rememberTracks(
-  { db, who }: Call,
-  { item, choice, body }: Pick<Move, 'item' | 'choice' | 'body'>,
-): Promise<void> {
-  const language = (id: string | null | undefined): string | null =>
-    choice.file.tracks.find((track) => track.id === id)?.language ?? null;
-  const chosen = {
-    ...(body.audioStreamId && { audio_language: language(body.audioStreamId) }),
-    ...(body.subtitleStreamId !== undefined && {
-      subtitle_language: language(body.subtitleStreamId),
-      subtitle_off: body.subtitleStreamId === null,
-    }),
-  };
-  if (Object.keys(chosen).length === 0) return;
-  await db('track_choices')
-    .insert({ profile_id: who.profileId, item_id: showOf(item), ...chosen, updated_at: new Date() })
-    .onConflict(['profile_id', 'item_id'])
-    .merge();
 }

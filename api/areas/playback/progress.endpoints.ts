@@ -127,7 +127,7 @@ export const unmarkWatched = defineEndpoint({
   async handle({ params }, call) {
     const { db, who, now, enqueue } = call;
     const ids = await leaves(call, params.id);
-    if (ids.length <= AT_ONCE) return unmarkLeaves(db, who.profileId, ids);
+    if (ids.length <= AT_ONCE) return unmarkLeaves(db, { profileId: who.profileId, leaves: ids, at: now });
     await enqueue('playback.mark', {
       profileId: who.profileId,
       itemId: params.id,

@@ -98,7 +98,10 @@ export async function markLeaves(db: Db, { profileId, leaves, at, countPlay }: M
 }
 
 /** Play count and history stay. */
-export async function unmarkLeaves(db: Db, profileId: string, leaves: readonly string[]): Promise<void> {
+export async function unmarkLeaves(
+  db: Db,
+  { profileId, leaves, at }: Pick<Mark, 'profileId' | 'leaves' | 'at'>,
+): Promise<void> {
   await db('item_states')
     .where({ profile_id: profileId })
     .whereRaw('item_id = any(?::uuid[])', [[...leaves]])
@@ -107,7 +110,7 @@ export async function unmarkLeaves(db: Db, profileId: string, leaves: readonly s
       progress: 0,
       position_ms: 0,
       reading: null,
-      state_at: new Date(),
+      state_at: at,
       updated_at: new Date(),
     });
 }

@@ -2,6 +2,7 @@ import { getVisibleItem, nextUp, type VisibleItem } from '#areas/items/public.ts
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
+import { onlyVisibleItems } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import type { ItemProgress } from './progress.schemas.ts';
 import { findState, type StateRow, writePosition } from './progress.store.ts';
@@ -108,7 +109,7 @@ async function childrenOf({ db, who }: Call, id: string): Promise<NonNullable<It
   const [counted] = await db('items as i')
     .joinRaw('left join item_states s on s.item_id = i.id and s.profile_id = ?', [who.profileId])
     .whereRaw('(i.parent_id = ? or i.grandparent_id = ?)', [id, id])
-    .whereNull('i.trashed_at')
+    .modify(onlyVisibleItems, who, 'i')
     .whereNull('i.extra_of')
     .whereNotIn('i.type', ['season', 'album', 'section'])
     .select<{ total: number; watched: number; begun: number }[]>(

@@ -1,10 +1,11 @@
-import { getVisibleItem } from '#areas/items/public.ts';
+import { getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import { touchTranscode } from '#areas/streaming/public.ts';
 import { factsOf, lockSession, payloadOf, type SessionRow } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import type { PlaybackReport } from './playback.schemas.ts';
 import { recordPosition } from './progress.ts';
+import { takeTracks } from './track-choices.ts';
 
 const PROGRESS_EVENT_MS = 10_000;
 
@@ -29,7 +30,9 @@ export async function report(
 ): Promise<{ row: SessionRow; commands: SessionRow['commands'] }> {
   const { db, now } = call;
   const before = await ownOpenSession(call, id);
-  const { positionMs, counted } = await keep(call, before, body);
+  const item = await getVisibleItem(db, call.who, before.item_id);
+  const { positionMs, counted } = await keep(call, item, { row: before, body });
+  const decision = await takeTracks(db, before, { item, named: body });
   const progressDue = now.getTime() - (before.last_progress_event_at?.getTime() ?? 0) >= PROGRESS_EVENT_MS;
   const [row] = await db('playback_sessions')
     .where({ id })
@@ -40,6 +43,7 @@ export async function report(
       last_report_at: now,
       counted_play: before.counted_play || counted,
       commands: '[]',
+      ...(decision && { decision: JSON.stringify(decision) }),
       ...(progressDue ? { last_progress_event_at: now } : {}),
     })
     .returning<SessionRow[]>('*');
@@ -52,10 +56,9 @@ export async function report(
 /** A reading behind the end is the end. */
 async function keep(
   call: Call,
-  row: SessionRow,
-  body: PlaybackReport,
+  item: VisibleItem,
+  { row, body }: { row: SessionRow; body: PlaybackReport },
 ): Promise<{ positionMs: number; counted: boolean }> {
-  const item = await getVisibleItem(call.db, call.who, row.item_id);
   const durationMs = row.duration_ms ?? item.runtimeMs ?? 0;
   const positionMs = Math.min(body.positionMs, durationMs || Number.MAX_SAFE_INTEGER);
   const at = body.at ? new Date(body.at) : call.now;

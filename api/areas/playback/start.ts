@@ -1,11 +1,11 @@
-import { getVisibleItem, nextUp, type VisibleItem } from '#areas/items/public.ts';
+import { firstToPlay, getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import {
   offerTranscodeSession,
   openTranscodeSession,
   stopTranscodeSessions,
   transcodeSlots,
 } from '#areas/streaming/public.ts';
-import { insertSession, type SessionRow, stopSession, takePlace } from '#areas/viewing/public.ts';
+import { insertSession, refuseFromAway, type SessionRow, stopSession, takePlace } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
@@ -14,12 +14,13 @@ import { profileOf } from './client-profile.ts';
 import type { PlaybackStart, StartPlayback } from './playback.schemas.ts';
 import { findState } from './progress.store.ts';
 import { dryStart, toStart } from './start-answer.ts';
+import { rememberTracks } from './track-choices.ts';
 
 const PLAYABLE = ['movie', 'episode', 'video', 'track', 'audiobook', 'lesson', 'recording'];
 
 /** Opens a playback session: decision, a place under the caps, and the transcode where one is needed; all in the caller's transaction. */
 export async function start(call: Call, itemId: string, body: StartPlayback): Promise<PlaybackStart> {
-  const { db, who, client } = call;
+  const { db, who } = call;
   const item = await playable(call, itemId);
   const { given, profile } = await profileOf(call, body.client, body.dryRun);
   const choice = await choose(call, item, { wishes: body, profile });
@@ -31,16 +32,15 @@ export async function start(call: Call, itemId: string, body: StartPlayback): Pr
     call.reply.status(200);
     return dryStart(call, { item, choice, resume });
   }
-  if (who.limits.remote === false && !client.local) {
-    throw new ApiError('FORBIDDEN', 'This account plays at home only', { by: 'remote' });
-  }
+  refuseFromAway(call);
   await makeRoom(call, choice, body.replaces);
   const row = await open(call, { item, choice, startMs, profile: given, body });
+  await rememberTracks(db, { profileId: who.profileId, item, tracks: choice.file.tracks, named: body });
   const preroll = body.preroll && choice.preferences.preroll;
   return toStart(call, { item, choice, resume, row, preroll });
 }
 
-/** The item itself, or the next unplayed child of a container. */
+/** The item itself, or the next unplayed child of a container, which begins anew once all of it was played. */
 async function playable(call: Call, id: string): Promise<VisibleItem> {
   const { db, who } = call;
   const item = await getVisibleItem(db, who, id);
@@ -48,9 +48,9 @@ async function playable(call: Call, id: string): Promise<VisibleItem> {
     if (PLAYABLE.includes(item.type)) return item;
     throw new ApiError('MEDIA_NOT_PLAYABLE', 'This is nothing to play', { reason: 'type' });
   }
-  const next = await nextUp(db, who, id);
-  if (!next) throw new ApiError('MEDIA_NOT_PLAYABLE', 'Nothing is left to play here', { reason: 'type' });
-  return getVisibleItem(db, who, next.id);
+  const child = await firstToPlay(db, who, id);
+  if (!child) throw new ApiError('MEDIA_NOT_PLAYABLE', 'Nothing is to play here', { reason: 'type' });
+  return getVisibleItem(db, who, child);
 }
 
 /** A place under the caps and a slot of a transcode worker, or the refusal that says which is full. */
@@ -104,6 +104,7 @@ async function open(call: Call, { item, choice, startMs, profile, body }: Openin
       method: choice.decision.method,
       decision: choice.decision,
       profile,
+      wish: { quality: body.quality, maxBitrate: body.maxBitrate, allow: body.allow },
       url: stream?.url ?? `/api/v1/files/${choice.file.id}/stream?session=${id}`,
       transcode_session_id: stream?.id ?? null,
       position_ms: startMs,

@@ -72,7 +72,7 @@ function faultOf(faults: (string | null)[]): ApiError {
 }
 
 /** The probe's stream under the id, language and flags of its row, which a person may have corrected. */
-function toTrack(row: StreamRow): Track {
+export function toTrack(row: StreamRow): Track {
   const probe = row.probe as Partial<ProbedStream>;
   return {
     ...probe,

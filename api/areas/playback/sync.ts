@@ -4,7 +4,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalid } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
 import { SetReading, type Synced, type SyncReport } from './progress.schemas.ts';
-import { findState, markLeaves } from './progress.store.ts';
+import { findState, markLeaves, unmarkLeaves } from './progress.store.ts';
 import { recordPosition, refuseStrangeFile } from './progress.ts';
 import { setReading } from './reading.ts';
 
@@ -61,6 +61,7 @@ async function write(call: Call, item: VisibleItem, { report, at }: { report: Sy
     });
   }
   if (report.watched) await markLeaves(db, { profileId: who.profileId, leaves: [item.id], at, countPlay: false });
+  if (report.watched === false) await unmarkLeaves(db, { profileId: who.profileId, leaves: [item.id], at });
   if ((report.playedMs ?? 0) > HISTORY_FROM_MS) {
     await db('play_history').insert({
       id: newId(),

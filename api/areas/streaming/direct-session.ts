@@ -1,5 +1,13 @@
 import { extname } from 'node:path';
-import { findImplicit, findSession, insertSession, stopSession, takePlace, touchBytes } from '#areas/viewing/public.ts';
+import {
+  findImplicit,
+  findSession,
+  insertSession,
+  refuseFromAway,
+  stopSession,
+  takePlace,
+  touchBytes,
+} from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
@@ -25,6 +33,7 @@ async function openSession(call: Call, source: FileSource, id: string): Promise<
 async function implicitSession(call: Call, source: FileSource): Promise<string> {
   const { accountId, deviceId } = call.who;
   const at = { accountId, deviceId, fileId: source.id };
+  refuseFromAway(call);
   const known = await findImplicit(call.db, at);
   if (known) return known.id;
   return call.transact(async ({ db, who, client, deps }) => {

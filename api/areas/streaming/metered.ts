@@ -1,6 +1,6 @@
 import type { ReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
-import { touchBytes } from '#areas/viewing/public.ts';
+import { findSession, touchBytes } from '#areas/viewing/public.ts';
 import type { Bytes, Call } from '#kernel/endpoint.ts';
 import { type Redis, withoutFail } from '#platform/redis.ts';
 import { judgeItem } from './rights.ts';
@@ -37,8 +37,8 @@ async function writeCounts(redis: Redis): Promise<void> {
 }
 
 /**
- * Counts what is sent every 5 seconds and judges the rights again every 60: a long film ends with lost access, viewing
- * hours or a session that was ended. The connection breaks, and the next request is told why.
+ * Every 5 seconds counts what is sent and looks whether the session was ended, by a person or for viewing hours; every 60
+ * judges the rights again, so that a long film ends with lost access. The connection breaks, and the next request is told why.
  */
 export function metered(
   call: Call,
@@ -58,6 +58,10 @@ export function metered(
   };
   const timer = setInterval(() => {
     count().catch(() => undefined);
+    isOver(call, of.session).then(
+      (over) => over && stream.destroy(new Error('session ended')),
+      () => undefined, // a database that is away says nothing about it
+    );
     turns += 1;
     if (turns % JUDGE_EVERY === 0) judge(call, of.itemId).catch(() => stream.destroy(new Error('access ended')));
   }, COUNT_MS);
@@ -67,6 +71,12 @@ export function metered(
     count().catch(() => undefined);
   });
   return stream;
+}
+
+async function isOver({ deps }: Call, session: string | undefined): Promise<boolean> {
+  if (session === undefined) return false;
+  const row = await findSession(deps.db, session);
+  return row === undefined || row.state === 'stopped';
 }
 
 /** The credential and the item anew: what was remembered of this request says nothing a minute later. */

@@ -1,6 +1,13 @@
+import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import type { Principal } from '#kernel/principal.ts';
 import type { Db } from '#platform/db.ts';
+
+/** 403 for an account that plays at home only, when it asks from elsewhere. */
+export function refuseFromAway({ who, client }: Pick<Call, 'who' | 'client'>): void {
+  if (who.limits.remote !== false || client.local) return;
+  throw new ApiError('FORBIDDEN', 'This account plays at home only', { by: 'remote' });
+}
 
 export interface AdmissionAsk {
   deviceId: string | undefined;

@@ -1,4 +1,4 @@
-export { takePlace } from './admission.ts';
+export { refuseFromAway, takePlace } from './admission.ts';
 export {
   factsOf,
   findImplicit,

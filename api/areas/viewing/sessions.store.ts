@@ -12,6 +12,13 @@ export type StopReason =
   | 'age-limit'
   | 'failed';
 
+export interface SessionWish {
+  quality?: string | undefined;
+  /** Bits a second. */
+  maxBitrate?: number | undefined;
+  allow?: { directPlay: boolean; directStream: boolean; transcode: boolean };
+}
+
 export interface SessionRow {
   id: string;
   account_id: string;
@@ -28,6 +35,8 @@ export interface SessionRow {
   method: 'direct_play' | 'direct_stream' | 'transcode';
   decision: Record<string, unknown>;
   profile: Record<string, unknown> | null;
+  /** What the client wished beside tracks: it holds until another wish takes its place. */
+  wish: SessionWish;
   url: string;
   transcode_session_id: string | null;
   position_ms: number;
@@ -61,6 +70,7 @@ export interface SessionDraft {
   method: SessionRow['method'];
   decision: object;
   profile: object | null;
+  wish?: SessionWish;
   url: string;
   transcode_session_id: string | null;
   position_ms: number;
@@ -75,7 +85,7 @@ export interface SessionDraft {
 /** The row and its `playback.started`. */
 export async function insertSession(db: Db, draft: SessionDraft, reasons: string[]): Promise<SessionRow> {
   const profile = draft.profile && JSON.stringify(draft.profile);
-  const row = { ...draft, decision: JSON.stringify(draft.decision), profile };
+  const row = { ...draft, decision: JSON.stringify(draft.decision), profile, wish: JSON.stringify(draft.wish ?? {}) };
   const [made] = await db('playback_sessions').insert(row).returning<SessionRow[]>('*');
   if (!made) throw new Error('no row');
   const payload = { ...payloadOf(made), method: made.method, isRemote: made.is_remote, reasons };

@@ -179,7 +179,11 @@ describe('Libraries', () => {
         identity_key: 'x',
         title: 'X',
         sort_title: 'x',
+        size_bytes: 10,
       });
+      await db('libraries')
+        .where({ id })
+        .update({ item_counts: { movie: 1 }, size_bytes: 10 });
       await db('media_files').insert({
         id: '01900000-0000-7000-8000-0000000000ab',
         item_id: itemId,
@@ -190,6 +194,7 @@ describe('Libraries', () => {
         size_bytes: 10,
         modified_ms: 1,
       });
+      const since = (await admin.listLibraryChanges({ params: { id } })).body.page.cursor ?? '';
       const asked = await admin.updateLibrary({ params: { id }, body: { folders: [] } });
       expect(refusal(asked).details).to.deep.include({ reason: 'removes-items', items: 1 });
       expect(
@@ -199,6 +204,10 @@ describe('Libraries', () => {
       expect(trash.body.items.map((entry) => [entry.item.id, entry.reason])).to.deep.equal([
         [itemId, 'folder-removed'],
       ]);
+      const left = (await admin.getLibrary({ params: { id } })).body;
+      expect(left).to.deep.include({ itemCounts: {}, sizeBytes: 0, trashCount: 1 });
+      const changes = (await admin.listLibraryChanges({ params: { id }, query: { since } })).body.items;
+      expect(changes.map((one) => [one.itemId, one.change])).to.deep.equal([[itemId, 'deleted']]);
     });
   });
 

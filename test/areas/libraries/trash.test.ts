@@ -41,6 +41,8 @@ describe('the trash of a library', () => {
     expect(await rows([...family, kept])).to.have.members(family);
     const found = await admin.getItem({ params: { id: show.id } });
     expect(found.status).to.equal(200);
+    const counted = (await admin.getLibrary({ params: { id: library.id } })).body;
+    expect(counted).to.deep.include({ itemCounts: { show: 1, season: 2, episode: 4 }, trashCount: 1 });
   });
 
   it('gives back what has no file as missing, from now on', async () => {

@@ -136,8 +136,12 @@ describe('Playback', () => {
     expect(started.body.nextItemId).to.equal(episodes[2]);
     await me.markWatched({ params: { id: show } });
     expect(await progress(show)).to.deep.include({ children: { total: 3, watched: 3, inProgress: 0 } });
+    expect((await play(show, { dryRun: true })).body.session?.itemId).to.equal(episodes[0]);
     await me.unmarkWatched({ params: { id: season } });
     expect((await progress(show)).children?.watched).to.equal(0);
+    await db('items').where({ id: episodes[2] }).update({ age_years: 18, age_rating: 'FSK 18' });
+    const child = api.as(await api.given.person('child', { age_limit: 12 }));
+    expect((await child.getItemProgress({ params: { id: show } })).body.children?.total).to.equal(2);
   });
 
   it('holds the cap of an account against many at once', async () => {
@@ -171,6 +175,47 @@ describe('Playback', () => {
     expect(changed.body.session.url).to.not.equal(started.body.session.url);
     const again = await play(id);
     expect(again.body.session.decision.audio?.streamId).to.equal(other?.id);
+  });
+
+  it('keeps quality, bitrate and what may not be when only a track is changed', async () => {
+    const french = { ...audio, stream_index: 2, language: 'fr', is_default: false };
+    const id = await film({ streams: [video, audio, french], bitrate: 8_000_000 });
+    const started = await play(id, { quality: '480p-1m5', allow: { directPlay: false, directStream: false } });
+    expect(started.body.session.decision).to.include({ method: 'transcode', quality: '480p-1m5' });
+    const params = { id: started.body.session.id };
+    const other = started.body.audio.find((track) => track.language === 'fr');
+    const changed = await me.changePlayback({ params, body: { audioStreamId: other?.id } });
+    expect(changed.body.session.decision).to.include({ method: 'transcode', quality: '480p-1m5' });
+    const best = await me.changePlayback({ params, body: { quality: 'original' } });
+    expect(best.body.session.decision.method).to.equal('transcode');
+    expect(best.body.session.decision.reasons).to.include('direct-play-refused');
+    const back = await me.changePlayback({ params, body: { audioStreamId: started.body.audio[0]?.id } });
+    expect(back.body.session.decision.quality).to.equal(best.body.session.decision.quality);
+  });
+
+  it('remembers tracks that were named at the start, or that the player says it plays', async () => {
+    const french = { ...audio, stream_index: 2, language: 'fr', is_default: false };
+    const german = { ...audio, stream_index: 3, language: 'de', is_default: false };
+    const words = { stream_index: 4, kind: 'subtitle', codec: 'subrip', language: 'en' };
+    const id = await film({ streams: [video, audio, french, german, words] });
+    const switching = { client: { builtIn: 'chromium', switchesAudio: true } };
+    const first = await play(id, switching);
+    const track = (language: string) => first.body.audio.find((one) => one.language === language)?.id;
+    await play(id, { ...switching, audioStreamId: track('fr') });
+    const { session } = (await play(id, switching)).body;
+    expect(session.decision.audio?.streamId).to.equal(track('fr'));
+    const params = { id: session.id };
+    const subtitleStreamId = first.body.subtitles[0]?.streamId;
+    const said = { audioStreamId: track('de'), subtitleStreamId };
+    const told = await me.reportPlayback({ params, body: { state: 'playing', positionMs: 1000, ...said } });
+    expect(told.body.session.decision.audio?.streamId).to.equal(track('de'));
+    const again = (await play(id, switching)).body.session.decision;
+    expect([again.audio?.streamId, again.subtitle?.streamId]).to.deep.equal([track('de'), subtitleStreamId]);
+    await me.reportPlayback({
+      params: { id: (await play(id, switching)).body.session.id },
+      body: { state: 'playing', positionMs: 1000, subtitleStreamId: null },
+    });
+    expect((await play(id, switching)).body.session.decision).to.not.have.property('subtitle');
   });
 
   it('decides without opening anything for a dry run', async () => {
@@ -322,6 +367,10 @@ describe('Playback', () => {
     expect(await api.deps.db('play_history').where({ profile_id: person.profileId }).first()).to.include({
       played_ms: 120_000,
     });
+    await me.markWatched({ params: { id } });
+    const unseen = { ...report('01900000-0000-7000-8000-0000000000a4', { watched: false }), at: new Date() };
+    expect((await me.syncPlayback({ body: { reports: [unseen] } })).body.results[0]?.outcome).to.equal('applied');
+    expect((await progress(id)).watched).to.equal(false);
   });
 
   it('keeps ratings, favourites and reading positions to the profile', async () => {

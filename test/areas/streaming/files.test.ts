@@ -24,7 +24,7 @@ describe('files over HTTP', function () {
   before(async function () {
     this.timeout(600_000);
     ({ made } = await fixtures());
-    api = await startApi();
+    api = await startApi({ FOYER_TRUSTED_PROXIES: '["127.0.0.0/8"]' });
     viewer = await api.given.owner();
     one = await place('h264-aac.mp4');
     bytes = readFileSync(one.looked.file);
@@ -127,10 +127,26 @@ describe('files over HTTP', function () {
     expect(away.status).to.equal(423);
   });
 
-  it('stops reading when the client goes away', async () => {
-    const large = join(api.mediaRoot, 'large.mp4');
-    writeFileSync(large, Buffer.alloc(64 * 2 ** 20));
-    await api.deps.db('media_files').where({ id: one.fileId }).update({ path: 'large.mp4' });
+  it('opens none for an account that plays at home only, from elsewhere', async () => {
+    const member = await api.given.person('member', { limits: JSON.stringify({ remote: false }) });
+    const ask = (more: Record<string, string>) =>
+      api.fetch(`/api/v1/files/${one.fileId}/stream`, { headers: { ...member.headers, range: 'bytes=0-1', ...more } });
+    const away = await ask({ 'x-forwarded-for': '203.0.113.9' });
+    expect(away.status).to.equal(403);
+    expect((await away.json()) as object).to.have.nested.property('error.details.by', 'remote');
+    expect((await ask({})).status).to.equal(206);
+  });
+
+  describe('of a long film', () => {
+    let large: string;
+
+    before(async () => {
+      large = join(api.mediaRoot, 'large.mp4');
+      writeFileSync(large, Buffer.alloc(64 * 2 ** 20));
+      await api.deps.db('media_files').where({ id: one.fileId }).update({ path: 'large.mp4' });
+    });
+    after(() => api.deps.db('media_files').where({ id: one.fileId }).update({ path: 'h264-aac.mp4' }));
+
     const opened = (): number =>
       readdirSync('/proc/self/fd').filter((fd) => {
         try {
@@ -139,17 +155,35 @@ describe('files over HTTP', function () {
           return false;
         }
       }).length;
-    const during = await new Promise<number>((resolve) => {
-      const request = get(`${api.url}/api/v1/files/${one.fileId}/stream`, { headers: viewer.headers }, (response) => {
-        response.once('data', () => {
-          resolve(opened());
-          request.destroy();
+    /** A request whose first bytes came, and that reads no more. */
+    const begun = (headers: Record<string, string>) =>
+      new Promise<ReturnType<typeof get>>((resolve) => {
+        const request = get(`${api.url}/api/v1/files/${one.fileId}/stream`, { headers }, (response) => {
+          response.on('error', () => undefined);
+          response.once('data', () => {
+            response.pause();
+            resolve(request);
+          });
         });
+        request.on('error', () => undefined);
       });
+
+    it('stops reading when the client goes away', async () => {
+      const request = await begun(viewer.headers);
+      expect(opened()).to.equal(1);
+      request.destroy();
+      await eventually(() => opened() === 0);
     });
-    expect(during).to.equal(1);
-    await eventually(() => opened() === 0);
-    await api.deps.db('media_files').where({ id: one.fileId }).update({ path: 'h264-aac.mp4' });
+
+    it('stops reading when the session is ended', async () => {
+      const member = await api.given.member();
+      const request = await begun(member.headers);
+      expect(opened()).to.equal(1);
+      const { body } = await api.as(viewer).listPlaybackSessions({ query: { userId: member.accountId } });
+      await api.as(viewer).endPlaybackSession({ params: { id: body.items[0]?.id ?? '' } });
+      await eventually(() => opened() === 0, 45_000);
+      request.destroy();
+    });
   });
 
   it('reads trickplay that was made, and 404 else', async () => {

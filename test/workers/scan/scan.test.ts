@@ -202,6 +202,29 @@ describe('library.scan of films', function () {
     expect((await db('libraries').where({ id: place.libraryId }).first()).item_counts).to.deep.equal({ movie: 2 });
   });
 
+  it('brings back what a removed folder took to the trash when the folder returns', async () => {
+    for (const type of ['movies', 'shows'] as const) {
+      const place = await newPlace(type);
+      await place.put(type === 'movies' ? 'A (2001)/A (2001).mkv' : 'A/Season 1/A - S01E01.mkv');
+      await place.scan();
+      const before = await place.items();
+      const { db } = place.api.deps;
+      const admin = place.api.as(await place.api.given.admin());
+      const params = { id: place.libraryId };
+      const [{ storageId = '', path = '' } = {}] = (await admin.getLibrary({ params })).body.folders;
+      await admin.updateLibrary({ params, body: { folders: [], confirmRemoval: true } });
+      expect((await place.items()).map((item) => item.trashed_at)).to.not.include(null);
+      await admin.updateLibrary({ params, body: { folders: [{ storageId, path }] } });
+      await db('scans').where({ library_id: place.libraryId, state: 'queued' }).delete();
+      await place.scan();
+      const after = await place.items();
+      expect(after.map((item) => [item.id, item.trashed_at])).to.deep.equal(before.map((item) => [item.id, null]));
+      const { itemCounts, trashCount } = (await admin.getLibrary({ params })).body;
+      const found = type === 'movies' ? { movie: 1 } : { show: 1, season: 1, episode: 1 };
+      expect({ itemCounts, trashCount }).to.deep.equal({ itemCounts: found, trashCount: 0 });
+    }
+  });
+
   it('never takes an empty, absent or unreadable folder for a loss', async () => {
     const place = await newPlace('movies', { guardMinimum: 1000 });
     for (const name of ['A (2001)', 'B (2002)']) await place.put(`${name}/${name}.mkv`);

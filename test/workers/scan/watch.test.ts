@@ -114,4 +114,27 @@ describe('overseeScans', function () {
       await Promise.all(both);
     }
   });
+
+  it('looks once at what changed while nobody watched', async () => {
+    const place = await newPlace('movies', { scanCron: '0 0 1 1 *' });
+    await place.put('A (2001)/A (2001).mkv');
+    await place.scan();
+    const { db } = place.api.deps;
+    await db('scans')
+      .where({ library_id: place.libraryId })
+      .update({ queued_at: new Date(Date.now() - 3_600_000) });
+    const stop = new AbortController();
+    const overseer = overseeScans(place.work(), stop.signal, { lookMs: 200 });
+    try {
+      const queued = await eventually(() =>
+        db('scans').where({ library_id: place.libraryId, state: 'queued' }).first(),
+      );
+      expect(queued).to.include({ trigger: 'watch', mode: 'quick', targets: null });
+      await sleep(1000);
+      expect(await db('scans').where({ library_id: place.libraryId }).select('id')).to.have.length(2);
+    } finally {
+      stop.abort();
+      await overseer;
+    }
+  });
 });

@@ -1,6 +1,9 @@
 import type { Db } from '#platform/db.ts';
 import { rowsOf, type Writing } from './context.ts';
 
+/** Why an item is in the trash that leaves it when its file is there again; what a person deleted stays. */
+const RETURNS = `('missing', 'folder-removed')`;
+
 /** What an item's files come to: size, length, best picture, whether any is there. One that came back leaves missing and trash. */
 export async function rollUpItems(
   { db, seq }: Pick<Writing, 'db' | 'seq'>,
@@ -27,11 +30,11 @@ export async function rollUpItems(
        from sums s left join pictures p on p.item_id = s.item_id)
      update items i set size_bytes = n.size, file_count = n.files, bitrate = n.bitrate, runtime_ms = coalesce(n.runtime, i.runtime_ms),
        height = n.height, hdr = n.hdr, availability = n.availability, missing_since = n.since,
-       trashed_at = case when n.there and i.trash_reason = 'missing' then null else i.trashed_at end,
-       trash_reason = case when n.there and i.trash_reason = 'missing' then null else i.trash_reason end,
+       trashed_at = case when n.there and i.trash_reason in ${RETURNS} then null else i.trashed_at end,
+       trash_reason = case when n.there and i.trash_reason in ${RETURNS} then null else i.trash_reason end,
        change_seq = ?, updated_at = now()
      from news n where i.id = n.item_id
-       and (i.size_bytes, i.file_count, i.bitrate, i.runtime_ms, i.height, i.hdr, i.availability, i.missing_since, n.there and i.trash_reason is not distinct from 'missing')
+       and (i.size_bytes, i.file_count, i.bitrate, i.runtime_ms, i.height, i.hdr, i.availability, i.missing_since, n.there and coalesce(i.trash_reason in ${RETURNS}, false))
          is distinct from (n.size, n.files, n.bitrate, coalesce(n.runtime, i.runtime_ms), n.height, n.hdr, n.availability, n.since, false)
      returning i.id`,
     [ids, ids, seq],
@@ -52,12 +55,12 @@ async function rollUpParents(db: Db, { ids, seq }: { ids: readonly string[]; seq
        from above a join items c on (c.parent_id = a.id or c.grandparent_id = a.id) and c.type not in ('season', 'show') and c.extra_of is null
        group by a.id)
      update items p set availability = case when n.gone then 'missing' end, missing_since = case when n.gone then n.since end,
-       trashed_at = case when n.trashed then coalesce(p.trashed_at, n.at) when p.trash_reason = 'missing' then null else p.trashed_at end,
-       trash_reason = case when n.trashed then coalesce(p.trash_reason, 'missing') when p.trash_reason = 'missing' then null else p.trash_reason end,
+       trashed_at = case when n.trashed then coalesce(p.trashed_at, n.at) when p.trash_reason in ${RETURNS} then null else p.trashed_at end,
+       trash_reason = case when n.trashed then coalesce(p.trash_reason, 'missing') when p.trash_reason in ${RETURNS} then null else p.trash_reason end,
        change_seq = ?, updated_at = now()
      from news n where p.id = n.id
-       and (p.availability, p.missing_since, p.trashed_at is not null and p.trash_reason is not distinct from 'missing')
-         is distinct from (case when n.gone then 'missing' end, case when n.gone then n.since end, n.trashed and coalesce(p.trash_reason, 'missing') = 'missing')
+       and (p.availability, p.missing_since, p.trashed_at is not null and coalesce(p.trash_reason in ${RETURNS}, false))
+         is distinct from (case when n.gone then 'missing' end, case when n.gone then n.since end, n.trashed and coalesce(p.trash_reason, 'missing') in ${RETURNS})
      returning p.id`,
     [ids, seq],
   );
@@ -103,6 +106,8 @@ export async function addToLibrary(
   await db.raw(
     `update libraries l set size_bytes = greatest(0, l.size_bytes + ?), duration_ms = greatest(0, l.duration_ms + ?),
        missing_count = greatest(0, l.missing_count + ?), updated_at = now(),
+       trash_count = case when l.trash_count = 0 then 0
+         else (select count(*) from items t where t.library_id = l.id and t.trashed_at is not null) end,
        item_counts = (select coalesce(jsonb_object_agg(type, n), '{}') from (
          select type, sum(n)::int as n from (
            select key as type, value::int as n from jsonb_each_text(l.item_counts)

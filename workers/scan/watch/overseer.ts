@@ -109,7 +109,6 @@ class Overseer {
       if (mine.length === 0) continue;
       const chosen = settingsOf(library, place);
       for (const folder of mine) if (await this.#watches(folder, chosen.watch)) wanted.add(folder.id);
-      const polled = mine.some((folder) => !wanted.has(folder.id));
       const due = dueScan(
         {
           id: library.id,
@@ -117,7 +116,8 @@ class Overseer {
           createdAt: library.created_at,
           lastScheduled: last.get(library.id)?.scheduled ?? null,
           lastWhole: last.get(library.id)?.whole ?? null,
-          polled,
+          polled: mine.some((folder) => !wanted.has(folder.id)),
+          begins: mine.some((folder) => wanted.has(folder.id) && !this.#watchers.has(folder.id)),
         },
         new Date(),
         settings.get('server.timeZone'),

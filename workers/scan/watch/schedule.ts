@@ -12,14 +12,24 @@ export interface Scheduled {
   lastWhole: Date | null;
   /** None of its folders tells of changes by itself. */
   polled: boolean;
+  /** One of its folders begins to be watched now. */
+  begins?: boolean;
 }
 
-/** What is due now: the nightly full listing, or a quick one of folders that are not watched. */
-export function dueScan(
-  library: Scheduled,
-  now: Date,
-  timeZone: string,
-): { mode: 'quick' | 'full'; trigger: 'schedule' | 'watch' } | undefined {
+interface Due {
+  mode: 'quick' | 'full';
+  trigger: 'schedule' | 'watch';
+}
+
+const JUST_NOW_MS = 60_000;
+
+/** No event tells what changed before, while no worker was there or the storage was away; a scan asked for just now will. */
+function changedUnseen({ begins, lastWhole }: Scheduled, now: Date): boolean {
+  return begins === true && lastWhole !== null && now.getTime() - lastWhole.getTime() >= JUST_NOW_MS;
+}
+
+/** What is due now: the nightly full listing, or a quick one of folders that are not watched or were not until now. */
+export function dueScan(library: Scheduled, now: Date, timeZone: string): Due | undefined {
   const since = library.lastScheduled ?? library.createdAt;
   const next = nextRun(library.settings.scanCron, { since, timeZone });
   if (next && next <= now) return { mode: 'full', trigger: 'schedule' };
@@ -28,7 +38,7 @@ export function dueScan(
     library.polled &&
     library.settings.watch !== 'off' &&
     now.getTime() - last.getTime() >= library.settings.pollMinutes * 60_000;
-  return poll ? { mode: 'quick', trigger: 'watch' } : undefined;
+  return poll || changedUnseen(library, now) ? { mode: 'quick', trigger: 'watch' } : undefined;
 }
 
 /** The first time after `since`; nothing for text that is no cron. */
