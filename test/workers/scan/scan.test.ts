@@ -211,10 +211,11 @@ describe('library.scan of films', function () {
       const { db } = place.api.deps;
       const admin = place.api.as(await place.api.given.admin());
       const params = { id: place.libraryId };
-      const [{ storageId = '', path = '' } = {}] = (await admin.getLibrary({ params })).body.folders;
+      const [folder] = (await admin.getLibrary({ params })).body.folders;
+      const again = { storageId: folder?.storageId, path: folder?.path };
       await admin.updateLibrary({ params, body: { folders: [], confirmRemoval: true } });
       expect((await place.items()).map((item) => item.trashed_at)).to.not.include(null);
-      await admin.updateLibrary({ params, body: { folders: [{ storageId, path }] } });
+      await admin.updateLibrary({ params, body: { folders: [again] } });
       await db('scans').where({ library_id: place.libraryId, state: 'queued' }).delete();
       await place.scan();
       const after = await place.items();
