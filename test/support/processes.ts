@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import type { Config } from '#platform/config.ts';
 import type { Api } from './api.ts';
-import { freePort, temporaryFolder } from './stores.ts';
+import { eventually, freePort, temporaryFolder } from './stores.ts';
 
 /** The stores and keys of an API, for another process. */
 export function storesOf({ databaseUrl, redisUrl, objectsUrl, keysFile }: Config): Record<string, string> {
@@ -30,7 +30,7 @@ export async function started(args: string[], env: NodeJS.ProcessEnv, ready: str
   return child.pid ?? 0;
 }
 
-/** `api/main.ts` beside an API of this process, on its stores. */
+/** `api/main.ts` beside an API of this process, on its stores, once it serves. */
 export async function startApiProcess(
   { config }: Api,
   more: Record<string, string> = {},
@@ -38,5 +38,7 @@ export async function startApiProcess(
   const port = await freePort();
   const own = { FOYER_PORT: String(port), FOYER_SCRATCH_DIR: temporaryFolder('process'), FOYER_LOG_LEVEL: 'info' };
   const pid = await started(['api/main.ts'], { ...storesOf(config), ...own, ...more }, 'listening');
-  return { pid, port, url: `http://127.0.0.1:${port}` };
+  const url = `http://127.0.0.1:${port}`;
+  await eventually(async () => (await fetch(`${url}/api/v1/server/ready`)).ok);
+  return { pid, port, url };
 }
