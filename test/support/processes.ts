@@ -39,6 +39,6 @@ export async function startApiProcess(
   const own = { FOYER_PORT: String(port), FOYER_SCRATCH_DIR: temporaryFolder('process'), FOYER_LOG_LEVEL: 'info' };
   const pid = await started(['api/main.ts'], { ...storesOf(config), ...own, ...more }, 'listening');
   const url = `http://127.0.0.1:${port}`;
-  await eventually(async () => (await fetch(`${url}/api/v1/server/ready`)).ok);
+  await eventually(async () => (await fetch(`${url}/api/v1/server/ready`)).ok, 60_000);
   return { pid, port, url };
 }
