@@ -61,7 +61,7 @@ export const hopeless: Record<string, string> = {
 export const damaged: Record<string, string | undefined> = {
   'truncated.mkv': 'truncated',
   'truncated-faststart.mp4': 'truncated',
-  'truncated.avi': undefined,
+  'truncated.avi': 'truncated',
   'zeroed.mkv': 'unfinished',
   'zeroed.mp4': undefined,
 };
