@@ -23,14 +23,6 @@ export interface WalkOrder {
   quick?: boolean;
   /** Of what reads the files: another one makes all content another. */
   version: string;
-  /** Of several walks of the same order, each lists a part of what lies in those of `from`, with all that is in them. */
-  share?: Share;
-}
-
-export interface Share {
-  of: number;
-  /** From 0, which alone hands over those of `from` themselves, unless they fail. */
-  index: number;
 }
 
 export interface WalkedFile {

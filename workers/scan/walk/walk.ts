@@ -3,7 +3,7 @@ import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync, type S
 import { join, sep } from 'node:path';
 import { isPassedOver, kindOf } from '../names/kinds.ts';
 import { type IgnoreRules, isIgnored, readIgnore } from './ignore.ts';
-import type { KnownDirectory, Same, Share, WalkBatch, WalkedDirectory, WalkedFile, WalkOrder } from './types.ts';
+import type { KnownDirectory, Same, WalkBatch, WalkedDirectory, WalkedFile, WalkOrder } from './types.ts';
 
 const BATCH_FILES = 500;
 const BATCH_DIRECTORIES = 1000;
@@ -16,8 +16,6 @@ const ABSENT = new Set([-2, -20]); // ENOENT, ENOTDIR; all else (ESTALE is -116 
 interface Waiting {
   path: string;
   rules: readonly IgnoreRules[];
-  /** Where the order begins: its walks share out what lies in it. */
-  common: boolean;
 }
 
 /** Lists a folder depth first, parents before what lies in them, a batch at a call. Synchronous: it runs in a thread of its own. */
@@ -31,9 +29,7 @@ export class Walk {
   constructor(order: WalkOrder) {
     this.#order = order;
     const rules = [readIgnore(order.folder, order.ignore)];
-    this.#waiting = order.from
-      .toReversed()
-      .map((path) => ({ path, rules: [...rules, ...this.#rulesAbove(path)], common: order.share !== undefined }));
+    this.#waiting = order.from.toReversed().map((path) => ({ path, rules: [...rules, ...this.#rulesAbove(path)] }));
     this.#inside = realpathSync(join(order.root, order.folder));
     this.#children = childrenOf(order.known);
   }
@@ -64,30 +60,23 @@ export class Walk {
     );
   }
 
-  /** Nothing for a directory that is as it was, which is only counted, or that another walk hands over. */
-  #walk(waiting: Waiting): WalkedDirectory | undefined {
-    const directory = empty(waiting.path);
-    const mine = !waiting.common || this.#order.share?.index === 0;
+  /** Nothing for a directory that is as it was: it is only counted. */
+  #walk({ path, rules }: Waiting): WalkedDirectory | undefined {
+    const directory = empty(path);
     try {
-      const known = this.#look(directory, waiting);
-      if (!mine || !known) return mine ? directory : undefined;
-      this.#count(known);
-      const sameTime = known.modifiedMs === directory.modifiedMs;
+      directory.modifiedMs = statSync(join(this.#order.root, path)).mtimeMs;
+      const known = this.#trusted(path);
+      const sameTime = known?.modifiedMs === directory.modifiedMs;
+      const passed = sameTime && this.#order.quick === true;
+      if (passed) this.#pass(directory, rules);
+      else this.#list(directory, [...rules, ...rulesIn(this.#order.root, path)]);
+      if (!known || (!passed && known.content !== directory.content)) return directory;
+      this.#count(known, passed);
       return sameTime ? undefined : { ...directory, state: 'same', files: [], directories: [] };
     } catch (error) {
-      fail(directory, error); // told by whoever sees it: of what this walk had to list there, nothing was seen
+      fail(directory, error);
       return directory;
     }
-  }
-
-  /** What was known of a directory that is as it was. */
-  #look(directory: WalkedDirectory, waiting: Waiting): (KnownDirectory & { passed: boolean }) | undefined {
-    directory.modifiedMs = statSync(join(this.#order.root, directory.path)).mtimeMs;
-    const known = this.#trusted(directory.path);
-    const passed = this.#order.quick === true && known?.modifiedMs === directory.modifiedMs;
-    if (passed) this.#pass(directory, waiting);
-    else this.#list(directory, waiting);
-    return known && (passed || known.content === directory.content) ? { ...known, passed } : undefined;
   }
 
   /** What was last seen, unless something of it is to be looked at each time. */
@@ -96,35 +85,33 @@ export class Walk {
     return known?.content === '' ? undefined : known;
   }
 
-  #count({ videos, faults, passed }: KnownDirectory & { passed: boolean }): void {
+  #count(known: KnownDirectory, passed: boolean): void {
     this.#same.directories += 1;
     this.#same.passed += Number(passed);
-    this.#same.videos += videos;
-    this.#same.faults += faults;
+    this.#same.videos += known.videos;
+    this.#same.faults += known.faults;
   }
 
   /** Not listed again; what lies in it is walked all the same. */
-  #pass(directory: WalkedDirectory, waiting: Waiting): void {
-    directory.directories = (this.#children.get(directory.path) ?? []).toSorted();
-    this.#enter(directory, waiting);
+  #pass(directory: WalkedDirectory, rules: readonly IgnoreRules[]): void {
+    directory.directories = [...(this.#children.get(directory.path) ?? [])];
+    this.#enter(directory, rules);
   }
 
-  #list(directory: WalkedDirectory, waiting: Waiting): void {
+  #list(directory: WalkedDirectory, rules: readonly IgnoreRules[]): void {
     const absolute = join(this.#order.root, directory.path);
-    const rules = [...waiting.rules, ...rulesIn(this.#order.root, directory.path)];
     for (const entry of entriesOf(absolute, directory)) this.#note(directory, entry, rules);
     directory.files.sort((a, b) => (a.name < b.name ? -1 : 1));
     directory.videos = directory.files.filter((file) => kindOf(file.name) === 'video').length;
     directory.signature = signatureOf(directory.files);
-    directory.directories.sort();
-    this.#enter(directory, { rules, common: waiting.common });
+    this.#enter(directory, rules);
     directory.content = contentOf(directory, this.#order.version);
   }
 
-  #enter({ path, directories }: WalkedDirectory, { rules, common }: Omit<Waiting, 'path'>): void {
-    const { share } = this.#order;
-    const mine = common && share ? directories.filter((name) => isIn(share, name)) : directories;
-    for (const name of mine.toReversed()) this.#waiting.push({ path: joined(path, name), rules, common: false });
+  #enter(directory: WalkedDirectory, rules: readonly IgnoreRules[]): void {
+    directory.directories.sort();
+    for (const name of directory.directories.toReversed())
+      this.#waiting.push({ path: joined(directory.path, name), rules });
   }
 
   #note(directory: WalkedDirectory, entry: Dirent, rules: readonly IgnoreRules[]): void {
@@ -165,13 +152,6 @@ export class Walk {
       if (!isAbsence(error)) directory.issues.push({ kind: 'unreadable', path, detail: wordOf(error) });
     }
   }
-}
-
-/** By the name alone: two walks need not see the same names beside it for each to be in just one of them. */
-function isIn({ of, index }: Share, name: string): boolean {
-  let sum = 0;
-  for (let i = 0; i < name.length; i += 1) sum = (sum * 31 + name.charCodeAt(i)) >>> 0;
-  return sum % of === index;
 }
 
 /** Names of the known directories by what they lie in. */
