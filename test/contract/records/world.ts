@@ -1,22 +1,14 @@
 // The household whose records the rows speak of: who asks, and what is asked about, made anew for each question.
 import { randomBytes } from 'node:crypto';
 import { notify } from '#areas/notifications/public.ts';
+import { permissions } from '#kernel/permissions.ts';
 import { newId } from '#platform/ids.ts';
 import { enqueue } from '#platform/queue.ts';
 import type { Api, OperationId, TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
 
-const ADMIN_SCOPES = [
-  'library:view',
-  'library:manage',
-  'item:edit',
-  'user:manage',
-  'settings:manage',
-  'scan:trigger',
-  'session:manage',
-  'job:manage',
-] as const;
+const ADMIN_SCOPES = permissions.filter((scope) => !/:(own|upload)$/.test(scope));
 
 /** Everybody who asks. `late` are sessions that proved nothing in the last ten minutes. */
 export const callers = [
@@ -80,7 +72,7 @@ export class World {
       editor: await given.person('member', granted('item:edit')),
       child: await given.child(),
       guest: await given.guest(),
-      "the admin's key": await given.key(admin, [...ADMIN_SCOPES]),
+      "the admin's key": await given.key(admin, ADMIN_SCOPES),
       "the member's key": await given.key(member, ['library:view']),
       operator: { ...owner, headers: { authorization: `Bearer ${api.operatorKey}` } },
     };
