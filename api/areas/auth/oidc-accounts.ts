@@ -107,6 +107,7 @@ async function newcomer(call: Call, identity: Identity): Promise<Found> {
     expiresAt: days === null ? undefined : new Date(now.getTime() + days * 86_400_000).toISOString(),
   });
   await insertIdentity(call, account.id, identity);
+  await tellReached(call, account.id, new Set());
   return { id: account.id, role, age_limit: null, unusable: false };
 }
 
