@@ -35,7 +35,8 @@ export async function createOwnerReset(
     kind: 'ownership-changed',
     to: { permission: 'user:manage' },
     target: { kind: 'user', id: owner.id },
-    data: { name: owner.username },
+    data: { name: owner.username, step: 'recovery' },
+    mergeKey: 'owner-recovery',
     url: '/settings/ownership',
   });
   return { username: owner.username, ...(token !== undefined && { token }), expiresAt };
