@@ -167,6 +167,8 @@ export type JobPayload<N extends JobName> = z.output<Extract<Table[N], { payload
 export interface EnqueueOptions {
   /** Equal work is one job: while one waits under this key, asking again answers it. */
   key?: string;
+  /** In place of the kind's own queue, where somebody waits for it. */
+  queue?: Queue;
   /** Not before. */
   runAt?: Date;
   /** 0-100, lower is sooner; 50 when absent. */

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { saveSettings } from '#platform/settings.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
@@ -216,6 +217,55 @@ describe('Playback', () => {
       body: { state: 'playing', positionMs: 1000, subtitleStreamId: null },
     });
     expect((await play(id, switching)).body.session.decision).to.not.have.property('subtitle');
+  });
+
+  it('takes the file that has the track named, whatever else would be less work', async () => {
+    const id = await film();
+    const other = await givenFile(api.deps.db, library, id, {
+      container: 'matroska',
+      duration_ms: HOUR,
+      edition: 'Extended',
+      streams: [video, { ...audio, codec: 'ac3', language: 'de' }],
+    });
+    const [german] = await api.deps.db('media_streams').where({ file_id: other, kind: 'audio' }).pluck('id');
+    const plain = (await play(id, { dryRun: true })).body.session.decision;
+    expect(plain.fileId).to.not.equal(other);
+    const named = (await play(id, { audioStreamId: german, dryRun: true })).body.session.decision;
+    expect([named.fileId, named.audio?.streamId]).to.deep.equal([other, german]);
+  });
+
+  it('honours the language that the film or its show was made in, for who prefers it', async () => {
+    const french = { ...audio, stream_index: 2, language: 'fr', is_default: false };
+    const switching = { client: { builtIn: 'chromium', switchesAudio: true }, dryRun: true };
+    const id = await film({ streams: [video, audio, french] }, { details: { originalLanguage: 'fr' } });
+    const heard = async () => {
+      const { body } = await play(id, switching);
+      return body.audio.find((one) => one.id === body.session.decision.audio?.streamId)?.language;
+    };
+    expect(await heard()).to.equal('en');
+    await me.updatePlaybackPreferences({ body: { preferOriginalAudio: true } });
+    expect(await heard()).to.equal('fr');
+  });
+
+  it('warns when the last place of the transcode workers is taken, and of wishes it could not keep', async () => {
+    await me.updatePlaybackPreferences({ body: { audioLanguages: ['ja'] } });
+    const id = await film({ streams: [{ ...video, codec: 'mpeg4' }, audio], container: 'avi' });
+    const { db, settings, config } = api.deps;
+    const warned = async (body: object = {}) => (await play(id, body)).body.warnings;
+    expect(await warned({ dryRun: true })).to.deep.equal(['audio-fallback']);
+    const [open] = await db('transcode_sessions').whereIn('state', ['starting', 'running', 'idle']).count();
+    const most = Math.ceil((Number(open?.count) + 1) / config.maxSessions);
+    await saveSettings(db, { 'transcode.maxWorkers': most }, null);
+    await settings.reload();
+    for (let left = most * config.maxSessions - Number(open?.count); left > 1; left -= 1) {
+      await play(id, {});
+      await db('playback_sessions').update({ started_at: new Date(Date.now() - 60_000) });
+    }
+    expect(await warned({ dryRun: true })).to.deep.equal(['audio-fallback', 'transcode-slots-low']);
+    expect(await warned()).to.deep.equal(['audio-fallback', 'transcode-slots-low']);
+    expect(errorOf(await play(id, { dryRun: false })).code).to.equal('TRANSCODE_LIMIT_REACHED');
+    await saveSettings(db, { 'transcode.maxWorkers': 4 }, null);
+    await settings.reload();
   });
 
   it('decides without opening anything for a dry run', async () => {
