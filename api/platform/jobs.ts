@@ -83,7 +83,13 @@ export const jobs = {
   'preroll.prepare': { queue: 'media', payload: z.object({ clipId: Id }) },
   'playback.mark': {
     queue: 'interactive',
-    payload: z.object({ profileId: Id, itemId: Id, watched: z.boolean(), at: z.string() }),
+    payload: z.object({
+      profileId: Id,
+      itemId: Id,
+      watched: z.boolean(),
+      at: z.string(),
+      countPlay: z.boolean().default(false),
+    }),
   },
   'playback.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '45 3 * * *' },
   'download.prepare': { queue: 'media' },

@@ -74,12 +74,17 @@ export function lacksAudio(tracks: readonly Track[], wish: TrackWish): boolean {
 export function lacksSubtitle(tracks: readonly Track[], wish: TrackWish): boolean {
   if (wish.subtitleStreamId !== undefined || wish.last?.subtitleOff) return false;
   const audio = chooseAudio(tracks, wish);
+  const asked = askedWords(audio, wish);
   const chosen = chooseSubtitle(tracks, audio, wish);
-  const last = wish.last?.subtitleLanguage;
-  if (last) return !chosen || !speaks(chosen, last);
-  if (!wantsWords(audio, wish)) return false;
-  if (wish.subtitleLanguages.length === 0) return wish.subtitleMode === 'always' && chosen === undefined;
-  return !chosen || chosen.forced || !wish.subtitleLanguages.some((language) => speaks(chosen, language));
+  if (!asked || !chosen) return asked !== undefined;
+  return asked.length > 0 && !asked.some((language) => speaks(chosen, language));
+}
+
+/** Languages to read, of which empty is any; nothing where none are asked for. */
+function askedWords(audio: Track | undefined, wish: TrackWish): readonly string[] | undefined {
+  if (wish.last?.subtitleLanguage) return [wish.last.subtitleLanguage];
+  const any = wish.subtitleMode === 'always' || wish.subtitleLanguages.length > 0;
+  return any && wantsWords(audio, wish) ? wish.subtitleLanguages : undefined;
 }
 
 /** Whole subtitles, not only forced lines. Who names no language to hear understands those to read. */
