@@ -7,7 +7,8 @@ import { Unreachable } from '../server-api/server-client.ts';
 import { referring, type Servers, serverNameOf } from '../server-api/servers.ts';
 import { LET_GO, type ServerLibrary } from './library.ts';
 
-const LOOK_MS = 30_000;
+/** With what it is spread by, below the half minute within which a resource tells of folders that are gone. */
+const LOOK_MS = 24_000;
 const AWAY_MS = 15_000;
 
 const nameOf = ({ namespace, name }: Key): string => `${namespace}/${name}`;
