@@ -77,6 +77,7 @@ describe('faults of a MediaServer', () => {
     expect(here.condition('DatabaseReady')).to.equal('False NotServed');
     expect(here.condition('IngressReady')).to.equal('False NotServed');
     expect(here.names('Cluster')).to.deep.equal([]);
+    expect([...kube.sought], 'and what is asked for is looked for').to.have.members(['Cluster', 'HTTPRoute']);
   });
 
   it('of the object itself stop the pass', async () => {
