@@ -54,7 +54,10 @@ function progressing(looked: Looked): Verdict {
     (object) => !workloadOf(object).settled,
   );
   return judge('Progressing', looked, [
-    () => (server.spec.suspend ? no('Suspended', 'spec.suspend is set: nothing is reconciled') : undefined),
+    () =>
+      server.spec.suspend
+        ? no('Suspended', 'spec.suspend is set, or foyer.media/reconcile is paused: nothing is reconciled')
+        : undefined,
     () => {
       const [fault] = plan.faults;
       return fault && no(fault.reason, fault.message);

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { DefaultImages } from '../media-server/desired/images.ts';
 import { POD_LABELS } from '../media-server/desired/meta.ts';
+import { isSuspended } from '../media-server/server.ts';
 import { hasStatus } from '../runtime/faults.ts';
 import { withKstatus } from '../runtime/kstatus.ts';
 import {
@@ -149,7 +150,7 @@ function tunerOf({ metadata, spec }: KubeObject, { kube, tools }: Work): Tuner |
     name,
     namespace,
     spec: parsed.data,
-    server: { name: server, spec: its.data },
+    server: { name: server, spec: { ...its.data, suspend: isSuspended(found) } },
     images: tools.images,
     secrets: secretsOf(parsed.data, { namespace, name: server }, kube),
   };
