@@ -75,6 +75,7 @@ describe('faults of a MediaServer', () => {
     const here = new World(mediaServer(specs.cloudNativePG ?? {}), kube);
     await here.settle();
     expect(here.condition('DatabaseReady')).to.equal('False NotServed');
+    expect(here.condition('Ready'), 'and says why').to.equal('False NotServed');
     expect(here.condition('IngressReady')).to.equal('False NotServed');
     expect(here.names('Cluster')).to.deep.equal([]);
     expect([...kube.sought], 'and what is asked for is looked for').to.have.members(['Cluster', 'HTTPRoute']);
