@@ -103,9 +103,8 @@ install_for_cluster() {
 # All that test/cluster would otherwise have to wait for.
 prepare_for_cluster() {
   install_for_cluster && "$root/hack/cluster" build || return 1
-  local tool kind
+  local tool
   for tool in minio helm kstatus; do go_tool "$tool" >/dev/null || return 1; done
-  for kind in HTTPRoute Cluster ServiceMonitor PrometheusRule; do definition_of "$kind" >/dev/null || return 1; done
 }
 
 # Programs of Go modules that tests use, built once: the path of the one that is named.

@@ -28,6 +28,7 @@ describe('kinds of other operators', function () {
   this.timeout(300_000);
   let stage: Stage;
   let namespace = '';
+  const files: string[] = [];
 
   const kubectl = () => stage.cluster.kubectl;
   const named = (kind: string, name: string) => ({ kind, name, namespace });
@@ -50,6 +51,7 @@ describe('kinds of other operators', function () {
   before(async function () {
     this.timeout(UP_MS);
     stage = await Stage.open();
+    for (const kind of Object.keys(KINDS)) files.push(await definitionOf(kind));
     await kubectl().run(['delete', '--ignore-not-found', ...DEFINITIONS]); // another file may have brought some
     namespace = await stage.namespace('foreign', ['home']);
     const one = serverOnStage('home', SPEC);
@@ -70,8 +72,7 @@ describe('kinds of other operators', function () {
   });
 
   it('are used once their definitions come: the API server takes the objects', async () => {
-    for (const kind of Object.keys(KINDS))
-      await kubectl().run(['apply', '--server-side', '-f', await definitionOf(kind)]);
+    for (const file of files) await kubectl().run(['apply', '--server-side', '-f', file]);
     await until('the definitions', () =>
       kubectl().run(['wait', '--for=condition=Established', '--timeout=30s', ...DEFINITIONS]),
     );
