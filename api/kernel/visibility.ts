@@ -95,10 +95,6 @@ function onlyFilled(query: Knex.QueryBuilder, sees: Sight, alias: string): void 
   });
 }
 
-/** SQL: label rules of `profiles as <profile>` hide `items as <item>`; for many pairs at once, where no principal is at hand. */
-export const hiddenByLabelsSql = (item: string, profile: string): string =>
-  `(${item}.labels && ${profile}.hidden_labels or (${profile}.only_labels is not null and not ${item}.labels && ${profile}.only_labels))`;
-
 /** For a query over `labels`: those whose name gives nothing away. What restricts is known to those who set it or edit items. */
 export function onlyKnownLabels(query: Knex.QueryBuilder, who: Principal, alias = 'labels'): void {
   const hidden = who.sees.labels?.hidden ?? [];
