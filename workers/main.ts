@@ -17,6 +17,7 @@ import { sweepPlayback } from './playback-sweeper.ts';
 import { keepSealed } from './resealing.ts';
 import { startRuntime } from './runtime.ts';
 import { overseeScans } from './scan/watch/overseer.ts';
+import { watchStorages } from './scan/watch/storages.ts';
 import { keepTranscodeCache } from './transcode-cache.ts';
 
 const config = readConfig();
@@ -41,6 +42,7 @@ const relay = startRelay(config.databaseUrl, redis, log);
 const sweeping = sweepPlayback(deps, stopping.signal);
 const counting = sweepJobCounts(db, log, stopping.signal);
 const overseeing = overseeScans(deps, stopping.signal);
+const watching = watchStorages(deps, stopping.signal);
 const trimming = keepTranscodeCache(deps, stopping.signal);
 const sealing = keepSealed({ db, keys, log }, stopping.signal);
 serveMetrics(config.metricsPort, config.host);
@@ -51,7 +53,7 @@ async function leave(): Promise<void> {
   stopping.abort();
   setTimeout(() => process.exit(1), 20_000).unref();
   await runtime.stop();
-  await Promise.all([sweeping, counting, overseeing, trimming, sealing]);
+  await Promise.all([sweeping, counting, overseeing, watching, trimming, sealing]);
   await relay.stop();
   settings.stop();
   redis.disconnect();
