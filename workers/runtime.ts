@@ -41,12 +41,7 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
   const pool = new pg.Pool({ connectionString: deps.config.databaseUrl, max: 24, application_name: 'foyer-worker' });
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const alive = new pg.Client({
-    connectionString: deps.config.databaseUrl,
-    keepAlive: true,
-    application_name: 'foyer-worker-alive',
-    options: '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3',
-  });
+  const alive = aliveClient(deps.config.databaseUrl);
   let stopping = false;
   alive.on('error', () => undefined);
   alive.on('end', () => stopping || lost());
@@ -92,6 +87,15 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
     },
   };
 }
+
+/** By its connection others know that this process lives; a machine that is gone is found out within half a minute. */
+const aliveClient = (connectionString: string): pg.Client =>
+  new pg.Client({
+    connectionString,
+    keepAlive: true,
+    application_name: 'foyer-worker-alive',
+    options: '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3',
+  });
 
 interface Running {
   lane: Lane;
