@@ -116,26 +116,6 @@ export async function insertLibrary(db: Db, draft: LibraryDraft): Promise<string
   return id;
 }
 
-/** Those that a resource declares. */
-export async function managedLibraries(db: Db): Promise<ManagedLibrary[]> {
-  return db('libraries as l')
-    .whereNotNull('managed_by')
-    .whereNull('deleted_at')
-    .orderBy('position')
-    .select<ManagedLibrary[]>(
-      'name',
-      { folded: 'name_folded' },
-      db.raw(`coalesce((select json_agg(json_build_object('rootId', f.storage_id, 'path', f.path))
-        from library_folders f where f.library_id = l.id), '[]') as folders`),
-    );
-}
-
-interface ManagedLibrary {
-  name: string;
-  folded: string;
-  folders: { rootId: string; path: string }[];
-}
-
 /** Throws 409 `duplicate-name`. The revision grows. */
 export async function changeLibraryRow(db: Db, id: string, change: Record<string, unknown>): Promise<void> {
   const name = typeof change.name === 'string' ? { name_folded: foldName(change.name) } : {};

@@ -17,14 +17,14 @@ const warning = (summary: string, hint: string): Found => ({ state: 'warning', s
 
 const checks: Record<CheckId, Check> = {
   async database({ deps }) {
-    const read = await deps.db.transaction(async (db) => {
-      await db.raw('create temporary table setup_check (n int) on commit drop');
-      await db('setup_check').insert({ n: 1 });
-      return db('setup_check').first<{ n: number } | undefined>('n');
+    const [row] = await deps.db.transaction(async (transaction) => {
+      await transaction.raw('create temporary table setup_check (n int) on commit drop');
+      await transaction('setup_check').insert({ n: 1 });
+      return transaction('setup_check').select<{ n: number }[]>('n');
     });
-    return read?.n === 1
+    return row?.n === 1
       ? ok('A row was written and read')
-      : failed('What was written is not there', 'Look at Postgres');
+      : failed('What was written is not there', 'Look at the database');
   },
   async redis({ deps }) {
     await deps.redis.set('setup:check', '1', 'EX', 10);

@@ -1,18 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
-import { managedLibraries, tidyPath } from '#areas/libraries/public.ts';
+import { tidyPath } from '#areas/libraries/public.ts';
 import { isFolder, placeInStorage } from '#areas/storage/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, type Issue, invalidAll } from '#kernel/errors.ts';
 import { definitionOf, type SettingKey } from '#platform/settings.ts';
 import type { SetupDraft } from './setup.schemas.ts';
+import { declaredLibraries } from './state.store.ts';
 
 /** As the areas check it, all issues at once: folders that are there, below their root, and in no other library's folder. */
 export async function refuseBadDraft(call: Call, draft: SetupDraft, at: string[] = ['body']): Promise<void> {
   refuseManagedSettings(call, draft);
   const issues = settingIssues(draft, at);
-  const declared = await managedLibraries(call.db);
+  const declared = await declaredLibraries(call.db);
   const taken = declared.flatMap(({ folders }) => folders);
-  const again = new Set(declared.map(({ folded }) => folded)); // made already: listed in the draft it is passed over
+  const again = new Set(declared.map(({ name }) => name.toLowerCase())); // made already: listed in the draft it is passed over
   for (const [i, library] of draft.libraries.entries()) {
     if (again.has(library.name.toLowerCase())) continue;
     for (const [j, folder] of library.folders.entries()) {

@@ -1,5 +1,5 @@
 import { SignIn } from '#areas/auth/public.ts';
-import { libraryTypes, managedLibraries } from '#areas/libraries/public.ts';
+import { libraryTypes } from '#areas/libraries/public.ts';
 import { fullVersion } from '#areas/server/public.ts';
 import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError, conflict } from '#kernel/errors.ts';
@@ -18,7 +18,7 @@ import {
   SetupFolders,
   SetupState,
 } from './setup.schemas.ts';
-import { holdsTicket, openSetup, requireTicket, type ServerStateRow } from './state.store.ts';
+import { declaredLibraries, holdsTicket, openSetup, requireTicket, type ServerStateRow } from './state.store.ts';
 
 const because = 'nobody has an account before setup; a setup ticket stands for who claimed the server';
 const access = { anyone: true, because } as const;
@@ -51,13 +51,13 @@ async function stateOf({ db, deps }: Call, row: ServerStateRow, claimed: boolean
   if (!claimed) return { step: 'claim', ...short };
   const parsed = SetupDraft.safeParse(row.setup_draft);
   const draft = parsed.success ? { ...parsed.data, revision: row.setup_draft_revision } : undefined;
-  const declared = await managedLibraries(db);
+  const declared = await declaredLibraries(db);
   return {
     step: stepOf(row, draft, declared.length),
     ...short,
     version: fullVersion,
     ...(draft && { draft }),
-    managed: [...Object.keys(deps.config.declaredSettings), ...declared.map(({ name }) => name)],
+    managed: [...Object.keys(deps.config.declaredSettings), ...declared.map(({ name }) => `libraries.${name}`)],
     roots: await Promise.all(deps.config.mediaRoots.map(describeRoot)),
     types: [...libraryTypes],
     savedAt: iso(row.setup_saved_at),

@@ -80,3 +80,21 @@ export async function storeTicket(db: Db, ticket: string, device: string | undef
   if (!row) throw new Error('no row');
   return row.ticket_expires_at;
 }
+
+export interface DeclaredLibrary {
+  name: string;
+  folders: { rootId: string; path: string }[];
+}
+
+/** Those that Library resources made before there is an owner. */
+export async function declaredLibraries(db: Db): Promise<DeclaredLibrary[]> {
+  return db('libraries as l')
+    .whereNotNull('l.managed_by')
+    .whereNull('l.deleted_at')
+    .orderBy('l.name')
+    .select<DeclaredLibrary[]>(
+      'l.name',
+      db.raw(`coalesce((select json_agg(json_build_object('rootId', f.storage_id, 'path', f.path))
+        from library_folders f where f.library_id = l.id), '[]') as folders`),
+    );
+}

@@ -119,7 +119,7 @@ describe('Setup', () => {
     const managedBy = { kind: 'Library', namespace: 'media', name: 'films', uid: 'uid-films' } as const;
     await operator.createLibrary({ body: { name: 'Films', type: 'movies', managedBy } });
     const state = (await me.getSetup()).body;
-    expect(state.managed).to.deep.equal(['Films']);
+    expect(state.managed).to.deep.equal(['libraries.Films']);
     expect(state.version).to.match(/^\d+\.\d+\.\d+/);
     const draft = {
       revision: 0,
@@ -235,7 +235,7 @@ describe('Setup', () => {
     const inside = { name: 'Other', type: 'movies', folders: [{ rootId, path: 'movies' }] };
     expect(issueOf(await me.saveSetupDraft({ body: draft([inside]) }))).to.equal('folder_overlap');
     const saved = await me.saveSetupDraft({ body: draft([same]) });
-    expect(saved.body.managed).to.deep.equal(['Movies']);
+    expect(saved.body.managed).to.deep.equal(['libraries.Movies']);
     expect(saved.body.step).to.equal('checks');
     const done = await me.completeSetup({ body: { username: 'ana', password: PASSWORD } });
     expect(done.status, JSON.stringify(done.body)).to.equal(201);
