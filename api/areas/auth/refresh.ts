@@ -4,7 +4,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
 import { seal, sha256, unseal } from '#platform/keys.ts';
-import type { SignIn } from './auth.schemas.ts';
+import type { Keep, SignIn } from './auth.schemas.ts';
 import {
   findSpentToken,
   insertRefreshToken,
@@ -50,8 +50,15 @@ async function trade(call: Call, { token, keep, retryKey }: Presented): Promise<
   return answerWithTokens(call, {
     sessionId: used.sessionId,
     refresh: issued,
-    keep: keep === 'token' ? 'both' : 'cookie',
+    keep: await keepOf(call, used.sessionId, keep),
   });
+}
+
+/** The cookies are set again when the sign-in has them. */
+async function keepOf({ db }: Call, sessionId: string, asked: Presented['keep']): Promise<Keep> {
+  if (asked === 'cookie') return 'cookie';
+  const row = await db('sessions').where({ id: sessionId }).first<{ cookie: boolean } | undefined>('cookie');
+  return row?.cookie ? 'both' : 'token';
 }
 
 const placeOf = (token: string): string => `refresh_tokens|successor_sealed|${sha256(token)}`;
@@ -73,7 +80,7 @@ async function repeated(call: Call, asked: Presented & { spent: Spent }): Promis
   return answerWithTokens(call, {
     sessionId: spent.session_id,
     refresh: issued,
-    keep: keep === 'token' ? 'both' : 'cookie',
+    keep: await keepOf(call, spent.session_id, keep),
   });
 }
 

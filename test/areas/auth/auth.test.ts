@@ -114,6 +114,19 @@ describe('Auth', () => {
   });
 
   describe('refreshSession', () => {
+    it('sets both cookies again where the sign-in has them, and none where it was kept as tokens', async () => {
+      const name = await account();
+      for (const [keep, cookies] of [
+        ['both', ['foyer_session', 'foyer_refresh']],
+        ['token', []],
+      ] as const) {
+        const { refreshToken } = (await signIn(name, { keep })).body;
+        const answer = await api.anyone.refreshSession({ body: { refreshToken }, headers: device });
+        expect(answer.body.refreshToken, keep).to.match(/^foyrt_/);
+        expect(answer.headers.getSetCookie().map((one) => one.split('=')[0])).to.deep.equal(cookies);
+      }
+    });
+
     it('trades a token once; a second use ends the sign-in at once', async () => {
       const first = await signIn(await account());
       const second = await api.anyone.refreshSession({
