@@ -6,7 +6,7 @@ import {
   insertLibrary,
   LibraryDraft,
   managedLibraries,
-  refuseOverlap,
+  refuseUnfit,
   tidyPath,
 } from '#areas/libraries/public.ts';
 import { requestScan } from '#areas/scanning/public.ts';
@@ -53,7 +53,7 @@ async function makeLibrary(call: Call, wished: SetupDraft['libraries'][number]):
   const settings = { ...(language && { language }), ...(agents && { agents }) };
   const id = await insertLibrary(db, LibraryDraft.parse({ name, type, settings }));
   const folders = wished.folders.map((folder) => ({ storageId: folder.rootId, path: tidyPath(folder.path) }));
-  await refuseOverlap(db, { libraryId: id, type }, folders);
+  await refuseUnfit(db, { libraryId: id, type }, folders);
   await insertFolders(db, id, { folders, by: who.accountId });
   await setLibraryAccess(call, id, { access: { everyone: true, roles: [], accountIds: [] }, isNew: true });
   if (folders.length > 0)
