@@ -2,30 +2,36 @@ import { findStorages, placeInStorage } from '#areas/storage/public.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { encodeKeyframes, type ProbedFile } from '#platform/media.ts';
 import { readKeyframes } from './probe/keyframes.ts';
+import { type FileRow, probeAnew } from './probe-anew.ts';
 import { FinalFailure, type Work } from './work.ts';
 
-interface Row {
-  id: string;
-  storage_id: string;
-  path: string;
+interface Row extends FileRow {
   probe: ProbedFile | null;
-  size_bytes: number;
-  modified_ms: number;
+  keyframes: Buffer | null;
 }
 
-/** The keyframes of a file whose container has no index of them: one read of its packets. Kept only for the file as it was. */
+const COLUMNS = `id item_id library_id storage_id path probe probe_fault probe_version size_bytes modified_ms inode keyframes`;
+
+/**
+ * The keyframes of a file whose container has no index of them: one read of its packets, kept only for the file as it was.
+ * A file that was never read, or is another one by now, is probed first, and its packets are another job's to read.
+ */
 export async function indexKeyframes({ fileId }: JobPayload<'media.keyframes'>, work: Work): Promise<void> {
-  const { db, config, signal } = work;
-  const row = await db('media_files')
-    .where({ id: fileId })
-    .whereNull('keyframes')
-    .first<Row | undefined>('id', 'storage_id', 'path', 'probe', 'size_bytes', 'modified_ms');
-  if (!row?.probe) return;
-  const storage = (await findStorages(db, [row.storage_id])).get(row.storage_id);
-  const place = storage && (await placeInStorage(config, storage, row.path));
+  const row = await findRow(work, fileId);
+  if (!row) return;
+  const storage = (await findStorages(work.db, [row.storage_id])).get(row.storage_id);
+  const place = storage && (await placeInStorage(work.config, storage, row.path));
   if (place?.kind !== 'there') throw new FinalFailure('STORAGE_UNAVAILABLE', 'The file is not to be reached');
-  const times = await readKeyframes(place.absolute, row.probe, { signal });
-  await db('media_files')
+  if (await probeAnew(work, row, place.absolute)) return;
+  if (!row.probe || row.keyframes) return;
+  if (!row.probe.streams.some((stream) => stream.kind === 'video' && !stream.attachedPicture)) return;
+  const times = await readKeyframes(place.absolute, row.probe, { signal: work.signal });
+  await work
+    .db('media_files')
     .where({ id: fileId, size_bytes: row.size_bytes, modified_ms: row.modified_ms })
     .update({ keyframes: encodeKeyframes(times) });
+}
+
+async function findRow({ db }: Work, id: string): Promise<Row | undefined> {
+  return db('media_files').where({ id }).first<Row | undefined>(COLUMNS.split(' '));
 }

@@ -1,25 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stopTranscodeSessions } from '#areas/streaming/public.ts';
-import { type StopReason, stopSession } from '#areas/viewing/public.ts';
+import { stopSession } from '#areas/viewing/public.ts';
 import { ACCOUNT_JSON, type AccountRow, hoursOf } from '#kernel/account-row.ts';
 import { mayWatch } from '#kernel/viewing-hours.ts';
-import { hiddenByLabelsSql } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
-import type { Log } from '#platform/log.ts';
-import type { Settings } from '#platform/settings.ts';
+import { listen } from '#platform/listen.ts';
+import { type Lost, lostAccess } from './lost-access.ts';
+import type { WorkerDeps } from './work.ts';
 
 const EVERY_MS = 15_000;
+/** One sweep for all the rights that change together. */
+const GATHER_MS = 300;
+/** Said by triggers of the tables that decide rights. */
+const RIGHTS_CHANNEL = 'foyer_rights';
 
 /** An account that has expired is as good as disabled. */
 const gone = '(a.disabled or coalesce(a.expires_at <= now(), false))';
-const hidden = hiddenByLabelsSql('i', 'p');
 
-/** Sessions whose time is up, by what nobody reported and no bytes were fetched, or whose account may not go on, or not with this item. */
+/** Sessions whose time is up, by what nobody reported and no bytes were fetched, or whose account may not go on. */
 const DUE = `
-  select s.id, case when ${gone} or ${hidden} then 'limit' else 'timeout' end as reason
-  from playback_sessions s join accounts a on a.id = s.account_id join profiles p on p.id = s.profile_id
-    join items i on i.id = s.item_id
-  where s.state <> 'stopped' and (${gone} or ${hidden}
+  select s.id, case when ${gone} then 'limit' else 'timeout' end as reason
+  from playback_sessions s join accounts a on a.id = s.account_id
+  where s.state <> 'stopped' and (${gone}
     or greatest(s.last_report_at, s.last_bytes_at) <
        now() - case when s.state = 'paused' then interval '30 minutes' else interval '60 seconds' end)`;
 
@@ -32,11 +34,6 @@ const TIMED = `
 const GRACE_MS = 60_000;
 /** Told once, by the sweep that comes in this stretch before the end; later ones may find it told. */
 const WARNING_MS = { from: 60_000, to: 40_000 };
-
-interface Due {
-  id: string;
-  reason: StopReason;
-}
 
 /** A session of somebody with viewing hours. */
 interface Timed {
@@ -73,18 +70,18 @@ async function warn(db: Db, timed: readonly Timed[], now: Date): Promise<void> {
     .update({ commands: JSON.stringify([{ command: 'message', args }]) });
 }
 
-async function dueOf(db: Db, timed: readonly Timed[], now: Date): Promise<Due[]> {
-  const due = await db.raw<{ rows: Due[] }>(DUE);
+async function dueOf(db: Db, timed: readonly Timed[], now: Date): Promise<Lost[]> {
+  const lost = await lostAccess(db);
+  const due = await db.raw<{ rows: Lost[] }>(DUE);
   const outside = outsideHours(timed, now);
-  const told = due.rows.map(
-    ({ id, reason }): Due => ({
+  const silent = due.rows.map(
+    ({ id, reason }): Lost => ({
       id,
       reason: reason === 'timeout' && outside.has(id) ? 'viewing-hours' : reason,
     }),
   );
-  const known = new Set(told.map(({ id }) => id));
-  const over = [...outside].filter(([id, { over: ended }]) => ended && !known.has(id));
-  return [...told, ...over.map(([id]): Due => ({ id, reason: 'viewing-hours' }))];
+  const over = [...outside].filter(([, { over: ended }]) => ended);
+  return [...lost, ...silent, ...over.map(([id]): Lost => ({ id, reason: 'viewing-hours' }))];
 }
 
 /** One worker at a time sweeps; the others find the lock taken. Hours without a zone of their own are the server's. */
@@ -96,24 +93,34 @@ export async function sweepOnce(db: Db, serverZone = 'UTC', now = new Date()): P
     if (!lock.rows[0]?.got) return 0;
     const timed = await timedSessions(transaction, serverZone);
     await warn(transaction, timed, now);
-    const due = await dueOf(transaction, timed, now);
-    for (const { id, reason } of due) {
-      await stopSession(transaction, id, { reason });
+    let stopped = 0;
+    for (const { id, reason } of await dueOf(transaction, timed, now)) {
+      if (!(await stopSession(transaction, id, { reason }))) continue; // for another reason, told first
       await stopTranscodeSessions(transaction, id);
+      stopped += 1;
     }
-    return due.length;
+    return stopped;
   });
 }
 
-/** Every 15 seconds until aborted; a lost database is no reason to end. */
+type Deps = Pick<WorkerDeps, 'config' | 'db' | 'log' | 'settings'>;
+
+/** Every 15 seconds until aborted, and as soon as rights change; a lost database is no reason to end. */
 export async function sweepPlayback(
-  { db, log, settings }: { db: Db; log: Log; settings: Settings },
+  { config, db, log, settings }: Deps,
   signal: AbortSignal,
+  everyMs = EVERY_MS,
 ): Promise<void> {
+  let rest = new AbortController();
+  const wake = (): void => rest.abort();
+  const listening = listen(config.databaseUrl, { channel: RIGHTS_CHANNEL, heard: wake, connected: wake, signal });
   while (!signal.aborted) {
+    rest = new AbortController();
     await sweepOnce(db, settings.get('server.timeZone')).catch((error: Error) =>
       log.warn({ err: error.message }, 'playback not swept'),
     );
-    await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
+    await sleep(everyMs, undefined, { signal: AbortSignal.any([signal, rest.signal]) }).catch(() => undefined);
+    await sleep(GATHER_MS, undefined, { signal }).catch(() => undefined);
   }
+  await listening;
 }

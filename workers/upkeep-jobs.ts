@@ -1,4 +1,6 @@
 import { trimKeys } from '#areas/api-keys/api-keys.store.ts';
+import { leavesOf, markLeaves, unmarkLeaves } from '#areas/playback/progress.store.ts';
+import { principalOfProfile } from '#kernel/account-row.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import type { Work } from './work.ts';
 
@@ -38,23 +40,24 @@ export async function trimPlayback(_payload: unknown, { db }: Work): Promise<voi
   );
 }
 
-/** What was too many rows for one request. */
-export async function markMany(payload: JobPayload<'playback.mark'>, { db }: Work): Promise<void> {
-  const { profileId, itemId, watched, at } = payload;
-  const leaves = `select i.id, i.library_id from items i where (i.parent_id = :itemId or i.grandparent_id = :itemId)
-    and i.trashed_at is null and i.extra_of is null and i.type not in ('season', 'album', 'section')`;
-  if (watched) {
-    await db.raw(
-      `insert into item_states as s (profile_id, item_id, library_id, watched, progress, last_played_at, state_at)
-       select :profileId, l.id, l.library_id, true, 1, :at, :at from (${leaves}) l
-       on conflict (profile_id, item_id) do update set watched = true, progress = 1, position_ms = 0, updated_at = now()`,
-      { profileId, itemId, at },
-    );
-  } else {
-    await db.raw(
-      `update item_states set watched = false, progress = 0, position_ms = 0, updated_at = now()
-       where profile_id = :profileId and item_id in (select id from (${leaves}) l)`,
-      { profileId, itemId },
-    );
+const MARK_BATCH = 5000;
+
+/** What was too many rows for one request: what the profile sees by now, a few thousand at a time. */
+export async function markMany(payload: JobPayload<'playback.mark'>, work: Work): Promise<void> {
+  const { db, signal } = work;
+  const { profileId, itemId, watched, countPlay } = payload;
+  const who = await principalOfProfile(db, profileId);
+  const at = new Date(payload.at);
+  let after = (work.checkpoint as { after?: string } | null)?.after;
+  for (;;) {
+    signal.throwIfAborted();
+    const leaves = who ? await leavesOf(db, who, { itemId, most: MARK_BATCH - 1, after }) : [];
+    after = leaves.at(-1);
+    if (after === undefined) return;
+    await db.transaction(async (transaction) => {
+      if (watched) await markLeaves(transaction, { profileId, leaves, at, countPlay });
+      else await unmarkLeaves(transaction, { profileId, leaves, at });
+      await work.keep(transaction, { after });
+    });
   }
 }

@@ -60,6 +60,16 @@ export async function principalOf(db: Db, accountId: string): Promise<Principal 
   return row && principalOfRow(row);
 }
 
+/** As principalOf, by any of its profiles: for work that goes on after the request. */
+export async function principalOfProfile(db: Db, profileId: string): Promise<Principal | undefined> {
+  const { rows } = await db.raw<{ rows: { account: AccountRow }[] }>(
+    `select json_build_object(${ACCOUNT_JSON}) as account from accounts a join profiles p on p.account_id = a.id where p.id = ?`,
+    [profileId],
+  );
+  const [row] = rows;
+  return row && principalOfRow(row.account);
+}
+
 /** What the account may see and do with this profile. */
 export function principalOfRow(row: AccountRow): Principal {
   const all = effectivePermissions(row.role, row.own_permissions);

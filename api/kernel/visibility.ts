@@ -71,7 +71,7 @@ function onlyOfAge(query: Knex.QueryBuilder, sees: Sight, alias: string): void {
 function onlyByLabels(query: Knex.QueryBuilder, { labels }: Sight, alias: string): void {
   if (!labels) return;
   if (labels.hidden.length > 0) query.whereRaw(`not ${alias}.labels && ?::int[]`, [[...labels.hidden]]);
-  if (labels.only) query.whereRaw(`${alias}.labels && ?::int[]`, [[...labels.only]]);
+  if (labels.only) query.whereRaw(`${alias}.labels <> '{}' and ${alias}.labels && ?::int[]`, [[...labels.only]]);
 }
 
 /** For a query over items in the trash, which nothing else hides from those who manage a library. */
@@ -94,10 +94,6 @@ function onlyFilled(query: Knex.QueryBuilder, sees: Sight, alias: string): void 
     });
   });
 }
-
-/** SQL: label rules of `profiles as <profile>` hide `items as <item>`; for many pairs at once, where no principal is at hand. */
-export const hiddenByLabelsSql = (item: string, profile: string): string =>
-  `(${item}.labels && ${profile}.hidden_labels or (${profile}.only_labels is not null and not ${item}.labels && ${profile}.only_labels))`;
 
 /** For a query over `labels`: those whose name gives nothing away. What restricts is known to those who set it or edit items. */
 export function onlyKnownLabels(query: Knex.QueryBuilder, who: Principal, alias = 'labels'): void {

@@ -83,7 +83,13 @@ export const jobs = {
   'preroll.prepare': { queue: 'media', payload: z.object({ clipId: Id }) },
   'playback.mark': {
     queue: 'interactive',
-    payload: z.object({ profileId: Id, itemId: Id, watched: z.boolean(), at: z.string() }),
+    payload: z.object({
+      profileId: Id,
+      itemId: Id,
+      watched: z.boolean(),
+      at: z.string(),
+      countPlay: z.boolean().default(false),
+    }),
   },
   'playback.trim': { queue: 'maintenance', payload: z.object({}), scheduled: '45 3 * * *' },
   'download.prepare': { queue: 'media' },
@@ -167,6 +173,8 @@ export type JobPayload<N extends JobName> = z.output<Extract<Table[N], { payload
 export interface EnqueueOptions {
   /** Equal work is one job: while one waits under this key, asking again answers it. */
   key?: string;
+  /** In place of the kind's own queue, where somebody waits for it. */
+  queue?: Queue;
   /** Not before. */
   runAt?: Date;
   /** 0-100, lower is sooner; 50 when absent. */

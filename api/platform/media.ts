@@ -18,6 +18,8 @@ export interface ProbedStream {
   default: boolean;
   forced: boolean;
   hearingImpaired: boolean;
+  /** In the language that the film was made in, where the container says so. */
+  original?: boolean;
   bitrate?: number;
   width?: number;
   height?: number;

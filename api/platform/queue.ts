@@ -21,10 +21,10 @@ export async function enqueue<N extends JobName>(
   const row = {
     priority: 50,
     cause: 'system',
+    queue: spec.queue,
     ...own,
     id,
     kind: name,
-    queue: spec.queue,
     state: runAt ? 'delayed' : 'waiting',
     payload: JSON.stringify(checked),
     target: target && JSON.stringify(target),
@@ -43,7 +43,7 @@ export async function enqueue<N extends JobName>(
     const waiting = added.length === 0 ? await waitingUnder(db, options.key ?? '') : undefined;
     if (waiting) return waiting;
     if (added.length === 0) continue;
-    await addTask(db, { id, queue: spec.queue, priority: row.priority, runAt });
+    await addTask(db, { id, queue: row.queue, priority: row.priority, runAt });
     return id;
   }
   throw new Error(`job ${options.key} began each time it was asked for`);

@@ -162,6 +162,7 @@ export async function render(
     video,
     audio,
     file: looked.file,
+    subtitleFile: looked.file,
     keyframes: looked.source.keyframes,
     encoder: SOFTWARE,
     threads: 1,

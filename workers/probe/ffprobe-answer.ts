@@ -100,6 +100,7 @@ function streamOf(stream: Stream): ProbedStream | undefined {
     default: flags.default === 1,
     forced: flags.forced === 1,
     hearingImpaired: flags.hearing_impaired === 1,
+    ...(flags.original === 1 && { original: true }),
   };
   switch (stream.codec_type) {
     case 'video':

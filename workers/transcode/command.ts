@@ -67,6 +67,11 @@ const SOUND_LEAD_MS = 1500;
 /** A keyframe so long before the segment has the sound's lead within the same reading. */
 const SHARED_LEAD_MS = 700;
 
+/** Words drawn as pictures are sent once, when they begin: they may have begun so long before the segment. */
+const WORDS_LEAD_MS = 10_000;
+
+const drawsWords = ({ burnIn }: Video): boolean => burnIn?.kind === 'picture';
+
 export function commandOf(run: Run): Command {
   const { plan } = run;
   const video = plan.video.find((one) => one.id === run.video);
@@ -95,17 +100,17 @@ function inputsFor(
 ): { inputs: Command['inputs']; sound: number } {
   const startMs = segmentStartMs(run.plan, run.from);
   const soundMs = Math.max(startMs - SOUND_LEAD_MS, 0);
-  if (!video) return { inputs: [input(run, soundMs, ['-vn'])], sound: 0 };
+  if (!video) return { inputs: [input(run, soundMs, ['-vn', '-sn'])], sound: 0 };
   const picture = pictureSeek(run, video, startMs);
-  const inputs = [input(run, picture.seekMs)];
+  const inputs = [input(run, picture.seekMs, drawsWords(video) ? [] : ['-sn'])];
   if (!audio || picture.landsMs <= Math.max(startMs - SHARED_LEAD_MS, 0)) return { inputs, sound: 0 };
-  return { inputs: [...inputs, input(run, soundMs, ['-vn'])], sound: 1 };
+  return { inputs: [...inputs, input(run, soundMs, ['-vn', '-sn'])], sound: 1 };
 }
 
 /** Of every file that is read: it may have become another since it was looked at. */
 export const GUARDS = ['-protocol_whitelist', 'file,pipe', '-codec_whitelist', DECODERS];
 
-function input(run: Run, seekMs: number, options: string[] = []): Command['inputs'][number] {
+function input(run: Run, seekMs: number, options: string[]): Command['inputs'][number] {
   const demuxer = demuxerOf(run.plan.source.container);
   return {
     file: `file:${run.file}`,
@@ -114,7 +119,7 @@ function input(run: Run, seekMs: number, options: string[] = []): Command['input
       ...['-copyts', '-start_at_zero', '-noaccurate_seek'],
       ...(demuxer ? ['-f', demuxer] : []),
       ...(seekMs > 0 ? ['-ss', (seekMs / 1000).toFixed(3)] : []),
-      ...['-sn', '-dn', ...options],
+      ...['-dn', ...options],
     ],
   };
 }
@@ -123,7 +128,8 @@ function input(run: Run, seekMs: number, options: string[] = []): Command['input
 function pictureSeek(run: Run, video: Video, startMs: number): { seekMs: number; landsMs: number } {
   if (startMs === 0) return { seekMs: 0, landsMs: 0 };
   // A copied picture needs no decoding: one keyframe earlier costs nothing and brings the sound's lead.
-  const wanted = video.action === 'copy' ? Math.max(startMs - SOUND_LEAD_MS, 0) : startMs;
+  const leadMs = video.action === 'copy' ? SOUND_LEAD_MS : drawsWords(video) ? WORDS_LEAD_MS : 0;
+  const wanted = Math.max(startMs - leadMs, 0);
   const before = run.keyframes.findLastIndex((at) => at <= wanted + 1);
   const lands = run.keyframes[before];
   if (lands === undefined) {

@@ -52,11 +52,14 @@ export function pictureFilters(picture: Picture): string[] {
   ];
 }
 
-function textFilter({ video, subtitleFile }: Picture): string[] {
+function textFilter({ plan, video, subtitleFile }: Picture): string[] {
   const burn = video.burnIn;
   if (burn?.kind !== 'text' || !subtitleFile) return [];
-  const track = burn.path ? '' : `:si=${burn.streamIndex}`;
-  return [`subtitles=filename=${filterValue(subtitleFile)}${track}`];
+  const name = `subtitles=filename=${filterValue(subtitleFile)}`;
+  if (burn.path) return [name];
+  // The filter reads the film by itself, on the clock that the film has there.
+  const startSec = (plan.source.startMs / 1000).toFixed(3);
+  return [`setpts=PTS+${startSec}/TB`, `${name}:si=${burn.number}`, `setpts=PTS-${startSec}/TB`];
 }
 
 /** The graph for picture subtitles, which are laid over; undefined when a plain chain does. */

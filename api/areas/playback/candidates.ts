@@ -22,6 +22,8 @@ export interface CandidateFile {
   durationMs: number;
   bitrate: number;
   keyframesKnown: boolean;
+  /** Its storage answers, but slowly. */
+  slowStorage: boolean;
   tracks: Track[];
 }
 

@@ -1,4 +1,4 @@
-import { getVisibleItem } from '#areas/items/public.ts';
+import { findVisibleItem } from '#areas/items/public.ts';
 import { notify } from '#areas/notifications/public.ts';
 import { stopTranscodeSessions } from '#areas/streaming/public.ts';
 import { lockSession, type SessionRow, stopSession } from '#areas/viewing/public.ts';
@@ -47,7 +47,8 @@ async function stop({ db }: Call, row: SessionRow, why: Parameters<typeof stopSe
 }
 
 async function keepPosition(call: Call, row: SessionRow, positionMs: number): Promise<void> {
-  const item = await getVisibleItem(call.db, call.who, row.item_id);
+  const item = await findVisibleItem(call.db, call.who, row.item_id);
+  if (!item) return; // of what is not seen any more nothing is noted
   const durationMs = row.duration_ms ?? item.runtimeMs ?? 0;
   const mayCount = !row.counted_play;
   await recordPosition(call, { item, positionMs, durationMs, fileId: row.file_id, at: call.now, mayCount });

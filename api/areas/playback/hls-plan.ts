@@ -84,7 +84,7 @@ export function encodedPlan(chosen: Chosen, input: DecisionInput): Outcome | und
     audio: audioWishes(chosen, input, hls),
     subtitles: subtitleWishes(chosen, hls),
   };
-  const { video } = chosen;
+  const { video, file } = chosen;
   if (!video) {
     return outcome(chosen, input, {
       stream: { mode: 'encode', ...common },
@@ -94,7 +94,7 @@ export function encodedPlan(chosen: Chosen, input: DecisionInput): Outcome | und
     });
   }
   if (!hls.video.some((support) => support.codec === 'h264')) return undefined;
-  const variants = variantsOf(video, input, subtitle);
+  const variants = variantsOf({ video, tracks: file.tracks }, input, subtitle);
   const first = variants[0];
   if (!first) return undefined;
   return outcome(chosen, input, {
@@ -118,7 +118,7 @@ const MOST_VARIANTS = 4;
 
 /** One for a fixed quality; for auto up to four, of which only the one that is fetched is encoded. */
 function variantsOf(
-  video: Track,
+  { video, tracks }: { video: Track; tracks: readonly Track[] },
   input: DecisionInput,
   subtitle: SubtitlePlan | undefined,
 ): { id: string; wish: VideoWish }[] {
@@ -137,7 +137,7 @@ function variantsOf(
         toneMap: video.hdr !== undefined,
         deinterlace: video.interlaced ?? false,
       }),
-      ...(subtitle?.delivery === 'burn-in' && { burnIn: burnIn(subtitle.track) }),
+      ...(subtitle?.delivery === 'burn-in' && { burnIn: burnIn(subtitle.track, tracks) }),
     },
   }));
 }
@@ -154,9 +154,11 @@ function spread<T extends { height: number }>(rungs: readonly T[]): T[] {
   return rungs.filter((rung) => !heights.has(rung.height) && heights.add(rung.height)).slice(0, MOST_VARIANTS);
 }
 
-function burnIn(track: Track): VideoWish['burnIn'] {
+function burnIn(track: Track, tracks: readonly Track[]): VideoWish['burnIn'] {
+  const inside = tracks.filter((one) => one.kind === 'subtitle' && !one.externalPath);
   return {
     streamIndex: track.index,
+    number: inside.filter((one) => one.index < track.index).length,
     kind: isPicture(track) ? 'picture' : 'text',
     ...(track.externalPath && { path: track.externalPath }),
   };

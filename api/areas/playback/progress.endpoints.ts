@@ -22,6 +22,7 @@ import { readReading, setReading } from './reading.ts';
 import { sync } from './sync.ts';
 
 const AT_ONCE = 20_000;
+const EVERY_ONE = 10_000_000;
 
 export const getItemProgress = defineEndpoint({
   operationId: 'getItemProgress',
@@ -74,13 +75,13 @@ export const clearItemProgress = defineEndpoint({
   answer: none(),
 
   async handle({ params }, call) {
-    await forgetPositions(call.db, call.who.profileId, await leaves(call, params.id));
+    await forgetPositions(call.db, call.who.profileId, await leaves(call, params.id, EVERY_ONE));
   },
 });
 
-async function leaves({ db, who }: Call, itemId: string): Promise<string[]> {
+async function leaves({ db, who }: Call, itemId: string, most = AT_ONCE): Promise<string[]> {
   await getVisibleItem(db, who, itemId);
-  return leavesOf(db, who, { itemId, most: AT_ONCE });
+  return leavesOf(db, who, { itemId, most });
 }
 
 export const markWatched = defineEndpoint({
@@ -106,6 +107,7 @@ export const markWatched = defineEndpoint({
         itemId: params.id,
         watched: true,
         at: at.toISOString(),
+        countPlay: body.countPlay,
       });
       reply.status(202);
     } else {
@@ -133,6 +135,7 @@ export const unmarkWatched = defineEndpoint({
       itemId: params.id,
       watched: false,
       at: now.toISOString(),
+      countPlay: false,
     });
   },
 });

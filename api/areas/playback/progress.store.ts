@@ -85,14 +85,15 @@ interface Mark {
   countPlay: boolean;
 }
 
-/** One statement however many there are; positions are cleared. */
+/** One statement however many there are; positions are cleared. What was noted later stays. */
 export async function markLeaves(db: Db, { profileId, leaves, at, countPlay }: Mark): Promise<void> {
   await db.raw(
     `insert into item_states as s (profile_id, item_id, library_id, watched, progress, play_count, last_played_at, state_at)
      select :profileId, i.id, i.library_id, true, 1, :plays, :at, :at from items i where i.id = any(:leaves::uuid[])
      on conflict (profile_id, item_id) do update set watched = true, progress = 1, position_ms = 0,
        play_count = s.play_count + excluded.play_count, last_played_at = greatest(s.last_played_at, excluded.last_played_at),
-       state_at = greatest(s.state_at, excluded.state_at), updated_at = now()`,
+       state_at = excluded.state_at, updated_at = now()
+     where s.state_at is null or s.state_at <= excluded.state_at`,
     { profileId, at, plays: countPlay ? 1 : 0, leaves: [...leaves] },
   );
 }
@@ -104,7 +105,7 @@ export async function unmarkLeaves(
 ): Promise<void> {
   await db('item_states')
     .where({ profile_id: profileId })
-    .whereRaw('item_id = any(?::uuid[])', [[...leaves]])
+    .whereRaw('item_id = any(?::uuid[]) and (state_at is null or state_at <= ?)', [[...leaves], at])
     .update({
       watched: false,
       progress: 0,
@@ -172,15 +173,23 @@ export async function writeReading(
 
 const CONTAINERS = ['show', 'season', 'artist', 'album', 'author', 'comic-series', 'course', 'section', 'photo-album'];
 
+interface Below {
+  itemId: string;
+  most: number;
+  /** In order of their ids, those behind this one. */
+  after?: string | undefined;
+}
+
 /** Playable ids below a container that the caller can see; the item itself when it is none. One more than `most` at most. */
-export async function leavesOf(db: Db, who: Principal, ask: { itemId: string; most: number }): Promise<string[]> {
-  const { itemId, most } = ask;
-  const rows = await db('items as i')
+export async function leavesOf(db: Db, who: Principal, { itemId, most, after }: Below): Promise<string[]> {
+  const query = db('items as i')
     .whereRaw('(i.id = ? or i.parent_id = ? or i.grandparent_id = ?)', [itemId, itemId, itemId])
     .whereNull('i.extra_of')
     .whereNotIn('i.type', CONTAINERS)
     .modify(onlyVisibleItems, who, 'i')
+    .orderBy('i.id')
     .limit(most + 1)
     .select<{ id: string }[]>('i.id');
-  return rows.map((row) => row.id);
+  if (after) query.where('i.id', '>', after);
+  return (await query).map((row) => row.id);
 }

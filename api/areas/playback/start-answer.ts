@@ -4,11 +4,13 @@ import type { SessionRow } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import type { CandidateFile } from './candidates.ts';
 import type { Choice } from './choose.ts';
+import { placesOf } from './places.ts';
 import type { PlaybackStart } from './playback.schemas.ts';
 import { toSession } from './session.view.ts';
 import { nextItemId, readBeside } from './start.view.ts';
 import { isPicture } from './subtitle-plan.ts';
 import type { Track } from './tracks.ts';
+import type { Warning } from './warnings.ts';
 
 export const KEEP_ALIVE_MS = 10_000;
 
@@ -22,7 +24,8 @@ export interface Started {
 
 /** All that a player needs to begin. */
 export async function toStart(call: Call, started: Started & { row: SessionRow }): Promise<PlaybackStart> {
-  return { ...(await common(call, started)), session: toSession(started.row, call.who) };
+  const warnings = await warningsOf(call, started.choice, true);
+  return { ...(await common(call, started)), warnings, session: toSession(started.row, call.who) };
 }
 
 /** With dryRun: the decision, and nothing opened. */
@@ -32,6 +35,7 @@ export async function dryStart(call: Call, started: Started): Promise<PlaybackSt
   const at = now.toISOString();
   return {
     ...(await common(call, started)),
+    warnings: await warningsOf(call, choice, false),
     session: {
       id: '00000000-0000-0000-0000-000000000000',
       userId: who.accountId,
@@ -58,7 +62,9 @@ export async function dryStart(call: Call, started: Started): Promise<PlaybackSt
   };
 }
 
-async function common(call: Call, { item, choice, resume, preroll }: Started): Promise<Omit<PlaybackStart, 'session'>> {
+type Common = Omit<PlaybackStart, 'session' | 'warnings'>;
+
+async function common(call: Call, { item, choice, resume, preroll }: Started): Promise<Common> {
   const { db } = call;
   const { file } = choice;
   const { trickplay, ...beside } = await readBeside(db, item.id, file);
@@ -74,8 +80,15 @@ async function common(call: Call, { item, choice, resume, preroll }: Started): P
       ? await prerollsFor(call, { libraryId: item.libraryId, itemType: item.type, resumes: resume.positionMs > 0 })
       : [],
     keepAliveMs: KEEP_ALIVE_MS,
-    warnings: [],
   };
+}
+
+/** What the decision could not keep, and whether the last place of the transcode workers goes to this session. */
+async function warningsOf(call: Call, { stream, warnings }: Choice, opened: boolean): Promise<Warning[]> {
+  if (!stream) return warnings;
+  const { taken, most } = await placesOf(call);
+  const low = taken + (opened ? 0 : 1) >= most;
+  return low ? [...warnings, 'transcode-slots-low'] : warnings;
 }
 
 async function audioOf({ db }: Call, file: CandidateFile): Promise<MediaStream[]> {

@@ -1,16 +1,12 @@
 import { firstToPlay, getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
-import {
-  offerTranscodeSession,
-  openTranscodeSession,
-  stopTranscodeSessions,
-  transcodeSlots,
-} from '#areas/streaming/public.ts';
+import { offerTranscodeSession, openTranscodeSession, stopTranscodeSessions } from '#areas/streaming/public.ts';
 import { insertSession, refuseFromAway, type SessionRow, stopSession, takePlace } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
 import { type Choice, choose } from './choose.ts';
 import { profileOf } from './client-profile.ts';
+import { placesOf } from './places.ts';
 import type { PlaybackStart, StartPlayback } from './playback.schemas.ts';
 import { findState } from './progress.store.ts';
 import { dryStart, toStart } from './start-answer.ts';
@@ -65,9 +61,8 @@ async function makeRoom(call: Call, choice: Choice, replaces: string | undefined
     await stopTranscodeSessions(db, id);
   }
   if (!choice.stream) return;
-  const { total, used, waiting } = await transcodeSlots(db, deps.redis);
-  const most = Math.max(total, deps.settings.get('transcode.maxWorkers') * deps.config.maxSessions);
-  if (used + waiting >= most) {
+  const { total, taken, most, waiting } = await placesOf(call);
+  if (taken >= most) {
     throw new ApiError('TRANSCODE_LIMIT_REACHED', 'Every transcoder is busy', {
       slots: total,
       waiting,
@@ -125,6 +120,7 @@ export async function openStream(
   open: { id: string; item: VisibleItem; choice: Choice; startMs: number },
 ): Promise<{ id: string; url: string } | undefined> {
   const { choice, item } = open;
+  if (choice.decision.reasons.includes('keyframes-unknown')) await askForKeyframes(call, choice.file.id);
   if (!choice.stream) return undefined;
   const stream = await openTranscodeSession(call.db, {
     ...choice.stream,
@@ -138,4 +134,10 @@ export async function openStream(
   });
   call.afterCommit(() => offerTranscodeSession(call.deps.redis, stream.id));
   return stream;
+}
+
+/** The next play of the file may copy its picture. */
+async function askForKeyframes(call: Call, fileId: string): Promise<void> {
+  const options = { key: `media.keyframes:${fileId}`, target: { kind: 'file', id: fileId } };
+  await call.enqueue('media.keyframes', { fileId }, options);
 }

@@ -1,4 +1,4 @@
-import { findFileRows, findStreamRows, type StreamRow } from '#areas/items/public.ts';
+import { findFileRows, findStreamRows, type StreamRow, type VisibleItem } from '#areas/items/public.ts';
 import { ApiError } from '#kernel/errors.ts';
 import type { Principal } from '#kernel/principal.ts';
 import { onlyVisibleItems } from '#kernel/visibility.ts';
@@ -12,6 +12,7 @@ interface Extra {
   id: string;
   probe_fault: string | null;
   away: boolean;
+  slow: boolean;
 }
 
 /** The files that can be played now. Throws what CONVENTIONS says when there is none, for the best reason there is. */
@@ -42,6 +43,7 @@ export async function playableFiles(db: Db, itemId: string, fileId: string | und
     durationMs: row.duration_ms ?? 0,
     bitrate: row.bitrate ?? 0,
     keyframesKnown: row.has_keyframes,
+    slowStorage: extras.get(row.id)?.slow ?? false,
     tracks: (streams.get(row.id) ?? []).map(toTrack),
   }));
 }
@@ -53,7 +55,9 @@ async function readExtras(db: Db, ids: readonly string[]): Promise<Map<string, E
     .select<Extra[]>(
       'f.id',
       'f.probe_fault',
-      db.raw(`not (s.enabled and s.state in ('available', 'degraded', 'suspect')) as away`),
+      db.raw(
+        `not (s.enabled and s.state in ('available', 'degraded', 'suspect')) as away, s.state = 'degraded' as slow`,
+      ),
     );
   return new Map(rows.map((row) => [row.id, row]));
 }
@@ -138,6 +142,19 @@ export async function nextItemId(db: Db, who: Principal, itemId: string): Promis
     .limit(1)
     .select('n.id');
   return row?.id;
+}
+
+/** The language that the item, or the show it is of, was made in; where an NFO file or a person said so. */
+export async function originalLanguage(
+  db: Db,
+  { id, parentId, grandparentId }: Pick<VisibleItem, 'id' | 'parentId' | 'grandparentId'>,
+): Promise<string | undefined> {
+  const way = [id, parentId, grandparentId].filter((one) => one !== null);
+  const rows = await db('items')
+    .whereIn('id', way)
+    .select<{ id: string; language: string | null }[]>('id', db.raw(`details ->> 'originalLanguage' as language`));
+  const told = new Map(rows.map((row) => [row.id, row.language]));
+  return way.map((one) => told.get(one)).find((language) => language) ?? undefined;
 }
 
 export interface LastChoice {

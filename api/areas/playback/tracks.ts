@@ -44,13 +44,55 @@ export function defaultAudio(tracks: readonly Track[]): Track | undefined {
 /** In order: the body, what this profile chose last in the show, preferences, the file's flags. */
 export function chooseAudio(tracks: readonly Track[], wish: TrackWish): Track | undefined {
   const audio = tracks.filter((track) => track.kind === 'audio');
-  const original = wish.preferOriginalAudio && wish.originalLanguage ? [wish.originalLanguage] : [];
   return (
     audio.find((track) => track.id === wish.audioStreamId) ??
     firstIn(audio, wish.last?.audioLanguage ? [wish.last.audioLanguage] : []) ??
-    firstIn(audio, [...original, ...wish.audioLanguages]) ??
+    (wish.preferOriginalAudio ? originalAudio(audio, wish.originalLanguage) : undefined) ??
+    firstIn(audio, wish.audioLanguages) ??
     defaultAudio(tracks)
   );
+}
+
+/** What the container marks as original, else what is spoken in the film's own language; nothing where neither is known. */
+function originalAudio(audio: readonly Track[], language: string | undefined): Track | undefined {
+  const marked = audio.filter((track) => track.original);
+  const spoken = language === undefined ? [] : audio.filter((track) => speaks(track, language));
+  return defaultAudio(marked.length > 0 ? marked : spoken);
+}
+
+/** Languages were asked for, and what plays is another one. */
+export function lacksAudio(tracks: readonly Track[], wish: TrackWish): boolean {
+  if (wish.audioStreamId) return false;
+  const chosen = chooseAudio(tracks, wish);
+  const original = wish.preferOriginalAudio && wish.originalLanguage ? [wish.originalLanguage] : [];
+  const asked = wish.last?.audioLanguage ? [wish.last.audioLanguage] : [...original, ...wish.audioLanguages];
+  if (chosen === undefined || asked.length === 0 || (wish.preferOriginalAudio && chosen.original)) return false;
+  return !asked.some((language) => speaks(chosen, language));
+}
+
+/** Subtitles were asked for, and there are none to show in any of the languages. */
+export function lacksSubtitle(tracks: readonly Track[], wish: TrackWish): boolean {
+  if (wish.subtitleStreamId !== undefined || wish.last?.subtitleOff) return false;
+  const audio = chooseAudio(tracks, wish);
+  const asked = askedWords(audio, wish);
+  const chosen = chooseSubtitle(tracks, audio, wish);
+  if (!asked || !chosen) return asked !== undefined;
+  return asked.length > 0 && !asked.some((language) => speaks(chosen, language));
+}
+
+/** Languages to read, of which empty is any; nothing where none are asked for. */
+function askedWords(audio: Track | undefined, wish: TrackWish): readonly string[] | undefined {
+  if (wish.last?.subtitleLanguage) return [wish.last.subtitleLanguage];
+  const any = wish.subtitleMode === 'always' || wish.subtitleLanguages.length > 0;
+  return any && wantsWords(audio, wish) ? wish.subtitleLanguages : undefined;
+}
+
+/** Whole subtitles, not only forced lines. Who names no language to hear understands those to read. */
+function wantsWords(audio: Track | undefined, { subtitleMode, ...wish }: TrackWish): boolean {
+  if (subtitleMode === 'always') return true;
+  const known = wish.audioLanguages.length > 0 ? wish.audioLanguages : wish.subtitleLanguages;
+  const understood = audio !== undefined && known.some((language) => speaks(audio, language));
+  return subtitleMode === 'foreign-audio' && !understood;
 }
 
 export function chooseSubtitle(tracks: readonly Track[], audio: Track | undefined, wish: TrackWish): Track | undefined {
@@ -58,17 +100,15 @@ export function chooseSubtitle(tracks: readonly Track[], audio: Track | undefine
   if (wish.subtitleStreamId === null) return undefined;
   if (wish.subtitleStreamId !== undefined) return all.find((track) => track.id === wish.subtitleStreamId);
   if (wish.last?.subtitleOff) return undefined;
-  const last = wish.last?.subtitleLanguage;
-  if (last) return firstIn(byTaste(all, wish), [last]);
-  return byMode(all, audio, wish);
+  const last = wish.last?.subtitleLanguage ? [wish.last.subtitleLanguage] : [];
+  return firstIn(byTaste(all, wish), last) ?? byMode(all, audio, wish);
 }
 
 function byMode(all: readonly Track[], audio: Track | undefined, wish: TrackWish): Track | undefined {
   const forced = forcedFor(all, audio);
   if (wish.subtitleMode === 'off') return undefined;
   if (wish.subtitleMode === 'forced') return forced;
-  const understood = audio !== undefined && wish.audioLanguages.some((language) => speaks(audio, language));
-  if (wish.subtitleMode === 'foreign-audio' && understood) return forced;
+  if (!wantsWords(audio, wish)) return forced;
   const full = byTaste(
     all.filter((track) => !track.forced),
     wish,

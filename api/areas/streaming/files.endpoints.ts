@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { z } from 'zod';
+import { getVisibleItem } from '#areas/items/public.ts';
 import { bytes, type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { Id } from '#kernel/schemas.ts';
@@ -9,7 +10,6 @@ import { attachment, titleName } from './download-name.ts';
 import { type Sendable, sendRanged } from './file-answer.ts';
 import { isTimed, mediaType } from './media-types.ts';
 import { metered } from './metered.ts';
-import { judgeItem } from './rights.ts';
 import { sendObject } from './segments.ts';
 import { openToReceivers } from './sessions.endpoints.ts';
 import { type OpenFile, openSource } from './sources.ts';
@@ -23,7 +23,7 @@ const ticket = z.string().max(2000).optional().describe('Cast ticket');
 /** A file of an item the caller may see; 404 else, with the same work whether there is one or not. */
 async function getSource(call: Call, fileId: string): Promise<FileSource> {
   const source = await findSource(call.db, fileId);
-  await judgeItem(call, source?.itemId ?? NOTHING);
+  await getVisibleItem(call.db, call.who, source?.itemId ?? NOTHING);
   if (!source) throw notFound();
   return source;
 }

@@ -39,6 +39,8 @@ export interface VideoWish {
 
 export interface BurnIn {
   streamIndex: number;
+  /** Its place among the subtitles inside the file, from 0. */
+  number: number;
   kind: 'text' | 'picture';
   /** A file beside the film, inside the same storage. */
   path?: string | undefined;

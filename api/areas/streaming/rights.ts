@@ -26,8 +26,11 @@ export async function getManagedSession(call: Call, id: string): Promise<Session
   return row;
 }
 
-/** 404 for an item the caller may no longer see; a good answer is remembered, a refusal never. */
-export async function judgeItem(call: Call, itemId: string): Promise<void> {
+/**
+ * 404 for an item the caller may no longer see; a good answer is remembered, a refusal never. It stands behind the session,
+ * which ends as soon as rights change.
+ */
+async function judgeItem(call: Call, itemId: string): Promise<void> {
   const { redis } = call.deps;
   const { accountId, profileId, sees } = call.who;
   const key = `foyer:stream:right:${accountId}:${profileId}:${itemId}:${JSON.stringify(sees.labels ?? null)}`;

@@ -1,15 +1,13 @@
 import type { Bytes, Call } from '#kernel/endpoint.ts';
-import { ApiError, notFound } from '#kernel/errors.ts';
+import { notFound } from '#kernel/errors.ts';
 import type { Bucket } from '#platform/objects.ts';
-import { arrivalsOf } from './arrivals.ts';
 import { sendRanged } from './file-answer.ts';
 import { announceWant, offerSession, type Want } from './offers.store.ts';
 import { segmentCount } from './plan.ts';
-import { findSession, noteRead, type SessionRow, wantSegment } from './sessions.store.ts';
+import { noteRead, type SessionRow, wantSegment } from './sessions.store.ts';
 import { refuseAwaySource } from './sources.ts';
+import { refuseFailed, waitUntil } from './waiting.ts';
 
-const WAIT_MS = 30_000;
-const MOST_WAITING = 8;
 const TYPES: Record<string, string> = { m4s: 'video/mp4', mp4: 'video/mp4', ts: 'video/mp2t' };
 
 /** The number and kind that a segment's name says: -1 is the init segment. 404 for a name that the plan does not have. */
@@ -68,55 +66,15 @@ export async function sendObject(call: Call, { bucket, key, type, cacheControl }
   });
 }
 
-/** Requests of this process that wait, by session, oldest first. */
-const waiting = new Map<string, Set<AbortController>>();
-
-/** A place among the waiting; the oldest loses its own when there are too many. */
-function takePlace(id: string): { lost: AbortSignal; leave: () => void } {
-  const place = new AbortController();
-  const places = waiting.get(id) ?? new Set();
-  waiting.set(id, places);
-  places.add(place);
-  if (places.size > MOST_WAITING) {
-    const [oldest] = places;
-    if (oldest) places.delete(oldest);
-    oldest?.abort();
-  }
-  return {
-    lost: place.signal,
-    leave: () => {
-      places.delete(place);
-      if (places.size === 0 && waiting.get(id) === places) waiting.delete(id);
-    },
-  };
-}
-
-const busy = (retryAfterSec: number): ApiError =>
-  new ApiError('TRANSCODE_LIMIT_REACHED', 'No worker made the segment in time', { retryAfterSec });
-
 async function waitForSegment(call: Call, row: SessionRow, { want, key }: { want: Want; key: string }): Promise<void> {
   refuseFailed(row);
-  const arrivals = arrivalsOf(call.deps.redis);
-  const place = takePlace(row.id);
-  const silence = await arrivals.listen(row.id);
-  try {
-    await Promise.all([ask(call, row.id, want), refuseAwaySource(call, row.plan.source)]);
-    const gone = AbortSignal.any([place.lost, call.signal]);
-    const end = Date.now() + WAIT_MS;
-    for (;;) {
-      const heard = arrivals.heard(row.id);
-      if (await call.deps.objects.stat('foyer-transcode', key)) return;
-      if (gone.aborted) throw busy(1);
-      if (Date.now() > end) throw busy(5);
-      const now = await findSession(call.db, row.id);
-      refuseFailed(now);
-      if (now?.state === 'idle' && now.lease_holder === null) await ask(call, row.id, want); // its worker left meanwhile
-      await arrivals.next(row.id, { heard, gone });
-    }
-  } finally {
-    silence();
-    place.leave();
-  }
+  await Promise.all([ask(call, row.id, want), refuseAwaySource(call, row.plan.source)]);
+  await waitUntil(call, row.id, {
+    look: () => call.deps.objects.stat('foyer-transcode', key),
+    inVain: async (now) => {
+      if (now.state === 'idle' && now.lease_holder === null) await ask(call, row.id, want); // its worker left meanwhile
+    },
+  });
 }
 
 async function ask({ db, deps }: Call, id: string, want: Want): Promise<void> {
@@ -124,11 +82,4 @@ async function ask({ db, deps }: Call, id: string, want: Want): Promise<void> {
   if (!answer) return;
   if (answer.offer) await offerSession(deps.redis, id);
   else await announceWant(deps.redis, id, want);
-}
-
-function refuseFailed(row: SessionRow | undefined): void {
-  if (!row || row.state === 'stopped') throw notFound();
-  if (row.state !== 'failed') return;
-  const { reason = 'decode', segment = 0 } = row.error ?? {};
-  throw new ApiError('TRANSCODE_FAILED', 'The file could not be transcoded', { reason, segment });
 }

@@ -19,7 +19,10 @@ function away(storageId: string, reason: string): ApiError {
 }
 
 /** The file on disk. 423 when its storage is away or disabled, 415 when only the file is gone. */
-export async function openSource({ db, deps }: Call, { storageId, path }: InStorage): Promise<OpenFile> {
+export async function openSource(
+  { db, deps }: Pick<Call, 'db' | 'deps'>,
+  { storageId, path }: InStorage,
+): Promise<OpenFile> {
   const storage = (await findStorages(db, [storageId])).get(storageId);
   if (!storage?.enabled) throw away(storageId, 'disabled');
   const place = await placeInStorage(deps.config, storage, path);
@@ -38,4 +41,12 @@ export async function refuseAwaySource(call: Call, source: InStorage): Promise<v
       ? away(source.storageId, 'missing-file')
       : error;
   });
+}
+
+/** As openSource, with undefined for one that is gone or away. */
+export async function findOpenSource(
+  call: Pick<Call, 'db' | 'deps'>,
+  at: InStorage,
+): Promise<Omit<OpenFile, 'absolute'> | undefined> {
+  return openSource(call, at).catch(() => undefined);
 }

@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Bytes, Call } from '#kernel/endpoint.ts';
-import { ApiError } from '#kernel/errors.ts';
 import { ObjectMissing } from '#platform/objects.ts';
-import { arrivalsOf } from './arrivals.ts';
 import { type Cue, decodeText, parseCues } from './cues.ts';
 import { announceWant, offerSession } from './offers.store.ts';
 import type { SubtitleRendition } from './plan.ts';
@@ -10,9 +8,9 @@ import { segmentOf } from './segments.ts';
 import { type SessionRow, wakeSession } from './sessions.store.ts';
 import { openSource } from './sources.ts';
 import { textTrackKey, vttSegment } from './text-tracks.ts';
+import { waitUntil } from './waiting.ts';
 
 const LARGEST = 20 * 2 ** 20;
-const WAIT_MS = 30_000;
 
 /** Cues last used, by track: players read a playlist's segments one after another. */
 const recent = new Map<string, Cue[]>();
@@ -51,20 +49,11 @@ async function cuesBeside(call: Call, row: SessionRow, track: SubtitleRendition)
 /** A track inside the file is taken out once, by a worker; until it is stored the request waits. */
 async function cuesInside(call: Call, row: SessionRow, track: SubtitleRendition): Promise<Cue[]> {
   const key = textTrackKey(row.plan.source, track.streamIndex ?? -1);
-  const arrivals = arrivalsOf(call.deps.redis);
-  const silence = await arrivals.listen(row.id);
-  try {
-    for (const end = Date.now() + WAIT_MS; Date.now() < end && !call.signal.aborted; ) {
-      const heard = arrivals.heard(row.id);
-      const text = await storedText(call, key);
-      if (text !== undefined) return parseCues(text, 'webvtt');
-      await wakeWorker(call, row.id, track.id);
-      await arrivals.next(row.id, { heard, gone: call.signal });
-    }
-  } finally {
-    silence();
-  }
-  throw new ApiError('TRANSCODE_LIMIT_REACHED', 'The subtitles are not taken out yet', { retryAfterSec: 5 });
+  const text = await waitUntil(call, row.id, {
+    look: () => storedText(call, key),
+    inVain: () => wakeWorker(call, row.id, track.id),
+  });
+  return parseCues(text, 'webvtt');
 }
 
 async function storedText(call: Call, key: string): Promise<string | undefined> {

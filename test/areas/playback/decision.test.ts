@@ -4,6 +4,7 @@ import type { CandidateFile, DecisionInput } from '../../../api/areas/playback/c
 import { decide } from '../../../api/areas/playback/decision.ts';
 import { builtInProfiles, type Profile } from '../../../api/areas/playback/profiles.ts';
 import type { Track } from '../../../api/areas/playback/tracks.ts';
+import { decideAnyhow } from '../../../api/areas/playback/warnings.ts';
 
 const flags = { default: false, forced: false, hearingImpaired: false };
 const h264: Track = {
@@ -33,12 +34,14 @@ const aac: Track = {
   ...flags,
   default: true,
 };
+const words: Track = { ...aac, id: 's', index: 3, kind: 'subtitle', codec: 'subrip', default: false };
 const file = (more: Partial<CandidateFile> = {}): CandidateFile => ({
   id: 'f',
   container: 'mp4',
   durationMs: 600_000,
   bitrate: 8_200_000,
   keyframesKnown: true,
+  slowStorage: false,
   tracks: [h264, aac],
   ...more,
 });
@@ -155,7 +158,7 @@ describe('the playback decision', () => {
     const tracks = { ...input().tracks, subtitleStreamId: 's' };
     const made = outcome([file({ tracks: [h264, aac, pgs] })], { tracks });
     expect(made.decision).to.deep.include({ method: 'transcode', subtitle: { streamId: 's', delivery: 'burn-in' } });
-    expect(made.stream?.video?.[0]?.burnIn).to.deep.equal({ streamIndex: 3, kind: 'picture' });
+    expect(made.stream?.video?.[0]?.burnIn).to.deep.equal({ streamIndex: 3, number: 0, kind: 'picture' });
     const native = outcome([file({ tracks: [h264, aac, pgs] })], { tracks, profile: profile('native') });
     expect(native.decision).to.deep.include({
       method: 'direct_play',
@@ -174,6 +177,62 @@ describe('the playback decision', () => {
     expect(outcome([file({ tracks: [h264, aac, en] })], { tracks: wish }).subtitle).to.equal(undefined);
     const japanese = { ...aac, language: 'ja' };
     expect(outcome([file({ tracks: [h264, japanese, en] })], { tracks: wish }).subtitle?.track.id).to.equal('s');
+  });
+
+  it('takes the sound that the film was made in where that is preferred and known', () => {
+    const [en, fr, ja] = ['en', 'fr', 'ja'].map((language, i) => ({
+      ...aac,
+      id: `${language}`,
+      index: i + 1,
+      language,
+      default: i === 0,
+    })) as [Track, Track, Track];
+    const heard = (tracks: Track[], more: Partial<DecisionInput['tracks']>) =>
+      outcome([file({ tracks: [h264, ...tracks] })], {
+        profile: profile('chromium', { switchesAudio: true }),
+        tracks: { ...input().tracks, audioLanguages: ['fr'], ...more },
+      }).decision.audio?.streamId;
+    const prefers = { preferOriginalAudio: true };
+    expect(heard([en, fr, ja], { originalLanguage: 'ja' })).to.equal('fr');
+    expect(heard([en, fr, ja], { ...prefers, originalLanguage: 'ja' })).to.equal('ja');
+    expect(heard([en, fr, { ...ja, original: true }], prefers)).to.equal('ja');
+    expect(heard([{ ...en, original: true }, fr, ja], { ...prefers, originalLanguage: 'ja' })).to.equal('en');
+    expect(heard([en, fr, ja], { ...prefers, originalLanguage: 'ko' })).to.equal('fr');
+    expect(heard([en, fr, ja], prefers)).to.equal('fr');
+  });
+
+  it('warns of what it could not keep of the taste of the viewer', () => {
+    const warned = (tracks: Partial<DecisionInput['tracks']>, more: Partial<DecisionInput> = {}) =>
+      decideAnyhow([file({ tracks: [h264, aac, { ...words, language: 'en' }] })], {
+        ...input(more),
+        tracks: { ...input().tracks, ...tracks },
+      }).warnings;
+    expect(warned({})).to.deep.equal([]);
+    expect(warned({ audioLanguages: ['en'] })).to.deep.equal([]);
+    expect(warned({ audioLanguages: ['fr', 'de'] })).to.deep.equal(['audio-fallback']);
+    expect(warned({ audioLanguages: ['fr'], last: { audioLanguage: 'en' } })).to.deep.equal([]);
+    expect(warned({ audioLanguages: ['fr'], audioStreamId: 'a' })).to.deep.equal([]);
+    expect(warned({ subtitleMode: 'always', subtitleLanguages: ['en'] })).to.deep.equal([]);
+    expect(warned({ subtitleMode: 'always', subtitleLanguages: ['sv'] })).to.deep.equal(['subtitle-unavailable']);
+    expect(warned({ subtitleMode: 'always', subtitleLanguages: ['sv'], subtitleStreamId: null })).to.deep.equal([]);
+    const slow = decideAnyhow([file({ slowStorage: true })], input());
+    expect(slow.warnings).to.deep.equal(['storage-slow']);
+  });
+
+  it('plays without a subtitle that nobody named rather than not at all', () => {
+    const pgs: Track = { ...words, id: 'p', codec: 'pgs', language: 'en' };
+    const strict = { directPlay: true, directStream: true, transcode: false };
+    const decided = (subtitleStreamId?: string) =>
+      decideAnyhow([file({ tracks: [h264, aac, pgs] })], {
+        ...input({ allow: strict }),
+        tracks: { ...input().tracks, subtitleMode: 'always', subtitleLanguages: ['en'], subtitleStreamId },
+      });
+    const { outcome: made, warnings } = decided();
+    expect(warnings).to.deep.equal(['subtitle-unavailable']);
+    expect('decision' in made && made.decision)
+      .to.include({ method: 'direct_play' })
+      .and.not.have.property('subtitle');
+    expect('refused' in decided('p').outcome).to.equal(true);
   });
 
   it('refuses with the reasons when only a transcode would do and it is not allowed', () => {

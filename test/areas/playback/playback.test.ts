@@ -1,12 +1,12 @@
 import { expect } from 'chai';
+import { saveSettings } from '#platform/settings.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
-import { sweepOnce } from '../../../workers/playback-sweeper.ts';
+import { markMany } from '#workers/upkeep-jobs.ts';
+import type { Work } from '#workers/work.ts';
+import { audio, errorOf, givenFilm, HOUR, video } from './films.ts';
 
-const errorOf = (answer: { body: unknown }) =>
-  (answer.body as { error: { code: string; details: Record<string, unknown> } }).error;
-const HOUR = 3_600_000;
 const client = { builtIn: 'chromium' };
 
 describe('Playback', () => {
@@ -27,31 +27,8 @@ describe('Playback', () => {
     me = api.as(person);
   });
 
-  const video = {
-    stream_index: 0,
-    kind: 'video',
-    codec: 'h264',
-    is_default: true,
-    probe: { profile: 'High', width: 1280, height: 720, frameRate: 24 },
-  };
-  const audio = {
-    stream_index: 1,
-    kind: 'audio',
-    codec: 'aac',
-    language: 'en',
-    is_default: true,
-    probe: { channels: 2, sampleRate: 48_000 },
-  };
-  const film = async (file: object = {}, item: object = {}): Promise<string> => {
-    const id = await givenItem(api.deps.db, library, { runtime_ms: HOUR, ...item });
-    await givenFile(api.deps.db, library, id, {
-      container: 'mp4',
-      duration_ms: HOUR,
-      streams: [video, audio],
-      ...file,
-    });
-    return id;
-  };
+  const film = async (file: object = {}, item: object = {}): Promise<string> =>
+    givenFilm(api.deps.db, library, { file, item });
   const play = async (id: string, body: object = {}) => me.startPlayback({ params: { id }, body: { client, ...body } });
   const progress = async (id: string) => (await me.getItemProgress({ params: { id } })).body;
   const events = async (id: string): Promise<string[]> => {
@@ -218,6 +195,55 @@ describe('Playback', () => {
     expect((await play(id, switching)).body.session.decision).to.not.have.property('subtitle');
   });
 
+  it('takes the file that has the track named, whatever else would be less work', async () => {
+    const id = await film();
+    const other = await givenFile(api.deps.db, library, id, {
+      container: 'matroska',
+      duration_ms: HOUR,
+      edition: 'Extended',
+      streams: [video, { ...audio, codec: 'ac3', language: 'de' }],
+    });
+    const [german] = await api.deps.db('media_streams').where({ file_id: other, kind: 'audio' }).pluck('id');
+    const plain = (await play(id, { dryRun: true })).body.session.decision;
+    expect(plain.fileId).to.not.equal(other);
+    const named = (await play(id, { audioStreamId: german, dryRun: true })).body.session.decision;
+    expect([named.fileId, named.audio?.streamId]).to.deep.equal([other, german]);
+  });
+
+  it('honours the language that the film or its show was made in, for who prefers it', async () => {
+    const french = { ...audio, stream_index: 2, language: 'fr', is_default: false };
+    const switching = { client: { builtIn: 'chromium', switchesAudio: true }, dryRun: true };
+    const id = await film({ streams: [video, audio, french] }, { details: { originalLanguage: 'fr' } });
+    const heard = async () => {
+      const { body } = await play(id, switching);
+      return body.audio.find((one) => one.id === body.session.decision.audio?.streamId)?.language;
+    };
+    expect(await heard()).to.equal('en');
+    await me.updatePlaybackPreferences({ body: { preferOriginalAudio: true } });
+    expect(await heard()).to.equal('fr');
+  });
+
+  it('warns when the last place of the transcode workers is taken, and of wishes it could not keep', async () => {
+    await me.updatePlaybackPreferences({ body: { audioLanguages: ['ja'] } });
+    const id = await film({ streams: [{ ...video, codec: 'mpeg4' }, audio], container: 'avi' });
+    const { db, settings, config } = api.deps;
+    const warned = async (body: object = {}) => (await play(id, body)).body.warnings;
+    expect(await warned({ dryRun: true })).to.deep.equal(['audio-fallback']);
+    const [open] = await db('transcode_sessions').whereIn('state', ['starting', 'running', 'idle']).count();
+    const most = Math.ceil((Number(open?.count) + 1) / config.maxSessions);
+    await saveSettings(db, { 'transcode.maxWorkers': most }, null);
+    await settings.reload();
+    for (let left = most * config.maxSessions - Number(open?.count); left > 1; left -= 1) {
+      await play(id, {});
+      await db('playback_sessions').update({ started_at: new Date(Date.now() - 60_000) });
+    }
+    expect(await warned({ dryRun: true })).to.deep.equal(['audio-fallback', 'transcode-slots-low']);
+    expect(await warned()).to.deep.equal(['audio-fallback', 'transcode-slots-low']);
+    expect(errorOf(await play(id, { dryRun: false })).code).to.equal('TRANSCODE_LIMIT_REACHED');
+    await saveSettings(db, { 'transcode.maxWorkers': 4 }, null);
+    await settings.reload();
+  });
+
   it('decides without opening anything for a dry run', async () => {
     const id = await film();
     const dry = await play(id, { dryRun: true });
@@ -268,78 +294,39 @@ describe('Playback', () => {
     expect(told[0]?.body).to.match(/^Playing Title \w+ was ended\. Bed time$/);
   });
 
-  it('stops a session that nobody reports of and keeps its position', async () => {
-    const id = await film();
-    const { session } = (await play(id)).body;
-    await me.reportPlayback({ params: { id: session.id }, body: { state: 'playing', positionMs: 500_000 } });
-    expect(await sweepOnce(api.deps.db)).to.equal(0);
-    await api.deps
-      .db('playback_sessions')
-      .where({ id: session.id })
-      .update({ last_report_at: new Date(Date.now() - 61_000), last_bytes_at: new Date(Date.now() - 61_000) });
-    expect(await sweepOnce(api.deps.db)).to.equal(1);
-    expect((await me.getPlaybackSession({ params: { id: session.id } })).body).to.include({
-      state: 'stopped',
-      stopReason: 'timeout',
-    });
-    expect((await progress(id)).positionMs).to.equal(500_000);
-  });
-
-  it('warns once, in the minute before the viewing hours end, in the answer to a report', async () => {
+  it('marks by a job what the profile sees, counts plays when told, and leaves alone what came later', async () => {
     const { db } = api.deps;
-    const viewer = await api.given.member();
-    const params = {
-      id: (await api.as(viewer).startPlayback({ params: { id: await film() }, body: { client } })).body.session.id,
+    const show = await givenItem(db, shows, { type: 'show', top: true });
+    const place = { type: 'episode', parent_id: show, parent_index: 1, runtime_ms: HOUR };
+    const [plain, grown, later] = [
+      await givenItem(db, shows, { ...place, index_number: 1, age_years: 6 }),
+      await givenItem(db, shows, { ...place, index_number: 2, age_years: 18 }),
+      await givenItem(db, shows, { ...place, index_number: 3, age_years: 6 }),
+    ];
+    await db('accounts').where({ id: person.accountId }).update({ age_limit: 12 });
+    const at = new Date(Date.now() - 60_000).toISOString();
+    await me.setItemProgress({ params: { id: later }, body: { positionMs: 600_000 } });
+    const work = {
+      ...api.deps,
+      signal: new AbortController().signal,
+      checkpoint: null,
+      keep: async () => undefined,
+    } as unknown as Work;
+    const job = { profileId: person.profileId, itemId: show, watched: true, at, countPlay: true };
+    await markMany(job, work);
+    const states = async () => {
+      const rows = await db('item_states').where({ profile_id: person.profileId }).select();
+      return new Map(rows.map((row) => [row.item_id, [row.watched, row.play_count, row.position_ms]]));
     };
-    const hours = [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '08:00', to: '20:00' }];
-    const timed = async (viewingHours: object) =>
-      db('accounts')
-        .where({ id: viewer.accountId })
-        .update({ viewing_hours: JSON.stringify(viewingHours), hours_zone: 'UTC' });
-    await timed(hours);
-    for (const time of ['19:58:50', '19:59:10', '19:59:25'])
-      await sweepOnce(db, 'UTC', new Date(`2026-11-20T${time}Z`));
-    await timed([]);
-    const report = async () =>
-      (await api.as(viewer).reportPlayback({ params, body: { state: 'playing', positionMs: 1 } })).body.commands;
-    expect(await report()).to.deep.equal([{ command: 'message', args: { reason: 'viewing-hours', withinMs: 60_000 } }]);
-    expect(await report()).to.deep.equal([]);
-  });
-
-  it('stops what goes on a minute after the viewing hours, and says that it was for them', async () => {
-    const { db } = api.deps;
-    const begun = async (): Promise<string> => (await play(await film())).body.session.id;
-    const sessions = [await begun(), await begun()];
-    const quiet = new Date(Date.now() - 61_000);
-    await db('playback_sessions').where({ id: sessions[1] }).update({ last_report_at: quiet, last_bytes_at: quiet });
-    const hours = [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '08:00', to: '20:00' }];
-    await db('accounts')
-      .where({ id: person.accountId })
-      .update({ viewing_hours: JSON.stringify(hours), hours_zone: 'UTC' });
-    const reasons = (): Promise<unknown> =>
-      Promise.all(sessions.map((id) => db('playback_sessions').where({ id }).pluck('stop_reason'))).then((all) =>
-        all.flat(),
-      );
-
-    expect(await sweepOnce(db, 'UTC', new Date('2026-11-20T20:00:30Z'))).to.equal(1);
-    expect(await reasons()).to.deep.equal([null, 'viewing-hours']);
-    expect(await sweepOnce(db, 'UTC', new Date('2026-11-20T19:59:30Z'))).to.equal(0);
-    expect(await sweepOnce(db, 'UTC', new Date('2026-11-20T20:01:30Z'))).to.equal(1);
-    expect(await reasons()).to.deep.equal(['viewing-hours', 'viewing-hours']);
-  });
-
-  it('stops what goes on for an account that is disabled or has expired', async () => {
-    const { db } = api.deps;
-    const stopped = async (change: object) => {
-      const viewer = await api.given.member();
-      const started = await api.as(viewer).startPlayback({ params: { id: await film() }, body: { client } });
-      await db('accounts').where({ id: viewer.accountId }).update(change);
-      await sweepOnce(db);
-      return db('playback_sessions').where({ id: started.body.session.id }).pluck('stop_reason');
-    };
-    expect(await stopped({ disabled: true })).to.deep.equal(['limit']);
-    expect(await stopped({ expires_at: new Date(Date.now() - 1000) })).to.deep.equal(['limit']);
-    expect(await stopped({ expires_at: new Date(Date.now() + 3_600_000) })).to.deep.equal([null]);
+    expect(await states()).to.deep.equal(
+      new Map([
+        [plain, [true, 1, 0]],
+        [later, [false, 0, 600_000]],
+      ]),
+    );
+    await markMany({ ...job, watched: false, at: new Date().toISOString() }, work);
+    expect((await states()).get(plain)).to.deep.equal([false, 1, 0]);
+    expect((await states()).has(grown)).to.equal(false);
   });
 
   it('takes offline reports one by one, each once', async () => {

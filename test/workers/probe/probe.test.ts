@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ProbedFile, ProbedStream } from '#platform/media.ts';
+import { tool } from '#support/hls-validator.ts';
 import { readKeyframes } from '#workers/probe/keyframes.ts';
 import { askFfprobe, ProbeError, probeFile, readInProcess } from '#workers/probe/probe.ts';
 import { fixtures } from '../../../hack/fixtures/index.ts';
@@ -119,6 +120,18 @@ describe('probeFile', function () {
       { startMs: 15_250, endMs: file.durationMs, title: 'Credits' },
     ]);
     expect(file.tags).to.deep.equal({ title: 'Many: tracks' });
+  });
+
+  it('knows the sound that is marked as original, as ffprobe does', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'foyer-original-'));
+    const path = join(folder, 'marked.mkv');
+    const copy = ['-map', '0:V', '-map', '0:a', '-c', 'copy', '-disposition:a:1', 'original'];
+    await tool('ffmpeg', ['-v', 'error', '-i', at('h264-multi.mkv'), ...copy, path]);
+    const { probed, sniffed } = await readInProcess(path);
+    const marked = (file: ProbedFile | undefined) => file?.streams.filter((s) => s.original).map((s) => s.index);
+    expect(marked(probed?.file)).to.deep.equal([2]);
+    expect(marked((await askFfprobe(path, sniffed)).file)).to.deep.equal([2]);
+    await rm(folder, { recursive: true });
   });
 
   it('tells HDR, depth and CODECS strings', async () => {

@@ -412,7 +412,7 @@ describe('library.scan of films', function () {
     await place.put('Sintel (2010)/Sintel (2010).mkv');
     await touch(
       join(place.path, 'Sintel (2010)/movie.nfo'),
-      '<movie><title>Sintel!</title><plot>A dragon.</plot><genre>Fantasy</genre><uniqueid type="imdb">tt1727587</uniqueid><actor><name>Halina Reijn</name><role>Sintel</role></actor></movie>',
+      '<movie><title>Sintel!</title><plot>A dragon.</plot><genre>Fantasy</genre><uniqueid type="imdb">tt1727587</uniqueid><actor><name>Halina Reijn</name><role>Sintel</role></actor><originallanguage>dut</originallanguage></movie>',
     );
     await place.scan();
     const { db } = place.api.deps;
@@ -422,6 +422,7 @@ describe('library.scan of films', function () {
       overview: 'A dragon.',
       year: 2010,
       external_ids: { imdb: 'tt1727587' },
+      details: { originalLanguage: 'nl' },
     });
     expect(await db('item_tags').where({ item_id: item.id }).pluck('name')).to.deep.equal(['Fantasy']);
     expect(

@@ -19,6 +19,7 @@ export const ID = {
   flagDefault: 0x88,
   flagForced: 0x55aa,
   flagHearing: 0x55ab,
+  flagOriginal: 0x55ae,
   defaultDuration: 0x23e383,
   name: 0x536e,
   language: 0x22b59c,

@@ -52,6 +52,7 @@ function commonOf(track: Track, index: number): ProbedStream {
     default: track.default,
     forced: track.forced,
     hearingImpaired: track.hearingImpaired,
+    ...(track.original && { original: true }),
   };
 }
 

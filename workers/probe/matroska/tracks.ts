@@ -14,6 +14,7 @@ export interface Track {
   default: boolean;
   forced: boolean;
   hearingImpaired: boolean;
+  original: boolean;
   language: string;
   name: string | undefined;
   frameNs: number | undefined;
@@ -68,11 +69,12 @@ export function decimal(data: Buffer, id: number, fallback: number): number {
   return found ? float(found) : fallback;
 }
 
-function flagsOf(entry: Buffer): Pick<Track, 'default' | 'forced' | 'hearingImpaired'> {
+function flagsOf(entry: Buffer): Pick<Track, 'default' | 'forced' | 'hearingImpaired' | 'original'> {
   return {
     default: number(entry, ID.flagDefault, 1) === 1,
     forced: number(entry, ID.flagForced, 0) === 1,
     hearingImpaired: number(entry, ID.flagHearing, 0) === 1,
+    original: number(entry, ID.flagOriginal, 0) === 1,
   };
 }
 

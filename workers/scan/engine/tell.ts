@@ -1,4 +1,6 @@
 import type { Db } from '#platform/db.ts';
+import type { Probed } from '#workers/probe/probe.ts';
+import type { Work } from '#workers/work.ts';
 import { rowsOf } from '../store/context.ts';
 import type { WrittenFile } from '../store/files.ts';
 import type { Resolved } from '../store/item-rows.ts';
@@ -18,7 +20,12 @@ interface Told {
 
 /** Events of one batch (none during the first scan of a library), and jobs for files whose container has no keyframe index. */
 export async function tellOfItems(scan: Scan, db: Db, told: Told): Promise<void> {
-  await askForKeyframes(scan, db, told.files);
+  for (const { id, placed } of told.files) {
+    const { read } = placed;
+    if (read && 'probed' in read) {
+      await askForKeyframes(scan.work, db, { id, libraryId: scan.library.id, probed: read.probed });
+    }
+  }
   if (scan.library.first) return;
   const left = told.left.map(({ id }) => id);
   const added = told.files
@@ -36,6 +43,11 @@ export async function tellOfItems(scan: Scan, db: Db, told: Told): Promise<void>
   await tell(scan, db, { name: 'item.deleted', ids: left, gone: told.left });
 }
 
+interface Teller {
+  work: Pick<Scan['work'], 'emit'>;
+  library: Pick<Scan['library'], 'id'>;
+}
+
 interface News {
   name: 'item.added' | 'item.updated' | 'item.deleted';
   ids: readonly string[];
@@ -45,7 +57,7 @@ interface News {
 }
 
 /** One event for each item, with what readers with `library:manage` see of it. */
-export async function tell({ work, library }: Scan, db: Db, { name, ids, changed, gone = [] }: News): Promise<void> {
+export async function tell({ work, library }: Teller, db: Db, { name, ids, changed, gone = [] }: News): Promise<void> {
   if (ids.length === 0) return;
   const rows = await rowsOf<ToldItem>(
     db,
@@ -72,20 +84,16 @@ export async function tell({ work, library }: Scan, db: Db, { name, ids, changed
   }
 }
 
-async function askForKeyframes({ work, library }: Scan, db: Db, files: readonly WrittenFile[]): Promise<void> {
-  for (const { id, placed } of files) {
-    const { read } = placed;
-    if (!read || !('probed' in read) || read.probed.keyframes) continue;
-    if (!read.probed.file.streams.some((stream) => stream.kind === 'video' && !stream.attachedPicture)) continue;
-    await work.enqueue(db, 'media.keyframes', {
-      payload: { fileId: id },
-      options: {
-        key: `media.keyframes:${id}`,
-        priority: 70,
-        cause: 'scan',
-        libraryId: library.id,
-        target: { kind: 'file', id },
-      },
-    });
-  }
+/** For a video whose container has no index. */
+export async function askForKeyframes(
+  work: Pick<Work, 'enqueue'>,
+  db: Db,
+  { id, libraryId, probed }: { id: string; libraryId: string; probed: Probed },
+): Promise<void> {
+  if (probed.keyframes) return;
+  if (!probed.file.streams.some((stream) => stream.kind === 'video' && !stream.attachedPicture)) return;
+  await work.enqueue(db, 'media.keyframes', {
+    payload: { fileId: id },
+    options: { key: `media.keyframes:${id}`, priority: 70, cause: 'scan', libraryId, target: { kind: 'file', id } },
+  });
 }

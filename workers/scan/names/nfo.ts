@@ -1,4 +1,5 @@
 import { SaxesParser } from 'saxes';
+import { languageTag } from '#workers/probe/languages.ts';
 import { calendarDay } from './days.ts';
 
 /** What an NFO file says. Every member may be absent. */
@@ -7,6 +8,8 @@ export interface Nfo {
   root: string;
   title?: string;
   originalTitle?: string;
+  /** BCP 47. */
+  originalLanguage?: string;
   sortTitle?: string;
   plot?: string;
   tagline?: string;
@@ -171,6 +174,7 @@ function noteNumber(nfo: Nfo, name: 'year' | 'season' | 'episode' | 'runtimeMin'
   nfo[name] ??= name === 'rating' ? number : Math.trunc(number);
 }
 
+const LANGUAGES = new Set(['originallanguage', 'original_language']);
 const DAYS = new Set(['premiered', 'aired', 'releasedate']);
 const AIRS: Readonly<Record<string, 'season' | 'episode'>> = {
   airsbefore_season: 'season',
@@ -183,6 +187,8 @@ function noteSpecial(nfo: Nfo, { name, attributes }: Closed, value: string): voi
   noteId(nfo, providerOf(name, attributes, value), value);
   const day = DAYS.has(name) ? calendarDay(value) : undefined;
   if (day) nfo.releasedOn ??= day;
+  const language = LANGUAGES.has(name) ? languageTag(value) : undefined;
+  if (language) nfo.originalLanguage ??= language;
   const airs = AIRS[name];
   if (airs) noteAirs(nfo, airs, value);
 }

@@ -1,8 +1,10 @@
+import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { ProbedFile } from '#platform/media.ts';
 import { encodeKeyframes } from '#platform/media.ts';
 import { PROBE_VERSION, type Probed } from '#workers/probe/probe.ts';
 import type { Draft, DraftFile } from '../group/draft.ts';
+import type { WalkedFile } from '../walk/types.ts';
 import { recordset, type Writing } from './context.ts';
 import type { KnownFile } from './known.ts';
 
@@ -39,7 +41,10 @@ export async function writeFiles(writing: Writing, all: readonly Placed[]): Prom
     writing,
     written.filter(({ placed }) => !placed.read),
   );
-  await writeStreams(writing, read);
+  await writeStreams(
+    writing.db,
+    read.map(({ id, placed }) => ({ id, read: placed.read })),
+  );
   return written;
 }
 
@@ -69,6 +74,36 @@ async function replaceFiles({ db, library, folder }: Writing, files: readonly Wr
      = (?, ?, ?, now(), null, null, false, now(), ${COLUMNS.map((column) => `r.${column}`).join()}, ${BYTES}) from ${RECORD} where f.id = r.id`,
     [library.id, folder.id, folder.storageId, recordset(files.map(rowOf))],
   );
+}
+
+/** One file read by itself: its content and streams, nothing of its place. */
+export async function replaceContent(
+  db: Db,
+  { id, walked, read }: { id: string; walked: WalkedFile; read: Read },
+): Promise<void> {
+  await db('media_files')
+    .where({ id })
+    .update({
+      ...Object.fromEntries(CONTENT.map((column) => [column, null])),
+      size_bytes: walked.size,
+      modified_ms: walked.mtimeMs,
+      inode: walked.inode,
+      probe_version: PROBE_VERSION,
+      sampled_hash: read.hash,
+      probed_at: new Date(),
+      updated_at: new Date(),
+      ...('probed' in read ? bareContent(read.probed) : { probe_fault: read.fault, keyframes: null }),
+    });
+  await writeStreams(db, [{ id, read }]);
+}
+
+function bareContent(probed: Probed): Record<string, unknown> {
+  const { keyframes } = probed;
+  return {
+    ...contentOf(probed),
+    probe: JSON.stringify(probed.file),
+    keyframes: keyframes ? encodeKeyframes(keyframes) : null,
+  };
 }
 
 /** Unchanged content: only its place may be another, and it may have come back. */
@@ -113,14 +148,12 @@ function contentOf({ file, keyframes }: Probed): Record<string, unknown> {
   };
 }
 
-async function writeStreams({ db }: Writing, files: readonly WrittenFile[]): Promise<void> {
+async function writeStreams(db: Db, files: readonly { id: string; read: Read | undefined }[]): Promise<void> {
   const ids = files.map(({ id }) => id);
   if (ids.length === 0) return;
   await db.raw('delete from media_streams where file_id = any(?::uuid[]) and external_path is null', [ids]);
   await db.raw(`delete from chapters where file_id = any(?::uuid[]) and source = 'file'`, [ids]);
-  const probed = files.flatMap(({ id, placed: { read } }) =>
-    read && 'probed' in read ? [{ id, file: read.probed.file }] : [],
-  );
+  const probed = files.flatMap(({ id, read }) => (read && 'probed' in read ? [{ id, file: read.probed.file }] : []));
   await db.raw(
     `insert into media_streams (id, file_id, stream_index, kind, codec, language, title, is_default, forced, hearing_impaired, probe)
      select * from jsonb_to_recordset(?::jsonb) as r(id uuid, file_id uuid, stream_index int, kind text, codec text, language text, title text,

@@ -52,6 +52,7 @@ export function itemRow({ draft, id, resolved, owners, writing }: Making): ItemR
     ...numbersOf(draft),
     ...textsOf(draft),
     external_ids: { ...draft.ids, ...draft.nfo?.ids },
+    details: { ...(draft.nfo?.originalLanguage && { originalLanguage: draft.nfo.originalLanguage }) },
     local_artwork: draft.artwork,
     local: draft.nfo !== undefined && settings.preferLocal,
   };

@@ -100,13 +100,14 @@ async function ownersOf(
 const RECORD = `jsonb_to_recordset(?::jsonb) as r(id uuid, type text, identity_key text, top boolean, parent_id uuid, grandparent_id uuid,
   extra_of uuid, extra_kind text, title text, sort_title text, original_title text, year int, released_on date, index_number int,
   index_end int, parent_index int, airs_before jsonb, overview text, tagline text, age_rating text, rating real, external_ids jsonb,
-  local_artwork jsonb, local boolean)`;
+  details jsonb, local_artwork jsonb, local boolean)`;
 const COLUMNS = `id, type, identity_key, top, parent_id, grandparent_id, extra_of, extra_kind, title, sort_title, original_title, year,
-  released_on, index_number, index_end, parent_index, airs_before, overview, tagline, age_rating, rating, external_ids, local_artwork`;
+  released_on, index_number, index_end, parent_index, airs_before, overview, tagline, age_rating, rating, external_ids,
+  details, local_artwork`;
 
 /** A field that a person locked stays; one that an agent matched yields to an NFO alone; nothing told keeps what is there. */
-const told = (column: string, word: string): string =>
-  `case when '${word}' = any(i.locked_fields) or (i.matched and not r.local) then i.${column} else coalesce(r.${column}, i.${column}) end`;
+const told = (column: string, word: string, news = `coalesce(r.${column}, i.${column})`): string =>
+  `case when '${word}' = any(i.locked_fields) or (i.matched and not r.local) then i.${column} else ${news} end`;
 const FIELDS: readonly (readonly [column: string, word: string])[] = [
   ['title', 'title'],
   ['sort_title', 'sortTitle'],
@@ -135,13 +136,15 @@ const NEW_VALUES = [
   ...FIELDS.map(([column, word]) => told(column, word)),
   ...PLACED.map((column) => `r.${column}`),
   'i.external_ids || r.external_ids',
+  told('details', 'originalLanguage', 'i.details || r.details'),
 ];
 const OLD_VALUES = [
   ...FIELDS.map(([column]) => `i.${column}`),
   ...PLACED.map((column) => `i.${column}`),
   'i.external_ids',
+  'i.details',
 ];
-const ASSIGNED = [...FIELDS.map(([column]) => column), ...PLACED, 'external_ids'];
+const ASSIGNED = [...FIELDS.map(([column]) => column), ...PLACED, 'external_ids', 'details'];
 
 async function upsert(writing: Writing, rows: readonly ItemRow[], resolved: Resolved): Promise<void> {
   await insert(

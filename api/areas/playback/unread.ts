@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findOpenSource } from '#areas/streaming/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import type { Db } from '#platform/db.ts';
+import { enqueue } from '#platform/queue.ts';
+
+const WAIT_MS = 10_000;
+const LOOK_MS = 200;
+/** As the scan has: not every file system keeps more. */
+const SLACK_MS = 1000;
+/** Requests of this process that may wait with their transaction open; more go on with what is known. */
+const MOST_WAITING = 2;
+/** Files of one item that are looked at. */
+const MOST_FILES = 8;
+
+interface Row {
+  id: string;
+  storage_id: string;
+  path: string;
+  size_bytes: number;
+  modified_ms: number;
+  read: boolean;
+}
+
+let waiting = 0;
+
+/**
+ * Files that no scan has read, or that are other ones by now than the scan read, are read by a worker before the
+ * decision: it is waited for up to 10 seconds. What is not read by then is decided by what is known.
+ */
+export async function readUnread(call: Call, itemId: string, fileId: string | undefined): Promise<void> {
+  const files = await filesOf(call.db, itemId, fileId);
+  const stale: Row[] = [];
+  for (const file of files) if (await isStale(call, file)) stale.push(file);
+  if (stale.length === 0 || waiting >= MOST_WAITING) return;
+  waiting += 1;
+  try {
+    const jobs: string[] = [];
+    for (const { id } of stale) jobs.push(await ask(call, id));
+    await untilDone(call, jobs);
+  } finally {
+    waiting -= 1;
+  }
+}
+
+async function filesOf(db: Db, itemId: string, fileId: string | undefined): Promise<Row[]> {
+  const query = db('media_files')
+    .where({ item_id: itemId, missing_since: null, ignored: false })
+    .limit(MOST_FILES)
+    .select<Row[]>('id', 'storage_id', 'path', 'size_bytes', 'modified_ms')
+    .select(db.raw('probe is not null or probe_fault is not null as read'));
+  if (fileId) query.where({ id: fileId });
+  return query;
+}
+
+/** It is there, and was never read or is another one by now. One that is gone is judged where it is opened. */
+async function isStale(call: Call, file: Row): Promise<boolean> {
+  const found = await findOpenSource(call, { storageId: file.storage_id, path: file.path });
+  if (!found || !file.read) return found !== undefined;
+  return found.size !== file.size_bytes || Math.abs(found.modifiedAt.getTime() - file.modified_ms) > SLACK_MS;
+}
+
+/** Outside the caller's transaction, which has not committed while it waits. */
+async function ask({ deps }: Call, fileId: string): Promise<string> {
+  return enqueue(deps.db, 'media.keyframes', {
+    payload: { fileId },
+    options: {
+      key: `media.keyframes:${fileId}:now`,
+      queue: 'interactive',
+      priority: 10,
+      cause: 'system',
+      maxAttempts: 1,
+      target: { kind: 'file', id: fileId },
+    },
+  });
+}
+
+async function untilDone({ deps, signal }: Call, jobs: readonly string[]): Promise<void> {
+  const end = Date.now() + WAIT_MS;
+  while (Date.now() < end && !signal.aborted) {
+    const open = await deps
+      .db('jobs')
+      .whereIn('id', jobs)
+      .whereIn('state', ['waiting', 'delayed', 'active'])
+      .select('id');
+    if (open.length === 0) return;
+    await sleep(LOOK_MS);
+  }
+}

@@ -1,0 +1,81 @@
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError, notFound } from '#kernel/errors.ts';
+import { newId } from '#platform/ids.ts';
+import { type Redis, withoutFail } from '#platform/redis.ts';
+import { arrivalsOf } from './arrivals.ts';
+import { announceReady } from './offers.store.ts';
+import { findSession, type SessionRow } from './sessions.store.ts';
+
+const WAIT_MS = 30_000;
+const MOST_WAITING = 8;
+
+interface Wait<T> {
+  /** What is waited for, once it is there. */
+  look: () => Promise<T | undefined>;
+  /** After each look in vain, with the session as it is by now. */
+  inVain: (row: SessionRow) => Promise<void>;
+}
+
+/**
+ * Looks until it is there, 30 seconds at most. Of all requests that wait for a session, whichever pod they wait in, the
+ * oldest gives up when there are more than eight.
+ */
+export async function waitUntil<T>(call: Call, sessionId: string, { look, inVain }: Wait<T>): Promise<T> {
+  const { db, redis } = call.deps;
+  const arrivals = arrivalsOf(redis);
+  const silence = await arrivals.listen(sessionId);
+  const place = await takePlace(redis, sessionId);
+  try {
+    for (const end = Date.now() + WAIT_MS; ; ) {
+      const heard = arrivals.heard(sessionId);
+      const found = await look();
+      if (found !== undefined) return found;
+      if (call.signal.aborted || (await place.isLost())) throw busy(1);
+      if (Date.now() > end) throw busy(5);
+      await inVain(refuseFailed(await findSession(db, sessionId)));
+      await arrivals.next(sessionId, { heard, gone: call.signal });
+    }
+  } finally {
+    silence();
+    await place.leave();
+  }
+}
+
+const busy = (retryAfterSec: number): ApiError =>
+  new ApiError('TRANSCODE_LIMIT_REACHED', 'No worker made it in time', { retryAfterSec });
+
+/** The session when something may still come of it. */
+export function refuseFailed(row: SessionRow | undefined): SessionRow {
+  if (!row || row.state === 'stopped') throw notFound();
+  if (row.state !== 'failed') return row;
+  const { reason = 'decode', segment = 0 } = row.error ?? {};
+  throw new ApiError('TRANSCODE_FAILED', 'The file could not be transcoded', { reason, segment });
+}
+
+interface Place {
+  isLost: () => Promise<boolean>;
+  leave: () => Promise<unknown>;
+}
+
+/** A place among the waiting in Redis; the oldest is pushed out and woken. While Redis is away nobody is. */
+async function takePlace(redis: Redis, sessionId: string): Promise<Place> {
+  const key = `foyer:transcode:waiting:${sessionId}`;
+  const own = newId();
+  const now = Date.now();
+  const taken = await withoutFail(
+    () =>
+      redis
+        .multi()
+        .zremrangebyscore(key, 0, now - 2 * WAIT_MS) // of pods that died
+        .zadd(key, now, own)
+        .zremrangebyrank(key, 0, -1 - MOST_WAITING)
+        .pexpire(key, 2 * WAIT_MS)
+        .exec(),
+    null,
+  );
+  if (taken && Number(taken[2]?.[1]) > 0) await announceReady(redis, sessionId, 'crowded');
+  return {
+    isLost: async () => taken !== null && (await withoutFail(() => redis.zscore(key, own), '')) === null,
+    leave: () => withoutFail(() => redis.zrem(key, own), 0),
+  };
+}

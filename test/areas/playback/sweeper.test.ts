@@ -1,0 +1,171 @@
+import { expect } from 'chai';
+import { type Api, startApi, type TestClient } from '#support/api.ts';
+import type { Person } from '#support/given.ts';
+import { type GivenLibrary, givenLibrary } from '#support/given-items.ts';
+import { eventually } from '#support/stores.ts';
+import { sweepOnce, sweepPlayback } from '#workers/playback-sweeper.ts';
+import { errorOf, givenFilm, HOUR } from './films.ts';
+
+const client = { builtIn: 'chromium' };
+
+describe('what ends playback by itself', function () {
+  this.timeout(120_000);
+  let api: Api;
+  let library: GivenLibrary;
+  let person: Person;
+  let me: TestClient;
+
+  before(async () => {
+    api = await startApi();
+    await api.given.owner();
+    library = await givenLibrary(api.deps.db, 'movies');
+  });
+  beforeEach(async () => {
+    person = await api.given.member();
+    me = api.as(person);
+  });
+
+  const film = async (file: object = {}, item: object = {}): Promise<string> =>
+    givenFilm(api.deps.db, library, { file, item });
+  const play = async (id: string) => me.startPlayback({ params: { id }, body: { client } });
+  const progress = async (id: string) => (await me.getItemProgress({ params: { id } })).body;
+  const events = async (id: string): Promise<string[]> =>
+    api.deps.db('outbox').whereRaw(`payload ->> 'sessionId' = ?`, [id]).orderBy('seq').pluck('event');
+
+  it('stops a session that nobody reports of and keeps its position', async () => {
+    const id = await film();
+    const { session } = (await play(id)).body;
+    await me.reportPlayback({ params: { id: session.id }, body: { state: 'playing', positionMs: 500_000 } });
+    expect(await sweepOnce(api.deps.db)).to.equal(0);
+    await api.deps
+      .db('playback_sessions')
+      .where({ id: session.id })
+      .update({ last_report_at: new Date(Date.now() - 61_000), last_bytes_at: new Date(Date.now() - 61_000) });
+    expect(await sweepOnce(api.deps.db)).to.equal(1);
+    expect((await me.getPlaybackSession({ params: { id: session.id } })).body).to.include({
+      state: 'stopped',
+      stopReason: 'timeout',
+    });
+    expect((await progress(id)).positionMs).to.equal(500_000);
+  });
+
+  it('warns once, in the minute before the viewing hours end, in the answer to a report', async () => {
+    const { db } = api.deps;
+    const viewer = await api.given.member();
+    const params = {
+      id: (await api.as(viewer).startPlayback({ params: { id: await film() }, body: { client } })).body.session.id,
+    };
+    const hours = [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '08:00', to: '20:00' }];
+    const timed = async (viewingHours: object) =>
+      db('accounts')
+        .where({ id: viewer.accountId })
+        .update({ viewing_hours: JSON.stringify(viewingHours), hours_zone: 'UTC' });
+    await timed(hours);
+    for (const time of ['19:58:50', '19:59:10', '19:59:25'])
+      await sweepOnce(db, 'UTC', new Date(`2026-11-20T${time}Z`));
+    await timed([]);
+    const report = async () =>
+      (await api.as(viewer).reportPlayback({ params, body: { state: 'playing', positionMs: 1 } })).body.commands;
+    expect(await report()).to.deep.equal([{ command: 'message', args: { reason: 'viewing-hours', withinMs: 60_000 } }]);
+    expect(await report()).to.deep.equal([]);
+  });
+
+  it('stops what goes on a minute after the viewing hours, and says that it was for them', async () => {
+    const { db } = api.deps;
+    const begun = async (): Promise<string> => (await play(await film())).body.session.id;
+    const sessions = [await begun(), await begun()];
+    const quiet = new Date(Date.now() - 61_000);
+    await db('playback_sessions').where({ id: sessions[1] }).update({ last_report_at: quiet, last_bytes_at: quiet });
+    const hours = [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '08:00', to: '20:00' }];
+    await db('accounts')
+      .where({ id: person.accountId })
+      .update({ viewing_hours: JSON.stringify(hours), hours_zone: 'UTC' });
+    const reasons = (): Promise<unknown> =>
+      Promise.all(sessions.map((id) => db('playback_sessions').where({ id }).pluck('stop_reason'))).then((all) =>
+        all.flat(),
+      );
+
+    expect(await sweepOnce(db, 'UTC', new Date('2026-11-20T20:00:30Z'))).to.equal(1);
+    expect(await reasons()).to.deep.equal([null, 'viewing-hours']);
+    expect(await sweepOnce(db, 'UTC', new Date('2026-11-20T19:59:30Z'))).to.equal(0);
+    expect(await sweepOnce(db, 'UTC', new Date('2026-11-20T20:01:30Z'))).to.equal(1);
+    expect(await reasons()).to.deep.equal(['viewing-hours', 'viewing-hours']);
+  });
+
+  it('stops what goes on for an account that is disabled or has expired', async () => {
+    const { db } = api.deps;
+    const stopped = async (change: object) => {
+      const viewer = await api.given.member();
+      const started = await api.as(viewer).startPlayback({ params: { id: await film() }, body: { client } });
+      await db('accounts').where({ id: viewer.accountId }).update(change);
+      await sweepOnce(db);
+      return db('playback_sessions').where({ id: started.body.session.id }).pluck('stop_reason');
+    };
+    expect(await stopped({ disabled: true })).to.deep.equal(['limit']);
+    expect(await stopped({ expires_at: new Date(Date.now() - 1000) })).to.deep.equal(['limit']);
+    expect(await stopped({ expires_at: new Date(Date.now() + 3_600_000) })).to.deep.equal([null]);
+  });
+
+  it('ends at once what a viewer may not see any more, says why, and sends no more of it', async () => {
+    const { db } = api.deps;
+    const ended = async (change: (at: { viewer: Person; id: string; closed: GivenLibrary }) => Promise<unknown>) => {
+      const viewer = await api.given.member();
+      const closed = await givenLibrary(db, 'movies', { everyone: false });
+      await db('library_access').insert({ library_id: closed.id, account_id: viewer.accountId });
+      const id = await givenFilm(db, closed, { item: { age_years: 12 } });
+      const { session } = (await api.as(viewer).startPlayback({ params: { id }, body: { client } })).body;
+      expect(await sweepOnce(db)).to.equal(0);
+      await change({ viewer, id, closed });
+      expect(await sweepOnce(db)).to.equal(1);
+      const params = { id: session.id };
+      const told = await api.as(viewer).reportPlayback({ params, body: { state: 'playing', positionMs: 70_000 } });
+      expect(errorOf(told).details).to.include({ reason: 'session-stopped' });
+      const sent = await api.fetch(session.url, { headers: viewer.headers });
+      expect(sent.status).to.equal(404);
+      const again = await api.as(viewer).streamFile({ params: { fileId: session.mediaFileId } });
+      expect(again.status).to.equal(404);
+      expect(await events(session.id)).to.deep.equal(['playback.started', 'playback.stopped']);
+      return errorOf(told).details['stopReason'];
+    };
+    const account = (change: object) => (at: { viewer: Person }) =>
+      db('accounts').where({ id: at.viewer.accountId }).update(change);
+    expect(await ended(({ viewer }) => db('library_access').where({ account_id: viewer.accountId }).delete())).to.equal(
+      'limit',
+    );
+    expect(await ended(account({ age_limit: 6 }))).to.equal('age-limit');
+    expect(
+      await ended(({ viewer }) =>
+        db('profiles')
+          .where({ id: viewer.profileId })
+          .update({ limits: JSON.stringify({ libraryIds: [] }) }),
+      ),
+    ).to.equal('limit');
+    expect(await ended(({ id }) => db('items').where({ id }).update({ trashed_at: new Date() }))).to.equal('ended');
+    expect(
+      await ended(({ closed }) => db('libraries').where({ id: closed.id }).update({ deleted_at: new Date() })),
+    ).to.equal('ended');
+  });
+
+  it('hears of changed rights, and lets a viewer without access still end the session', async () => {
+    const { db } = api.deps;
+    const begun = async () => {
+      const viewer = await api.given.member();
+      const id = await film({}, { age_years: 12 });
+      const { session } = (await api.as(viewer).startPlayback({ params: { id }, body: { client } })).body;
+      await db('accounts').where({ id: viewer.accountId }).update({ age_limit: 6 });
+      return { viewer, params: { id: session.id } };
+    };
+    const own = await begun();
+    const asked = { params: own.params, query: { positionMs: 600_000 } };
+    expect((await api.as(own.viewer).endPlaybackSession(asked)).status).to.equal(204);
+    const leaving = new AbortController();
+    const sweeping = sweepPlayback(api.deps, leaving.signal, HOUR);
+    for (const _ of ['when it begins to listen', 'when it hears']) {
+      const { viewer, params } = await begun();
+      const stopReason = async () => (await api.as(viewer).getPlaybackSession({ params })).body.stopReason;
+      await eventually(async () => (await stopReason()) === 'age-limit', 60_000);
+    }
+    leaving.abort();
+    await sweeping;
+  });
+});

@@ -1,0 +1,64 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { openTranscodeSession } from '#areas/streaming/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import type { ApiError } from '#kernel/errors.ts';
+import { newId } from '#platform/ids.ts';
+import { connectRedis } from '#platform/redis.ts';
+import { type Api, startApi } from '#support/api.ts';
+import { look, wishFor } from '#support/hls-render.ts';
+import { film } from '#support/hls-session.ts';
+import { atEnd, eventually } from '#support/stores.ts';
+import { waitUntil } from '../../../api/areas/streaming/waiting.ts';
+import { fixtures } from '../../../hack/fixtures/index.ts';
+
+describe('requests that wait for a segment', function () {
+  this.timeout(60_000);
+  let api: Api;
+  let session: string;
+
+  before(async function () {
+    this.timeout(600_000);
+    const { made } = await fixtures();
+    api = await startApi();
+    const path = join(api.mediaRoot, 'h264-aac.mp4');
+    copyFileSync(join(made, 'h264-aac.mp4'), path);
+    const { fileId, itemId } = await film(api.deps.db, path, api.given.storageId);
+    const owner = await api.given.owner();
+    const wish = { ...wishFor(await look(path), { mode: 'encode' }), ...owner, fileId, itemId };
+    const ids = { playbackSessionId: newId(), subtitles: [] };
+    session = (await openTranscodeSession(api.deps.db, { ...wish, ...ids })).id;
+  });
+
+  it('are eight of a session in all pods together: the oldest gives up', async () => {
+    const other = connectRedis(api.config.redisUrl, api.deps.log);
+    atEnd(() => other.disconnect());
+    const gone = new AbortController();
+    const pods = [api.deps, { ...api.deps, redis: other }].map((deps) => ({ deps, signal: gone.signal }) as Call);
+    const ended: string[] = [];
+    const waits: Promise<void>[] = [];
+    const wait = (n: number): Promise<unknown> =>
+      new Promise<void>((looked) => {
+        const told = waitUntil(pods[n % 2] as Call, session, {
+          look: async () => undefined,
+          inVain: async () => looked(),
+        });
+        waits.push(
+          told.catch((error: unknown) => {
+            const { code, details } = error as ApiError;
+            if (!gone.signal.aborted)
+              ended.push(`${n} ${code} ${(details as { retryAfterSec: number }).retryAfterSec}`);
+          }) as Promise<void>,
+        );
+      });
+    for (let n = 0; n < 8; n += 1) await wait(n);
+    expect(ended).to.deep.equal([]);
+    for (let n = 8; n < 10; n += 1) await wait(n);
+    await eventually(() => ended.length === 2, 20_000);
+    expect(ended).to.have.members(['0 TRANSCODE_LIMIT_REACHED 1', '1 TRANSCODE_LIMIT_REACHED 1']);
+    gone.abort();
+    await Promise.all(waits);
+    expect(await api.deps.redis.zcard(`foyer:transcode:waiting:${session}`)).to.equal(0);
+  });
+});

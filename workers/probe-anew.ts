@@ -1,0 +1,79 @@
+import { lstat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Db } from '#platform/db.ts';
+import { type Probed, ProbeError, probeFile } from './probe/probe.ts';
+import { askForKeyframes, tell } from './scan/engine/tell.ts';
+import { sampledHash } from './scan/sampled-hash.ts';
+import { type Read, replaceContent } from './scan/store/files.ts';
+import { isProbed, isUnchanged } from './scan/store/known.ts';
+import { addToLibrary, measure, nextChange, rollUpItems, withParents } from './scan/store/rollup.ts';
+import type { WalkedFile } from './scan/walk/types.ts';
+import type { Work } from './work.ts';
+
+/** A file's row as it was read last. */
+export interface FileRow {
+  id: string;
+  item_id: string;
+  library_id: string;
+  storage_id: string;
+  path: string;
+  probe: object | null;
+  probe_fault: string | null;
+  probe_version: number;
+  size_bytes: number;
+  modified_ms: number;
+  inode: string;
+}
+
+/**
+ * Reads a file that no scan has read, or that is another one by now, as a scan would: somebody waits to play it. What
+ * changes while it is read is left to the scan. True when the row was written.
+ */
+export async function probeAnew(work: Work, row: FileRow, absolute: string): Promise<boolean> {
+  const walked = await walkedOf(absolute);
+  if (!walked || (isRead(row) && isUnchanged(row, walked))) return false;
+  const read = await readFile(work, absolute, walked);
+  const after = await walkedOf(absolute);
+  if (after?.size !== walked.size || after.mtimeMs !== walked.mtimeMs) return false;
+  await work.db.transaction((db) => write(work, db, { row, walked, read }));
+  return true;
+}
+
+function isRead(row: FileRow): boolean {
+  return (row.probe !== null || row.probe_fault !== null) && isProbed(row);
+}
+
+async function walkedOf(absolute: string): Promise<WalkedFile | undefined> {
+  const found = await lstat(absolute).catch(() => undefined);
+  if (!found?.isFile()) return undefined;
+  return { name: basename(absolute), size: found.size, mtimeMs: found.mtimeMs, inode: String(found.ino) };
+}
+
+async function readFile({ signal }: Work, absolute: string, { size }: WalkedFile): Promise<Read> {
+  const { hash } = await sampledHash(absolute, size);
+  try {
+    const probed: Probed = await probeFile(absolute, { signal });
+    return { hash, probed };
+  } catch (error) {
+    if (!(error instanceof ProbeError)) throw error;
+    return { hash, fault: error.fault };
+  }
+}
+
+interface Writing {
+  row: FileRow;
+  walked: WalkedFile;
+  read: Read;
+}
+
+/** The file, the sums above it, and the news, as one part of a scan. */
+async function write(work: Work, db: Db, { row, walked, read }: Writing): Promise<void> {
+  const seq = await nextChange(db, row.library_id);
+  const items = await withParents(db, [row.item_id]);
+  const before = await measure(db, items);
+  await replaceContent(db, { id: row.id, walked, read });
+  await rollUpItems({ db, seq }, [row.item_id]);
+  await addToLibrary(db, row.library_id, { before, after: await measure(db, items) });
+  if ('probed' in read) await askForKeyframes(work, db, { id: row.id, libraryId: row.library_id, probed: read.probed });
+  await tell({ work, library: { id: row.library_id } }, db, { name: 'item.updated', ids: [row.item_id] });
+}
