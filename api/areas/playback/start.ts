@@ -1,5 +1,10 @@
 import { firstToPlay, getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
-import { offerTranscodeSession, openTranscodeSession, stopTranscodeSessions } from '#areas/streaming/public.ts';
+import {
+  freeTranscoders,
+  offerTranscodeSession,
+  openTranscodeSession,
+  stopTranscodeSessions,
+} from '#areas/streaming/public.ts';
 import { insertSession, refuseFromAway, type SessionRow, stopSession, takePlace } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
@@ -19,9 +24,10 @@ export async function start(call: Call, itemId: string, body: StartPlayback): Pr
   const { db, who } = call;
   const item = await playable(call, itemId);
   const { given, profile } = await profileOf(call, body.client, body.dryRun);
-  const choice = await choose(call, item, { wishes: body, profile });
   const state = await findState(db, who.profileId, item.id);
   const resumeMs = state?.position_ms ?? 0;
+  const resumed = resumeMs > 0 && body.startMs === undefined ? (state?.file_id ?? undefined) : undefined;
+  const choice = await choose(call, item, { wishes: { ...body, resumed }, profile });
   const startMs = body.startMs ?? Math.max(0, resumeMs - choice.preferences.rewindOnResumeMs);
   const resume = { positionMs: resumeMs, watched: state?.watched ?? false };
   if (body.dryRun) {
@@ -58,7 +64,8 @@ async function makeRoom(call: Call, choice: Choice, replaces: string | undefined
   if (replaces && !replaced.includes(replaces)) throw notFound();
   for (const id of replaced) {
     await stopSession(db, id, { reason: 'replaced' });
-    await stopTranscodeSessions(db, id);
+    const freed = await stopTranscodeSessions(db, id);
+    call.afterCommit(() => freeTranscoders(deps.redis, freed));
   }
   if (!choice.stream) return;
   const { total, taken, most, waiting } = await placesOf(call);

@@ -138,6 +138,9 @@ describe('what hangs on an item', () => {
     expect(live.status, JSON.stringify(live.body)).to.equal(200);
     expect(live.body.items.map((item) => item.title).sort()).to.deep.equal(['Far', 'Near']);
     expect(live.body.items.find((item) => item.title === 'Far')?.because).to.deep.equal(['genre', 'person']);
+    await api.as(member).markWatched({ params: { id: far } });
+    const left = await api.as(member).listSimilarItems({ params: { id: me }, query: { unwatched: true } });
+    expect(left.body.items.map((item) => item.title).sort()).to.deep.equal(['Grown', 'Near']);
 
     await db('item_neighbours').insert({ item_id: me, neighbour_id: near, score: 0.9, because: ['tag'] });
     const stored = await api.as(member).listSimilarItems({ params: { id: me } });

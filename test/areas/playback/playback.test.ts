@@ -210,6 +210,29 @@ describe('Playback', () => {
     expect([named.fileId, named.audio?.streamId]).to.deep.equal([other, german]);
   });
 
+  it('plays a film in parts from its beginning, goes on in the part that was begun, and ends with the last', async () => {
+    const id = await givenItem(api.deps.db, library, { runtime_ms: 2 * HOUR });
+    const part = async (number: number) =>
+      givenFile(api.deps.db, library, id, {
+        ...{ container: 'mp4', duration_ms: HOUR, streams: [video, audio] },
+        ...{ part: number, parts: 2, bitrate: 1_000_000 * number },
+      });
+    const [first, second] = [await part(1), await part(2)];
+    const seen = async (fileId: string | undefined, positionMs: number) => {
+      const { session } = (await play(id, fileId ? { fileId } : {})).body;
+      await me.reportPlayback({ params: { id: session.id }, body: { state: 'playing', positionMs } });
+      await me.endPlaybackSession({ params: { id: session.id } });
+      return session.mediaFileId;
+    };
+    expect(await seen(undefined, HOUR * 0.99)).to.equal(first);
+    expect(await progress(id)).to.include({ watched: false, fileId: first });
+    expect(await seen(second, HOUR / 2)).to.equal(second);
+    expect(await progress(id)).to.include({ fileId: second, progress: 0.75, positionMs: HOUR / 2 });
+    expect(await seen(undefined, HOUR * 0.95)).to.equal(second);
+    expect(await progress(id)).to.include({ watched: true, playCount: 1 });
+    expect((await play(id, { dryRun: true })).body.session.mediaFileId).to.equal(first);
+  });
+
   it('honours the language that the film or its show was made in, for who prefers it', async () => {
     const french = { ...audio, stream_index: 2, language: 'fr', is_default: false };
     const switching = { client: { builtIn: 'chromium', switchesAudio: true }, dryRun: true };
@@ -381,6 +404,8 @@ describe('Playback', () => {
       pages: 20,
     });
     expect((await progress(comic)).watched).to.equal(true);
+    await me.setReadingPosition({ params: { id: comic }, body: { value: 'page:12' } });
+    expect((await me.getItem({ params: { id: comic } })).body.progressLabel).to.equal('page 12 of 20');
     expect((await me.setReadingPosition({ params: { id }, body: { value: 'page:1' } })).status).to.equal(409);
   });
 
