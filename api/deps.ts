@@ -1,4 +1,4 @@
-import { recordNotices } from '#areas/email/public.ts';
+import { mailHealth, recordNotices } from '#areas/email/public.ts';
 import { mailNotices, takeServerZone } from '#areas/notifications/public.ts';
 import { storageHealth } from '#areas/storage/public.ts';
 import { transcodeHealth } from '#areas/streaming/public.ts';
@@ -29,11 +29,12 @@ export async function connectDeps(config: Config, log: Log, draining: AbortSigna
   mailNotices(recordNotices(settings));
   takeServerZone(() => settings.get('server.timeZone'));
   const vitals = createVitals(
-    { db, redis, objects },
+    { db, redis, objects, pod: config.pod },
     {
       queue: () => queueHealth(db, settings.get('jobs.paused')),
       transcode: () => transcodeHealth({ redis, settings }),
       storage: () => storageHealth(config),
+      mail: () => mailHealth(db, settings),
     },
   );
   return { config, db, redis, objects, keys, log, settings, vitals, keyUses: createKeyUses(db, log), draining };

@@ -10,6 +10,7 @@ import { crd, type Kind } from '#operator/schemas/structural.ts';
 import { clientFiles } from './client/files.ts';
 import { mailFiles } from './mail/generate.ts';
 import { manifestFiles } from './manifests/files.ts';
+import { referencePage } from './reference.ts';
 
 /** Path below the root of the tree to the text of the file. */
 export type Generator = () => Promise<Record<string, string>>;
@@ -23,13 +24,15 @@ export function crdFile(kind: Kind): string {
 const crds: Generator = async () =>
   Object.fromEntries(kinds.map((kind) => [`crds/${kind.plural}.yaml`, crdFile(kind)]));
 
+const reference: Generator = async () => referencePage();
+
 const description: Generator = async () => ({
   'api/openapi.json': `${JSON.stringify(openApi(areas, fullVersion), null, 1)}\n`,
 });
 
 const client: Generator = async () => clientFiles();
 
-export const generators: readonly Generator[] = [crds, description, client, manifestFiles, mailFiles];
+export const generators: readonly Generator[] = [crds, reference, description, client, manifestFiles, mailFiles];
 
 async function main(check: boolean): Promise<number> {
   const files = Object.assign({}, ...(await Promise.all(generators.map((generate) => generate())))) as Record<

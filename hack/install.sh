@@ -131,3 +131,18 @@ go_tool() {
   fi
   echo "$home/$1"
 }
+
+# The definition of a kind that another operator brings, as that operator's own Go module has it: the path of the file.
+definition_of() {
+  local module= file= home
+  case $1 in
+    HTTPRoute) module=sigs.k8s.io/gateway-api@v1.4.0 file=config/crd/standard/gateway.networking.k8s.io_httproutes.yaml ;;
+    Cluster) module=github.com/cloudnative-pg/cloudnative-pg@v1.27.1 file=config/crd/bases/postgresql.cnpg.io_clusters.yaml ;;
+    ServiceMonitor) module=github.com/prometheus-operator/prometheus-operator@v0.85.0 file=example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml ;;
+    PrometheusRule) module=github.com/prometheus-operator/prometheus-operator@v0.85.0 file=example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml ;;
+    *) die "the module of $1 is not known here" ;;
+  esac
+  home=$(go mod download -json "$module" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
+  [ -f "$home/$file" ] || die "$module has no $file, or cannot be fetched"
+  echo "$home/$file"
+}

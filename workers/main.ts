@@ -16,6 +16,7 @@ import { sweepJobCounts } from './job-counts.ts';
 import { sweepPlayback } from './playback-sweeper.ts';
 import { startRuntime } from './runtime.ts';
 import { overseeScans } from './scan/watch/overseer.ts';
+import { watchStorages } from './scan/watch/storages.ts';
 import { keepTranscodeCache } from './transcode-cache.ts';
 
 const config = readConfig();
@@ -39,6 +40,7 @@ const relay = startRelay(config.databaseUrl, redis, log);
 const sweeping = sweepPlayback(deps, stopping.signal);
 const counting = sweepJobCounts(db, log, stopping.signal);
 const overseeing = overseeScans(deps, stopping.signal);
+const watching = watchStorages(deps, stopping.signal);
 const trimming = keepTranscodeCache(deps, stopping.signal);
 serveMetrics(config.metricsPort, config.host);
 log.info({ pod: config.pod }, 'worker is up');
@@ -48,7 +50,7 @@ async function leave(): Promise<void> {
   stopping.abort();
   setTimeout(() => process.exit(1), 20_000).unref();
   await runtime.stop();
-  await Promise.all([sweeping, counting, overseeing, trimming]);
+  await Promise.all([sweeping, counting, overseeing, watching, trimming]);
   await relay.stop();
   settings.stop();
   redis.disconnect();

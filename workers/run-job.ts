@@ -5,7 +5,7 @@ import { type JobName, jobs } from '#platform/jobs.ts';
 import { jobSeconds } from '#platform/metrics.ts';
 import { emit } from '#platform/outbox.ts';
 import { addTask, enqueue } from '#platform/queue.ts';
-import { FinalFailure, type Handler, type Handlers, type Work, type WorkerDeps } from './work.ts';
+import { FinalFailure, type Handler, type Handlers, Postponed, type Work, type WorkerDeps } from './work.ts';
 
 const FREE_LOSSES = 3; // a lost worker costs no attempt so often; then the job is taken for poison
 const CANCEL_LOOK_MS = 2000;
@@ -183,6 +183,11 @@ async function afterFailure(job: JobRow, { deps, error, reason }: Failure): Prom
     await again(deps, job, { state: 'waiting', attempts: Math.max(0, job.attempts - 1), outcome: 'yielded' });
     return 'yielded';
   }
+  if (error instanceof Postponed) {
+    const attempts = Math.max(0, job.attempts - 1);
+    await again(deps, job, { state: 'delayed', attempts, run_at: error.runAt, outcome: 'postponed' });
+    return 'postponed';
+  }
   log.warn({ err: error, job: job.id, kind: job.kind, attempt: job.attempts }, 'job failed');
   const told = JSON.stringify(
     error instanceof FinalFailure ? { code: error.code, message: error.message.slice(0, 300) } : UNTOLD,
@@ -212,7 +217,8 @@ interface Again {
   run_at?: Date;
   attempts?: number;
   error?: string;
-  outcome: 'yielded' | 'failed';
+  /** What was postponed had not begun: it leaves no attempt. */
+  outcome: 'yielded' | 'failed' | 'postponed';
 }
 
 async function again({ db }: WorkerDeps, job: JobRow, { outcome, ...change }: Again): Promise<void> {
@@ -221,7 +227,9 @@ async function again({ db }: WorkerDeps, job: JobRow, { outcome, ...change }: Ag
     await transaction('jobs')
       .where({ id: job.id })
       .update({ ...change, key: null, updated_at: new Date() });
-    await endAttempt(transaction, job.id, { outcome, ...(change.error !== undefined && { error: change.error }) });
+    if (outcome === 'postponed')
+      await transaction('job_attempts').where({ job_id: job.id, finished_at: null }).delete();
+    else await endAttempt(transaction, job.id, { outcome, ...(change.error !== undefined && { error: change.error }) });
     await addTask(transaction, { id: job.id, queue: job.queue, priority: job.priority, runAt: change.run_at });
   });
 }

@@ -41,6 +41,15 @@ export type Handler<N extends JobName> = (payload: JobPayload<N>, work: Work) =>
 /** One handler for each kind that can be queued: the compiler finds a forgotten one. */
 export type Handlers = { [N in JobName]: Handler<N> };
 
+/** The work has to wait for something else: it is taken up again later, and this was no attempt. */
+export class Postponed extends Error {
+  readonly runAt: Date;
+  constructor(runAt: Date) {
+    super('postponed');
+    this.runAt = runAt;
+  }
+}
+
 /** A failure that another attempt will not mend; `code` is shown with the job. */
 export class FinalFailure extends Error {
   readonly code: string;

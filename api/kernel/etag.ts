@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Call } from './endpoint.ts';
 
 /** The answer with the ETag of its content; 304 for who has it already. */
-export function answerUnlessSame<T>(call: Call, answer: T): T {
+export function answerUnlessSame<T>(call: Call, answer: T, cache = 'private, no-cache'): T {
   const etag = `"${createHash('sha256').update(JSON.stringify(answer)).digest('base64url').slice(0, 22)}"`;
   call.reply.header('ETag', etag);
-  call.reply.header('Cache-Control', 'private, no-cache');
+  call.reply.header('Cache-Control', cache);
   if (call.headers['if-none-match'] === etag) call.reply.status(304);
   return answer;
 }

@@ -35,7 +35,7 @@ export function openApi(areas: readonly Area[], version: string): object {
     for (const endpoint of area.endpoints) {
       const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
       paths[path] ??= {};
-      paths[path][endpoint.method] = operation(endpoint, area.name);
+      paths[path][endpoint.method] = operation(endpoint, area);
     }
   }
   const document = createDocument(
@@ -63,7 +63,7 @@ export function openApi(areas: readonly Area[], version: string): object {
   return document;
 }
 
-function operation(endpoint: Endpoint, area: string): ZodOpenApiOperationObject {
+function operation(endpoint: Endpoint, area: Area): ZodOpenApiOperationObject {
   const { operationId, summary, description, emits, castTicket, plus } = endpoint;
   const credentials = credentialsOf(endpoint);
   const cookie = credentials.includes('cookie') ? [{ cookie: [] }] : [];
@@ -71,10 +71,10 @@ function operation(endpoint: Endpoint, area: string): ZodOpenApiOperationObject 
     operationId,
     summary,
     ...(description && { description }),
-    tags: [area],
+    tags: [area.name],
     security: credentials.length === 0 ? [] : [{ bearer: [] }, ...cookie],
     ...request(endpoint),
-    responses: { ...success(endpoint), ...failures(endpoint) },
+    responses: { ...success(endpoint, linksOf(endpoint, area)), ...failures(endpoint) },
     'x-permission': permissionWord(endpoint.access),
     'x-credentials': credentials,
     ...(emits && { 'x-events': [...emits] }),
@@ -125,17 +125,34 @@ export function credentialsOf(endpoint: Endpoint): readonly string[] {
   return endpoint.credentials ?? (person ? ['cookie', 'bearer'] : ['cookie', 'bearer', 'key']);
 }
 
-function success(endpoint: Endpoint): ZodOpenApiResponsesObject {
+interface Links {
+  [operationId: string]: { operationId: string; parameters: Record<string, string> };
+}
+
+/** From what makes a thing to what reads it, and from there to what changes and deletes it. */
+function linksOf({ method, path, answer }: Endpoint, { endpoints }: Area): Links {
+  const made = method === 'post' && answer.schema instanceof z.ZodObject && 'id' in answer.schema.shape;
+  const followers = endpoints.filter((other) =>
+    made ? other.path === `${path}/:id` : method === 'get' && other.method !== 'get' && other.path === path,
+  );
+  const parameters: Record<string, string> = made
+    ? { id: '$response.body#/id' }
+    : Object.fromEntries([...path.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, `$request.path.${name}`]));
+  const linked = made || path.includes('/:') ? followers : [];
+  return Object.fromEntries(linked.map(({ operationId }) => [operationId, { operationId, parameters }]));
+}
+
+function success(endpoint: Endpoint, links: Links): ZodOpenApiResponsesObject {
   const { answer, also = [], method } = endpoint;
   const creates = method === 'post' && [201, 202].includes(answer.status);
   const statuses = new Set([answer.status, ...also, ...(creates ? [200] : [])]);
   return Object.assign(
     {},
-    ...[...statuses].sort((a, b) => a - b).map((status) => successOf(endpoint, status)),
+    ...[...statuses].sort((a, b) => a - b).map((status) => successOf(endpoint, status, links)),
   ) as ZodOpenApiResponsesObject;
 }
 
-function successOf({ answer, summary }: Endpoint, code: number): ZodOpenApiResponsesObject {
+function successOf({ answer, summary }: Endpoint, code: number, links: Links): ZodOpenApiResponsesObject {
   const description = code === answer.status ? summary : (OTHERWISE[code] ?? summary);
   const status = String(code) as '200';
   if (answer.kind === 'none') return { [status]: { description } };
@@ -148,7 +165,8 @@ function successOf({ answer, summary }: Endpoint, code: number): ZodOpenApiRespo
     );
     return { [status]: { description, content } };
   }
-  return { [status]: { description, content: { 'application/json': { schema: answer.schema as z.ZodType } } } };
+  const content = { 'application/json': { schema: answer.schema as z.ZodType } };
+  return { [status]: { description, content, ...(Object.keys(links).length > 0 && { links }) } };
 }
 
 const OTHERWISE: Record<number, string> = {

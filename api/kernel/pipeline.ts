@@ -3,6 +3,7 @@ import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import { databaseAway } from '#platform/db.ts';
 import { countRequest, timeRequest } from '#platform/metrics.ts';
+import { ObjectsAway } from '#platform/objects.ts';
 import { admit, refuseKeyInQuery } from './admission.ts';
 import { callFor, type Work } from './call.ts';
 import { type Bytes, type Call, type Deps, type Endpoint, JsonText } from './endpoint.ts';
@@ -60,6 +61,7 @@ function refuse(ctx: Context, error: unknown, deps: Deps): void {
   const told = toApiError(error);
   if (told.code === 'INTERNAL')
     deps.log.error({ requestId, err: error, operation: ctx.state.operation }, 'request failed');
+  if (error instanceof ObjectsAway) deps.log.warn({ requestId, err: error }, 'the object store is away');
   const retryAfter =
     (told.details as { retryAfterSec?: number }).retryAfterSec ?? (told.status === 503 ? 2 : undefined);
   if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
@@ -72,6 +74,9 @@ function refuse(ctx: Context, error: unknown, deps: Deps): void {
 
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof ObjectsAway) {
+    return new ApiError('SERVICE_STARTING', 'The object store is away', { waitingFor: 'objects' });
+  }
   if (databaseAway(error)) {
     return new ApiError('SERVICE_STARTING', 'The database is away', { waitingFor: 'database' });
   }

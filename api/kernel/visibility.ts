@@ -71,7 +71,7 @@ function onlyOfAge(query: Knex.QueryBuilder, sees: Sight, alias: string): void {
 function onlyByLabels(query: Knex.QueryBuilder, { labels }: Sight, alias: string): void {
   if (!labels) return;
   if (labels.hidden.length > 0) query.whereRaw(`not ${alias}.labels && ?::int[]`, [[...labels.hidden]]);
-  if (labels.only) query.whereRaw(`${alias}.labels && ?::int[]`, [[...labels.only]]);
+  if (labels.only) query.whereRaw(`${alias}.labels <> '{}' and ${alias}.labels && ?::int[]`, [[...labels.only]]);
 }
 
 /** For a query over items in the trash, which nothing else hides from those who manage a library. */

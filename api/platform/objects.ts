@@ -52,10 +52,29 @@ export interface Objects {
 
 export class ObjectMissing extends Error {}
 
+/** The store cannot be reached, is full or fails; what it said is the cause. */
+export class ObjectsAway extends Error {}
+
 /** `file:///dir` or `s3://access:secret@host:port/?region=…&prefix=…&tls=1`. */
 export function connectObjects(url: string): Objects {
   const parsed = new URL(url);
-  return parsed.protocol === 'file:' ? directoryObjects(decodeURIComponent(parsed.pathname)) : s3Objects(parsed);
+  return told(parsed.protocol === 'file:' ? directoryObjects(decodeURIComponent(parsed.pathname)) : s3Objects(parsed));
+}
+
+/** Its faults as ours, so that nobody takes them for another store's. */
+function told(objects: Objects): Objects {
+  const away = (error: unknown): never => {
+    throw error instanceof ObjectMissing ? error : new ObjectsAway((error as Error).message, { cause: error });
+  };
+  return {
+    ...objects,
+    // A stream may be what broke: its fault stays its own.
+    put: (bucket, key, body) =>
+      body instanceof Readable ? objects.put(bucket, key, body) : objects.put(bucket, key, body).catch(away),
+    get: (bucket, key, range) => objects.get(bucket, key, range).catch(away),
+    stat: (bucket, key) => objects.stat(bucket, key).catch(away),
+    remove: (bucket, keys) => objects.remove(bucket, keys).catch(away),
+  };
 }
 
 function directoryObjects(root: string): Objects {

@@ -5,13 +5,17 @@ import type { Redis } from './redis.ts';
 
 export type Store = 'database' | 'redis' | 'objects';
 /** What works behind the API; `off` is not configured and harms nothing. */
-export type Part = 'queue' | 'transcode' | 'storage';
+export type Part = 'queue' | 'transcode' | 'storage' | 'mail';
 export type State = 'ok' | 'degraded' | 'down' | 'off';
 export type Probes = Record<Part, () => Promise<State>>;
 
 /** What this process last saw of its stores. Answers come from memory, so a hung store never hangs a probe. */
 export interface Vitals {
   state(what: Store | Part): State;
+  /** Several looks at Postgres failed while another process reached it: it is this one that is cut off. */
+  cutOff(): boolean;
+  /** The event loop stood still for ten seconds just now. */
+  stoodStill(): boolean;
   /** Postgres was reached since the start. */
   databaseSeen(): boolean;
   /** Every migration of this build has run. */
@@ -25,6 +29,12 @@ export interface Vitals {
 const EVERY_MS = 5000;
 const LIMIT_MS = 2000;
 const HOLDS_FOR = 2; // looks before a state changes, so that it does not flap
+const CUT_OFF_AFTER = 3;
+const SEEN_KEY = 'foyer:database-seen';
+/** Shorter than the looks that fail: what is found then was noted by another. */
+const SEEN_SECONDS = 12;
+const BEAT_MS = 1000;
+const STILL_MS = 10_000;
 
 function withLimit<T>(work: Promise<T>): Promise<T> {
   const limit = new Promise<never>((_, fail) => {
@@ -54,6 +64,34 @@ function steadyStates(): Steady {
   };
 }
 
+/** Whether this process alone cannot reach Postgres; without a note of another in Redis nobody says so. */
+function watchConnection(redis: Redis, pod: string): { isCutOff(): boolean; note(state: State): Promise<void> } {
+  let failed = 0;
+  let cutOff = false;
+  return {
+    isCutOff: () => cutOff,
+    note: async (state) => {
+      failed = state === 'down' ? failed + 1 : 0;
+      if (state !== 'down') await redis.set(SEEN_KEY, pod, 'EX', SEEN_SECONDS).catch(() => 'OK');
+      const other = failed < CUT_OFF_AFTER ? null : await redis.get(SEEN_KEY).catch(() => null);
+      cutOff = other !== null && other !== pod;
+    },
+  };
+}
+
+/** Notices when timers come ten seconds late. */
+export function createPulse(now: () => number = () => performance.now()): { beat(): void; stoodStill(): boolean } {
+  let last = now();
+  let stillUntil = Number.NEGATIVE_INFINITY;
+  return {
+    beat: () => {
+      if (now() - last >= BEAT_MS + STILL_MS) stillUntil = now() + STILL_MS;
+      last = now();
+    },
+    stoodStill: () => now() < stillUntil || now() - last >= BEAT_MS + STILL_MS,
+  };
+}
+
 /** One look at a time: a store or a disk that hangs is down, and no second look is hung up behind the first. */
 function lookAt(look: () => Promise<State>): () => Promise<State> {
   let hanging = false;
@@ -69,11 +107,18 @@ function lookAt(look: () => Promise<State>): () => Promise<State> {
   };
 }
 
-export function createVitals(
-  { db, redis, objects }: { db: Db; redis: Redis; objects: Objects },
-  parts: Probes,
-): Vitals {
+interface Stores {
+  db: Db;
+  redis: Redis;
+  objects: Objects;
+  /** Name of this process among the others. */
+  pod: string;
+}
+
+export function createVitals({ db, redis, objects, pod }: Stores, parts: Probes): Vitals {
   const steady = steadyStates();
+  const connection = watchConnection(redis, pod);
+  const pulse = createPulse();
   let databaseSeen = false;
   let schemaCurrent = false;
   let setupComplete: boolean | undefined;
@@ -91,7 +136,12 @@ export function createVitals(
     ...parts,
   }).map(([what, probe]) => ({ what: what as Watched, probe: lookAt(probe) }));
   const look = async (): Promise<void> => {
-    await Promise.all(looks.map(async ({ what, probe }) => steady.note(what, await probe())));
+    const one = async ({ what, probe }: (typeof looks)[number]): Promise<void> => {
+      const state = await probe();
+      steady.note(what, state);
+      if (what === 'database') await connection.note(state);
+    };
+    await Promise.all(looks.map(one));
   };
   let looking = false;
   const timer = setInterval(() => {
@@ -102,12 +152,18 @@ export function createVitals(
     });
   }, EVERY_MS);
   timer.unref();
+  const beating = setInterval(pulse.beat, BEAT_MS).unref();
   return {
+    cutOff: connection.isCutOff,
+    stoodStill: pulse.stoodStill,
     state: (what) => steady.state(what),
     databaseSeen: () => databaseSeen,
     schemaCurrent: () => schemaCurrent,
     setupComplete: () => setupComplete,
     look,
-    stop: () => clearInterval(timer),
+    stop: () => {
+      clearInterval(timer);
+      clearInterval(beating);
+    },
   };
 }

@@ -11,6 +11,11 @@ interface Made {
   [member: string]: unknown;
 }
 
+const SCAN = {
+  ...{ id: randomUUID(), state: 'completed', finishedAt: '2026-01-01T00:00:00.000Z' },
+  ...{ added: 12, updated: 0, missing: 0 },
+};
+
 async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
@@ -55,6 +60,7 @@ export class LibraryServer {
     this.asked += 1;
     const { method = 'GET', url = '' } = request;
     const [, , , what, id] = url.split('/');
+    if (what === 'scans') return [200, { id, startedAt: '2025-12-31T23:59:00.000Z' }];
     if (what !== 'libraries') return [404, {}];
     const body = await bodyOf(request);
     if (method === 'POST') return [201, this.#make(body)];
@@ -76,7 +82,7 @@ export class LibraryServer {
       settings: {},
       itemCounts: { movie: 12 },
       sizeBytes: 1_000_000,
-      lastScan: { state: 'completed', finishedAt: '2026-01-01T00:00:00.000Z', added: 12, updated: 0, missing: 0 },
+      lastScan: SCAN,
       ...body,
       folders: folders.map((folder) => ({ ...folder, state: 'available' })),
       id: randomUUID(),

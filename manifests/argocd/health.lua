@@ -2,6 +2,9 @@
 if obj.spec ~= nil and obj.spec.suspend == true then
   return { status = "Suspended", message = "spec.suspend is set" }
 end
+if (obj.metadata.annotations or {})["foyer.media/reconcile"] == "paused" then
+  return { status = "Suspended", message = "foyer.media/reconcile is paused" }
+end
 local seen = obj.status or {}
 if seen.conditions == nil then
   return { status = "Progressing", message = "Waiting for the operator" }

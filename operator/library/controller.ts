@@ -1,6 +1,7 @@
 // Library resources of a cluster: each becomes a library of its server, through the public API alone.
 import { z } from 'zod';
 import { mediaRoots } from '../media-server/desired/media.ts';
+import { isSuspended } from '../media-server/server.ts';
 import { withKstatus } from '../runtime/kstatus.ts';
 import {
   after,
@@ -128,8 +129,6 @@ function pauseOf(reconciled: Reconciled, { access }: LibrarySpec): number {
 }
 
 const isScanning = ({ verdicts }: Reconciled): boolean => verdicts.some(({ reason }) => reason === 'Scanning');
-
-const isSuspended = ({ spec }: KubeObject): boolean => (spec as { suspend?: boolean } | undefined)?.suspend === true;
 
 interface MediaIds {
   ring: string;

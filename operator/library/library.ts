@@ -20,6 +20,15 @@ export interface LibraryContext {
   accountIds: (usernames: readonly string[]) => Promise<string[]>;
 }
 
+interface LastScan {
+  id: string;
+  state: string;
+  finishedAt?: string | null;
+  added: number;
+  updated: number;
+  missing: number;
+}
+
 /** As the API answers it; only what is looked at here. */
 export interface ServerLibrary {
   id: string;
@@ -34,7 +43,7 @@ export interface ServerLibrary {
   managedFields?: string[];
   itemCounts: Record<string, number>;
   sizeBytes: number;
-  lastScan?: { state: string; finishedAt?: string | null; added: number; updated: number; missing: number } | null;
+  lastScan?: LastScan | null;
 }
 
 /** What a library is told when its resource is gone. */
@@ -123,7 +132,7 @@ export async function reconcileLibrary(
 ): Promise<Reconciled> {
   const synced = await sync(library, before, context);
   if (!synced.library) return { status: before, verdicts: refused(synced.answer) };
-  const status = statusOf(synced.library, before);
+  const status = await statusOf(synced.library, before, context);
   const wanted = library.annotations[SCAN];
   if (wanted !== undefined && wanted !== before.scanRequest && (await scanAsked(synced.library, context)))
     status.scanRequest = wanted;
@@ -169,18 +178,34 @@ async function accessOf({ access }: LibrarySpec, { accountIds }: LibraryContext)
   return { access: { everyone: access.everyone ?? false, roles: access.roles ?? [], accountIds: ids } };
 }
 
-function statusOf(library: ServerLibrary, before: LibraryStatus): LibraryStatus {
-  const { lastScan } = library;
+async function statusOf(
+  library: ServerLibrary,
+  before: LibraryStatus,
+  context: Pick<LibraryContext, 'ask'>,
+): Promise<LibraryStatus> {
   const items = Object.values(library.itemCounts).reduce((sum, count) => sum + count, 0);
-  const counts = lastScan && { added: lastScan.added, updated: lastScan.updated, missing: lastScan.missing };
-  const finished = lastScan?.finishedAt ? { finishedAt: lastScan.finishedAt } : {};
-  return {
-    ...before,
-    libraryId: library.id,
-    items,
-    sizeBytes: library.sizeBytes,
-    ...(lastScan && { lastScan: { ...finished, ...counts, result: lastScan.state } }),
-  };
+  const lastScan = library.lastScan && (await scanStatus(library.lastScan, before.lastScan, context));
+  return { ...before, libraryId: library.id, items, sizeBytes: library.sizeBytes, ...(lastScan && { lastScan }) };
+}
+
+type ScanStatus = NonNullable<LibraryStatus['lastScan']>;
+
+async function scanStatus(
+  { id, state, finishedAt, added, updated, missing }: LastScan,
+  before: ScanStatus | undefined,
+  { ask }: Pick<LibraryContext, 'ask'>,
+): Promise<ScanStatus> {
+  const told = { ...(finishedAt && { finishedAt }), added, updated, missing, result: state };
+  const isSame = before?.result === state && before.finishedAt === told.finishedAt;
+  const known = isSame ? before.startedAt : undefined;
+  const startedAt = state === 'queued' ? undefined : (known ?? (await startOf(id, ask)));
+  return { ...(startedAt && { startedAt }), ...told };
+}
+
+/** A library does not tell when its scan began. */
+async function startOf(scanId: string, ask: Ask): Promise<string | undefined> {
+  const { body } = await ask('GET', `/scans/${scanId}`);
+  return ((body ?? {}) as { startedAt?: string }).startedAt;
 }
 
 function refused(answer: Answer): Verdict[] {

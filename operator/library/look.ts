@@ -1,13 +1,15 @@
 // One look at all libraries of a server, for what no change of the cluster tells: those that the server shows otherwise than before
 // get a pass, and those whose resource is no more are let go of, so that people may change them again. (Those with `Delete` hold
 // their deletion for that; of the others nobody waits for anything.)
+import { isSuspended } from '../media-server/server.ts';
 import { after, type Controller, done, GROUP_VERSION, type Key, type Kube, type KubeObject } from '../runtime/kube.ts';
 import { type LibraryList, NoList } from '../server-api/library-list.ts';
 import { Unreachable } from '../server-api/server-client.ts';
 import { referring, type Servers, serverNameOf } from '../server-api/servers.ts';
 import { LET_GO, type ServerLibrary } from './library.ts';
 
-const LOOK_MS = 30_000;
+/** With what it is spread by, below the half minute within which a resource tells of folders that are gone. */
+const LOOK_MS = 24_000;
 const AWAY_MS = 15_000;
 
 const nameOf = ({ namespace, name }: Key): string => `${namespace}/${name}`;
@@ -51,8 +53,7 @@ export function lookController(servers: Servers): Controller {
 }
 
 function isServed(server: KubeObject | undefined): boolean {
-  const { suspend } = (server?.spec ?? {}) as { suspend?: boolean };
-  return server !== undefined && !server.metadata.deletionTimestamp && !suspend;
+  return server !== undefined && !server.metadata.deletionTimestamp && !isSuspended(server);
 }
 
 /** False where the server must be asked again. */

@@ -30,6 +30,17 @@ export const CHILDREN = [
 /** Of others' CRDs. */
 export const OPTIONAL = ['Cluster', 'HTTPRoute', 'PrometheusRule', 'ServiceMonitor'] as const;
 
+/** Those that a spec asks for. */
+export function optionalKinds({ postgres, gateway, monitoring }: Server['spec']): (typeof OPTIONAL)[number][] {
+  const asked = {
+    Cluster: postgres.cloudNativePG,
+    HTTPRoute: gateway,
+    PrometheusRule: monitoring.prometheusRule,
+    ServiceMonitor: monitoring.serviceMonitor,
+  };
+  return OPTIONAL.filter((kind) => asked[kind]);
+}
+
 /** The server over HTTP, as the operator reaches it. */
 export interface Connection {
   ask: Ask;

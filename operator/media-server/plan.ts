@@ -191,13 +191,16 @@ function volumesOf(server: Server, seen: Seen): Map<string, StoreVolume | undefi
 }
 
 interface Claim {
+  metadata: { annotations?: Record<string, string> };
   spec: { storageClassName?: string; resources: { requests: { storage: string } } };
 }
 
 function volumeOf({ spec }: KubeObject): StoreVolume | undefined {
   const [claim] = (spec as { volumeClaimTemplates?: Claim[] }).volumeClaimTemplates ?? [];
   if (!claim) return undefined;
-  return { storage: claim.spec.resources.requests.storage, storageClassName: claim.spec.storageClassName };
+  const { metadata, spec: wanted } = claim;
+  const { annotations } = metadata;
+  return { storage: wanted.resources.requests.storage, storageClassName: wanted.storageClassName, annotations };
 }
 
 /** While the roll-out waits: as it was, with the number of pods of now. */

@@ -16,7 +16,7 @@ import { RECOVERY } from './desired/recovery.ts';
 import { ROTATION } from './desired/secrets.ts';
 import { eventsBetween } from './events.ts';
 import type { Fault } from './faults.ts';
-import { type Connection, observe, type Probes } from './observe.ts';
+import { type Connection, observe, optionalKinds, type Probes } from './observe.ts';
 import { type Plan, planServer, type Tools } from './plan.ts';
 import type { Seen } from './seen.ts';
 import { type Server, serverOf } from './server.ts';
@@ -63,6 +63,7 @@ function release(object: KubeObject | undefined, { probes }: MediaServerTools): 
 
 async function look(server: Server, kube: Kube, { now, tools }: { now: Date; tools: MediaServerTools }): Promise<Seen> {
   const seen = observe(server, kube, now);
+  for (const kind of optionalKinds(server.spec)) if (!seen.served.has(kind)) kube.seek(kind);
   const key = seen.secrets.get(`${server.name}-operator-key`)?.key;
   return key === undefined ? seen : tools.probes.look(server, seen, tools.connect(server, key));
 }
@@ -123,7 +124,8 @@ function rotationEvents({ server, seen }: Done): EventSaid[] {
   return [{ type: 'Normal', reason: 'KeyRotated', message: `Secret ${name} holds a new key of the operator` }];
 }
 
-function pauseOf(seen: Seen, { pool, current, release }: Plan): number {
-  const starts = !current || !release || !seen.api.apiReady;
+/** A faulty resource waits for a change of it: what runs is looked at no sooner for that. */
+function pauseOf(seen: Seen, { pool, current, release, faults }: Plan): number {
+  const starts = faults.length === 0 && (!current || !release || !seen.api.apiReady);
   return Math.min(pool?.plan.recheckMs ?? LOOK_MS, starts ? LOOK_SOON_MS : LOOK_MS);
 }

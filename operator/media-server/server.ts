@@ -21,8 +21,18 @@ export interface Malformed {
   message: string;
 }
 
+/** With the value "paused", as spec.suspend: for who may not change what a repository says. */
+const PAUSE = 'foyer.media/reconcile';
+
+/** Nothing is reconciled of it, nor of its libraries and tuners. */
+export function isSuspended({ metadata, spec }: KubeObject): boolean {
+  const { suspend } = (spec ?? {}) as { suspend?: boolean };
+  return suspend === true || metadata.annotations?.[PAUSE] === 'paused';
+}
+
 /** The server, or what is wrong with the object: a newer or older operator may not know its fields. */
-export function serverOf({ metadata, spec }: KubeObject): Server | Malformed {
+export function serverOf(object: KubeObject): Server | Malformed {
+  const { metadata, spec } = object;
   const { name, namespace = '', uid = '', generation = 0, annotations = {} } = metadata;
   if (name.length > NAME_MAX || !NAME.test(name)) {
     const message = `metadata.name must begin with a letter, hold only letters, digits and dashes, and have at most ${NAME_MAX} characters: make it anew under such a name`;
@@ -33,5 +43,5 @@ export function serverOf({ metadata, spec }: KubeObject): Server | Malformed {
     const message = `the spec does not fit this operator, mend it: ${z.prettifyError(parsed.error)}`;
     return { reason: 'SpecInvalid', message: message.slice(0, 2000) };
   }
-  return { name, namespace, uid, generation, annotations, spec: parsed.data };
+  return { name, namespace, uid, generation, annotations, spec: { ...parsed.data, suspend: isSuspended(object) } };
 }

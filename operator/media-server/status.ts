@@ -10,16 +10,14 @@ import { childOf, childrenOf, holding, type Seen, workloadOf } from './seen.ts';
 import { poolStatus } from './transcode-pool.ts';
 
 function ready(looked: Looked, parts: readonly Verdict[]): Verdict {
-  const { server, seen } = looked;
+  const { server, seen, plan } = looked;
   const name = nameOf(server, 'api');
   const api = childOf(seen, 'Deployment', name);
   const before = ['SettingsValid', 'MediaReady', 'DatabaseReady', 'ObjectsReady', 'MigrationsApplied'];
   const part = before.map((type) => parts.find((verdict) => verdict.type === type)).find((verdict) => blocks(verdict));
   const type = 'Ready';
-  if (!api)
-    return part
-      ? { ...part, type, status: 'False' }
-      : { type, ...no('Starting', `Deployment ${name} is not made yet`) };
+  const { reason, message } = plan.faults[0] ?? part ?? no('Starting', `Deployment ${name} is not made yet`);
+  if (!api) return { type, ...no(reason, message) };
   const { ready: count, wanted } = workloadOf(api);
   return judge(type, looked, [
     () => (wanted === 0 ? no('ScaledToZero', 'spec.api.replicas is 0: raise it') : undefined),
@@ -54,7 +52,10 @@ function progressing(looked: Looked): Verdict {
     (object) => !workloadOf(object).settled,
   );
   return judge('Progressing', looked, [
-    () => (server.spec.suspend ? no('Suspended', 'spec.suspend is set: nothing is reconciled') : undefined),
+    () =>
+      server.spec.suspend
+        ? no('Suspended', 'spec.suspend is set, or foyer.media/reconcile is paused: nothing is reconciled')
+        : undefined,
     () => {
       const [fault] = plan.faults;
       return fault && no(fault.reason, fault.message);

@@ -47,6 +47,10 @@ export class Caches implements Reader {
     return this.#known(kind).informers.some(({ served }) => served === true);
   }
 
+  seek(kind: string): void {
+    for (const informer of this.#known(kind).informers) informer.seek();
+  }
+
   /** Throws for a kind that nobody watches: without a cache there is no telling what differs. */
   of(kind: string): Cache {
     return this.#known(kind).cache;

@@ -46,6 +46,7 @@ export class Informer {
   #faults = 0;
   /** How often in a row it was not served. */
   #absences = 0;
+  #isSought = false;
   #heardAt = performance.now();
   #triedAt = performance.now();
   #running: Promise<void> | undefined;
@@ -74,6 +75,11 @@ export class Informer {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
+  }
+
+  /** Somebody needs this kind: while it is not served it is looked for every half minute, and not ever more rarely. */
+  seek(): void {
+    this.#isSought = true;
   }
 
   /** How long nothing was heard of the API server. A quiet kind is heard of by bookmarks; of one that is not served nothing can be old. */
@@ -124,10 +130,18 @@ export class Informer {
     this.#version = '';
     this.#plan.cache.clear(this.#plan.namespace);
     this.#filled.resolve();
-    const growing = Math.min((this.#deps.absentMs ?? ABSENT_MS) * 2 ** this.#absences, ABSENT_MAX_MS);
-    this.#absences += 1;
-    await this.#rest(growing * (0.75 + Math.random() / 2));
+    await this.#absence();
     return undefined;
+  }
+
+  async #absence(): Promise<void> {
+    const least = this.#deps.absentMs ?? ABSENT_MS;
+    const turns = Math.min(2 ** this.#absences, Math.ceil(ABSENT_MAX_MS / least));
+    this.#absences += 1;
+    this.#isSought = false;
+    const { signal } = this.#stopping;
+    for (let turn = 0; turn < turns && !this.#isSought && !signal.aborted; turn++)
+      await this.#rest(least * (0.75 + Math.random() / 2));
   }
 
   async #list(followed: Followed): Promise<void> {

@@ -42,6 +42,10 @@ export class KubeClient implements Kube {
     return this.#deps.caches.served(kind);
   }
 
+  seek(kind: string): void {
+    this.#deps.caches.seek(kind);
+  }
+
   apply(owner: KubeObject, desired: readonly KubeObject[]): Promise<Applied> {
     return this.#applier.apply(owner, desired);
   }

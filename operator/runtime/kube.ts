@@ -59,6 +59,8 @@ export interface EventSaid {
 }
 
 export interface Kube extends Reader {
+  /** A resource needs this kind, which is not served: it is looked for more often. */
+  seek(kind: string): void;
   /**
    * Server-side apply of what differs (hash annotation `foyer.media/applied`, and drift in the fields we own), under field
    * manager `foyer`, as controlled children of owner. Prunes children (label foyer.media/owner=<uid>) that are no longer

@@ -4,6 +4,7 @@ import { Caches } from './caches.ts';
 import type { Credentials } from './credentials.ts';
 import { Discovery } from './discovery.ts';
 import { EventRecorder } from './events.ts';
+import { Deposed } from './faults.ts';
 import { type Controller, GROUP_VERSION, type Key, type Kube, type KubeObject, OWNER, type Watch } from './kube.ts';
 import { KubeClient } from './kube-client.ts';
 import { Leader, type Times } from './leader.ts';
@@ -12,8 +13,10 @@ import { type Metrics, newMetrics } from './metrics.ts';
 import { Rest } from './rest.ts';
 import { Work } from './work.ts';
 
-/** Passes under way get so long to end, so that all of it ends within 10 s. */
-const DRAIN_MS = 7000;
+/** A write that was sent is answered within this: the API server gives it up after 5 s. */
+const SENT_MS = 6000;
+/** Events that were recorded are written, as far as that takes no longer: somebody waits for the lease. */
+const EVENTS_MS = 1000;
 const STUCK_MS = 600_000;
 const STALE_MS = 300_000;
 
@@ -43,14 +46,16 @@ export class Manager {
   readonly #works: { controller: Controller; watches: readonly Watch[]; work: Work }[];
   readonly #leaseName: string;
   #leads = false;
+  /** Nothing more is written; Events may follow for a moment. */
+  #stops = false;
+  #over = false;
 
   constructor(options: ManagerOptions) {
     const { credentials, controllers, log, election } = options;
     this.#log = log;
     this.metrics = options.metrics ?? newMetrics();
     this.#leaseName = election?.name ?? 'none';
-    const fence = (): void => this.#leader?.fence();
-    const rest = new Rest({ credentials, metrics: this.metrics, fence });
+    const rest = new Rest({ credentials, metrics: this.metrics, fence: () => this.#fence(this.#stops) });
     this.#rest = rest;
     this.#leader = election && new Leader({ rest, log, ...election });
     const watched = controllers.map((controller) => ({ controller, watches: watchesOf(controller) }));
@@ -64,7 +69,7 @@ export class Manager {
         changed: (object) => this.#changed(object),
       },
     );
-    this.#recorder = new EventRecorder({ rest, log, fence });
+    this.#recorder = new EventRecorder({ rest, log, fence: () => this.#fence(this.#over) });
     const deps = { rest, caches: this.#caches, metrics: this.metrics, recorder: this.#recorder };
     const kube = new KubeClient(deps);
     this.kube = kube;
@@ -132,12 +137,18 @@ export class Manager {
     return true;
   }
 
+  /** Passes under way end at their next write, which the next leader makes: whoever waits for the lease does not wait for them. */
   async #drained(): Promise<void> {
-    const stopped = Promise.all(this.#works.map(({ work }) => work.stop())).then(() => this.#recorder.flushed());
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, DRAIN_MS);
-    await Promise.race([stopped, promise]);
-    clearTimeout(timer);
+    this.#stops = true;
+    for (const { work } of this.#works) void work.stop();
+    await within(SENT_MS, this.#rest.settled());
+    await within(EVENTS_MS, this.#recorder.flushed());
+    this.#over = true;
+  }
+
+  #fence(isEnding: boolean): void {
+    if (isEnding) throw new Deposed('this process is about to end');
+    this.#leader?.fence();
   }
 
   #changed(object: KubeObject): void {
@@ -169,6 +180,14 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   signal.addEventListener('abort', () => resolve(), { once: true });
   await promise;
+}
+
+/** At the latest after so long. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
 }
 
 /** Either. */

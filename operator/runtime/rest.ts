@@ -45,6 +45,7 @@ export class Rest {
   readonly #metrics: Metrics;
   readonly #fence: () => void;
   readonly #crash = new CrashSwitch();
+  readonly #writing = new Set<Promise<string>>();
   #pausedUntil = 0;
 
   constructor({ credentials, metrics, fence }: RestOptions) {
@@ -60,9 +61,20 @@ export class Rest {
 
   async write<T>(call: Call): Promise<T> {
     const query = { timeout: WRITE_TIMEOUT, ...call.query };
-    const text = await textOf(await this.#answered({ ...call, query }, this.#fence));
-    this.#crash.answered();
-    return JSON.parse(text) as T;
+    const writing = this.#answered({ ...call, query }, this.#fence).then(textOf);
+    this.#writing.add(writing);
+    try {
+      const text = await writing;
+      this.#crash.answered();
+      return JSON.parse(text) as T;
+    } finally {
+      this.#writing.delete(writing);
+    }
+  }
+
+  /** When the writes that were asked for by now have ended, well or not. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#writing);
   }
 
   /** A write that is no work on the cluster's objects: the Lease, which has its own rules, and Events. */

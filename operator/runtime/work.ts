@@ -17,6 +17,7 @@ export class Work {
   readonly #deps: WorkDeps;
   readonly #queue: WorkQueue;
   #running: Promise<void>[] = [];
+  #ends = false;
 
   constructor(controller: Controller, deps: WorkDeps) {
     this.#controller = controller;
@@ -46,6 +47,7 @@ export class Work {
 
   /** Passes under way end; no other begins. */
   async stop(): Promise<void> {
+    this.#ends = true;
     this.#queue.close();
     await Promise.all(this.#running);
   }
@@ -80,7 +82,7 @@ export class Work {
   #fault(key: string, error: Error): void {
     const { log, metrics } = this.#deps;
     const controller = this.#name;
-    if (error instanceof Deposed) return; // the process is about to end
+    if (this.#ends || error instanceof Deposed) return; // the process is about to end
     metrics.reconcileErrors.inc({ controller });
     const permanent = error instanceof PermanentFault;
     if (!permanent) metrics.queueRetries.inc({ name: controller, controller });

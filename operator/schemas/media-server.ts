@@ -276,7 +276,10 @@ export const MediaServerSpec = withRules(
       })
       .prefault({})
       .describe('Monitoring objects, made where their CRDs exist.'),
-    suspend: z.boolean().default(false).describe('Stop reconciling.'),
+    suspend: z
+      .boolean()
+      .default(false)
+      .describe('Stop reconciling. On a cluster the annotation foyer.media/reconcile: paused does so too.'),
   }),
   atMostOne('ingress', 'gateway'),
 );

@@ -51,8 +51,8 @@ export class LibraryList {
   /** Asks the server, and takes what it answers of a library over. */
   readonly ask: Ask = async (method, path, body) => {
     const answer = await this.#ask(method, path, body);
-    const { id, folders } = (answer.body ?? {}) as Partial<ServerLibrary>;
-    if (answer.status < 300 && id && folders)
+    const { id, folders } = (answer.body ?? {}) as Partial<ServerLibrary>; // a scan has both too
+    if (answer.status < 300 && path.startsWith('/libraries') && id && folders)
       this.#held.set(id, { at: performance.now(), library: answer.body as ServerLibrary });
     if (method === 'DELETE') this.#held.delete(path.replace('/libraries/', ''));
     if (path.endsWith('/scan')) this.#listedAt = Number.NEGATIVE_INFINITY;

@@ -90,7 +90,7 @@ function weightOf({ kind, metadata, status }: KubeObject): string {
   if (kind === 'Secret') return metadata.resourceVersion ?? '';
   const { conditions = [] } = (status ?? {}) as { conditions?: { type: string; status: string }[] };
   const ready = conditions.find(({ type }) => type === 'Ready')?.status;
-  return JSON.stringify([metadata.generation, metadata.deletionTimestamp, ready]);
+  return JSON.stringify([metadata.generation, metadata.annotations, metadata.deletionTimestamp, ready]);
 }
 
 export const serverNameOf = ({ spec }: KubeObject): string | undefined =>

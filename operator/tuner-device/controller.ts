@@ -2,12 +2,14 @@
 import { z } from 'zod';
 import type { DefaultImages } from '../media-server/desired/images.ts';
 import { POD_LABELS } from '../media-server/desired/meta.ts';
+import { isSuspended } from '../media-server/server.ts';
 import { hasStatus } from '../runtime/faults.ts';
 import { withKstatus } from '../runtime/kstatus.ts';
 import {
   after,
   type Controller,
   done,
+  FINALIZER,
   GROUP_VERSION,
   type Key,
   type Kube,
@@ -28,6 +30,8 @@ import { isSchedule, PodStatus, type TunerSeen, tunerStatus, tunerVerdicts } fro
 const LOOK_MS = 15_000;
 const LOOK_SOON_MS = 3000;
 const TIMEOUT_MS = 5000;
+/** A pod that is ready and leaves a question unanswered is busy: what it told last holds for so long. */
+const BUSY_MS = 30_000;
 /** The longest that a deletion waits for a recording. */
 const PATIENCE_MS = 12 * 3_600_000;
 const SKIP = 'foyer.media/skip-cleanup';
@@ -38,14 +42,19 @@ export interface TunerTools {
   tunerUrl?: string;
 }
 
+/** By uid: what the pod told, and when. */
+type Told = Map<string, { at: number; pod: PodStatus }>;
+
 interface Work {
   kube: Kube;
   tools: TunerTools;
+  told: Told;
   now: Date;
 }
 
 export function tunerDeviceController(tools: TunerTools): Controller {
   const byServer = referringOnChange('TunerDevice');
+  const told: Told = new Map();
   return {
     kind: 'TunerDevice',
     watches: [
@@ -63,8 +72,8 @@ export function tunerDeviceController(tools: TunerTools): Controller {
     async reconcile({ namespace, name }, kube, now) {
       const object = kube.get('TunerDevice', namespace, name);
       if (!object) return done;
-      if (object.metadata.deletionTimestamp) return release(object, { kube, tools, now });
-      return bring(object, { kube, tools, now });
+      if (object.metadata.deletionTimestamp) return release(object, { kube, tools, told, now });
+      return bring(object, { kube, tools, told, now });
     },
   };
 }
@@ -91,8 +100,8 @@ async function bring(object: KubeObject, work: Work): Promise<Outcome> {
     return done;
   }
   if (tuner.server.spec.suspend) return done;
-  const seen = await look(tuner, work);
-  const recording = seen.pod?.recording === true;
+  const seen = await look(object, work);
+  const recording = isRecording(object, seen);
   const wanted = tunerObjects(tuner);
   const waiting = recording && wouldEnd(tuner, wanted, work.kube);
   await work.kube.setFinalizer(object, recording);
@@ -141,7 +150,7 @@ function tunerOf({ metadata, spec }: KubeObject, { kube, tools }: Work): Tuner |
     name,
     namespace,
     spec: parsed.data,
-    server: { name: server, spec: its.data },
+    server: { name: server, spec: { ...its.data, suspend: isSuspended(found) } },
     images: tools.images,
     secrets: secretsOf(parsed.data, { namespace, name: server }, kube),
   };
@@ -189,19 +198,32 @@ function recordingsFault(spec: TunerDeviceSpec, server: Tuner['server']): Fault 
 }
 
 /** Asks the pod only when it is ready: nothing else would answer. */
-async function look(
-  tuner: Pick<Tuner, 'name' | 'namespace'>,
-  { kube, tools }: Pick<Work, 'kube' | 'tools'>,
-): Promise<TunerSeen> {
-  const deployment = kube.get('Deployment', tuner.namespace, tunerName(tuner));
+async function look(object: KubeObject, work: Work): Promise<TunerSeen> {
+  const { kube, told } = work;
+  const { name, namespace = '', uid = '' } = object.metadata;
+  const deployment = kube.get('Deployment', namespace, tunerName({ name }));
   const { readyReplicas = 0 } = (deployment?.status ?? {}) as { readyReplicas?: number };
-  const running = readyReplicas > 0;
-  const pattern = tools.tunerUrl ?? `http://{name}-tuner.{namespace}.svc:${TUNER_PORT}`;
-  const trouble = running
-    ? undefined
-    : tunerTrouble(deployment, kube.list('Pod', tuner.namespace, { [TUNER]: tuner.name }));
-  return { running, trouble, pod: running ? await ask(apiAddress(tuner, pattern)) : undefined, waiting: false };
+  if (readyReplicas === 0) {
+    told.delete(uid);
+    const trouble = tunerTrouble(deployment, kube.list('Pod', namespace, { [TUNER]: name }));
+    return { running: false, trouble, pod: undefined, waiting: false };
+  }
+  const pod = await answerOf(object, work);
+  return { running: true, trouble: undefined, pod, waiting: false };
 }
+
+async function answerOf({ metadata }: KubeObject, { tools, told, now }: Work): Promise<PodStatus | undefined> {
+  const { name, namespace = '', uid = '' } = metadata;
+  const pattern = tools.tunerUrl ?? `http://{name}-tuner.{namespace}.svc:${TUNER_PORT}`;
+  const answer = await ask(apiAddress({ name, namespace }, pattern));
+  if (answer) told.set(uid, { at: now.getTime(), pod: answer });
+  const last = told.get(uid);
+  return last && now.getTime() - last.at < BUSY_MS ? last.pod : undefined;
+}
+
+/** Where a pod that is ready does not tell, it goes on with what it did, as the finalizer says. */
+const isRecording = ({ metadata }: KubeObject, { running, pod }: TunerSeen): boolean =>
+  pod ? pod.recording : running && metadata.finalizers?.includes(FINALIZER) === true;
 
 async function ask(address: string): Promise<PodStatus | undefined> {
   try {
@@ -220,15 +242,17 @@ function wouldEnd(tuner: Tuner, wanted: readonly KubeObject[], kube: Kube): bool
 }
 
 /** A recording is ended by its end, not by the deletion of the resource; but it is not waited for for ever. */
-async function release(object: KubeObject, { kube, tools, now }: Work): Promise<Outcome> {
-  const { name, namespace = '', deletionTimestamp = now.toISOString(), annotations } = object.metadata;
-  const { pod } = await look({ name, namespace }, { kube, tools });
+async function release(object: KubeObject, work: Work): Promise<Outcome> {
+  const { kube, told, now } = work;
+  const { uid = '', deletionTimestamp = now.toISOString(), annotations } = object.metadata;
+  const recording = isRecording(object, await look(object, work));
   const gaveUp = annotations?.[SKIP] === 'true' || now.getTime() - Date.parse(deletionTimestamp) > PATIENCE_MS;
-  if (pod?.recording && !gaveUp) return after(LOOK_MS);
-  if (pod?.recording) {
+  if (recording && !gaveUp) return after(LOOK_MS);
+  if (recording) {
     const message = 'The device is let go of while it records';
     kube.event(object, { type: 'Warning', reason: 'CleanupSkipped', message });
   }
+  told.delete(uid);
   await kube.setFinalizer(object, false);
   return done;
 }

@@ -19,6 +19,7 @@ import { type Api, startApi } from '#support/api.ts';
 import { temporaryFolder } from '#support/stores.ts';
 import { connected } from './runtime-kube.ts';
 import { UP_MS } from './support/cluster.ts';
+import { eventually } from './support/until.ts';
 
 let rest: Rest;
 let kubeconfig: string;
@@ -30,14 +31,6 @@ const SPEC = {
   objects: { managed: {} },
   media: [{ name: 'films', hostPath: { path: '/films' } }],
 };
-
-async function eventually(holds: () => Promise<boolean> | boolean, timeoutMs = 30_000): Promise<void> {
-  const end = Date.now() + timeoutMs;
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error('not so in time');
-    await sleep(50);
-  }
-}
 
 /** Between the operator and the server: counts, and can be away. */
 async function door(to: string) {
@@ -275,4 +268,4 @@ describe('Library resources', () => {
     expect([...new Set(asked)]).to.deep.equal(['GET /libraries']);
     expect(asked.length).to.be.at.most(4);
   });
-}).timeout(180_000);
+}).timeout(300_000);

@@ -229,6 +229,7 @@ describe('the health that Argo CD is told', () => {
     [seen('Stalled'), 'Degraded'],
     [{ ...seen('Ready'), metadata: { generation: 3 } }, 'Progressing'],
     [{ ...seen('Ready'), spec: { suspend: true } }, 'Suspended'],
+    [{ metadata: { generation: 2, annotations: { 'foyer.media/reconcile': 'paused' } }, spec: {} }, 'Suspended'],
   ] as const)
     it(`is ${status} for ${JSON.stringify(object).slice(0, 60)}`, async () => {
       expect(await healthOf(object)).to.equal(status);

@@ -71,12 +71,15 @@ describe('the quickstart on a bare cluster', function () {
   it('counts the films of the claim in the status of the Library', async () => {
     const counted = await until('two films', async () => {
       const found = await home.kubectl.find<{ status?: LibraryStatus }>(home.named('library', 'films'));
-      return found?.status?.items === 2 && found.status;
+      const isOver = found?.status?.lastScan?.result === 'completed';
+      return isOver && found.status?.items === 2 && found.status;
     });
     expect(counted.conditions?.map(({ type, status }) => `${type} ${status}`)).to.include.members([
       ...['Ready True', 'Synced True', 'FoldersAvailable True', 'Scanned True'],
     ]);
     expect(counted.sizeBytes).to.be.greaterThan(1_000_000);
+    const { startedAt = '', finishedAt = '' } = counted.lastScan ?? {};
+    expect(Date.parse(startedAt)).to.be.greaterThan(0).and.be.at.most(Date.parse(finishedAt));
   });
 
   it('gets its owner by the code of the claim Secret, which goes then', async () => {

@@ -55,6 +55,19 @@ describe('OpenAPI document', () => {
       expect(used.has(`#/components/schemas/${name}`), name).to.equal(true);
   });
 
+  it('leads from what makes a thing to what reads it, and on to what changes and deletes it', () => {
+    const linksOf = (path: string, method: string, status: string): unknown =>
+      (document.paths[path]?.[method]?.responses[status] as { links?: unknown } | undefined)?.links;
+    const made = { parameters: { id: '$response.body#/id' } };
+    const links = linksOf('/libraries', 'post', '201');
+    expect(links).to.have.all.keys('getLibrary', 'updateLibrary', 'deleteLibrary');
+    expect(links).to.deep.include({ getLibrary: { operationId: 'getLibrary', ...made } });
+    expect(linksOf('/libraries/{id}', 'get', '200')).to.deep.include({
+      deleteLibrary: { operationId: 'deleteLibrary', parameters: { id: '$request.path.id' } },
+    });
+    expect(linksOf('/libraries', 'get', '200')).to.equal(undefined);
+  });
+
   it('says of each operation what it needs, with what credentials, and how it fails', () => {
     const schemes = Object.keys(document.components['securitySchemes'] ?? {});
     for (const { operation } of operations) {

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { ObjectsAway } from '#platform/objects.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 
@@ -56,6 +57,19 @@ describe('pipeline', () => {
       const narrow = await given.key(await given.admin(), ['library:view']);
       const refused = await post('/libraries', narrow.headers);
       expect(refused.error?.details).to.deep.equal({ permission: 'library:manage', scopes: ['library:manage'] });
+    });
+
+    it('says for which store it waits, and keeps what the store said to itself', async () => {
+      const { vitals } = api.deps;
+      const state = (): never => {
+        throw new ObjectsAway('connect ECONNREFUSED 10.1.2.3:9000');
+      };
+      api.deps.vitals = { ...vitals, state };
+      const { status, headers, error } = await ask('/server/health').finally(() => {
+        api.deps.vitals = vitals;
+      });
+      expect([status, error?.details, headers.get('retry-after')]).to.deep.equal([503, { waitingFor: 'objects' }, '2']);
+      expect(JSON.stringify(error)).to.not.include('10.1.2.3');
     });
 
     it('tells a key what is left of its minute', async () => {

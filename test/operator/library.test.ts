@@ -45,6 +45,7 @@ function fakeServer(rows: Map<string, ServerLibrary>) {
         .join()}`.trim(),
     );
     const [, , id = ''] = path.split('/');
+    if (path.startsWith('/scans/')) return answer(200, { id, folders: [], startedAt: '2025-12-31T23:59:00.000Z' });
     if (method === 'POST' && path === '/libraries') {
       const made = {
         id: 'l1',
@@ -146,15 +147,25 @@ describe('Library resource', () => {
 
   it('tells of folders that are away and of scans', async () => {
     const rows = new Map<string, ServerLibrary>();
-    const { ask } = fakeServer(rows);
+    const { ask, asked } = fakeServer(rows);
     const { status } = await reconcileLibrary(resourceOf(), {}, context(ask));
     const row = rows.get('l1') as ServerLibrary;
     Object.assign(row.folders[0] ?? {}, { state: 'unavailable' });
-    row.lastScan = { state: 'completed', finishedAt: '2026-01-01T00:00:00.000Z', added: 2, updated: 0, missing: 0 };
+    const counts = { added: 2, updated: 0, missing: 0 };
+    row.lastScan = { id: 's1', state: 'completed', finishedAt: '2026-01-01T00:00:00.000Z', ...counts };
     const again = await reconcileLibrary(resourceOf(), status, context(ask));
     const told = Object.fromEntries(again.verdicts.map(({ type, status: is, reason }) => [type, `${is} ${reason}`]));
     expect(told).to.include({ Ready: 'False FolderMissing', Scanned: 'True Completed', Synced: 'True InSync' });
-    expect(again.status.lastScan).to.include({ added: 2, result: 'completed' });
+    const startedAt = '2025-12-31T23:59:00.000Z';
+    expect(again.status.lastScan).to.deep.equal({
+      ...counts,
+      startedAt,
+      finishedAt: '2026-01-01T00:00:00.000Z',
+      result: 'completed',
+    });
+    asked.length = 0;
+    expect((await reconcileLibrary(resourceOf(), again.status, context(ask))).status).to.deep.equal(again.status);
+    expect(asked, 'when it began is known').to.deep.equal(['GET /libraries/l1']);
   });
 
   it('is let go or deleted when the resource is gone', async () => {

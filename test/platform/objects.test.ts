@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { connectObjects } from '#platform/objects.ts';
+import { connectObjects, ObjectMissing, ObjectsAway } from '#platform/objects.ts';
 import { temporaryFolder } from '#support/stores.ts';
 import { objectsSuite } from './objects.suite.ts';
 
@@ -9,6 +9,18 @@ describe('objects in a directory', () => {
   const folder = temporaryFolder('objects with a space');
   const url = `file://${encodeURI(folder)}`;
   objectsSuite(async () => connectObjects(url));
+
+  it('says that the store is away, which is another thing than an object that is not there', async () => {
+    const away = connectObjects('s3://key:secret@127.0.0.1:1/?tls=0');
+    for (const work of [
+      away.stat('foyer-artwork', 'a'),
+      away.get('foyer-artwork', 'a'),
+      away.put('foyer-artwork', 'a', 'x'),
+    ])
+      expect(await work.catch((error: unknown) => error)).to.be.instanceOf(ObjectsAway);
+    const here = connectObjects(url);
+    expect(await here.get('foyer-artwork', 'absent').catch((error: unknown) => error)).to.be.instanceOf(ObjectMissing);
+  });
 
   it('leaves no draft behind', () => {
     expect(readdirSync(join(folder, '.drafts'))).to.deep.equal([]);

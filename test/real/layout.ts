@@ -58,12 +58,12 @@ export const hopeless: Record<string, string> = {
 };
 
 /** Files with a part missing or overwritten, with the fault that the scan can know of; they play as far as they go. */
-export const damaged: Record<string, string | undefined> = {
+export const damaged: Record<string, string> = {
   'truncated.mkv': 'truncated',
   'truncated-faststart.mp4': 'truncated',
   'truncated.avi': 'truncated',
   'zeroed.mkv': 'unfinished',
-  'zeroed.mp4': undefined,
+  'zeroed.mp4': 'unfinished',
 };
 const numbered = [playable, damaged, hopeless].flatMap((list) => Object.keys(list));
 

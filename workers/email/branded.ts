@@ -13,6 +13,8 @@ export function brandedDeps({ config, db, redis, objects, settings, log }: Work,
     ...{ config, db, redis, objects, settings, log, keys, draining: never },
     vitals: {
       state: () => 'ok',
+      cutOff: () => false,
+      stoodStill: () => false,
       databaseSeen: () => true,
       schemaCurrent: () => true,
       setupComplete: () => true,

@@ -1,20 +1,26 @@
+import type { ProbedFile } from '#platform/media.ts';
 import { ByteSource } from './byte-source.ts';
 import { ProbeError, Unsure } from './fault.ts';
 import { ffprobe } from './ffprobe.ts';
 import { fileOf } from './ffprobe-answer.ts';
 import { probeMatroska } from './matroska/index.ts';
+import { isCut } from './mp4/boxes.ts';
 import { probeMp4 } from './mp4/index.ts';
-import type { Probed } from './probed.ts';
+import type { Probed, Stretch } from './probed.ts';
 import { SNIFF_BYTES, type Sniffed, sniff } from './sniff.ts';
 
 export { ProbeError } from './fault.ts';
-export { PROBE_VERSION, type Probed } from './probed.ts';
+export { PROBE_VERSION, type Probed, type Stretch } from './probed.ts';
 
 const RIFF_HEAD = 8;
 const RIFF_UNKNOWN = 0xffff_fff0;
+/** So many zeros are no coded picture or sound, wherever in the file they lie. */
+const HOLLOW = 64 * 1024;
 
 export interface ProbeOptions {
   signal?: AbortSignal;
+  /** Where the file was seen to hold nothing but zeros. */
+  zeros?: readonly Stretch[];
 }
 
 /**
@@ -23,21 +29,29 @@ export interface ProbeOptions {
  */
 export async function probeFile(path: string, options: ProbeOptions = {}): Promise<Probed> {
   const { probed, sniffed, truncated } = await readInProcess(path, options);
-  return probed ?? { ...(await askFfprobe(path, sniffed, options)), ...(truncated ? { truncated } : {}) };
+  if (probed && sniffed.container === 'mp4') return probed; // it knows which bytes are samples
+  const found = probed ?? { ...(await askFfprobe(path, sniffed, options)), ...(truncated ? { truncated } : {}) };
+  const hollow = options.zeros?.some(({ size }) => size >= HOLLOW) && isCoded(found.file);
+  return hollow ? { ...found, hollow } : found;
+}
+
+/** Pixels and sound that are not coded may be zeros, where it is black and silent. */
+function isCoded({ streams }: ProbedFile): boolean {
+  return !streams.some(({ codec }) => /^(raw|pcm)/.test(codec));
 }
 
 /** The in-process answer alone, or nothing where it is unsure; for tests and the benchmark. */
 export async function readInProcess(
   path: string,
-  { signal }: ProbeOptions = {},
+  { signal, zeros }: ProbeOptions = {},
 ): Promise<{ probed: Probed | undefined; sniffed: Sniffed; truncated: boolean }> {
   const source = await opened(path);
   try {
     signal?.throwIfAborted();
     const head = await read(source);
     const sniffed = sniff(head);
-    const truncated = sniffed.container === 'avi' && endsEarly(head, source.size);
-    return { sniffed, truncated, probed: await known(source, sniffed) };
+    const probed = await known(source, sniffed, zeros);
+    return { sniffed, truncated: !probed && (await isTruncated(source, sniffed, head)), probed };
   } finally {
     await source.close();
   }
@@ -49,16 +63,26 @@ export async function askFfprobe(path: string, sniffed: Sniffed, { signal }: Pro
   return { file: fileOf(await ffprobe({ path, sniffed, show, signal }), sniffed) };
 }
 
+/** Of a file whose index ffprobe reads, which does not say. */
+async function isTruncated(source: ByteSource, { container }: Sniffed, head: Buffer): Promise<boolean> {
+  if (container === 'mp4') return isCut(source);
+  return container === 'avi' && endsEarly(head, source.size);
+}
+
 /** Whether the first RIFF chunk says more than there is; one that was written as it came says 0 or the most. */
 function endsEarly(head: Buffer, size: number): boolean {
   const said = head.readUInt32LE(4);
   return said < RIFF_UNKNOWN && said + RIFF_HEAD > size + 1; // the pad of an odd chunk is often left out
 }
 
-async function known(source: ByteSource, { container }: Sniffed): Promise<Probed | undefined> {
+async function known(
+  source: ByteSource,
+  { container }: Sniffed,
+  zeros: readonly Stretch[] = [],
+): Promise<Probed | undefined> {
   try {
     if (container === 'matroska') return await probeMatroska(source);
-    return container === 'mp4' ? await probeMp4(source) : undefined;
+    return container === 'mp4' ? await probeMp4(source, zeros) : undefined;
   } catch (error) {
     // A RangeError is a table that ends too early: the file is odd, and ffprobe decides what it is.
     if (error instanceof Unsure || error instanceof RangeError) return undefined;

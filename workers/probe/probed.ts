@@ -3,6 +3,12 @@ import type { KeyframeIndex, ProbedFile } from '#platform/media.ts';
 /** Grows when a probe of the same file may answer otherwise; files probed by an older one are probed again. */
 export const PROBE_VERSION = 2;
 
+/** Bytes of a file. */
+export interface Stretch {
+  at: number;
+  size: number;
+}
+
 /** What a probe gives. */
 export interface Probed {
   file: ProbedFile;

@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
+import type { Stretch } from '#workers/probe/probe.ts';
 
 const BLOCK = 64 * 1024;
 const SPREAD = 6;
 
-const NOTHING = Buffer.alloc(BLOCK);
+const PIECE = 16 * 1024;
+const NOTHING = Buffer.alloc(PIECE);
 
 /** What the sampled blocks of a file say. */
 export interface Sampled {
   hash: Buffer;
-  /** A whole block holds nothing but zeros: space that was set aside and never written. */
-  hollow: boolean;
+  /** Where a block holds nothing but zeros, in pieces of 16 KiB: perhaps space that was set aside and never written. */
+  zeros: Stretch[];
 }
 
 /**
@@ -19,19 +21,19 @@ export interface Sampled {
  */
 export async function sampledHash(path: string, size: number): Promise<Sampled> {
   const hash = createHash('sha256');
-  let hollow = false;
+  const zeros: Stretch[] = [];
   const file = await open(path, 'r');
   try {
     const block = Buffer.allocUnsafe(BLOCK);
     for (const at of offsets(size)) {
       const { bytesRead } = await file.read(block, 0, BLOCK, at);
       hash.update(block.subarray(0, bytesRead));
-      hollow ||= bytesRead === BLOCK && block.equals(NOTHING);
+      zeros.push(...zerosIn(block.subarray(0, bytesRead), at));
     }
   } finally {
     await file.close();
   }
-  return { hash: Buffer.concat([Buffer.from([1]), hash.digest()]), hollow };
+  return { hash: Buffer.concat([Buffer.from([1]), hash.digest()]), zeros };
 }
 
 /** Where the blocks begin; a small file is read whole. */
@@ -40,4 +42,16 @@ function offsets(size: number): number[] {
   if (size <= whole) return Array.from({ length: Math.ceil(size / BLOCK) }, (_, i) => i * BLOCK);
   const last = size - BLOCK;
   return Array.from({ length: SPREAD + 2 }, (_, i) => Math.floor((last * i) / (SPREAD + 1)));
+}
+
+/** Runs of pieces without a single bit; a block that says something is passed over at its first byte. */
+function zerosIn(block: Buffer, from: number): Stretch[] {
+  const found: Stretch[] = [];
+  for (let at = 0; at + PIECE <= block.length; at += PIECE) {
+    if (!block.subarray(at, at + PIECE).equals(NOTHING)) continue;
+    const last = found.at(-1);
+    if (last && last.at + last.size === from + at) last.size += PIECE;
+    else found.push({ at: from + at, size: PIECE });
+  }
+  return found;
 }

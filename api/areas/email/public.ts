@@ -3,6 +3,7 @@ export { CIDS, mailLogos } from './brand.ts';
 export { askAddress, forgetPending, pendingAddress } from './confirm.ts';
 export { bodyContent, contentOf, type Sources } from './content.ts';
 export type { TestEmailAnswer } from './email.schemas.ts';
+export { mailHealth } from './health.ts';
 export { isEndable } from './kinds.ts';
 export { recordNotices } from './notices.ts';
 export { type Content, type Rendered, render } from './render.ts';

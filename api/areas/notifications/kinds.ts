@@ -55,7 +55,7 @@ export const kinds = {
   'storage-unavailable': { permission: 'library:manage', level: 'urgent', push: true },
   'storage-available': { permission: 'library:manage', level: 'success' },
   'scan-failed': { permission: 'scan:trigger', level: 'warning' },
-  'scan-guard': { permission: 'scan:trigger', level: 'warning' },
+  'scan-guard': { permission: 'library:manage', level: 'warning' },
   'tuner-failing': { permission: 'settings:manage', level: 'warning' },
   'guide-failing': { permission: 'settings:manage', level: 'warning' },
   'disk-low': { permission: 'settings:manage', level: 'urgent' },

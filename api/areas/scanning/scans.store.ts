@@ -5,7 +5,7 @@ import { onlyVisibleLibraries } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import type { Scan } from './scanning.schemas.ts';
 
-/** As the worker keeps it in `scans.guard`. */
+/** As the worker keeps it in `scans.guard`, beside what it alone needs. */
 export interface GuardRow {
   decision: 'pending' | 'apply' | 'keep';
   wouldMiss: number;

@@ -3,20 +3,19 @@ import type { ServerHealth } from './server.schemas.ts';
 
 type Waiting = 'schema' | 'database' | 'draining';
 
-/** What keeps this process from taking requests; a store that is lost later does not. */
+/** What keeps this process from taking requests; a store that all have lost does not. */
 export function notReadyFor({ vitals, draining }: Pick<Deps, 'vitals' | 'draining'>): Waiting | undefined {
   if (draining.aborted) return 'draining';
-  if (!vitals.databaseSeen()) return 'database';
+  if (!vitals.databaseSeen() || vitals.cutOff()) return 'database';
   return vitals.schemaCurrent() ? undefined : 'schema';
 }
 
-const CHECKS = ['database', 'redis', 'objects', 'queue', 'transcode', 'storage'] as const;
+const CHECKS = ['database', 'redis', 'objects', 'queue', 'transcode', 'storage', 'mail'] as const;
 
-/** Unavailable without Postgres, degraded without another store or part; from memory. */
+/** Unavailable without Postgres, degraded without another store or part but mail; from memory. */
 export function healthOf({ vitals }: Pick<Deps, 'vitals'>, now: Date): ServerHealth {
   const checks = CHECKS.map((name) => ({ name, state: vitals.state(name) }));
-  const off = (['subtitles', 'mail'] as const).map((name) => ({ name, state: 'off' as const }));
-  const degraded = checks.some(({ state }) => state === 'degraded' || state === 'down');
+  const degraded = checks.some(({ name, state }) => name !== 'mail' && (state === 'degraded' || state === 'down'));
   const status = vitals.state('database') === 'down' ? 'unavailable' : degraded ? 'degraded' : 'ok';
-  return { status, checks: [...checks, ...off], time: now.toISOString() };
+  return { status, checks: [...checks, { name: 'subtitles', state: 'off' }], time: now.toISOString() };
 }

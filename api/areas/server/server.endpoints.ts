@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { brandingOf } from '#areas/branding/public.ts';
 import { bytes, type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
+import { answerUnlessSame } from '#kernel/etag.ts';
 import { limitHere } from '#kernel/rate-limit.ts';
 import { description } from './description.ts';
 import { docsPage } from './docs-page.ts';
@@ -13,6 +15,13 @@ const PER_MINUTE = 300;
 
 function limit({ client }: Call): void {
   if (client.address !== '127.0.0.1' && client.address !== '::1') limitHere(`server:${client.address}`, PER_MINUTE);
+}
+
+const MOST_MS = 90;
+
+/** These answers wait for no store: nothing when it takes longer. */
+async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
+  return Promise.race([work, sleep(MOST_MS, undefined, { ref: false })]);
 }
 
 export const getServerInfo = defineEndpoint({
@@ -28,12 +37,11 @@ export const getServerInfo = defineEndpoint({
     limit(call);
     const { deps, reply } = call;
     const { settings, vitals } = deps;
-    const known = vitals.state('database') === 'ok' && (await call.identify());
+    const known = vitals.state('database') === 'ok' && (await inTime(call.identify()));
     const complete = vitals.setupComplete();
     const branding = await brandingOf(deps);
-    reply.header('Cache-Control', 'no-cache');
     reply.header('Access-Control-Allow-Origin', '*'); // pickers of servers; no credentials go with it
-    return {
+    const info = {
       id: deps.keys.serverId,
       name: settings.get('server.name'),
       product: 'Foyer' as const,
@@ -45,11 +53,11 @@ export const getServerInfo = defineEndpoint({
       languages: ['en'],
       language: settings.get('server.language'),
       timeZone: settings.get('server.timeZone'),
-      time: call.now.toISOString(),
       links: { docs: '/api/v1/docs', openapi: '/api/v1/openapi.json', app: '/' },
       branding: { revision: branding.revision },
       notice: settings.get('server.notice'),
     };
+    return { ...answerUnlessSame(call, info, 'no-cache'), time: call.now.toISOString() };
   },
 });
 
@@ -65,6 +73,13 @@ export const getServerHealth = defineEndpoint({
   async handle(_input, call) {
     limit(call);
     const health = healthOf(call.deps, call.now);
+    const starting = notReadyFor(call.deps);
+    if (starting === 'schema')
+      throw new ApiError('SERVICE_STARTING', 'The server is starting', {
+        waitingFor: starting,
+        ...health,
+        status: 'unavailable',
+      });
     if (health.status !== 'unavailable') return health;
     throw new ApiError('SERVICE_STARTING', 'The database is away', { waitingFor: 'database', ...health });
   },
@@ -78,8 +93,9 @@ export const getServerLiveness = defineEndpoint({
   access: { anyone: true, because },
   beforeReady: true,
   answer: json(200, Probe),
-  async handle() {
-    return { status: 'ok' as const };
+  async handle(_input, { deps }) {
+    if (!deps.vitals.stoodStill()) return { status: 'ok' as const };
+    throw new ApiError('SERVICE_STARTING', 'The process stood still', { waitingFor: 'capacity', status: 'down' });
   },
 });
 

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { unreadableRoots } from '#areas/storage/public.ts';
 import { transcodeSlots } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -16,8 +17,14 @@ const warning = (summary: string, hint: string): Found => ({ state: 'warning', s
 
 const checks: Record<CheckId, Check> = {
   async database({ deps }) {
-    await deps.db.raw('create temporary table setup_check (n int) on commit drop');
-    return ok('Postgres answers and takes writes');
+    const read = await deps.db.transaction(async (db) => {
+      await db.raw('create temporary table setup_check (n int) on commit drop');
+      await db('setup_check').insert({ n: 1 });
+      return db('setup_check').first<{ n: number } | undefined>('n');
+    });
+    return read?.n === 1
+      ? ok('A row was written and read')
+      : failed('What was written is not there', 'Look at Postgres');
   },
   async redis({ deps }) {
     await deps.redis.set('setup:check', '1', 'EX', 10);
@@ -25,7 +32,7 @@ const checks: Record<CheckId, Check> = {
   },
   async objects({ deps }) {
     await deps.objects.put('foyer-derived', 'setup/check', 'written');
-    const there = await deps.objects.stat('foyer-derived', 'setup/check');
+    const there = (await text(await deps.objects.get('foyer-derived', 'setup/check'))) === 'written';
     await deps.objects.remove('foyer-derived', ['setup/check']);
     return there
       ? ok('An object was written and read')

@@ -1,7 +1,14 @@
 import type { z } from 'zod';
 import { createAccount, setLibraryAccess } from '#areas/accounts/public.ts';
 import { hashPassword, refuseWeak, type SignIn, startSession } from '#areas/auth/public.ts';
-import { insertFolders, insertLibrary, LibraryDraft, refuseOverlap, tidyPath } from '#areas/libraries/public.ts';
+import {
+  insertFolders,
+  insertLibrary,
+  LibraryDraft,
+  managedLibraries,
+  refuseOverlap,
+  tidyPath,
+} from '#areas/libraries/public.ts';
 import { requestScan } from '#areas/scanning/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict } from '#kernel/errors.ts';
@@ -15,13 +22,15 @@ export async function complete(call: Call, row: ServerStateRow, body: CompleteSe
   const { db, emit, deps } = call;
   refuseWeak(call, body.password, { names: [body.username, body.email], field: 'password' });
   const draft = SetupDraft.parse(body.draft ?? row.setup_draft ?? { revision: 0 });
-  await refuseBadDraft(call, draft);
+  await refuseBadDraft(call, draft, body.draft ? ['body', 'draft'] : ['body']);
   const passwordHash = await hashPassword(body.password);
   const owner = await createAccount(db, { ...body, role: 'owner', passwordHash });
   const values = settingsOf(draft);
   await saveSettings(db, values, owner.id);
   const asOwner = { ...call, who: { ...call.who, accountId: owner.id } };
-  for (const library of draft.libraries) await makeLibrary(asOwner, library);
+  const declared = new Set((await managedLibraries(db)).map(({ folded }) => folded));
+  for (const library of draft.libraries)
+    if (!declared.has(library.name.toLowerCase())) await makeLibrary(asOwner, library);
   await db('server_state').update({
     setup_completed_at: new Date(),
     claim_sha256: null,

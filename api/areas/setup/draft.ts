@@ -3,29 +3,44 @@ import { tidyPath } from '#areas/libraries/public.ts';
 import { isFolder, placeInStorage } from '#areas/storage/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, type Issue, invalidAll } from '#kernel/errors.ts';
-import type { SettingKey } from '#platform/settings.ts';
+import { definitionOf, type SettingKey } from '#platform/settings.ts';
 import type { SetupDraft } from './setup.schemas.ts';
 
 /** As the areas check it, all issues at once: folders that are there, below their root, and in no other library's folder. */
-export async function refuseBadDraft(call: Call, draft: SetupDraft): Promise<void> {
+export async function refuseBadDraft(call: Call, draft: SetupDraft, at: string[] = ['body']): Promise<void> {
   refuseManagedSettings(call, draft);
-  const issues: Issue[] = [];
+  const issues = settingIssues(draft, at);
   const taken: { rootId: string; path: string }[] = [];
   for (const [i, library] of draft.libraries.entries()) {
     for (const [j, folder] of library.folders.entries()) {
       const path = tidyPath(folder.path);
       const issue =
         (await folderIssue(call, folder.rootId, path)) ?? overlapIssue(taken, { rootId: folder.rootId, path });
-      if (issue) issues.push({ path: ['body', 'libraries', i, 'folders', j, 'path'], ...issue });
+      if (issue) issues.push({ path: [...at, 'libraries', i, 'folders', j, 'path'], ...issue });
       taken.push({ rootId: folder.rootId, path });
     }
   }
   const names = draft.libraries.map((library) => library.name.toLowerCase());
   for (const [i, name] of names.entries()) {
     if (names.indexOf(name) !== i)
-      issues.push({ path: ['body', 'libraries', i, 'name'], code: 'duplicate_name', message: 'named twice' });
+      issues.push({ path: [...at, 'libraries', i, 'name'], code: 'duplicate_name', message: 'named twice' });
   }
   if (issues.length > 0) throw invalidAll(issues);
+}
+
+/** As Settings checks them. */
+function settingIssues(draft: SetupDraft, at: string[]): Issue[] {
+  return Object.entries(settingsOf(draft)).flatMap(([key, value]): Issue[] => {
+    const { error } = definitionOf(key as SettingKey).schema.safeParse(value);
+    if (!error) return [];
+    const path = key in (draft.settings ?? {}) ? ['settings', key] : [key.slice(key.indexOf('.') + 1)];
+    const named = path[0] === 'name' ? ['serverName'] : path;
+    return error.issues.map((issue) => ({
+      path: [...at, ...named],
+      code: issue.code === 'custom' ? String(issue.params?.['code'] ?? 'custom') : issue.code,
+      message: issue.message,
+    }));
+  });
 }
 
 type Fault = Pick<Issue, 'code' | 'message'>;

@@ -1,5 +1,6 @@
 import { opendir, statfs } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 import { placeInStorage } from '#areas/storage/public.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
@@ -37,8 +38,7 @@ interface Listed {
 }
 
 async function list(absolute: string): Promise<Listed> {
-  const files = { video: 0, audio: 0, image: 0, book: 0, comic: 0, game: 0, other: 0 };
-  const folders: string[] = [];
+  const { files, folders } = nothing();
   const end = Date.now() + LIMIT_MS;
   let seen = 0;
   for await (const entry of await opendir(absolute)) {
@@ -82,21 +82,43 @@ export async function listRoot(config: Config, rootId: string, path: string): Pr
   const place = await placeInStorage(config, { rootName: root.name, path: '' }, path);
   if (place.kind === 'away') throw new ApiError('STORAGE_UNAVAILABLE', 'The folder is away', { storageId: root.id });
   if (place.kind !== 'there') throw notFound();
-  const listed = await readable(place.absolute);
+  const read = readerOf(root);
+  const listed = await read(place.absolute);
   const shown = listed.folders.slice(0, MOST_FOLDERS);
   const items = await Promise.all(
-    shown.map(async (name) => toFolder(rootId, join(path, name), await readable(join(place.absolute, name)))),
+    shown.map(async (name) => toFolder(rootId, join(path, name), await read(join(place.absolute, name)))),
   );
-  return { folder: toFolder(rootId, path, listed), items, truncated: listed.folders.length > MOST_FOLDERS };
+  const folder = { ...toFolder(rootId, path, listed), ...(path === '' && { name: root.name }) };
+  return { folder, items, truncated: listed.folders.length > MOST_FOLDERS };
 }
 
-/** A folder that may not be read is shown empty. */
-async function readable(absolute: string): Promise<Listed> {
-  return list(absolute).catch(() => ({
-    folders: [],
-    files: { video: 0, audio: 0, image: 0, book: 0, comic: 0, game: 0, other: 0 },
-  }));
+const READERS = 2;
+/** Folders that wait for one of the readers of their root. */
+const waiting = new Map<string, { reading: number; next: (() => void)[] }>();
+
+/** Two readers a root, whoever asks. Throws 423 when a folder takes longer than it may; one that may not be read is shown empty. */
+function readerOf({ id }: MediaRoot): (absolute: string) => Promise<Listed> {
+  const line = waiting.get(id) ?? { reading: 0, next: [] };
+  waiting.set(id, line);
+  return async (absolute) => {
+    if (line.reading >= READERS) await new Promise<void>((resolve) => line.next.push(resolve));
+    line.reading += 1;
+    try {
+      const late = sleep(LIMIT_MS + 500, undefined, { ref: false });
+      const listed = await Promise.race([list(absolute).catch(nothing), late]);
+      if (!listed) throw new ApiError('STORAGE_UNAVAILABLE', 'The folder does not answer', { storageId: id });
+      return listed;
+    } finally {
+      line.reading -= 1;
+      line.next.shift()?.();
+    }
+  };
 }
+
+const nothing = (): Listed => ({
+  folders: [],
+  files: { video: 0, audio: 0, image: 0, book: 0, comic: 0, game: 0, other: 0 },
+});
 
 /** The mounted roots with what is free on them. */
 export async function describeRoot(root: MediaRoot): Promise<z.input<typeof SetupRoot>> {

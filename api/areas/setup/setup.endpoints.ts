@@ -1,5 +1,6 @@
 import { SignIn } from '#areas/auth/public.ts';
-import { libraryTypes } from '#areas/libraries/public.ts';
+import { libraryTypes, managedLibraries } from '#areas/libraries/public.ts';
+import { fullVersion } from '#areas/server/public.ts';
 import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError, conflict } from '#kernel/errors.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
@@ -38,7 +39,7 @@ export const getSetup = defineEndpoint({
   },
 });
 
-async function stateOf({ deps }: Call, row: ServerStateRow, claimed: boolean): Promise<SetupState> {
+async function stateOf({ db, deps }: Call, row: ServerStateRow, claimed: boolean): Promise<SetupState> {
   const short = { claimed, serverName: deps.settings.get('server.name'), languages: ['en'] };
   if (!claimed) return { step: 'claim', ...short };
   const parsed = SetupDraft.safeParse(row.setup_draft);
@@ -46,8 +47,9 @@ async function stateOf({ deps }: Call, row: ServerStateRow, claimed: boolean): P
   return {
     step: draft ? (draft.libraries.length > 0 ? 'owner' : 'libraries') : 'server',
     ...short,
+    version: fullVersion,
     ...(draft && { draft }),
-    managed: Object.keys(deps.config.declaredSettings),
+    managed: [...Object.keys(deps.config.declaredSettings), ...(await managedLibraries(db)).map(({ name }) => name)],
     roots: await Promise.all(deps.config.mediaRoots.map(describeRoot)),
     types: [...libraryTypes],
     savedAt: iso(row.setup_saved_at),
@@ -143,8 +145,8 @@ export const completeSetup = defineEndpoint({
   emits: ['user.created', 'settings.changed', 'library.scan.started'],
 
   async handle({ body }, call) {
-    refuseManagedOwner(call);
     const row = await openSetup(call.db, { lock: true });
+    refuseManagedOwner(call);
     await requireTicket(call, row);
     try {
       return await complete(call, row, body);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LibraryDraft, libraryTypes } from '#areas/libraries/public.ts';
+import { LibraryDraft, LibrarySettings, libraryTypes } from '#areas/libraries/public.ts';
 import { Bytes, Country, Id, Language, RelativePath, Timestamp } from '#kernel/schemas.ts';
 
 const TimeZone = z
@@ -15,7 +15,7 @@ const DraftLibrary = z.strictObject({
   type: LibraryDraft.shape.type,
   folders: z.array(z.strictObject({ rootId: Id, path: RelativePath })).max(100),
   language: Language.optional(),
-  agents: z.array(z.string().max(80)).max(50).optional(),
+  agents: LibrarySettings.shape.agents.optional(),
 });
 
 export const SetupDraft = z
@@ -63,7 +63,7 @@ export const SetupState = z
     version: z.string().optional(),
     languages: z.array(Language),
     draft: SetupDraft.optional(),
-    managed: z.array(z.string()).optional().describe('Names that a resource declares'),
+    managed: z.array(z.string()).optional().describe('Settings and libraries that a resource declares, by name'),
     roots: z.array(SetupRoot).optional(),
     types: z.array(z.enum(libraryTypes)).optional(),
     savedAt: Timestamp.nullable().optional(),

@@ -13,6 +13,8 @@ export interface Storage {
   /** Below the media root of that name. */
   rootName: string | null;
   path: string;
+  /** It came back and is waited for to stay. */
+  returning: boolean;
 }
 
 interface StorageRow {
@@ -24,12 +26,23 @@ interface StorageRow {
   owner_id: string | null;
   root_name: string | null;
   path: string;
+  returned_at: Date | null;
 }
 
 export async function findStorages(db: Db, ids: readonly string[]): Promise<Map<string, Storage>> {
   const rows = await db('storages')
     .whereIn('id', ids)
-    .select<StorageRow[]>('id', 'name', 'state', 'enabled', 'read_only', 'owner_id', 'root_name', 'path');
+    .select<StorageRow[]>(
+      'id',
+      'name',
+      'state',
+      'enabled',
+      'read_only',
+      'owner_id',
+      'root_name',
+      'path',
+      'returned_at',
+    );
   return new Map(
     rows.map((row) => [
       row.id,
@@ -42,6 +55,7 @@ export async function findStorages(db: Db, ids: readonly string[]): Promise<Map<
         ownerId: row.owner_id,
         rootName: row.root_name,
         path: row.path,
+        returning: row.returned_at !== null,
       },
     ]),
   );

@@ -48,7 +48,7 @@ export interface SetupLibrary {
   type: string;
   folders: { rootId: Uuid; path: string }[];
   /** BCP 47 */ language?: string;
-  agents?: string[];
+  /** Ordered agent ids */ agents?: string[];
 }
 
 export interface SetupRoot {
@@ -76,7 +76,7 @@ export interface SetupState {
   version?: string;
   languages: string[];
   draft?: SetupDraftOutput;
-  /** Names that a resource declares */ managed?: string[];
+  /** Settings and libraries that a resource declares, by name */ managed?: string[];
   roots?: SetupRoot[];
   types?: LibraryType[];
   savedAt?: Instant | null;

@@ -32,6 +32,7 @@ import * as plusCreate from './20261121220620_plus_create.ts';
 import * as rightsTold from './20261122043000_events_rights_told.ts';
 import * as hoursZone from './20261122053300_users_hours_zone.ts';
 import * as viewingWishes from './20261122054500_viewing_wishes.ts';
+import * as scanningStorages from './20261122080000_scanning_storages.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -81,4 +82,5 @@ export const migrations: Record<string, Migration> = {
   '20261122043000_events_rights_told': rightsTold,
   '20261122053300_users_hours_zone': hoursZone,
   '20261122054500_viewing_wishes': viewingWishes,
+  '20261122080000_scanning_storages': scanningStorages,
 };

@@ -13,6 +13,8 @@ export interface SecretKey {
 export interface StoreVolume {
   storage: string;
   storageClassName?: string | undefined;
+  /** Of the claim. */
+  annotations?: Record<string, string> | undefined;
 }
 
 export interface Context {
@@ -24,7 +26,7 @@ export interface Context {
   secrets: Secrets;
   /** Holds settings and the address of the object store; named by its content. */
   environment: string;
-  /** Volumes that stores have already: their size and class cannot be changed through a StatefulSet. */
+  /** Volumes that stores have already: nothing of them can be changed through a StatefulSet. */
   volumes: ReadonlyMap<string, StoreVolume | undefined>;
   /** SHA-256 of the claim code, in hex, while or once there was one. */
   claimSha256: string | undefined;

@@ -32,6 +32,12 @@ export const labelsOf = (server: Named, component?: Component): Record<string, s
   [OWNER]: server.uid,
 });
 
+/** Of what outlives the server. Argo CD may take it for its own by its labels, and finds it in no folder of its repository. */
+export const KEPT: Record<string, string> = {
+  [KEEP]: 'true',
+  'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
+};
+
 export interface Part {
   /** After the name of the server; absent: the server's own name. */
   suffix?: string;
@@ -45,7 +51,7 @@ export const nameOf = ({ name }: Pick<Server, 'name'>, suffix?: string): string 
   suffix ? `${name}-${suffix}` : name;
 
 export function metaOf(server: Named, { suffix, component, annotations, keep }: Part): ObjectMeta {
-  const notes = { ...annotations, ...(keep && { [KEEP]: 'true' }) };
+  const notes = { ...annotations, ...(keep && KEPT) };
   return {
     name: nameOf(server, suffix),
     namespace: server.namespace,

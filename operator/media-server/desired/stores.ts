@@ -1,10 +1,9 @@
 // The stores that this operator runs: one pod each, its data on a claim that outlives the server.
 import type { KubeObject } from '../../runtime/kube.ts';
-import { KEEP } from '../../runtime/kube.ts';
 import type { Server } from '../server.ts';
 import { type Context, fingerprint } from './context.ts';
 import { type EnvValue, envOf } from './environment.ts';
-import { type Component, defined, metaOf, nameOf, selectorOf } from './meta.ts';
+import { type Component, defined, KEPT, metaOf, nameOf, selectorOf } from './meta.ts';
 import { CHECKSUM, PULL, restrictedContainer, restrictedPod, sized } from './pod.ts';
 
 export type StoreName = Extract<Component, 'postgres' | 'redis' | 'objects'>;
@@ -22,6 +21,7 @@ interface Store {
   /** Undefined: nothing is kept over a restart. */
   storage: string | number | undefined;
   storageClassName?: string | undefined;
+  annotations?: Record<string, string> | undefined;
   /** Other folders that the program writes, in memory where so said. */
   writable: Record<string, object>;
   probe: object;
@@ -31,11 +31,11 @@ interface Store {
 
 const DATA = 'data';
 
-function claim(server: Server, { name, storage, storageClassName }: Store): object {
+function claim(server: Server, { name, storage, storageClassName, annotations = KEPT }: Store): object {
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
-    metadata: { name: DATA, labels: selectorOf(server, name), annotations: { [KEEP]: 'true' } },
+    metadata: { name: DATA, labels: selectorOf(server, name), annotations },
     spec: defined({
       accessModes: ['ReadWriteOnce'],
       storageClassName,

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { newId } from '#platform/ids.ts';
 import type { TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { scanLibrary } from '#workers/scan/engine/scan-library.ts';
@@ -204,6 +205,107 @@ describe('Scanning', function () {
       expect(
         (await admin.listScans({ query: { guard: 'pending', libraryId: place.libraryId } })).body.items,
       ).to.deep.equal([]);
+    });
+
+    describe('of several folders', () => {
+      let second: Folder;
+
+      interface Folder {
+        id: string;
+        put: (title: string, fixture: string) => Promise<void>;
+        lose: (title: string) => Promise<void>;
+      }
+
+      /** Another folder of the library, with two films. */
+      beforeEach(async () => {
+        const { db } = place.api.deps;
+        const path = `${place.path.split('/').at(-1)}-two`;
+        const id = newId();
+        await db('library_folders').insert({
+          id,
+          library_id: place.libraryId,
+          storage_id: place.api.given.storageId,
+          path,
+        });
+        second = {
+          id,
+          put: (title, fixture) => place.put(`../${path}/${title}/${title}.mkv`, fixture),
+          lose: (title) => rm(join(place.path, '..', path, title), { recursive: true }),
+        };
+        await second.put('K (2011)', 'h264-aac.mp4');
+        await second.put('L (2012)', 'tiny.mp4');
+        await second.put('M (2013)', 'vp9-opus.webm');
+        await second.put('N (2014)', 'hevc-opengop.mkv');
+      });
+
+      const scanAll = async (): Promise<string> => {
+        const { id } = (await start({ mode: 'full' })).body;
+        await run(id);
+        return id;
+      };
+      const loseBoth = async (): Promise<string> => {
+        await place.put('C (2003)/C (2003).mkv', 'hevc-hlg.mp4');
+        await scanAll();
+        for (const title of ['A (2001)', 'B (2002)']) await rm(join(place.path, title), { recursive: true });
+        for (const title of ['K (2011)', 'L (2012)']) await second.lose(title);
+        return scanAll();
+      };
+      const missing = async (): Promise<string[]> =>
+        (await place.files())
+          .filter((file) => file.missing_since)
+          .map((file) => file.path.split('/')[1] ?? '')
+          .sort();
+      const pending = async () =>
+        (await admin.listScans({ query: { guard: 'pending', libraryId: place.libraryId } })).body.items;
+
+      it('asks once for all, and carries the decision out in each', async () => {
+        const id = await loseBoth();
+        const [asked, ...others] = await pending();
+        expect([asked?.id, others]).to.deep.equal([id, []]);
+        expect(asked?.guard).to.include({ wouldMiss: 4, ofTotal: 7 });
+        expect(asked?.guard?.folderIds).to.have.members([place.folderId, second.id]);
+        await admin.decideScanRemovals({ params: { id }, body: { decision: 'apply' } });
+        await scanAll();
+        expect(await missing()).to.deep.equal(['A (2001)', 'B (2002)', 'K (2011)', 'L (2012)']);
+        expect(await pending()).to.deep.equal([]);
+      });
+
+      it('asks on about the folder whose files did not return', async () => {
+        const id = await loseBoth();
+        await place.put('A (2001)/A (2001).mkv');
+        await place.put('B (2002)/B (2002).mkv', 'h264-base.mkv');
+        await scanAll();
+        const [asked] = await pending();
+        expect([asked?.id, asked?.guard?.folderIds, asked?.guard?.wouldMiss]).to.deep.equal([id, [second.id], 2]);
+        expect(await missing()).to.deep.equal([]);
+      });
+
+      it('goes over to the later scan with all its folders', async () => {
+        const id = await loseBoth();
+        await second.lose('M (2013)');
+        const later = await scanAll();
+        const [asked, ...others] = await pending();
+        expect([asked?.id, others]).to.deep.equal([later, []]);
+        expect(asked?.guard).to.include({ wouldMiss: 5, ofTotal: 7 });
+        expect(asked?.guard?.folderIds).to.have.members([place.folderId, second.id]);
+        const old = await admin.decideScanRemovals({ params: { id }, body: { decision: 'apply' } });
+        expect(refusal(old).details).to.deep.equal({ reason: 'superseded', scanId: later });
+      });
+
+      it('does not take for decided what was lost since', async () => {
+        const id = await loseBoth();
+        await admin.decideScanRemovals({ params: { id }, body: { decision: 'apply' } });
+        await rm(join(place.path, 'C (2003)'), { recursive: true });
+        await place.put('D (2004)/D (2004).mkv', 'hevc-hvc1.mp4');
+        await place.api.deps
+          .db('libraries')
+          .where({ id: place.libraryId })
+          .update({ settings: JSON.stringify({ guardMinimum: 1, guardPercent: 10 }) });
+        await place.put('E (2005)/E (2005).mkv', 'h264-multi.mkv');
+        await scanAll();
+        expect(await missing()).to.deep.equal(['K (2011)', 'L (2012)']);
+        expect((await pending()).map(({ guard }) => guard?.folderIds)).to.deep.equal([[place.folderId]]);
+      });
     });
 
     it('points to the later scan that asks for more, and needs library:manage', async () => {

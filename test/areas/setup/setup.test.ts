@@ -105,6 +105,24 @@ describe('Setup', () => {
     expect((await api.anyone.login({ body: { username: 'ANA', password: PASSWORD } })).status).to.equal(200);
   });
 
+  it('lists what resources declare, and makes none of their libraries twice', async () => {
+    const me = await claim();
+    const operator = clientFor(api.url, { authorization: `Bearer ${api.operatorKey}` });
+    const managedBy = { kind: 'Library', namespace: 'media', name: 'films', uid: 'uid-films' } as const;
+    await operator.createLibrary({ body: { name: 'Films', type: 'movies', managedBy } });
+    const state = (await me.getSetup()).body;
+    expect(state.managed).to.deep.equal(['Films']);
+    expect(state.version).to.match(/^\d+\.\d+\.\d+/);
+    const draft = {
+      revision: 0,
+      libraries: ['films', 'Others'].map((name) => ({ name, type: 'movies', folders: [] })),
+    };
+    const done = await me.completeSetup({ body: { username: 'ana', password: PASSWORD, draft } });
+    expect(done.status, JSON.stringify(done.body)).to.equal(201);
+    const owner = clientFor(api.url, { authorization: `Bearer ${done.body.accessToken}` });
+    expect((await owner.listLibraries()).body.map(({ name }) => name)).to.have.members(['Films', 'Others']);
+  });
+
   it('names every fault of a draft, and a refused completion leaves nothing behind', async () => {
     const me = await claim();
     const rootId = api.given.storageId;
@@ -116,6 +134,14 @@ describe('Setup', () => {
     const bad = await me.saveSetupDraft({ body: { revision: 0, libraries: [{ name: 'A', type: 'movies', folders }] } });
     const issues = errorOf(bad).details.issues as { code: string }[];
     expect(issues.map((issue) => issue.code)).to.deep.equal(['no_such_folder', 'folder_overlap']);
+    const wrong = { revision: 0, publicUrl: 'https://home.example/foyer', settings: { 'subtitles.model': '' } };
+    const told = errorOf(await me.saveSetupDraft({ body: wrong })).details.issues as { path: string[] }[];
+    expect(told.map(({ path }) => path)).to.deep.equal([
+      ['body', 'publicUrl'],
+      ['body', 'settings', 'subtitles.model'],
+    ]);
+    const unknown = { revision: 0, libraries: [{ name: 'A', type: 'movies', folders: [], agents: ['none'] }] };
+    expect((await me.saveSetupDraft({ body: unknown })).status).to.equal(400);
     expect((await me.completeSetup({ body: { username: 'ana', password: 'password' } })).status).to.equal(400);
     const draft = { revision: 0, libraries: [{ name: 'B', type: 'movies', folders: [{ rootId, path: 'nowhere' }] }] };
     expect((await me.completeSetup({ body: { username: 'ana', password: PASSWORD, draft } })).status).to.equal(400);

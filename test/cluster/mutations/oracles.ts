@@ -48,6 +48,10 @@ class Dry implements Kube {
     return this.#reader.served(kind);
   }
 
+  seek(): void {
+    // Nothing is written for it.
+  }
+
   async apply(owner: KubeObject, desired: readonly KubeObject[]): Promise<Applied> {
     const names = new Set(desired.map(({ kind, metadata }) => `${kind}/${metadata.name}`));
     for (const object of desired) {

@@ -9,6 +9,12 @@ export async function goTool(name: 'helm' | 'minio' | 'kstatus'): Promise<string
   return (await run('bash', ['-c', script])).stdout.trim();
 }
 
+/** The path of the definition of a kind that another operator brings. */
+export async function definitionOf(kind: string): Promise<string> {
+  const script = `root=$PWD; . hack/install.sh; definition_of ${kind}`;
+  return (await run('bash', ['-c', script])).stdout.trim();
+}
+
 /** What a program prints; throws what it said on standard error. */
 export function printed(program: string, words: readonly string[], input = ''): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -26,3 +26,14 @@ export async function until<T>(
   } while (left > 0);
   throw new Error(`not in ${withinMs / 1000} s: ${what}${fault}`);
 }
+
+/** Without a name for what is missing: the stack tells the place. */
+export const eventually = (holds: () => boolean | Promise<boolean>, withinMs?: number): Promise<true> =>
+  until('what the test waits for', holds, withinMs);
+
+/** A measure that a busy machine may spoil is taken again, up to so many times: the first that is good enough, or the least. */
+export async function least(times: number, enough: number, measure: () => Promise<number>): Promise<number> {
+  let found = Number.POSITIVE_INFINITY;
+  for (let turn = 0; turn < times && found > enough; turn++) found = Math.min(found, await measure());
+  return found;
+}

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mediaServerController } from '#operator/media-server/controller.ts';
 import { reconcileMediaServer } from '#operator/media-server/reconcile.ts';
 import { Refusal } from '#operator/runtime/faults.ts';
-import { type KubeObject, PermanentFault } from '#operator/runtime/kube.ts';
+import { KEEP, type KubeObject, PermanentFault } from '#operator/runtime/kube.ts';
 import { imageOf, managed, named, running, specOf, specs, texts, world } from './specs.ts';
 import { CANARY, images, MemoryKube, mediaServer, secret, World } from './support.ts';
 
@@ -75,8 +75,10 @@ describe('faults of a MediaServer', () => {
     const here = new World(mediaServer(specs.cloudNativePG ?? {}), kube);
     await here.settle();
     expect(here.condition('DatabaseReady')).to.equal('False NotServed');
+    expect(here.condition('Ready'), 'and says why').to.equal('False NotServed');
     expect(here.condition('IngressReady')).to.equal('False NotServed');
     expect(here.names('Cluster')).to.deep.equal([]);
+    expect([...kube.sought], 'and what is asked for is looked for').to.have.members(['Cluster', 'HTTPRoute']);
   });
 
   it('of the object itself stop the pass', async () => {
@@ -194,6 +196,22 @@ describe('MediaServer in operation', () => {
     expect(here.names('Service')).to.include('home-api');
   });
 
+  it('does nothing either while an annotation pauses it', async () => {
+    const here = await running();
+    const pause = (annotations: object): void => {
+      const server = here.kube.get('MediaServer', 'media', 'home');
+      if (server) here.kube.put({ ...server, metadata: { ...server.metadata, ...annotations } });
+    };
+    pause({ annotations: { 'foyer.media/reconcile': 'paused' } });
+    here.kube.drop('Service', 'home-api');
+    await here.pass();
+    expect(here.names('Service')).not.to.include('home-api');
+    expect(here.condition('Progressing')).to.equal('False Suspended');
+    pause({ annotations: {} });
+    await here.settle();
+    expect(here.names('Service')).to.include('home-api');
+  });
+
   it('leaves the number of pods to an autoscaler', async () => {
     const here = await running(specs.autoscaled);
     expect(here.kube.get('Deployment', 'media', 'home-api')?.spec).not.to.have.property('replicas');
@@ -210,6 +228,20 @@ describe('MediaServer in operation', () => {
     expect(claims()).to.deep.equal(before);
     expect(here.condition('SettingsValid')).to.equal('False CannotChange');
     expect(here.message('SettingsValid')).to.contain('data-home-postgres-0');
+  });
+
+  it('changes nothing of a claim that an older operator asked for: the API server would refuse it', async () => {
+    const here = await running();
+    const set = here.kube.get('StatefulSet', 'media', 'home-postgres');
+    if (!set) throw new Error('no set');
+    const old = structuredClone(set) as unknown as { spec: { volumeClaimTemplates: { metadata: object }[] } };
+    for (const { metadata } of old.spec.volumeClaimTemplates)
+      Object.assign(metadata, { annotations: { [KEEP]: 'true' } });
+    here.kube.put(old as unknown as KubeObject);
+    await here.settle();
+    const text = JSON.stringify(here.kube.get('StatefulSet', 'media', 'home-postgres'));
+    expect(text).to.not.contain('argocd');
+    expect(JSON.stringify(set)).to.contain('argocd');
   });
 
   it('tells whether anything leads in', async () => {

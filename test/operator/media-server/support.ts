@@ -60,6 +60,7 @@ export class MemoryKube implements Kube {
   readonly objects = new Map<string, KubeObject>();
   readonly events: EventSaid[] = [];
   readonly kinds: ReadonlySet<string>;
+  readonly sought = new Set<string>();
   writes = 0;
 
   constructor(served: readonly string[] = ['Cluster', 'HTTPRoute', 'PrometheusRule', 'ServiceMonitor']) {
@@ -84,6 +85,10 @@ export class MemoryKube implements Kube {
       const fits = Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value);
       return its === kind && (!namespace || metadata.namespace === namespace) && fits;
     });
+  }
+
+  seek(kind: string): void {
+    this.sought.add(kind);
   }
 
   served(kind: string): boolean {

@@ -34,6 +34,8 @@ export class FakeApiServer {
   /** So many requests find the connection closed. */
   hangUps = 0;
   token: string | undefined;
+  /** What is written is answered after this. */
+  slow: Promise<void> = Promise.resolve();
 
   constructor() {
     this.#server = createServer((request, response) => this.#answer(request, response));
@@ -164,7 +166,7 @@ export class FakeApiServer {
     if (!known) refusal(response, { status: 401 });
     else if (url.pathname === '/api/v1') send(response, { resources: this.served ? RESOURCES : [] });
     else if (url.pathname === COLLECTION) this.#collection(query, response);
-    else send(response, { kind: 'ConfigMap', metadata: { name: 'x' } });
+    else void this.slow.then(() => send(response, { kind: 'ConfigMap', metadata: { name: 'x' } }));
   }
 
   #collection(query: URLSearchParams, response: ServerResponse): void {

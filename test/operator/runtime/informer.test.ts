@@ -203,6 +203,14 @@ describe('informer', () => {
     await eventually(() => caches.served('ConfigMap') && data('a')?.n === '1', 'it is followed');
   });
 
+  it('looks for one that somebody needs no more rarely than at first', async () => {
+    server.served = false;
+    const { informer } = await follow({ absentMs: 100 });
+    const seeking = setInterval(() => informer.seek(), 10);
+    await eventually(() => server.count(/^GET .api.v1$/) === 8, 'it asked eight times, which would take 12 s');
+    clearInterval(seeking);
+  });
+
   it('tells how long nothing was heard', async () => {
     const { informer } = await follow();
     await watching();

@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -189,6 +189,41 @@ describe('probeFile', function () {
     expect((await probeFile(at('truncated.avi'))).truncated).to.equal(true);
     expect((await probeFile(at('mpeg4-mp3.avi'))).truncated).to.equal(undefined);
     expect((await probeFile(at('h264-multi.mkv'))).truncated).to.equal(undefined);
+  });
+
+  it('says that fragments are cut, and a film whose index lies before data of no stated size', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'foyer-cut-'));
+    try {
+      const fragments = await readFile(at('h264-fragmented.mp4'));
+      const whole = await readFile(at('h264-aac.mp4'));
+      whole.writeUInt32BE(0, whole.indexOf('mdat') - 4); // as far as the file goes
+      for (const bytes of [fragments, whole]) {
+        const path = join(folder, 'film.mp4');
+        await writeFile(path, bytes);
+        expect((await probeFile(path)).truncated).to.equal(undefined);
+        await truncate(path, Math.floor(bytes.length * 0.6));
+        expect((await probeFile(path)).truncated).to.equal(true);
+      }
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('says that samples were never written, and nothing of zeros beside them', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'foyer-hollow-'));
+    try {
+      const path = join(folder, 'film.mp4');
+      const whole = await readFile(at('h264-aac-end.mp4'));
+      const free = Buffer.alloc(100_000);
+      free.writeUInt32BE(free.length, 0);
+      free.write('free', 4);
+      await writeFile(path, Buffer.concat([whole, free]));
+      const zeros = [{ at: whole.length + 8, size: free.length - 8 }];
+      expect((await probeFile(path, { zeros })).hollow).to.equal(undefined);
+      expect((await probeFile(path, { zeros: [{ at: 65_536, size: 16_384 }] })).hollow).to.equal(true);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('opens files with any name', async () => {

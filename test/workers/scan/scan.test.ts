@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, rename, rm, symlink, utimes, writeFile } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { newId } from '#platform/ids.ts';
 import { newPlace, type Place } from './support.ts';
 
 async function touch(path: string, text: string): Promise<void> {
@@ -274,6 +275,7 @@ describe('library.scan of films', function () {
     await place.put('Bad (2002)/Bad (2002).mkv', 'garbage.mkv');
     await place.put('Half (2003)/Half (2003).mkv', 'truncated.mkv');
     await place.put('Hollow (2006)/Hollow (2006).mkv', 'zeroed.mkv');
+    await place.put('Hole (2007)/Hole (2007).mp4', 'zeroed.mp4');
     await place.put('List (2004)/List (2004).mp4', 'playlist.mp4');
     await place.put('Magic (2005)/Magic (2005).avi', 'magicyuv.avi');
     const first = await place.scan();
@@ -282,14 +284,15 @@ describe('library.scan of films', function () {
     expect(first.issues.map((i) => [i.kind, short(i.path), i.detail?.split(':')[0]])).to.deep.equal([
       ['corrupt', 'Bad (2002).mkv', 'not-media'],
       ['corrupt', 'Half (2003).mkv', 'truncated'],
+      ['corrupt', 'Hole (2007).mp4', 'unfinished'],
       ['corrupt', 'Hollow (2006).mkv', 'unfinished'],
       ['corrupt', 'List (2004).mp4', 'playlist-refused'],
       ['corrupt', 'Magic (2005).avi', 'codec-refused'],
     ]);
-    expect((await shown(place)).map(([, title]) => title)).to.deep.equal(['Good', 'Half', 'Hollow']);
+    expect((await shown(place)).map(([, title]) => title)).to.deep.equal(['Good', 'Half', 'Hole', 'Hollow']);
     const itemOf = async (name: string) => (await place.files()).find(({ path }) => path.includes(name))?.item_id;
-    const [half, hollow] = [await itemOf('Half'), await itemOf('Hollow')];
-    expect(first.issues.map(({ item_id }) => item_id)).to.deep.equal([null, half, hollow, null, null]);
+    const items = [await itemOf('Half'), await itemOf('Hole'), await itemOf('Hollow')];
+    expect(first.issues.map(({ item_id }) => item_id)).to.deep.equal([null, ...items, null, null]);
     const again = await place.scan();
     expect(again.counts).to.include({ probed: 0, unreadable: 3 });
     await place.put('Bad (2002)/Bad (2002).mkv', 'h264-base.mkv');
@@ -367,6 +370,27 @@ describe('library.scan of films', function () {
     expect(scan.counts).to.include({ directories: 1, added: 1 });
     const nearest = await place.scan({ targets: [{ folderId: place.folderId, path: 'A (2001)/not/there' }] });
     expect(nearest.counts).to.include({ directories: 1, added: 1 });
+  });
+
+  it('takes nothing for missing that the listed directories do not hold', async () => {
+    const place = await newPlace('movies', { guardMinimum: 1000 });
+    for (const name of ['A (2001)', 'B (2002)']) await place.put(`${name}/${name}.mkv`);
+    await place.scan();
+    for (const name of ['A (2001)', 'B (2002)']) await rm(join(place.path, name), { recursive: true });
+    await place.put('B (2002)/trailer.mkv', 'h264-base.mkv');
+    // As a listing leaves it that broke off: it lacked a file and was not trusted.
+    await place.api.deps
+      .db('media_files')
+      .where({ library_id: place.libraryId })
+      .whereLike('path', '%A (2001).mkv')
+      .update({ absent_scan: newId() });
+    const one = await place.scan({ targets: [{ folderId: place.folderId, path: 'B (2002)' }] });
+    expect(one.counts).to.include({ missing: 1 });
+    const missing = async (): Promise<(string | undefined)[]> =>
+      (await place.files()).filter((file) => file.missing_since).map((file) => file.path.split('/')[1]);
+    expect(await missing()).to.deep.equal(['B (2002)']);
+    await place.scan();
+    expect(await missing()).to.deep.equal(['A (2001)', 'B (2002)']);
   });
 
   it('passes over what is ignored', async () => {

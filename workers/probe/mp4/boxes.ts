@@ -60,6 +60,19 @@ export interface Top {
   truncated: boolean;
 }
 
+const MAX_CUT = 4000;
+
+/** Whether a box ends behind the file. Of very many fragments only the first are looked at. */
+export async function isCut(source: ByteSource): Promise<boolean> {
+  let at = 0;
+  for (let i = 0; i < MAX_CUT && at < source.size; i += 1) {
+    const head = headAt(await source.read(at, 16), 0, source.size - at);
+    if (!head) return false;
+    at += head.size;
+  }
+  return at > source.size;
+}
+
 /** Finds and loads the moov box; boxes before it are passed over by their heads. Fragmented files are not read here. */
 export async function topOf(source: ByteSource): Promise<Top> {
   let moov: Buffer | undefined;

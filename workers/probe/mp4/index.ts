@@ -1,16 +1,18 @@
 import type { KeyframeIndex, ProbedChapter, ProbedStream } from '#platform/media.ts';
 import type { ByteSource } from '../byte-source.ts';
 import { unsure } from '../fault.ts';
-import { contentTags, PROBE_VERSION, type Probed } from '../probed.ts';
+import { contentTags, PROBE_VERSION, type Probed, type Stretch } from '../probed.ts';
 import { box, boxes, need, topOf } from './boxes.ts';
 import { metaOf, neroChapters } from './meta.ts';
-import { sampleRanges, syncTicks } from './samples.ts';
+import { bytesAmong, lastChunkAt, sampleRanges, syncTicks } from './samples.ts';
 import { secondsOf, startOf, streamOf, type Trak, trakOf } from './tracks.ts';
 
 const MAX_CHAPTERS = 1000;
+/** No coder writes so many zeros; the codecs that are read here are all coded. */
+const HOLLOW = 4096;
 
 /** Reads an MP4 or QuickTime file from its moov; throws Unsure when ffprobe must be asked. */
-export async function probeMp4(source: ByteSource): Promise<Probed> {
+export async function probeMp4(source: ByteSource, zeros: readonly Stretch[] = []): Promise<Probed> {
   const { moov, truncated } = await topOf(source);
   if (box(moov, 'mvex') ?? box(moov, 'cmov')) unsure('fragments');
   const mvhd = need(moov, 'mvhd');
@@ -40,7 +42,12 @@ export async function probeMp4(source: ByteSource): Promise<Probed> {
     tags: contentTags(meta.tags),
     probeVersion: PROBE_VERSION,
   };
-  return { file, ...(keyframes ? { keyframes } : {}), ...(truncated ? { truncated: true } : {}) };
+  return {
+    file,
+    ...(keyframes ? { keyframes } : {}),
+    ...(truncated || media.some(({ stbl }) => lastChunkAt(stbl) >= source.size) ? { truncated: true } : {}),
+    ...(zeros.length > 0 && media.some(({ stbl }) => bytesAmong(stbl, zeros) >= HOLLOW) ? { hollow: true } : {}),
+  };
 }
 
 function coversOf(covers: readonly { codec: string; mime: string }[], first: number): ProbedStream[] {

@@ -1,4 +1,5 @@
 import { unsure } from '../fault.ts';
+import type { Stretch } from '../probed.ts';
 import { box, need } from './boxes.ts';
 
 /** How a track's own clock is laid on the film's by its edit list. */
@@ -124,11 +125,11 @@ function cursor(runs: Runs | undefined, sums: boolean): (sample: number) => numb
   };
 }
 
-/** Bytes in the file of the samples of a small track (chapters), by chunk table. At most `limit` samples. */
-export function sampleRanges(stbl: Buffer, limit: number): { at: number; size: number }[] {
+/** Bytes in the file of the samples of a track, by chunk table. At most `limit` samples. */
+export function sampleRanges(stbl: Buffer, limit: number): Stretch[] {
   const stsz = need(stbl, 'stsz');
   const chunks = chunkOffsets(stbl);
-  const ranges: { at: number; size: number }[] = [];
+  const ranges: Stretch[] = [];
   const each = stsz.readUInt32BE(4);
   const count = Math.min(stsz.readUInt32BE(8), limit);
   const perChunk = samplesPerChunk(need(stbl, 'stsc'), chunks.length);
@@ -141,6 +142,23 @@ export function sampleRanges(stbl: Buffer, limit: number): { at: number; size: n
     }
   }
   return ranges;
+}
+
+const MAX_SAMPLES = 2_000_000;
+
+/** How many bytes of the track's samples lie in these stretches of the file. */
+export function bytesAmong(stbl: Buffer, stretches: readonly Stretch[]): number {
+  const common = (a: Stretch, b: Stretch): number =>
+    Math.max(0, Math.min(a.at + a.size, b.at + b.size) - Math.max(a.at, b.at));
+  return sampleRanges(stbl, MAX_SAMPLES).reduce(
+    (sum, sample) => sum + stretches.reduce((bytes, stretch) => bytes + common(sample, stretch), 0),
+    0,
+  );
+}
+
+/** Where in the file the last chunk of the track begins. */
+export function lastChunkAt(stbl: Buffer): number {
+  return chunkOffsets(stbl).at(-1) ?? 0;
 }
 
 function chunkOffsets(stbl: Buffer): number[] {

@@ -25,7 +25,7 @@ export async function scanFolder(scan: Scan, folder: ScannedFolder, from: readon
   const place: Place = { folder, memory, decoration: new Decoration(folder.root) };
   const listing = await list(scan, place, from);
   state.files = listing.files;
-  if (listing.trusted) Object.assign(state, await decideMissing(scan, folder));
+  if (listing.trusted) Object.assign(state, await decideMissing(scan, folder, from));
   else
     Object.assign(state, {
       state: listing.empty ? 'skipped' : 'interrupted',

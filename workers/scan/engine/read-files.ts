@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProbeFault } from '#platform/media.ts';
-import { type Probed, ProbeError, probeFile } from '#workers/probe/probe.ts';
+import { ProbeError, probeFile } from '#workers/probe/probe.ts';
 import { type Sampled, sampledHash } from '../sampled-hash.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import type { Read } from '../store/files.ts';
@@ -63,11 +63,10 @@ interface Probing {
 async function probe(
   scan: Scan,
   absolute: string,
-  { file, sampled: { hash, hollow }, readings }: Probing,
+  { file, sampled: { hash, zeros }, readings }: Probing,
 ): Promise<void> {
   try {
-    const found = await probeFile(absolute, { signal: scan.signal });
-    const probed: Probed = hollow && isCoded(found) ? { ...found, hollow: true } : found;
+    const probed = await probeFile(absolute, { signal: scan.signal, zeros });
     if (await stillSame(absolute, file.walked)) readings.read.set(file.path, { hash, probed });
     else readings.postponed.add(file.path);
   } catch (error) {
@@ -76,11 +75,6 @@ async function probe(
     else readings.faults.set(file.path, { fault: error.fault, detail: `${error.fault}: ${error.message}` });
     if (file.known) readings.read.set(file.path, { hash, fault: error.fault });
   }
-}
-
-/** Pixels and sound that are not coded may be zeros, where it is black and silent. */
-function isCoded({ file }: Probed): boolean {
-  return !file.streams.some(({ codec }) => /^(raw|pcm)/.test(codec));
 }
 
 /** The second look: a file that grew or changed meanwhile is still being written. */

@@ -1,5 +1,4 @@
 import { breaks, type Db } from '#platform/db.ts';
-import { enqueue } from '#platform/queue.ts';
 import { withoutFail } from '#platform/redis.ts';
 import type { Work } from '#workers/work.ts';
 import { tellScanners } from './notice.ts';
@@ -7,24 +6,32 @@ import { liveKey } from './progress.ts';
 import { LeaseLost, type Scan, type ScanRow } from './scan.ts';
 
 const STALLS = 5;
-const WAIT_MS = 3000;
 
 export interface Begun {
   state: 'running' | 'over' | 'waiting';
   row: ScanRow;
 }
 
-/** Takes the scan for this worker: a queued one begins, a running one is resumed. One that has to wait for another scan of its library is queued again. */
-export async function begin(work: Work, { scanId, token }: { scanId: string; token: string }): Promise<Begun> {
+interface Beginning {
+  scanId: string;
+  token: string;
+  /** The disk under each folder, where it has one that turns. */
+  spindles: ReadonlyMap<string, string>;
+}
+
+/** Takes the scan for this worker: a queued one begins, a running one is resumed. One that has to wait for another stays queued. */
+export async function begin(work: Work, beginning: Beginning): Promise<Begun> {
   try {
-    return await work.db.transaction((db) => take(work, db, { scanId, token }));
+    return await work.db.transaction((db) => take(work, db, beginning));
   } catch (error) {
     if (!breaks(error, 'scans_one_running')) throw error;
-    return wait(work, scanId);
+    const row = await work.db('scans').where({ id: beginning.scanId }).first<ScanRow>();
+    return { state: 'waiting', row };
   }
 }
 
-async function take(work: Work, db: Db, { scanId, token }: { scanId: string; token: string }): Promise<Begun> {
+async function take(work: Work, db: Db, { scanId, token, spindles }: Beginning): Promise<Begun> {
+  await db.raw(`select pg_advisory_xact_lock(hashtext('foyer.scan.begin'))`); // two that begin at once see each other
   const row = await db('scans').where({ id: scanId }).forUpdate().first<ScanRow | undefined>();
   if (!row) throw new LeaseLost('no such scan');
   if (row.state !== 'queued' && row.state !== 'running') return { state: 'over', row };
@@ -34,6 +41,8 @@ async function take(work: Work, db: Db, { scanId, token }: { scanId: string; tok
     return { state: 'over', row };
   }
   const resumed = row.state === 'running';
+  const busy = disksOf(row, spindles);
+  if (!resumed && (await isCrowded(work, db, busy))) return { state: 'waiting', row };
   const [now] = await db('scans')
     .where({ id: scanId })
     .update({
@@ -42,11 +51,27 @@ async function take(work: Work, db: Db, { scanId, token }: { scanId: string; tok
       lease_holder: token,
       lease_until: db.raw(`now() + interval '15 seconds'`),
       started_at: db.raw('coalesce(started_at, now())'),
+      spindles: busy,
       ...(resumed ? { resumes: row.resumes + 1, stalls: row.stalls + 1 } : {}),
     })
     .returning<ScanRow[]>('*');
   if (!resumed) await tell(work, db, row);
   return { state: 'running', row: now ?? row };
+}
+
+function disksOf({ targets }: ScanRow, spindles: Beginning['spindles']): string[] {
+  const asked = [...spindles].filter(([folderId]) => targets?.some((target) => target.folderId === folderId) ?? true);
+  return [...new Set(asked.map(([, disk]) => disk))];
+}
+
+/** As many scans run on this server as may, or one of the same disk. One whose worker was lost has a place until it is resumed. */
+async function isCrowded({ settings }: Work, db: Db, disks: readonly string[]): Promise<boolean> {
+  const running = await db('scans')
+    .where({ state: 'running' })
+    .where('lease_until', '>', db.fn.now())
+    .select<{ spindles: string[] }[]>('spindles');
+  if (running.length >= settings.get('scan.concurrent')) return true;
+  return running.some(({ spindles }) => spindles.some((disk) => disks.includes(disk)));
 }
 
 /** Cancelled before it began, or resumed five times without a batch written. */
@@ -62,17 +87,6 @@ function refusalOf(row: ScanRow): Pick<End, 'state' | 'error'> | undefined {
 async function tell(work: Work, db: Db, row: ScanRow): Promise<void> {
   const payload = { libraryId: row.library_id, scanId: row.id };
   await work.emit(db, 'library.scan.started', { payload, facts: { libraryId: row.library_id } });
-}
-
-/** Another scan of this library runs: this one comes again in a moment. */
-async function wait({ db }: Work, scanId: string): Promise<Begun> {
-  const row = await db('scans').where({ id: scanId }).first<ScanRow>();
-  const payload = { libraryId: row.library_id, scanId };
-  await enqueue(db, 'library.scan', {
-    payload,
-    options: { runAt: new Date(Date.now() + WAIT_MS), libraryId: row.library_id },
-  });
-  return { state: 'waiting', row };
 }
 
 interface End {

@@ -7,7 +7,7 @@ import { requestScan } from '#areas/scanning/public.ts';
 import { findStorages } from '#areas/storage/public.ts';
 import { databaseAway } from '#platform/db.ts';
 import type { JobPayload } from '#platform/jobs.ts';
-import { FinalFailure, type Work } from '#workers/work.ts';
+import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
 import { groupedTypes } from '../group/index.ts';
 import type { ScannedFolder, ScannedLibrary } from '../store/context.ts';
 import { makeTitleIndexes } from '../store/title-indexes.ts';
@@ -17,7 +17,10 @@ import { trashOverdue } from './missing.ts';
 import { tellProgress } from './progress.ts';
 import { type Begun, begin, finishScan } from './record.ts';
 import { Cancelled, LeaseLost, newCounts, type Scan, type ScanOptions } from './scan.ts';
+import { spindlesOf } from './spindles.ts';
 
+/** Another scan runs that this one has to wait for. */
+const WAIT_MS = 3000;
 const defaults: ScanOptions = { settleMs: 10_000, concurrency: availableParallelism() };
 
 /** Handler of job `library.scan`. May be stopped or killed at any time: another worker goes on from the last batch that was written. */
@@ -27,7 +30,9 @@ export async function scanLibrary(
   options: Partial<ScanOptions> = {},
 ): Promise<void> {
   const token = randomUUID();
-  const begun = await begin(work, { scanId, token });
+  const spindles = await spindlesOf(await foldersOf(work, libraryId), work.config);
+  const begun = await begin(work, { scanId, token, spindles });
+  if (begun.state === 'waiting') throw new Postponed(new Date(Date.now() + WAIT_MS));
   if (begun.state !== 'running') return;
   const lease = keepLease({ db: work.db, scanId, token });
   try {

@@ -73,23 +73,29 @@ export interface Measure {
   size: number;
   duration: number;
   missing: number;
+  /** In the trash, in no other sum. */
+  trashed: number;
 }
 
-/** Summed over the items that lists show. */
+/** Summed over the items that lists show, and how many are in the trash. */
 export async function measure(db: Db, ids: readonly string[]): Promise<Measure> {
-  const rows = await rowsOf<{ type: string; n: number; size: number; duration: number; missing: number }>(
+  const rows = await rowsOf<Omit<Measure, 'counts'> & { type: string; n: number }>(
     db,
-    `select type, count(*)::int as n, coalesce(sum(size_bytes), 0)::bigint as size, coalesce(sum(runtime_ms), 0)::bigint as duration,
-       count(*) filter (where availability = 'missing' and type not in ('show', 'season'))::int as missing
-     from items where id = any(?::uuid[]) and trashed_at is null and extra_of is null group by type`,
+    `select type, count(*) filter (where shown)::int as n, coalesce(sum(size_bytes) filter (where shown), 0)::bigint as size,
+       coalesce(sum(runtime_ms) filter (where shown), 0)::bigint as duration,
+       count(*) filter (where shown and availability = 'missing' and type not in ('show', 'season'))::int as missing,
+       count(*) filter (where trashed_at is not null)::int as trashed
+     from items, lateral (select trashed_at is null and extra_of is null as shown) s where id = any(?::uuid[]) group by type`,
     [ids],
   );
-  const sum = (member: 'size' | 'duration' | 'missing'): number => rows.reduce((total, row) => total + row[member], 0);
+  const sum = (member: 'size' | 'duration' | 'missing' | 'trashed'): number =>
+    rows.reduce((total, row) => total + row[member], 0);
   return {
     counts: Object.fromEntries(rows.map((row) => [row.type, row.n])),
     size: sum('size'),
     duration: sum('duration'),
     missing: sum('missing'),
+    trashed: sum('trashed'),
   };
 }
 
@@ -105,9 +111,7 @@ export async function addToLibrary(
     .filter(({ n }) => n !== 0);
   await db.raw(
     `update libraries l set size_bytes = greatest(0, l.size_bytes + ?), duration_ms = greatest(0, l.duration_ms + ?),
-       missing_count = greatest(0, l.missing_count + ?), updated_at = now(),
-       trash_count = case when l.trash_count = 0 then 0
-         else (select count(*) from items t where t.library_id = l.id and t.trashed_at is not null) end,
+       missing_count = greatest(0, l.missing_count + ?), trash_count = greatest(0, l.trash_count + ?), updated_at = now(),
        item_counts = (select coalesce(jsonb_object_agg(type, n), '{}') from (
          select type, sum(n)::int as n from (
            select key as type, value::int as n from jsonb_each_text(l.item_counts)
@@ -118,6 +122,7 @@ export async function addToLibrary(
       after.size - before.size,
       after.duration - before.duration,
       after.missing - before.missing,
+      after.trashed - before.trashed,
       JSON.stringify(deltas),
       libraryId,
     ],

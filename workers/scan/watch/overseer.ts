@@ -136,7 +136,7 @@ class Overseer {
     return rows.flatMap((row) => {
       const storage = storages.get(row.storage_id);
       const root = config.mediaRoots.find((one) => one.name === storage?.rootName);
-      if (!storage || !root || storage.state !== 'available') return [];
+      if (!storage || !root || storage.state !== 'available' || storage.returning) return [];
       return [{ id: row.id, libraryId: row.library_id, path: join(root.path, storage.path, row.path) }];
     });
   }

@@ -1,0 +1,64 @@
+import type { Db } from '#platform/db.ts';
+import { emit } from '#platform/outbox.ts';
+
+/** What the looks of the workers make of a mount. */
+export type Seen = 'available' | 'unavailable' | 'suspect';
+
+export interface Mount {
+  id: string;
+  name: string;
+  state: string;
+  rootName: string;
+  path: string;
+}
+
+/** The mounts that nobody switched off. */
+export async function listMounts(db: Db): Promise<Mount[]> {
+  return db('storages')
+    .where({ kind: 'mount', enabled: true })
+    .whereNotNull('root_name')
+    .select<Mount[]>('id', 'name', 'state', { rootName: 'root_name' }, 'path');
+}
+
+/** Whether files of it are known: then an empty root is not believed. */
+export async function holdsFiles(db: Db, storageId: string): Promise<boolean> {
+  const found = await db('media_files').where({ storage_id: storageId }).whereNull('missing_since').first('id');
+  return found !== undefined;
+}
+
+const isAway = (state: string): boolean => state === 'unavailable' || state === 'suspect';
+
+/**
+ * Writes another state and tells it, once however many workers saw it: the others get undefined. Gives how long the storage was away
+ * until now. In the caller's transaction.
+ */
+export async function changeState(
+  db: Db,
+  { id, state: from }: Mount,
+  { to, reason }: { to: Seen; reason: string | null },
+): Promise<{ awayMs: number } | undefined> {
+  const before = await db('storages')
+    .where({ id, state: from })
+    .forUpdate()
+    .first<{ state_since: Date } | undefined>('state_since');
+  if (!before) return undefined;
+  const now = new Date();
+  const back = to === 'available';
+  await db('storages')
+    .where({ id })
+    .update({ state: to, reason, state_since: now, returned_at: back ? now : null, updated_at: now });
+  if (isAway(from) !== isAway(to)) {
+    await emit(db, back ? 'system.storage.available' : 'system.storage.unavailable', { payload: { storageId: id } });
+  }
+  return { awayMs: isAway(from) ? now.getTime() - before.state_since.getTime() : 0 };
+}
+
+/** Storages that have been back for so long without a break; each is given once. */
+export async function takeReturned(db: Db, quietMs: number): Promise<string[]> {
+  const rows = await db('storages')
+    .where({ state: 'available' })
+    .where('returned_at', '<=', new Date(Date.now() - quietMs))
+    .update({ returned_at: null })
+    .returning<{ id: string }[]>('id');
+  return rows.map((row) => row.id);
+}

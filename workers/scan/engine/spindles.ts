@@ -1,0 +1,38 @@
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { ScannedFolder } from '../store/context.ts';
+
+const DEVICES = '/sys/dev/block';
+/** Virtual disks: that they turn is the default of their drivers, and says nothing of what is beneath. */
+const VIRTUAL = /^(vd|xvd|nbd|rbd|loop|ram|zram)/;
+
+/**
+ * The disk under each folder, by folder id, where the kernel says that it turns: there two scans at once are slower than one after the
+ * other. Network, memory and overlay file systems have no disk of their own, and a solid one takes many readers.
+ */
+export async function spindlesOf(
+  folders: readonly ScannedFolder[],
+  { node, devices = DEVICES }: { node: string; devices?: string },
+): Promise<ReadonlyMap<string, string>> {
+  const found = await Promise.all(
+    folders.map(async ({ id, root, path }): Promise<[string, string | undefined]> => {
+      const there = root === '' ? undefined : await stat(join(root, path)).catch(() => undefined);
+      return [id, there && (await spindleOf(there.dev, devices))];
+    }),
+  );
+  return new Map(found.flatMap(([id, disk]) => (disk === undefined ? [] : [[id, `${node}:${disk}`]])));
+}
+
+/** Name of the turning disk that a device number belongs to. */
+async function spindleOf(device: number, devices: string): Promise<string | undefined> {
+  const major = ((device >>> 8) & 0xfff) | (Math.floor(device / 2 ** 32) & ~0xfff);
+  const minor = (device & 0xff) | ((device >>> 12) & 0xfff00);
+  const place = await realpath(join(devices, `${major}:${minor}`)).catch(() => undefined);
+  if (!place) return undefined;
+  for (const disk of [place, dirname(place)]) {
+    if (VIRTUAL.test(basename(disk))) return undefined;
+    const turns = await readFile(join(disk, 'queue/rotational'), 'utf8').catch(() => undefined);
+    if (turns !== undefined) return turns.trim() === '1' ? basename(disk) : undefined;
+  }
+  return undefined;
+}

@@ -1,0 +1,150 @@
+import { opendir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { notify } from '#areas/notifications/public.ts';
+import { requestScan } from '#areas/scanning/public.ts';
+import { changeState, holdsFiles, listMounts, type Mount, type Seen, takeReturned } from '#areas/storage/public.ts';
+import type { Db } from '#platform/db.ts';
+import { withoutFail } from '#platform/redis.ts';
+import type { WorkerDeps } from '#workers/work.ts';
+import { holdClocks } from '../store/clocks.ts';
+
+const LOOK_MS = 15_000;
+const LIMIT_MS = 5000;
+/** Looks in a row before a state changes. */
+const HOLDS_FOR = 2;
+/** A worker that said nothing for so long has no voice. */
+const VOICE_MS = 60_000;
+const QUIET_MS = 60_000;
+
+export interface StorageWatchOptions {
+  lookMs?: number;
+  quietMs?: number;
+}
+
+/**
+ * Looks at the mounts from each worker, and writes what most of them see: away, back, or under its path something else. A storage that has
+ * been back for a quiet minute is scanned. Ends with the signal.
+ */
+export async function watchStorages(
+  deps: WorkerDeps,
+  signal: AbortSignal,
+  options: StorageWatchOptions = {},
+): Promise<void> {
+  const watch = new StorageWatch(deps, options.quietMs ?? QUIET_MS);
+  while (!signal.aborted) {
+    await watch.look().catch((error: unknown) => deps.log.warn({ err: error }, 'looking at storages'));
+    await sleep(options.lookMs ?? LOOK_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+interface Sight {
+  seen: Seen;
+  reason: string | null;
+}
+
+const FINE: Sight = { seen: 'available', reason: null };
+
+class StorageWatch {
+  readonly #deps: WorkerDeps;
+  readonly #quietMs: number;
+  /** What was seen last, and how often in a row. */
+  readonly #streaks = new Map<string, { seen: Seen; times: number }>();
+  /** Mounts whose file system has not answered yet: nothing more is asked of them. */
+  readonly #hanging = new Set<string>();
+
+  constructor(deps: WorkerDeps, quietMs: number) {
+    this.#deps = deps;
+    this.#quietMs = quietMs;
+  }
+
+  async look(): Promise<void> {
+    const { db, config } = this.#deps;
+    for (const mount of await listMounts(db)) {
+      const root = config.mediaRoots.find(({ name }) => name === mount.rootName);
+      if (root) await this.#judge(mount, await this.#see(mount, join(root.path, mount.path)));
+    }
+    await db.transaction((transaction) => scanReturned(transaction, this.#quietMs));
+  }
+
+  async #see(mount: Mount, path: string): Promise<Sight> {
+    if (this.#hanging.has(mount.id)) return { seen: 'unavailable', reason: 'timeout' };
+    this.#hanging.add(mount.id);
+    const state = stateOf(path).finally(() => this.#hanging.delete(mount.id));
+    const found = await Promise.race([state, sleep(LIMIT_MS, 'slow' as const, { ref: false })]);
+    if (found === 'slow') return { seen: 'unavailable', reason: 'timeout' };
+    if (found === 'gone') return { seen: 'unavailable', reason: 'not-mounted' };
+    const lost = found === 'empty' && (await holdsFiles(this.#deps.db, mount.id));
+    return lost ? { seen: 'suspect', reason: 'root-empty' } : FINE;
+  }
+
+  async #judge(mount: Mount, own: Sight): Promise<void> {
+    const { seen, reason } = await this.#agreed(mount.id, own);
+    const before = this.#streaks.get(mount.id);
+    const times = before?.seen === seen ? before.times + 1 : 1;
+    this.#streaks.set(mount.id, { seen, times });
+    if (seen === mount.state || times < HOLDS_FOR) return;
+    const changed = await this.#deps.db.transaction((db) => change(db, mount, { seen, reason }));
+    if (changed) this.#deps.log.warn({ storage: mount.id, state: seen, reason }, 'a storage has another state');
+  }
+
+  /** What most workers see; one of two says nothing against the other. Without Redis each goes by its own eyes. */
+  async #agreed(id: string, own: Sight): Promise<Sight> {
+    const { redis, config } = this.#deps;
+    const key = `foyer:storage-seen:${id}`;
+    const now = Date.now();
+    const voices = await withoutFail(async () => {
+      await redis.hset(key, config.pod, JSON.stringify({ ...own, at: now }));
+      await redis.pexpire(key, VOICE_MS);
+      return Object.values(await redis.hgetall(key)).map((text) => JSON.parse(text) as Sight & { at: number });
+    }, []);
+    const heard = voices.filter(({ at }) => now - at < VOICE_MS);
+    const against = heard.filter(({ seen }) => seen !== 'available');
+    if (heard.length === 0) return own;
+    return against.length * 2 > heard.length && against[0] ? against[0] : FINE;
+  }
+}
+
+async function stateOf(path: string): Promise<'there' | 'empty' | 'gone'> {
+  try {
+    if (!(await stat(path)).isDirectory()) return 'gone';
+    const directory = await opendir(path);
+    const first = await directory.read();
+    await directory.close();
+    return first ? 'there' : 'empty';
+  } catch {
+    return 'gone';
+  }
+}
+
+async function change(db: Db, mount: Mount, { seen, reason }: Sight): Promise<boolean> {
+  const changed = await changeState(db, mount, { to: seen, reason });
+  if (!changed) return false;
+  const back = seen === 'available';
+  if (back) await holdClocks(db, mount.id, changed.awayMs);
+  if (back || mount.state === 'available') {
+    const target = { kind: 'storage', id: mount.id };
+    const kind = back ? 'storage-available' : 'storage-unavailable';
+    await notify(db, { kind, target, data: { name: mount.name } });
+  }
+  return true;
+}
+
+/** A quick scan of what lies on storages that came back and stayed. */
+async function scanReturned(db: Db, quietMs: number): Promise<void> {
+  const returned = await takeReturned(db, quietMs);
+  if (returned.length === 0) return;
+  const rows = await db('library_folders as f')
+    .join('libraries as l', 'l.id', 'f.library_id')
+    .whereNull('l.deleted_at')
+    .select<{ id: string; libraryId: string; storageId: string }[]>('f.id', {
+      libraryId: 'f.library_id',
+      storageId: 'f.storage_id',
+    });
+  for (const [libraryId, folders] of Map.groupBy(rows, (row) => row.libraryId)) {
+    const back = folders.filter((folder) => returned.includes(folder.storageId));
+    if (back.length === 0) continue;
+    const targets = back.length < folders.length ? back.map(({ id }) => ({ folderId: id })) : undefined;
+    await requestScan(db, { libraryId, mode: 'quick', trigger: 'storage-returned', targets });
+  }
+}
