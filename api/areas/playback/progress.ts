@@ -144,10 +144,14 @@ async function childrenOf({ db, who }: Call, id: string): Promise<NonNullable<It
   return { total, watched, inProgress: begun, ...(next && { nextItemId: next.id }) };
 }
 
+/** Plays over time by itself. */
+export function isTimed(item: VisibleItem): boolean {
+  return !item.container && (FILM.includes(item.type) || KEEPS_ANY.includes(item.type) || item.type === 'track');
+}
+
 /** Throws 409 for what has no time to be at, 400 for a place behind the end. */
 export function refuseBadPosition(item: VisibleItem, positionMs: number): void {
-  const timed = !item.container && (FILM.includes(item.type) || KEEPS_ANY.includes(item.type) || item.type === 'track');
-  if (!timed) throw conflict('not-playable-item', 'This has no position');
+  if (!isTimed(item)) throw conflict('not-playable-item', 'This has no position');
   if (item.runtimeMs !== null && positionMs > item.runtimeMs + 1000) {
     throw invalid(['body', 'positionMs'], 'too_big', 'the position is behind the end');
   }

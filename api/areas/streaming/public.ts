@@ -11,6 +11,7 @@ import { countSlots, insertSession, pauseSessionsOf, stopSessionsOf } from './se
 import { findSource } from './sources.view.ts';
 import { PrerollClip } from './streaming.schemas.ts';
 
+export { liveWorkers } from './offers.store.ts';
 export type { AudioWish, BurnIn, StreamPlan, StreamWish, SubtitleWish, VideoWish } from './plan.ts';
 export {
   FRAME_SAMPLES,

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { forgetWorker, reportWorker } from '#areas/streaming/offers.store.ts';
 import { saveSettings } from '#platform/settings.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
@@ -381,6 +382,31 @@ describe('Playback', () => {
     const unseen = { ...report('01900000-0000-7000-8000-0000000000a4', { watched: false }), at: new Date() };
     expect((await me.syncPlayback({ body: { reports: [unseen] } })).body.results[0]?.outcome).to.equal('applied');
     expect((await progress(id)).watched).to.equal(false);
+  });
+
+  it('takes of offline reports about a show what they say of its episodes, and no position', async () => {
+    const show = await givenItem(api.deps.db, shows, { type: 'show', top: true });
+    const place = { type: 'episode', parent_id: show, parent_index: 1, index_number: 1, runtime_ms: HOUR };
+    const episode = await givenItem(api.deps.db, shows, place);
+    const report = (n: number, more: object) => ({
+      ...{ clientEventId: `01900000-0000-7000-8000-0000000000b${n}`, itemId: show },
+      ...{ at: new Date().toISOString(), ...more },
+    });
+    const sent = await me.syncPlayback({
+      body: { reports: [report(1, { positionMs: 600_000 }), report(2, { watched: true })] },
+    });
+    expect(sent.body.results.map((one) => one.outcome)).to.deep.equal(['invalid', 'applied']);
+    const rows = await api.deps.db('item_states').where({ profile_id: person.profileId }).select('item_id', 'watched');
+    expect(rows).to.deep.equal([{ item_id: episode, watched: true }]);
+  });
+
+  it('tells the encoders that workers have', async () => {
+    const worker = { pod: 'gpu', encoder: 'h264_vaapi', gpu: true, slots: 3, used: 0, idleSince: null };
+    const codecs = async () => (await me.getPlaybackCapabilities()).body.codecs;
+    expect(await codecs()).to.deep.equal([{ codec: 'h264', hardware: false }]);
+    await reportWorker(api.deps.redis, 'gpu-1', worker);
+    expect(await codecs()).to.deep.equal([{ codec: 'h264', hardware: true }]);
+    await forgetWorker(api.deps.redis, 'gpu-1');
   });
 
   it('keeps ratings, favourites and reading positions to the profile', async () => {
