@@ -37,15 +37,15 @@ export async function recordPosition(call: Call, reading: Reading): Promise<{ st
   const { db, who, now, deps } = call;
   const { item, positionMs, durationMs, mayCount } = reading;
   const end = await watchedFromMs(db, item.id, { durationMs, percent: deps.settings.get('playback.watchedPercent') });
-  const part = reading.ofFile ? await partOf(db, reading) : undefined;
-  const watched = durationMs > 0 && positionMs >= end && part?.last !== false;
+  const part = await partOf(db, reading);
+  const watched = durationMs > 0 && positionMs >= end && part.last;
   const kept = watched ? 0 : keptPosition(reading);
   const state = await writePosition(db, {
     profileId: who.profileId,
     itemId: item.id,
     libraryId: item.libraryId,
     positionMs: kept,
-    progress: watched ? 1 : Math.min(1, (kept + (part?.beforeMs ?? 0)) / Math.max(1, part?.wholeMs ?? durationMs)),
+    progress: watched ? 1 : Math.min(1, (kept + part.beforeMs) / Math.max(1, part.wholeMs)),
     watched,
     fileId: reading.fileId,
     at: reading.at > now ? now : reading.at, // a future time is taken as now
@@ -60,18 +60,25 @@ interface Part {
   last: boolean;
 }
 
-/** Where a file stands in a film of several; nothing for a whole one. */
-async function partOf(db: Db, { item, fileId }: Reading): Promise<Part | undefined> {
-  const rows = await db('media_files as f')
-    .joinRaw('join media_files m on m.item_id = f.item_id and m.edition is not distinct from f.edition')
-    .where({ 'f.id': fileId, 'f.item_id': item.id, 'm.ignored': false })
-    .where('f.parts', '>', 1)
-    .orderBy('m.part')
-    .select<{ id: string; duration_ms: number | null }[]>('m.id', 'm.duration_ms');
+/** Where a file stands in a film of several; a whole one is its own last part. */
+async function partOf(db: Db, { item, fileId, durationMs, ofFile }: Reading): Promise<Part> {
+  const rows = ofFile && fileId ? await partsOf(db, { itemId: item.id, fileId }) : [];
   const at = rows.findIndex(({ id }) => id === fileId);
-  if (at < 0) return undefined;
+  if (at < 0) return { beforeMs: 0, wholeMs: durationMs, last: true };
   const sum = (some: typeof rows): number => some.reduce((total, row) => total + (row.duration_ms ?? 0), 0);
   return { beforeMs: sum(rows.slice(0, at)), wholeMs: sum(rows), last: at === rows.length - 1 };
+}
+
+async function partsOf(
+  db: Db,
+  { itemId, fileId }: { itemId: string; fileId: string },
+): Promise<{ id: string; duration_ms: number | null }[]> {
+  return db('media_files as f')
+    .joinRaw('join media_files m on m.item_id = f.item_id and m.edition is not distinct from f.edition')
+    .where({ 'f.id': fileId, 'f.item_id': itemId, 'm.ignored': false })
+    .where('f.parts', '>', 1)
+    .orderBy('m.part')
+    .select('m.id', 'm.duration_ms');
 }
 
 function keptPosition({ item, positionMs, durationMs }: Reading): number {

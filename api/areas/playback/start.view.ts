@@ -1,4 +1,11 @@
-import { type FileRow, findFileRows, findStreamRows, type StreamRow, type VisibleItem } from '#areas/items/public.ts';
+import {
+  type FileRow,
+  findFileRows,
+  findStreamRows,
+  listChapters,
+  type StreamRow,
+  type VisibleItem,
+} from '#areas/items/public.ts';
 import { ApiError } from '#kernel/errors.ts';
 import type { Principal } from '#kernel/principal.ts';
 import { onlyVisibleItems } from '#kernel/visibility.ts';
@@ -118,14 +125,11 @@ export async function readBeside(db: Db, itemId: string, file: CandidateFile): P
       'start_ms',
       'end_ms',
     );
-  const chapters = await db('chapters')
-    .where({ file_id: file.id })
-    .orderBy('number')
-    .select<{ title: string; start_ms: number }[]>('title', 'start_ms');
+  const chapters = await listChapters(db, file.id);
   const trickplay = await db('trickplay').where({ file_id: file.id }).first<{ width: number } | undefined>('width');
   return {
     markers: markers.map((row) => ({ kind: row.kind, startMs: row.start_ms, endMs: row.end_ms })),
-    chapters: chapters.map((row) => ({ title: row.title, startMs: row.start_ms })),
+    chapters: chapters.map(({ title, startMs }) => ({ title, startMs })),
     fonts: fontsOf(itemId, file),
     trickplay: trickplay !== undefined,
   };

@@ -63,11 +63,7 @@ async function write(call: Call, item: VisibleItem, { report, at }: { report: Sy
       mayCount: true,
     });
   }
-  if (report.watched !== undefined) {
-    const leaves = await leavesOf(db, who, { itemId: item.id, most: MOST_MARKED });
-    if (report.watched) await markLeaves(db, { profileId: who.profileId, leaves, at, countPlay: false });
-    else await unmarkLeaves(db, { profileId: who.profileId, leaves, at });
-  }
+  await mark(call, item, { watched: report.watched, at });
   if ((report.playedMs ?? 0) > HISTORY_FROM_MS) {
     await db('play_history').insert({
       id: newId(),
@@ -78,4 +74,16 @@ async function write(call: Call, item: VisibleItem, { report, at }: { report: Sy
       played_ms: report.playedMs,
     });
   }
+}
+
+/** Of a show or an album all that is in it. */
+async function mark(
+  { db, who }: Call,
+  item: VisibleItem,
+  { watched, at }: { watched: boolean | undefined; at: Date },
+): Promise<void> {
+  if (watched === undefined) return;
+  const leaves = await leavesOf(db, who, { itemId: item.id, most: MOST_MARKED });
+  if (watched) await markLeaves(db, { profileId: who.profileId, leaves, at, countPlay: false });
+  else await unmarkLeaves(db, { profileId: who.profileId, leaves, at });
 }
