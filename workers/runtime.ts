@@ -41,12 +41,7 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
   const pool = new pg.Pool({ connectionString: deps.config.databaseUrl, max: 24, application_name: 'foyer-worker' });
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const alive = new pg.Client({
-    connectionString: deps.config.databaseUrl,
-    keepAlive: true,
-    application_name: 'foyer-worker-alive',
-    options: '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3',
-  });
+  const alive = lifeline(deps);
   let stopping = false;
   alive.on('error', () => undefined);
   alive.on('end', () => stopping || lost());
@@ -91,6 +86,16 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
       await pool.end();
     },
   };
+}
+
+/** The connection that says that this process lives. */
+function lifeline({ config }: WorkerDeps): pg.Client {
+  return new pg.Client({
+    connectionString: config.databaseUrl,
+    keepAlive: true,
+    application_name: 'foyer-worker-alive',
+    options: '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3',
+  });
 }
 
 interface Running {
