@@ -41,7 +41,7 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
   const pool = new pg.Pool({ connectionString: deps.config.databaseUrl, max: 24, application_name: 'foyer-worker' });
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const alive = aliveClient(deps.config.databaseUrl);
+  const alive = lifeline(deps);
   let stopping = false;
   alive.on('error', () => undefined);
   alive.on('end', () => stopping || lost());
@@ -88,14 +88,15 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
   };
 }
 
-/** By its connection others know that this process lives; a machine that is gone is found out within half a minute. */
-const aliveClient = (connectionString: string): pg.Client =>
-  new pg.Client({
-    connectionString,
+/** The connection that says that this process lives. */
+function lifeline({ config }: WorkerDeps): pg.Client {
+  return new pg.Client({
+    connectionString: config.databaseUrl,
     keepAlive: true,
     application_name: 'foyer-worker-alive',
     options: '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3',
   });
+}
 
 interface Running {
   lane: Lane;

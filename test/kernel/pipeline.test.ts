@@ -73,6 +73,22 @@ describe('pipeline', () => {
       expect(JSON.stringify(error)).to.not.include('10.1.2.3');
     });
 
+    it('tells every fault of a query at once, those of the sort too', async () => {
+      const { headers } = await api.given.admin();
+      const { status, error } = await ask('/scans?limit=0&sort=queuedAt,-nothing,queuedAt,durationMs&odd=1', {
+        headers,
+      });
+      expect(status).to.equal(400);
+      const issues = error?.details['issues'] as { path: string[]; code: string }[];
+      expect(issues.map(({ path, code }) => `${path.join('.')} ${code}`)).to.have.members([
+        'query.odd unknown_field',
+        'query.limit too_small',
+        'query.sort unknown_field',
+        'query.sort too_big',
+        'query.sort duplicate',
+      ]);
+    });
+
     it('tells a key what is left of its minute', async () => {
       const key = await api.given.key(await api.given.admin(), ['library:view'], { per_minute: 2 });
       const answers = [];

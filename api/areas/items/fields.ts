@@ -26,7 +26,7 @@ import {
   unwatched,
   watched,
 } from './field-sql.ts';
-import { resolutionSql } from './kinds.ts';
+import { resolutionSql, THERE } from './kinds.ts';
 
 /** The one list of filter fields of items (area Items, rules): smart rules, saved filters and every other area use it by these names. */
 
@@ -143,7 +143,7 @@ export const itemFields: Readonly<Record<string, ItemField>> = {
     where: scalar(
       `(case when i.availability = 'missing' then 'missing' when i.file_count > 0 and not exists (
         select 1 from media_files f join storages st on st.id = f.storage_id where f.item_id = i.id
-          and f.missing_since is null and st.state in ('available', 'suspect')) then 'unavailable' else 'available' end)`,
+          and f.missing_since is null and ${THERE}) then 'unavailable' else 'available' end)`,
       'text',
     ),
   },

@@ -69,3 +69,6 @@ export function resolutionOf(height: number | null): 'sd' | 'hd' | 'fhd' | '4k' 
 /** The same in SQL, of column `i.height`. */
 export const resolutionSql = `(case when i.height >= 3000 then '8k' when i.height >= 1500 then '4k'
   when i.height >= 790 then 'fhd' when i.height > 576 then 'hd' when i.height is not null then 'sd' end)`;
+
+/** SQL over `storages st`: what lies on it can be read. One that is not proved to be the same counts as away (area Storage). */
+export const THERE = `st.enabled and st.state in ('available', 'degraded')`;

@@ -23,6 +23,7 @@ export { findVisibleItem, firstToPlay, getVisibleItem, nextUp, type VisibleItem 
 export { containerTypes, heldTypesOf, isContainer, resolutionOf, topTypesOf } from './kinds.ts';
 export { itemsMatching } from './matching.ts';
 export { Chapter, Marker, MediaFile, MediaStream } from './media.schemas.ts';
+export { listChapters } from './relations.store.ts';
 export { findItemSummaries, listSummaries } from './summaries.store.ts';
 export { ROOT_ORDER, type TitleOrder, titleOrder } from './title-order.ts';
 export { trashedSummaries } from './trashed.store.ts';

@@ -119,15 +119,19 @@ interface ChapterRow {
   image: unknown;
 }
 
+const SOURCES = ['person', 'file', 'audiobook', 'agent'];
+
 /** Chapters of a file: those of a person in place of the file's, else the agent's. */
 export async function listChapters(db: Db, fileId: string): Promise<Chapter[]> {
   const rows: ChapterRow[] = await db('chapters')
     .where({ file_id: fileId })
     .orderBy('number')
     .select('number', 'title', 'start_ms', 'end_ms', 'source', 'image');
-  return rows.map((row) =>
+  const best = SOURCES.find((source) => rows.some((row) => row.source === source));
+  const told = rows.filter((row) => row.source === best);
+  return told.map((row, index) =>
     withoutNull({
-      index: row.number,
+      index,
       title: row.title,
       startMs: row.start_ms,
       endMs: row.end_ms,

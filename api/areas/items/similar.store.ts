@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { stoppedInTime } from '#kernel/bounded.ts';
 import type { Call } from '#kernel/endpoint.ts';
+import { unwatched } from './field-sql.ts';
 import type { SimilarItem } from './items.schemas.ts';
 import type { VisibleItem } from './items.store.ts';
 import { resemblance } from './resemblance.ts';
@@ -45,7 +46,7 @@ export async function listSimilar(
 function allowed({ db, who }: Pick<Call, 'db' | 'who'>, item: VisibleItem, wish: SimilarWish) {
   const query = visibleItems(db, who).whereNull('i.extra_of').where('i.type', item.type).whereNot('i.id', item.id);
   if (wish.sameLibrary) query.where('i.library_id', item.libraryId);
-  if (wish.unwatched) query.whereRaw('not coalesce(s.watched, false)');
+  if (wish.unwatched) unwatched(query, { field: 'unwatched', op: 'eq', values: ['true'] }, { who, now: new Date() });
   return query;
 }
 

@@ -76,13 +76,13 @@ const CHILD_STEP = 10_000_000;
 
 /**
  * Where a child stands in its container: by season (disc, volume) and number, specials at the end. `inline` puts a special
- * before the episode that it aired before.
+ * before the episode that it aired before, or before the whole season.
  */
 export function childOrder(inline: boolean): SortField {
   const own = `(coalesce(i.parent_index, 0)::bigint * ${CHILD_STEP} + coalesce(i.index_number, 900000) * 10)`;
   const last = `(1000000000000 + ${own})`;
   const aired = `(case when jsonb_typeof(i.airs_before -> 'season') = 'number' then (i.airs_before ->> 'season')::bigint * ${CHILD_STEP}
-      + coalesce((i.airs_before ->> 'episode')::bigint, 900001) * 10 - 5 else ${last} end)`;
+      + coalesce((i.airs_before ->> 'episode')::bigint, 0) * 10 - 5 else ${last} end)`;
   const special = `((i.type = 'episode' and i.parent_index = 0) or (i.type = 'season' and i.index_number = 0))`;
   return { column: `(case when ${special} then ${inline ? aired : last} else ${own} end)`, type: 'bigint' };
 }

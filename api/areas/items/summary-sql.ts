@@ -1,4 +1,4 @@
-import { containersSql, resolutionSql } from './kinds.ts';
+import { containersSql, resolutionSql, THERE } from './kinds.ts';
 
 /**
  * ItemSummary as JSON that Postgres writes, so that a page of items goes out as it came. Over `items as i` with the
@@ -63,13 +63,13 @@ const AIRS_BEFORE = valid(
 
 const AVAILABILITY = `case when i.availability = 'missing' then '"missing"'
   when i.file_count > 0 and not exists (select 1 from media_files f join storages st on st.id = f.storage_id
-    where f.item_id = i.id and f.missing_since is null and st.state in ('available', 'suspect')) then '"unavailable"' end`;
+    where f.item_id = i.id and f.missing_since is null and ${THERE}) then '"unavailable"' end`;
 
 const EDITIONS = `case when i.file_count > 1 then (select count(distinct coalesce(f.edition, '')) from media_files f
   where f.item_id = i.id and not f.ignored) end`;
 
 /** `page 12 of 40` of a reading position `page:12`. */
-const PROGRESS_LABEL = `'page ' || substring(s.reading ->> 'position' from '^page:([0-9]+)$')
+const PROGRESS_LABEL = `'page ' || substring(s.reading ->> 'value' from '^page:([0-9]+)$')
   || case when ${isKind("i.details -> 'pages'", 'number')} then ' of ' || (i.details ->> 'pages') else '' end`;
 
 const CONTAINER = `i.type = any(${containersSql})`;

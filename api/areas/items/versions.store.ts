@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Call } from '#kernel/endpoint.ts';
 import { named } from '#platform/db.ts';
+import { THERE } from './kinds.ts';
 
 /** What a list's version is made of: what changed in its libraries, in the caller's rights and in the profile's own state. */
 export interface ListVersion {
@@ -16,7 +17,7 @@ export const versionSql = (seq: string, [account, profile]: [account: string, pr
   `json_build_object('seq', ${seq}, 'access', (select a.access_version from accounts a where a.id = ${account}::uuid),
     'state', (select max(s.updated_at)::text from item_states s where s.profile_id = ${profile}::uuid),
     'away', (select string_agg(st.id::text, ',' order by st.id)
-      from storages st where st.state not in ('available', 'suspect')))`;
+      from storages st where not (${THERE})))`;
 
 const seqOfMany = `(select string_agg(l.id || ':' || l.change_seq || ':' || l.revision, ',' order by l.id) from libraries l
   where l.id = any($1::uuid[]) and l.deleted_at is null)`;

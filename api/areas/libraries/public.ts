@@ -1,4 +1,4 @@
-export { insertFolders, refuseOverlap, tidyPath } from './folders.store.ts';
+export { insertFolders, refuseUnfit, tidyPath } from './folders.store.ts';
 export { LibraryDraft, LibrarySettings, LibraryType, libraryTypes } from './libraries.schemas.ts';
 export { insertLibrary } from './libraries.store.ts';
 export { defaultSettings, settingsOf } from './settings.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { transcodeSlots } from '#areas/streaming/public.ts';
+import { liveWorkers, transcodeSlots } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { may } from '#kernel/principal.ts';
 import { builtInProfiles } from './profiles.ts';
@@ -15,13 +15,14 @@ export async function readCapabilities(call: Call): Promise<Capabilities> {
     .where({ account_id: who.accountId })
     .whereNot({ state: 'stopped' })
     .select<{ n: number }[]>(db.raw('count(*) as n'));
+  const workers = (await liveWorkers(deps.redis)) ?? [];
   const slots = may(who, 'session:manage') ? await transcodeSlots(db, deps.redis) : undefined;
   return {
     isRemote: !client.local,
     activeStreams: open?.n ?? 0,
     ...accountPart(call),
     ladder: deps.settings.get('playback.ladder'),
-    codecs: [{ codec: 'h264', hardware: false }],
+    codecs: [{ codec: 'h264', hardware: workers.some(({ gpu }) => gpu) }],
     toneMapping: true,
     burnIn: true,
     builtInProfiles: Object.keys(builtInProfiles),

@@ -1,6 +1,6 @@
 import { findVisibleItem } from '#areas/items/public.ts';
 import { notify } from '#areas/notifications/public.ts';
-import { stopTranscodeSessions } from '#areas/streaming/public.ts';
+import { freeTranscoders, stopTranscodeSessions } from '#areas/streaming/public.ts';
 import { lockSession, type SessionRow, stopSession } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { invalid, notFound } from '#kernel/errors.ts';
@@ -40,9 +40,11 @@ async function endOwn(call: Call, row: SessionRow, { positionMs, message }: Endi
 }
 
 /** False when it was stopped before. */
-async function stop({ db }: Call, row: SessionRow, why: Parameters<typeof stopSession>[2]): Promise<boolean> {
+async function stop(call: Call, row: SessionRow, why: Parameters<typeof stopSession>[2]): Promise<boolean> {
+  const { db, deps } = call;
   const stopped = await stopSession(db, row.id, why);
-  await stopTranscodeSessions(db, row.id);
+  const freed = await stopTranscodeSessions(db, row.id);
+  call.afterCommit(() => freeTranscoders(deps.redis, freed));
   return stopped !== undefined;
 }
 
@@ -51,5 +53,13 @@ async function keepPosition(call: Call, row: SessionRow, positionMs: number): Pr
   if (!item) return; // of what is not seen any more nothing is noted
   const durationMs = row.duration_ms ?? item.runtimeMs ?? 0;
   const mayCount = !row.counted_play;
-  await recordPosition(call, { item, positionMs, durationMs, fileId: row.file_id, at: call.now, mayCount });
+  await recordPosition(call, {
+    item,
+    positionMs,
+    durationMs,
+    fileId: row.file_id,
+    at: call.now,
+    mayCount,
+    ofFile: true,
+  });
 }

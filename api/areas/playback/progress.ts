@@ -28,6 +28,8 @@ export interface Reading {
   at: Date;
   /** This session has not counted its play yet. */
   mayCount: boolean;
+  /** Position and duration are the file's, which may be a part of the film. */
+  ofFile?: boolean;
 }
 
 /** Judges a position and stores it: too early keeps none, past the threshold is watched. */
@@ -35,20 +37,48 @@ export async function recordPosition(call: Call, reading: Reading): Promise<{ st
   const { db, who, now, deps } = call;
   const { item, positionMs, durationMs, mayCount } = reading;
   const end = await watchedFromMs(db, item.id, { durationMs, percent: deps.settings.get('playback.watchedPercent') });
-  const watched = durationMs > 0 && positionMs >= end;
+  const part = await partOf(db, reading);
+  const watched = durationMs > 0 && positionMs >= end && part.last;
   const kept = watched ? 0 : keptPosition(reading);
   const state = await writePosition(db, {
     profileId: who.profileId,
     itemId: item.id,
     libraryId: item.libraryId,
     positionMs: kept,
-    progress: watched ? 1 : Math.min(1, kept / Math.max(1, durationMs)),
+    progress: watched ? 1 : Math.min(1, (kept + part.beforeMs) / Math.max(1, part.wholeMs)),
     watched,
     fileId: reading.fileId,
     at: reading.at > now ? now : reading.at, // a future time is taken as now
     countPlay: watched && mayCount,
   });
   return { state, counted: watched && mayCount };
+}
+
+interface Part {
+  beforeMs: number;
+  wholeMs: number;
+  last: boolean;
+}
+
+/** Where a file stands in a film of several; a whole one is its own last part. */
+async function partOf(db: Db, { item, fileId, durationMs, ofFile }: Reading): Promise<Part> {
+  const rows = ofFile && fileId ? await partsOf(db, { itemId: item.id, fileId }) : [];
+  const at = rows.findIndex(({ id }) => id === fileId);
+  if (at < 0) return { beforeMs: 0, wholeMs: durationMs, last: true };
+  const sum = (some: typeof rows): number => some.reduce((total, row) => total + (row.duration_ms ?? 0), 0);
+  return { beforeMs: sum(rows.slice(0, at)), wholeMs: sum(rows), last: at === rows.length - 1 };
+}
+
+async function partsOf(
+  db: Db,
+  { itemId, fileId }: { itemId: string; fileId: string },
+): Promise<{ id: string; duration_ms: number | null }[]> {
+  return db('media_files as f')
+    .joinRaw('join media_files m on m.item_id = f.item_id and m.edition is not distinct from f.edition')
+    .where({ 'f.id': fileId, 'f.item_id': itemId, 'm.ignored': false })
+    .where('f.parts', '>', 1)
+    .orderBy('m.part')
+    .select('m.id', 'm.duration_ms');
 }
 
 function keptPosition({ item, positionMs, durationMs }: Reading): number {
@@ -121,10 +151,14 @@ async function childrenOf({ db, who }: Call, id: string): Promise<NonNullable<It
   return { total, watched, inProgress: begun, ...(next && { nextItemId: next.id }) };
 }
 
+/** Plays over time by itself. */
+export function isTimed(item: VisibleItem): boolean {
+  return !item.container && (FILM.includes(item.type) || KEEPS_ANY.includes(item.type) || item.type === 'track');
+}
+
 /** Throws 409 for what has no time to be at, 400 for a place behind the end. */
 export function refuseBadPosition(item: VisibleItem, positionMs: number): void {
-  const timed = !item.container && (FILM.includes(item.type) || KEEPS_ANY.includes(item.type) || item.type === 'track');
-  if (!timed) throw conflict('not-playable-item', 'This has no position');
+  if (!isTimed(item)) throw conflict('not-playable-item', 'This has no position');
   if (item.runtimeMs !== null && positionMs > item.runtimeMs + 1000) {
     throw invalid(['body', 'positionMs'], 'too_big', 'the position is behind the end');
   }

@@ -62,7 +62,7 @@ async function keep(
   const durationMs = row.duration_ms ?? item.runtimeMs ?? 0;
   const positionMs = Math.min(body.positionMs, durationMs || Number.MAX_SAFE_INTEGER);
   const at = body.at ? new Date(body.at) : call.now;
-  const reading = { item, positionMs, durationMs, fileId: row.file_id, at, mayCount: !row.counted_play };
+  const reading = { item, positionMs, durationMs, fileId: row.file_id, at, mayCount: !row.counted_play, ofFile: true };
   const { counted } = await recordPosition(call, reading);
   return { positionMs, counted };
 }

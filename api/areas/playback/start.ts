@@ -1,5 +1,10 @@
 import { firstToPlay, getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
-import { offerTranscodeSession, openTranscodeSession, stopTranscodeSessions } from '#areas/streaming/public.ts';
+import {
+  freeTranscoders,
+  offerTranscodeSession,
+  openTranscodeSession,
+  stopTranscodeSessions,
+} from '#areas/streaming/public.ts';
 import { insertSession, refuseFromAway, type SessionRow, stopSession, takePlace } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
@@ -19,11 +24,10 @@ export async function start(call: Call, itemId: string, body: StartPlayback): Pr
   const { db, who } = call;
   const item = await playable(call, itemId);
   const { given, profile } = await profileOf(call, body.client, body.dryRun);
-  const choice = await choose(call, item, { wishes: body, profile });
-  const state = await findState(db, who.profileId, item.id);
-  const resumeMs = state?.position_ms ?? 0;
-  const startMs = body.startMs ?? Math.max(0, resumeMs - choice.preferences.rewindOnResumeMs);
-  const resume = { positionMs: resumeMs, watched: state?.watched ?? false };
+  const { resume, fileId: begun } = await whereLeft(call, item);
+  const resumed = body.startMs === undefined ? begun : undefined;
+  const choice = await choose(call, item, { wishes: { ...body, resumed }, profile });
+  const startMs = body.startMs ?? Math.max(0, resume.positionMs - choice.preferences.rewindOnResumeMs);
   if (body.dryRun) {
     call.reply.status(200);
     return dryStart(call, { item, choice, resume });
@@ -34,6 +38,19 @@ export async function start(call: Call, itemId: string, body: StartPlayback): Pr
   await rememberTracks(db, { profileId: who.profileId, item, tracks: choice.file.tracks, named: body });
   const preroll = body.preroll && choice.preferences.preroll;
   return toStart(call, { item, choice, resume, row, preroll });
+}
+
+/** Where the profile left it, and in which file. */
+async function whereLeft(
+  { db, who }: Call,
+  { id }: VisibleItem,
+): Promise<{ resume: PlaybackStart['resume']; fileId: string | undefined }> {
+  const state = await findState(db, who.profileId, id);
+  const positionMs = state?.position_ms ?? 0;
+  return {
+    resume: { positionMs, watched: state?.watched ?? false },
+    fileId: positionMs > 0 ? (state?.file_id ?? undefined) : undefined,
+  };
 }
 
 /** The item itself, or the next unplayed child of a container, which begins anew once all of it was played. */
@@ -58,7 +75,8 @@ async function makeRoom(call: Call, choice: Choice, replaces: string | undefined
   if (replaces && !replaced.includes(replaces)) throw notFound();
   for (const id of replaced) {
     await stopSession(db, id, { reason: 'replaced' });
-    await stopTranscodeSessions(db, id);
+    const freed = await stopTranscodeSessions(db, id);
+    call.afterCommit(() => freeTranscoders(deps.redis, freed));
   }
   if (!choice.stream) return;
   const { total, taken, most, waiting } = await placesOf(call);

@@ -1,4 +1,11 @@
-import { findFileRows, findStreamRows, type StreamRow, type VisibleItem } from '#areas/items/public.ts';
+import {
+  type FileRow,
+  findFileRows,
+  findStreamRows,
+  listChapters,
+  type StreamRow,
+  type VisibleItem,
+} from '#areas/items/public.ts';
 import { ApiError } from '#kernel/errors.ts';
 import type { Principal } from '#kernel/principal.ts';
 import { onlyVisibleItems } from '#kernel/visibility.ts';
@@ -16,9 +23,13 @@ interface Extra {
 }
 
 /** The files that can be played now. Throws what CONVENTIONS says when there is none, for the best reason there is. */
-export async function playableFiles(db: Db, itemId: string, fileId: string | undefined): Promise<CandidateFile[]> {
+export async function playableFiles(
+  db: Db,
+  itemId: string,
+  { fileId, resumed }: { fileId?: string | undefined; resumed?: string | undefined },
+): Promise<CandidateFile[]> {
   const all = await findFileRows(db, [itemId], { whole: true });
-  const rows = fileId ? all.filter((row) => row.id === fileId) : all;
+  const rows = fileId ? all.filter((row) => row.id === fileId) : beginnings(all, resumed);
   if (rows.length === 0) throw notPlayable('missing-file');
   const present = rows.filter((row) => row.missing_since === null);
   if (present.length === 0) throw notPlayable('missing-file');
@@ -46,6 +57,15 @@ export async function playableFiles(db: Db, itemId: string, fileId: string | und
     slowStorage: extras.get(row.id)?.slow ?? false,
     tracks: (streams.get(row.id) ?? []).map(toTrack),
   }));
+}
+
+/** Of a film in parts the one that was begun last, else the first; a whole file is its own beginning. */
+function beginnings(rows: readonly FileRow[], resumed: string | undefined): readonly FileRow[] {
+  const later = rows.filter((row) => (row.part ?? 1) > 1);
+  const begun = later.filter((row) => row.id === resumed && row.missing_since === null);
+  const first = rows.filter((row) => !later.includes(row));
+  if (begun.length > 0) return begun;
+  return first.length > 0 ? first : rows;
 }
 
 async function readExtras(db: Db, ids: readonly string[]): Promise<Map<string, Extra>> {
@@ -105,14 +125,11 @@ export async function readBeside(db: Db, itemId: string, file: CandidateFile): P
       'start_ms',
       'end_ms',
     );
-  const chapters = await db('chapters')
-    .where({ file_id: file.id })
-    .orderBy('number')
-    .select<{ title: string; start_ms: number }[]>('title', 'start_ms');
+  const chapters = await listChapters(db, file.id);
   const trickplay = await db('trickplay').where({ file_id: file.id }).first<{ width: number } | undefined>('width');
   return {
     markers: markers.map((row) => ({ kind: row.kind, startMs: row.start_ms, endMs: row.end_ms })),
-    chapters: chapters.map((row) => ({ title: row.title, startMs: row.start_ms })),
+    chapters: chapters.map(({ title, startMs }) => ({ title, startMs })),
     fonts: fontsOf(itemId, file),
     trickplay: trickplay !== undefined,
   };

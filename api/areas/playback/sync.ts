@@ -1,16 +1,18 @@
 import type { z } from 'zod';
 import { getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { ApiError, invalid } from '#kernel/errors.ts';
+import { ApiError, conflict, invalid } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
 import { SetReading, type Synced, type SyncReport } from './progress.schemas.ts';
-import { findState, markLeaves, unmarkLeaves } from './progress.store.ts';
-import { recordPosition, refuseStrangeFile } from './progress.ts';
+import { findState, leavesOf, markLeaves, unmarkLeaves } from './progress.store.ts';
+import { isTimed, recordPosition, refuseStrangeFile } from './progress.ts';
 import { setReading } from './reading.ts';
 
 type Result = z.input<typeof Synced>['results'][number];
 
 const HISTORY_FROM_MS = 60_000;
+/** Of one report: a show or an album. */
+const MOST_MARKED = 20_000;
 
 /** Every report stands alone, in the order sent; a bad one does not fail the rest. */
 export async function sync(call: Call, reports: readonly SyncReport[]): Promise<Result[]> {
@@ -44,6 +46,7 @@ async function apply(call: Call, report: SyncReport): Promise<Result['outcome']>
 async function write(call: Call, item: VisibleItem, { report, at }: { report: SyncReport; at: Date }): Promise<void> {
   const { db, who } = call;
   await refuseStrangeFile(call, item.id, report.fileId);
+  if (report.positionMs !== undefined && !isTimed(item)) throw conflict('not-playable-item', 'This has no position');
   if (report.reading !== undefined) {
     const reading = SetReading.safeParse({ value: report.reading, at: report.at });
     if (!reading.success) throw invalid(['body', 'reports'], 'bad_reading', 'the place is not one of a book');
@@ -60,8 +63,7 @@ async function write(call: Call, item: VisibleItem, { report, at }: { report: Sy
       mayCount: true,
     });
   }
-  if (report.watched) await markLeaves(db, { profileId: who.profileId, leaves: [item.id], at, countPlay: false });
-  if (report.watched === false) await unmarkLeaves(db, { profileId: who.profileId, leaves: [item.id], at });
+  await mark(call, item, { watched: report.watched, at });
   if ((report.playedMs ?? 0) > HISTORY_FROM_MS) {
     await db('play_history').insert({
       id: newId(),
@@ -72,4 +74,16 @@ async function write(call: Call, item: VisibleItem, { report, at }: { report: Sy
       played_ms: report.playedMs,
     });
   }
+}
+
+/** Of a show or an album all that is in it. */
+async function mark(
+  { db, who }: Call,
+  item: VisibleItem,
+  { watched, at }: { watched: boolean | undefined; at: Date },
+): Promise<void> {
+  if (watched === undefined) return;
+  const leaves = await leavesOf(db, who, { itemId: item.id, most: MOST_MARKED });
+  if (watched) await markLeaves(db, { profileId: who.profileId, leaves, at, countPlay: false });
+  else await unmarkLeaves(db, { profileId: who.profileId, leaves, at });
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { createAccount, setLibraryAccess } from '#areas/accounts/public.ts';
 import { hashPassword, refuseWeak, type SignIn, startSession } from '#areas/auth/public.ts';
-import { insertFolders, insertLibrary, LibraryDraft, refuseOverlap, tidyPath } from '#areas/libraries/public.ts';
+import { insertFolders, insertLibrary, LibraryDraft, refuseUnfit, tidyPath } from '#areas/libraries/public.ts';
 import { requestScan } from '#areas/scanning/public.ts';
 import { writeChosen } from '#areas/settings/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -47,7 +47,7 @@ async function makeLibrary(call: Call, wished: SetupDraft['libraries'][number]):
   const settings = { ...(language && { language }), ...(agents && { agents }) };
   const id = await insertLibrary(db, LibraryDraft.parse({ name, type, settings }));
   const folders = wished.folders.map((folder) => ({ storageId: folder.rootId, path: tidyPath(folder.path) }));
-  await refuseOverlap(db, { libraryId: id, type }, folders);
+  await refuseUnfit(db, { libraryId: id, type }, folders);
   await insertFolders(db, id, { folders, by: who.accountId });
   await setLibraryAccess(call, id, { access: { everyone: true, roles: [], accountIds: [] }, isNew: true });
   if (folders.length > 0)

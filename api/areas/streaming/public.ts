@@ -3,7 +3,7 @@ import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { type Redis, withoutFail } from '#platform/redis.ts';
 import type { Settings } from '#platform/settings.ts';
-import { countWorkerSlots, offerSession } from './offers.store.ts';
+import { announceStop, countWorkerSlots, offerSession } from './offers.store.ts';
 import { planOf, type StreamWish, segmentAt } from './plan.ts';
 import { choosePrerolls, type PrerollWish, prerollRules } from './preroll.ts';
 import { findClipsWithAge } from './preroll.view.ts';
@@ -11,6 +11,7 @@ import { countSlots, insertSession, pauseSessionsOf, stopSessionsOf } from './se
 import { findSource } from './sources.view.ts';
 import { PrerollClip } from './streaming.schemas.ts';
 
+export { liveWorkers } from './offers.store.ts';
 export type { AudioWish, BurnIn, StreamPlan, StreamWish, SubtitleWish, VideoWish } from './plan.ts';
 export {
   FRAME_SAMPLES,
@@ -67,16 +68,24 @@ export async function offerTranscodeSession(redis: Redis, id: string): Promise<v
   await offerSession(redis, id);
 }
 
-/** Stops every transcode session of a playback session, now or `afterMs` later; segments go 60 seconds after that. */
+/**
+ * Stops every transcode session of a playback session, now or `afterMs` later; segments go 60 seconds after that. Answers
+ * those that are stopped now, for `freeTranscoders`.
+ */
 export async function stopTranscodeSessions(
   db: Db,
   playbackSessionId: string,
   { afterMs = 0 }: { afterMs?: number } = {},
-): Promise<void> {
-  await stopSessionsOf(db, playbackSessionId, afterMs);
+): Promise<string[]> {
+  return stopSessionsOf(db, playbackSessionId, afterMs);
 }
 
-/** Keeps the session alive and says whether the viewer paused: then it waits 30 minutes instead of 90 seconds. */
+/** Tells the workers of stopped sessions, after the commit; without it each finds out within 3 seconds. */
+export async function freeTranscoders(redis: Redis, ids: readonly string[]): Promise<void> {
+  await Promise.all(ids.map((id) => announceStop(redis, id)));
+}
+
+/** Says whether the viewer paused: then the session waits 30 minutes instead of 90 seconds. */
 export async function touchTranscode(
   db: Db,
   playbackSessionId: string,

@@ -214,19 +214,21 @@ export async function stopSession(db: Db, id: string): Promise<void> {
   await stopped(db).where({ id });
 }
 
-export async function stopSessionsOf(db: Db, playbackSessionId: string, afterMs: number): Promise<void> {
+/** Answers the ids of those that are stopped now. */
+export async function stopSessionsOf(db: Db, playbackSessionId: string, afterMs: number): Promise<string[]> {
   const rows = { playback_session_id: playbackSessionId };
-  if (afterMs <= 0) await stopped(db).where(rows);
-  else {
-    const stopAt = db.raw(`now() + ? * interval '1 millisecond'`, [afterMs]);
-    await db(TABLE).update({ stop_at: stopAt }).where(rows).whereIn('state', OPEN);
-  }
+  if (afterMs <= 0) return (await stopped(db).where(rows).returning<{ id: string }[]>('id')).map(({ id }) => id);
+  const stopAt = db.raw(`now() + ? * interval '1 millisecond'`, [afterMs]);
+  await db(TABLE).update({ stop_at: stopAt }).where(rows).whereIn('state', OPEN);
+  return [];
 }
 
+/** A report is no fetch: the worker of a viewer who paused is free a minute later. */
 export async function pauseSessionsOf(db: Db, playbackSessionId: string, paused: boolean): Promise<void> {
   await db(TABLE)
-    .update({ paused, last_access_at: db.fn.now() })
+    .update({ paused })
     .where({ playback_session_id: playbackSessionId })
+    .whereNot({ paused })
     .whereIn('state', OPEN);
 }
 
@@ -240,10 +242,15 @@ function stopped(db: Db) {
     .whereNull('stopped_at');
 }
 
-/** Ends what nobody fetches any more: 90 seconds playing, 30 minutes paused; and what was told to stop by now. */
+/**
+ * Ends what nobody fetches any more: 90 seconds playing, 30 minutes paused; and what was told to stop by now. A player that
+ * tells that it plays, from what it has, goes on.
+ */
 export async function sweepSessions(db: Db): Promise<number> {
   return stopped(db).andWhereRaw(
-    `(stop_at < now() or coalesce(last_access_at, created_at) < now() - case when paused then interval '30 minutes' else interval '90 seconds' end)`,
+    `(stop_at < now() or coalesce(last_access_at, created_at) < now() - case when paused then interval '30 minutes' else interval '90 seconds' end
+      and not exists (select from playback_sessions p where p.id = ${TABLE}.playback_session_id and p.state = 'playing'
+        and p.last_report_at > now() - interval '90 seconds'))`,
   );
 }
 

@@ -138,6 +138,9 @@ describe('what hangs on an item', () => {
     expect(live.status, JSON.stringify(live.body)).to.equal(200);
     expect(live.body.items.map((item) => item.title).sort()).to.deep.equal(['Far', 'Near']);
     expect(live.body.items.find((item) => item.title === 'Far')?.because).to.deep.equal(['genre', 'person']);
+    await api.as(member).markWatched({ params: { id: far } });
+    const left = await api.as(member).listSimilarItems({ params: { id: me }, query: { unwatched: true } });
+    expect(left.body.items.map((item) => item.title).sort()).to.deep.equal(['Grown', 'Near']);
 
     await db('item_neighbours').insert({ item_id: me, neighbour_id: near, score: 0.9, because: ['tag'] });
     const stored = await api.as(member).listSimilarItems({ params: { id: me } });
@@ -203,6 +206,15 @@ describe('what hangs on an item', () => {
       [0, 'Part 1', 10],
       [1, 'Part 2', 1010],
     ]);
+    const edited = await givenItem(db, films);
+    const fileId = await givenFile(db, films, edited, {});
+    for (const [number, source] of ['agent', 'file', 'person', 'file'].entries())
+      await db('chapters').insert({ file_id: fileId, number, title: source, start_ms: number, end_ms: 9, source });
+    const told = async () =>
+      (await api.as(member).listItemChapters({ params: { id: edited } })).body.items.map((one) => one.title);
+    expect(await told()).to.deep.equal(['person']);
+    await db('chapters').where({ file_id: fileId, source: 'person' }).delete();
+    expect(await told()).to.deep.equal(['file', 'file']);
     const none = await api.as(member).listItemChapters({ params: { id: await givenItem(db, films) } });
     expect(none.body).to.deep.equal({ fileId: null, items: [] });
   });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { forgetWorker, reportWorker } from '#areas/streaming/offers.store.ts';
 import { saveSettings } from '#platform/settings.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
@@ -210,6 +211,29 @@ describe('Playback', () => {
     expect([named.fileId, named.audio?.streamId]).to.deep.equal([other, german]);
   });
 
+  it('plays a film in parts from its beginning, goes on in the part that was begun, and ends with the last', async () => {
+    const id = await givenItem(api.deps.db, library, { runtime_ms: 2 * HOUR });
+    const part = async (number: number) =>
+      givenFile(api.deps.db, library, id, {
+        ...{ container: 'mp4', duration_ms: HOUR, streams: [video, audio] },
+        ...{ part: number, parts: 2, bitrate: 1_000_000 * number },
+      });
+    const [first, second] = [await part(1), await part(2)];
+    const seen = async (fileId: string | undefined, positionMs: number) => {
+      const { session } = (await play(id, fileId ? { fileId } : {})).body;
+      await me.reportPlayback({ params: { id: session.id }, body: { state: 'playing', positionMs } });
+      await me.endPlaybackSession({ params: { id: session.id } });
+      return session.mediaFileId;
+    };
+    expect(await seen(undefined, HOUR * 0.99)).to.equal(first);
+    expect(await progress(id)).to.include({ watched: false, fileId: first });
+    expect(await seen(second, HOUR / 2)).to.equal(second);
+    expect(await progress(id)).to.include({ fileId: second, progress: 0.75, positionMs: HOUR / 2 });
+    expect(await seen(undefined, HOUR * 0.95)).to.equal(second);
+    expect(await progress(id)).to.include({ watched: true, playCount: 1 });
+    expect((await play(id, { dryRun: true })).body.session.mediaFileId).to.equal(first);
+  });
+
   it('honours the language that the film or its show was made in, for who prefers it', async () => {
     const french = { ...audio, stream_index: 2, language: 'fr', is_default: false };
     const switching = { client: { builtIn: 'chromium', switchesAudio: true }, dryRun: true };
@@ -360,6 +384,31 @@ describe('Playback', () => {
     expect((await progress(id)).watched).to.equal(false);
   });
 
+  it('takes of offline reports about a show what they say of its episodes, and no position', async () => {
+    const show = await givenItem(api.deps.db, shows, { type: 'show', top: true });
+    const place = { type: 'episode', parent_id: show, parent_index: 1, index_number: 1, runtime_ms: HOUR };
+    const episode = await givenItem(api.deps.db, shows, place);
+    const report = (n: number, more: object) => ({
+      ...{ clientEventId: `01900000-0000-7000-8000-0000000000b${n}`, itemId: show },
+      ...{ at: new Date().toISOString(), ...more },
+    });
+    const sent = await me.syncPlayback({
+      body: { reports: [report(1, { positionMs: 600_000 }), report(2, { watched: true })] },
+    });
+    expect(sent.body.results.map((one) => one.outcome)).to.deep.equal(['invalid', 'applied']);
+    const rows = await api.deps.db('item_states').where({ profile_id: person.profileId }).select('item_id', 'watched');
+    expect(rows).to.deep.equal([{ item_id: episode, watched: true }]);
+  });
+
+  it('tells the encoders that workers have', async () => {
+    const worker = { pod: 'gpu', encoder: 'h264_vaapi', gpu: true, slots: 3, used: 0, idleSince: null };
+    const codecs = async () => (await me.getPlaybackCapabilities()).body.codecs;
+    expect(await codecs()).to.deep.equal([{ codec: 'h264', hardware: false }]);
+    await reportWorker(api.deps.redis, 'gpu-1', worker);
+    expect(await codecs()).to.deep.equal([{ codec: 'h264', hardware: true }]);
+    await forgetWorker(api.deps.redis, 'gpu-1');
+  });
+
   it('keeps ratings, favourites and reading positions to the profile', async () => {
     const id = await film();
     expect((await me.setItemRating({ params: { id }, body: { value: 7.5, favorite: true } })).body).to.include({
@@ -381,6 +430,8 @@ describe('Playback', () => {
       pages: 20,
     });
     expect((await progress(comic)).watched).to.equal(true);
+    await me.setReadingPosition({ params: { id: comic }, body: { value: 'page:12' } });
+    expect((await me.getItem({ params: { id: comic } })).body.progressLabel).to.equal('page 12 of 20');
     expect((await me.setReadingPosition({ params: { id }, body: { value: 'page:1' } })).status).to.equal(409);
   });
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { sweepSessions } from '#areas/streaming/sessions.store.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenLibrary } from '#support/given-items.ts';
@@ -167,5 +168,35 @@ describe('what ends playback by itself', function () {
     }
     leaving.abort();
     await sweeping;
+  });
+
+  it('gives the worker of who paused to others, keeps the session half an hour, and frees it with the session', async () => {
+    const { db, redis } = api.deps;
+    const id = await film({ container: 'avi' });
+    const { session } = (await play(id)).body;
+    const stream = session.transcodeSessionId ?? '';
+    const params = { id: session.id };
+    const fetchedAgo = async (seconds: number) =>
+      db('transcode_sessions')
+        .where({ id: stream })
+        .update({ last_access_at: new Date(Date.now() - seconds * 1000) });
+    const row = async () => db('transcode_sessions').where({ id: stream }).first();
+    await fetchedAgo(100);
+    await me.reportPlayback({ params, body: { state: 'playing', positionMs: 1000 } });
+    await sweepSessions(db);
+    expect((await row()).state).to.not.equal('stopped');
+    await me.reportPlayback({ params, body: { state: 'paused', positionMs: 1000 } });
+    expect((await row()).last_access_at.getTime()).to.be.lessThan(Date.now() - 60_000);
+    await fetchedAgo(29 * 60);
+    await sweepSessions(db);
+    expect((await row()).state).to.not.equal('stopped');
+    const told: string[] = [];
+    const listener = redis.duplicate();
+    await listener.subscribe(`foyer:transcode:want:${stream}`);
+    listener.on('message', (_channel, text) => told.push(text));
+    await me.endPlaybackSession({ params });
+    await eventually(() => told.includes('stop'));
+    listener.disconnect();
+    expect((await row()).state).to.equal('stopped');
   });
 });

@@ -299,7 +299,7 @@ export const noEpisodes: readonly string[] = [
 ];
 
 export const showExtras: readonly (readonly [path: string, show: string, kind: string])[] = [
-  ['Firefly/Extras/Gag Reel.mkv', 'Firefly', 'extra'],
+  ['Firefly/Extras/Gag Reel.mkv', 'Firefly', 'other'],
   ['Firefly/Season 1/Behind the Scenes/Making of S01.mkv', 'Firefly', 'behind-the-scenes'],
   ['Firefly/trailers/Teaser.mp4', 'Firefly', 'trailer'],
   ['Firefly/Season 1/Firefly S01E01-trailer.mkv', 'Firefly', 'trailer'],

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { newId } from '#platform/ids.ts';
+import { tool } from '#support/hls-validator.ts';
 import { newPlace, type Place } from './support.ts';
 
 async function touch(path: string, text: string): Promise<void> {
@@ -448,6 +449,21 @@ describe('library.scan of films', function () {
       title: 'Mine',
       overview: 'Two dragons.',
     });
+  });
+
+  it('reads the tags inside a file, for what its name leaves open', async () => {
+    const place = await newPlace('movies');
+    await place.put('Sintel/Sintel.mkv');
+    const path = join(place.path, 'Sintel/Sintel.mkv');
+    const tags = ['title=Junk', 'date=2010-09-27', 'genre=Fantasy', 'synopsis=A dragon.'];
+    const written = tags.flatMap((tag) => ['-metadata', tag]);
+    await tool('ffmpeg', ['-v', 'error', '-y', '-i', join(place.made, 'tiny.mkv'), '-c', 'copy', ...written, path]);
+    await place.age();
+    await place.scan({ mode: 'deep' });
+    const { db } = place.api.deps;
+    const item = await db('items').where({ library_id: place.libraryId }).first();
+    expect(item).to.include({ title: 'Sintel', year: 2010, overview: 'A dragon.' });
+    expect(await db('item_tags').where({ item_id: item.id }).pluck('name')).to.deep.equal(['Fantasy']);
   });
 
   it('notices a sidecar that came, changed or went, without a probe', async () => {

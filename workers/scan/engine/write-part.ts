@@ -1,5 +1,6 @@
 import type { Db } from '#platform/db.ts';
 import type { Draft } from '../group/draft.ts';
+import { withEmbedded } from '../names/embedded.ts';
 import type { ScannedFolder, Writing } from '../store/context.ts';
 import { type Placed, writeFiles } from '../store/files.ts';
 import { nameOf, type Resolved } from '../store/item-rows.ts';
@@ -27,6 +28,7 @@ export interface Part {
 /** Writes items, files and streams of one part, with the sums above them and the events, in the caller's transaction. */
 export async function writePart(scan: Scan, db: Db, part: Part): Promise<void> {
   const { library, row } = scan;
+  readTags(part);
   const writing: Writing = { db, scanId: row.id, library, folder: part.folder, seq: await nextChange(db, library.id) };
   const known = new Map([...part.known, ...part.readings.moved]);
   const former = [
@@ -51,6 +53,17 @@ export async function writePart(scan: Scan, db: Db, part: Part): Promise<void> {
     files.map((file) => file.placed),
   );
   await tellOfItems(scan, db, { resolved, files, touched, rolled: changed, left });
+}
+
+/** Embedded tags of what was read now; of what was not, they were written when it was. */
+function readTags({ drafts, readings }: Part): void {
+  for (const draft of drafts) {
+    const [first] = draft.files;
+    const read = first && readings.read.get(first.path);
+    if (!read || !('probed' in read) || draft.extra) continue;
+    const told = withEmbedded(draft.nfo, read.probed.file.tags, draft.year);
+    if (told) draft.nfo = told;
+  }
 }
 
 function placedFiles(part: Part, known: ReadonlyMap<string, KnownFile>, resolved: Resolved): Placed[] {

@@ -3,7 +3,7 @@ import { splitName } from './kinds.ts';
 /** Folders whose videos are extras of the film, show or season that the folder lies in. */
 const FOLDERS: Readonly<Record<string, string>> = {
   trailers: 'trailer',
-  extras: 'extra',
+  extras: 'other',
   featurettes: 'featurette',
   'behind the scenes': 'behind-the-scenes',
   'deleted scenes': 'deleted-scene',
@@ -13,8 +13,8 @@ const FOLDERS: Readonly<Record<string, string>> = {
   clips: 'clip',
   samples: 'sample',
   sample: 'sample',
-  'theme-music': 'theme',
-  backdrops: 'backdrop',
+  'theme-music': 'theme-song',
+  backdrops: 'theme-video',
   other: 'other',
 };
 
@@ -30,7 +30,7 @@ const SUFFIXES: Readonly<Record<string, string>> = {
   scene: 'scene',
   short: 'short',
   clip: 'clip',
-  extra: 'extra',
+  extra: 'other',
   other: 'other',
 };
 const SUFFIX = new RegExp(`^(.+?)[\\s._]?[-._](${Object.keys(SUFFIXES).join('|')})\\d{0,2}$`, 'i');

@@ -191,6 +191,7 @@ function noteSpecial(nfo: Nfo, { name, attributes }: Closed, value: string): voi
   if (language) nfo.originalLanguage ??= language;
   const airs = AIRS[name];
   if (airs) noteAirs(nfo, airs, value);
+  if (name === 'airsafter_season') noteAirs(nfo, 'season', String(Number(value) + 1));
 }
 
 function providerOf(name: string, attributes: Record<string, string>, value: string): string | undefined {

@@ -1,0 +1,72 @@
+import { calendarDay } from './days.ts';
+import type { Nfo } from './nfo.ts';
+
+const MAX_ITEMS = 50;
+const MAX_TEXT = 20_000;
+const FIRST_FILM = 1870;
+
+type Tags = Readonly<Record<string, string>>;
+
+/**
+ * What a container's tags (keys in lower case) tell of the film, in the shape of an NFO file. Never its title: in films that
+ * is more often the release's or a site's name than what the file is called.
+ */
+export function readEmbedded(tags: Tags): Nfo | undefined {
+  const one = (...names: string[]): string | undefined =>
+    names.map((name) => tags[name]?.trim().slice(0, MAX_TEXT)).find((text) => text);
+  const many = (...names: string[]): string[] =>
+    (one(...names) ?? '')
+      .split(/\s*[;,/|]\s*/)
+      .filter((part) => part !== '')
+      .slice(0, MAX_ITEMS);
+  const plot = one('synopsis', 'description', 'summary');
+  const told: Nfo = {
+    root: 'embedded',
+    ...(plot && { plot }),
+    ...datesOf(one('date_released', 'date')),
+    ids: idsOf(tags),
+    genres: many('genre'),
+    tags: many('keywords'),
+    studios: many('production_studio', 'publisher'),
+    countries: [],
+    directors: many('director'),
+    writers: many('written_by', 'screenplay_by'),
+    actors: many('actor').map((name) => ({ name })),
+  };
+  const says = Object.values(told).some((value) => typeof value === 'object' && Object.keys(value).length > 0);
+  return says || told.plot || told.year ? told : undefined;
+}
+
+/** A whole day, or only a year. */
+function datesOf(text = ''): Pick<Nfo, 'year' | 'releasedOn'> {
+  const year = Number(/^\d{4}(?=$|\D)/.exec(text)?.[0]);
+  if (!(year >= FIRST_FILM && year <= new Date().getFullYear() + 2)) return {};
+  const releasedOn = calendarDay(text.slice(0, 10));
+  return { year, ...(releasedOn && { releasedOn }) };
+}
+
+const IDS: Readonly<Record<string, RegExp>> = {
+  imdb: /^(tt\d{5,10})$/,
+  tmdb: /^(?:\w+\/)?(\d{1,10})$/,
+  tvdb: /^(\d{1,10})$/,
+};
+
+function idsOf(tags: Tags): Record<string, string> {
+  const found = Object.entries(IDS).flatMap(([provider, shape]) => {
+    const id = shape.exec(tags[provider]?.trim() ?? '')?.[1];
+    return id ? [[provider, id]] : [];
+  });
+  return Object.fromEntries(found) as Record<string, string>;
+}
+
+/** The NFO file wins; tags fill what it, and the year of the name, leave open. */
+export function withEmbedded(nfo: Nfo | undefined, tags: Tags, year: number | undefined): Nfo | undefined {
+  const told = readEmbedded(tags);
+  if (!told) return nfo;
+  const other = year !== undefined && told.year !== year; // the date of another edition, or of the file
+  const { year: _, releasedOn, ...rest } = told;
+  const base: Nfo = other ? rest : year === undefined ? told : { ...rest, ...(releasedOn && { releasedOn }) };
+  if (!nfo) return base;
+  const filled = Object.entries(nfo).filter(([, value]) => !(Array.isArray(value) && value.length === 0));
+  return { ...base, ...Object.fromEntries(filled), ids: { ...base.ids, ...nfo.ids } } as Nfo;
+}
