@@ -7,7 +7,7 @@ import type { Deps } from '#kernel/endpoint.ts';
 import { createKeyUses } from '#kernel/key-uses.ts';
 import type { Config } from '#platform/config.ts';
 import { connectDatabase, pipelineReads } from '#platform/db.ts';
-import { readKeys } from '#platform/keys.ts';
+import { ringOf } from '#platform/keys.ts';
 import type { Log } from '#platform/log.ts';
 import { connectObjects } from '#platform/objects.ts';
 import { followEvents } from '#platform/outbox.ts';
@@ -18,7 +18,7 @@ import { createVitals } from '#platform/vitals.ts';
 
 /** Everything a handler may reach, made from the configuration. Stores may still be away. */
 export async function connectDeps(config: Config, log: Log, draining: AbortSignal): Promise<Deps> {
-  const keys = await readKeys(config.keysFile);
+  const keys = await ringOf(config.keysFile);
   const db = connectDatabase(config.databaseUrl, log, { name: config.pod });
   pipelineReads(db);
   const redis = connectRedis(config.redisUrl, log);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { areas } from '#areas/index.ts';
 import { describe, notReadyFor } from '#areas/server/public.ts';
+import { takeOverDeclared } from '#areas/settings/public.ts';
 import { servePoolMetrics } from '#areas/streaming/public.ts';
 import { readConfig } from '#platform/config.ts';
 import { disconnectDatabase } from '#platform/db.ts';
@@ -27,6 +28,7 @@ serveMetrics(config.metricsPort, config.host);
 const relay = startRelay(config.databaseUrl, deps.redis, log);
 log.info({ port: config.port, pod: config.pod }, 'listening');
 await deps.vitals.look();
+void takeOverDeclared(deps, leaving.signal);
 
 const DEADLINE_MS = 20_000;
 

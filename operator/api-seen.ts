@@ -8,6 +8,8 @@ export interface ApiSeen {
   version: string | undefined;
   /** Check name to state, as GET /server/health says. */
   health: Record<string, string>;
+  /** No claim code is taken until then: too many were tried. */
+  claimBlockedUntil?: string;
 }
 
 export const apiAway: ApiSeen = { apiReady: false, setupComplete: undefined, version: undefined, health: {} };
@@ -19,10 +21,17 @@ export async function seeApi(ask: Ask): Promise<ApiSeen> {
     if (!(await isReady(ask))) return apiAway;
     const [info, health] = await Promise.all([ask('GET', '/server/info'), ask('GET', '/server/health')]);
     const { setupComplete, version } = (info.body ?? {}) as { setupComplete?: boolean; version?: string };
-    return { apiReady: true, setupComplete, version, health: checksOf(health.body) };
+    const claimBlockedUntil = setupComplete === false ? await blockOf(ask) : undefined;
+    const block = claimBlockedUntil === undefined ? {} : { claimBlockedUntil };
+    return { apiReady: true, setupComplete, version, health: checksOf(health.body), ...block };
   } catch {
     return apiAway;
   }
+}
+
+async function blockOf(ask: Ask): Promise<string | undefined> {
+  const { body } = await ask('GET', '/setup/claim');
+  return (body as { blockedUntil?: string | null } | undefined)?.blockedUntil ?? undefined;
 }
 
 /** A process that leaves still takes connections for a while, and says so: another one is asked. */

@@ -1,46 +1,33 @@
 import type { Task, TaskList } from 'graphile-worker';
-import { type Queue, queues } from '#platform/jobs.ts';
+import type { Queue } from '#platform/jobs.ts';
+import { type LaneSpec, YIELDING } from '#platform/lanes.ts';
 import { taskOf } from '#platform/queue.ts';
 import type { WorkerDeps } from './work.ts';
-
-/** Queues that share places in a process, so that none waits behind the jobs of another lane. */
-export interface LaneSpec {
-  queues: readonly Queue[];
-  /** Places of the queues without a `jobs.concurrency` of their own. */
-  places: (deps: Pick<WorkerDeps, 'settings' | 'config'>) => number;
-}
-
-/** Interactive work and deliveries never wait behind a scan, nor a scan behind an analysis. */
-export const LANES: readonly LaneSpec[] = [
-  { queues: ['interactive', 'live'], places: () => 4 },
-  { queues: ['delivery'], places: () => 20 }, // mostly waiting for others' servers
-  { queues: ['scan'], places: ({ settings }) => settings.get('scan.concurrent') },
-  {
-    queues: queues.filter((q) => !['interactive', 'delivery', 'live', 'scan'].includes(q)),
-    places: ({ config }) => Math.max(1, config.workerConcurrency - 2),
-  },
-];
 
 /** Which queues of a lane may begin a job in this process, by the settings of now: a change needs no restart. */
 export class Lane {
   readonly queues: readonly Queue[];
   readonly #spec: LaneSpec;
   readonly #deps: Pick<WorkerDeps, 'settings' | 'config'>;
+  readonly #streaming: () => boolean;
   readonly #running = new Map<Queue, number>();
 
-  constructor(spec: LaneSpec, deps: Pick<WorkerDeps, 'settings' | 'config'>) {
+  constructor(spec: LaneSpec, deps: Pick<WorkerDeps, 'settings' | 'config'>, streaming: () => boolean) {
     this.queues = spec.queues;
     this.#spec = spec;
     this.#deps = deps;
+    this.#streaming = streaming;
   }
 
-  isPaused(queue: Queue): boolean {
-    return this.#deps.settings.get('jobs.paused').includes(queue);
+  /** Paused by a person, or while somebody streams: what runs ends at its next checkpoint. */
+  isStill(queue: Queue): boolean {
+    const yields = YIELDING.includes(queue) && this.#streaming();
+    return yields || this.#deps.settings.get('jobs.paused').includes(queue);
   }
 
-  /** True while it is not paused and has a place. A queue with a concurrency of its own shares none. */
+  /** True while it is not still and has a place. A queue with a concurrency of its own shares none. */
   isOpen(queue: Queue): boolean {
-    if (this.isPaused(queue)) return false;
+    if (this.isStill(queue)) return false;
     const own = this.#own(queue);
     if (own !== null) return this.#runningOf([queue]) < own;
     const sharing = this.queues.filter((one) => this.#own(one) === null);

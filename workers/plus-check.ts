@@ -1,8 +1,8 @@
 import { checkPlus } from '#areas/plus/public.ts';
-import { readKeys } from '#platform/keys.ts';
+import { ringOf } from '#platform/keys.ts';
 import type { Work } from './work.ts';
 
 /** Each hour: what time did to the licence. */
 export async function lookAtPlus(_payload: unknown, { config, db, redis, log }: Work): Promise<void> {
-  await checkPlus({ config, db, redis, log, keys: await readKeys(config.keysFile) });
+  await checkPlus({ config, db, redis, log, keys: await ringOf(config.keysFile) });
 }

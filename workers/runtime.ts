@@ -2,8 +2,9 @@ import { EventEmitter, once } from 'node:events';
 import { Logger, parseCronItems, type Runner, run, type Task, type WorkerEvents } from 'graphile-worker';
 import pg from 'pg';
 import { type JobName, type JobSpec, jobs, type Queue } from '#platform/jobs.ts';
+import { LANES, STREAMING } from '#platform/lanes.ts';
 import { ALIVE, addTask, enqueue } from '#platform/queue.ts';
-import { LANES, Lane } from './lanes.ts';
+import { Lane } from './lanes.ts';
 import { runJob } from './run-job.ts';
 import type { Handlers, WorkerDeps } from './work.ts';
 
@@ -40,22 +41,22 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
   const pool = new pg.Pool({ connectionString: deps.config.databaseUrl, max: 24, application_name: 'foyer-worker' });
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const alive = new pg.Client({
-    connectionString: deps.config.databaseUrl,
-    keepAlive: true,
-    application_name: 'foyer-worker-alive',
-    options: '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3',
-  });
+  const alive = lifeline(deps);
   let stopping = false;
   alive.on('error', () => undefined);
   alive.on('end', () => stopping || lost());
   await alive.connect();
   const stop = new AbortController();
   const runners: Runner[] = [];
+  let streaming = false;
+  const look = async (): Promise<void> => {
+    streaming = (await alive.query<{ streaming: boolean }>(STREAMING)).rows[0]?.streaming ?? false;
+  };
+  await look();
   const setting = { pool, alive, deps, handlers, stop: stop.signal };
   const lanes = LANES.map((spec, number) => ({
     ...setting,
-    lane: new Lane(spec, deps),
+    lane: new Lane(spec, deps, () => streaming),
     keepsTime: number === 0,
     width: 0,
   }));
@@ -67,6 +68,7 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
   const sweep = setInterval(() => {
     sweeping ??= alive
       .query(DEAD)
+      .then(look)
       .then(widen)
       .catch(() => undefined)
       .finally(() => {
@@ -84,6 +86,16 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
       await pool.end();
     },
   };
+}
+
+/** The connection that says that this process lives. */
+function lifeline({ config }: WorkerDeps): pg.Client {
+  return new pg.Client({
+    connectionString: config.databaseUrl,
+    keepAlive: true,
+    application_name: 'foyer-worker-alive',
+    options: '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3',
+  });
 }
 
 interface Running {
@@ -135,7 +147,7 @@ function taskFor(queue: Queue, { lane, deps, handlers, stop }: Running): Task {
       await addTask(deps.db, { id, queue, priority: job.priority, runAt: job.run_at });
       return;
     }
-    const paused = (): boolean => lane.isPaused(queue);
+    const paused = (): boolean => lane.isStill(queue);
     await lane.hold(queue, () => runJob(id, { deps, handlers, stop, paused }));
   };
 }

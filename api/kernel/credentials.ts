@@ -60,19 +60,27 @@ export async function signAccessToken(keys: Keys, claims: AccessClaims, now: Dat
     .sign(current.privateKey);
 }
 
-const verified = new Map<string, JWTPayload>(); // a signature once found good stays good; expiry is judged each time
+type SigningKey = Keys['signing'][number];
+
+/** A signature once found good stays good while its key is in the ring; expiry is judged each time. */
+const verified = new Map<string, { payload: JWTPayload; by: string }>();
 const REMEMBERED = 5000;
+
+/** Another process may have taken over a new ring before this one did. */
+async function signingKey(keys: Keys, wanted: string | undefined): Promise<SigningKey> {
+  const find = (): SigningKey | undefined => keys.signing.find(({ kid }) => kid === wanted);
+  if (!find()) await keys.refresh?.();
+  const key = find();
+  if (!key) throw new Error('unknown kid');
+  return key;
+}
 
 async function verifiedPayload(keys: Keys, token: string): Promise<JWTPayload> {
   const known = verified.get(token);
-  if (known) return known;
-  const { payload } = await jwtVerify(
+  if (known && keys.signing.some(({ kid }) => kid === known.by)) return known.payload;
+  const { payload, protectedHeader } = await jwtVerify(
     token,
-    (header) => {
-      const key = keys.signing.find(({ kid }) => kid === header.kid);
-      if (!key) throw new Error('unknown kid');
-      return key.publicKey;
-    },
+    async (header) => (await signingKey(keys, header.kid)).publicKey,
     {
       algorithms: ['EdDSA'],
       typ: 'at+jwt',
@@ -82,7 +90,7 @@ async function verifiedPayload(keys: Keys, token: string): Promise<JWTPayload> {
     },
   );
   if (verified.size >= REMEMBERED) verified.clear();
-  verified.set(token, payload);
+  verified.set(token, { payload, by: String(protectedHeader.kid) });
   return payload;
 }
 

@@ -189,6 +189,7 @@ export function errorsOf(endpoint: Endpoint): ErrorCode[] {
   const follows: [boolean, readonly ErrorCode[]][] = [
     [true, ['INTERNAL', 'SERVICE_STARTING', 'VALIDATION_FAILED']], // a parameter that is not known is refused everywhere
     [credential, CREDENTIAL],
+    [!credential, ['RATE_LIMITED']], // a key that was not asked for has its limit too
     [credential && !endpoint.anyHour, ['PERMISSION_TIME_RESTRICTED']],
     [Boolean(body), ['PAYLOAD_TOO_LARGE']],
     [Boolean(endpoint.plus), ['PLUS_REQUIRED']],

@@ -4,14 +4,13 @@ import { z } from 'zod';
 import { databaseAway } from '#platform/db.ts';
 import { countRequest, timeRequest } from '#platform/metrics.ts';
 import { ObjectsAway } from '#platform/objects.ts';
-import { admit, refuseKeyInQuery } from './admission.ts';
+import { admit, admitAnyone, refuseKeyInQuery } from './admission.ts';
 import { callFor, type Work } from './call.ts';
 import { type Bytes, type Call, type Deps, type Endpoint, JsonText } from './endpoint.ts';
 import { ApiError, invalidAll } from './errors.ts';
 import { handOver } from './handed-over.ts';
 import { idempotencyKey, once } from './idempotency.ts';
 import { refuseClosed } from './plus.ts';
-import { anyone } from './principal.ts';
 import { clientOf, parsePart, queryIssues, readJson, requestIdOf } from './request.ts';
 import { isForm, readForm, readUpload, readUrlEncoded } from './uploads.ts';
 
@@ -99,7 +98,8 @@ export function serve(endpoint: Endpoint, area: string, kernel: Kernel): Middlew
       trustedProxies: settings.get('network.trustedProxies'),
       localRanges: settings.get('network.localRanges'),
     });
-    const who = 'anyone' in endpoint.access ? anyone : await admit(endpoint, { ctx, client, deps });
+    const asked = { ctx, client, deps };
+    const who = 'anyone' in endpoint.access ? await admitAnyone(asked) : await admit(endpoint, asked);
     if (endpoint.plus) await refuseClosed(endpoint, deps);
     const input = await parseInput(endpoint, ctx);
     const work: Work = { ctx, client, who, deps };

@@ -84,7 +84,7 @@ export async function countKeyRequest({ redis, replicas }: Limiter, keyId: strin
     const [used, leftMs] = (await redis.eval(FIXED, 1, name)) as [number, number];
     return { limit, remaining: limit - used, resetSec: Math.max(1, Math.ceil(leftMs / 1000)) };
   } catch {
-    const share = Math.max(1, Math.floor(limit / replicas));
+    const share = Math.ceil(limit / replicas);
     return { limit, remaining: share - countHere(name, Date.now()), resetSec: 60 };
   }
 }

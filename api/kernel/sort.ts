@@ -30,7 +30,23 @@ export function sortQuery(table: SortTable): z.ZodOptional<z.ZodString> {
     .string()
     .max(200)
     .describe(`Up to three of ${names.join(', ')}; - descends`)
+    .superRefine((text, context) => {
+      for (const { code, message } of sortFaults(text, table))
+        context.addIssue({ code: 'custom', message, params: { code } });
+    })
     .optional();
+}
+
+/** Everything that is wrong with a sort, to be told with what is wrong with the rest of the query. */
+function sortFaults(text: string, table: SortTable): { code: string; message: string }[] {
+  if (text === '') return [];
+  const names = text.split(',').map((word) => word.replace(/^-/, ''));
+  const unknown = names.filter((name) => !Object.hasOwn(table, name));
+  return [
+    ...unknown.map((name) => ({ code: 'unknown_field', message: `cannot sort by ${name.slice(0, 40)}` })),
+    ...(names.length > 3 ? [{ code: 'too_big', message: 'at most three fields' }] : []),
+    ...(new Set(names).size < names.length ? [{ code: 'duplicate', message: 'a field twice' }] : []),
+  ];
 }
 
 /** Throws 400 for more than three, doubled or unknown fields. */

@@ -8,6 +8,7 @@ import {
   randomBytes,
 } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { type CryptoKey, importJWK, type JWK } from 'jose';
 import { z } from 'zod';
 
@@ -25,7 +26,10 @@ const KeysFile = z.object({
   serverId: z.uuid(),
 });
 
-/** Key ring of the deployment: a file (a Secret in a cluster), the first entry of each list is current. */
+/**
+ * Key ring of the deployment: a file (a Secret in a cluster), the first entry of each list is current. A ring of {@link ringOf} takes
+ * over what is rotated (signing, sealing, vapid); serverId, cursor and identity stay those of the start.
+ */
 export interface Keys {
   serverId: string;
   signing: { kid: string; privateKey: CryptoKey; publicKey: CryptoKey }[];
@@ -35,6 +39,41 @@ export interface Keys {
   vapid?: { publicKey: string; privateKey: string; keyId: string };
   /** SHA-256 of the server's public identity key, hex. */
   identityFingerprint: string;
+  /** Looks at the file again, for a key that is not known; absent where no file is followed. */
+  refresh?: () => Promise<void>;
+}
+
+const EVERY_MS = 5000;
+const AT_MOST_MS = 1000;
+const rings = new Map<string, Promise<Keys>>();
+
+/** The ring of this process, followed: what is rotated in the file holds within seconds. Throws as `readKeys` at the first reading. */
+export function ringOf(file: string): Promise<Keys> {
+  const known = rings.get(file);
+  if (known) return known;
+  const ring = followed(file);
+  rings.set(file, ring);
+  ring.catch(() => rings.delete(file));
+  return ring;
+}
+
+async function followed(file: string): Promise<Keys> {
+  let text = readFileSync(file, 'utf8');
+  const keys = await parseKeys(text);
+  let looked = 0;
+  const look = async (): Promise<void> => {
+    looked = Date.now();
+    const now = await readFile(file, 'utf8');
+    if (now === text) return;
+    const { serverId, signing, sealing, vapid } = await parseKeys(now);
+    if (serverId !== keys.serverId) throw new Error("the key ring is another server's");
+    Object.assign(keys, { signing, sealing }, vapid && { vapid });
+    text = now;
+  };
+  const quietly = (): Promise<void> => look().catch(() => undefined); // half written, or not there: what was read before goes on
+  setInterval(() => void quietly(), EVERY_MS).unref();
+  keys.refresh = () => (Date.now() - looked < AT_MOST_MS ? Promise.resolve() : quietly());
+  return keys;
 }
 
 function publicPart(jwk: JWK): JWK {
@@ -44,7 +83,11 @@ function publicPart(jwk: JWK): JWK {
 
 /** Throws when the file is absent or malformed: a process without keys does not start. */
 export async function readKeys(file: string): Promise<Keys> {
-  const ring = KeysFile.parse(JSON.parse(readFileSync(file, 'utf8')));
+  return parseKeys(readFileSync(file, 'utf8'));
+}
+
+async function parseKeys(text: string): Promise<Keys> {
+  const ring = KeysFile.parse(JSON.parse(text));
   const signing = await Promise.all(
     ring.signing.map(async ({ kid, jwk }) => ({
       kid,
@@ -94,6 +137,11 @@ export function unseal(keys: Keys, sealed: string, place: string): string | unde
   } catch {
     return undefined;
   }
+}
+
+/** True when the current key sealed it. */
+export function isCurrent(keys: Keys, sealed: string): boolean {
+  return sealed.startsWith(`${keys.sealing[0]?.kid}.`);
 }
 
 /** First 16 bytes of HMAC-SHA256 under the cursor key. */

@@ -2,11 +2,15 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type Log = Logger;
 
-const SECRET = /^(code|pin|cookie|set-cookie|authorization|ticket|jwk)$|password|secret|token$|api[-_]?key$/i;
+const SECRET =
+  /^(code|pin|cookie|set-cookie|authorization|ticket|jwk)$|password|passphrase|credential|secret|token$|(api|private)[-_]?key$/i;
+/** What is secret by its look, wherever it stands: our keys and tickets, tokens, and who signs in to an address. */
+const LOOKS = /\bfoy[a-z]*_[\w-]{20,}|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]+|(?<=:\/\/)[^/\s:@]*:[^/\s@]+(?=@)/g;
 const DEPTH = 8;
 
 /** The value without what its names say is secret; pino's own redaction reaches given depths only. */
 function withoutSecrets(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return value.replace(LOOKS, '[redacted]');
   if (typeof value !== 'object' || value === null || value instanceof Date || Buffer.isBuffer(value)) return value;
   if (depth > DEPTH) return '[deep]';
   if (Array.isArray(value)) return value.map((one) => withoutSecrets(one, depth + 1));

@@ -1,6 +1,6 @@
 import type { Config } from './config.ts';
 import type { Db } from './db.ts';
-import { type Keys, seal, unseal } from './keys.ts';
+import { isCurrent, type Keys, seal, unseal } from './keys.ts';
 import type { Log } from './log.ts';
 import type { Redis } from './redis.ts';
 import { type SavedRow, savedRows } from './settings/saved.ts';
@@ -29,6 +29,8 @@ export interface Settings {
   sourceOf(key: StoredKey): Source;
   /** What is in force where nothing is saved. */
   unsaved<K extends StoredKey>(key: K): { value: StoredValue<K>; source: Source };
+  /** What is in force where no resource declares it. */
+  undeclared(key: StoredKey): unknown;
   /** Grows with every write. */
   revision(): number;
   /** Reads the saved rows again, and answers them by key; also done every 30 s and at a Redis message. */
@@ -51,6 +53,29 @@ export function storedValue(key: StoredKey, value: unknown, keys: Keys): string 
 export function openedValue(key: string, value: unknown, keys: Keys | undefined): unknown {
   if (!Object.hasOwn(storedTable, key) || !isSecret(key as StoredKey) || typeof value !== 'string') return value;
   return keys && unseal(keys, value, placeOf(key as StoredKey));
+}
+
+/** Secrets sealed by a key before are sealed by the current one; the value stays, and so does the revision. */
+export async function resealSettings(db: Db, keys: Keys): Promise<{ resealed: number; unreadable: number }> {
+  const secrets = (Object.keys(storedTable) as StoredKey[]).filter(isSecret);
+  const rows = await db('settings')
+    .whereIn('key', secrets)
+    .select<{ key: StoredKey; value: unknown }[]>('key', 'value');
+  const counts = { resealed: 0, unreadable: 0 };
+  for (const { key, value } of rows) {
+    if (typeof value !== 'string' || isCurrent(keys, value)) continue;
+    const text = unseal(keys, value, placeOf(key));
+    if (text === undefined) counts.unreadable += 1;
+    else {
+      const fresh = JSON.stringify(seal(keys, text, placeOf(key)));
+      await db('settings')
+        .where({ key })
+        .whereRaw('value = ?::jsonb', [JSON.stringify(value)])
+        .update({ value: fresh });
+      counts.resealed += 1;
+    }
+  }
+  return counts;
 }
 
 /** Saves in the caller's transaction; tell the others by `announceSettings` after its commit. Not for secrets. */
@@ -110,13 +135,14 @@ export function createSettings({ config, db, redis, log, keys }: SettingsSetting
   };
   const outside = inForce({ resource: config.declaredSettings, saved: {}, environment });
   let now = outside;
+  let saved: Given = {};
   let revision = 0;
   const reload = async (): Promise<ReadonlyMap<string, SavedRow>> => {
     const [rows, state] = await Promise.all([
       savedRows(db),
       db('server_state').first<{ settings_revision: number } | undefined>('settings_revision'),
     ]);
-    const saved = Object.fromEntries([...rows].map(([key, { value }]) => [key, openedValue(key, value, keys)]));
+    saved = Object.fromEntries([...rows].map(([key, { value }]) => [key, openedValue(key, value, keys)]));
     now = inForce({ resource: config.declaredSettings, saved, environment });
     revision = state?.settings_revision ?? 0;
     return rows;
@@ -133,6 +159,7 @@ export function createSettings({ config, db, redis, log, keys }: SettingsSetting
     get: (key) => now.values[key],
     sourceOf: (key) => now.sources[key],
     unsaved: (key) => ({ value: outside.values[key], source: outside.sources[key] }),
+    undeclared: (key) => inForce({ resource: {}, saved, environment }).values[key],
     revision: () => revision,
     reload,
     stop() {

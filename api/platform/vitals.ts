@@ -65,7 +65,10 @@ function steadyStates(): Steady {
 }
 
 /** Whether this process alone cannot reach Postgres; without a note of another in Redis nobody says so. */
-function watchConnection(redis: Redis, pod: string): { isCutOff(): boolean; note(state: State): Promise<void> } {
+function watchConnection(
+  redis: Redis,
+  pod: string,
+): { isCutOff: () => boolean; note: (state: State) => Promise<void> } {
   let failed = 0;
   let cutOff = false;
   return {
@@ -80,7 +83,10 @@ function watchConnection(redis: Redis, pod: string): { isCutOff(): boolean; note
 }
 
 /** Notices when timers come ten seconds late. */
-export function createPulse(now: () => number = () => performance.now()): { beat(): void; stoodStill(): boolean } {
+export function createPulse(now: () => number = () => performance.now()): {
+  beat: () => void;
+  stoodStill: () => boolean;
+} {
   let last = now();
   let stillUntil = Number.NEGATIVE_INFINITY;
   return {
@@ -161,9 +167,6 @@ export function createVitals({ db, redis, objects, pod }: Stores, parts: Probes)
     schemaCurrent: () => schemaCurrent,
     setupComplete: () => setupComplete,
     look,
-    stop: () => {
-      clearInterval(timer);
-      clearInterval(beating);
-    },
+    stop: () => void [timer, beating].map(clearInterval),
   };
 }

@@ -71,7 +71,8 @@ export class Supervisor extends EventEmitter<{ change: [] }> {
 
   /** Ends everything without asking. */
   kill(): void {
-    for (const child of this.#children.values()) child.kill();
+    const retiring = [...this.#retiring].map(({ child }) => child);
+    for (const child of [...this.#children.values(), ...retiring, ...this.#leaving.keys()]) child.kill();
   }
 
   async #act(action: Action): Promise<void> {

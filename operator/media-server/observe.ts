@@ -126,6 +126,8 @@ export class Probes {
   readonly #asked = new Map<string, { at: number; answer: Promise<Answer> }>();
   readonly #told = new Map<string, { at: number; told: Told }>();
   readonly #plus = new Map<string, { at: number; plus: PlusSeen }>();
+  /** By uid, until when claim codes are blocked, as it was told. */
+  readonly #blocks = new Map<string, number>();
 
   /** Asks only when a pod is ready: nothing else would answer. */
   async look({ uid, name }: Server, seen: Seen, connection: Connection): Promise<Seen> {
@@ -142,8 +144,16 @@ export class Probes {
     return { ...seen, ...told };
   }
 
+  /** True once for each time that claim codes are blocked. */
+  isNewBlock(uid: string, { now, api }: Seen): boolean {
+    if (api.claimBlockedUntil === undefined || (this.#blocks.get(uid) ?? 0) > now.getTime()) return false;
+    this.#blocks.set(uid, Date.parse(api.claimBlockedUntil));
+    return true;
+  }
+
   /** The server is gone. */
   forget(uid: string): void {
+    this.#blocks.delete(uid);
     this.#asked.delete(uid);
     this.#told.delete(uid);
     this.#plus.delete(uid);

@@ -52,6 +52,7 @@ export async function reconcileMediaServer(
   await report(object, kube, statusOf({ server, seen, plan: { ...plan, faults } }, conditionsOf(object)));
   if (refused) throw refused;
   tell(object, kube, { server, seen, plan });
+  if (given.tools.probes.isNewBlock(server.uid, seen)) kube.event(object, claimBlocked(seen));
   return after(server.spec.suspend ? LOOK_MS : pauseOf(seen, plan));
 }
 
@@ -123,6 +124,12 @@ function rotationEvents({ server, seen }: Done): EventSaid[] {
   if (asked === undefined || !before || before[ROTATION] === asked || server.spec.suspend) return [];
   return [{ type: 'Normal', reason: 'KeyRotated', message: `Secret ${name} holds a new key of the operator` }];
 }
+
+const claimBlocked = ({ api }: Seen): EventSaid => ({
+  type: 'Warning',
+  reason: 'ClaimBlocked',
+  message: `too many claim codes were tried: none is taken until ${api.claimBlockedUntil}`,
+});
 
 /** A faulty resource waits for a change of it: what runs is looked at no sooner for that. */
 function pauseOf(seen: Seen, { pool, current, release, faults }: Plan): number {

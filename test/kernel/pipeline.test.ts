@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { newId } from '#platform/ids.ts';
 import { ObjectsAway } from '#platform/objects.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
@@ -72,6 +73,22 @@ describe('pipeline', () => {
       expect(JSON.stringify(error)).to.not.include('10.1.2.3');
     });
 
+    it('tells every fault of a query at once, those of the sort too', async () => {
+      const { headers } = await api.given.admin();
+      const { status, error } = await ask('/scans?limit=0&sort=queuedAt,-nothing,queuedAt,durationMs&odd=1', {
+        headers,
+      });
+      expect(status).to.equal(400);
+      const issues = error?.details['issues'] as { path: string[]; code: string }[];
+      expect(issues.map(({ path, code }) => `${path.join('.')} ${code}`)).to.have.members([
+        'query.odd unknown_field',
+        'query.limit too_small',
+        'query.sort unknown_field',
+        'query.sort too_big',
+        'query.sort duplicate',
+      ]);
+    });
+
     it('tells a key what is left of its minute', async () => {
       const key = await api.given.key(await api.given.admin(), ['library:view'], { per_minute: 2 });
       const answers = [];
@@ -79,6 +96,31 @@ describe('pipeline', () => {
       expect(answers.map((one) => one.status)).to.deep.equal([200, 200, 429]);
       expect(answers.map((one) => one.headers.get('x-ratelimit-remaining'))).to.deep.equal(['1', '0', '0']);
       expect(Number(answers[2]?.headers.get('retry-after'))).to.be.within(1, 60);
+    });
+
+    it('tells every key with every answer: of public operations, refusals, what has not changed, and the operator too', async () => {
+      const key = await api.given.key(await api.given.admin(), ['library:view'], { per_minute: 7 });
+      const left = (answer: { headers: Headers }) =>
+        ['limit', 'remaining', 'reset'].map((name) => Number(answer.headers.get(`x-ratelimit-${name}`)));
+      const etag = (await ask('/branding', { headers: key.headers })).headers.get('etag') ?? '';
+      const answers = [
+        await ask('/server/info', { headers: key.headers }),
+        await ask('/auth/options', { headers: key.headers }),
+        await ask('/branding', { headers: { ...key.headers, 'if-none-match': etag } }),
+        await ask('/users', { headers: key.headers }),
+        await ask(`/libraries/${newId()}`, { headers: key.headers }),
+        await ask('/libraries?no=such', { headers: key.headers }),
+        await ask('/server/health', { headers: key.headers }),
+      ];
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 304, 403, 404, 400, 429]);
+      expect(answers.map((answer) => left(answer).slice(0, 2))).to.deep.equal(
+        [5, 4, 3, 2, 1, 0, 0].map((remaining) => [7, remaining]),
+      );
+      for (const answer of answers) expect(left(answer)[2]).to.be.within(1, 60);
+      const operator = { authorization: `Bearer ${api.operatorKey}` };
+      expect(left(await ask('/libraries', { headers: operator }))[0]).to.equal(10_000);
+      const nobody = await ask('/server/info', { headers: { authorization: `Bearer foyer_${'a'.repeat(43)}` } });
+      expect([nobody.status, nobody.headers.get('x-ratelimit-limit')]).to.deep.equal([200, null]);
     });
   });
 

@@ -79,6 +79,8 @@ describe('rate limit', () => {
       await countKeyRequest(away, key, 4),
     ];
     expect(left.map((each) => each.remaining)).to.deep.equal([1, 0, -1]);
+    const share = await countKeyRequest(replica(4, 'redis://127.0.0.1:9'), newId(), 5);
+    expect(share.remaining, 'rounded up').to.equal(1);
   });
 
   it('of one process is not lifted by a flood of other names', () => {

@@ -54,6 +54,14 @@ describe('log', () => {
       .and.not.include(SECRET);
   });
 
+  it('leaves out what looks like a secret, wherever it stands', () => {
+    const key = `foyer_${'a'.repeat(43)}`;
+    const told = { err: new Error(`connect postgres://foyer:${SECRET}@db:5432/foyer`), line: [`GET /x?key=${key}`] };
+    const text = printed((log) => log.warn({ ...told, jwt: 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJ4In0.c2ln' }, 'said'));
+    expect(text).to.include('postgres://[redacted]@db:5432/foyer').and.include('GET /x?key=[redacted]');
+    for (const secret of [SECRET, key, 'eyJ']) expect(text).to.not.include(secret);
+  });
+
   it('keeps what is not secret, whole', () => {
     const at = new Date(0);
     const kept = { status: 200, errorCode: 'X', tokens: 3, list: [1, 'a', null], at, nothing: null, keyId: 'k' };

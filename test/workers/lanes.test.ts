@@ -1,9 +1,14 @@
 // What `jobs.paused` and `jobs.concurrency` do to workers that run already.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { insertAccount } from '#areas/accounts/public.ts';
+import { newId } from '#platform/ids.ts';
+import { enqueue } from '#platform/queue.ts';
+import { givenItem, givenLibrary } from '#support/given-items.ts';
 import { eventually } from '#support/stores.ts';
 import { Workers } from '#support/workers.ts';
 
+const STORAGE = '01900000-0000-7000-8000-000000000001';
 const LONG_MS = 30_000;
 /** Two looks of an idle worker at the queue. */
 const LOOKS_MS = 4500;
@@ -53,6 +58,29 @@ describe('lanes of a worker', function () {
     await eventually(async () => (await checkpoint()) > at, LONG_MS);
     expect(await workers.job(id)).to.include({ state: 'active', attempts: 1 });
     expect(workers.noted(id)).to.equal(2);
+  });
+
+  it('begin no analysis while somebody streams, and go on when they pause', async () => {
+    const { db } = workers;
+    await db('storages').insert({ id: STORAGE, name: 'films', kind: 'mount', root_name: 'films', read_only: true });
+    const library = await givenLibrary(db, 'movies');
+    const item_id = await givenItem(db, library);
+    const account = await insertAccount(db, { username: 'viewer', role: 'member', passwordHash: null });
+    const profile = await db('profiles').where({ account_id: account.id }).first<{ id: string }>('id');
+    const session = newId();
+    await db('playback_sessions').insert({
+      ...{ id: session, account_id: account.id, profile_id: profile.id, item_id, library_id: library.id },
+      ...{ file_id: newId(), state: 'playing', method: 'direct_play', decision: '{}', url: '/' },
+    });
+    await sleep(LOOKS_MS); // each worker looks once a second
+    const id = await db.transaction((transaction) =>
+      enqueue(transaction, 'items.similar', { payload: { itemId: item_id } }),
+    );
+    await workers.reaches(await workers.ask(''), 'completed');
+    await sleep(LOOKS_MS);
+    expect(await workers.job(id)).to.include({ state: 'waiting', attempts: 0 });
+    await db('playback_sessions').where({ id: session }).update({ state: 'paused' });
+    await workers.reaches(id, 'completed');
   });
 
   it('run as many of a queue at once as its concurrency says, fewer and more than before', async () => {

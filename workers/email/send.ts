@@ -14,7 +14,7 @@ import {
 } from '#areas/email/public.ts';
 import { notify } from '#areas/notifications/public.ts';
 import type { JobPayload } from '#platform/jobs.ts';
-import { type Keys, readKeys } from '#platform/keys.ts';
+import { type Keys, ringOf } from '#platform/keys.ts';
 import type { Work } from '../work.ts';
 import { brandedDeps } from './branded.ts';
 import { envelopeOf } from './envelope.ts';
@@ -38,10 +38,8 @@ interface Post {
 
 /** Job email.send: a mail of the queue, a test, or what somebody asked who forgot a password. */
 export function createEmailSend({ clock = () => new Date(), resolve = (host) => smtpAddress(host) }: Setting = {}) {
-  let keys: Promise<Keys> | undefined;
   return async (payload: JobPayload<'email.send'>, work: Work): Promise<unknown> => {
-    keys ??= readKeys(work.config.keysFile);
-    const post = { work, keys: await keys, clock, resolve };
+    const post = { work, keys: await ringOf(work.config.keysFile), clock, resolve };
     if ('messageId' in payload) return sendQueued(post, payload.messageId);
     if ('test' in payload) return sendTest(post, payload.test);
     const writing = { keys: post.keys, settings: work.settings };

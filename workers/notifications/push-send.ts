@@ -9,7 +9,7 @@ import {
   unavailable,
 } from '#areas/notifications/push.store.ts';
 import type { JobPayload } from '#platform/jobs.ts';
-import { type Keys, readKeys, sha256 } from '#platform/keys.ts';
+import { type Keys, ringOf, sha256 } from '#platform/keys.ts';
 import { createOutbound, type Outbound } from '#platform/outbound.ts';
 import { enqueue } from '#platform/queue.ts';
 import type { Work } from '../work.ts';
@@ -39,11 +39,9 @@ export interface Message {
 
 /** Job push.send: one message to one subscription. What it is about is looked at again first. */
 export function createPushSend({ clock = () => new Date(), outbound }: Setting = {}) {
-  let ring: Promise<Keys> | undefined;
   return async ({ subscriptionId, notificationId }: JobPayload<'push.send'>, work: Work): Promise<void> => {
     const { db, config, settings } = work;
-    ring ??= readKeys(config.keysFile);
-    const keys = await ring;
+    const keys = await ringOf(config.keysFile);
     const row = await findSubscription(db, subscriptionId);
     if (!row || !canTake(row) || unavailable({ settings, keys })) return;
     if (row.key_id !== keys.vapid?.keyId) return endSubscription(db, row.id, 'key-changed');

@@ -71,9 +71,19 @@ export async function chooseEncoder(wish: string, log: Log): Promise<Encoder> {
 }
 
 /** Undefined when it works, else what ffmpeg said. */
-export async function tryEncoder(encoder: Encoder): Promise<string | undefined> {
+export async function tryEncoder(encoder: Encoder, frames = 5): Promise<string | undefined> {
   const filters = ['format=yuv420p', ...encoder.filters].join(',');
-  const options = ['-vf', filters, '-c:v', encoder.codec, ...encoder.options, '-frames:v', '5', '-f', 'null'];
+  const options = [
+    '-vf',
+    filters,
+    '-c:v',
+    encoder.codec,
+    ...encoder.options,
+    '-frames:v',
+    String(frames),
+    '-f',
+    'null',
+  ];
   const input = { file: 'testsrc2=s=320x240:r=25:d=1', options: ['-f', 'lavfi'] };
   const command = { inputs: [input], outputs: [{ target: 'pipe:1', options, rendition: 'v0' }] };
   const child = await startFfmpeg(ffmpegArguments(command, encoder.device), { outputs: 1, gpu: true });

@@ -6,6 +6,7 @@ import { connectObjects } from '#platform/objects.ts';
 import { connectRedis } from '#platform/redis.ts';
 import { createSettings } from '#platform/settings.ts';
 import { chooseEncoder } from './encoders.ts';
+import { answerTrials } from './trials.ts';
 import { TranscodeWorker } from './worker.ts';
 
 const config = readConfig();
@@ -20,6 +21,7 @@ const encoder = await chooseEncoder(settings.get('transcode.hardware'), log);
 const worker = new TranscodeWorker({ config, db, redis, objects, log, encoder, threads: 0 });
 const metrics = serveMetrics(config.metricsPort, config.host);
 worker.start();
+const endTrials = answerTrials({ redis, encoder, config, log });
 log.info({ encoder: encoder.name, slots: config.maxSessions }, 'transcode worker is up');
 
 let leaving = false;
@@ -27,6 +29,7 @@ async function leave(): Promise<void> {
   if (leaving) return;
   leaving = true;
   setTimeout(() => process.exit(1), 10_000).unref();
+  endTrials();
   await worker.stop();
   settings.stop();
   metrics?.close();

@@ -4,7 +4,7 @@ import { type Claimed, claimNext, isTroubled, recordAttempt } from '#areas/webho
 import { openNetworks, webhookOutbound } from '#areas/webhooks/public.ts';
 import { open } from '#areas/webhooks/webhooks.store.ts';
 import type { JobPayload } from '#platform/jobs.ts';
-import { type Keys, readKeys } from '#platform/keys.ts';
+import { ringOf } from '#platform/keys.ts';
 import type { OutboundSetting } from '#platform/outbound.ts';
 import { enqueue } from '#platform/queue.ts';
 import type { Work } from '../work.ts';
@@ -22,12 +22,10 @@ export interface Setting {
 
 /** Job webhook.deliver. With `deliveryId` that one alone; else whatever the webhook's lane has due, until it has none. */
 export function createDeliver({ clock = () => new Date(), lookup }: Setting = {}) {
-  let keys: Promise<Keys> | undefined;
   let troubled = 0;
   const sendOne = async (claimed: Claimed, work: Work): Promise<void> => {
     const { webhook, delivery } = claimed;
-    keys ??= readKeys(work.config.keysFile);
-    const to = open(await keys, webhook);
+    const to = open(await ringOf(work.config.keysFile), webhook);
     const gone = goneSignal(work, delivery.id);
     const outbound = webhookOutbound(work.config, lookup && { lookup });
     const { id: deliveryId, event, format, body } = delivery;

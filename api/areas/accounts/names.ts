@@ -50,3 +50,9 @@ export function foldUsername(username: string): string {
   const folded = username.normalize('NFKC').trim().toLowerCase().replace(/\s+/g, ' ');
   return folded.replace(/[^\0-\x7f]/g, (letter) => LOOKALIKES[letter] ?? letter);
 }
+
+/** Whether somebody who signs in wrote this name: in any letter case, exactly otherwise. */
+export function isSameName(username: string, written: string): boolean {
+  const plain = (name: string): string => name.normalize('NFC').trim().toLowerCase();
+  return plain(username) === plain(written);
+}

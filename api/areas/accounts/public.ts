@@ -15,6 +15,6 @@ export {
   toAccount,
 } from './accounts.store.ts';
 export { type LibraryAccess, setAccountLibraries, setLibraryAccess, tellReached } from './library-access.ts';
-export { foldUsername, Username } from './names.ts';
+export { foldUsername, isSameName, Username } from './names.ts';
 export { accountsReaching, librariesReached, reachSql } from './reach.store.ts';
 export { narrowKeys, roleColumns } from './roles.store.ts';

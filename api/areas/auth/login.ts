@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { foldUsername } from '#areas/accounts/public.ts';
+import { foldUsername, isSameName } from '#areas/accounts/public.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
@@ -93,7 +93,7 @@ function refuseUnusable({ deps }: Call, account: Candidate): void {
   }
 }
 
-/** By name in any letter case, or by a verified address. */
+/** By name in any letter case and exactly otherwise, or by a verified address; a name goes before another's address. */
 async function candidate(db: Db, name: string): Promise<Candidate | undefined> {
   const rows = await db('accounts')
     .where({ is_system: false })
@@ -102,11 +102,13 @@ async function candidate(db: Db, name: string): Promise<Candidate | undefined> {
         .where({ username_folded: foldUsername(name) })
         .orWhereRaw('email_verified and lower(email) = ?', [name.toLowerCase()]);
     })
-    .select<Candidate[]>(
+    .select<(Candidate & { username: string; by_address: boolean })[]>(
       'id',
+      'username',
       'password_hash',
       'role',
       db.raw('(disabled or coalesce(expires_at < now(), false)) as unusable'),
+      db.raw('coalesce(email_verified and lower(email) = ?, false) as by_address', [name.toLowerCase()]),
     );
-  return rows[0];
+  return rows.find(({ username }) => isSameName(username, name)) ?? rows.find((row) => row.by_address);
 }

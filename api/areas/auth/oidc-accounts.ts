@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import {
   createAccount,
   foldUsername,
+  isSameName,
   librariesReached,
   narrowKeys,
   roleColumns,
@@ -73,11 +74,10 @@ async function matching({ db, deps }: Call, { issuer, claims }: Identity): Promi
 
 /** In any letter case, exactly otherwise: whoever has a name that only looks alike at the provider is somebody else. */
 async function ofName(query: Knex.QueryBuilder, name: string): Promise<Found | undefined> {
-  const plain = (one: string): string => one.normalize('NFC').trim().toLowerCase();
   const found = (await query.where({ 'a.username_folded': foldUsername(name) }).select('a.username')) as
     | (Found & { username: string })
     | undefined;
-  return found && plain(found.username) === plain(name) ? found : undefined;
+  return found && isSameName(found.username, name) ? found : undefined;
 }
 
 export async function insertIdentity(call: Call, accountId: string, { issuer, claims }: Identity): Promise<string> {
@@ -107,6 +107,7 @@ async function newcomer(call: Call, identity: Identity): Promise<Found> {
     expiresAt: days === null ? undefined : new Date(now.getTime() + days * 86_400_000).toISOString(),
   });
   await insertIdentity(call, account.id, identity);
+  await tellReached(call, account.id, new Set());
   return { id: account.id, role, age_limit: null, unusable: false };
 }
 

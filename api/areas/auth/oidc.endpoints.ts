@@ -32,7 +32,7 @@ export const completeOidc = defineEndpoint({
   access: { anyone: true, because: 'the code, with the state and the binding of this client, is the credential' },
   body: CompleteOidc,
   answer: json(200, CompletedOidc),
-  emits: ['user.created'],
+  emits: ['user.created', 'library.access.granted'],
   errors: [
     'UNAUTHENTICATED',
     'AUTH_TOKEN_INVALID',

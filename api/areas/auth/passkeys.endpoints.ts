@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { brandingOf } from '#areas/branding/public.ts';
+import { mailReady } from '#areas/email/public.ts';
 import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { imageRefSql } from '#kernel/images.ts';
 import { requireConfirmedMain, requireMain } from '#kernel/person.ts';
@@ -65,19 +66,19 @@ export const getSignInOptions = defineEndpoint({
 });
 
 async function readOptions(call: Call): Promise<z.input<typeof SignInOptions>> {
-  const { db, deps, now, client } = call;
+  const { db, deps, now } = call;
   const { settings } = deps;
   const state = await db('server_state').first<{ setup_completed_at: Date | null } | undefined>('setup_completed_at');
   const ready = Boolean(state?.setup_completed_at);
   const passkeys = ready && settings.get('auth.passkeys.enabled') && relyingParty(call).usable;
-  const tiled = ready && settings.get('auth.accountTiles') && client.local;
+  const tiled = ready && settings.get('auth.accountTiles');
   return {
     password: ready && settings.get('auth.password.enabled'),
     passkeys,
     ...(passkeys && { passkey: { ...(await signInOptions(call)) } }),
     ...oidcOption(call, ready),
     quickConnect: ready && settings.get('auth.quickConnect.enabled'),
-    passwordReset: 'admin',
+    passwordReset: ready && mailReady(deps) ? 'mail' : 'admin',
     invites: ready,
     tiles: tiled ? await tiles(call) : [],
     passwordRules: { minLength: settings.get('auth.password.minLength'), maxLength: 256 },

@@ -35,7 +35,8 @@ export async function createOwnerReset(
     kind: 'ownership-changed',
     to: { permission: 'user:manage' },
     target: { kind: 'user', id: owner.id },
-    data: { name: owner.username },
+    data: { name: owner.username, step: 'recovery' },
+    mergeKey: 'owner-recovery',
     url: '/settings/ownership',
   });
   return { username: owner.username, ...(token !== undefined && { token }), expiresAt };
@@ -98,7 +99,7 @@ export async function redeemReset(
   const reset = await db('password_resets as r')
     .join('accounts as a', 'a.id', 'r.account_id')
     .where('r.hash', hashOf(token))
-    .whereRaw('r.expires_at > now() and not a.disabled')
+    .whereRaw('r.expires_at > now() and not a.disabled and coalesce(a.expires_at > now(), true)')
     .forUpdate('r')
     .first<Reset | undefined>(
       'r.account_id',

@@ -13,6 +13,7 @@ import {
 import { countRecoveryCodes, listMethodRows } from './methods.store.ts';
 import { passkeyAccount, secondFactorOptions } from './passkeys.ts';
 import { useRecoveryCode } from './recovery-codes.ts';
+import { tellMethods } from './tell.ts';
 import { useTotp } from './totp.ts';
 
 /** What proves the second factor. */
@@ -78,8 +79,16 @@ async function proved(call: Call, row: ChallengeRow, proof: Proof): Promise<bool
     const asserted = { response: proof.response, challenge: row.passkey_challenge, alone: false };
     return (await passkeyAccount(call, asserted)) === row.account_id;
   }
-  if (proof.method === 'recovery-code') return useRecoveryCode(db, row.account_id, proof.code);
+  if (proof.method === 'recovery-code') return provedByRecovery(call, row.account_id, proof.code);
   return useTotp(db, { keys: deps.keys, now, accountId: row.account_id }, proof.code);
+}
+
+/** Whoever used the last one is told, for the next lost telephone would lock them out. */
+async function provedByRecovery(call: Call, accountId: string, code: string): Promise<boolean> {
+  if (!(await useRecoveryCode(call.db, accountId, code))) return false;
+  if ((await countRecoveryCodes(call.db, accountId)) === 0)
+    await tellMethods({ ...call, who: { ...call.who, accountId } }, 'recovery-codes');
+  return true;
 }
 
 function over(): ApiError {

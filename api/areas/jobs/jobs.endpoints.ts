@@ -24,8 +24,8 @@ import {
   withChildren,
 } from './jobs.store.ts';
 import { toJobs } from './jobs.view.ts';
-import { queueStatuses } from './queues.view.ts';
-import { isCancellable, isFinal, isRetriable, NOT_RETRIABLE } from './rules.ts';
+import { queueStatuses, standingNow } from './queues.view.ts';
+import { isCancellable, isFinal } from './rules.ts';
 
 /** Active ones before others, then the newest. */
 const LATEST: readonly SortTerm[] = [
@@ -57,8 +57,9 @@ export const listJobs = defineEndpoint({
       idColumn: 'j.id',
       toItem: (row) => row,
     });
-    const items = await toJobs(call, found.items, include !== undefined);
-    const queues = manages ? await queueStatuses(call) : undefined;
+    const standing = await standingNow(call);
+    const items = await toJobs(call, found.items, { history: include !== undefined, standing });
+    const queues = manages ? await queueStatuses(call, standing) : undefined;
     return answerUnlessSame(call, { items, page: found.page, ...(queues && { queues }) });
   },
 });
@@ -72,31 +73,17 @@ export const retryJobs = defineEndpoint({
   body: RetryJobs,
   answer: json(200, RetriedJobs),
 
-  async handle({ body: { ids, match } }, { db }) {
-    if (match) {
-      const changed = await retryMatching(db, match, NOT_RETRIABLE);
-      return { matched: changed, changed, skipped: [] };
-    }
-    const asked = [...new Set(ids)];
-    const rows = new Map((await lockJobs(db, asked)).map((row) => [row.id, row]));
-    const changed = await retry(
-      db,
-      asked.filter((id) => isRetriable(rows.get(id) ?? ABSENT)),
-    );
-    const skipped = asked
-      .filter((id) => !changed.includes(id))
-      .map((id) => ({ id, reason: whyNotRetried(rows.get(id)) }));
-    return { matched: rows.size, changed: changed.length, skipped: skipped.slice(0, MOST_SKIPPED) };
+  async handle({ body: { ids = [], match } }, { db }) {
+    const asked = new Set(ids);
+    const judged = match ? await retryMatching(db, match) : await retry(db, [...asked]);
+    const gone = [...asked.difference(new Set(judged.map(({ id }) => id)))].map((id) => {
+      return { id, reason: 'target-gone' as const };
+    });
+    const passed = judged.flatMap(({ id, reason }) => (reason ? [{ id, reason }] : []));
+    const changed = judged.length - passed.length;
+    return { matched: judged.length, changed, skipped: [...passed, ...gone].slice(0, MOST_SKIPPED) };
   },
 });
-
-const ABSENT = { kind: '', state: 'completed' } as const;
-
-function whyNotRetried(row: JobRow | undefined): RetriedJobs['skipped'][number]['reason'] {
-  if (!row) return 'target-gone';
-  if (row.state === 'waiting' || row.state === 'delayed') return 'already-waiting';
-  return row.state === 'failed' || row.state === 'cancelled' ? 'not-retriable' : 'not-failed';
-}
 
 export const cancelJobs = defineEndpoint({
   operationId: 'cancelJobs',

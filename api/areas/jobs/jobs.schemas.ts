@@ -63,6 +63,7 @@ export const JobDetail = Job.extend({
   parentId: Id.optional().describe('The batch it is part of'),
   children: Children.optional(),
   phase: z.string().optional(),
+  remainingMs: z.int().optional().describe('Estimate, from the part that is done'),
   runAt: Timestamp.optional().describe('When delayed'),
   waitsFor: z
     .enum(['streaming', 'maintenance-window', 'storage', 'provider', 'slot', 'pause'])

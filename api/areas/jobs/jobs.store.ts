@@ -1,7 +1,8 @@
 import type { Knex } from 'knex';
 import type { Db } from '#platform/db.ts';
 import { type Queue, queues } from '#platform/jobs.ts';
-import type { CancelMatch, JobState, RetryMatch } from './jobs.schemas.ts';
+import type { CancelMatch, JobState, RetriedJobs, RetryMatch } from './jobs.schemas.ts';
+import { NOT_RETRIABLE } from './rules.ts';
 
 const TABLE = 'jobs as j';
 
@@ -25,6 +26,7 @@ export interface JobRow {
   created_at: Date;
   started_at: Date | null;
   finished_at: Date | null;
+  updated_at: Date;
   worker: string | null;
   worker_node: string | null;
 }
@@ -132,6 +134,15 @@ export async function countQueues(db: Db): Promise<QueueRow[]> {
   return found.rows;
 }
 
+/** Jobs that run, by queue. */
+export async function countActive(db: Db): Promise<Map<Queue, number>> {
+  const rows = await db('job_counts')
+    .where({ state: 'active' })
+    .groupBy('queue')
+    .select<{ queue: Queue; n: number }[]>('queue', db.raw('sum(n)::int as n'));
+  return new Map(rows.map(({ queue, n }) => [queue, n]));
+}
+
 /** The deltas become one row a queue and state again. */
 export async function compactCounts(db: Db): Promise<void> {
   await db.raw(`with gone as (delete from job_counts returning *)
@@ -146,46 +157,65 @@ export interface Changed {
   changed: boolean;
 }
 
+export interface Judged {
+  id: string;
+  /** Why it does not wait again. */
+  reason: RetriedJobs['skipped'][number]['reason'] | null;
+}
+
+/** Equal work is one job: the same kind with the same payload. */
+const EQUAL = 'k.kind = j.kind and k.payload = j.payload and k.id <> j.id';
+const GONE = `case j.target ->> 'kind'
+    when 'library' then not exists (select from libraries l where l.id::text = j.target ->> 'id' and l.deleted_at is null)
+    when 'item' then not exists (select from items i where i.id::text = j.target ->> 'id') else false end`;
+const REASON = `case
+    when j.state in ('waiting', 'delayed') then 'already-waiting'
+    when j.state not in ('failed', 'cancelled') then 'not-failed'
+    when j.kind = any(?) then 'not-retriable'
+    when ${GONE} then 'target-gone'
+    when exists (select from jobs k where ${EQUAL} and k.state in ('waiting', 'delayed')) then 'already-waiting'
+    when exists (select from jobs k where ${EQUAL} and k.state = 'completed' and k.finished_at > j.finished_at) then 'not-retriable'
+    when row_number() over (partition by j.kind, j.payload, j.state in ('failed', 'cancelled') order by j.id desc) > 1 then 'already-waiting'
+    end`;
 const AGAIN = `update jobs set state = 'waiting', attempts = 0, losses = 0, error = null, finished_at = null, started_at = null,
-    cancel_requested = false, key = null, cause = 'retry', updated_at = now() where id in (select id from chosen)
-  returning id, queue, priority`;
+    cancel_requested = false, key = null, cause = 'retry', updated_at = now()
+  where id in (select id from judged where reason is null) returning id, queue, priority`;
 const TASKS = `select graphile_worker.add_job('foyer.' || queue, payload := json_build_object('id', id), priority := priority::int,
     max_attempts := 1000, job_key := id::text) from again`;
 
-/** Ended ones wait again, from their checkpoint, with their task, in one statement. Answers the ids. */
-export async function retry(db: Db, ids: readonly string[]): Promise<string[]> {
-  const found = await db.raw<{ rows: { id: string }[] }>(
-    `with chosen as (select id from jobs where id = any(?::uuid[]) and state in ('failed', 'cancelled') for update),
-      again as (${AGAIN}), tasks as (${TASKS})
-     select id from again, (select count(*) from tasks) as added`,
-    [[...ids]],
+/** Ended ones wait again, from their checkpoint, with their task, in one statement; what was judged comes back. */
+async function waitAgain(db: Db, chosen: Knex.QueryBuilder): Promise<Judged[]> {
+  const { sql, bindings } = chosen.toSQL();
+  const found = await db.raw<{ rows: Judged[] }>(
+    `with j as materialized (${sql}), judged as materialized (select j.id, ${REASON} as reason from j),
+       again as (${AGAIN}), tasks as (${TASKS})
+     select id, reason, (select count(*) from tasks) as added from judged`,
+    [...(bindings as string[]), [...NOT_RETRIABLE]],
   );
-  return found.rows.map(({ id }) => id);
+  return found.rows;
+}
+
+export async function retry(db: Db, ids: readonly string[]): Promise<Judged[]> {
+  return waitAgain(db, db('jobs').whereIn('id', ids).select('jobs.*').forUpdate());
 }
 
 const MOST_AT_ONCE = 100_000;
 
 /** Failed ones that match, up to 100,000, behind what waits. */
-export async function retryMatching(db: Db, match: RetryMatch, except: readonly string[]): Promise<number> {
+export async function retryMatching(db: Db, match: RetryMatch): Promise<Judged[]> {
   const { queue, kind, errorCode, libraryId, since, until } = match;
   const chosen = db(TABLE)
     .where('j.state', 'failed')
-    .whereNotIn('j.kind', [...except])
     .modify(equal, { queue, kind, libraryId })
     .modify((query) => {
       if (errorCode) void query.whereRaw(`j.error ->> 'code' = ?`, [errorCode]);
       if (since) void query.where('j.finished_at', '>=', since);
       if (until) void query.where('j.finished_at', '<', until);
     })
-    .select('j.id')
+    .select('j.*')
     .limit(MOST_AT_ONCE)
     .forUpdate('j');
-  const { sql, bindings } = chosen.toSQL();
-  const found = await db.raw<{ rows: { n: number }[] }>(
-    `with chosen as (${sql}), again as (${AGAIN}), tasks as (${TASKS}) select count(*)::int as n from tasks`,
-    [...(bindings as string[])],
-  );
-  return found.rows[0]?.n ?? 0;
+  return waitAgain(db, chosen);
 }
 
 /** Rows as they are, held until the transaction ends. */

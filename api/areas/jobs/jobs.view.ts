@@ -3,24 +3,38 @@ import { iso } from '#kernel/schemas.ts';
 import { onlyVisibleItems, onlyVisibleLibraries } from '#kernel/visibility.ts';
 import type { JobDetail, JobState } from './jobs.schemas.ts';
 import { type AttemptRow, attemptsOf, childrenOf, type JobRow } from './jobs.store.ts';
+import { type Standing, waitsOf } from './queues.view.ts';
 import { isCancellable, isRetriable } from './rules.ts';
 
 /** Jobs as their readers may see them: titles only of what they may see. */
-export async function toJobs(call: Call, rows: readonly JobRow[], history: boolean): Promise<JobDetail[]> {
+export async function toJobs(
+  call: Call,
+  rows: readonly JobRow[],
+  { history, standing }: { history: boolean; standing: Standing },
+): Promise<JobDetail[]> {
   const ids = rows.map(({ id }) => id);
-  const [titles, children, attempts] = await Promise.all([
+  const [titles, children, waits, attempts] = await Promise.all([
     titlesOf(call, rows),
     childrenOf(call.db, ids),
+    waitsOf(call, standing),
     history ? attemptsOf(call.db, ids) : [],
   ]);
-  const paused = call.deps.settings.get('jobs.paused');
-  const waits = ({ queue, state }: JobRow): boolean => state === 'waiting' && paused.includes(queue);
+  const waitsFor = ({ queue, state }: JobRow): JobDetail['waitsFor'] =>
+    state === 'waiting' ? waits(queue) : undefined;
   return rows.map((row) => ({
     ...toJob(row, row.target ? titles.get(row.target.id) : undefined),
-    ...(waits(row) && { waitsFor: 'pause' as const }),
+    ...(waitsFor(row) && { waitsFor: waitsFor(row) }),
+    ...remaining(row),
     ...(children.has(row.id) && { children: totals(children.get(row.id) ?? {}) }),
     ...(history && { history: attempts.filter(({ job_id: job }) => job === row.id).map(toAttempt) }),
   }));
+}
+
+/** Told from the part that is done, once there is some. */
+function remaining({ state, progress, started_at: from, updated_at: at }: JobRow): Pick<JobDetail, 'remainingMs'> {
+  if (state !== 'active' || !from || progress <= 0) return {};
+  const elapsed = Math.max(0, at.getTime() - from.getTime());
+  return { remainingMs: Math.round((elapsed * (1 - progress)) / progress) };
 }
 
 async function titlesOf({ db, who }: Call, rows: readonly JobRow[]): Promise<Map<string, string>> {

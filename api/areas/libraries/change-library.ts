@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { setLibraryAccess } from '#areas/accounts/public.ts';
-import { requestScan } from '#areas/scanning/public.ts';
+import { requestScan, withdrawQuestions } from '#areas/scanning/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
-import { countFilesIn, insertFolders, listFolders, refuseOverlap, removeFolders } from './folders.store.ts';
+import { countFilesIn, insertFolders, listFolders, refuseUnfit, removeFolders } from './folders.store.ts';
 import { checkedFolders } from './folders.ts';
 import type { LibraryChange, NewFolder } from './libraries.schemas.ts';
 import { changeLibraryRow, type LibraryRow } from './libraries.store.ts';
@@ -26,8 +27,13 @@ export async function changeLibrary(
   if (posterImageId !== undefined) await dropFormerPosters(call, row, posterImageId);
   if (change.access) await setLibraryAccess(call, row.id, { access: change.access, isNew: false });
   if (change.folders) await changeFolders(call, row, { folders: change.folders, confirmed: change.confirmRemoval });
-  const refreshes = ['agents', 'language', 'country'].some((key) => Object.hasOwn(change.settings ?? {}, key));
-  if (refreshes) call.reply.header('X-Refresh-Suggested', 'true');
+  if (isRefreshed(row, change)) call.reply.header('X-Refresh-Suggested', 'true');
+}
+
+/** Whether agents would find other things than they did. */
+function isRefreshed({ settings: before }: LibraryRow, { settings }: LibraryChange): boolean {
+  const after = settings ? mergeSettings(before, settings) : before;
+  return (['agents', 'language', 'country'] as const).some((key) => !isDeepStrictEqual(before[key], after[key]));
 }
 
 /** Absent fields keep what is there, so they are no columns. */
@@ -74,7 +80,8 @@ async function changeFolders(call: Call, row: LibraryRow, { folders, confirmed }
     throw conflict('removes-items', 'Removing these folders trashes what they hold', { items, folders: removed });
   }
   await removeFolders(db, row.id, removed);
-  await refuseOverlap(db, { libraryId: row.id, type: row.type }, added);
+  if (removed.length > 0) await withdrawQuestions(db, row.id);
+  await refuseUnfit(db, { libraryId: row.id, type: row.type }, added);
   await addFolders({ db, who }, row.id, added);
 }
 

@@ -1,3 +1,4 @@
+import { findStorages } from '#areas/storage/public.ts';
 import { conflict } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
@@ -41,8 +42,20 @@ interface Owner {
   type: string;
 }
 
+/** Throws 409 `read-only` for a library that records where nothing can be written, `folder-overlap` as below. */
+export async function refuseUnfit(db: Db, owner: Owner, folders: readonly NewFolder[]): Promise<void> {
+  await refuseOverlap(db, owner, folders);
+  if (owner.type !== 'livetv' || folders.length === 0) return;
+  const storages = await findStorages(
+    db,
+    folders.map((folder) => folder.storageId),
+  );
+  const closed = folders.find(({ storageId }) => storages.get(storageId)?.readOnly);
+  if (closed) throw conflict('read-only', 'Recordings need a storage that can be written', { folders: [closed.path] });
+}
+
 /** Throws 409 `folder-overlap` when one folder lies in another of the library, or a library of the same type holds it. */
-export async function refuseOverlap(db: Db, owner: Owner, folders: readonly NewFolder[]): Promise<void> {
+async function refuseOverlap(db: Db, owner: Owner, folders: readonly NewFolder[]): Promise<void> {
   const taken = await db('library_folders as f')
     .join('libraries as l', 'l.id', 'f.library_id')
     .whereNull('l.deleted_at')

@@ -8,7 +8,7 @@ import { ARTWORK_BYTES, artworkMedia } from '#kernel/images.ts';
 import { may } from '#kernel/principal.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { addFolders, changeLibrary } from './change-library.ts';
-import { insertFolders, refuseOverlap } from './folders.store.ts';
+import { insertFolders, refuseUnfit } from './folders.store.ts';
 import { checkedFolders } from './folders.ts';
 import {
   Library,
@@ -75,7 +75,7 @@ export const createLibrary = defineEndpoint({
     }
     const folders = await checkedFolders(call, body.folders);
     const id = await insertLibrary(db, body);
-    await refuseOverlap(db, { libraryId: id, type: body.type }, folders);
+    await refuseUnfit(db, { libraryId: id, type: body.type }, folders);
     await insertFolders(db, id, { folders, by: who.accountId });
     await setLibraryAccess(call, id, { access: body.access, isNew: true });
     if (folders.length > 0)
@@ -204,7 +204,7 @@ export const addLibraryFolders = defineEndpoint({
     const added = folders.filter(
       (folder) => !there.some((one) => one.storage_id === folder.storageId && one.path === folder.path),
     );
-    await refuseOverlap(db, { libraryId: row.id, type: row.type }, added);
+    await refuseUnfit(db, { libraryId: row.id, type: row.type }, added);
     await refuseTooMany(call, row.id, { manages, adding: added.length });
     await addFolders(call, row.id, added);
     return answerWith(call, await getLibraryRow(db, who, row.id));

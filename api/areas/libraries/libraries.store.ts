@@ -116,15 +116,6 @@ export async function insertLibrary(db: Db, draft: LibraryDraft): Promise<string
   return id;
 }
 
-/** Those that a resource declares. */
-export async function managedLibraries(db: Db): Promise<{ name: string; folded: string }[]> {
-  return db('libraries')
-    .whereNotNull('managed_by')
-    .whereNull('deleted_at')
-    .orderBy('position')
-    .select<{ name: string; folded: string }[]>('name', { folded: 'name_folded' });
-}
-
 /** Throws 409 `duplicate-name`. The revision grows. */
 export async function changeLibraryRow(db: Db, id: string, change: Record<string, unknown>): Promise<void> {
   const name = typeof change.name === 'string' ? { name_folded: foldName(change.name) } : {};

@@ -4,6 +4,7 @@ import { ApiError, notFound } from '#kernel/errors.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
 import { IdParams, iso } from '#kernel/schemas.ts';
 import { onlyUnhidden } from '#kernel/visibility.ts';
+import { emitMany } from '#platform/outbox.ts';
 import { getLibraryRow, type LibraryRow } from './libraries.store.ts';
 import { settingsOf } from './settings.ts';
 import {
@@ -171,7 +172,7 @@ export const restoreTrash = defineEndpoint({
   answer: json(200, RestoredTrash),
   emits: ['item.added'],
 
-  async handle({ params, body }, { db, who, emit }) {
+  async handle({ params, body }, { db, who }) {
     const library = await getLibraryRow(db, who, params.id);
     const asked = body.itemIds ?? (await allEntries(db, { libraryId: library.id, reason: body.reason }));
     const known = await restorability(db, library.id, asked);
@@ -181,21 +182,22 @@ export const restoreTrash = defineEndpoint({
     });
     const ids = asked.filter((id) => !refused.some((one) => one.itemId === id));
     const restored = await restoreEntries(db, library.id, ids);
-    const facts = new Map(
-      (
-        await db('items')
-          .whereIn('id', restored.slice(0, 100))
-          .select<{ id: string; age_years: number | null; labels: number[] }[]>('id', 'age_years', 'labels')
-      ).map((row) => [row.id, row]),
-    );
-    for (const { id: itemId, age_years, labels } of facts.values()) {
-      const seen = { labels, ...(age_years === null ? {} : { ageYears: age_years }) };
-      await emit('item.added', { itemId, libraryId: library.id }, { itemId, libraryId: library.id, ...seen });
-    }
+    await tellRestored(db, library.id, restored);
     const missing = ids.filter((id) => known.get(id)?.missing).length;
     return { restored: ids.length - missing, missing, notRestored: refused };
   },
 });
+
+async function tellRestored(db: Call['db'], libraryId: string, ids: readonly string[]): Promise<void> {
+  const rows = await db('items')
+    .whereRaw('id = any(?::uuid[])', [[...ids]])
+    .select<{ id: string; age_years: number | null; labels: number[] }[]>('id', 'age_years', 'labels');
+  const events = rows.map(({ id: itemId, age_years, labels }) => ({
+    payload: { itemId, libraryId },
+    facts: { itemId, libraryId, labels, ...(age_years !== null && { ageYears: age_years }) },
+  }));
+  await emitMany(db, 'item.added', events);
+}
 
 async function allEntries(
   db: Call['db'],

@@ -165,4 +165,21 @@ export const german: Language = {
       'Dieser Server gehört jetzt {name}.',
     ],
   },
+  steps: {
+    'ownership-offer.withdrawn': [
+      'Angebot zurückgezogen',
+      '{name} bietet {to} diesen Server nicht mehr an.',
+      '{name} bietet {to} diesen Server nicht mehr an.',
+    ],
+    'ownership-offer.declined': [
+      'Angebot abgelehnt',
+      '{to} übernimmt diesen Server nicht von {name}.',
+      '{to} übernimmt diesen Server nicht von {name}.',
+    ],
+    'ownership-changed.recovery': [
+      'Zugang des Eigentümers',
+      'Für {name}, dem dieser Server gehört, gibt es einen Link für ein neues Passwort.',
+      'Für {name}, dem dieser Server gehört, gibt es {count} Links für ein neues Passwort.',
+    ],
+  },
 };

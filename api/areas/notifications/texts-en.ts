@@ -97,4 +97,21 @@ export const english: Language = {
     'plus-ending': ['Licence', 'The licence ends on {name}.', 'The licence ends on {name}.'],
     'ownership-changed': ['New owner', '{name} owns this server now.', '{name} owns this server now.'],
   },
+  steps: {
+    'ownership-offer.withdrawn': [
+      'Offer withdrawn',
+      '{name} no longer offers this server to {to}.',
+      '{name} no longer offers this server to {to}.',
+    ],
+    'ownership-offer.declined': [
+      'Offer declined',
+      '{to} does not take this server over from {name}.',
+      '{to} does not take this server over from {name}.',
+    ],
+    'ownership-changed.recovery': [
+      'Access of the owner',
+      'A link to set a new password was made for {name}, who owns this server.',
+      '{count} links to set a new password were made for {name}, who owns this server.',
+    ],
+  },
 };

@@ -5,8 +5,12 @@ import { english } from './texts-en.ts';
 /** Title, what it says of one, what it says of several. `{name}` and others are filled in, `{count}` too. */
 export type KindText = readonly [title: string, one: string, many: string];
 
+type Step = 'ownership-offer.withdrawn' | 'ownership-offer.declined' | 'ownership-changed.recovery';
+
 export interface Language {
   kinds: Record<NotificationKind, KindText>;
+  /** Steps of a kind that read otherwise, by kind and `data.step`. */
+  steps: Record<Step, KindText>;
   /** Stands for a name that is not known or not to be told. */
   unnamed: string;
   /** Several that were held back. */
@@ -33,7 +37,8 @@ export function textOf(
   language: Language,
   plain = false,
 ): { title: string; body: string } {
-  const [title, one, many] = language.kinds[kind];
+  const step = `${kind}.${data.step}` as Step;
+  const [title, one, many] = language.steps[step] ?? language.kinds[kind];
   const known = plain ? {} : data;
   const fill = (text: string): string =>
     text.replace(/\{(\w+)\}/g, (_all, name: string) =>

@@ -1,2 +1,2 @@
 export { requestScan, type ScanWish } from './request-scan.ts';
-export { cancelScansOf } from './scans.store.ts';
+export { cancelScansOf, withdrawQuestions } from './scans.store.ts';

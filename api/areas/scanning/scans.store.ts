@@ -146,6 +146,16 @@ export async function keepAbsent(db: Db, folderIds: readonly string[]): Promise<
     .update({ absence_kept: true, absent_scan: null });
 }
 
+/** Questions about folders that are no longer there need no answer. */
+export async function withdrawQuestions(db: Db, libraryId: string): Promise<void> {
+  await db.raw(
+    `update scans s set guard = null where s.library_id = ? and s.guard ->> 'decision' = 'pending'
+       and not exists (select from jsonb_array_elements_text(s.guard -> 'folderIds') as asked(id)
+                       join library_folders f on f.id = asked.id::uuid)`,
+    [libraryId],
+  );
+}
+
 /** The scans of cancelled jobs: those that have not begun end at once, running ones are told. */
 export async function cancelScansOf(db: Db, jobIds: readonly string[], now: Date): Promise<void> {
   await db('scans')

@@ -64,6 +64,7 @@ export const cancelServerClaim = defineEndpoint({
   access,
   credentials,
   answer: none(),
+  emits: ['notification.created'],
 
   async handle(_input, call) {
     await cancel(call);

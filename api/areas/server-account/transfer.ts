@@ -62,6 +62,7 @@ export async function offer(call: Call, body: z.output<typeof OfferServerClaim>)
     actorId: owner.id,
     data: { name: owner.display_name, to: other.display_name },
     url: PAGE,
+    mergeKey: `ownership-offered ${id}`,
   });
 }
 
@@ -133,4 +134,13 @@ export async function cancel(call: Call): Promise<void> {
   const state = mine ? 'withdrawn' : 'declined';
   await endOffer(db, last.id, state);
   await audit(call, `ownership-${state}`, { offerId: last.id });
+  await notify(db, {
+    kind: 'ownership-offer',
+    to: { accountIds: await adminIds(db) },
+    target: { kind: 'user', id: last.to_id },
+    actorId: who.accountId,
+    data: { name: last.from_name, to: last.to_name, step: state },
+    url: PAGE,
+    mergeKey: `ownership-${state} ${last.id}`,
+  });
 }

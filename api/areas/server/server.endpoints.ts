@@ -17,11 +17,17 @@ function limit({ client }: Call): void {
   if (client.address !== '127.0.0.1' && client.address !== '::1') limitHere(`server:${client.address}`, PER_MINUTE);
 }
 
-const MOST_MS = 90;
+const MOST_MS = 2000;
+const WARY_MS = 10_000;
+let waryUntil = 0;
 
-/** These answers wait for no store: nothing when it takes longer. */
-async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
-  return Promise.race([work, sleep(MOST_MS, undefined, { ref: false })]);
+/** These answers wait for no store: once one was slow, none is asked for a while. */
+async function inTime<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  if (Date.now() < waryUntil) return undefined;
+  const found = await Promise.race([ask(), sleep(MOST_MS, 'slow' as const, { ref: false })]);
+  if (found !== 'slow') return found;
+  waryUntil = Date.now() + WARY_MS;
+  return undefined;
 }
 
 export const getServerInfo = defineEndpoint({
@@ -37,7 +43,7 @@ export const getServerInfo = defineEndpoint({
     limit(call);
     const { deps, reply } = call;
     const { settings, vitals } = deps;
-    const known = vitals.state('database') === 'ok' && (await inTime(call.identify()));
+    const known = vitals.state('database') === 'ok' && (await inTime(call.identify));
     const complete = vitals.setupComplete();
     const branding = await brandingOf(deps);
     reply.header('Access-Control-Allow-Origin', '*'); // pickers of servers; no credentials go with it

@@ -1,7 +1,7 @@
 // Tries what settings say, with unsaved values laid over those in force; nothing is saved.
 import { z } from 'zod';
 import { issuerOutbound } from '#areas/auth/public.ts';
-import { transcodeSlots } from '#areas/streaming/public.ts';
+import { tryEncoders } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { createOutbound, type OutboundAnswer } from '#platform/outbound.ts';
 import { HOME } from '#platform/settings/define.ts';
@@ -62,9 +62,11 @@ const proxies: Check = async ({ client }, value) => {
 };
 
 const encoder: Check = async ({ deps }) => {
-  const { total } = await transcodeSlots(deps.db, deps.redis);
-  if (total === 0) return failed('encoder', 'No transcode worker is there');
-  return ok('encoder', 'A transcode worker has tried its encoder');
+  const tried = await tryEncoders(deps.redis, LIMIT_MS);
+  if (tried.length === 0) return failed('encoder', 'No transcode worker is there');
+  const broken = tried.find((one) => !one.ok);
+  if (broken) return failed('encoder', `${broken.encoder} does not encode on ${broken.pod}`);
+  return ok('encoder', `A second was encoded by ${[...new Set(tried.map((one) => one.encoder))].join(', ')}`);
 };
 
 const model: Check = async () => failed('model', 'No speech worker has a model loaded');

@@ -3,7 +3,7 @@ import type { Rules } from '#kernel/filter.ts';
 import { applyRules, moment, type SqlField, scalar } from '#kernel/filter-sql.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
-import type { SettingKey } from '#platform/settings.ts';
+import { definitionOf, type SettingKey } from '#platform/settings.ts';
 
 /** The revision of all saved values, held until the transaction ends: writes come one after the other. */
 export async function lockRevision(db: Db): Promise<number> {
@@ -29,24 +29,64 @@ export interface By {
 }
 
 export async function writeSettings(db: Db, writes: readonly Write[], by: By & { revision: number }): Promise<void> {
-  const { accountId, keyName = null, note = null, revision } = by;
   for (const { key, stored } of writes) {
     if (stored === undefined) await db('settings').where({ key }).delete();
     else
       await db('settings')
-        .insert({ key, value: stored, updated_at: db.fn.now(), updated_by: accountId })
+        .insert({ key, value: stored, updated_at: db.fn.now(), updated_by: by.accountId })
         .onConflict('key')
         .merge();
   }
-  await db('setting_changes').insert(
-    writes.map(({ key, stored, before, after }) => ({
-      ...{ id: newId(), key, before, after, note, revision },
-      source: stored === undefined ? 'reset' : 'saved',
-      account_id: accountId,
-      key_name: keyName,
-    })),
-  );
+  const changes = writes.map(({ key, stored, before, after }): Change => {
+    return { key, before, after, source: stored === undefined ? 'reset' : 'saved' };
+  });
+  await writeChanges(db, changes, by);
+}
+
+/** What setup chose, written with its history like every change. */
+export async function writeChosen(
+  db: Db,
+  values: Partial<Record<SettingKey, unknown>>,
+  accountId: string,
+): Promise<void> {
+  const writes = Object.entries(values).map(([key, value]): Write => {
+    const stored = JSON.stringify(definitionOf(key as SettingKey).schema.parse(value));
+    return { key: key as SettingKey, stored, before: null, after: stored };
+  });
+  if (writes.length === 0) return;
+  await writeSettings(db, writes, {
+    accountId,
+    keyName: undefined,
+    note: undefined,
+    revision: (await lockRevision(db)) + 1,
+  });
+}
+
+export interface Change extends Omit<Write, 'stored'> {
+  source: ChangeRow['source'];
+}
+
+/** The history of one write, which makes the revision. */
+export async function writeChanges(
+  db: Db,
+  changes: readonly Change[],
+  { accountId, keyName, note, revision }: Partial<By> & { revision: number },
+): Promise<void> {
+  const by = { account_id: accountId ?? null, key_name: keyName ?? null, note: note ?? null, revision };
+  await db('setting_changes').insert(changes.map((change) => ({ id: newId(), ...change, ...by })));
   await db('server_state').update({ settings_revision: revision });
+}
+
+/** What the resource declared when it was last taken over. */
+export async function lastDeclared(db: Db): Promise<Partial<Record<SettingKey, unknown>>> {
+  const row = await db('server_state').first<{ declared_settings: Record<string, unknown> } | undefined>(
+    'declared_settings',
+  );
+  return row?.declared_settings ?? {};
+}
+
+export async function noteDeclared(db: Db, declared: Partial<Record<SettingKey, unknown>>): Promise<void> {
+  await db('server_state').update({ declared_settings: JSON.stringify(declared) });
 }
 
 /** Keys that were written after that revision. */

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { unreadableRoots } from '#areas/storage/public.ts';
-import { transcodeSlots } from '#areas/streaming/public.ts';
+import { transcodeSlots, tryEncoders } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { queueHealth } from '#platform/queue.ts';
 import { type CheckId, checkIds, type SetupCheck } from './setup.schemas.ts';
@@ -17,24 +17,26 @@ const warning = (summary: string, hint: string): Found => ({ state: 'warning', s
 
 const checks: Record<CheckId, Check> = {
   async database({ deps }) {
-    const read = await deps.db.transaction(async (db) => {
-      await db.raw('create temporary table setup_check (n int) on commit drop');
-      await db('setup_check').insert({ n: 1 });
-      return db('setup_check').first<{ n: number } | undefined>('n');
+    const [row] = await deps.db.transaction(async (transaction) => {
+      await transaction.raw('create temporary table setup_check (n int) on commit drop');
+      await transaction('setup_check').insert({ n: 1 });
+      return transaction('setup_check').select<{ n: number }[]>('n');
     });
-    return read?.n === 1
+    return row?.n === 1
       ? ok('A row was written and read')
-      : failed('What was written is not there', 'Look at Postgres');
+      : failed('What was written is not there', 'Look at the database');
   },
   async redis({ deps }) {
     await deps.redis.set('setup:check', '1', 'EX', 10);
-    return ok('Redis answers');
+    return (await deps.redis.get('setup:check')) === '1'
+      ? ok('A value was written and read')
+      : failed('What was written is not there', 'Look at Redis');
   },
   async objects({ deps }) {
     await deps.objects.put('foyer-derived', 'setup/check', 'written');
-    const there = (await text(await deps.objects.get('foyer-derived', 'setup/check'))) === 'written';
+    const read = await text(await deps.objects.get('foyer-derived', 'setup/check'));
     await deps.objects.remove('foyer-derived', ['setup/check']);
-    return there
+    return read === 'written'
       ? ok('An object was written and read')
       : failed('What was written is not there', 'Look at the object store');
   },
@@ -44,7 +46,7 @@ const checks: Record<CheckId, Check> = {
       : failed('No worker is there', 'Start a worker: nothing is scanned without one');
   },
   ffmpeg: transcoder,
-  encoders: transcoder,
+  encoders,
   async gpu() {
     return skipped('No accelerator is configured');
   },
@@ -73,15 +75,26 @@ const checks: Record<CheckId, Check> = {
   },
 };
 
-/** A transcode worker says it is there only once it has encoded something. */
+const NO_WORKER = failed('No transcode worker is there', 'Install ffmpeg and start a transcode worker');
+const ENCODE_MS = 12_000;
+
+/** ffmpeg is where the transcode workers are. */
 async function transcoder({ deps }: Call): Promise<Found> {
   const { total } = await transcodeSlots(deps.db, deps.redis);
-  return total > 0
-    ? ok('A transcode worker has tried its encoder')
-    : failed('No transcode worker is there', 'Install ffmpeg and start a transcode worker');
+  return total > 0 ? ok('A transcode worker with ffmpeg is there') : NO_WORKER;
 }
 
-const BLOCKING: readonly CheckId[] = ['database', 'workers', 'ffmpeg'];
+/** Each worker encodes a second with the encoder that it found. */
+async function encoders({ deps }: Call): Promise<Found> {
+  const tried = await tryEncoders(deps.redis, ENCODE_MS);
+  const broken = tried.filter((one) => !one.ok).map(({ encoder, pod }) => `${encoder} (${pod})`);
+  if (broken.length > 0) return failed(`Does not encode: ${broken.join(', ')}`, 'The log of the worker has the reason');
+  const found = [...new Set(tried.map(({ encoder }) => encoder))];
+  return found.length > 0 ? ok(`A second was encoded by ${found.join(', ')}`) : NO_WORKER;
+}
+
+/** What keeps one from completing while it fails. */
+export const BLOCKING: readonly CheckId[] = ['database', 'workers', 'ffmpeg'];
 
 /** In parallel, each with its limit; only database, workers and ffmpeg keep one from completing. */
 export async function runChecks(

@@ -1,21 +1,15 @@
 import type { z } from 'zod';
 import { createAccount, setLibraryAccess } from '#areas/accounts/public.ts';
 import { hashPassword, refuseWeak, type SignIn, startSession } from '#areas/auth/public.ts';
-import {
-  insertFolders,
-  insertLibrary,
-  LibraryDraft,
-  managedLibraries,
-  refuseOverlap,
-  tidyPath,
-} from '#areas/libraries/public.ts';
+import { insertFolders, insertLibrary, LibraryDraft, refuseUnfit, tidyPath } from '#areas/libraries/public.ts';
 import { requestScan } from '#areas/scanning/public.ts';
+import { writeChosen } from '#areas/settings/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict } from '#kernel/errors.ts';
-import { announceSettings, saveSettings } from '#platform/settings.ts';
+import { announceSettings } from '#platform/settings.ts';
 import { refuseBadDraft, settingsOf } from './draft.ts';
 import { type CompleteSetup, SetupDraft } from './setup.schemas.ts';
-import type { ServerStateRow } from './state.store.ts';
+import { declaredLibraries, type ServerStateRow } from './state.store.ts';
 
 /** Owner, settings, libraries and their first scans in the caller's transaction; refused leaves nothing behind. */
 export async function complete(call: Call, row: ServerStateRow, body: CompleteSetup): Promise<z.input<typeof SignIn>> {
@@ -26,11 +20,11 @@ export async function complete(call: Call, row: ServerStateRow, body: CompleteSe
   const passwordHash = await hashPassword(body.password);
   const owner = await createAccount(db, { ...body, role: 'owner', passwordHash });
   const values = settingsOf(draft);
-  await saveSettings(db, values, owner.id);
+  await writeChosen(db, values, owner.id);
   const asOwner = { ...call, who: { ...call.who, accountId: owner.id } };
-  const declared = new Set((await managedLibraries(db)).map(({ folded }) => folded));
+  const declared = (await declaredLibraries(db)).map(({ name }) => name.toLowerCase());
   for (const library of draft.libraries)
-    if (!declared.has(library.name.toLowerCase())) await makeLibrary(asOwner, library);
+    if (!declared.includes(library.name.toLowerCase())) await makeLibrary(asOwner, library);
   await db('server_state').update({
     setup_completed_at: new Date(),
     claim_sha256: null,
@@ -53,7 +47,7 @@ async function makeLibrary(call: Call, wished: SetupDraft['libraries'][number]):
   const settings = { ...(language && { language }), ...(agents && { agents }) };
   const id = await insertLibrary(db, LibraryDraft.parse({ name, type, settings }));
   const folders = wished.folders.map((folder) => ({ storageId: folder.rootId, path: tidyPath(folder.path) }));
-  await refuseOverlap(db, { libraryId: id, type }, folders);
+  await refuseUnfit(db, { libraryId: id, type }, folders);
   await insertFolders(db, id, { folders, by: who.accountId });
   await setLibraryAccess(call, id, { access: { everyone: true, roles: [], accountIds: [] }, isNew: true });
   if (folders.length > 0)

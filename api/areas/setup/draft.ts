@@ -5,13 +5,17 @@ import type { Call } from '#kernel/endpoint.ts';
 import { conflict, type Issue, invalidAll } from '#kernel/errors.ts';
 import { definitionOf, type SettingKey } from '#platform/settings.ts';
 import type { SetupDraft } from './setup.schemas.ts';
+import { declaredLibraries } from './state.store.ts';
 
 /** As the areas check it, all issues at once: folders that are there, below their root, and in no other library's folder. */
 export async function refuseBadDraft(call: Call, draft: SetupDraft, at: string[] = ['body']): Promise<void> {
   refuseManagedSettings(call, draft);
   const issues = settingIssues(draft, at);
-  const taken: { rootId: string; path: string }[] = [];
+  const declared = await declaredLibraries(call.db);
+  const taken = declared.flatMap(({ folders }) => folders);
+  const again = new Set(declared.map(({ name }) => name.toLowerCase())); // made already: listed in the draft it is passed over
   for (const [i, library] of draft.libraries.entries()) {
+    if (again.has(library.name.toLowerCase())) continue;
     for (const [j, folder] of library.folders.entries()) {
       const path = tidyPath(folder.path);
       const issue =

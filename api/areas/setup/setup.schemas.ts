@@ -63,7 +63,10 @@ export const SetupState = z
     version: z.string().optional(),
     languages: z.array(Language),
     draft: SetupDraft.optional(),
-    managed: z.array(z.string()).optional().describe('Settings and libraries that a resource declares, by name'),
+    managed: z
+      .array(z.string())
+      .optional()
+      .describe('Names that a resource declares: keys of settings, and libraries as `libraries.<name>`'),
     roots: z.array(SetupRoot).optional(),
     types: z.array(z.enum(libraryTypes)).optional(),
     savedAt: Timestamp.nullable().optional(),

@@ -21,6 +21,8 @@ export interface ServerStateRow {
   setup_draft: unknown;
   setup_draft_revision: number;
   setup_saved_at: Date | null;
+  /** When every check that may keep one from completing was passed. */
+  setup_checked_at: Date | null;
 }
 
 /** The one row; throws 409 SETUP_ALREADY_COMPLETE once an owner exists, and fails closed when Postgres is away. */
@@ -77,4 +79,22 @@ export async function storeTicket(db: Db, ticket: string, device: string | undef
     .returning<{ ticket_expires_at: Date }[]>('ticket_expires_at');
   if (!row) throw new Error('no row');
   return row.ticket_expires_at;
+}
+
+export interface DeclaredLibrary {
+  name: string;
+  folders: { rootId: string; path: string }[];
+}
+
+/** Those that Library resources made before there is an owner. */
+export async function declaredLibraries(db: Db): Promise<DeclaredLibrary[]> {
+  return db('libraries as l')
+    .whereNotNull('l.managed_by')
+    .whereNull('l.deleted_at')
+    .orderBy('l.name')
+    .select<DeclaredLibrary[]>(
+      'l.name',
+      db.raw(`coalesce((select json_agg(json_build_object('rootId', f.storage_id, 'path', f.path))
+        from library_folders f where f.library_id = l.id), '[]') as folders`),
+    );
 }

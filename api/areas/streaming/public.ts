@@ -30,6 +30,7 @@ export { servePoolMetrics } from './pool-metrics.ts';
 export { findOpenSource } from './sources.ts';
 export { type FileSource, findItemSource, findSource } from './sources.view.ts';
 export { textTrackKey } from './text-tracks.ts';
+export { tryEncoders } from './trials.store.ts';
 
 /**
  * Opens a transcode session in the caller's transaction. Give `offerTranscodeSession` to `call.afterCommit`, so that a

@@ -1,11 +1,12 @@
 import { invalid } from '#kernel/errors.ts';
 import type { Keys } from '#platform/keys.ts';
 import { headerBytes, MOST_HEADER_BYTES, MOST_HEADERS, type WebhookChange } from './webhooks.schemas.ts';
-import { type Opened, open, sealerFor, type WebhookRow } from './webhooks.store.ts';
+import { isMasked, masked, type Opened, open, sealerFor, type WebhookRow } from './webhooks.store.ts';
 
 /** Columns of what a PATCH names. */
-export function changedRow(keys: Keys, row: WebhookRow, change: WebhookChange): Record<string, unknown> {
+export function changedRow(keys: Keys, row: WebhookRow, wanted: WebhookChange): Record<string, unknown> {
   const opened = open(keys, row);
+  const change = { ...wanted, url: writtenUrl(opened, wanted) };
   const sealed = sealerFor(keys, row.id);
   const headers = mergedHeaders(opened, change);
   const columns = {
@@ -25,6 +26,13 @@ export function changedRow(keys: Keys, row: WebhookRow, change: WebhookChange): 
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }
 
+/** The masked form is shown and never stored: sent back it is no change, and of another address it is none. */
+function writtenUrl(opened: Opened, { url }: WebhookChange): string | undefined {
+  if (url === undefined || url === masked(opened.url)) return undefined;
+  requireUnmasked(url);
+  return url;
+}
+
 function libraryIds({ libraryIds: ids }: WebhookChange): readonly string[] | null | undefined {
   return ids === undefined ? undefined : ids?.length ? ids : null;
 }
@@ -42,6 +50,10 @@ function mergedHeaders(opened: Opened, { url, headers }: WebhookChange): Record<
   if (Object.keys(all).length > MOST_HEADERS || headerBytes(all) > MOST_HEADER_BYTES)
     throw invalid(['body', 'headers'], 'too_big', 'at most 20 headers and 4 KiB');
   return all;
+}
+
+export function requireUnmasked(url: string): void {
+  if (isMasked(url)) throw invalid(['body', 'url'], 'masked_secret', 'the masked form is no address');
 }
 
 /** URLs drop line breaks when they are read; an address that has some is none. */

@@ -6,7 +6,7 @@ import { onlyVisibleLibraries } from '#kernel/visibility.ts';
 import { newId, newSecret } from '#platform/ids.ts';
 import { OutboundRefused } from '#platform/outbound.ts';
 import { openNetworks, webhookAddressCheck } from './addresses.ts';
-import { changedRow, requireOneLine } from './change.ts';
+import { changedRow, requireOneLine, requireUnmasked } from './change.ts';
 import { dropWaiting } from './deliveries.store.ts';
 import { subscribableEvents } from './subscriptions.ts';
 import { Webhook, WebhookChange, WebhookDraft, WebhookList, WebhookQuery } from './webhooks.schemas.ts';
@@ -57,6 +57,7 @@ export const createWebhook = defineEndpoint({
 
   async handle({ body }, call) {
     const { db, who, deps } = call;
+    requireUnmasked(body.url);
     await refuseAddress(call, body.url);
     await refuseLibraries(call, body.libraryIds);
     if ((await countWebhooks(db)) >= MOST_WEBHOOKS)

@@ -145,10 +145,17 @@ export function toWebhook(keys: Keys, row: ListedWebhook, shown = false): Webhoo
   };
 }
 
+const MASK = '***';
+
 /** The last path segment of a chat room's address is its key; a query may be one too. */
-function masked(text: string): string {
+export function masked(text: string): string {
   const url = new URL(text);
-  url.pathname = url.pathname.replace(/[^/]+(\/*)$/, '***$1');
-  if (url.search) url.search = '?***';
+  url.pathname = url.pathname.replace(/[^/]+(\/*)$/, `${MASK}$1`);
+  if (url.search) url.search = `?${MASK}`;
   return url.href;
+}
+
+export function isMasked(text: string): boolean {
+  const url = URL.parse(text);
+  return url?.search === `?${MASK}` || (url?.pathname.replace(/\/+$/, '').endsWith(`/${MASK}`) ?? false);
 }

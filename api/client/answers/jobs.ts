@@ -32,6 +32,7 @@ export interface JobDetail {
   /** The batch it is part of */ parentId?: string;
   children?: { total: number; waiting: number; active: number; completed: number; failed: number; cancelled: number };
   phase?: string;
+  /** Estimate, from the part that is done */ remainingMs?: number;
   /** When delayed */ runAt?: string;
   /** What it waits for beside its turn */ waitsFor?:
     | 'streaming'

@@ -76,7 +76,7 @@ export interface SetupState {
   version?: string;
   languages: string[];
   draft?: SetupDraftOutput;
-  /** Settings and libraries that a resource declares, by name */ managed?: string[];
+  /** Names that a resource declares: keys of settings, and libraries as `libraries.<name>` */ managed?: string[];
   roots?: SetupRoot[];
   types?: LibraryType[];
   savedAt?: Instant | null;

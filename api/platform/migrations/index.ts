@@ -32,6 +32,8 @@ import * as plusCreate from './20261121220620_plus_create.ts';
 import * as rightsTold from './20261122043000_events_rights_told.ts';
 import * as hoursZone from './20261122053300_users_hours_zone.ts';
 import * as viewingWishes from './20261122054500_viewing_wishes.ts';
+import * as settingsDeclared from './20261122073000_settings_declared.ts';
+import * as setupChecked from './20261122073100_setup_checked.ts';
 import * as scanningStorages from './20261122080000_scanning_storages.ts';
 
 export interface Migration {
@@ -82,5 +84,7 @@ export const migrations: Record<string, Migration> = {
   '20261122043000_events_rights_told': rightsTold,
   '20261122053300_users_hours_zone': hoursZone,
   '20261122054500_viewing_wishes': viewingWishes,
+  '20261122073000_settings_declared': settingsDeclared,
+  '20261122073100_setup_checked': setupChecked,
   '20261122080000_scanning_storages': scanningStorages,
 };

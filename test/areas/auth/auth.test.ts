@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { insertAccount } from '#areas/accounts/public.ts';
+import { foldUsername, insertAccount } from '#areas/accounts/public.ts';
 import { createOwnerReset, hashPassword } from '#areas/auth/public.ts';
 import { type Api, clientFor, startApi } from '#support/api.ts';
 
@@ -46,6 +46,20 @@ describe('Auth', () => {
       const me = await withToken(answer.body.accessToken).getMe();
       expect(me.body.account.username).to.equal(name);
       expect(me.body.permissions).to.include('library:view').and.not.include('library:manage');
+    });
+
+    it('takes a name exactly but for letter case, and a name before the address of another', async () => {
+      const name = await account();
+      expect((await signIn(name.replace('o', '\u043e'))).status, 'a letter that only looks alike').to.equal(401);
+      const address = `${name.replaceAll(' ', '.')}@foyer.example`;
+      const addressed = await account({ email: address, email_verified: true });
+      expect((await signIn(address.toUpperCase())).body.account.username).to.equal(addressed);
+      const taker = await account();
+      await api.deps
+        .db('accounts')
+        .where({ username: taker })
+        .update({ username: address, username_folded: foldUsername(address) });
+      expect((await signIn(address)).body.account.username).to.equal(address);
     });
 
     it('says the same of an unknown name, a wrong password and an account without one', async () => {

@@ -323,6 +323,7 @@ describe('Auth: OpenID Connect', () => {
     it('are made when the owner wishes, with a free name and the default role', async () => {
       await set({ 'auth.oidc.createAccounts': true });
       const { username } = await somebody(api);
+      const shared = await api.as(await api.given.admin()).createLibrary({ body: { name: 'Shared', type: 'movies' } });
       const answer = await enter('new', {
         preferred_username: username,
         name: 'New One',
@@ -342,6 +343,15 @@ describe('Auth: OpenID Connect', () => {
         .orderBy('id', 'desc')
         .first('payload');
       expect(events?.payload ?? {}).to.deep.include({ userId: account?.id });
+      const granted = await api.deps
+        .db('outbox')
+        .where({ event: 'library.access.granted' })
+        .orderBy('id')
+        .pluck('payload');
+      const theirs = (granted as { userId: string; libraryId: string }[]).filter(
+        ({ userId }) => userId === account?.id,
+      );
+      expect(theirs.map(({ libraryId }) => libraryId)).to.include(shared.body.id);
       expect((await enter('new')).body.signIn?.account.id).to.equal(account?.id);
       const odd = await enter('odd', {
         preferred_username: '<script>',

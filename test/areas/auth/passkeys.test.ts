@@ -195,6 +195,16 @@ describe('Auth: passkeys', () => {
       ]);
     });
 
+    it('says whether a new password comes by mail or from an admin', async () => {
+      expect((await api.anyone.getSignInOptions()).body.passwordReset).to.equal('admin');
+      await set('email.enabled', true);
+      await set('email.smtp.host', 'smtp.test');
+      await set('email.from', 'foyer@foyer.example');
+      expect((await api.anyone.getSignInOptions()).body.passwordReset).to.equal('mail');
+      await set('email.enabled', false);
+      expect((await api.anyone.getSignInOptions()).body.passwordReset).to.equal('admin');
+    });
+
     it('says nothing before setup is complete, and is not kept', async () => {
       await api.deps.db('server_state').update({ setup_completed_at: null });
       const { body, headers } = await api.anyone.getSignInOptions();

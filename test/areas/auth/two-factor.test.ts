@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { hashSalted } from '#areas/auth/passwords.ts';
 import { type Api, startApi } from '#support/api.ts';
 import {
   challengeOf,
@@ -136,6 +137,36 @@ describe('Auth: two-factor', () => {
       expect(answers.map(({ status }) => status).sort((a, b) => a - b)).to.deep.equal([200, 401, 401, 401]);
       const { items } = (await me.listSignInMethods()).body;
       expect(items.find(({ kind }) => kind === 'recovery-codes')?.recoveryCodesLeft).to.equal(9);
+    });
+
+    it('tell the account when its last recovery code was used', async () => {
+      const { username, me, id } = await somebody(api);
+      const { codes } = await withTotp(me);
+      /** One notification counts what came within ten minutes; the app that was set up is the first. */
+      const told = async () =>
+        (await me.listNotifications({ query: { kind: 'methods-changed' } })).body.items.reduce(
+          (n, { count }) => n + count,
+          0,
+        );
+      const use = async (code: string | undefined) => {
+        const challenge = challengeOf(await signIn(api, username));
+        expect((await verify({ challenge, method: 'recovery-code', code })).status).to.equal(200);
+      };
+      const sets = api.deps.db('sign_in_methods').where({ account_id: id, kind: 'recovery-codes' }).select('id');
+      const unused = () => api.deps.db('recovery_codes').whereIn('method_id', sets.clone()).whereNull('used_at');
+      await use(codes[0]);
+      expect(await told()).to.equal(1);
+      const [last] = codes.slice(1, 2);
+      const hashes = (await unused().pluck('hash')) as string[];
+      const { salt } = await api.deps
+        .db('sign_in_methods')
+        .where({ account_id: id, kind: 'recovery-codes' })
+        .first('salt');
+      const kept = await hashSalted((last ?? '').replace('-', ''), salt);
+      const others = hashes.filter((hash) => hash !== kept);
+      await api.deps.db('recovery_codes').whereIn('hash', others).update({ used_at: new Date() });
+      await use(last);
+      expect(await told()).to.equal(2);
     });
 
     it('hold an account to ten tries a minute over all its challenges', async () => {

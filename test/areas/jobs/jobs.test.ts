@@ -6,6 +6,7 @@ import { ALIVE } from '#platform/queue.ts';
 import { saveSettings } from '#platform/settings.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
+import { givenItem, givenLibrary } from '#support/given-items.ts';
 
 const ABSENT = '01900000-0000-7000-8000-00000000dead';
 
@@ -20,7 +21,8 @@ describe('Jobs', () => {
 
   const add = async (row: object = {}): Promise<string> => {
     const id = newId();
-    await api.deps.db('jobs').insert({ id, kind: 'items.similar', queue: 'analysis', ...row });
+    const payload = JSON.stringify({ itemId: id });
+    await api.deps.db('jobs').insert({ id, kind: 'items.similar', queue: 'analysis', payload, ...row });
     return id;
   };
   const job = (id: string) => api.deps.db('jobs').where({ id }).first<Record<string, unknown>>();
@@ -139,6 +141,52 @@ describe('Jobs', () => {
       expect((await told()).waits).to.deep.equal(nothing);
     });
 
+    it('says what waits for who streams and for a place, and how long what runs has to go', async () => {
+      const { db } = api.deps;
+      const worker = connectDatabase(api.config.databaseUrl, api.deps.log, { max: 1 });
+      await worker.raw('select pg_advisory_lock(?, 1)', [ALIVE]); // by which a living worker is known
+      const analysis = await add();
+      const poster = await add({ queue: 'artwork', kind: 'artwork.fetch' });
+      const scan = await add({ queue: 'scan', kind: 'library.scan' });
+      const waits = async () => {
+        const { items, queues = [] } = await listed();
+        const still = queues.filter(({ pausedFor }) => pausedFor).map(({ queue, pausedFor }) => [queue, pausedFor]);
+        return { waits: [analysis, poster, scan].map((id) => items.find((one) => one.id === id)?.waitsFor), still };
+      };
+      expect(await waits()).to.deep.equal({ waits: [undefined, undefined, undefined], still: [] });
+      const viewer = await api.given.member();
+      const library = await givenLibrary(db, 'movies');
+      const itemId = await givenItem(db, library);
+      const session = newId();
+      await db('playback_sessions').insert({
+        ...{ id: session, account_id: viewer.accountId, profile_id: viewer.profileId, item_id: itemId },
+        ...{
+          file_id: newId(),
+          library_id: library.id,
+          state: 'playing',
+          method: 'direct_play',
+          decision: '{}',
+          url: '/',
+        },
+      });
+      expect(await waits()).to.deep.equal({
+        waits: ['streaming', 'streaming', undefined],
+        still: [
+          ['artwork', 'streaming'],
+          ['analysis', 'streaming'],
+        ],
+      });
+      await db('playback_sessions').where({ id: session }).update({ state: 'paused' });
+      const places = api.deps.settings.get('scan.concurrent');
+      const started_at = new Date(Date.now() - 60_000);
+      const running = await add({ queue: 'scan', kind: 'library.scan', state: 'active', progress: 0.75, started_at });
+      for (let n = 1; n < places; n += 1) await add({ queue: 'scan', kind: 'library.scan', state: 'active' });
+      expect(await waits()).to.deep.equal({ waits: [undefined, undefined, 'slot'], still: [] });
+      const { items } = await listed({ ids: running });
+      expect(items[0]?.remainingMs).to.be.within(20_000, 120_000);
+      await worker.destroy();
+    });
+
     it('answers 304 while nothing changed', async () => {
       await add();
       const first = await api.as(owner).listJobs();
@@ -168,6 +216,38 @@ describe('Jobs', () => {
       expect(await job(failed)).to.deep.include({ state: 'waiting', attempts: 0, error: null, checkpoint: { at: 7 } });
       const tasks = await api.deps.db.raw('select key from graphile_worker._private_jobs where key = ?', [failed]);
       expect(tasks.rows).to.have.length(1);
+    });
+
+    it('leaves what another job does or did since, and what it was about is gone', async () => {
+      const { db } = api.deps;
+      const [past, now] = [new Date(1000), new Date(2000)];
+      const equal = (n: number) => ({ payload: JSON.stringify({ n }) });
+      const done = await add({ state: 'failed', finished_at: past, ...equal(1) });
+      await add({ state: 'completed', finished_at: now, ...equal(1) });
+      const again = await add({ state: 'failed', finished_at: past, ...equal(2) });
+      await add({ state: 'delayed', ...equal(2) });
+      const twins = [await add({ state: 'failed', ...equal(3) }), await add({ state: 'failed', ...equal(3) })];
+      const gone = await add({ state: 'failed', target: JSON.stringify({ kind: 'library', id: ABSENT }) });
+      const worse = await add({ state: 'failed', finished_at: now, ...equal(4) });
+      await add({ state: 'completed', finished_at: past, ...equal(4) });
+      const all = [done, again, ...twins, gone, worse];
+      const { body } = await api.as(owner).retryJobs({ body: { ids: all } });
+      const reasons = new Map(body.skipped.map(({ id, reason }) => [id, reason]));
+      expect([reasons.get(done), reasons.get(again), reasons.get(gone)]).to.deep.equal([
+        'not-retriable',
+        'already-waiting',
+        'target-gone',
+      ]);
+      expect(twins.map((id) => reasons.get(id)).sort(), 'equal work is one job').to.deep.equal([
+        'already-waiting',
+        undefined,
+      ]);
+      expect(body).to.include({ matched: 6, changed: 2 });
+      expect((await job(worse))?.state, 'what was done before it failed is to be done again').to.equal('waiting');
+      await db('jobs').where({ id: worse }).update({ state: 'failed' });
+      const matched = await api.as(owner).retryJobs({ body: { match: { kind: 'items.similar' } } });
+      expect(matched.body).to.deep.include({ matched: 5, changed: 1 });
+      expect(matched.body.skipped).to.have.length(4);
     });
 
     it('takes failed ones by what they match', async () => {

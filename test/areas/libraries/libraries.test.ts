@@ -85,6 +85,11 @@ describe('Libraries', () => {
       expect(refusal(nested).details.reason).to.equal('folder-overlap');
       const taken = await admin.createLibrary({ body: { name: 'Second', type: 'movies', folders: [folder('films')] } });
       expect(refusal(taken).details.reason).to.equal('folder-overlap');
+      const storage = () => api.deps.db('storages').where({ id: api.given.storageId });
+      await storage().update({ read_only: true });
+      const closed = await admin.createLibrary({ body: { name: 'TV', type: 'livetv', folders: [folder('more')] } });
+      await storage().update({ read_only: false });
+      expect([closed.status, refusal(closed).details.reason]).to.deep.equal([409, 'read-only']);
       const otherType = await admin.createLibrary({
         body: { name: 'Concerts', type: 'music', folders: [folder('films')] },
       });

@@ -61,6 +61,12 @@ describe('the trash of a library', () => {
     const answer = await admin.restoreTrash({ params: { id: library.id }, body: { all: true, reason: 'missing' } });
     expect(answer.body.restored).to.equal(2);
     expect(await rows([one, two, other])).to.have.members([one, two]);
+    const told = await api.deps
+      .db('outbox')
+      .where({ event: 'item.added' })
+      .whereRaw(`payload ->> 'itemId' = any(?::text[])`, [[one, two, other]])
+      .select<{ payload: { itemId: string } }[]>('payload');
+    expect(told.map(({ payload }) => payload.itemId)).to.have.members([one, two]);
     const trash = await admin.listTrash({ params: { id: library.id } });
     expect(trash.body.items.map((entry) => entry.item.id)).to.deep.equal([other]);
     expect((await admin.getLibrary({ params: { id: library.id } })).body.trashCount).to.equal(1);

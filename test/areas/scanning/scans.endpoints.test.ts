@@ -280,6 +280,17 @@ describe('Scanning', function () {
         expect(await missing()).to.deep.equal([]);
       });
 
+      it('is withdrawn with the folders that it was about', async () => {
+        const id = await loseBoth();
+        const folders = [{ id: place.folderId }];
+        const remove = async (confirmRemoval: boolean, kept: object[]) =>
+          admin.updateLibrary({ params: { id: place.libraryId }, body: { folders: kept, confirmRemoval } });
+        expect((await remove(true, folders)).status).to.equal(200);
+        expect((await pending()).map((scan) => scan.id)).to.deep.equal([id]);
+        expect((await remove(true, [])).status).to.equal(200);
+        expect(await pending()).to.deep.equal([]);
+      });
+
       it('goes over to the later scan with all its folders', async () => {
         const id = await loseBoth();
         await second.lose('M (2013)');

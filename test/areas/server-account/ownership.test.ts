@@ -161,6 +161,17 @@ describe('Server account: ownership', () => {
     expect((await owner.me.cancelServerClaim()).status).to.equal(204);
     const states = await api.deps.db('ownership_offers').orderBy('id').pluck('state');
     expect(states).to.deep.equal(['declined', 'withdrawn']);
+    const { items } = (await api.as(bystander).listNotifications({ query: { kind: 'ownership-offer' } })).body;
+    expect(items.map(({ title }) => title).sort(), 'each step is told to every admin').to.deep.equal([
+      'Offer declined',
+      'Offer withdrawn',
+      'Ownership offered',
+      'Ownership offered',
+    ]);
+    const told = (of: typeof owner) => of.me.listNotifications({ query: { kind: 'ownership-offer' } });
+    expect((await told(owner)).body.items.map(({ body }) => body)).to.deep.equal([
+      `${admin.username} does not take this server over from ${owner.username}.`,
+    ]);
     expect((await roles())[owner.id]).to.equal('owner');
     expect(await actions()).to.deep.equal([
       'ownership-offered',

@@ -1,14 +1,18 @@
 import { expect } from 'chai';
 import { isThisServer } from '#areas/settings/checks.ts';
+import { takeOverDeclared } from '#areas/settings/public.ts';
 import { Settings as Declared } from '#operator/schemas/settings.ts';
+import { disconnectDatabase } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { settingKeys, settingTable } from '#platform/settings.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { startOidcServer } from '#support/oidc.ts';
 import { declared } from '#support/oidc-flows.ts';
+import { atEnd } from '#support/stores.ts';
 import { expireSessions } from '#workers/upkeep-jobs.ts';
 import type { Work } from '#workers/work.ts';
+import { connectDeps } from '../../../api/deps.ts';
 
 const error = (answer: { body: unknown }) =>
   (
@@ -264,6 +268,56 @@ describe('Settings', () => {
       await Promise.all([change({ 'dvr.startPadMs': 1 }), change({ 'dvr.endPadMs': 2 })]);
       expect([(await one('dvr.startPadMs')).value, (await one('dvr.endPadMs')).value]).to.deep.equal([1, 2]);
     });
+  });
+
+  it('has what a resource changes in the history when a process takes it over, once, and tells it', async () => {
+    const { config, db } = api.deps;
+    await change({ 'stats.keepDays': 30, 'support.keepDays': 40 });
+    const started = async (declared: Record<string, unknown>) => {
+      const deps = await connectDeps(
+        { ...config, declaredSettings: declared },
+        api.deps.log,
+        new AbortController().signal,
+      );
+      atEnd(() => disconnectDatabase(deps.db));
+      await Promise.all([1, 2].map(() => takeOverDeclared(deps, new AbortController().signal))); // replicas
+      deps.settings.stop();
+      deps.vitals.stop();
+      deps.keyUses.stop();
+      deps.redis.disconnect();
+    };
+    const history = async () => {
+      const { items } = (await api.as(owner).listSettingChanges({ query: { filter: 'source:eq:resource' } })).body;
+      return items.map(({ key, from, to, by }) => ({ key, from, to, ...(by && { by }) }));
+    };
+    const told = async () =>
+      (await db('outbox').where({ event: 'settings.changed' }).orderBy('id', 'desc').first<{ payload: unknown }>())
+        .payload;
+    const declared = { 'server.country': 'DE', 'email.smtp.password': 'from-a-secret' };
+    await started(declared);
+    const first = [
+      { key: 'email.smtp.password', from: null, to: null },
+      { key: 'server.country', from: null, to: 'DE' },
+    ];
+    expect((await history()).sort((a, b) => a.key.localeCompare(b.key))).to.deep.equal(first);
+    await started(declared);
+    expect(await history(), 'nothing new').to.have.length(2);
+
+    await started({ 'email.smtp.password': 'another', 'server.country': 'DE', 'stats.keepDays': 7 });
+    expect((await history()).slice(0, 2).sort((a, b) => a.key.localeCompare(b.key))).to.deep.equal([
+      { key: 'email.smtp.password', from: null, to: null },
+      { key: 'stats.keepDays', from: 30, to: 7 },
+    ]);
+    expect(await told()).to.deep.equal({ keys: ['email.smtp.password', 'stats.keepDays'] });
+    const kept = JSON.stringify([await db('server_state').first(), await db('setting_changes')]);
+    expect(kept).to.not.include('another');
+    expect(kept).to.not.include('from-a-secret');
+
+    await started({ 'server.country': 'DE' });
+    expect((await history()).slice(0, 2).find(({ key }) => key === 'stats.keepDays')).to.deep.equal({
+      ...{ key: 'stats.keepDays', from: 7, to: 30 },
+    });
+    expect(await history()).to.have.length(6);
   });
 
   it('setSetting is idempotent and takes one', async () => {

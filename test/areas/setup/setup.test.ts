@@ -2,9 +2,17 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import pg from 'pg';
 import { prepareServer } from '#areas/setup/public.ts';
+import { reportWorker } from '#areas/streaming/offers.store.ts';
+import { TRIALS } from '#areas/streaming/trials.store.ts';
 import { newSecret } from '#platform/ids.ts';
+import { ALIVE } from '#platform/queue.ts';
 import { type Api, clientFor, startApi } from '#support/api.ts';
+import { issueOf } from '#support/signing-in.ts';
+import { eventually } from '#support/stores.ts';
+import { SOFTWARE } from '#workers/transcode/encoders.ts';
+import { answerTrials } from '#workers/transcode/trials.ts';
 
 const CODE = '7gdmdrmw2b1wsvpb7r5pdhsq2k';
 const PASSWORD = 'a good long one';
@@ -80,7 +88,7 @@ describe('Setup', () => {
       timeZone: 'Europe/Paris',
       libraries: [library('Movies'), library('Shows')],
     };
-    expect((await me.saveSetupDraft({ body: draft })).body).to.include({ step: 'owner', claimed: true });
+    expect((await me.saveSetupDraft({ body: draft })).body).to.include({ step: 'checks', claimed: true });
     expect(errorOf(await me.saveSetupDraft({ body: draft })).details).to.deep.include({
       reason: 'revision',
       revision: 1,
@@ -111,7 +119,7 @@ describe('Setup', () => {
     const managedBy = { kind: 'Library', namespace: 'media', name: 'films', uid: 'uid-films' } as const;
     await operator.createLibrary({ body: { name: 'Films', type: 'movies', managedBy } });
     const state = (await me.getSetup()).body;
-    expect(state.managed).to.deep.equal(['Films']);
+    expect(state.managed).to.deep.equal(['libraries.Films']);
     expect(state.version).to.match(/^\d+\.\d+\.\d+/);
     const draft = {
       revision: 0,
@@ -180,6 +188,63 @@ describe('Setup', () => {
       ['workers', 'failed'],
     ]);
     expect(ran.body.canComplete).to.equal(false);
+  });
+
+  it('says what is still missing: the checks are, until they were passed, and encode a second with each encoder', async () => {
+    const { deps, config } = api;
+    const me = await claim();
+    const folders = [{ rootId: api.given.storageId, path: 'movies' }];
+    const step = async () => (await me.getSetup()).body.step;
+    const save = (revision: number, libraries: object[]) => me.saveSetupDraft({ body: { revision, libraries } });
+    expect(await step()).to.equal('server');
+    await save(0, []);
+    expect(await step()).to.equal('libraries');
+    await save(1, [{ name: 'Movies', type: 'movies', folders }]);
+    const failed = await me.runSetupChecks({ body: { checks: ['encoders', 'ffmpeg', 'database', 'workers'] } });
+    expect(failed.body.items.map(({ state }) => state)).to.deep.equal(['failed', 'failed', 'ok', 'failed']);
+    expect(await step()).to.equal('checks');
+
+    const pool = new pg.Client({ connectionString: config.databaseUrl });
+    await pool.connect();
+    const end = answerTrials({ redis: deps.redis, encoder: SOFTWARE, config, log: deps.log });
+    try {
+      await pool.query('select pg_advisory_lock($1, 1)', [ALIVE]);
+      const report = { pod: 'p', encoder: 'libx264', gpu: false, slots: 1, used: 0, idleSince: null };
+      await reportWorker(deps.redis, 'w', report);
+      await eventually(async () => (await deps.redis.pubsub('NUMSUB', TRIALS))[1] === 1);
+      const ran = (await me.runSetupChecks({ body: { checks: ['encoders', 'ffmpeg', 'database', 'workers'] } })).body;
+      expect(ran.items[0]?.summary).to.equal('A second was encoded by libx264');
+      expect(ran.canComplete).to.equal(true);
+    } finally {
+      end();
+      await pool.end();
+    }
+    expect(await step()).to.equal('owner');
+    expect((await me.getSetup()).body.version).to.match(/^\d+\.\d+\.\d+/);
+  });
+
+  it('shows libraries that resources made, makes none of them twice, and writes what it chose into the history', async () => {
+    const me = await claim();
+    const rootId = api.given.storageId;
+    const managedBy = { kind: 'Library', namespace: 'media', name: 'movies', uid: 'u1' };
+    const operator = clientFor(api.url, { authorization: `Bearer ${api.operatorKey}` });
+    const movies = { name: 'Movies', type: 'movies', folders: [{ storageId: rootId, path: 'movies' }], managedBy };
+    expect((await operator.createLibrary({ body: movies })).status).to.equal(201);
+    const draft = (libraries: object[]) => ({ revision: 0, serverName: 'Home', libraries });
+    const same = { name: 'movies', type: 'movies', folders: [{ rootId, path: 'movies' }] };
+    const inside = { name: 'Other', type: 'movies', folders: [{ rootId, path: 'movies' }] };
+    expect(issueOf(await me.saveSetupDraft({ body: draft([inside]) }))).to.equal('folder_overlap');
+    const saved = await me.saveSetupDraft({ body: draft([same]) });
+    expect(saved.body.managed).to.deep.equal(['libraries.Movies']);
+    expect(saved.body.step).to.equal('checks');
+    const done = await me.completeSetup({ body: { username: 'ana', password: PASSWORD } });
+    expect(done.status, JSON.stringify(done.body)).to.equal(201);
+    const owner = clientFor(api.url, { authorization: `Bearer ${done.body.accessToken}` });
+    expect((await owner.listLibraries()).body.map(({ name }) => name)).to.deep.equal(['Movies']);
+    const { items } = (await owner.listSettingChanges()).body;
+    expect(items.map(({ key, to, by }) => [key, to, by?.userId])).to.deep.equal([
+      ['server.name', 'Home', done.body.account.id],
+    ]);
   });
 
   it('refuses what a resource declares to be otherwise, whatever part of the draft says so', async () => {

@@ -57,6 +57,15 @@ describe('webhooks', () => {
   it('masks the key in the address of a chat room', async () => {
     const one = await made({ format: 'discord', url: `${receiver.url}/api/webhooks/1/canary-token` });
     expect(one.url).to.equal(`${receiver.url}/api/webhooks/1/***`);
+    const params = { id: one.id };
+    const sentBack = await api.as(owner).updateWebhook({ params, body: { name: 'room', url: one.url } });
+    expect(sentBack.status, 'a form sends back what it was shown').to.equal(200);
+    const whole = await api.as(owner).getWebhook({ params, query: { secret: true } });
+    expect(whole.body).to.include({ name: 'room', url: `${receiver.url}/api/webhooks/1/canary-token` });
+    const other = { url: `${receiver.url}/api/webhooks/2/***` };
+    expect(codes(await api.as(owner).updateWebhook({ params, body: other }))).to.deep.equal(['masked_secret']);
+    const copied = { name: 'copy', events: ['*'], format: 'discord', url: one.url };
+    expect(codes(await api.as(owner).createWebhook({ body: copied }))).to.deep.equal(['masked_secret']);
     const { body } = await api.as(owner).listWebhooks();
     expect(JSON.stringify(body)).to.not.include('canary-token');
     expect(body.formats.map(({ id }) => id)).to.deep.equal(['json', 'discord', 'slack', 'matrix', 'ntfy']);

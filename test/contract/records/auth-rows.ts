@@ -201,6 +201,27 @@ export const authRows: Row[] = [
     answers: { ...all('403 role', 'owner', 'admin', 'parent'), member: '403 user:manage' },
   },
   {
+    op: 'answerQuickConnect',
+    says: 'With the restriction `quickConnect` (Users) on deny nobody approves for that account but by userId.',
+    when: 'for oneself',
+    ask: async (world, caller) => {
+      await world.restrict(caller, 'quickConnect');
+      return { params: { code: await world.quickConnect() }, body: { decision: 'approve' } };
+    },
+    answers: { ...all('403 quickConnect', 'another member', 'guest'), member: 'ok' },
+  },
+  {
+    op: 'answerQuickConnect',
+    says: 'With the restriction `quickConnect` (Users) on deny nobody approves for that account but by userId.',
+    when: 'by userId',
+    ask: async (world) => {
+      await world.restrict('guest', 'quickConnect');
+      const body = { decision: 'approve', userId: world.people.guest.accountId };
+      return { params: { code: await world.quickConnect() }, body };
+    },
+    answers: { ...all('ok', 'owner', 'admin', 'parent'), guest: '403 user:manage' },
+  },
+  {
     op: 'logout',
     says: 'An API key is 403; it is ended in API keys.',
     ask: () => ({}),

@@ -263,4 +263,20 @@ export const serverRows: Row[] = [
     read: (body: { items: { id: string }[]; queues?: unknown[] }, asked) =>
       `${listed(body, asked)}${body.queues ? ', queues' : ''}`,
   },
+  ...(['member', 'admin', 'owner'] as const).map(
+    (to): Row => ({
+      op: 'listEmailMessages',
+      says: 'With rank as in Users, subjects of mails to higher ones are left out.',
+      when: `to the ${to}`,
+      ask: async (world) => ({ headers: { 'x-of': await world.mail(to) } }),
+      answers: {
+        owner: 'a subject',
+        admin: to === 'owner' ? 'no subject' : 'a subject',
+        'another admin': to === 'member' ? 'a subject' : 'no subject',
+        ...all('403 settings:manage', 'member', 'child', 'guest'),
+      },
+      read: ({ items }: { items: { id: string; subject?: string }[] }, { headers }) =>
+        items.find(({ id }) => id === headers?.['x-of'])?.subject === undefined ? 'no subject' : 'a subject',
+    }),
+  ),
 ];

@@ -162,6 +162,37 @@ export class World {
     return { playback: body.session.id, stream: /[0-9a-f-]{36}/.exec(body.session.url)?.[0] ?? body.session.url };
   };
 
+  /** The account is denied it; the member keeps what members have. */
+  readonly restrict = async (of: Caller, name: string): Promise<void> => {
+    if (of === 'member') return;
+    const restrictions = JSON.stringify({ [name]: 'deny' });
+    await this.api.deps.db('accounts').where({ id: this.people[of].accountId }).update({ restrictions });
+  };
+
+  /** A mail to the account, as the log has it. */
+  readonly mail = async (to: Caller): Promise<string> => {
+    const id = newId();
+    await this.api.deps.db('email_messages').insert({
+      ...{
+        id,
+        kind: 'password-reset',
+        account_id: this.people[to].accountId,
+        address: 'a@example.org',
+        language: 'en',
+      },
+      ...{
+        subject: 'Of theirs',
+        state: 'sent',
+        message_id: id,
+        address_sha256: id,
+        direct: true,
+        asked: false,
+        has_link: false,
+      },
+    });
+    return id;
+  };
+
   /** A device asks to be signed in. */
   readonly quickConnect = async (): Promise<string> => {
     await this.api.deps.db('quick_connects').delete();

@@ -165,7 +165,7 @@ describe('MediaServer in operation', () => {
       reconcileMediaServer({ namespace: 'media', name: 'home' }, here.kube, { now: here.now, tools: here.tools });
     here.later(5000);
     for (let count = 0; count < 10; count++) await pass();
-    expect(asked).to.equal(3);
+    expect(asked).to.equal(4); // ready, info, health, and the claim while nobody owns it
     expect(here.condition('Ready')).to.equal('True AllReady');
   });
 
@@ -181,6 +181,21 @@ describe('MediaServer in operation', () => {
     here.answers.health = { database: 'ok', redis: 'ok', objects: 'ok' };
     await here.pass();
     expect(here.kube.events.at(-1)).to.include({ type: 'Normal' });
+  });
+
+  it('tells once that claim codes are blocked, and again the next time', async () => {
+    const here = await running();
+    const told = () => here.kube.events.filter(({ reason }) => reason === 'ClaimBlocked').length;
+    const block = () => {
+      here.answers.blockedUntil = new Date(here.now.getTime() + 900_000).toISOString();
+    };
+    block();
+    for (let passes = 0; passes < 3; passes += 1) await here.pass();
+    expect(told()).to.equal(1);
+    here.later(900_000);
+    block();
+    await here.pass();
+    expect(told()).to.equal(2);
   });
 
   it('does nothing while it is suspended', async () => {

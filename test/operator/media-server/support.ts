@@ -180,6 +180,8 @@ export interface Answers {
   setupComplete: boolean;
   health: Record<string, string>;
   reachable: boolean;
+  /** Of GET /setup/claim. */
+  blockedUntil: string | null;
   /** Of GET /plus. */
   plus: Record<string, unknown>;
 }
@@ -192,6 +194,7 @@ export class World {
     setupComplete: false,
     health: { database: 'ok', redis: 'ok', objects: 'ok' },
     reachable: true,
+    blockedUntil: null,
     plus: { mode: 'open', state: 'open' },
   };
 
@@ -199,11 +202,12 @@ export class World {
     this.kube = kube.put(server);
     const ask = async (_method: string, path: string) => {
       if (!this.answers.reachable) throw new Error('refused');
-      const { setupComplete, health, plus } = this.answers;
+      const { setupComplete, health, plus, blockedUntil } = this.answers;
       const checks = Object.entries(health).map(([name, state]) => ({ name, state }));
       const bodies: Record<string, unknown> = {
         '/server/info': { setupComplete, version: '1.0.0' },
         '/server/health': { checks },
+        '/setup/claim': { blockedUntil },
         '/plus': plus,
       };
       return { status: 200, body: bodies[path] };

@@ -45,9 +45,18 @@ export async function probeMp4(source: ByteSource, zeros: readonly Stretch[] = [
   return {
     file,
     ...(keyframes ? { keyframes } : {}),
-    ...(truncated || media.some(({ stbl }) => lastChunkAt(stbl) >= source.size) ? { truncated: true } : {}),
-    ...(zeros.length > 0 && media.some(({ stbl }) => bytesAmong(stbl, zeros) >= HOLLOW) ? { hollow: true } : {}),
+    ...damageIn(media, { truncated, size: source.size, zeros }),
   };
+}
+
+/** What the table of samples tells of the bytes. */
+function damageIn(
+  media: readonly Trak[],
+  { truncated, size, zeros }: { truncated: boolean; size: number; zeros: readonly Stretch[] },
+): Pick<Probed, 'truncated' | 'hollow'> {
+  const cut = truncated || media.some(({ stbl }) => lastChunkAt(stbl) >= size);
+  const hollow = zeros.length > 0 && media.some(({ stbl }) => bytesAmong(stbl, zeros) >= HOLLOW);
+  return { ...(cut && { truncated: true }), ...(hollow && { hollow: true }) };
 }
 
 function coversOf(covers: readonly { codec: string; mime: string }[], first: number): ProbedStream[] {

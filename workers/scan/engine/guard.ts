@@ -91,17 +91,28 @@ export async function ask(
   if (asked?.guard.decision === 'pending' && (asked.guard.losses[folder.id]?.absent ?? 0) >= loss.absent) return;
   const sampleIds = await sampleOf(db, folder.id);
   await db.transaction(async (transaction) => {
-    const before = asked && (await locked(transaction, asked.id));
-    if (asked && before?.decision !== asked.guard.decision) return; // decided meanwhile: the scan that follows goes by it
-    const own = asked?.id === scan.row.id ? undefined : await locked(transaction, scan.row.id);
-    const open = before?.decision === 'pending' ? before.losses : {};
+    const open = await leave(transaction, asked, { scanId: scan.row.id, folderId: folder.id });
+    if (open === 'decided') return; // the scan that follows goes by it
+    const own = await locked(transaction, scan.row.id);
     const losses = { ...own?.losses, ...open, [folder.id]: { ...loss, sampleIds } };
-    if (asked && before?.decision === 'apply') await save(transaction, asked.id, settled(before, folder.id));
-    else if (asked && before) await save(transaction, asked.id, { ...before, supersededBy: scan.row.id });
     await save(transaction, scan.row.id, questionOf(losses));
-    if (before?.decision !== 'pending') await tellScanners(transaction, 'scan-guard', scan.library.id);
+    if (asked?.guard.decision !== 'pending') await tellScanners(transaction, 'scan-guard', scan.library.id);
   });
   log.warn({ scan: scan.row.id, folder: folder.id, ...loss }, 'a scan would lose many files and waits for a decision');
+}
+
+/** Ends the question before, for this folder or, where it was still open, for all; gives what it asked about then. */
+async function leave(
+  db: Db,
+  asked: Asked | undefined,
+  { scanId, folderId }: { scanId: string; folderId: string },
+): Promise<Guard['losses'] | 'decided'> {
+  const guard = asked && (await locked(db, asked.id));
+  if (guard?.decision !== asked?.guard.decision) return 'decided';
+  if (!asked || !guard) return {};
+  const applies = guard.decision === 'apply';
+  await save(db, asked.id, applies ? settled(guard, folderId) : { ...guard, supersededBy: scanId });
+  return applies ? {} : guard.losses;
 }
 
 async function sampleOf(db: Db, folderId: string): Promise<string[]> {

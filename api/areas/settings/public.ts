@@ -1,0 +1,2 @@
+export { writeChosen } from './settings.store.ts';
+export { takeOverDeclared } from './take-over.ts';

@@ -1,0 +1,43 @@
+import type { Config } from './config.ts';
+import type { Db } from './db.ts';
+import { type Queue, queues } from './jobs.ts';
+import type { Settings } from './settings.ts';
+
+interface Told {
+  settings: Settings;
+  config: Config;
+}
+
+/** Queues that share places in a process, so that none waits behind the jobs of another lane. */
+export interface LaneSpec {
+  queues: readonly Queue[];
+  /** Places of the queues without a `jobs.concurrency` of their own. */
+  places: (told: Told) => number;
+}
+
+/** Interactive work and deliveries never wait behind a scan, nor a scan behind an analysis. */
+export const LANES: readonly LaneSpec[] = [
+  { queues: ['interactive', 'live'], places: () => 4 },
+  { queues: ['delivery'], places: () => 20 }, // mostly waiting for others' servers
+  { queues: ['scan'], places: ({ settings }) => settings.get('scan.concurrent') },
+  {
+    queues: queues.filter((q) => !['interactive', 'delivery', 'live', 'scan'].includes(q)),
+    places: ({ config }) => Math.max(1, config.workerConcurrency - 2),
+  },
+];
+
+/** Jobs of the queue that a worker process runs at once at most. */
+export function placesOf(queue: Queue, told: Told): number {
+  const own = told.settings.get(`jobs.concurrency.${queue}`);
+  return own ?? LANES.find((lane) => lane.queues.includes(queue))?.places(told) ?? 0;
+}
+
+/** They stand still while anybody streams. */
+export const YIELDING: readonly Queue[] = ['analysis', 'artwork'];
+
+export const STREAMING = `select exists (select from playback_sessions where state in ('playing', 'buffering')) as streaming`;
+
+export async function isStreaming(db: Db): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { streaming: boolean }[] }>(STREAMING);
+  return rows[0]?.streaming ?? false;
+}

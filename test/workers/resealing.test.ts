@@ -1,0 +1,186 @@
+import { expect } from 'chai';
+import { decodeProtectedHeader } from 'jose';
+import { seal } from '#platform/keys.ts';
+import { type Api, startApi } from '#support/api.ts';
+import type { Person } from '#support/given.ts';
+import { changeKeys, newSealing, newSigning } from '#support/keys.ts';
+import { startApiProcess, started, storesOf } from '#support/processes.ts';
+import { challengeOf, codeOf, device, signIn, somebody, withTotp } from '#support/signing-in.ts';
+import { eventually, temporaryFolder } from '#support/stores.ts';
+import { resealAll } from '#workers/resealing.ts';
+
+const MAIL = { 'server.publicUrl': 'https://foyer.example', 'email.enabled': true, 'email.smtp.host': 'smtp.test' };
+const MANY = 1200;
+
+describe('rotation of the key ring', () => {
+  let api: Api;
+  let owner: Person;
+  beforeEach(async () => {
+    const declared = { ...MAIL, 'email.from': 'foyer@example.org' };
+    api = await startApi({ FOYER_SETTINGS: JSON.stringify(declared), FOYER_WEBHOOK_NETWORKS: '["127.0.0.0/8"]' });
+    owner = await api.given.owner();
+  });
+
+  const hook = async (): Promise<string> => {
+    const body = {
+      name: 'hook',
+      url: 'http://127.0.0.1:9/hook',
+      events: ['user.created'],
+      headers: { 'X-Token': 'mine' },
+      secret: 'a secret of the receiver',
+    };
+    const { status, body: made } = await api.as(owner).createWebhook({ body });
+    expect(status).to.equal(201);
+    return made.id;
+  };
+  const shown = async (id: string) =>
+    (await api.as(owner).getWebhook({ params: { id }, query: { secret: true } })).body;
+  const save = async (password: string): Promise<void> => {
+    const { status } = await api.as(owner).updateSettings({ body: { values: { 'email.smtp.password': password } } });
+    expect(status).to.equal(200);
+  };
+  /** Sealed text of that key anywhere in the database, by table and column. */
+  const sealedBy = async (kid: string): Promise<string[]> => {
+    const { rows } = await api.deps.db.raw<{ rows: { table: string; column: string }[] }>(
+      `select table_name as table, column_name as column from information_schema.columns
+       where table_schema = 'public' and data_type in ('text', 'jsonb') order by 1, 2`,
+    );
+    const found = [];
+    for (const { table, column } of rows) {
+      const [counted] = await api.deps
+        .db(table)
+        .whereRaw('starts_with(trim(both ? from ??::text), ?)', ['"', column, `${kid}.`])
+        .count<[{ n: number }]>('* as n');
+      if ((counted?.n ?? 0) > 0) found.push(`${table}.${column}`);
+    }
+    return found;
+  };
+  /** One of everything that lasts, sealed by the key of now. */
+  const everything = async () => {
+    await save('of the mail server');
+    const id = await hook();
+    const person = await somebody(api);
+    const { secret } = await withTotp(person.me);
+    expect(
+      (await api.as(owner).createInvite({ body: { email: 'a@example.org', role: 'member' } })).body.mailed,
+    ).to.equal(true);
+    const { db, keys } = api.deps;
+    await db('plus_licence').update({ sealed: seal(keys, 'licence', 'plus_licence|sealed|one') });
+    const subscription = '01900000-0000-7000-8000-0000000000aa';
+    await db('push_subscriptions').insert({
+      id: subscription,
+      account_id: owner.accountId,
+      profile_id: owner.profileId,
+      session_id: owner.sessionId,
+      client_id: owner.headers['x-client-id'],
+      device_name: 'Phone',
+      endpoint: seal(keys, 'https://push.test/x', `push_subscriptions|endpoint|${subscription}`),
+      endpoint_sha256: 'x',
+      keys: seal(keys, '{}', `push_subscriptions|keys|${subscription}`),
+      service: 'push.test',
+      key_id: 'x',
+    });
+    return { id, person, secret };
+  };
+  const SEALED = [
+    'email_messages.body',
+    'plus_licence.sealed',
+    'push_subscriptions.endpoint',
+    'push_subscriptions.keys',
+    'settings.value',
+    'sign_in_methods.secret_sealed',
+    'webhooks.headers',
+    'webhooks.secret',
+    'webhooks.url',
+  ];
+
+  it('seals everything that lasts anew while processes go on, so that the old key can be dropped, and signs nobody out', async () => {
+    const { id, person, secret } = await everything();
+    const { keysFile } = api.config;
+    await api.deps.db('totp_setups').delete(); // ten minutes old at most
+    expect(await sealedBy('k1')).to.deep.equal(SEALED);
+    const other = await startApiProcess(api);
+    const worker = await started(
+      ['workers/main.ts'],
+      { ...storesOf(api.config), FOYER_SCRATCH_DIR: temporaryFolder('worker'), FOYER_LOG_LEVEL: 'info' },
+      'worker is up',
+    );
+    try {
+      const fresh = { signing: await newSigning('s2'), sealing: newSealing('k2') };
+      changeKeys(keysFile, (ring) => {
+        ring.signing.unshift(fresh.signing);
+        ring.sealing.unshift(fresh.sealing);
+      });
+      await eventually(async () => (await sealedBy('k1')).length === 0, 60_000);
+      expect(await sealedBy('k2')).to.deep.equal(SEALED);
+      await eventually(() => api.deps.keys.sealing[0]?.kid === 'k2', 30_000);
+      const now = await api.given.again(owner);
+      expect(decodeProtectedHeader(now.headers.authorization?.slice(7) ?? '').kid).to.equal('s2');
+      for (const headers of [now.headers, owner.headers])
+        expect((await fetch(`${other.url}/api/v1/auth/me`, { headers })).status).to.equal(200);
+
+      changeKeys(keysFile, (ring) => {
+        ring.signing.splice(1);
+        ring.sealing.splice(1);
+      });
+      await eventually(() => api.deps.keys.sealing.length === 1, 30_000);
+      await eventually(
+        async () => (await fetch(`${other.url}/api/v1/auth/me`, { headers: owner.headers })).status === 401,
+        30_000,
+      );
+      expect((await api.as(owner).getMe()).status, 'its key is gone, though it was found good before').to.equal(401);
+      const refreshed = await api.anyone.refreshSession({
+        body: { refreshToken: person.refreshToken },
+        headers: device,
+      });
+      expect(refreshed.status, 'nobody is signed out').to.equal(200);
+      owner = now;
+      expect(await shown(id)).to.deep.include({
+        url: 'http://127.0.0.1:9/hook',
+        headers: { 'X-Token': 'mine' },
+        secret: 'a secret of the receiver',
+      });
+      await api.deps.settings.reload();
+      expect(api.deps.settings.get('email.smtp.password')).to.equal('of the mail server');
+      const challenge = challengeOf(await signIn(api, person.username));
+      const verified = await api.anyone.verifyTwoFactor({
+        body: { challenge, method: 'totp', code: codeOf(secret) },
+        headers: device,
+      });
+      expect(verified.status).to.equal(200);
+    } finally {
+      process.kill(worker);
+      process.kill(other.pid);
+    }
+  });
+
+  it('leaves what somebody writes meanwhile, goes through any number of rows, and counts what no key opens', async () => {
+    const { db, keys } = api.deps;
+    const id = await hook();
+    await save('first');
+    await db.raw(
+      `insert into webhooks (id, name, url, secret, format, events, owner_id, owner_name)
+       select gen_random_uuid(), 'many ' || n, '', '', 'json', '{user.created}', ?, 'o' from generate_series(1, ?) n`,
+      [owner.accountId, MANY],
+    );
+    const many = await db('webhooks').where({ url: '' }).pluck('id');
+    for (const row of many as string[]) {
+      const place = (column: string): string => `webhooks|${column}|${row}`;
+      await db('webhooks')
+        .where({ id: row })
+        .update({ url: seal(keys, 'http://127.0.0.1:9/', place('url')), secret: seal(keys, row, place('secret')) });
+    }
+    await db('webhooks').where({ id: many[0] }).update({ secret: 'gone.AAAA' });
+    changeKeys(api.config.keysFile, (ring) => ring.sealing.unshift(newSealing('k2')));
+    await eventually(() => keys.sealing[0]?.kid === 'k2', 30_000);
+    const [counts] = await Promise.all([resealAll(db, keys), save('second')]);
+    expect(counts.unreadable).to.equal(1);
+    await resealAll(db, keys);
+    expect(await sealedBy('k1')).to.deep.equal([]);
+    expect((await db('webhooks').where({ id: many[0] }).first('secret')).secret).to.equal('gone.AAAA');
+    await api.deps.settings.reload();
+    expect(api.deps.settings.get('email.smtp.password')).to.equal('second');
+    expect((await shown(id)).secret).to.equal('a secret of the receiver');
+    expect((await resealAll(db, keys)).resealed, 'nothing is left').to.equal(0);
+  });
+});
