@@ -23,7 +23,7 @@ export const Postgres = exactlyOne(
       .strictObject({
         instances: z.int().min(1).max(9).default(3).describe('Instances of the Cluster.'),
         storage: quantity().describe('Size of each volume.'),
-        image: imageName().optional().describe("Image; default: the operator's, with pgvector."),
+        image: imageName().optional().describe("Image; default: CloudNativePG's own."),
       })
       .optional()
       .describe('A Cluster of CloudNativePG made for this server.'),
