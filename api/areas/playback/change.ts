@@ -1,13 +1,13 @@
 import { getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import { stopTranscodeSessions } from '#areas/streaming/public.ts';
-import type { SessionRow } from '#areas/viewing/public.ts';
+import { type SessionRow, takePlace } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { type Choice, choose, type Wishes } from './choose.ts';
 import { profileOf } from './client-profile.ts';
 import type { ChangePlayback, ClientProfile, PlaybackStart } from './playback.schemas.ts';
 import { findState } from './progress.store.ts';
 import { ownOpenSession } from './report.ts';
-import { openStream } from './start.ts';
+import { openStream, refuseFull } from './start.ts';
 import { toStart } from './start-answer.ts';
 import { rememberTracks } from './track-choices.ts';
 
@@ -22,6 +22,7 @@ export async function change(call: Call, id: string, body: ChangePlayback): Prom
   const { given, profile } = await profileOf(call, sent, body.client === undefined);
   const wishes = wishesOf(before, body);
   const choice = await choose(call, item, { profile, wishes });
+  await keepRoom(call, before, choice);
   const row = await move(call, { before, item, choice, body, wishes, profile: given });
   if (body.remember) {
     await rememberTracks(db, { profileId: who.profileId, item, tracks: choice.file.tracks, named: body });
@@ -33,6 +34,17 @@ export async function change(call: Call, id: string, body: ChangePlayback): Prom
     row,
     resume: { positionMs: row.position_ms, watched: state?.watched ?? false },
   });
+}
+
+/** The session keeps its place; one that begins to be encoded needs a place among those too. */
+async function keepRoom(call: Call, before: SessionRow, choice: Choice): Promise<void> {
+  const { db, who, deps } = call;
+  const encodes = choice.decision.method === 'transcode';
+  const serverCap = deps.settings.get('playback.maxStreams');
+  if (encodes && !before.encodes) {
+    await takePlace(db, who, { deviceId: undefined, replaces: before.id, encodes, serverCap });
+  }
+  if (choice.stream && before.transcode_session_id === null) await refuseFull(call);
 }
 
 /** What the body does not name stays as it is, unless another file is taken: its tracks are other ones. */

@@ -78,7 +78,11 @@ async function makeRoom(call: Call, choice: Choice, replaces: string | undefined
     const freed = await stopTranscodeSessions(db, id);
     call.afterCommit(() => freeTranscoders(deps.redis, freed));
   }
-  if (!choice.stream) return;
+  if (choice.stream) await refuseFull(call);
+}
+
+/** Throws 503 when every slot of every worker that may be added is taken. */
+export async function refuseFull(call: Call): Promise<void> {
   const { total, taken, most, waiting } = await placesOf(call);
   if (taken >= most) {
     throw new ApiError('TRANSCODE_LIMIT_REACHED', 'Every transcoder is busy', {

@@ -6,6 +6,8 @@ import { enqueue } from '#platform/queue.ts';
 
 const WAIT_MS = 10_000;
 const LOOK_MS = 200;
+/** A storage that answers more slowly is not asked twice. */
+const LOOK_LIMIT_MS = 1000;
 /** As the scan has: not every file system keeps more. */
 const SLACK_MS = 1000;
 /** Requests of this process that may wait with their transaction open; more go on with what is known. */
@@ -30,8 +32,7 @@ let waiting = 0;
  */
 export async function readUnread(call: Call, itemId: string, fileId: string | undefined): Promise<void> {
   const files = await filesOf(call.db, itemId, fileId);
-  const stale: Row[] = [];
-  for (const file of files) if (await isStale(call, file)) stale.push(file);
+  const stale = await Promise.race([findStale(call, files), sleep(LOOK_LIMIT_MS, [], { ref: false })]);
   if (stale.length === 0 || waiting >= MOST_WAITING) return;
   waiting += 1;
   try {
@@ -51,6 +52,11 @@ async function filesOf(db: Db, itemId: string, fileId: string | undefined): Prom
     .select(db.raw('probe is not null or probe_fault is not null as read'));
   if (fileId) query.where({ id: fileId });
   return query;
+}
+
+async function findStale(call: Call, files: readonly Row[]): Promise<Row[]> {
+  const found = await Promise.all(files.map((file) => isStale(call, file)));
+  return files.filter((_, i) => found[i]);
 }
 
 /** It is there, and was never read or is another one by now. One that is gone is judged where it is opened. */

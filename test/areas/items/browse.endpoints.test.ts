@@ -288,7 +288,8 @@ describe('browsing', () => {
   describe('with fifty thousand items', () => {
     let library: GivenLibrary;
     let other: GivenLibrary;
-    before(async () => {
+    before(async function () {
+      this.timeout(600_000);
       const { db } = api.deps;
       library = await givenLibrary(db, 'movies');
       other = await givenLibrary(db, 'movies');

@@ -171,6 +171,29 @@ describe('Playback', () => {
     expect(back.body.session.decision.quality).to.equal(best.body.session.decision.quality);
   });
 
+  it('keeps the cap of transcodes when a stream begins to be encoded, and goes on as it was when refused', async () => {
+    const limited = await api.given.person('member', { limits: JSON.stringify({ transcodes: 1 }) });
+    const as = api.as(limited);
+    const start = async (id: string) => (await as.startPlayback({ params: { id }, body: { client } })).body.session;
+    const encoded = await start(await film({ streams: [{ ...video, codec: 'mpeg4' }, audio], container: 'avi' }));
+    await api.deps
+      .db('playback_sessions')
+      .where({ id: encoded.id })
+      .update({ started_at: new Date(Date.now() - 60_000) });
+    const direct = await start(await film());
+    expect([encoded, direct].map((one) => one.decision.method)).to.deep.equal(['transcode', 'direct_play']);
+    const params = { id: direct.id };
+    const lower = () => as.changePlayback({ params, body: { quality: '360p-0m8' } });
+    expect(errorOf(await lower())).to.deep.include({
+      code: 'STREAM_LIMIT_REACHED',
+      details: { cap: 1, active: 1, scope: 'transcodes' },
+    });
+    expect((await as.getPlaybackSession({ params })).body).to.deep.include({ url: direct.url, state: 'buffering' });
+    await as.endPlaybackSession({ params: { id: encoded.id } });
+    expect((await lower()).body.session.decision.method).to.equal('transcode');
+    expect((await lower()).status).to.equal(200);
+  });
+
   it('remembers tracks that were named at the start, or that the player says it plays', async () => {
     const french = { ...audio, stream_index: 2, language: 'fr', is_default: false };
     const german = { ...audio, stream_index: 3, language: 'de', is_default: false };
