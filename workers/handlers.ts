@@ -11,7 +11,7 @@ import { lookAtPlus } from './plus-check.ts';
 import { scanLibrary } from './scan/engine/scan-library.ts';
 import { preparePreroll } from './transcode/preroll-job.ts';
 import { expireKeys, expireSessions, markMany, trimEvents, trimPlayback } from './upkeep-jobs.ts';
-import { purgeUser } from './user-purge.ts';
+import { purgeProfile, purgeUser } from './user-purge.ts';
 import { createDeliver, trimWebhooks } from './webhooks/deliver.ts';
 import type { Handlers } from './work.ts';
 
@@ -31,6 +31,7 @@ export const handlers = {
   'plus.check': lookAtPlus,
   'events.trim': trimEvents,
   'objects.sweep': sweepObjects,
+  'profile.purge': purgeProfile,
   'user.purge': purgeUser,
   'webhook.deliver': createDeliver(),
   'webhook.trim': trimWebhooks,

@@ -1,3 +1,4 @@
+import { purgeSomeOfProfile, removeProfileRow } from '#areas/auth/public.ts';
 import { isDeleted, passOnStorages, purgeAccount, purgeSome } from '#areas/users/public.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import type { Work } from './work.ts';
@@ -11,4 +12,10 @@ export async function purgeUser({ accountId, transferTo }: JobPayload<'user.purg
     await passOnStorages(transaction, accountId, transferTo);
     await purgeAccount(transaction, accountId);
   });
+}
+
+/** What a deleted profile leaves, in batches; the row itself last, so that a job that ended early goes on. */
+export async function purgeProfile({ profileId }: JobPayload<'profile.purge'>, { db, signal }: Work): Promise<void> {
+  while (await purgeSomeOfProfile(db, profileId)) signal.throwIfAborted();
+  await removeProfileRow(db, profileId);
 }

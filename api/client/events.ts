@@ -76,10 +76,17 @@ async function* once(
     },
   });
   const blocks = watched(response.body, place).pipeThrough(new TextDecoderStream()).pipeThrough(parser);
-  for await (const { id, data } of blocks) {
-    if (!data) continue;
-    yield JSON.parse(data) as FoyerEvent | Reset;
-    if (id) place.id = id; // handled: the loop came back for the next
+  const reader = blocks.getReader(); // not every browser iterates a stream
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      if (!value.data) continue;
+      yield JSON.parse(value.data) as FoyerEvent | Reset;
+      if (value.id) place.id = value.id; // handled: the loop came back for the next
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { type Db, gathered } from '#platform/db.ts';
+import { newId } from '#platform/ids.ts';
 import type { Keys } from '#platform/keys.ts';
 import { ACCOUNT_JSON, type AccountRow, hoursOf, principalOfRow } from './account-row.ts';
 import { ApiError } from './errors.ts';
@@ -55,6 +56,7 @@ export async function signAccessToken(keys: Keys, claims: AccessClaims, now: Dat
     .setIssuer(keys.serverId)
     .setAudience(AUDIENCE)
     .setSubject(claims.accountId)
+    .setJti(newId())
     .setIssuedAt(seconds)
     .setExpirationTime(seconds + ACCESS_SECONDS)
     .sign(current.privateKey);

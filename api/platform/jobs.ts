@@ -148,7 +148,7 @@ export const jobs = {
   'export.create': { queue: 'maintenance' },
   'import.preview': { queue: 'maintenance' },
   'import.run': { queue: 'maintenance' },
-  'profile.purge': { queue: 'maintenance' },
+  'profile.purge': { queue: 'maintenance', payload: z.object({ profileId: Id }) },
   'user.purge': { queue: 'maintenance', payload: z.object({ accountId: Id, transferTo: Id.optional() }) },
   'stats.rollup': { queue: 'maintenance' },
   'stats.trim': { queue: 'maintenance' },

@@ -170,6 +170,7 @@ describe('stores that are emptied or gone', function () {
     const { heard, close } = await listening();
     const written = [await write()];
     await machine.without(['postgres'], async () => {
+      await everyReplica(503); // what serves a connection ends a moment after the process that was killed
       await expectAway();
       for (const send of replicas.names.map((name) => replicas.at(name))) {
         expect((await send(`${machine.url}/api/v1/server/live`)).status).to.equal(200);
@@ -184,6 +185,15 @@ describe('stores that are emptied or gone', function () {
     await expectTold(heard, written);
     await close();
   });
+
+  /** Each of them says so to who is signed in. */
+  async function everyReplica(status: number): Promise<void> {
+    const asks = replicas.names.map((name) => async () => {
+      const answer = await replicas.at(name)(`${machine.url}/api/v1/auth/me`, { headers: machine.headers });
+      return answer.status === status;
+    });
+    await Promise.all(asks.map((ask) => eventually(ask, LONG_MS)));
+  }
 
   /** Each operation for who is signed in answers 503 in the contract's envelope; an open one too, or without the database. */
   async function expectAway(): Promise<void> {

@@ -37,6 +37,22 @@ describe('credentials', () => {
     expect(presented({ authorization: 'Basic abc', cookie: 'xfoyer_session=1' }, false)).to.equal(undefined);
   });
 
+  it('say whose they are and nothing else, and no two are alike', async () => {
+    const person = await api.given.member();
+    const now = new Date();
+    const [one, two] = await Promise.all([1, 2].map(() => signAccessToken(keys, claimsOf(person), now)));
+    const part = (token: string | undefined, at: number): Record<string, unknown> =>
+      JSON.parse(Buffer.from(token?.split('.')[at] ?? '', 'base64url').toString()) as Record<string, unknown>;
+    expect(part(one, 0)).to.deep.equal({ alg: 'EdDSA', typ: 'at+jwt', kid: keys.signing[0]?.kid });
+    const { jti, ...claims } = part(one, 1);
+    const iat = Math.floor(now.getTime() / 1000);
+    expect(claims).to.deep.equal({
+      ...{ iss: keys.serverId, aud: 'foyer-api', sub: person.accountId, pid: person.profileId, sid: person.sessionId },
+      ...{ iat, exp: iat + 900 },
+    });
+    expect(jti).to.be.a('string').and.not.equal(part(two, 1)['jti']);
+  });
+
   it('last 15 minutes and a leeway of one', async () => {
     const person = await api.given.member();
     expect(await statusOf(await ago(person, 14 * MINUTE))).to.equal('200');

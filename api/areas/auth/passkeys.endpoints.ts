@@ -78,7 +78,7 @@ async function readOptions(call: Call): Promise<z.input<typeof SignInOptions>> {
     ...(passkeys && { passkey: { ...(await signInOptions(call)) } }),
     ...oidcOption(call, ready),
     quickConnect: ready && settings.get('auth.quickConnect.enabled'),
-    passwordReset: ready && mailReady(deps) ? 'mail' : 'admin',
+    passwordReset: mailReady(deps) ? 'mail' : 'admin', // without a mail server, as before setup, an admin's link
     invites: ready,
     tiles: tiled ? await tiles(call) : [],
     passwordRules: { minLength: settings.get('auth.password.minLength'), maxLength: 256 },

@@ -6,6 +6,7 @@ import { IdParams } from '#kernel/schemas.ts';
 import { uploaded } from '#kernel/uploads.ts';
 import { Profile, SignIn } from './auth.schemas.ts';
 import { AVATAR_BYTES, AVATAR_MEDIA, portrayed, setAvatar } from './avatar.ts';
+import { removeProfile } from './delete-profile.ts';
 import { ProfileChange, ProfileDraft, SelectProfile } from './profiles.schemas.ts';
 import { getProfile, getProfileRow, insertProfile, type ProfileRow, updateProfileRow } from './profiles.store.ts';
 import { enterProfile } from './select-profile.ts';
@@ -113,9 +114,7 @@ export const deleteProfile = defineEndpoint({
     if (await deletedLately(call, params.id)) return;
     const row = await getProfileRow(db, who.accountId, params.id);
     if (row.main) throw conflict('main-profile', 'The main profile goes with its account');
-    await db('devices').where({ account_id: who.accountId, last_profile_id: row.id }).update({ last_profile_id: null });
-    await db('profiles').where({ id: row.id }).delete();
-    await audit(call, 'profile-deleted', { profileId: row.id });
+    await removeProfile(call, row);
   },
 });
 

@@ -1,6 +1,7 @@
 export { askedReset } from './ask-reset.ts';
 export { countAttempt } from './attempts.ts';
 export { Keep, Profile, SignIn } from './auth.schemas.ts';
+export { purgeSomeOfProfile, removeProfileRow } from './delete-profile.ts';
 export { addNewcomerPasskey, newcomerOptions } from './newcomer-passkey.ts';
 export { issuerOutbound } from './oidc-provider.ts';
 export { CreationOptions, RegistrationResponse } from './passkeys.schemas.ts';

@@ -80,8 +80,13 @@ const JUDGES: Record<Audience, Judge> = {
   support: withPermission('settings:manage'),
 };
 
+/** A key without the scope hears nothing of libraries, items, playing and rooms, whatever else it may. */
+const mayView = (event: string, may: ReadonlySet<string>): boolean =>
+  may.has('library:view') || !/^(library|item|playback|watch)\./.test(event);
+
 /** What a whole class gets of an event. */
-export const forClass: Judge = (event, to) => JUDGES[events[event.event].audience](event, to);
+export const forClass: Judge = (event, to) =>
+  mayView(event.event, to.may) ? JUDGES[events[event.event].audience](event, to) : undefined;
 
 /** What one reader gets beyond its class: what is about them. */
 export function forPerson(event: Published, reader: Reader): Payload | undefined {
@@ -93,12 +98,9 @@ export function forPerson(event: Published, reader: Reader): Payload | undefined
 
 const OF_CLASSES: readonly Audience[] = ['library', 'item', 'settings', 'managers'];
 
-/** A key without the scope hears nothing of playing; an account without chat no chat. */
-function mayHear({ event }: Published, { who, class: { roomChat } }: Reader): boolean {
-  if (event.startsWith('playback.') || event.startsWith('watch.'))
-    return who.permissions.has('library:view') && (roomChat || event !== 'watch.chat');
-  return true;
-}
+/** By the scopes of a key; an account without chat hears no chat. */
+const mayHear = ({ event }: Published, { who, class: { roomChat } }: Reader): boolean =>
+  mayView(event, who.permissions) && (roomChat || event !== 'watch.chat');
 
 /** The profile it is about, and the account's main one unless that profile is private. */
 function isAbout({ payload, facts }: Published, { who, privateProfiles }: Reader): boolean {

@@ -54,6 +54,7 @@ export async function receiversOf(
     .join('accounts as a', 'a.id', 'p.account_id')
     .where({ 'a.disabled': false, 'a.is_system': false })
     .whereNull('a.deleted_at')
+    .whereRaw('coalesce(a.expires_at > now(), true)')
     .modify((query) => {
       if (after) query.where('p.id', '>', after);
       if (actorId) query.whereNot('a.id', actorId);

@@ -40,7 +40,7 @@ export async function accept(call: Call, body: AcceptInvite): Promise<z.input<ty
   const asInviter = { ...call, who: inviter };
   const subject = { id: account.id, role: invite.role, isNew: true };
   await writeAccess(asInviter, subject, await accessFrom(asInviter, invite));
-  await emit('invite.accepted', { inviteId: invite.id });
+  await emit('invite.accepted', { inviteId: invite.id }, { userIds: [inviter.accountId, account.id] });
   await notify(db, {
     kind: 'invite-accepted',
     target: { kind: 'user', id: account.id },

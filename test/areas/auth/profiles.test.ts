@@ -1,6 +1,10 @@
 import { expect } from 'chai';
+import { newId } from '#platform/ids.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
+import { givenItem, givenLibrary } from '#support/given-items.ts';
 import { device, errorOf, issueOf, PASSWORD, signIn, somebody, unconfirm, withToken } from '#support/signing-in.ts';
+import { purgeProfile } from '#workers/user-purge.ts';
+import type { Work } from '#workers/work.ts';
 
 describe('Auth: profiles', () => {
   let api: Api;
@@ -244,5 +248,41 @@ describe('Auth: profiles', () => {
     for (let i = 0; i < 2; i += 1) expect((await me.deleteProfile({ params: { id } })).status).to.equal(204);
     expect((await withToken(api, there.body.accessToken).getMe()).status).to.equal(401);
     expect((await me.getMe()).body.profiles).to.have.length(1);
+  });
+
+  it('deleteProfile ends what plays in it, and a job removes what it watched', async () => {
+    const { me, username, id: accountId } = await somebody(api);
+    const { db } = api.deps;
+    const id = await profile(me);
+    const library = await givenLibrary(db, 'movies');
+    const item_id = await givenItem(db, library);
+    await db('item_states').insert({ profile_id: id, item_id, library_id: library.id, play_count: 1 });
+    const session = newId();
+    await db('playback_sessions').insert({
+      ...{ id: session, account_id: accountId, profile_id: id, item_id, library_id: library.id, state: 'playing' },
+      ...{ file_id: newId(), method: 'direct_play', decision: '{}', url: '/' },
+    });
+    await signIn(api, username, { profileId: id });
+    expect((await me.deleteProfile({ params: { id } })).status).to.equal(204);
+    expect((await me.getMe()).body.profiles.map((one) => one.id)).to.not.include(id);
+    expect(await db('sessions').where({ profile_id: id })).to.deep.equal([]);
+    const stopped = (await db('outbox').where({ event: 'playback.stopped' }).pluck('payload')) as {
+      sessionId: string;
+    }[];
+    expect(stopped.map(({ sessionId }) => sessionId)).to.include(session);
+    const job = await db('jobs')
+      .where({ kind: 'profile.purge' })
+      .orderBy('id', 'desc')
+      .first<{ payload: { profileId: string } }>();
+    expect(job.payload).to.deep.equal({ profileId: id });
+    const work = { ...api.deps, signal: new AbortController().signal } as unknown as Work;
+    for (let i = 0; i < 2; i += 1) await purgeProfile({ profileId: id }, work);
+    for (const table of ['item_states', 'playback_sessions'])
+      expect(await db(table).where({ profile_id: id }), table).to.deep.equal([]);
+    expect(await db('profiles').where({ id })).to.deep.equal([]);
+    const main = (await me.getMe()).body.profile.id;
+    await db('item_states').insert({ profile_id: main, item_id, library_id: library.id, play_count: 1 });
+    await purgeProfile({ profileId: main }, work);
+    expect(await db('item_states').where({ profile_id: main }), "of a profile that is somebody's").to.have.length(1);
   });
 });

@@ -152,6 +152,23 @@ describe('Events', function () {
       expect(JSON.stringify(reader.events)).to.not.include('not-for-the-key').and.not.include('"T"');
       reader.close();
     });
+
+    it('tells a key without library:view nothing of libraries, items and playing, not even of its own person', async () => {
+      const key = await api.given.key(owner, ['session:manage', 'settings:manage']);
+      const libraryId = await library({ everyone: true });
+      const itemId = newId();
+      const reader = await open(key);
+      const payload = { sessionId: newId(), userId: owner.accountId, itemId, mediaFileId: newId(), positionMs: 0 };
+      const facts = { userIds: [owner.accountId] };
+      await emit(api.deps.db, 'playback.stopped', { payload, facts });
+      const granted = { libraryId, userId: owner.accountId, byUserId: owner.accountId };
+      await emit(api.deps.db, 'library.access.granted', { payload: granted, facts: { ...facts, libraryId } });
+      await emit(api.deps.db, 'item.added', { payload: { itemId, libraryId }, facts: { libraryId } });
+      const last = await keys('after-them');
+      await settled(reader, last);
+      expect(reader.events.map(({ event }) => event)).to.deep.equal(['settings.changed']);
+      reader.close();
+    });
   });
 
   describe('replay', () => {
