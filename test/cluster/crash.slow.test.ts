@@ -216,9 +216,13 @@ describe('an operator that dies', function () {
       await settled(namespace);
       const late = await writes(taken, FIRST());
       expect(late.filter(({ code }) => code < 300)).to.deep.equal([]);
-      const made = (await writes(mark, EITHER)).filter(({ resource, code }) => resource === 'jobs' && code === 201);
+      const ofJobs = (await writes(mark, EITHER)).filter(({ resource, code }) => resource === 'jobs' && code < 300);
+      const made = ofJobs.filter(({ code }) => code === 201);
       const names = made.map(({ name }) => name);
-      expect(new Set(names).size, names.join()).to.equal(names.length);
+      // A worker of the old version may have had its number first: it went before that was given again.
+      const ended = ofJobs.filter(({ verb }) => verb === 'delete').map(({ name }) => name);
+      const again = names.filter((name, index) => names.indexOf(name) < index && !ended.includes(name));
+      expect(again, names.join()).to.deep.equal([]);
       expect(names.filter((name) => name.includes('-migrate-'))).to.have.length(2);
       const workers = await stage.cluster.kubectl.list<KubeObject>(
         'jobs',
