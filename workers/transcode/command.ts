@@ -200,6 +200,12 @@ function forcedFrames(plan: StreamPlan, first: number): string {
   return `expr:gt(${slot('n')},${slot('n-1')})`;
 }
 
+/** Above a fifth (standard) or a twentieth (night) of full scale it grows more slowly; all of it is louder then, below full scale. */
+const COMPRESSORS = {
+  standard: 'acompressor=threshold=0.2:ratio=2:attack=20:release=250:makeup=1.5',
+  night: 'acompressor=threshold=0.05:ratio=5:attack=10:release=250:makeup=3',
+};
+
 function audioOutput(run: Run, audio: Audio, inputNumber: number): string[] {
   const map = ['-map', `${inputNumber}:${audio.streamIndex}`];
   if (audio.action === 'copy') {
@@ -215,6 +221,7 @@ function audioOutput(run: Run, audio: Audio, inputNumber: number): string[] {
     `aresample=${SAMPLE_RATE}`, // first_pts counts samples of what comes in: a second one has to get our rate
     `aresample=${SAMPLE_RATE}:async=1:min_hard_comp=0.02:first_pts=${first}`,
     `atrim=end_sample=${samples}`,
+    ...(audio.dynamicRange ? [COMPRESSORS[audio.dynamicRange]] : []),
   ];
   return [
     ...[...map, '-af', filters.join(','), '-c:a', 'aac', '-aac_coder', 'fast'],

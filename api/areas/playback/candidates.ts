@@ -2,6 +2,7 @@ import type { StreamWish } from '#areas/streaming/public.ts';
 import type { Rung } from '#platform/settings.ts';
 import type { PlaybackDecision, PlaybackReason } from './playback.schemas.ts';
 import type { Profile } from './profiles.ts';
+import type { PlaybackPreferences } from './progress.schemas.ts';
 import type { Track, TrackWish } from './tracks.ts';
 
 /** The account's limits as they hold from where the caller is. */
@@ -32,6 +33,8 @@ export interface DecisionInput {
   limits: Limits;
   ladder: readonly Rung[];
   tracks: TrackWish;
+  /** How much louder places may be than quiet ones, where sound is encoded. */
+  dynamicRange: PlaybackPreferences['dynamicRange'];
   /** auto, original or a ladder id. */
   quality: string;
   maxBitrate?: number | undefined;

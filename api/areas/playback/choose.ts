@@ -74,6 +74,7 @@ function inputOf(
     limits: limitsFrom(who.limits, client.local),
     ladder,
     tracks,
+    dynamicRange: preferences.dynamicRange,
     quality: named ?? (client.local ? preferences.homeQuality : preferences.remoteQuality),
     maxBitrate: wishes.maxBitrate,
     allow: wishes.allow,

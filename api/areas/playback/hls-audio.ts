@@ -16,11 +16,15 @@ export function containerOf(hls: Hls): 'fmp4' | 'ts' {
 }
 
 /** The chosen track first; the others too when the player takes audio renditions. */
-export function audioWishes({ file, audio }: Chosen, { profile }: DecisionInput, hls: Hls): AudioWish[] {
+export function audioWishes({ file, audio }: Chosen, { profile, dynamicRange }: DecisionInput, hls: Hls): AudioWish[] {
   if (!audio) return [];
   const all = file.tracks.filter((track) => track.kind === 'audio');
   const tracks = hls.audioRenditions ? [audio, ...all.filter((track) => track.id !== audio.id)] : [audio];
-  return tracks.map((track) => ({ ...audioWish(track, profile, hls), default: track.id === audio.id }));
+  return tracks.map((track) => {
+    const wish = audioWish(track, profile, hls);
+    const evened = wish.action === 'encode' && dynamicRange !== 'off' && { dynamicRange };
+    return { ...wish, ...evened, default: track.id === audio.id };
+  });
 }
 
 /** The track goes through as it is. */

@@ -104,7 +104,9 @@ export const PlaybackPreferences = z
     homeQuality: z.string().max(20).describe('auto, original or a ladder id'),
     remoteQuality: z.string().max(20),
     maxAudioChannels: z.int().min(1).max(16),
-    dynamicRange: z.enum(['off', 'standard', 'night']),
+    dynamicRange: z
+      .enum(['off', 'standard', 'night'])
+      .describe("Applied to sound that is encoded; what plays as it is, is the player's to even out"),
     skipIntro: ask,
     skipRecap: ask,
     skipCredits: ask,

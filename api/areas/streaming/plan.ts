@@ -56,6 +56,8 @@ export interface AudioWish {
   bitrate: number;
   language?: string | undefined;
   title?: string | undefined;
+  /** Loud places are brought nearer to quiet ones; of encoded sound. */
+  dynamicRange?: 'standard' | 'night' | undefined;
   default: boolean;
 }
 

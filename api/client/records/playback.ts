@@ -84,7 +84,10 @@ export interface PlaybackPreferences {
   /** auto, original or a ladder id */ homeQuality: string;
   remoteQuality: string;
   maxAudioChannels: number;
-  dynamicRange: 'off' | 'standard' | 'night';
+  /** Applied to sound that is encoded; what plays as it is, is the player's to even out */ dynamicRange:
+    | 'off'
+    | 'standard'
+    | 'night';
   skipIntro: SkipMode;
   skipRecap: SkipMode;
   skipCredits: SkipMode;

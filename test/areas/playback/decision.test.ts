@@ -61,6 +61,7 @@ const input = (more: Partial<DecisionInput> = {}): DecisionInput => ({
     subtitleMode: 'off',
     hearingImpaired: 'any',
   },
+  dynamicRange: 'off',
   quality: 'original',
   allow: { directPlay: true, directStream: true, transcode: true },
   ...more,
@@ -93,6 +94,17 @@ describe('the playback decision', () => {
     expect(made.decision.method).to.equal('direct_stream');
     expect(made.decision.reasons).to.have.members(['container-not-supported', 'audio-codec-not-supported']);
     expect(made.decision.audio).to.include({ action: 'encode', codec: 'aac', channels: 6 });
+  });
+
+  it('evens out sound that is encoded, as the preferences say, and no other', () => {
+    const dts: Track = { ...aac, codec: 'dts' };
+    const ranges = (track: Track, dynamicRange: 'off' | 'night') =>
+      outcome([file({ container: 'matroska', tracks: [h264, track] })], { dynamicRange }).stream?.audio.map(
+        (one) => one.dynamicRange,
+      );
+    expect(ranges(dts, 'night')).to.deep.equal(['night']);
+    expect(ranges(dts, 'off')).to.deep.equal([undefined]);
+    expect(ranges(aac, 'night')).to.deep.equal([undefined]);
   });
 
   it('names every check that failed, not only the first', () => {
