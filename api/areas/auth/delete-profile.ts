@@ -3,7 +3,7 @@ import { stopSession } from '#areas/viewing/public.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import type { Db } from '#platform/db.ts';
-import type { ProfileRow } from './profiles.store.ts';
+import { type ProfileRow, writeAvatar } from './profiles.store.ts';
 
 /** The profile is nobody's from this request on, and what plays in it ends; a job removes its rows. */
 export async function removeProfile(call: Call, row: ProfileRow): Promise<void> {
@@ -20,9 +20,8 @@ export async function removeProfile(call: Call, row: ProfileRow): Promise<void> 
     await db(table).where({ profile_id: row.id }).delete();
   await db('devices').where({ account_id: who.accountId, last_profile_id: row.id }).update({ last_profile_id: null });
   const system = await db('accounts').where({ is_system: true }).first<{ id: string }>('id');
-  await db('profiles')
-    .where({ id: row.id })
-    .update({ account_id: system.id, name: row.id, pin_hash: null, avatar_id: null });
+  await writeAvatar(db, row, null);
+  await db('profiles').where({ id: row.id }).update({ account_id: system.id, name: row.id, pin_hash: null });
   await audit(call, 'profile-deleted', { profileId: row.id });
   await call.enqueue('profile.purge', { profileId: row.id }, { key: `profile.purge:${row.id}` });
 }
