@@ -111,6 +111,14 @@ describe('watchStorages', function () {
 describe('scans at once', function () {
   this.timeout(60_000);
 
+  /** Of tests that killed a worker or left one in the middle. */
+  beforeEach(async () => {
+    const { db } = (await newPlace('movies')).api.deps;
+    await db('scans')
+      .where({ state: 'running' })
+      .update({ lease_until: new Date(0) });
+  });
+
   const running = async ({ api }: Place, row: object): Promise<string> => {
     const other = await newPlace('movies');
     const { db } = api.deps;
