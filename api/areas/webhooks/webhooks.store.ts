@@ -99,15 +99,22 @@ export interface Opened {
   secret: string;
 }
 
-/** Throws when the sealing key is another: nothing can be sent then, nor shown. */
-export function open(keys: Keys, row: Pick<WebhookRow, 'id' | Sealed>): Opened {
+/** Undefined when the sealing key is gone. */
+function findOpened(keys: Keys, row: Pick<WebhookRow, 'id' | Sealed>): Opened | undefined {
   const read = (column: Sealed): string | undefined => {
     const sealed = row[column];
     return sealed === null ? undefined : unseal(keys, sealed, placeOf(row.id, column));
   };
   const [url, secret] = [read('url'), read('secret')];
-  if (url === undefined || secret === undefined) throw new Error('a webhook is sealed under a key that is not here');
+  if (url === undefined || secret === undefined) return undefined;
   return { url, secret, headers: JSON.parse(read('headers') ?? '{}') as Record<string, string> };
+}
+
+/** Throws when the sealing key is gone: nothing can be sent then. */
+export function open(keys: Keys, row: Pick<WebhookRow, 'id' | Sealed>): Opened {
+  const opened = findOpened(keys, row);
+  if (!opened) throw new Error('a webhook is sealed under a key that is not here');
+  return opened;
 }
 
 /** `X-Service-Signature`: over the raw bytes. */
@@ -119,20 +126,22 @@ const REASONS: Partial<Record<WebhookState, string>> = {
   'owner-lost': 'The account it acts for may not manage settings any more; saving takes it over',
 };
 
+const UNREADABLE = 'The key that its address and secret were sealed under is gone; delete it and make it anew';
+
 /** `shown`: with secret, whole address and header values. */
 export function toWebhook(keys: Keys, row: ListedWebhook, shown = false): Webhook {
   const state = stateOf(row, row.expired);
-  const reason = REASONS[state];
-  const opened = open(keys, row);
+  const opened = findOpened(keys, row);
+  const reason = opened ? REASONS[state] : UNREADABLE;
   return {
     id: row.id,
     name: row.name,
-    url: shown || row.format === 'json' ? opened.url : masked(opened.url),
+    url: addressOf(row, opened, shown),
     format: row.format,
     events: row.events,
     ...(row.library_ids && { libraryIds: row.library_ids }),
     headerNames: row.header_names,
-    ...(shown && { headers: opened.headers, secret: opened.secret }),
+    ...(shown && opened && { headers: opened.headers, secret: opened.secret }),
     enabled: row.enabled,
     state,
     ...(reason && { stateReason: reason }),
@@ -146,6 +155,11 @@ export function toWebhook(keys: Keys, row: ListedWebhook, shown = false): Webhoo
 }
 
 const MASK = '***';
+
+function addressOf({ format }: ListedWebhook, opened: Opened | undefined, shown: boolean): string {
+  if (!opened) return MASK;
+  return shown || format === 'json' ? opened.url : masked(opened.url);
+}
 
 /** The last path segment of a chat room's address is its key; a query may be one too. */
 export function masked(text: string): string {

@@ -74,6 +74,20 @@ describe('webhooks', () => {
     expect(body.events.some(({ name }) => name.startsWith('cast.'))).to.equal(false);
   });
 
+  it('tells of one whose sealing key is gone beside the others, and lets it be deleted', async () => {
+    const { id } = await made();
+    const { db } = api.deps;
+    const { url } = await db('webhooks').where({ id }).first('url');
+    await db('webhooks')
+      .where({ id })
+      .update({ url: `gone${url.slice(url.indexOf('.'))}` });
+    const { status, body } = await api.as(owner).listWebhooks({});
+    const seen = body.items.find((one) => one.id === id);
+    expect([status, seen?.url]).to.deep.equal([200, '***']);
+    expect(seen?.stateReason).to.contain('delete it');
+    expect((await api.as(owner).deleteWebhook({ params: { id } })).status).to.equal(204);
+  });
+
   it('refuses addresses of the inside at saving, whatever their spelling, and opens private ones by the setting', async () => {
     const hosts = [
       '10.0.0.1',
