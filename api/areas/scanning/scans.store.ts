@@ -12,9 +12,11 @@ export interface GuardRow {
   ofTotal: number;
   percent: number;
   folderIds: string[];
+  /** Ids of some of the items. */
   sampleIds: string[];
   decidedBy?: string;
   decidedAt?: string;
+  /** A later scan asks for more. */
   supersededBy?: string;
 }
 

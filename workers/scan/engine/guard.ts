@@ -1,3 +1,4 @@
+import type { GuardRow } from '#areas/scanning/scans.store.ts';
 import type { Db } from '#platform/db.ts';
 import { rowsOf, type ScannedFolder } from '../store/context.ts';
 import { tellScanners } from './notice.ts';
@@ -17,19 +18,9 @@ interface AskedLoss extends Loss {
 }
 
 /** The question that a scan asks before it takes many files for lost: one for all folders, answered for all, carried out in each by itself. */
-export interface Guard {
-  decision: 'pending' | 'apply' | 'keep';
-  wouldMiss: number;
-  ofTotal: number;
-  percent: number;
-  folderIds: string[];
-  sampleIds: string[];
+export interface Guard extends GuardRow {
   /** By folder. */
   losses: Record<string, AskedLoss>;
-  decidedBy?: string;
-  decidedAt?: string;
-  /** A later scan asks for more. */
-  supersededBy?: string;
   /** Folders where the decision was carried out. */
   applied?: string[];
 }
