@@ -27,7 +27,7 @@ export {
 } from './plan.ts';
 export { PEAK } from './playlists.ts';
 export { servePoolMetrics } from './pool-metrics.ts';
-export { findOpenSource } from './sources.ts';
+export { findOpenSources } from './sources.ts';
 export { type FileSource, findItemSource, findSource } from './sources.view.ts';
 export { textTrackKey } from './text-tracks.ts';
 export { tryEncoders } from './trials.store.ts';

@@ -351,6 +351,38 @@ describe('Playback', () => {
     expect((await states()).has(grown)).to.equal(false);
   });
 
+  it('forgets positions of an item, an extra, and all that one sees in a container, and nothing else', async () => {
+    const { db } = given.api.deps;
+    const show = await givenItem(db, shows, { type: 'show', top: true });
+    const place = { type: 'episode', parent_id: show, parent_index: 1, runtime_ms: HOUR };
+    const begun = await givenItem(db, shows, { ...place, index_number: 1, age_years: 6 });
+    const seen = await givenItem(db, shows, { ...place, index_number: 2, age_years: 6 });
+    const grown = await givenItem(db, shows, { ...place, index_number: 3, age_years: 18 });
+    const extra = await givenItem(db, shows, { type: 'video', extra_of: show, parent_id: show, runtime_ms: HOUR });
+    const other = await film();
+    await given.me.setItemRating({ params: { id: begun }, body: { value: 8 } });
+    await given.me.markWatched({ params: { id: seen }, body: { countPlay: true } });
+    for (const id of [begun, seen, grown, extra, other])
+      await given.me.setItemProgress({ params: { id }, body: { positionMs: 600_000 } });
+    await db('accounts').where({ id: given.person.accountId }).update({ age_limit: 12 });
+    const states = async () => {
+      const rows = await db('item_states').where({ profile_id: given.person.profileId }).select();
+      const told = new Map(rows.map((row) => [row.item_id, row]));
+      return [begun, seen, grown, extra, other].map((id) => {
+        const { position_ms, watched, play_count, rating } = told.get(id);
+        return [position_ms, watched, play_count, rating];
+      });
+    };
+    const clear = async (id: string) => (await given.me.clearItemProgress({ params: { id } })).status;
+    expect([await clear(show), await clear(show)]).to.deep.equal([204, 204]);
+    const kept = [600_000, false, 0, null];
+    expect(await states()).to.deep.equal([[0, false, 0, 8], [0, true, 1, null], kept, kept, kept]);
+    await clear(extra);
+    expect((await states())[3]).to.deep.equal([0, false, 0, null]);
+    await given.me.markWatched({ params: { id: extra } });
+    expect((await states())[3]?.[1]).to.equal(true);
+  });
+
   it('takes offline reports one by one, each once', async () => {
     const id = await film();
     const report = (clientEventId: string, more: object) => ({
