@@ -1,6 +1,6 @@
 // One verdict for each part of a server. Pure.
 import { plusSaid, verifierFault } from '../plus-environment.ts';
-import type { KubeObject } from '../runtime/kube.ts';
+import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 import type { Reason, Verdict } from '../schemas/conditions.ts';
 import { databaseKey, redisKey } from './desired/context.ts';
 import { nameOf } from './desired/meta.ts';
@@ -9,7 +9,7 @@ import type { Fault } from './faults.ts';
 import type { Plan } from './plan.ts';
 import { troubleIn } from './pod-trouble.ts';
 import { refusedPod } from './refused-pods.ts';
-import { childOf, holding, type Seen, type StatusCondition, workloadOf } from './seen.ts';
+import { childOf, holding, type Seen, workloadOf } from './seen.ts';
 import type { Server } from './server.ts';
 import { transcodeVerdict } from './transcode-verdict.ts';
 

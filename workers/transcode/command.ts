@@ -12,16 +12,11 @@ import {
 } from '#areas/streaming/public.ts';
 import { DECODERS } from '#workers/probe/decoders.ts';
 import type { Encoder } from './encoders.ts';
+import type { Command } from './ffmpeg.ts';
 import { pictureFilters, pictureGraph, type Words } from './filters.ts';
 
 type Video = StreamPlan['video'][number];
 type Audio = StreamPlan['audio'][number];
-
-/** What ffmpeg is told, in groups; ffmpeg.ts writes it down. */
-export interface Command {
-  inputs: { file: string; options: string[] }[];
-  outputs: { target: string; options: string[]; rendition: string }[];
-}
 
 export interface Run {
   plan: StreamPlan;
