@@ -11,6 +11,7 @@ import { countSlots, insertSession, pauseSessionsOf, stopSessionsOf } from './se
 import { findSource } from './sources.view.ts';
 import { PrerollClip } from './streaming.schemas.ts';
 
+export { type Cue, decodeText, parseCues } from './cues.ts';
 export { liveWorkers } from './offers.store.ts';
 export type { AudioWish, BurnIn, StreamPlan, StreamWish, SubtitleWish, VideoWish } from './plan.ts';
 export {
@@ -27,9 +28,9 @@ export {
 } from './plan.ts';
 export { PEAK } from './playlists.ts';
 export { servePoolMetrics } from './pool-metrics.ts';
-export { findOpenSource } from './sources.ts';
+export { findOpenSources } from './sources.ts';
 export { type FileSource, findItemSource, findSource } from './sources.view.ts';
-export { textTrackKey } from './text-tracks.ts';
+export { fontKey, textTrackKey } from './text-tracks.ts';
 export { tryEncoders } from './trials.store.ts';
 
 /**

@@ -1,9 +1,17 @@
 import type { Cue } from './cues.ts';
 import { type StreamPlan, segmentStartMs, TRANSPORT_OFFSET_MS } from './plan.ts';
 
-/** Where a text track of a file is kept as WebVTT once a worker has taken it out (bucket `foyer-subtitles`). */
+/**
+ * Where a text track of a file is kept once a worker has taken it out (bucket `foyer-subtitles`): SubRip, WebVTT or
+ * SubStation in UTF-8, as its beginning says, on the film's clock.
+ */
 export function textTrackKey(source: { fileId: string; version: string }, streamIndex: number): string {
-  return `tracks/${source.fileId}/${source.version}/${streamIndex}.vtt`;
+  return `tracks/${source.fileId}/${source.version}/${streamIndex}.txt`;
+}
+
+/** A font that the file carries, by its place among the attached files. */
+export function fontKey(source: { fileId: string; version: string }, place: number): string {
+  return `fonts/${source.fileId}/${source.version}/${place}`;
 }
 
 /**
