@@ -13,6 +13,7 @@ import { connectObjects } from '#platform/objects.ts';
 import { followEvents } from '#platform/outbox.ts';
 import { queueHealth } from '#platform/queue.ts';
 import { connectRedis } from '#platform/redis.ts';
+import { sealedHealth } from '#platform/sealed-health.ts';
 import { createSettings } from '#platform/settings.ts';
 import { createVitals } from '#platform/vitals.ts';
 
@@ -35,6 +36,7 @@ export async function connectDeps(config: Config, log: Log, draining: AbortSigna
       transcode: () => transcodeHealth({ redis, settings }),
       storage: () => storageHealth(config),
       mail: () => mailHealth(db, settings),
+      keys: () => sealedHealth(db),
     },
   );
   return { config, db, redis, objects, keys, log, settings, vitals, keyUses: createKeyUses(db, log), draining };
