@@ -14,6 +14,7 @@ import { followEvents } from '#platform/outbox.ts';
 import { createPictures } from '#platform/pictures.ts';
 import { queueHealth } from '#platform/queue.ts';
 import { connectRedis } from '#platform/redis.ts';
+import { sealedHealth } from '#platform/sealed-health.ts';
 import { createSettings } from '#platform/settings.ts';
 import { createVitals } from '#platform/vitals.ts';
 
@@ -36,6 +37,7 @@ export async function connectDeps(config: Config, log: Log, draining: AbortSigna
       transcode: () => transcodeHealth({ redis, settings }),
       storage: () => storageHealth(config),
       mail: () => mailHealth(db, settings),
+      keys: () => sealedHealth(db),
     },
   );
   const pictures = createPictures(config.parserUrl);

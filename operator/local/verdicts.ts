@@ -84,10 +84,14 @@ function progressing(spec: MediaServerSpec, seen: Seen): Verdict {
   return not('Progressing', 'Stable', 'Nothing changes');
 }
 
+const LOST_KEY =
+  'Some secrets of the server open by no key of keys.json: put the lost key back, or enter them again; the notification to those who manage settings names them';
+
 function degraded(parts: readonly Verdict[], seen: Seen): Verdict {
   const looping = faultOf(seen);
   if (looping) return verdict('Degraded', 'CrashLooping', looping);
   const fault = parts.find(({ status }) => status === 'False');
+  if (!fault && seen.health.keys === 'degraded') return verdict('Degraded', 'SealedKeyMismatch', LOST_KEY);
   if (!fault) return not('Degraded', 'AllReady', 'Every part works');
   return verdict('Degraded', fault.reason, `${fault.type}: ${fault.message}`);
 }

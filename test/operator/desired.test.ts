@@ -204,6 +204,11 @@ describe('conditions of the MediaServer', () => {
     expect(judge({ redis: 'refused' })).to.include({ Ready: 'True AllReady', Degraded: 'True RedisUnreachable' });
   });
 
+  it('say that secrets open by no key any more, which stops nothing else', () => {
+    const judged = judge({ health: { keys: 'degraded' } });
+    expect(judged).to.include({ Ready: 'True AllReady', Degraded: 'True SealedKeyMismatch' });
+  });
+
   it('are not ready without a database, migrations or an API', () => {
     expect(judge({ database: 'refused' })).to.include({ Ready: 'False DatabaseUnreachable' });
     expect(judge({ migrations: { state: 'failed', message: 'x' } })).to.include({ Ready: 'False MigrationFailed' });

@@ -58,7 +58,7 @@ interface Sending {
 /** Encrypted for the device (RFC 8291), signed for the service (RFC 8292). Status 0 when there was no answer. */
 async function send(way: Outbound, { keys, row, message, subject }: Sending): Promise<Answer> {
   const opened = openSubscription(keys, row);
-  if (!opened || !keys.vapid) return { status: 410, retryAfter: undefined, error: 'unreadable' };
+  if (!opened || !keys.vapid) return { status: 0, retryAfter: undefined, error: 'sealing-key-gone' };
   const { publicKey, privateKey } = keys.vapid;
   const request = webpush.generateRequestDetails(opened, JSON.stringify(fitting(message.payload)), {
     vapidDetails: { subject, publicKey, privateKey },

@@ -196,6 +196,18 @@ describe('MediaServer in operation', () => {
     expect(here.kube.events.at(-1)).to.include({ type: 'Normal' });
   });
 
+  it('tells of secrets that no key opens any more, and when all are read again', async () => {
+    const here = await running();
+    here.answers.health = { database: 'ok', redis: 'ok', objects: 'ok', keys: 'degraded' };
+    await here.pass();
+    expect(here.condition('Ready')).to.equal('True AllReady');
+    expect(here.condition('Degraded')).to.equal('True SealedKeyMismatch');
+    expect(here.message('Degraded')).to.contain('home-keys');
+    here.answers.health = { database: 'ok', redis: 'ok', objects: 'ok', keys: 'ok' };
+    await here.pass();
+    expect(here.condition('Degraded')).to.equal('False AllReady');
+  });
+
   it('tells once that claim codes are blocked, and again the next time', async () => {
     const here = await running();
     const told = () => here.kube.events.filter(({ reason }) => reason === 'ClaimBlocked').length;
