@@ -5,6 +5,7 @@ import type { DefaultImages } from '../media-server/desired/images.ts';
 import { imagesOf } from '../media-server/desired/images.ts';
 import { mediaMounts, mediaVolumes } from '../media-server/desired/media.ts';
 import { defined, selectorOf } from '../media-server/desired/meta.ts';
+import { OPERATOR } from '../media-server/desired/network-policies.ts';
 import { CHECKSUM, metricsPort, restrictedContainer, restrictedPod, sized } from '../media-server/desired/pod.ts';
 import { digest } from '../runtime/canonical.ts';
 import type { KubeObject } from '../runtime/kube.ts';
@@ -158,7 +159,7 @@ function storage({ spec, server }: Tuner): { volumes: object[]; mounts: object[]
   };
 }
 
-/** The server's policies deny everything else: in come those who ask how it is, out it goes to the device and the guide. */
+/** The server's policies deny everything else: in comes the operator, who asks how it is, out it goes to the device and the guide. */
 function networkPolicy(tuner: Tuner): KubeObject {
   const { live } = tuner.server.spec.network.allow;
   const networks = ['0.0.0.0/0', '::/0'].map((cidr) => ({ ipBlock: { cidr, except: except(cidr, live) } }));
@@ -170,7 +171,7 @@ function networkPolicy(tuner: Tuner): KubeObject {
     spec: {
       podSelector: { matchLabels: selector(tuner) },
       policyTypes: ['Ingress', 'Egress'],
-      ingress: [{ ports: [{ protocol: 'TCP', port: TUNER_PORT }] }],
+      ingress: [{ from: [OPERATOR], ports: [{ protocol: 'TCP', port: TUNER_PORT }] }],
       egress: [{ to: [...networks.map(defined), ...opened] }],
     },
   };

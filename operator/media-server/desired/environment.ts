@@ -11,6 +11,7 @@ import {
   objectsSecret,
   redisKey,
   type SecretKey,
+  serverIdOf,
 } from './context.ts';
 import { mediaRoots } from './media.ts';
 import { metaOf, nameOf, secretObject } from './meta.ts';
@@ -56,10 +57,8 @@ export function ownerSecret(server: Server, secrets: Secrets): KubeObject | unde
   return secretObject(metaOf(server, { suffix: 'owner' }), { 'owner.json': JSON.stringify({ username, password }) });
 }
 
-function serverId(server: Server, secrets: Secrets): string {
-  const ring = JSON.parse(secrets.get(keysSecret(server))?.['keys.json'] ?? '{}') as { serverId?: string };
-  return ring.serverId ?? server.uid;
-}
+const serverId = (server: Server, secrets: Secrets): string =>
+  serverIdOf(secrets.get(keysSecret(server))?.['keys.json']) ?? server.uid;
 
 /** The environment that all pods of the server share. */
 export function podEnvironment({ server, secrets, environment, clusterNetworks }: Context): Record<string, EnvValue> {

@@ -120,13 +120,15 @@ function toMail({ spec }: Server, secrets: Secrets): object[] {
   return Number.isInteger(port) && port > 0 && port < 65_536 ? [{ ports: tcp(port) }] : [];
 }
 
-/** The operator, wherever it runs, and Prometheus once it is asked to look. */
+/** As a peer, wherever it runs. */
+export const OPERATOR = {
+  namespaceSelector: {},
+  podSelector: { matchLabels: { 'app.kubernetes.io/name': 'foyer-operator' } },
+};
+
+/** The operator, and Prometheus once it is asked to look. */
 function metricsFrom({ spec }: Server): object {
-  const operator = {
-    namespaceSelector: {},
-    podSelector: { matchLabels: { 'app.kubernetes.io/name': 'foyer-operator' } },
-  };
-  const from = spec.monitoring.serviceMonitor ? [{ namespaceSelector: {} }] : [operator];
+  const from = spec.monitoring.serviceMonitor ? [{ namespaceSelector: {} }] : [OPERATOR];
   return { from, ports: tcp(METRICS_PORT) };
 }
 
