@@ -153,7 +153,7 @@ export interface Rendered {
 export async function render(
   looked: Looked,
   plan: StreamPlan,
-  { from = 0, to = Number.POSITIVE_INFINITY, words }: { from?: number; to?: number; words?: Words } = {},
+  { from = 0, to = Number.POSITIVE_INFINITY, words }: { from?: number; to?: number; words?: Words | undefined } = {},
 ): Promise<Rendered> {
   const files = new Map<string, Buffer>([['master.m3u8', Buffer.from(masterPlaylist(plan))]]);
   const [video, audio] = [plan.video[0]?.id, plan.audio[0]?.id];

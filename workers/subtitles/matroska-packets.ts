@@ -78,18 +78,25 @@ function cuesOf(cues: Buffer | undefined, { layout, tracks }: Reading): Map<numb
 
 /** Some writers note one block of several: the first and the last cluster are looked through for others. */
 async function lacksNone(reading: Reading, places: readonly Cue[], seen: ReadonlySet<number>): Promise<boolean> {
-  const clusters = new Set([places[0]?.cluster, places.at(-1)?.cluster]);
-  for (const at of clusters) {
+  for (const at of new Set([places[0]?.cluster, places.at(-1)?.cluster])) {
     const cluster = at === undefined ? undefined : await clusterAt(reading.source, at);
-    if (!cluster) return false;
-    for (let next = cluster.content; next < cluster.end; ) {
-      const placed = await placedAt(reading.source, next);
-      if (!placed || placed.unknown) break;
-      if (!seen.has(placed.at) && (await packetAt(reading, placed, 0))) return false;
-      next = placed.at + placed.size;
-    }
+    if (!cluster || (await hasOthers(reading, cluster, seen))) return false;
   }
   return true;
+}
+
+async function hasOthers(
+  reading: Reading,
+  { content, end }: { content: number; end: number },
+  seen: ReadonlySet<number>,
+): Promise<boolean> {
+  for (let at = content; at < end; ) {
+    const placed = await placedAt(reading.source, at);
+    if (!placed || placed.unknown) return false;
+    if (!seen.has(placed.at) && (await packetAt(reading, placed, 0))) return true;
+    at = placed.at + placed.size;
+  }
+  return false;
 }
 
 async function clusterAt(
@@ -125,22 +132,24 @@ async function walked(reading: Reading): Promise<Packet[]> {
 /** The packet of a block, alone or in its group, when it is of a wanted track. */
 async function packetAt(reading: Reading, placed: Placed, clusterTime: number): Promise<Packet | undefined> {
   const { source, tracks } = reading;
-  const group = placed.id === ID.blockGroup;
-  if (!group && placed.id !== ID.simpleBlock) return undefined;
-  const block = group ? await blockIn(source, placed) : placed;
-  const number = block && vint(await source.read(block.at, 8), 0)?.value;
-  const track = tracks.get(number ?? -1);
-  if (!track || !block || block.size > LARGEST || block.at + block.size > source.size) return undefined;
-  const duration =
-    group && placed.size <= 2 * LARGEST ? child(await load(source, placed, 2 * LARGEST), ID.blockDuration) : undefined;
-  return packetOf(track, {
-    bytes: await load(source, block, LARGEST),
-    clusterTime,
-    duration: duration && uint(duration),
-  });
+  const block = await blockIn(source, placed);
+  if (!block || block.size > LARGEST || block.at + block.size > source.size) return undefined;
+  const track = tracks.get(vint(await source.read(block.at, 8), 0)?.value ?? -1);
+  if (!track) return undefined;
+  const duration = await durationIn(source, placed);
+  return packetOf(track, { bytes: await load(source, block, LARGEST), clusterTime, duration });
+}
+
+/** What a group says of its block; one alone says nothing. */
+async function durationIn(source: ByteSource, group: Placed): Promise<number | undefined> {
+  if (group.id !== ID.blockGroup || group.size > 2 * LARGEST) return undefined;
+  const duration = child(await load(source, group, 2 * LARGEST), ID.blockDuration);
+  return duration && uint(duration);
 }
 
 async function blockIn(source: ByteSource, group: Placed): Promise<Placed | undefined> {
+  if (group.id === ID.simpleBlock) return group;
+  if (group.id !== ID.blockGroup) return undefined;
   for (let at = group.at; at < group.at + group.size; ) {
     const placed = await placedAt(source, at);
     if (!placed || placed.unknown || placed.id === ID.block) return placed;

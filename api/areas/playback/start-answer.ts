@@ -110,8 +110,8 @@ function subtitlesOf(itemId: string, file: CandidateFile): PlaybackStart['subtit
       hearingImpaired: track.hearingImpaired,
       default: track.default,
       url: isPicture(track)
-        ? `/api/v1/items/${itemId}/subtitles/${track.id}/images`
-        : `/api/v1/items/${itemId}/subtitles/${encodeURIComponent(fileName(track))}`,
+        ? ''
+        : `/api/v1/items/${itemId}/subtitles/${encodeURIComponent(fileName(track))}?fileId=${file.id}`,
     }));
 }
 

@@ -31,12 +31,12 @@ function bytesOf(part: Part): Buffer {
   return bytes;
 }
 
-const block = (track: number, ms: number, text: Buffer | string, flags = 0): Buffer => {
-  const head = Buffer.from([0x80 | track, 0, 0, flags]);
+const block = (track: number, ms: number, text: Buffer | string): Buffer => {
+  const head = Buffer.from([0x80 | track, 0, 0, 0]);
   head.writeInt16BE(ms, 1);
   return Buffer.concat([head, bytesOf(text)]);
 };
-const lasting = (track: number, ms: number, text: Buffer | string, duration: number): Buffer =>
+const lasting = (track: number, [ms, duration]: [number, number], text: Buffer | string): Buffer =>
   element(ID.blockGroup, element(ID.block, block(track, ms, text)), element(ID.blockDuration, duration));
 const cluster = (ms: number, ...blocks: Buffer[]): Buffer => element(ID.cluster, element(ID.timestamp, ms), ...blocks);
 const track = (number: number, codec: string, ...more: Buffer[]): Buffer =>
@@ -50,12 +50,7 @@ const HEADER =
   '[Script Info]\nScriptType: v4.00+\n\n[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n';
 
 /** A film of one picture track, 1, and text tracks from 2 on. `cued` names blocks in the index by cluster and place. */
-function film(
-  name: string,
-  tracks: Buffer[],
-  clusters: Buffer[],
-  cued: [track: number, cluster: number, at: number][] = [],
-): string {
+function film(tracks: Buffer[], clusters: Buffer[], cued: [track: number, cluster: number, at: number][] = []): string {
   const info = element(ID.info, element(ID.scale, 1_000_000));
   const heads = [info, element(ID.tracks, track(1, 'V_VP9'), ...tracks)];
   const seekOf = (at: number): Buffer =>
@@ -74,7 +69,7 @@ function film(
   );
   const cues = points.length > 0 ? [element(ID.cues, ...points)] : [];
   const seek = seekOf(clusters.reduce((sum, one) => sum + one.length, first));
-  const path = join(temporaryFolder('texts'), name);
+  const path = join(temporaryFolder('texts'), 'film.mkv');
   const segment = element(ID.segment, seek, ...heads, ...clusters, ...cues);
   writeFileSync(path, Buffer.concat([element(ID.ebml, element(ID.docType, 'matroska')), segment]));
   return path;
@@ -94,10 +89,10 @@ describe('texts of Matroska files', function () {
   it('are read by their blocks, on the film’s clock, with and without an end of their own', async () => {
     const endless = element(ID.simpleBlock, block(2, 1500, 'until the next\n\nor so'));
     const clusters = [
-      cluster(1000, picture, lasting(2, 0, 'before the film', 500), endless),
-      cluster(4000, lasting(2, 0, Buffer.from([0x43, 0xe9]), 250), picture),
+      cluster(1000, picture, lasting(2, [0, 500], 'before the film'), endless),
+      cluster(4000, lasting(2, [0, 250], Buffer.from([0x43, 0xe9])), picture),
     ];
-    const texts = await read(film('plain.mkv', [plain], clusters), [1], 1600);
+    const texts = await read(film([plain], clusters), [1], 1600);
     expect(texts.get(1)).to.equal(
       '1\n00:00:00,900 --> 00:00:02,400\nuntil the next\nor so\n\n2\n00:00:02,400 --> 00:00:02,650\nCé\n',
     );
@@ -105,9 +100,9 @@ describe('texts of Matroska files', function () {
 
   it('keep a style’s head and their order, and times of the container', async () => {
     const styled = track(2, 'S_TEXT/ASS', element(ID.codecPrivate, HEADER));
-    const late = lasting(2, 10, '0,1,Default,,0,0,0,,{\\i1}first{\\i0}, of the file', 1000);
-    const early = lasting(2, 0, '1,0,Default,,0,0,0,,second', 36_000_000);
-    const texts = await read(film('styled.mkv', [styled], [cluster(1000, early, picture, late)]), [1]);
+    const late = lasting(2, [10, 1000], '0,1,Default,,0,0,0,,{\\i1}first{\\i0}, of the file');
+    const early = lasting(2, [0, 36_000_000], '1,0,Default,,0,0,0,,second');
+    const texts = await read(film([styled], [cluster(1000, early, picture, late)]), [1]);
     expect(texts.get(1)).to.equal(
       `${HEADER}Dialogue: 1,00:00:01.01,00:00:02.01,Default,,0,0,0,,{\\i1}first{\\i0}, of the file\n` +
         'Dialogue: 0,00:00:01.00,10:00:01.00,Default,,0,0,0,,second\n',
@@ -122,10 +117,15 @@ describe('texts of Matroska files', function () {
       );
     const stripped = track(3, 'S_TEXT/UTF8', encodings(3, element(ID.compressionSettings, 'Always ')));
     const clusters = [
-      cluster(0, lasting(2, 0, deflateSync('packed'), 1000), lasting(3, 0, 'the same', 1000), lasting(4, 0, 'x', 1)),
+      cluster(
+        0,
+        lasting(2, [0, 1000], deflateSync('packed')),
+        lasting(3, [0, 1000], 'the same'),
+        lasting(4, [0, 1], 'x'),
+      ),
     ];
     const tracks = [track(2, 'S_TEXT/UTF8', encodings(0)), stripped, track(4, 'S_TEXT/UTF8', encodings(1))];
-    const path = film('packed.mkv', tracks, clusters);
+    const path = film(tracks, clusters);
     const texts = await read(path, [1, 2]);
     expect([...texts.values()].map((text) => text.split('\n')[2])).to.deep.equal(['packed', 'Always the same']);
     const unsure = async (some: string, index: number) =>
@@ -135,12 +135,16 @@ describe('texts of Matroska files', function () {
       );
     expect(await unsure(path, 3)).to.equal(true);
     expect(await unsure(path, 0)).to.equal(true);
-    const laced = element(ID.simpleBlock, block(2, 0, 'two', 0x06));
-    expect(await unsure(film('laced.mkv', [plain], [cluster(0, laced)]), 1)).to.equal(true);
+    const laced = element(ID.simpleBlock, Buffer.from([0x82, 0, 0, 0x06]), 'two');
+    expect(await unsure(film([plain], [cluster(0, laced)]), 1)).to.equal(true);
   });
 
   it('are found by the index, and without it where the index does not have them all', async () => {
-    const [one, two, three] = [lasting(2, 0, 'one', 500), lasting(2, 600, 'two', 500), lasting(2, 0, 'three', 500)];
+    const [one, two, three] = [
+      lasting(2, [0, 500], 'one'),
+      lasting(2, [600, 500], 'two'),
+      lasting(2, [0, 500], 'three'),
+    ];
     const clusters = [cluster(0, picture, one, two), cluster(3000, three)];
     const all: [number, number, number][] = [
       [2, 0, behind(picture)],
@@ -148,7 +152,7 @@ describe('texts of Matroska files', function () {
       [2, 1, behind()],
     ];
     const words = async (cued: typeof all) => {
-      const text = (await read(film('cued.mkv', [plain], clusters, cued), [1])).get(1) ?? '';
+      const text = (await read(film([plain], clusters, cued), [1])).get(1) ?? '';
       return parseCues(text, 'subrip').map((cue) => `${cue.startMs} ${cue.text}`);
     };
     const expected = ['0 one', '600 two', '3000 three'];
