@@ -4,6 +4,7 @@ import { keysWanted, referencesIn } from '../references.ts';
 import { kinds } from '../schemas/kinds.ts';
 import { isSchedule } from '../tuner-device/verdicts.ts';
 import type { Problem, SourceDocument } from './documents.ts';
+import { type Problem, type SourceDocument, UNTOLD } from './documents.ts';
 import { problemAt, type Resource, type Resources } from './resources.ts';
 
 /** Kind and name to the spec that is in force, for fields that cannot be changed. */
@@ -22,7 +23,7 @@ export function checkResources(resources: Resources, inForce: InForce): Problem[
 }
 
 function oneServer({ servers, declared }: Resources): Problem[] {
-  const broken = [...declared].some((key) => key.startsWith('MediaServer/'));
+  const broken = [...declared].some((key) => key === UNTOLD || key.startsWith('MediaServer/'));
   if (servers.length === 0)
     return broken ? [] : [{ file: '-f', line: 0, path: '', message: 'no MediaServer is given' }];
   return servers
@@ -53,10 +54,13 @@ function libraryReferences({ spec, source }: Resources['libraries'][number], res
   });
 }
 
+/** What cannot be read may declare anything. */
+const mayBeThere = (declared: ReadonlySet<string>, key: string): boolean => declared.has(key) || declared.has(UNTOLD);
+
 const serverOf = (name: string, { servers }: Resources) => servers.find((server) => server.name === name);
 
 function noServer(source: SourceDocument, name: string, { declared }: Resources): Problem[] {
-  if (declared.has(`MediaServer/${name}`)) return [];
+  if (mayBeThere(declared, `MediaServer/${name}`)) return [];
   return [problemAt(source, ['spec', 'serverRef', 'name'], `no MediaServer ${name}`)];
 }
 
@@ -85,7 +89,7 @@ function references({ spec, source }: Resource<unknown>, { secrets, configMaps, 
   return referencesIn(spec, ['spec']).flatMap((reference) => {
     const { path, of, name } = reference;
     const values = (of === 'Secret' ? secrets : configMaps).get(name);
-    if (!values && declared.has(`${of}/${name}`)) return [];
+    if (!values && mayBeThere(declared, `${of}/${name}`)) return [];
     if (!values) return [problemAt(source, [...path, 'name'], `no ${of} ${name}`)];
     const absent = keysWanted(reference).filter((entry) => values[entry] === undefined);
     return absent.map((entry) => problemAt(source, path, `the ${of} ${name} has no key ${entry}`));

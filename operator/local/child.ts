@@ -31,6 +31,8 @@ export const usualTiming: Timing = {
   settleMs: 3000,
 };
 
+const LEAVING_MS = 5000;
+
 /** True when the process answers; false or a throw when it does not. */
 export type Probe = (child: Child) => Promise<boolean>;
 
@@ -104,7 +106,7 @@ export class Child extends EventEmitter<{ change: [] }> {
       const forced = sleep(this.spec.graceMs, undefined, { signal: grace.signal }).then(() => this.kill());
       await Promise.race([ended, forced.catch(() => undefined)]);
       grace.abort();
-      await ended;
+      await Promise.race([ended, sleep(LEAVING_MS, undefined, { ref: false })]); // one that hangs in the kernel is left to it
     }
     this.#become('stopped');
   }
