@@ -196,6 +196,29 @@ describe('MediaServer in operation', () => {
     expect(here.kube.events.at(-1)).to.include({ type: 'Normal' });
   });
 
+  it('keeps a key ring that somebody rotated, and rolls the pods that have it', async () => {
+    const here = await running();
+    const ringOf = (): Plain => JSON.parse(texts(here, 'home-keys')['keys.json'] ?? '') as Plain;
+    const checksums = () =>
+      ['home-api', 'home-workers'].map((name) => {
+        const { spec } = here.kube.get('Deployment', 'media', name) as KubeObject;
+        const { template } = spec as { template: { metadata: { annotations: Record<string, string> } } };
+        return template.metadata.annotations['foyer.media/checksum'];
+      });
+    const before = { ring: ringOf(), checksums: checksums() };
+    const fresh = { kid: 'fresh', key: Buffer.alloc(32, 7).toString('base64') };
+    const rotated = { ...before.ring, sealing: [fresh] };
+    const { metadata } = here.kube.get('Secret', 'media', 'home-keys') as KubeObject;
+    here.kube.put({ ...secret('home-keys', { 'keys.json': JSON.stringify(rotated) }), metadata });
+    await here.settle();
+    expect(ringOf()).to.deep.equal(rotated);
+    for (const [i, now] of checksums().entries()) expect(now).to.not.equal(before.checksums[i]);
+    expect(here.condition('Ready')).to.equal('True AllReady');
+    const settled = checksums();
+    await here.settle();
+    expect(checksums(), 'and is left alone then').to.deep.equal(settled);
+  });
+
   it('tells of secrets that no key opens any more, and when all are read again', async () => {
     const here = await running();
     here.answers.health = { database: 'ok', redis: 'ok', objects: 'ok', keys: 'degraded' };
