@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import { keysWanted, referencesIn } from '../references.ts';
 import { kinds } from '../schemas/kinds.ts';
 import { isSchedule } from '../tuner-device/verdicts.ts';
-import type { Problem, SourceDocument } from './documents.ts';
 import { type Problem, type SourceDocument, UNTOLD } from './documents.ts';
 import { problemAt, type Resource, type Resources } from './resources.ts';
 
