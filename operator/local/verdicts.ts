@@ -51,7 +51,7 @@ export function serverVerdicts(spec: MediaServerSpec, seen: Seen): Verdict[] {
     transcode(spec, seen),
     settings(seen),
   ];
-  const optional = [subtitles(spec, seen), ingress(spec), ...notServed(spec)];
+  const optional = [parser(), subtitles(spec, seen), ingress(spec), ...notServed(spec)];
   return [ready(spec, seen), progressing(spec, seen), degraded(parts, seen), ...parts, ...optional];
 }
 
@@ -126,6 +126,10 @@ function subtitles(spec: MediaServerSpec, seen: Seen): Verdict {
   if (seen.health.subtitles === 'ok') return verdict(type, 'Running', 'The speech model answers');
   return not(type, 'NotServed', `speech workers: ${seen.health.subtitles ?? 'unknown'}`);
 }
+
+/** No pods to keep it apart in: each is a child without network, environment and writing. */
+const parser = (): Verdict =>
+  verdict('ParserReady', 'Running', 'jailed children of the API and the workers open pictures');
 
 function ingress(spec: MediaServerSpec): Verdict {
   const type = 'IngressReady';

@@ -75,7 +75,7 @@ function progressing(looked: Looked): Verdict {
 
 /** Components whose pods are in trouble, whatever else is ready. */
 function troubled({ server, seen }: Looked): Verdict | undefined {
-  for (const component of ['api', 'workers', 'subtitles', 'postgres', 'redis', 'objects', 'migrate']) {
+  for (const component of ['api', 'workers', 'parser', 'subtitles', 'postgres', 'redis', 'objects', 'migrate']) {
     const trouble = troubleIn(server, component, seen.pods);
     if (trouble) return { type: 'Degraded', status: 'True', ...trouble };
   }
@@ -129,6 +129,7 @@ export function verdictsOf(looked: Looked): Verdict[] {
     checks.media(looked),
     checks.settings(looked),
     checks.transcode(looked),
+    checks.parser(looked),
   ];
   const moving = progressing(looked);
   const whole = ready(looked, parts);

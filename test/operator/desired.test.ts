@@ -193,6 +193,7 @@ describe('conditions of the MediaServer', () => {
       ObjectsReady: 'True Connected',
       MigrationsApplied: 'True Completed',
       TranscodeReady: 'True Running',
+      ParserReady: 'True Running',
       SettingsValid: 'True Valid',
       SubtitlesReady: 'False NoneAsked',
       IngressReady: 'False NoneAsked',

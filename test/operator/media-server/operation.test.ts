@@ -169,6 +169,19 @@ describe('MediaServer in operation', () => {
     expect(here.condition('Ready')).to.equal('True AllReady');
   });
 
+  it('tells of a parser that opens nothing, and is Ready without it', async () => {
+    const here = world();
+    await here.settle({ stuck: ['home-parser'] });
+    expect(here.condition('ParserReady')).to.equal('False Starting');
+    expect(here.condition('Degraded')).to.equal('True Starting');
+    expect(here.condition('Ready')).to.equal('True AllReady');
+    await here.settle();
+    expect(here.condition('ParserReady')).to.equal('True Running');
+    expect(here.condition('Degraded')).to.equal('False AllReady');
+    const without = await running({ ...managed, parser: { replicas: 0 } });
+    expect(without.condition('ParserReady')).to.equal('False ScaledToZero');
+  });
+
   it('tells of stores that the server lost', async () => {
     const here = await running();
     here.answers.health = { database: 'ok', redis: 'down', objects: 'ok' };
