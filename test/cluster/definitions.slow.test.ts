@@ -109,6 +109,7 @@ describe('definitions of the resources', function () {
     const names = KINDS.map((kind) => `crd/${nameOf(kind)}`);
     await cluster.kubectl.run(['delete', ...names, '--ignore-not-found', '--timeout=60s']);
     await cluster.kubectl.installKinds();
+    await cluster.kubectl.run(['api-resources']); // kubectl keeps what it knew of the versions for a while
   });
 
   it('go on to another version and back with all that is stored', async () => {
