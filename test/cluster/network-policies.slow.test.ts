@@ -12,11 +12,14 @@ import type { Kubectl } from './support/kubectl.ts';
 import { pod } from './support/pods.ts';
 import { until } from './support/until.ts';
 
-const PORTS = { api: 8080, metrics: 9090, postgres: 5432, redis: 6379, objects: 9000, tuner: 8081, other: 9999 };
+const PORTS = {
+  ...{ api: 8080, metrics: 9090, postgres: 5432, redis: 6379, objects: 9000, tuner: 8081, parser: 8082 },
+  other: 9999,
+};
 /** What runs the product's code, and so talks to the stores. */
 const CLIENTS = ['api', 'workers', 'transcode', 'subtitles', 'migrate', 'recovery', 'tuner'];
 const STORES = ['postgres', 'redis', 'objects'];
-const PARTS = [...CLIENTS, ...STORES];
+const PARTS = [...CLIENTS, ...STORES, 'parser'];
 /** Beside them: the operator, a pod of another server, and two of nobody, one of which stands in the namespace and one in the house. */
 const OTHERS = ['operator', 'neighbour', 'stranger', 'house'];
 const EVERYBODY = [...PARTS, ...OTHERS];
@@ -47,7 +50,8 @@ function wanted(): string[] {
   const everyPort = Object.keys(PORTS) as (keyof typeof PORTS)[];
   const free = OTHERS; // no policy of the server selects them
   open(free, ['api'], 'api');
-  open(['operator'], CLIENTS, 'metrics');
+  open(['operator'], [...CLIENTS, 'parser'], 'metrics');
+  open(['api', 'workers'], ['parser'], 'parser');
   open(['operator'], ['tuner'], 'tuner');
   for (const store of STORES) open(CLIENTS, [store], store as keyof typeof PORTS);
   for (const port of everyPort) {
@@ -162,7 +166,7 @@ describe('network policies', function () {
     expect(await connections()).to.deep.equal(wanted());
   });
 
-  it('lead to name servers from everywhere, to the internet from those that have business there, and never to the API server', async () => {
+  it('lead to name servers from all but the parser, to the internet from those that have business there, and never to the API server', async () => {
     const dns = await addressOf('kube-dns', 'kube-system');
     const server = await addressOf('kubernetes', 'default');
     const to = { dns: `${dns}:53`, internet: INTERNET, 'API server': `${server}:443` };
@@ -173,7 +177,11 @@ describe('network policies', function () {
       }),
     );
     const business = ['api', 'workers', 'tuner'];
-    const expected = PARTS.map((name) => [name, 'dns', ...(business.includes(name) ? ['internet'] : [])]);
+    const expected = PARTS.map((name) => [
+      name,
+      ...(name === 'parser' ? [] : ['dns']),
+      ...(business.includes(name) ? ['internet'] : []),
+    ]);
     expect(found).to.deep.equal(expected);
     expect(await reached('stranger', Object.values(to))).to.have.members(Object.values(to));
   });

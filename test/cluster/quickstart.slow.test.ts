@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { stringify } from 'yaml';
 import { GROUP_VERSION, type KubeObject } from '#operator/runtime/kube.ts';
 import type { LibraryStatus } from '#operator/schemas/library.ts';
+import { png } from '#support/pictures.ts';
 import { temporaryFolder } from '#support/stores.ts';
 import { fixtures } from '../../hack/fixtures/index.ts';
 import { play, spanOf } from '../real/frames.ts';
@@ -168,6 +169,20 @@ describe('the quickstart on a bare cluster', function () {
       expect(frames(await playInside(name, session.url)), name).to.equal(source.length);
       await home.owner.endPlaybackSession({ params: { id: session.id } });
     }
+  });
+
+  it('opens a picture of somebody in the parser pod', async () => {
+    await until('ParserReady', async () => (await home.condition('ParserReady')) === 'True Running');
+    const { profile } = (await home.owner.getMe()).body;
+    const given = { params: { id: profile.id }, body: await png(900, 300), headers: { 'content-type': 'image/png' } };
+    const made = await home.owner.setProfileAvatar(given);
+    expect(made.status, JSON.stringify(made.body)).to.equal(200);
+    expect(made.body.avatar).to.include({ width: 512, height: 512 });
+    await home.kubectl.run(['-n', NAMESPACE, 'scale', 'deployment/home-parser', '--replicas=0']);
+    await until('its pod put back', async () => {
+      const found = await home.kubectl.find<{ spec?: { replicas?: number } }>(home.named('deployment', 'home-parser'));
+      return found?.spec?.replicas === 1;
+    });
   });
 
   it('tells no secret in logs, statuses and Events', async () => {

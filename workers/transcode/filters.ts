@@ -1,5 +1,15 @@
 import type { StreamPlan } from '#areas/streaming/public.ts';
 
+/** Text to burn in, as a file that ffmpeg's filter reads before its first picture. */
+export interface Words {
+  /** Absolute. */
+  file: string;
+  /** A folder of fonts that the film carries. */
+  fonts?: string;
+  /** Which of the subtitles inside, where `file` is the film itself: all of it is read then. */
+  number?: number;
+}
+
 export interface Picture {
   plan: StreamPlan;
   video: StreamPlan['video'][number];
@@ -9,8 +19,7 @@ export interface Picture {
   count: number;
   /** Frames before it that the decoder gives. */
   lead: number;
-  /** A subtitle file to burn in, absolute. */
-  subtitleFile?: string | undefined;
+  words?: Words | undefined;
 }
 
 /** A value inside a filter: ffmpeg takes two levels of quoting off. */
@@ -52,14 +61,14 @@ export function pictureFilters(picture: Picture): string[] {
   ];
 }
 
-function textFilter({ plan, video, subtitleFile }: Picture): string[] {
-  const burn = video.burnIn;
-  if (burn?.kind !== 'text' || !subtitleFile) return [];
-  const name = `subtitles=filename=${filterValue(subtitleFile)}`;
-  if (burn.path) return [name];
+function textFilter({ plan, video, words }: Picture): string[] {
+  if (video.burnIn?.kind !== 'text' || !words) return [];
+  const fonts = words.fonts ? `:fontsdir=${filterValue(words.fonts)}` : '';
+  const name = `subtitles=filename=${filterValue(words.file)}${fonts}`;
+  if (words.number === undefined) return [name];
   // The filter reads the film by itself, on the clock that the film has there.
   const startSec = (plan.source.startMs / 1000).toFixed(3);
-  return [`setpts=PTS+${startSec}/TB`, `${name}:si=${burn.number}`, `setpts=PTS-${startSec}/TB`];
+  return [`setpts=PTS+${startSec}/TB`, `${name}:si=${words.number}`, `setpts=PTS-${startSec}/TB`];
 }
 
 /** The graph for picture subtitles, which are laid over; undefined when a plain chain does. */

@@ -6,8 +6,9 @@ import { findClip, finishClip, type PrerollRow, prerollKey } from '#areas/stream
 import { type FileSource, findItemSource } from '#areas/streaming/public.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { FinalFailure, type Work } from '../work.ts';
-import { type Command, demuxerOf, GUARDS } from './command.ts';
-import { ffmpegArguments, startFfmpeg } from './ffmpeg.ts';
+import { demuxerOf, GUARDS } from './command.ts';
+
+import { type Command, ffmpegArguments, startFfmpeg } from './ffmpeg.ts';
 
 const LONGEST_MS = 300_000;
 

@@ -6,6 +6,7 @@ import {
   type StreamRow,
   type VisibleItem,
 } from '#areas/items/public.ts';
+import { attachedNames } from '#areas/subtitles/public.ts';
 import { ApiError } from '#kernel/errors.ts';
 import type { Principal } from '#kernel/principal.ts';
 import { onlyVisibleItems } from '#kernel/visibility.ts';
@@ -136,12 +137,11 @@ export async function readBeside(db: Db, itemId: string, file: CandidateFile): P
 }
 
 function fontsOf(itemId: string, file: CandidateFile): PlaybackStart['fonts'] {
-  return file.tracks.flatMap((track) => {
-    const font = track.kind === 'attachment' && /font|ttf|otf/i.test(`${track.mime ?? ''} ${track.fileName ?? ''}`);
-    if (!font || !track.fileName) return [];
-    const url = `/api/v1/items/${itemId}/fonts/${encodeURIComponent(track.fileName)}?fileId=${file.id}`;
-    return [{ name: track.fileName, url }];
-  });
+  const fonts = attachedNames(file.tracks).filter(({ name, mime }) => /font|ttf|otf/i.test(`${mime ?? ''} ${name}`));
+  return fonts.map(({ name }) => ({
+    name,
+    url: `/api/v1/items/${itemId}/fonts/${encodeURIComponent(name)}?fileId=${file.id}`,
+  }));
 }
 
 /** The episode or track that follows in its show or album, of those that the caller sees. */

@@ -20,6 +20,7 @@ export type EnvValue = string | SecretKey | { field: string } | { configMap: str
 
 export const API_PORT = 8080;
 export const METRICS_PORT = 9090;
+export const PARSER_PORT = 8082;
 export const KEYS_FILE = '/etc/foyer/keys/keys.json';
 export const SCRATCH = '/scratch';
 
@@ -86,6 +87,11 @@ export function podEnvironment({ server, secrets, environment, clusterNetworks }
     }),
   };
 }
+
+/** For those that take pictures of others. */
+export const parserEnvironment = (server: Server): Record<string, EnvValue> => ({
+  FOYER_PARSER_URL: `http://${nameOf(server, 'parser')}:${PARSER_PORT}`,
+});
 
 /** Changes with the Secrets that pods read by reference, so that a change of one rolls them. */
 export function podChecksum({ server, secrets }: Context): string {

@@ -20,7 +20,10 @@ describe('events of conditions', () => {
   });
 
   it('tell of what is bad when it is True that it came and that it went', () => {
-    const [calm, degraded] = [condition('Degraded', 'False', 'AllReady'), condition('Degraded', 'True', 'CrashLooping')];
+    const [calm, degraded] = [
+      condition('Degraded', 'False', 'AllReady'),
+      condition('Degraded', 'True', 'CrashLooping'),
+    ];
     expect(told([calm], [degraded])).to.deep.equal(['Warning CrashLooping Degraded is True: as it is']);
     expect(told([degraded], [calm])).to.deep.equal(['Normal AllReady Degraded is False: as it is']);
     expect(told([], [calm])).to.deep.equal([]);

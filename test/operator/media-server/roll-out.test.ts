@@ -23,7 +23,7 @@ describe('first roll-out of a MediaServer', () => {
 
     made.kube.play(made.now, { stuck: ['api', 'workers'] });
     await made.pass();
-    expect(made.names('Deployment')).to.deep.equal(['home-api', 'home-workers']);
+    expect(made.names('Deployment')).to.deep.equal(['home-api', 'home-parser', 'home-workers']);
     await made.pass();
     expect(made.condition('MigrationsApplied')).to.equal('True Completed');
     expect(made.condition('Ready')).to.equal('False Starting');
