@@ -9,6 +9,7 @@ import { createPushSend } from './notifications/push-send.ts';
 import { sweepObjects } from './objects-sweep.ts';
 import { lookAtPlus } from './plus-check.ts';
 import { scanLibrary } from './scan/engine/scan-library.ts';
+import { extractSubtitles } from './subtitles/extract-job.ts';
 import { preparePreroll } from './transcode/preroll-job.ts';
 import { expireKeys, expireSessions, markMany, trimEvents, trimPlayback } from './upkeep-jobs.ts';
 import { purgeProfile, purgeUser } from './user-purge.ts';
@@ -24,6 +25,7 @@ export const handlers = {
   'labels.apply': applyLabels,
   'media.keyframes': indexKeyframes,
   'preroll.prepare': preparePreroll,
+  'subtitles.extract': extractSubtitles,
   'playback.mark': markMany,
   'playback.trim': trimPlayback,
   'sessions.expire': expireSessions,

@@ -13,15 +13,15 @@ interface Open {
   id: string;
   item_id: string;
   account: AccountRow;
-  /** The item is in the trash, or its library is deleted. */
+  /** The item is in the trash or gone, or its library is deleted. */
   over: boolean;
 }
 
 const OPEN = `
   select s.id, s.item_id, json_build_object(${ACCOUNT_JSON}) as account,
-    i.trashed_at is not null or l.deleted_at is not null as over
+    i.id is null or i.trashed_at is not null or l.deleted_at is not null as over
   from playback_sessions s join accounts a on a.id = s.account_id join profiles p on p.id = s.profile_id
-    join items i on i.id = s.item_id join libraries l on l.id = i.library_id
+    left join items i on i.id = s.item_id left join libraries l on l.id = i.library_id
   where s.state <> 'stopped'`;
 
 /** Open sessions of what their viewers may not see, or of what is no more; one query for each of the profiles that play. */

@@ -17,6 +17,7 @@ import { serverAccountArea } from './server-account/index.ts';
 import { settingsArea } from './settings/index.ts';
 import { setupArea } from './setup/index.ts';
 import { streamingArea } from './streaming/index.ts';
+import { subtitlesArea } from './subtitles/index.ts';
 import { usersArea } from './users/index.ts';
 import { webhooksArea } from './webhooks/index.ts';
 
@@ -33,6 +34,7 @@ export const areas = [
   labelsArea,
   playbackArea,
   streamingArea,
+  subtitlesArea,
   serverAccountArea,
   plusArea,
   settingsArea,

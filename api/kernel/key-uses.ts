@@ -1,6 +1,5 @@
 import type { Db } from '#platform/db.ts';
 import type { Log } from '#platform/log.ts';
-import type { Client } from './endpoint.ts';
 
 interface Use {
   count: number;
@@ -11,7 +10,7 @@ interface Use {
 
 /** When, how often, from where and by what API keys are used; a kill loses a minute of it at most. */
 export interface KeyUses {
-  note(keyId: string, client: Client): void;
+  note(keyId: string, client: { address: string; name?: string }): void;
   flush(): Promise<void>;
   stop(): void;
 }

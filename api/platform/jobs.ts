@@ -73,7 +73,7 @@ export const jobs = {
   'search.transcripts': { queue: 'maintenance' },
   'search.rebuild': { queue: 'maintenance' },
   'search.optimise': { queue: 'maintenance' },
-  'subtitles.extract': { queue: 'media' },
+  'subtitles.extract': { queue: 'media', payload: z.object({ fileId: Id }) },
   'subtitles.sync': { queue: 'interactive' },
   'subtitles.generate': { queue: 'speech' },
   'subtitles.batch': { queue: 'speech' },

@@ -20,7 +20,8 @@ export interface PageOf<T> {
   page: Page;
 }
 `;
-export const wordNames = ['Uuid', 'Instant', 'Words', 'PageOf'];
+/** What that text has, and the record that a page in it is made of. */
+export const wordNames = ['Uuid', 'Instant', 'Words', 'PageOf', 'Page'];
 
 /** With fewer members in common, a record is not told by another. */
 const LEAST_COMMON = 5;

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { keysWanted, referencesIn } from '../references.ts';
 import { kinds } from '../schemas/kinds.ts';
+import { isSchedule } from '../tuner-device/verdicts.ts';
 import { type Problem, type SourceDocument, UNTOLD } from './documents.ts';
 import { problemAt, type Resource, type Resources } from './resources.ts';
 
@@ -65,16 +66,22 @@ function noServer(source: SourceDocument, name: string, { declared }: Resources)
 const missing = (name: string, server: string, media: ReadonlySet<string>): string =>
   `no media ${name} in the MediaServer ${server} (it has ${[...media].join(', ') || 'none'})`;
 
-function tunerReferences({ spec, source }: Resources['tuners'][number], resources: Resources): Problem[] {
+function tunerReferences(tuner: Resources['tuners'][number], resources: Resources): Problem[] {
+  const { spec, source } = tuner;
   const server = serverOf(spec.serverRef.name, resources);
-  if (!server) return noServer(source, spec.serverRef.name, resources);
+  const wrong = spec.guide && !isSchedule(spec.guide.refresh);
+  const never = problemAt(source, ['spec', 'guide', 'refresh'], 'no schedule of five fields that ever comes');
+  const unknown = server ? recordingsOf(tuner, server) : noServer(source, spec.serverRef.name, resources);
+  return [...unknown, ...(wrong ? [never] : [])];
+}
+
+function recordingsOf({ spec, source }: Resources['tuners'][number], server: Resources['servers'][number]): Problem[] {
   if (!spec.recordings) return [];
   const path = ['spec', 'recordings', 'media'];
   const entry = server.spec.media.find(({ name }) => name === spec.recordings?.media);
   if (entry) return entry.readOnly ? [problemAt(source, path, `media ${entry.name} is readOnly`)] : [];
-  return [
-    problemAt(source, path, missing(spec.recordings.media, server.name, new Set(server.spec.media.map((m) => m.name)))),
-  ];
+  const names = new Set(server.spec.media.map(({ name }) => name));
+  return [problemAt(source, path, missing(spec.recordings.media, server.name, names))];
 }
 
 function references({ spec, source }: Resource<unknown>, { secrets, configMaps, declared }: Resources): Problem[] {

@@ -19,6 +19,7 @@ import type { State } from './state.ts';
 import { StatusFile } from './status-file.ts';
 import { LocalStores } from './stores.ts';
 import { Supervisor } from './supervisor.ts';
+import { LocalTuners } from './tuners.ts';
 import { type Seen, serverStatus, serverVerdicts } from './verdicts.ts';
 
 const CALM_MS = 5000;
@@ -48,6 +49,7 @@ export class LocalOperator {
   readonly #stores: LocalStores;
   readonly #migration = new Migration();
   readonly #libraries: LibraryReconciler;
+  readonly #tuners = new LocalTuners();
   readonly #said = new Set<string>();
   #wake = new AbortController();
   #inUse: Stores | undefined;
@@ -118,6 +120,7 @@ export class LocalOperator {
     this.#announce(api, server);
     this.#warnOfEnds(seen);
     if (api.apiReady && !server.spec.suspend) await this.#libraries.pass(resources);
+    await this.#tuners.report(this.#status, resources, this.#supervisor.children('tuner'));
     this.#report(server, seen, resources);
     return seen.apiReady && !seen.replacing && seen.database === true;
   }
@@ -160,6 +163,7 @@ export class LocalOperator {
     this.#keepEnvironment(environment);
     if (!(await this.#migration.ensure(environment, (job) => this.#supervisor.runOnce(job, signal)))) return;
     await this.#supervisor.apply(serverProcesses(server.spec, environment), ['api', 'worker', 'transcode']);
+    await this.#supervisor.apply(this.#tuners.processes(server, resources), ['tuner']);
   }
 
   /** For `recover-owner`, which runs beside this process. */
@@ -209,9 +213,6 @@ export class LocalOperator {
     const counts = { libraries: resources.libraries.length, tuners: resources.tuners.length };
     const status = { ...serverStatus(server.spec, seen, url), ...counts };
     if (item) this.#status.report(item, status, serverVerdicts(server.spec, seen));
-    const message = 'Live TV is not part of this version; the resource is kept and nothing is done with it';
-    for (const tuner of this.#status.ofKind('TunerDevice'))
-      this.#status.report(tuner, {}, [{ type: 'Ready', status: 'False', reason: 'NotServed', message }]);
     if (!seen.apiReady) this.#libraries.serverAway();
     this.#status.save();
   }
@@ -220,7 +221,7 @@ export class LocalOperator {
     const worker = workerProbe();
     const database = async () => !this.#inUse || (await askPostgres(this.#inUse.databaseUrl)) === true;
     const redis = async () => !this.#inUse || (await askRedis(this.#inUse.redisUrl)) === true;
-    return { api: apiProbe(this.#place.port), worker, transcode: worker, postgres: database, redis };
+    return { api: apiProbe(this.#place.port), worker, transcode: worker, tuner: worker, postgres: database, redis };
   }
 
   /** What ends again and again before it ever answered keeps the server from starting: somebody who waits for it wants to know. */

@@ -1,8 +1,7 @@
 // Why pods do not become ready, in words that say what to do.
-import type { KubeObject } from '../runtime/kube.ts';
+import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 import type { Reason } from '../schemas/conditions.ts';
 import { selectorOf } from './desired/meta.ts';
-import type { StatusCondition } from './seen.ts';
 import type { Server } from './server.ts';
 
 export interface Trouble {

@@ -1,6 +1,6 @@
 // What a pass sees: plain data, so that everything after it is pure.
 import type { ApiSeen } from '../api-seen.ts';
-import type { KubeObject } from '../runtime/kube.ts';
+import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 import type { PlusSeen } from '../server-api/plus.ts';
 import type { Secrets } from '../server-environment.ts';
 import type { Release } from './release.ts';
@@ -38,14 +38,6 @@ export const childOf = ({ children }: Seen, kind: string, name: string): KubeObj
 
 export const childrenOf = ({ children }: Seen, kind: string): KubeObject[] =>
   [...children].filter(([key]) => key.startsWith(`${kind}/`)).map(([, object]) => object);
-
-export interface StatusCondition {
-  type: string;
-  status: string;
-  reason?: string;
-  message?: string;
-  lastTransitionTime?: string;
-}
 
 /** The condition of a child, where it holds. */
 export function holding(object: KubeObject | undefined, type: string): StatusCondition | undefined {

@@ -31,6 +31,15 @@ export interface KubeObject {
   [member: string]: unknown;
 }
 
+/** One of `status.conditions`, of any kind. */
+export interface StatusCondition {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+}
+
 /** Names an object of a controller's kind. */
 export interface Key {
   namespace: string;

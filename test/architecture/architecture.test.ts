@@ -59,8 +59,13 @@ describe('architecture', () => {
   });
 
   it('has one HTTP client: what leaves the server goes through platform/outbound.ts', () => {
-    // The docs and landing pages carry a script that fetches in the browser; servers import only createServer and types.
-    const apart = ['api/platform/outbound.ts', 'api/areas/server/docs-page.ts', 'api/landing.ts'];
+    // The parser pods are the server's own. The docs and landing pages carry a script that fetches in the browser; servers import only createServer and types.
+    const apart = [
+      'api/platform/outbound.ts',
+      'api/platform/parser.ts',
+      'api/areas/server/docs-page.ts',
+      'api/landing.ts',
+    ];
     const client =
       /\bfetch\(|from '(node:https|node:http2|node:tls|undici|axios|got)'|import [^;]*\b(request|get|Agent)\b[^;]*from 'node:http'|\bhttps?\.(request|get)\(|\bnet\.connect\(|import [^;]*\b(connect|createConnection|Socket)\b[^;]*from 'node:net'/;
     for (const file of [...sources('api'), ...sources('workers')]) {

@@ -201,6 +201,10 @@ spec:
     expect(problemsOf(SERVER + tuner('attic'))[0]).to.contain('no media attic');
     const writable = SERVER.replace('path: /films } }', 'path: /films }, readOnly: false }');
     expect(problemsOf(writable + tuner('films'))).to.deep.equal([]);
+    const never = `${tuner('attic')}  guide: { xmltv: { url: 'http://tv.lan/guide' }, refresh: '0 0 30 2 *' }\n`;
+    expect(problemsOf(writable + never).join())
+      .to.contain('no media attic')
+      .and.contain('that ever comes');
     const inForce = new Map([['TunerDevice/roof', { serverRef: { name: 'home' }, source: { m3u: {} } }]]);
     expect(problemsOf(writable + tuner('films'), inForce)[0]).to.contain('the kind of source cannot be changed');
   });

@@ -2,6 +2,7 @@ import { commandOf } from '#workers/transcode/command.ts';
 import { cutterFor } from '#workers/transcode/cutter.ts';
 import { SOFTWARE } from '#workers/transcode/encoders.ts';
 import { ffmpegArguments, startFfmpeg } from '#workers/transcode/ffmpeg.ts';
+import type { Words } from '#workers/transcode/filters.ts';
 import {
   type PlanSource,
   planOf,
@@ -152,7 +153,7 @@ export interface Rendered {
 export async function render(
   looked: Looked,
   plan: StreamPlan,
-  { from = 0, to = Number.POSITIVE_INFINITY }: { from?: number; to?: number } = {},
+  { from = 0, to = Number.POSITIVE_INFINITY, words }: { from?: number; to?: number; words?: Words | undefined } = {},
 ): Promise<Rendered> {
   const files = new Map<string, Buffer>([['master.m3u8', Buffer.from(masterPlaylist(plan))]]);
   const [video, audio] = [plan.video[0]?.id, plan.audio[0]?.id];
@@ -162,7 +163,7 @@ export async function render(
     video,
     audio,
     file: looked.file,
-    subtitleFile: looked.file,
+    words,
     keyframes: looked.source.keyframes,
     encoder: SOFTWARE,
     threads: 1,

@@ -1,9 +1,24 @@
 import { endSubscription, MOST_FAILURES, type SubscriptionRow } from '#areas/notifications/push.store.ts';
 import type { Db } from '#platform/db.ts';
 import { enqueue } from '#platform/queue.ts';
-import type { Answer, Message } from './push-send.ts';
 
 const AGAIN_MS = [30_000, 300_000, 3_600_000];
+
+export interface Message {
+  payload: Record<string, unknown>;
+  /** Seconds from now that it is worth sending. */
+  ttl: number;
+  urgency: 'low' | 'normal' | 'high';
+  topic: string;
+  /** What it tells of; several after quiet hours. */
+  notificationIds: string[];
+}
+
+export interface Answer {
+  status: number;
+  retryAfter: string | undefined;
+  error?: string;
+}
 
 export interface Noted {
   row: SubscriptionRow;

@@ -1,6 +1,15 @@
 import webpush from 'web-push';
 import { languageOf, type NotificationRow, unreadOf } from '#areas/notifications/notifications.store.ts';
-import { heldUntil, languageFor, noWishes, seers, stillWished, textOf, wishesOf } from '#areas/notifications/public.ts';
+import {
+  heldUntil,
+  languageFor,
+  noWishes,
+  seers,
+  severalIn,
+  stillWished,
+  textOf,
+  wishesOf,
+} from '#areas/notifications/public.ts';
 import {
   endSubscription,
   findSubscription,
@@ -13,7 +22,7 @@ import { type Keys, ringOf, sha256 } from '#platform/keys.ts';
 import { createOutbound, type Outbound } from '#platform/outbound.ts';
 import { enqueue } from '#platform/queue.ts';
 import type { Work } from '../work.ts';
-import { noteAnswer } from './push-answer.ts';
+import { type Answer, type Message, noteAnswer } from './push-answer.ts';
 
 const TTL_SEC = 86_400;
 const LOOK_AGAIN_MS = 60_000;
@@ -25,16 +34,6 @@ export interface Setting {
   clock?: () => Date;
   /** In place of the way out to the internet. */
   outbound?: Outbound;
-}
-
-export interface Message {
-  payload: Record<string, unknown>;
-  /** Seconds from now that it is worth sending. */
-  ttl: number;
-  urgency: 'low' | 'normal' | 'high';
-  topic: string;
-  /** What it tells of; several after quiet hours. */
-  notificationIds: string[];
 }
 
 /** Job push.send: one message to one subscription. What it is about is looked at again first. */
@@ -58,12 +57,6 @@ export function createPushSend({ clock = () => new Date(), outbound }: Setting =
 
 const canTake = ({ state }: SubscriptionRow): boolean => state !== 'expired';
 
-export interface Answer {
-  status: number;
-  retryAfter: string | undefined;
-  error?: string;
-}
-
 interface Sending {
   keys: Keys;
   row: SubscriptionRow;
@@ -74,7 +67,7 @@ interface Sending {
 /** Encrypted for the device (RFC 8291), signed for the service (RFC 8292). Status 0 when there was no answer. */
 async function send(way: Outbound, { keys, row, message, subject }: Sending): Promise<Answer> {
   const opened = openSubscription(keys, row);
-  if (!opened || !keys.vapid) return { status: 410, retryAfter: undefined, error: 'unreadable' };
+  if (!opened || !keys.vapid) return { status: 0, retryAfter: undefined, error: 'sealing-key-gone' };
   const { publicKey, privateKey } = keys.vapid;
   const request = webpush.generateRequestDetails(opened, JSON.stringify(fitting(message.payload)), {
     vapidDetails: { subject, publicKey, privateKey },
@@ -226,7 +219,7 @@ async function messageOf(
   const text = textOf(first, language, wishes.hideTitles);
   const several = ready.length > 1;
   const said = several
-    ? { title: language.several(ready.length), body: ready.map((one) => language.kinds[one.kind][0]).join(', ') }
+    ? { title: severalIn(language, ready.length), body: ready.map((one) => language.kinds[one.kind][0]).join(', ') }
     : text;
   const { unreadCount } = await unreadOf(db, seer.who);
   const tag = several ? 'several' : first.merge_key;

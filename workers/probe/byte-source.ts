@@ -6,17 +6,20 @@ const WINDOW = 64 * 1024;
 export class ByteSource {
   readonly size: number;
   readonly #file: FileHandle;
+  readonly #window: number;
   readonly #windows: { at: number; bytes: Buffer }[] = [];
 
-  private constructor(file: FileHandle, size: number) {
+  private constructor(file: FileHandle, { size, window }: { size: number; window: number }) {
     this.#file = file;
+    this.#window = window;
     this.size = size;
   }
 
-  static async open(path: string | Buffer): Promise<ByteSource> {
+  /** `window` is what is read at least: small for who jumps about. */
+  static async open(path: string | Buffer, { window = WINDOW } = {}): Promise<ByteSource> {
     const file = await open(path, 'r');
     try {
-      return new ByteSource(file, (await file.stat()).size);
+      return new ByteSource(file, { size: (await file.stat()).size, window });
     } catch (error) {
       await file.close();
       throw error;
@@ -27,7 +30,7 @@ export class ByteSource {
   async read(at: number, length: number): Promise<Buffer> {
     const known = this.#windows.find((w) => at >= w.at && at + length <= w.at + w.bytes.length);
     if (known) return known.bytes.subarray(at - known.at, at - known.at + length);
-    const want = Math.max(0, Math.min(Math.max(length, WINDOW), this.size - at));
+    const want = Math.max(0, Math.min(Math.max(length, this.#window), this.size - at));
     const bytes = Buffer.allocUnsafe(want);
     const got = await this.#fill(bytes, at);
     this.#windows.unshift({ at, bytes: bytes.subarray(0, got) });

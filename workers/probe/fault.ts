@@ -10,7 +10,7 @@ export class ProbeError extends Error {
   }
 }
 
-/** Thrown inside the in-process readers when ffprobe must be asked instead; never leaves this folder. */
+/** Thrown by the in-process readers when ffmpeg or ffprobe must be asked instead. */
 export class Unsure extends Error {}
 
 /** Says that the in-process reader does not know this. */

@@ -12,16 +12,11 @@ import {
 } from '#areas/streaming/public.ts';
 import { DECODERS } from '#workers/probe/decoders.ts';
 import type { Encoder } from './encoders.ts';
-import { pictureFilters, pictureGraph } from './filters.ts';
+import type { Command } from './ffmpeg.ts';
+import { pictureFilters, pictureGraph, type Words } from './filters.ts';
 
 type Video = StreamPlan['video'][number];
 type Audio = StreamPlan['audio'][number];
-
-/** What ffmpeg is told, in groups; ffmpeg.ts writes it down. */
-export interface Command {
-  inputs: { file: string; options: string[] }[];
-  outputs: { target: string; options: string[]; rendition: string }[];
-}
 
 export interface Run {
   plan: StreamPlan;
@@ -33,8 +28,8 @@ export interface Run {
   audio?: string | undefined;
   /** The source as an absolute path. */
   file: string;
-  /** A subtitle file beside the film as an absolute path, to burn in. */
-  subtitleFile?: string | undefined;
+  /** Text to burn in. */
+  words?: Words | undefined;
   /** Times of the keyframes, ms of the file's clock. */
   keyframes: readonly number[];
   encoder: Encoder;
@@ -164,7 +159,7 @@ function videoOutput(run: Run, video: Video): string[] {
   const { num, den } = plan.rate ?? { num: 25_000, den: 1000 };
   const first = firstFrame(plan, run.from);
   const count = Math.max(firstFrame(plan, segmentCount(plan)) - first, 1);
-  const filters = { plan, video, first, count, lead: leadFrames(run, video), subtitleFile: run.subtitleFile };
+  const filters = { plan, video, first, count, lead: leadFrames(run, video), words: run.words };
   const graph = pictureGraph(filters, encoder.filters);
   const chain = [...pictureFilters(filters), ...encoder.filters].join(',');
   const [fragments, tick] = plan.container === 'fmp4' ? [true, `${den}/${num}`] : [false, `1/${num}`];
@@ -172,7 +167,7 @@ function videoOutput(run: Run, video: Video): string[] {
   return [
     ...(graph ? ['-filter_complex', graph, '-map', '[picture]'] : ['-map', `0:${video.streamIndex}`, '-vf', chain]),
     ...['-c:v', encoder.codec, ...encoder.options, '-threads:v', String(run.threads)],
-    ...['-profile:v', 'high', '-level:v', (h264Level(video) / 10).toFixed(1)],
+    ...['-profile:v', 'high', '-level:v', String(h264Level(video))],
     ...(encoder.gpu ? ['-b:v', rate] : []),
     ...['-maxrate', rate, '-bufsize', String(Math.round((PEAK * 2 - 2) * video.bitrate))],
     ...['-g', '600', '-force_key_frames:v', forcedFrames(plan, first)],

@@ -2,7 +2,12 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import fluent from 'fluent-ffmpeg';
-import type { Command } from './command.ts';
+
+/** What ffmpeg is told, in groups. */
+export interface Command {
+  inputs: { file: string; options: string[] }[];
+  outputs: { target: string; options: string[]; rendition: string }[];
+}
 
 /** Arguments as fluent-ffmpeg writes them; it runs nothing. Options go in twos or more: it splits a single one at its space. */
 export function ffmpegArguments(command: Command, device: readonly string[] = []): string[] {

@@ -1,5 +1,15 @@
 import type { StreamPlan } from '#areas/streaming/public.ts';
 
+/** Text to burn in, as a file that ffmpeg's filter reads before its first picture. */
+export interface Words {
+  /** Absolute. */
+  file: string;
+  /** A folder of fonts that the film carries. */
+  fonts?: string;
+  /** Which of the subtitles inside, where `file` is the film itself: all of it is read then. */
+  number?: number;
+}
+
 export interface Picture {
   plan: StreamPlan;
   video: StreamPlan['video'][number];
@@ -9,17 +19,25 @@ export interface Picture {
   count: number;
   /** Frames before it that the decoder gives. */
   lead: number;
-  /** A subtitle file to burn in, absolute. */
-  subtitleFile?: string | undefined;
+  words?: Words | undefined;
 }
+
+/** Pixels of a DVD or DV film are not square, and players widen them; those of a rounded size are square all the same. */
+const SHAPE = `setsar=r='if(between(sar,0.97,1.03),1,sar)'`;
 
 /** A value inside a filter: ffmpeg takes two levels of quoting off. */
 export function filterValue(text: string): string {
   return text.replace(/[\\':]/g, '\\$&').replace(/[\\'[\],;]/g, '\\$&');
 }
 
-/** BT.2020 PQ or HLG down to BT.709 for screens without HDR. */
-const TONE_MAP = [
+const TRANSFERS = { pq: 'smpte2084', hlg: 'arib-std-b67' };
+
+/**
+ * BT.2020 PQ or HLG down to BT.709 for screens without HDR. What the file was found to be is said to the filter: colours that
+ * only the container names are gone by then, and it refuses to guess.
+ */
+const toneMap = (transfer: 'pq' | 'hlg' = 'pq'): string[] => [
+  `setparams=color_primaries=bt2020:color_trc=${TRANSFERS[transfer]}:colorspace=bt2020nc`,
   'zscale=t=linear:npl=100',
   'format=gbrpf32le',
   'zscale=p=bt709',
@@ -43,23 +61,23 @@ export function pictureFilters(picture: Picture): string[] {
     'tpad=stop=-1:stop_mode=clone',
     `trim=start_frame=${lead}:end_frame=${lead + count}`,
     `scale=w=${even(video.width)}:h=${even(video.height)}:flags=bicubic`,
-    ...(video.toneMap ? TONE_MAP : []),
+    ...(video.toneMap ? toneMap(video.transfer) : []),
     ...textFilter(picture),
     // Fragments are put on the phase when they are cut; a transport stream must be born on it.
     ...(plan.container === 'ts' ? [`settb=1/${num}`, `setpts=PTS+(${plan.phase})`] : []),
-    'setsar=1',
+    SHAPE,
     'format=yuv420p',
   ];
 }
 
-function textFilter({ plan, video, subtitleFile }: Picture): string[] {
-  const burn = video.burnIn;
-  if (burn?.kind !== 'text' || !subtitleFile) return [];
-  const name = `subtitles=filename=${filterValue(subtitleFile)}`;
-  if (burn.path) return [name];
+function textFilter({ plan, video, words }: Picture): string[] {
+  if (video.burnIn?.kind !== 'text' || !words) return [];
+  const fonts = words.fonts ? `:fontsdir=${filterValue(words.fonts)}` : '';
+  const name = `subtitles=filename=${filterValue(words.file)}${fonts}`;
+  if (words.number === undefined) return [name];
   // The filter reads the film by itself, on the clock that the film has there.
   const startSec = (plan.source.startMs / 1000).toFixed(3);
-  return [`setpts=PTS+${startSec}/TB`, `${name}:si=${burn.number}`, `setpts=PTS-${startSec}/TB`];
+  return [`setpts=PTS+${startSec}/TB`, `${name}:si=${words.number}`, `setpts=PTS-${startSec}/TB`];
 }
 
 /** The graph for picture subtitles, which are laid over; undefined when a plain chain does. */

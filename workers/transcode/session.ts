@@ -8,7 +8,7 @@ import type { Redis } from '#platform/redis.ts';
 import { type Encoder, SOFTWARE } from './encoders.ts';
 import { Encoding } from './encoding.ts';
 import { Breath, faultOf, mustRestart, shouldRest, type Wanted } from './head.ts';
-import { type TextTracks, takeOutTextTracks } from './text-tracks.ts';
+import { SessionTexts } from './words.ts';
 
 export interface SessionDeps {
   db: Db;
@@ -21,6 +21,7 @@ export interface SessionDeps {
   workerId: string;
   /** Times of the file's keyframes, ms. */
   keyframes: readonly number[];
+  scratchDir: string;
   /** Absolute path of a file inside a storage; undefined when the storage or the file is away. */
   pathOf(storageId: string, path: string): Promise<string | undefined>;
 }
@@ -42,7 +43,8 @@ export class TranscodeSession {
   readonly #claimedAt = Date.now();
   #encoder: Encoder;
   #encoding: Encoding | undefined;
-  #texts: TextTracks | undefined;
+  readonly #texts: SessionTexts;
+  #textsBegun = false;
   #textsDone = false;
   #want: Wanted;
   #seenWantAt: number;
@@ -64,6 +66,7 @@ export class TranscodeSession {
     this.#row = row;
     this.#deps = deps;
     this.#encoder = deps.encoder;
+    this.#texts = new SessionTexts(row.plan, deps);
     this.#restarts = row.restarts;
     this.#seenWantAt = row.wanted_at.getTime();
     this.#accessAt = row.last_access_at?.getTime() ?? 0;
@@ -135,8 +138,8 @@ export class TranscodeSession {
     this.#file ??= await this.#deps.pathOf(plan.source.storageId, plan.source.path);
     const file = this.#file;
     if (!file) return this.release('idle'); // the next want looks again
-    const burn = plan.video.find((one) => one.id === this.#video)?.burnIn;
-    const beside = burn?.path ? await this.#deps.pathOf(plan.source.storageId, burn.path) : file;
+    this.#takeTexts(file);
+    const words = await this.#texts.burned(this.#video, file);
     if (this.#ended || this.#encoding) return;
     const encoding = new Encoding(
       {
@@ -145,7 +148,7 @@ export class TranscodeSession {
         video: this.#video,
         audio: this.#audio,
         file,
-        subtitleFile: beside,
+        words,
         keyframes: this.#deps.keyframes,
         encoder: this.#encoder,
         threads: this.#deps.threads,
@@ -153,15 +156,15 @@ export class TranscodeSession {
       { onPiece: (rendition, name, bytes) => this.#store({ rendition, name, bytes }) },
     );
     this.#encoding = encoding;
-    this.#takeTexts(file);
     void encoding.ended.then((end) => this.#onEnd(encoding, end)).catch((error: Error) => this.#lost(error));
   }
 
   /** Beside the first encoding: the text tracks that nobody took out of this file yet. */
   #takeTexts(file: string): void {
-    if (this.#texts) return;
-    this.#texts = takeOutTextTracks(this.#row.plan, file, this.#deps.objects);
-    this.#texts.done
+    if (this.#textsBegun) return;
+    this.#textsBegun = true;
+    this.#texts
+      .take(file)
       .then(() => announceReady(this.#deps.redis, this.id, 'subtitles'))
       .catch((error: Error) => this.#deps.log.warn({ session: this.id, err: error.message }, 'no subtitles'))
       .finally(() => {
@@ -286,7 +289,7 @@ export class TranscodeSession {
     const encoding = this.#encoding;
     this.#encoding = undefined;
     encoding?.kill();
-    this.#texts?.stop();
+    this.#texts.end();
     void (encoding?.ended ?? Promise.resolve()).catch(() => undefined).then(() => this.#finish());
   }
 }

@@ -155,6 +155,7 @@ export class TranscodeWorker {
     const session = new TranscodeSession(row, {
       ...{ db, redis, objects, log, encoder, threads, workerId: this.#info.id },
       keyframes: file?.keyframes ?? [],
+      scratchDir: config.scratchDir,
       pathOf: async (storageId, path) => {
         const storage = (await findStorages(db, [storageId])).get(storageId);
         const place = storage && (await placeInStorage(config, storage, path));

@@ -134,6 +134,15 @@ export const itemId =
     );
   };
 
+/** When a photo was taken by its own clock (details.takenOffsetMinutes), else by the zone given. */
+export const takenLocally = (
+  zone: string,
+): string => `case when jsonb_typeof(i.details -> 'takenOffsetMinutes') = 'number'
+  then (i.taken_at at time zone 'UTC') + make_interval(mins => (i.details ->> 'takenOffsetMinutes')::numeric::int)
+  else i.taken_at at time zone ${zone} end`;
+
+export const takenDay: ItemWhere = scalar(`to_char(${takenLocally(`'UTC'`)}, 'MM-DD')`, 'text');
+
 /** Anything above the item. */
 export const ancestor: ItemWhere = related(
   (query) =>

@@ -1,5 +1,4 @@
-import type { Principal } from '#kernel/principal.ts';
-import { may } from '#kernel/principal.ts';
+import { may, type Principal } from '#kernel/principal.ts';
 import {
   above,
   ancestor,
@@ -23,6 +22,7 @@ import {
   scalar,
   shared,
   tagged,
+  takenDay,
   unwatched,
   watched,
 } from './field-sql.ts';
@@ -222,7 +222,7 @@ export const itemFields: Readonly<Record<string, ItemField>> = {
     label: 'Taken on this day of a year',
     types: pictures,
     shape: /^\d{2}-\d{2}$/,
-    where: scalar(`to_char(i.taken_at at time zone 'UTC', 'MM-DD')`, 'text'),
+    where: takenDay,
   },
   camera: { ...detailText('Camera', pictures, 'camera'), facet: true },
   lens: { ...detailText('Lens', pictures, 'lens'), facet: true },

@@ -5,6 +5,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
 import { scopeOf, writeCursor } from '#kernel/page.ts';
 import { type ImageRef, iso } from '#kernel/schemas.ts';
+import { takenLocally } from './field-sql.ts';
 import { FIRST_ID } from './library-index.ts';
 import type { TimelineBucket, TimelineColumns } from './listing.schemas.ts';
 import { type Listing, listed, rulesFor, sortOf } from './listing.ts';
@@ -25,15 +26,10 @@ export interface TimelineWish {
 const formats = { year: 'YYYY', month: 'YYYY-MM', day: 'YYYY-MM-DD' } as const;
 const columns = { takenAt: 'i.taken_at', addedAt: 'i.added_at', releasedOn: 'i.released_on' } as const;
 
-/** A photo's day is that of its own offset (details.takenOffsetMinutes), else of the server's zone. */
-const OFFSET = `case when jsonb_typeof(i.details -> 'takenOffsetMinutes') = 'number'
-  then (i.taken_at at time zone 'UTC') + make_interval(mins => (i.details ->> 'takenOffsetMinutes')::numeric::int)
-  else i.taken_at at time zone ? end`;
-
 /** SQL text of the local day of a field, and its bindings. */
 function localTime(field: TimelineField, zone: string): [string, string[]] {
   if (field === 'releasedOn') return ['i.released_on::timestamp', []];
-  return field === 'takenAt' ? [OFFSET, [zone]] : ['i.added_at at time zone ?', [zone]];
+  return field === 'takenAt' ? [takenLocally('?'), [zone]] : ['i.added_at at time zone ?', [zone]];
 }
 
 interface BucketRow {

@@ -1,14 +1,18 @@
-import type { JobRow } from './jobs.store.ts';
+import type { JobState } from './jobs.schemas.ts';
+
+interface Judged {
+  kind: string;
+  state: JobState;
+}
 
 /** Kinds that their own areas begin again: a scan by Scanning, deliveries by Webhooks. */
 export const NOT_RETRIABLE: readonly string[] = ['library.scan', 'webhook.deliver'];
 const FINAL = ['completed', 'failed', 'cancelled'];
 
-export const isRetriable = ({ kind, state }: Pick<JobRow, 'kind' | 'state'>): boolean =>
+export const isRetriable = ({ kind, state }: Judged): boolean =>
   (state === 'failed' || state === 'cancelled') && !NOT_RETRIABLE.includes(kind);
 
-export const isFinal = ({ state }: Pick<JobRow, 'state'>): boolean => FINAL.includes(state);
+export const isFinal = ({ state }: Pick<Judged, 'state'>): boolean => FINAL.includes(state);
 
 /** A library that is being deleted is deleted to the end: half of it helps nobody. */
-export const isCancellable = (row: Pick<JobRow, 'kind' | 'state'>): boolean =>
-  !isFinal(row) && row.kind !== 'library.delete';
+export const isCancellable = (row: Judged): boolean => !isFinal(row) && row.kind !== 'library.delete';

@@ -4,10 +4,11 @@ import { type SessionRow, takePlace } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { type Choice, choose, type Wishes } from './choose.ts';
 import { profileOf } from './client-profile.ts';
+import { type Places, placesOf, refuseFull } from './places.ts';
 import type { ChangePlayback, ClientProfile, PlaybackStart } from './playback.schemas.ts';
 import { findState } from './progress.store.ts';
 import { ownOpenSession } from './report.ts';
-import { openStream, refuseFull } from './start.ts';
+import { openStream } from './start.ts';
 import { toStart } from './start-answer.ts';
 import { rememberTracks } from './track-choices.ts';
 
@@ -22,7 +23,7 @@ export async function change(call: Call, id: string, body: ChangePlayback): Prom
   const { given, profile } = await profileOf(call, sent, body.client === undefined);
   const wishes = wishesOf(before, body);
   const choice = await choose(call, item, { profile, wishes });
-  await keepRoom(call, before, choice);
+  const places = await keepRoom(call, before, choice);
   const row = await move(call, { before, item, choice, body, wishes, profile: given });
   if (body.remember) {
     await rememberTracks(db, { profileId: who.profileId, item, tracks: choice.file.tracks, named: body });
@@ -32,19 +33,23 @@ export async function change(call: Call, id: string, body: ChangePlayback): Prom
     item,
     choice,
     row,
+    places,
     resume: { positionMs: row.position_ms, watched: state?.watched ?? false },
   });
 }
 
 /** The session keeps its place; one that begins to be encoded needs a place among those too. */
-async function keepRoom(call: Call, before: SessionRow, choice: Choice): Promise<void> {
+async function keepRoom(call: Call, before: SessionRow, choice: Choice): Promise<Places | undefined> {
   const { db, who, deps } = call;
   const encodes = choice.decision.method === 'transcode';
   const serverCap = deps.settings.get('playback.maxStreams');
   if (encodes && !before.encodes) {
     await takePlace(db, who, { deviceId: undefined, replaces: before.id, encodes, serverCap });
   }
-  if (choice.stream && before.transcode_session_id === null) await refuseFull(call);
+  if (!choice.stream) return undefined;
+  const places = await placesOf(call);
+  if (before.transcode_session_id === null) refuseFull(places);
+  return places;
 }
 
 /** What the body does not name stays as it is, unless another file is taken: its tracks are other ones. */

@@ -1,5 +1,6 @@
 import { transcodeSlots } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
+import { ApiError } from '#kernel/errors.ts';
 
 export interface Places {
   /** Of the workers that are there. */
@@ -16,4 +17,14 @@ export async function placesOf({ db, deps }: Pick<Call, 'db' | 'deps'>): Promise
   const { total, used, waiting } = await transcodeSlots(db, deps.redis);
   const most = Math.max(total, deps.settings.get('transcode.maxWorkers') * deps.config.maxSessions);
   return { total, waiting, taken: used + waiting, most };
+}
+
+/** Throws 503 when every slot of every worker that may be added is taken. */
+export function refuseFull({ total, taken, most, waiting }: Places): void {
+  if (taken < most) return;
+  throw new ApiError('TRANSCODE_LIMIT_REACHED', 'Every transcoder is busy', {
+    slots: total,
+    waiting,
+    retryAfterSec: 10,
+  });
 }

@@ -22,7 +22,6 @@ import { readReading, setReading } from './reading.ts';
 import { sync } from './sync.ts';
 
 const AT_ONCE = 20_000;
-const EVERY_ONE = 10_000_000;
 
 export const getItemProgress = defineEndpoint({
   operationId: 'getItemProgress',
@@ -75,13 +74,14 @@ export const clearItemProgress = defineEndpoint({
   answer: none(),
 
   async handle({ params }, call) {
-    await forgetPositions(call.db, call.who.profileId, await leaves(call, params.id, EVERY_ONE));
+    await getVisibleItem(call.db, call.who, params.id);
+    await forgetPositions(call.db, call.who, params.id);
   },
 });
 
-async function leaves({ db, who }: Call, itemId: string, most = AT_ONCE): Promise<string[]> {
+async function leaves({ db, who }: Call, itemId: string): Promise<string[]> {
   await getVisibleItem(db, who, itemId);
-  return leavesOf(db, who, { itemId, most });
+  return leavesOf(db, who, { itemId, most: AT_ONCE });
 }
 
 export const markWatched = defineEndpoint({

@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import type { Principal } from '#kernel/principal.ts';
 import { onlyVisibleItems } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
@@ -64,11 +65,11 @@ export async function writePosition(db: Db, write: PositionWrite): Promise<State
   return kept;
 }
 
-/** `leaves` are the ids that a container holds, or the item itself. */
-export async function forgetPositions(db: Db, profileId: string, leaves: readonly string[]): Promise<void> {
+/** Of the item, or of all in a container that the caller sees, however many they are. */
+export async function forgetPositions(db: Db, who: Principal, itemId: string): Promise<void> {
   await db('item_states')
-    .where({ profile_id: profileId })
-    .whereRaw('item_id = any(?::uuid[])', [[...leaves]])
+    .where({ profile_id: who.profileId })
+    .whereIn('item_id', selectLeaves(db, who, itemId).select('i.id'))
     .update({
       position_ms: 0,
       progress: db.raw('case when watched then 1 else 0 end'),
@@ -180,13 +181,18 @@ interface Below {
   after?: string | undefined;
 }
 
-/** Playable ids below a container that the caller can see; the item itself when it is none. One more than `most` at most. */
-export async function leavesOf(db: Db, who: Principal, { itemId, most, after }: Below): Promise<string[]> {
-  const query = db('items as i')
-    .whereRaw('(i.id = ? or i.parent_id = ? or i.grandparent_id = ?)', [itemId, itemId, itemId])
-    .whereNull('i.extra_of')
+/** What is played of an item that the caller sees: all of a container but its extras, else the item itself. */
+function selectLeaves(db: Db, who: Principal, itemId: string): Knex.QueryBuilder {
+  const whole = '(i.id = ? or i.extra_of is null and (i.parent_id = ? or i.grandparent_id = ?))';
+  return db('items as i')
+    .whereRaw(whole, [itemId, itemId, itemId])
     .whereNotIn('i.type', CONTAINERS)
-    .modify(onlyVisibleItems, who, 'i')
+    .modify(onlyVisibleItems, who, 'i');
+}
+
+/** Their ids, one more than `most` at most. */
+export async function leavesOf(db: Db, who: Principal, { itemId, most, after }: Below): Promise<string[]> {
+  const query = selectLeaves(db, who, itemId)
     .orderBy('i.id')
     .limit(most + 1)
     .select<{ id: string }[]>('i.id');

@@ -4,7 +4,7 @@ import type { SessionRow } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import type { CandidateFile } from './candidates.ts';
 import type { Choice } from './choose.ts';
-import { placesOf } from './places.ts';
+import { type Places, placesOf } from './places.ts';
 import type { PlaybackStart } from './playback.schemas.ts';
 import { toSession } from './session.view.ts';
 import { nextItemId, readBeside } from './start.view.ts';
@@ -23,8 +23,11 @@ export interface Started {
 }
 
 /** All that a player needs to begin. */
-export async function toStart(call: Call, started: Started & { row: SessionRow }): Promise<PlaybackStart> {
-  const warnings = await warningsOf(call, started.choice, true);
+export async function toStart(
+  call: Call,
+  started: Started & { row: SessionRow; places: Places | undefined },
+): Promise<PlaybackStart> {
+  const warnings = warningsOf(started.choice, started.places);
   return { ...(await common(call, started)), warnings, session: toSession(started.row, call.who) };
 }
 
@@ -35,7 +38,7 @@ export async function dryStart(call: Call, started: Started): Promise<PlaybackSt
   const at = now.toISOString();
   return {
     ...(await common(call, started)),
-    warnings: await warningsOf(call, choice, false),
+    warnings: warningsOf(choice, choice.stream && (await placesOf(call))),
     session: {
       id: '00000000-0000-0000-0000-000000000000',
       userId: who.accountId,
@@ -83,11 +86,9 @@ async function common(call: Call, { item, choice, resume, preroll }: Started): P
   };
 }
 
-/** What the decision could not keep, and whether the last place of the transcode workers goes to this session. */
-async function warningsOf(call: Call, { stream, warnings }: Choice, opened: boolean): Promise<Warning[]> {
-  if (!stream) return warnings;
-  const { taken, most } = await placesOf(call);
-  const low = taken + (opened ? 0 : 1) >= most;
+/** What the decision could not keep, and whether the last of the places that workers had goes to this session. */
+function warningsOf({ warnings }: Choice, places: Places | undefined): Warning[] {
+  const low = places && places.taken + 1 >= places.most;
   return low ? [...warnings, 'transcode-slots-low'] : warnings;
 }
 
@@ -109,8 +110,8 @@ function subtitlesOf(itemId: string, file: CandidateFile): PlaybackStart['subtit
       hearingImpaired: track.hearingImpaired,
       default: track.default,
       url: isPicture(track)
-        ? `/api/v1/items/${itemId}/subtitles/${track.id}/images`
-        : `/api/v1/items/${itemId}/subtitles/${encodeURIComponent(fileName(track))}`,
+        ? ''
+        : `/api/v1/items/${itemId}/subtitles/${encodeURIComponent(fileName(track))}?fileId=${file.id}`,
     }));
 }
 

@@ -11,7 +11,7 @@ import { ApiError, notFound } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
 import { type Choice, choose } from './choose.ts';
 import { profileOf } from './client-profile.ts';
-import { placesOf } from './places.ts';
+import { type Places, placesOf, refuseFull } from './places.ts';
 import type { PlaybackStart, StartPlayback } from './playback.schemas.ts';
 import { findState } from './progress.store.ts';
 import { dryStart, toStart } from './start-answer.ts';
@@ -33,11 +33,11 @@ export async function start(call: Call, itemId: string, body: StartPlayback): Pr
     return dryStart(call, { item, choice, resume });
   }
   refuseFromAway(call);
-  await makeRoom(call, choice, body.replaces);
+  const places = await makeRoom(call, choice, body.replaces);
   const row = await open(call, { item, choice, startMs, profile: given, body });
   await rememberTracks(db, { profileId: who.profileId, item, tracks: choice.file.tracks, named: body });
   const preroll = body.preroll && choice.preferences.preroll;
-  return toStart(call, { item, choice, resume, row, preroll });
+  return toStart(call, { item, choice, resume, row, preroll, places });
 }
 
 /** Where the profile left it, and in which file. */
@@ -66,8 +66,11 @@ async function playable(call: Call, id: string): Promise<VisibleItem> {
   return getVisibleItem(db, who, child);
 }
 
-/** A place under the caps and a slot of a transcode worker, or the refusal that says which is full. */
-async function makeRoom(call: Call, choice: Choice, replaces: string | undefined): Promise<void> {
+/**
+ * A place under the caps and a slot of a transcode worker, or the refusal that says which is full. Answers what places
+ * of workers there were, for a choice that needs one.
+ */
+async function makeRoom(call: Call, choice: Choice, replaces: string | undefined): Promise<Places | undefined> {
   const { db, who, deps } = call;
   const encodes = choice.decision.method === 'transcode';
   const serverCap = deps.settings.get('playback.maxStreams');
@@ -78,19 +81,10 @@ async function makeRoom(call: Call, choice: Choice, replaces: string | undefined
     const freed = await stopTranscodeSessions(db, id);
     call.afterCommit(() => freeTranscoders(deps.redis, freed));
   }
-  if (choice.stream) await refuseFull(call);
-}
-
-/** Throws 503 when every slot of every worker that may be added is taken. */
-export async function refuseFull(call: Call): Promise<void> {
-  const { total, taken, most, waiting } = await placesOf(call);
-  if (taken >= most) {
-    throw new ApiError('TRANSCODE_LIMIT_REACHED', 'Every transcoder is busy', {
-      slots: total,
-      waiting,
-      retryAfterSec: 10,
-    });
-  }
+  if (!choice.stream) return undefined;
+  const places = await placesOf(call);
+  refuseFull(places);
+  return places;
 }
 
 interface Opening {

@@ -17,7 +17,10 @@ export function subtitlePlan(
   by: 'direct' | 'hls',
 ): SubtitlePlan | undefined {
   if (!track) return undefined;
-  if (isPicture(track)) return { track, delivery: profile.subtitles.pictures ? 'pictures' : 'burn-in' };
+  // A player has the pictures in the file that it plays itself; beside a stream nothing hands them over yet.
+  if (isPicture(track)) {
+    return { track, delivery: by === 'direct' && profile.subtitles.pictures ? 'pictures' : 'burn-in' };
+  }
   const inPlaylist = profile.hls?.webvtt === true;
   const beside = takesBeside(track, profile);
   if (by === 'hls' && inPlaylist) return { track, delivery: 'hls' };

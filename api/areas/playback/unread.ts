@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findOpenSource } from '#areas/streaming/public.ts';
+import { findOpenSources } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import type { Db } from '#platform/db.ts';
 import { enqueue } from '#platform/queue.ts';
@@ -54,16 +54,20 @@ async function filesOf(db: Db, itemId: string, fileId: string | undefined): Prom
   return query;
 }
 
+/** Those that are there, and were never read or are other ones by now. One that is gone is judged where it is opened. */
 async function findStale(call: Call, files: readonly Row[]): Promise<Row[]> {
-  const found = await Promise.all(files.map((file) => isStale(call, file)));
-  return files.filter((_, i) => found[i]);
+  const found = await findOpenSources(
+    call,
+    files.map((file) => ({ storageId: file.storage_id, path: file.path })),
+  );
+  return files.filter((file, i) => {
+    const there = found[i];
+    return there && (!file.read || isOther(file, there));
+  });
 }
 
-/** It is there, and was never read or is another one by now. One that is gone is judged where it is opened. */
-async function isStale(call: Call, file: Row): Promise<boolean> {
-  const found = await findOpenSource(call, { storageId: file.storage_id, path: file.path });
-  if (!found || !file.read) return found !== undefined;
-  return found.size !== file.size_bytes || Math.abs(found.modifiedAt.getTime() - file.modified_ms) > SLACK_MS;
+function isOther(file: Row, there: { size: number; modifiedAt: Date }): boolean {
+  return there.size !== file.size_bytes || Math.abs(there.modifiedAt.getTime() - file.modified_ms) > SLACK_MS;
 }
 
 /** Outside the caller's transaction, which has not committed while it waits. */

@@ -4,6 +4,8 @@ export interface Cue {
   endMs: number;
   /** WebVTT text: `<i>`, `<b>`, `<u>` at most. */
   text: string;
+  /** Where it is shown, in WebVTT's words, when not at the foot of the picture. */
+  settings?: string;
 }
 
 const MOST_CUES = 50_000;
@@ -20,19 +22,21 @@ export function parseCues(text: string, format: string): Cue[] {
 }
 
 const ARROW = /^\s*((?:\d+:)?\d{1,2}:\d{1,2}[.,]\d{1,3})\s*-->\s*((?:\d+:)?\d{1,2}:\d{1,2}[.,]\d{1,3})/;
+const SETTING = /(?<=\s)(?:line|position|align|size|vertical):[\w%.,-]{1,30}/g;
 
 /** SubRip and WebVTT: blocks of lines, one of which has the arrow. */
 function blockCues(text: string): Cue[] {
-  const cues: Cue[] = [];
-  for (const block of text.split(/\n[ \t]*\n+/)) {
-    const lines = block.split('\n');
-    const at = lines.findIndex((line) => ARROW.test(line));
-    const match = at < 0 ? undefined : ARROW.exec(lines[at] ?? '');
-    if (!match) continue;
-    const [, start = '', end = ''] = match;
-    cues.push({ startMs: clockMs(start), endMs: clockMs(end), text: cleaned(lines.slice(at + 1).join('\n')) });
-  }
-  return cues;
+  return text.split(/\n[ \t]*\n+/).flatMap((block) => blockCue(block.split('\n')) ?? []);
+}
+
+function blockCue(lines: readonly string[]): Cue | undefined {
+  const at = lines.findIndex((line) => ARROW.test(line));
+  const arrow = lines[at] ?? '';
+  const [, start, end] = ARROW.exec(arrow) ?? [];
+  if (start === undefined || end === undefined) return undefined;
+  const words = lines.slice(at + 1).join('\n');
+  const settings = arrow.match(SETTING)?.join(' ') ?? anchored(words);
+  return { startMs: clockMs(start), endMs: clockMs(end), text: cleaned(words), ...(settings && { settings }) };
 }
 
 function substationCues(text: string): Cue[] {
@@ -44,17 +48,41 @@ function substationCues(text: string): Cue[] {
     .split(',')
     .map((field) => field.trim().toLowerCase());
   const [start, end] = [fields.indexOf('start'), fields.indexOf('end')];
+  const size = { x: said(text, 'PlayResX') ?? 384, y: said(text, 'PlayResY') ?? 288 };
   return lines
     .filter((line) => /^Dialogue:/i.test(line))
     .map((line) => {
       const parts = line.slice(9).split(',');
       const words = parts.slice(fields.length - 1).join(',');
+      const settings = positioned(words, size) ?? anchored(words);
       return {
         startMs: clockMs(parts[start] ?? ''),
         endMs: clockMs(parts[end] ?? ''),
         text: cleaned(substationText(words)),
+        ...(settings && { settings }),
       };
     });
+}
+
+function said(text: string, name: string): number | undefined {
+  const found = new RegExp(`^${name}:\\s*(\\d+)`, 'im').exec(text)?.[1];
+  return Number(found) || undefined;
+}
+
+/** A place on the picture by its coordinates. */
+function positioned(words: string, size: { x: number; y: number }): string | undefined {
+  const [, x, y] = /\{[^}]*\\pos\(\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\)/.exec(words) ?? [];
+  if (x === undefined || y === undefined) return undefined;
+  const share = (at: string, of: number): number => Math.round(Math.min(Math.max(Number(at) / of, 0), 1) * 100) || 0;
+  return `line:${share(y, size.y)}% position:${share(x, size.x)}%`;
+}
+
+/** Anchors count as on a number pad: 8 is the middle of the head. Most subtitles stand at 2, where players show them anyway. */
+function anchored(words: string): string | undefined {
+  const at = Number(/\{[^}]*\\an([1-9])/.exec(words)?.[1] ?? 2);
+  const line = at > 6 ? ['line:0'] : at > 3 ? ['line:50%'] : [];
+  const side = at % 3 === 1 ? ['align:start'] : at % 3 === 0 ? ['align:end'] : [];
+  return [...line, ...side].join(' ') || undefined;
 }
 
 /** Drawings have no words; of the override codes italic, bold and underline are kept. */

@@ -6,8 +6,8 @@ import { announceSettings, saveSettings } from '#platform/settings.ts';
 import { findClip, findClips, prerollKey, replaceClips, toClips } from './preroll.store.ts';
 import { prerollRules } from './preroll.ts';
 import { clipAge } from './preroll.view.ts';
+import { openToReceivers } from './receivers.ts';
 import { sendObject } from './segments.ts';
-import { openToReceivers } from './sessions.endpoints.ts';
 import { PrerollDraft, PrerollSettings } from './streaming.schemas.ts';
 
 export const getPrerollSettings = defineEndpoint({

@@ -8,9 +8,11 @@ import { planOf, type StreamWish, segmentAt } from './plan.ts';
 import { choosePrerolls, type PrerollWish, prerollRules } from './preroll.ts';
 import { findClipsWithAge } from './preroll.view.ts';
 import { countSlots, insertSession, pauseSessionsOf, stopSessionsOf } from './sessions.store.ts';
-import { findSource } from './sources.view.ts';
+import { findSource, versionOf } from './sources.view.ts';
 import { PrerollClip } from './streaming.schemas.ts';
 
+export { type Cue, decodeText, parseCues } from './cues.ts';
+export { sendRanged } from './file-answer.ts';
 export { liveWorkers } from './offers.store.ts';
 export type { AudioWish, BurnIn, StreamPlan, StreamWish, SubtitleWish, VideoWish } from './plan.ts';
 export {
@@ -27,9 +29,11 @@ export {
 } from './plan.ts';
 export { PEAK } from './playlists.ts';
 export { servePoolMetrics } from './pool-metrics.ts';
-export { findOpenSource } from './sources.ts';
-export { type FileSource, findItemSource, findSource } from './sources.view.ts';
-export { textTrackKey } from './text-tracks.ts';
+export { openToReceivers } from './receivers.ts';
+export { sendObject } from './segments.ts';
+export { findOpenSources, openSource, refuseAwaySource } from './sources.ts';
+export { type FileSource, findItemSource, findSource, versionOf } from './sources.view.ts';
+export { fontKey, fontsKey, textTrackKey, webvttBlock } from './text-tracks.ts';
 export { tryEncoders } from './trials.store.ts';
 
 /**
@@ -44,7 +48,7 @@ export async function openTranscodeSession(db: Db, wish: StreamWish): Promise<{ 
     storageId: source.storageId,
     path: source.path,
     container: source.probe?.container ?? '',
-    version: `${source.sizeBytes}-${Math.floor(source.modifiedMs)}`,
+    version: versionOf(source),
     startMs: source.probe?.startMs ?? 0,
     keyframes: source.keyframes,
     codecStrings: Object.fromEntries(streams.flatMap((one) => (one.codecString ? [[one.index, one.codecString]] : []))),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { bytes, type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
+import { bytes, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { may } from '#kernel/principal.ts';
 import { Id, IdParams } from '#kernel/schemas.ts';
@@ -8,6 +8,7 @@ import { countSent } from './metered.ts';
 import { announceStop } from './offers.store.ts';
 import { renditionOf } from './plan.ts';
 import { masterPlaylist, mediaPlaylist } from './playlists.ts';
+import { openToReceivers } from './receivers.ts';
 import { getManagedSession, getOwnSession } from './rights.ts';
 import { sendSegment } from './segments.ts';
 import { toTranscodeSession } from './session.view.ts';
@@ -18,13 +19,6 @@ import { sendTextSegment } from './text-segments.ts';
 const PLAYLIST = 'application/vnd.apple.mpegurl';
 const TicketQuery = z.object({ ticket: z.string().max(2000).optional().describe('Cast ticket') });
 const RenditionParams = z.object({ id: Id, rendition: z.string().max(4) });
-
-/** Receivers are pages of other origins: with a ticket, and only then, any of them may read. */
-export function openToReceivers(call: Call, ticket: string | undefined): void {
-  if (ticket === undefined) return;
-  call.reply.header('Access-Control-Allow-Origin', '*');
-  call.reply.header('Cross-Origin-Resource-Policy', 'cross-origin');
-}
 
 export const getTranscodeSession = defineEndpoint({
   operationId: 'getTranscodeSession',

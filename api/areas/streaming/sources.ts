@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { findStorages, placeInStorage } from '#areas/storage/public.ts';
+import { findStorages, placeInStorage, type Storage } from '#areas/storage/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 
@@ -19,11 +19,15 @@ function away(storageId: string, reason: string): ApiError {
 }
 
 /** The file on disk. 423 when its storage is away or disabled, 415 when only the file is gone. */
-export async function openSource(
-  { db, deps }: Pick<Call, 'db' | 'deps'>,
+export async function openSource(call: Pick<Call, 'db' | 'deps'>, at: InStorage): Promise<OpenFile> {
+  return openIn(call, (await findStorages(call.db, [at.storageId])).get(at.storageId), at);
+}
+
+async function openIn(
+  { deps }: Pick<Call, 'deps'>,
+  storage: Storage | undefined,
   { storageId, path }: InStorage,
 ): Promise<OpenFile> {
-  const storage = (await findStorages(db, [storageId])).get(storageId);
   if (!storage?.enabled) throw away(storageId, 'disabled');
   const place = await placeInStorage(deps.config, storage, path);
   if (place.kind === 'away') throw away(storageId, 'unreachable');
@@ -43,10 +47,11 @@ export async function refuseAwaySource(call: Call, source: InStorage): Promise<v
   });
 }
 
-/** As openSource, with undefined for one that is gone or away. */
-export async function findOpenSource(
+/** As openSource, of several with one reading of their storages; undefined for one that is gone or away. */
+export async function findOpenSources(
   call: Pick<Call, 'db' | 'deps'>,
-  at: InStorage,
-): Promise<Omit<OpenFile, 'absolute'> | undefined> {
-  return openSource(call, at).catch(() => undefined);
+  files: readonly InStorage[],
+): Promise<(Omit<OpenFile, 'absolute'> | undefined)[]> {
+  const storages = await findStorages(call.db, [...new Set(files.map(({ storageId }) => storageId))]);
+  return Promise.all(files.map((at) => openIn(call, storages.get(at.storageId), at).catch(() => undefined)));
 }

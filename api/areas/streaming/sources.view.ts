@@ -49,6 +49,11 @@ export async function findItemSource(db: Db, itemId: string): Promise<FileSource
   return row && toSource(row);
 }
 
+/** Changes with the file's bytes: what is derived of them is kept under it. */
+export function versionOf({ sizeBytes, modifiedMs }: Pick<FileSource, 'sizeBytes' | 'modifiedMs'>): string {
+  return `${sizeBytes}-${Math.floor(modifiedMs)}`;
+}
+
 function toSource(row: Row): FileSource {
   return {
     id: row.id,

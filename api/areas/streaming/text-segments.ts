@@ -53,7 +53,7 @@ async function cuesInside(call: Call, row: SessionRow, track: SubtitleRendition)
     look: () => storedText(call, key),
     inVain: () => wakeWorker(call, row.id, track.id),
   });
-  return parseCues(text, 'webvtt');
+  return parseCues(text, track.format);
 }
 
 async function storedText(call: Call, key: string): Promise<string | undefined> {

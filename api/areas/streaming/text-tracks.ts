@@ -1,9 +1,22 @@
 import type { Cue } from './cues.ts';
 import { type StreamPlan, segmentStartMs, TRANSPORT_OFFSET_MS } from './plan.ts';
 
-/** Where a text track of a file is kept as WebVTT once a worker has taken it out (bucket `foyer-subtitles`). */
+/**
+ * Where a text track of a file is kept once a worker has taken it out (bucket `foyer-subtitles`): SubRip, WebVTT or
+ * SubStation in UTF-8, as its beginning says, on the film's clock.
+ */
 export function textTrackKey(source: { fileId: string; version: string }, streamIndex: number): string {
-  return `tracks/${source.fileId}/${source.version}/${streamIndex}.vtt`;
+  return `tracks/${source.fileId}/${source.version}/${streamIndex}.txt`;
+}
+
+/** What fonts the file carries: written once they all are. */
+export function fontsKey(source: { fileId: string; version: string }): string {
+  return `fonts/${source.fileId}/${source.version}/list.json`;
+}
+
+/** A font that the file carries, by its place among the attached files. */
+export function fontKey(source: { fileId: string; version: string }, place: number): string {
+  return `fonts/${source.fileId}/${source.version}/${place}`;
 }
 
 /**
@@ -15,8 +28,12 @@ export function vttSegment(plan: StreamPlan, n: number, cues: readonly Cue[]): s
   const ticks = plan.container === 'ts' ? TRANSPORT_OFFSET_MS * 90 : 0;
   const head = `WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:${ticks},LOCAL:00:00:00.000\n`;
   const shown = cues.filter((cue) => cue.startMs < end && cue.endMs > start);
-  const blocks = shown.map((cue) => `\n${clock(cue.startMs)} --> ${clock(cue.endMs)}\n${cue.text}\n`);
-  return `${head}${blocks.join('') || '\n'}`;
+  return `${head}${shown.map(webvttBlock).join('') || '\n'}`;
+}
+
+/** A cue as WebVTT has it, with the empty line before. */
+export function webvttBlock({ startMs, endMs, settings, text }: Cue): string {
+  return `\n${clock(startMs)} --> ${clock(endMs)}${settings ? ` ${settings}` : ''}\n${text}\n`;
 }
 
 function clock(ms: number): string {

@@ -18,6 +18,7 @@ import { serverAccountAddresses } from './server-account.ts';
 import { settingsAddresses } from './settings.ts';
 import { setupAddresses } from './setup.ts';
 import { streamingAddresses } from './streaming.ts';
+import { subtitlesAddresses } from './subtitles.ts';
 import { usersAddresses } from './users.ts';
 import { webhooksAddresses } from './webhooks.ts';
 
@@ -43,6 +44,7 @@ export const addresses = {
   ...settingsAddresses,
   ...setupAddresses,
   ...streamingAddresses,
+  ...subtitlesAddresses,
   ...usersAddresses,
   ...webhooksAddresses,
 };

@@ -18,6 +18,7 @@ import type { ServerAccountOperations } from './server-account.ts';
 import type { SettingsOperations } from './settings.ts';
 import type { SetupOperations } from './setup.ts';
 import type { StreamingOperations } from './streaming.ts';
+import type { SubtitlesOperations } from './subtitles.ts';
 import type { UsersOperations } from './users.ts';
 import type { WebhooksOperations } from './webhooks.ts';
 
@@ -41,5 +42,6 @@ export interface Operations
     SettingsOperations,
     SetupOperations,
     StreamingOperations,
+    SubtitlesOperations,
     UsersOperations,
     WebhooksOperations {}

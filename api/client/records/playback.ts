@@ -177,7 +177,7 @@ export interface PlaybackStart {
     forced: boolean;
     hearingImpaired: boolean;
     default: boolean;
-    url: string;
+    /** Its text; empty for pictures */ url: string;
   }[];
   audio: MediaStream[];
   fonts: { name: string; url: string }[];

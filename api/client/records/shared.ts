@@ -151,14 +151,6 @@ export interface NewPasskey {
   authenticatorAttachment?: string;
 }
 
-export interface Page {
-  /** Send back as `cursor`; null at the end */ cursor: string | null;
-  /** Reads backwards, where the list can */ previous?: string | null;
-  hasMore: boolean;
-  /** With the first page; exact up to 10,000 */ total?: number;
-  totalIsEstimate?: boolean;
-}
-
 export interface PasskeyCreationOptions {
   challenge: string;
 }

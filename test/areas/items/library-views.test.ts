@@ -160,6 +160,12 @@ describe('views of a library', () => {
         favorites: [false, true, false],
         imageIds: [null, null, thumb.id],
       });
+      const dayOf = async (filter: string) =>
+        (await api.as(member).listLibraryItems({ params: { id: library.id }, query: { filter } })).body.items.map(
+          ({ id }) => id,
+        );
+      expect(await dayOf('taken_day:eq:02-01'), 'the day of the photo').to.deep.equal([late]);
+      expect(await dayOf('taken_day:eq:01-31')).to.deep.equal([]);
       const undated = await api
         .as(member)
         .getLibraryTimeline({ params: { id: library.id }, query: { bucket: 'undated', unit: 'day' } });

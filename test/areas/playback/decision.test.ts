@@ -176,6 +176,13 @@ describe('the playback decision', () => {
       method: 'direct_play',
       subtitle: { streamId: 's', delivery: 'pictures' },
     });
+    const beside = {
+      tracks,
+      profile: profile('native'),
+      allow: { directPlay: false, directStream: true, transcode: true },
+    };
+    const streamed = outcome([file({ tracks: [h264, aac, pgs] })], beside);
+    expect(streamed.decision.subtitle, 'no stream carries them').to.include({ delivery: 'burn-in' });
   });
 
   it('chooses subtitles by what is heard', () => {

@@ -1,45 +1,19 @@
 import { expect } from 'chai';
 import { forgetWorker, reportWorker } from '#areas/streaming/offers.store.ts';
 import { saveSettings } from '#platform/settings.ts';
-import { type Api, startApi, type TestClient } from '#support/api.ts';
-import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
+import { audio, client, errorOf, GivenPlayback, HOUR, video } from '#support/given-playback.ts';
 import { markMany } from '#workers/upkeep-jobs.ts';
 import type { Work } from '#workers/work.ts';
-import { audio, errorOf, givenFilm, HOUR, video } from './films.ts';
-
-const client = { builtIn: 'chromium' };
 
 describe('Playback', () => {
-  let api: Api;
-  let library: GivenLibrary;
+  const given = new GivenPlayback();
+  const { film, play, progress, events } = given;
   let shows: GivenLibrary;
-  let person: Person;
-  let me: TestClient;
 
   before(async () => {
-    api = await startApi();
-    await api.given.owner();
-    library = await givenLibrary(api.deps.db, 'movies');
-    shows = await givenLibrary(api.deps.db, 'shows');
+    shows = await givenLibrary(given.api.deps.db, 'shows');
   });
-  beforeEach(async () => {
-    person = await api.given.member();
-    me = api.as(person);
-  });
-
-  const film = async (file: object = {}, item: object = {}): Promise<string> =>
-    givenFilm(api.deps.db, library, { file, item });
-  const play = async (id: string, body: object = {}) => me.startPlayback({ params: { id }, body: { client, ...body } });
-  const progress = async (id: string) => (await me.getItemProgress({ params: { id } })).body;
-  const events = async (id: string): Promise<string[]> => {
-    const rows = await api.deps
-      .db('outbox')
-      .whereRaw(`payload ->> 'sessionId' = ?`, [id])
-      .orderBy('seq')
-      .select('event');
-    return rows.map((row: { event: string }) => row.event);
-  };
 
   it('plays directly, reports, resumes a little earlier, and tells each step', async () => {
     const id = await film();
@@ -50,11 +24,12 @@ describe('Playback', () => {
     expect(session.url).to.match(new RegExp(`/files/[^/]+/stream\\?session=${session.id}`));
     const params = { id: session.id };
     expect(
-      (await me.reportPlayback({ params, body: { state: 'playing', positionMs: 600_000 } })).body.session.positionMs,
+      (await given.me.reportPlayback({ params, body: { state: 'playing', positionMs: 600_000 } })).body.session
+        .positionMs,
     ).to.equal(600_000);
-    await me.reportPlayback({ params, body: { state: 'paused', positionMs: 610_000 } });
-    await me.reportPlayback({ params, body: { state: 'playing', positionMs: 610_000 } });
-    expect((await me.endPlaybackSession({ params, query: { positionMs: 620_000 } })).status).to.equal(204);
+    await given.me.reportPlayback({ params, body: { state: 'paused', positionMs: 610_000 } });
+    await given.me.reportPlayback({ params, body: { state: 'playing', positionMs: 610_000 } });
+    expect((await given.me.endPlaybackSession({ params, query: { positionMs: 620_000 } })).status).to.equal(204);
     expect(await progress(id)).to.include({ positionMs: 620_000, watched: false, playCount: 0 });
     expect(await events(session.id)).to.deep.equal([
       'playback.started',
@@ -66,7 +41,7 @@ describe('Playback', () => {
     const again = await play(id);
     expect(again.body.resume.positionMs).to.equal(620_000);
     expect(again.body.session.positionMs).to.equal(617_000);
-    const late = await me.reportPlayback({ params, body: { state: 'playing', positionMs: 1 } });
+    const late = await given.me.reportPlayback({ params, body: { state: 'playing', positionMs: 1 } });
     expect(errorOf(late).details).to.deep.include({ reason: 'session-stopped', stopReason: 'client' });
   });
 
@@ -74,25 +49,25 @@ describe('Playback', () => {
     const id = await film();
     const { session } = (await play(id)).body;
     const params = { id: session.id };
-    await me.reportPlayback({ params, body: { state: 'playing', positionMs: 30_000 } });
+    await given.me.reportPlayback({ params, body: { state: 'playing', positionMs: 30_000 } });
     expect(await progress(id)).to.include({ positionMs: 0, watched: false });
-    await me.reportPlayback({ params, body: { state: 'playing', positionMs: HOUR * 0.91 } });
-    await me.reportPlayback({ params, body: { state: 'playing', positionMs: HOUR * 0.95 } });
+    await given.me.reportPlayback({ params, body: { state: 'playing', positionMs: HOUR * 0.91 } });
+    await given.me.reportPlayback({ params, body: { state: 'playing', positionMs: HOUR * 0.95 } });
     expect(await progress(id)).to.include({ watched: true, playCount: 1, positionMs: 0 });
   });
 
   it('lets the newest write win between two devices', async () => {
     const id = await film();
     const at = (ms: number): string => new Date(Date.now() - ms).toISOString();
-    await me.setItemProgress({ params: { id }, body: { positionMs: 900_000, at: at(1000) } });
-    const older = await me.setItemProgress({ params: { id }, body: { positionMs: 100_000, at: at(60_000) } });
+    await given.me.setItemProgress({ params: { id }, body: { positionMs: 900_000, at: at(1000) } });
+    const older = await given.me.setItemProgress({ params: { id }, body: { positionMs: 100_000, at: at(60_000) } });
     expect(older.body.positionMs).to.equal(900_000);
-    const behind = await me.setItemProgress({ params: { id }, body: { positionMs: HOUR * 2 } });
+    const behind = await given.me.setItemProgress({ params: { id }, body: { positionMs: HOUR * 2 } });
     expect(behind.status).to.equal(400);
   });
 
   it('opens the next unplayed episode of a show and follows with the one after', async () => {
-    const { db } = api.deps;
+    const { db } = given.api.deps;
     const show = await givenItem(db, shows, { type: 'show', top: true });
     const season = await givenItem(db, shows, { type: 'season', parent_id: show, index_number: 1 });
     const episodes: string[] = [];
@@ -108,27 +83,27 @@ describe('Playback', () => {
       await givenFile(db, shows, one, { container: 'mp4', duration_ms: HOUR, streams: [video, audio] });
       episodes.push(one);
     }
-    await me.markWatched({ params: { id: episodes[0] ?? '' }, body: {} });
+    await given.me.markWatched({ params: { id: episodes[0] ?? '' }, body: {} });
     const started = await play(show);
     expect(started.body.session.itemId).to.equal(episodes[1]);
     expect(started.body.nextItemId).to.equal(episodes[2]);
-    await me.markWatched({ params: { id: show } });
+    await given.me.markWatched({ params: { id: show } });
     expect(await progress(show)).to.deep.include({ children: { total: 3, watched: 3, inProgress: 0 } });
     expect((await play(show, { dryRun: true })).body.session?.itemId).to.equal(episodes[0]);
-    await me.unmarkWatched({ params: { id: season } });
+    await given.me.unmarkWatched({ params: { id: season } });
     expect((await progress(show)).children?.watched).to.equal(0);
     await db('items').where({ id: episodes[2] }).update({ age_years: 18, age_rating: 'FSK 18' });
-    const child = api.as(await api.given.person('child', { age_limit: 12 }));
+    const child = given.api.as(await given.api.given.person('child', { age_limit: 12 }));
     expect((await child.getItemProgress({ params: { id: show } })).body.children?.total).to.equal(2);
   });
 
   it('holds the cap of an account against many at once', async () => {
-    person = await api.given.person('member', { limits: JSON.stringify({ streams: 2 }) });
+    given.person = await given.api.given.person('member', { limits: JSON.stringify({ streams: 2 }) });
     const ids = await Promise.all([film(), film(), film(), film(), film()]);
     const headers = (i: number) => ({ 'x-client-id': `device-number-000${i}` });
-    const key = await api.given.key(person, ['library:view']);
+    const key = await given.api.given.key(given.person, ['library:view']);
     const answers = await Promise.all(
-      ids.map((id, i) => api.as(key).startPlayback({ params: { id }, body: { client }, headers: headers(i) })),
+      ids.map((id, i) => given.api.as(key).startPlayback({ params: { id }, body: { client }, headers: headers(i) })),
     );
     expect(answers.map((answer) => answer.status)).to.have.members([201, 201, 429, 429, 429]);
     const refused = answers.find((answer) => answer.status === 429);
@@ -144,7 +119,7 @@ describe('Playback', () => {
     const started = await play(id);
     expect(started.body.session.decision.method).to.equal('transcode');
     const other = started.body.audio.find((track) => track.language === 'fr');
-    const changed = await me.changePlayback({
+    const changed = await given.me.changePlayback({
       params: { id: started.body.session.id },
       body: { audioStreamId: other?.id },
     });
@@ -162,21 +137,21 @@ describe('Playback', () => {
     expect(started.body.session.decision).to.include({ method: 'transcode', quality: '480p-1m5' });
     const params = { id: started.body.session.id };
     const other = started.body.audio.find((track) => track.language === 'fr');
-    const changed = await me.changePlayback({ params, body: { audioStreamId: other?.id } });
+    const changed = await given.me.changePlayback({ params, body: { audioStreamId: other?.id } });
     expect(changed.body.session.decision).to.include({ method: 'transcode', quality: '480p-1m5' });
-    const best = await me.changePlayback({ params, body: { quality: 'original' } });
+    const best = await given.me.changePlayback({ params, body: { quality: 'original' } });
     expect(best.body.session.decision.method).to.equal('transcode');
     expect(best.body.session.decision.reasons).to.include('direct-play-refused');
-    const back = await me.changePlayback({ params, body: { audioStreamId: started.body.audio[0]?.id } });
+    const back = await given.me.changePlayback({ params, body: { audioStreamId: started.body.audio[0]?.id } });
     expect(back.body.session.decision.quality).to.equal(best.body.session.decision.quality);
   });
 
   it('keeps the cap of transcodes when a stream begins to be encoded, and goes on as it was when refused', async () => {
-    const limited = await api.given.person('member', { limits: JSON.stringify({ transcodes: 1 }) });
-    const as = api.as(limited);
+    const limited = await given.api.given.person('member', { limits: JSON.stringify({ transcodes: 1 }) });
+    const as = given.api.as(limited);
     const start = async (id: string) => (await as.startPlayback({ params: { id }, body: { client } })).body.session;
     const encoded = await start(await film({ streams: [{ ...video, codec: 'mpeg4' }, audio], container: 'avi' }));
-    await api.deps
+    await given.api.deps
       .db('playback_sessions')
       .where({ id: encoded.id })
       .update({ started_at: new Date(Date.now() - 60_000) });
@@ -208,11 +183,11 @@ describe('Playback', () => {
     const params = { id: session.id };
     const subtitleStreamId = first.body.subtitles[0]?.streamId;
     const said = { audioStreamId: track('de'), subtitleStreamId };
-    const told = await me.reportPlayback({ params, body: { state: 'playing', positionMs: 1000, ...said } });
+    const told = await given.me.reportPlayback({ params, body: { state: 'playing', positionMs: 1000, ...said } });
     expect(told.body.session.decision.audio?.streamId).to.equal(track('de'));
     const again = (await play(id, switching)).body.session.decision;
     expect([again.audio?.streamId, again.subtitle?.streamId]).to.deep.equal([track('de'), subtitleStreamId]);
-    await me.reportPlayback({
+    await given.me.reportPlayback({
       params: { id: (await play(id, switching)).body.session.id },
       body: { state: 'playing', positionMs: 1000, subtitleStreamId: null },
     });
@@ -221,13 +196,13 @@ describe('Playback', () => {
 
   it('takes the file that has the track named, whatever else would be less work', async () => {
     const id = await film();
-    const other = await givenFile(api.deps.db, library, id, {
+    const other = await givenFile(given.api.deps.db, given.library, id, {
       container: 'matroska',
       duration_ms: HOUR,
       edition: 'Extended',
       streams: [video, { ...audio, codec: 'ac3', language: 'de' }],
     });
-    const [german] = await api.deps.db('media_streams').where({ file_id: other, kind: 'audio' }).pluck('id');
+    const [german] = await given.api.deps.db('media_streams').where({ file_id: other, kind: 'audio' }).pluck('id');
     const plain = (await play(id, { dryRun: true })).body.session.decision;
     expect(plain.fileId).to.not.equal(other);
     const named = (await play(id, { audioStreamId: german, dryRun: true })).body.session.decision;
@@ -235,17 +210,17 @@ describe('Playback', () => {
   });
 
   it('plays a film in parts from its beginning, goes on in the part that was begun, and ends with the last', async () => {
-    const id = await givenItem(api.deps.db, library, { runtime_ms: 2 * HOUR });
+    const id = await givenItem(given.api.deps.db, given.library, { runtime_ms: 2 * HOUR });
     const part = async (number: number) =>
-      givenFile(api.deps.db, library, id, {
+      givenFile(given.api.deps.db, given.library, id, {
         ...{ container: 'mp4', duration_ms: HOUR, streams: [video, audio] },
         ...{ part: number, parts: 2, bitrate: 1_000_000 * number },
       });
     const [first, second] = [await part(1), await part(2)];
     const seen = async (fileId: string | undefined, positionMs: number) => {
       const { session } = (await play(id, fileId ? { fileId } : {})).body;
-      await me.reportPlayback({ params: { id: session.id }, body: { state: 'playing', positionMs } });
-      await me.endPlaybackSession({ params: { id: session.id } });
+      await given.me.reportPlayback({ params: { id: session.id }, body: { state: 'playing', positionMs } });
+      await given.me.endPlaybackSession({ params: { id: session.id } });
       return session.mediaFileId;
     };
     expect(await seen(undefined, HOUR * 0.99)).to.equal(first);
@@ -266,14 +241,14 @@ describe('Playback', () => {
       return body.audio.find((one) => one.id === body.session.decision.audio?.streamId)?.language;
     };
     expect(await heard()).to.equal('en');
-    await me.updatePlaybackPreferences({ body: { preferOriginalAudio: true } });
+    await given.me.updatePlaybackPreferences({ body: { preferOriginalAudio: true } });
     expect(await heard()).to.equal('fr');
   });
 
   it('warns when the last place of the transcode workers is taken, and of wishes it could not keep', async () => {
-    await me.updatePlaybackPreferences({ body: { audioLanguages: ['ja'] } });
+    await given.me.updatePlaybackPreferences({ body: { audioLanguages: ['ja'] } });
     const id = await film({ streams: [{ ...video, codec: 'mpeg4' }, audio], container: 'avi' });
-    const { db, settings, config } = api.deps;
+    const { db, settings, config } = given.api.deps;
     const warned = async (body: object = {}) => (await play(id, body)).body.warnings;
     expect(await warned({ dryRun: true })).to.deep.equal(['audio-fallback']);
     const [open] = await db('transcode_sessions').whereIn('state', ['starting', 'running', 'idle']).count();
@@ -296,19 +271,19 @@ describe('Playback', () => {
     const dry = await play(id, { dryRun: true });
     expect(dry.status).to.equal(200);
     expect(dry.body.session).to.include({ url: '' });
-    expect((await me.listPlaybackSessions()).body.items).to.deep.equal([]);
+    expect((await given.me.listPlaybackSessions()).body.items).to.deep.equal([]);
   });
 
   it('refuses what cannot be played with the reason', async () => {
     const asked = async (id: string, body: object = {}) => errorOf(await play(id, body));
-    const bare = await givenItem(api.deps.db, library, {});
+    const bare = await givenItem(given.api.deps.db, given.library, {});
     expect(await asked(bare)).to.deep.include({ code: 'MEDIA_NOT_PLAYABLE', details: { reason: 'missing-file' } });
     const unprobed = await film({ probe: null, probe_fault: null });
-    await api.deps.db('media_files').where({ item_id: unprobed }).update({ probe: null });
+    await given.api.deps.db('media_files').where({ item_id: unprobed }).update({ probe: null });
     expect((await asked(unprobed)).details.reason).to.equal('not-probed');
-    await api.deps.db('media_files').where({ item_id: unprobed }).update({ probe_fault: 'codec-refused' });
+    await given.api.deps.db('media_files').where({ item_id: unprobed }).update({ probe_fault: 'codec-refused' });
     expect((await asked(unprobed)).code).to.equal('MEDIA_UNSUPPORTED_CODEC');
-    const none = await me.startPlayback({ params: { id: await film() }, body: {} });
+    const none = await given.me.startPlayback({ params: { id: await film() }, body: {} });
     expect(none.status).to.equal(400);
     const strange = await play(await film(), { audioStreamId: '01900000-0000-7000-8000-00000000dead' });
     expect(strange.status).to.equal(400);
@@ -320,29 +295,29 @@ describe('Playback', () => {
 
   it('keeps sessions to their own account, but for those who manage sessions', async () => {
     const { session } = (await play(await film())).body;
-    const other = api.as(await api.given.member());
+    const other = given.api.as(await given.api.given.member());
     const params = { id: session.id };
     expect((await other.getPlaybackSession({ params })).status).to.equal(404);
     expect((await other.endPlaybackSession({ params })).status).to.equal(404);
     expect((await other.reportPlayback({ params, body: { state: 'playing', positionMs: 1 } })).status).to.equal(404);
     expect((await other.listPlaybackSessions({ query: { scope: 'all' } })).status).to.equal(403);
-    const admin = api.as(await api.given.admin());
+    const admin = given.api.as(await given.api.given.admin());
     expect(
       (await admin.listPlaybackSessions({ query: { scope: 'all', include: 'item' } })).body.items.map((one) => one.id),
     ).to.include(session.id);
     for (const _ of [1, 2])
       expect((await admin.endPlaybackSession({ params, query: { message: 'Bed time' } })).status).to.equal(204);
-    expect((await me.getPlaybackSession({ params })).body).to.include({
+    expect((await given.me.getPlaybackSession({ params })).body).to.include({
       state: 'stopped',
       stopReason: 'ended-by-admin',
     });
-    const told = (await me.listNotifications()).body.items.filter(({ kind }) => kind === 'session-ended');
+    const told = (await given.me.listNotifications()).body.items.filter(({ kind }) => kind === 'session-ended');
     expect(told.map(({ body }) => body)).to.have.length(1);
     expect(told[0]?.body).to.match(/^Playing Title \w+ was ended\. Bed time$/);
   });
 
   it('marks by a job what the profile sees, counts plays when told, and leaves alone what came later', async () => {
-    const { db } = api.deps;
+    const { db } = given.api.deps;
     const show = await givenItem(db, shows, { type: 'show', top: true });
     const place = { type: 'episode', parent_id: show, parent_index: 1, runtime_ms: HOUR };
     const [plain, grown, later] = [
@@ -350,19 +325,20 @@ describe('Playback', () => {
       await givenItem(db, shows, { ...place, index_number: 2, age_years: 18 }),
       await givenItem(db, shows, { ...place, index_number: 3, age_years: 6 }),
     ];
-    await db('accounts').where({ id: person.accountId }).update({ age_limit: 12 });
+    await db('accounts').where({ id: given.person.accountId }).update({ age_limit: 12 });
     const at = new Date(Date.now() - 60_000).toISOString();
-    await me.setItemProgress({ params: { id: later }, body: { positionMs: 600_000 } });
+    await given.me.setItemProgress({ params: { id: later }, body: { positionMs: 600_000 } });
     const work = {
-      ...api.deps,
+      ...given.api.deps,
       signal: new AbortController().signal,
       checkpoint: null,
       keep: async () => undefined,
+      report: async () => undefined,
     } as unknown as Work;
-    const job = { profileId: person.profileId, itemId: show, watched: true, at, countPlay: true };
+    const job = { profileId: given.person.profileId, itemId: show, watched: true, at, countPlay: true };
     await markMany(job, work);
     const states = async () => {
-      const rows = await db('item_states').where({ profile_id: person.profileId }).select();
+      const rows = await db('item_states').where({ profile_id: given.person.profileId }).select();
       return new Map(rows.map((row) => [row.item_id, [row.watched, row.play_count, row.position_ms]]));
     };
     expect(await states()).to.deep.equal(
@@ -374,6 +350,38 @@ describe('Playback', () => {
     await markMany({ ...job, watched: false, at: new Date().toISOString() }, work);
     expect((await states()).get(plain)).to.deep.equal([false, 1, 0]);
     expect((await states()).has(grown)).to.equal(false);
+  });
+
+  it('forgets positions of an item, an extra, and all that one sees in a container, and nothing else', async () => {
+    const { db } = given.api.deps;
+    const show = await givenItem(db, shows, { type: 'show', top: true });
+    const place = { type: 'episode', parent_id: show, parent_index: 1, runtime_ms: HOUR };
+    const begun = await givenItem(db, shows, { ...place, index_number: 1, age_years: 6 });
+    const seen = await givenItem(db, shows, { ...place, index_number: 2, age_years: 6 });
+    const grown = await givenItem(db, shows, { ...place, index_number: 3, age_years: 18 });
+    const extra = await givenItem(db, shows, { type: 'video', extra_of: show, parent_id: show, runtime_ms: HOUR });
+    const other = await film();
+    await given.me.setItemRating({ params: { id: begun }, body: { value: 8 } });
+    await given.me.markWatched({ params: { id: seen }, body: { countPlay: true } });
+    for (const id of [begun, seen, grown, extra, other])
+      await given.me.setItemProgress({ params: { id }, body: { positionMs: 600_000 } });
+    await db('accounts').where({ id: given.person.accountId }).update({ age_limit: 12 });
+    const states = async () => {
+      const rows = await db('item_states').where({ profile_id: given.person.profileId }).select();
+      const told = new Map(rows.map((row) => [row.item_id, row]));
+      return [begun, seen, grown, extra, other].map((id) => {
+        const { position_ms, watched, play_count, rating } = told.get(id);
+        return [position_ms, watched, play_count, rating];
+      });
+    };
+    const clear = async (id: string) => (await given.me.clearItemProgress({ params: { id } })).status;
+    expect([await clear(show), await clear(show)]).to.deep.equal([204, 204]);
+    const kept = [600_000, false, 0, null];
+    expect(await states()).to.deep.equal([[0, false, 0, 8], [0, true, 1, null], kept, kept, kept]);
+    await clear(extra);
+    expect((await states())[3]).to.deep.equal([0, false, 0, null]);
+    await given.me.markWatched({ params: { id: extra } });
+    expect((await states())[3]?.[1]).to.equal(true);
   });
 
   it('takes offline reports one by one, each once', async () => {
@@ -395,79 +403,84 @@ describe('Playback', () => {
         { ...report('01900000-0000-7000-8000-0000000000a3', {}), itemId: '01900000-0000-7000-8000-00000000dead' },
       ],
     };
-    const synced = await me.syncPlayback({ body });
+    const synced = await given.me.syncPlayback({ body });
     expect(synced.body.results.map((one) => one.outcome)).to.deep.equal(['applied', 'duplicate', 'older', 'not-found']);
     expect((await progress(id)).positionMs).to.equal(700_000);
-    expect(await api.deps.db('play_history').where({ profile_id: person.profileId }).first()).to.include({
+    expect(await given.api.deps.db('play_history').where({ profile_id: given.person.profileId }).first()).to.include({
       played_ms: 120_000,
     });
-    await me.markWatched({ params: { id } });
+    await given.me.markWatched({ params: { id } });
     const unseen = { ...report('01900000-0000-7000-8000-0000000000a4', { watched: false }), at: new Date() };
-    expect((await me.syncPlayback({ body: { reports: [unseen] } })).body.results[0]?.outcome).to.equal('applied');
+    expect((await given.me.syncPlayback({ body: { reports: [unseen] } })).body.results[0]?.outcome).to.equal('applied');
     expect((await progress(id)).watched).to.equal(false);
   });
 
   it('takes of offline reports about a show what they say of its episodes, and no position', async () => {
-    const show = await givenItem(api.deps.db, shows, { type: 'show', top: true });
+    const show = await givenItem(given.api.deps.db, shows, { type: 'show', top: true });
     const place = { type: 'episode', parent_id: show, parent_index: 1, index_number: 1, runtime_ms: HOUR };
-    const episode = await givenItem(api.deps.db, shows, place);
+    const episode = await givenItem(given.api.deps.db, shows, place);
     const report = (n: number, more: object) => ({
       ...{ clientEventId: `01900000-0000-7000-8000-0000000000b${n}`, itemId: show },
       ...{ at: new Date().toISOString(), ...more },
     });
-    const sent = await me.syncPlayback({
+    const sent = await given.me.syncPlayback({
       body: { reports: [report(1, { positionMs: 600_000 }), report(2, { watched: true })] },
     });
     expect(sent.body.results.map((one) => one.outcome)).to.deep.equal(['invalid', 'applied']);
-    const rows = await api.deps.db('item_states').where({ profile_id: person.profileId }).select('item_id', 'watched');
+    const rows = await given.api.deps
+      .db('item_states')
+      .where({ profile_id: given.person.profileId })
+      .select('item_id', 'watched');
     expect(rows).to.deep.equal([{ item_id: episode, watched: true }]);
   });
 
   it('tells the encoders that workers have', async () => {
     const worker = { pod: 'gpu', encoder: 'h264_vaapi', gpu: true, slots: 3, used: 0, idleSince: null };
-    const codecs = async () => (await me.getPlaybackCapabilities()).body.codecs;
+    const codecs = async () => (await given.me.getPlaybackCapabilities()).body.codecs;
     expect(await codecs()).to.deep.equal([{ codec: 'h264', hardware: false }]);
-    await reportWorker(api.deps.redis, 'gpu-1', worker);
+    await reportWorker(given.api.deps.redis, 'gpu-1', worker);
     expect(await codecs()).to.deep.equal([{ codec: 'h264', hardware: true }]);
-    await forgetWorker(api.deps.redis, 'gpu-1');
+    await forgetWorker(given.api.deps.redis, 'gpu-1');
   });
 
   it('keeps ratings, favourites and reading positions to the profile', async () => {
     const id = await film();
-    expect((await me.setItemRating({ params: { id }, body: { value: 7.5, favorite: true } })).body).to.include({
+    expect((await given.me.setItemRating({ params: { id }, body: { value: 7.5, favorite: true } })).body).to.include({
       value: 7.5,
       favorite: true,
     });
-    expect((await me.setItemRating({ params: { id }, body: { value: 7.3 } })).status).to.equal(400);
-    expect((await me.setItemRating({ params: { id }, body: {} })).status).to.equal(400);
-    await me.clearItemRating({ params: { id } });
-    const own = (await me.getItem({ params: { id } })).body.userState;
+    expect((await given.me.setItemRating({ params: { id }, body: { value: 7.3 } })).status).to.equal(400);
+    expect((await given.me.setItemRating({ params: { id }, body: {} })).status).to.equal(400);
+    await given.me.clearItemRating({ params: { id } });
+    const own = (await given.me.getItem({ params: { id } })).body.userState;
     expect(own).to.include({ favorite: true }).and.not.have.property('rating', 7.5);
-    const comics = await givenLibrary(api.deps.db, 'comics');
-    const comic = await givenItem(api.deps.db, comics, { type: 'comic', details: { pages: 20 } });
-    expect((await me.getReadingPosition({ params: { id: comic } })).status).to.equal(404);
-    expect((await me.setReadingPosition({ params: { id: comic }, body: { value: 'page:21' } })).status).to.equal(400);
-    expect((await me.setReadingPosition({ params: { id: comic }, body: { value: 'page:20' } })).body).to.include({
+    const comics = await givenLibrary(given.api.deps.db, 'comics');
+    const comic = await givenItem(given.api.deps.db, comics, { type: 'comic', details: { pages: 20 } });
+    expect((await given.me.getReadingPosition({ params: { id: comic } })).status).to.equal(404);
+    expect((await given.me.setReadingPosition({ params: { id: comic }, body: { value: 'page:21' } })).status).to.equal(
+      400,
+    );
+    expect((await given.me.setReadingPosition({ params: { id: comic }, body: { value: 'page:20' } })).body).to.include({
       progress: 1,
       finished: true,
       pages: 20,
     });
     expect((await progress(comic)).watched).to.equal(true);
-    await me.setReadingPosition({ params: { id: comic }, body: { value: 'page:12' } });
-    expect((await me.getItem({ params: { id: comic } })).body.progressLabel).to.equal('page 12 of 20');
-    expect((await me.setReadingPosition({ params: { id }, body: { value: 'page:1' } })).status).to.equal(409);
+    await given.me.setReadingPosition({ params: { id: comic }, body: { value: 'page:12' } });
+    expect((await given.me.getItem({ params: { id: comic } })).body.progressLabel).to.equal('page 12 of 20');
+    expect((await given.me.setReadingPosition({ params: { id }, body: { value: 'page:1' } })).status).to.equal(409);
   });
 
   it('keeps preferences by profile and returns one to the default with null', async () => {
-    await me.updatePlaybackPreferences({ body: { subtitleMode: 'always', audioLanguages: ['fr'] } });
-    expect((await me.getPlaybackPreferences()).body).to.deep.include({
+    await given.me.updatePlaybackPreferences({ body: { subtitleMode: 'always', audioLanguages: ['fr'] } });
+    expect((await given.me.getPlaybackPreferences()).body).to.deep.include({
       subtitleMode: 'always',
       audioLanguages: ['fr'],
       autoplayNext: true,
     });
-    const back = await me.updatePlaybackPreferences({ body: { subtitleMode: null } });
+    const back = await given.me.updatePlaybackPreferences({ body: { subtitleMode: null } });
     expect(back.body.subtitleMode).to.equal('foreign-audio');
-    expect((await me.getPlaybackCapabilities()).body).to.include({
+    expect((await given.me.getPlaybackCapabilities()).body).to.include({
       isRemote: false,
       activeStreams: 0,
       watchedPercent: 90,

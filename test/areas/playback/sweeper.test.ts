@@ -1,49 +1,28 @@
 import { expect } from 'chai';
+import { purgeEntries } from '#areas/libraries/trash.store.ts';
 import { sweepSessions } from '#areas/streaming/sessions.store.ts';
-import { type Api, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenLibrary } from '#support/given-items.ts';
+import { client, errorOf, GivenPlayback, HOUR } from '#support/given-playback.ts';
 import { eventually } from '#support/stores.ts';
 import { sweepOnce, sweepPlayback } from '#workers/playback-sweeper.ts';
-import { errorOf, givenFilm, HOUR } from './films.ts';
-
-const client = { builtIn: 'chromium' };
 
 describe('what ends playback by itself', function () {
   this.timeout(120_000);
-  let api: Api;
-  let library: GivenLibrary;
-  let person: Person;
-  let me: TestClient;
-
-  before(async () => {
-    api = await startApi();
-    await api.given.owner();
-    library = await givenLibrary(api.deps.db, 'movies');
-  });
-  beforeEach(async () => {
-    person = await api.given.member();
-    me = api.as(person);
-  });
-
-  const film = async (file: object = {}, item: object = {}): Promise<string> =>
-    givenFilm(api.deps.db, library, { file, item });
-  const play = async (id: string) => me.startPlayback({ params: { id }, body: { client } });
-  const progress = async (id: string) => (await me.getItemProgress({ params: { id } })).body;
-  const events = async (id: string): Promise<string[]> =>
-    api.deps.db('outbox').whereRaw(`payload ->> 'sessionId' = ?`, [id]).orderBy('seq').pluck('event');
+  const given = new GivenPlayback();
+  const { film, play, progress, events } = given;
 
   it('stops a session that nobody reports of and keeps its position', async () => {
     const id = await film();
     const { session } = (await play(id)).body;
-    await me.reportPlayback({ params: { id: session.id }, body: { state: 'playing', positionMs: 500_000 } });
-    expect(await sweepOnce(api.deps.db)).to.equal(0);
-    await api.deps
+    await given.me.reportPlayback({ params: { id: session.id }, body: { state: 'playing', positionMs: 500_000 } });
+    expect(await sweepOnce(given.api.deps.db)).to.equal(0);
+    await given.api.deps
       .db('playback_sessions')
       .where({ id: session.id })
       .update({ last_report_at: new Date(Date.now() - 61_000), last_bytes_at: new Date(Date.now() - 61_000) });
-    expect(await sweepOnce(api.deps.db)).to.equal(1);
-    expect((await me.getPlaybackSession({ params: { id: session.id } })).body).to.include({
+    expect(await sweepOnce(given.api.deps.db)).to.equal(1);
+    expect((await given.me.getPlaybackSession({ params: { id: session.id } })).body).to.include({
       state: 'stopped',
       stopReason: 'timeout',
     });
@@ -51,10 +30,11 @@ describe('what ends playback by itself', function () {
   });
 
   it('warns once, in the minute before the viewing hours end, in the answer to a report', async () => {
-    const { db } = api.deps;
-    const viewer = await api.given.member();
+    const { db } = given.api.deps;
+    const viewer = await given.api.given.member();
     const params = {
-      id: (await api.as(viewer).startPlayback({ params: { id: await film() }, body: { client } })).body.session.id,
+      id: (await given.api.as(viewer).startPlayback({ params: { id: await film() }, body: { client } })).body.session
+        .id,
     };
     const hours = [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '08:00', to: '20:00' }];
     const timed = async (viewingHours: object) =>
@@ -66,20 +46,20 @@ describe('what ends playback by itself', function () {
       await sweepOnce(db, 'UTC', new Date(`2026-11-20T${time}Z`));
     await timed([]);
     const report = async () =>
-      (await api.as(viewer).reportPlayback({ params, body: { state: 'playing', positionMs: 1 } })).body.commands;
+      (await given.api.as(viewer).reportPlayback({ params, body: { state: 'playing', positionMs: 1 } })).body.commands;
     expect(await report()).to.deep.equal([{ command: 'message', args: { reason: 'viewing-hours', withinMs: 60_000 } }]);
     expect(await report()).to.deep.equal([]);
   });
 
   it('stops what goes on a minute after the viewing hours, and says that it was for them', async () => {
-    const { db } = api.deps;
+    const { db } = given.api.deps;
     const begun = async (): Promise<string> => (await play(await film())).body.session.id;
     const sessions = [await begun(), await begun()];
     const quiet = new Date(Date.now() - 61_000);
     await db('playback_sessions').where({ id: sessions[1] }).update({ last_report_at: quiet, last_bytes_at: quiet });
     const hours = [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '08:00', to: '20:00' }];
     await db('accounts')
-      .where({ id: person.accountId })
+      .where({ id: given.person.accountId })
       .update({ viewing_hours: JSON.stringify(hours), hours_zone: 'UTC' });
     const reasons = (): Promise<unknown> =>
       Promise.all(sessions.map((id) => db('playback_sessions').where({ id }).pluck('stop_reason'))).then((all) =>
@@ -94,10 +74,10 @@ describe('what ends playback by itself', function () {
   });
 
   it('stops what goes on for an account that is disabled or has expired', async () => {
-    const { db } = api.deps;
+    const { db } = given.api.deps;
     const stopped = async (change: object) => {
-      const viewer = await api.given.member();
-      const started = await api.as(viewer).startPlayback({ params: { id: await film() }, body: { client } });
+      const viewer = await given.api.given.member();
+      const started = await given.api.as(viewer).startPlayback({ params: { id: await film() }, body: { client } });
       await db('accounts').where({ id: viewer.accountId }).update(change);
       await sweepOnce(db);
       return db('playback_sessions').where({ id: started.body.session.id }).pluck('stop_reason');
@@ -108,22 +88,24 @@ describe('what ends playback by itself', function () {
   });
 
   it('ends at once what a viewer may not see any more, says why, and sends no more of it', async () => {
-    const { db } = api.deps;
+    const { db } = given.api.deps;
     const ended = async (change: (at: { viewer: Person; id: string; closed: GivenLibrary }) => Promise<unknown>) => {
-      const viewer = await api.given.member();
+      const viewer = await given.api.given.member();
       const closed = await givenLibrary(db, 'movies', { everyone: false });
       await db('library_access').insert({ library_id: closed.id, account_id: viewer.accountId });
-      const id = await givenFilm(db, closed, { item: { age_years: 12 } });
-      const { session } = (await api.as(viewer).startPlayback({ params: { id }, body: { client } })).body;
+      const id = await film({}, { age_years: 12 }, closed);
+      const { session } = (await given.api.as(viewer).startPlayback({ params: { id }, body: { client } })).body;
       expect(await sweepOnce(db)).to.equal(0);
       await change({ viewer, id, closed });
       expect(await sweepOnce(db)).to.equal(1);
       const params = { id: session.id };
-      const told = await api.as(viewer).reportPlayback({ params, body: { state: 'playing', positionMs: 70_000 } });
+      const told = await given.api
+        .as(viewer)
+        .reportPlayback({ params, body: { state: 'playing', positionMs: 70_000 } });
       expect(errorOf(told).details).to.include({ reason: 'session-stopped' });
-      const sent = await api.fetch(session.url, { headers: viewer.headers });
+      const sent = await given.api.fetch(session.url, { headers: viewer.headers });
       expect(sent.status).to.equal(404);
-      const again = await api.as(viewer).streamFile({ params: { fileId: session.mediaFileId } });
+      const again = await given.api.as(viewer).streamFile({ params: { fileId: session.mediaFileId } });
       expect(again.status).to.equal(404);
       expect(await events(session.id)).to.deep.equal(['playback.started', 'playback.stopped']);
       return errorOf(told).details['stopReason'];
@@ -147,23 +129,42 @@ describe('what ends playback by itself', function () {
     ).to.equal('ended');
   });
 
+  it('ends with its event what plays of an item whose row is gone, and keeps the position for its return', async () => {
+    const { db } = given.api.deps;
+    const { id: libraryId } = given.library;
+    const id = await film();
+    const { session } = (await play(id)).body;
+    const params = { id: session.id };
+    await given.me.reportPlayback({ params, body: { state: 'playing', positionMs: 500_000 } });
+    await db('items').where({ id }).update({ trashed_at: new Date() });
+    await db.transaction((transaction) => purgeEntries(transaction, libraryId, [id]));
+    await sweepOnce(db);
+    const stopped = { state: 'stopped', stopReason: 'ended', positionMs: 500_000, itemId: id };
+    expect((await given.me.getPlaybackSession({ params, query: { include: 'item' } })).body).to.include(stopped);
+    expect(await events(session.id)).to.deep.equal(['playback.started', 'playback.progress', 'playback.stopped']);
+    const told = await given.me.reportPlayback({ params, body: { state: 'playing', positionMs: 510_000 } });
+    expect(errorOf(told).details).to.include({ reason: 'session-stopped', stopReason: 'ended' });
+    const [tombstone] = await db('item_tombstones').where({ item_id: id }).pluck('states');
+    expect(tombstone[0]).to.include({ position_ms: 500_000 });
+  });
+
   it('hears of changed rights, and lets a viewer without access still end the session', async () => {
-    const { db } = api.deps;
+    const { db } = given.api.deps;
     const begun = async () => {
-      const viewer = await api.given.member();
+      const viewer = await given.api.given.member();
       const id = await film({}, { age_years: 12 });
-      const { session } = (await api.as(viewer).startPlayback({ params: { id }, body: { client } })).body;
+      const { session } = (await given.api.as(viewer).startPlayback({ params: { id }, body: { client } })).body;
       await db('accounts').where({ id: viewer.accountId }).update({ age_limit: 6 });
       return { viewer, params: { id: session.id } };
     };
     const own = await begun();
     const asked = { params: own.params, query: { positionMs: 600_000 } };
-    expect((await api.as(own.viewer).endPlaybackSession(asked)).status).to.equal(204);
+    expect((await given.api.as(own.viewer).endPlaybackSession(asked)).status).to.equal(204);
     const leaving = new AbortController();
-    const sweeping = sweepPlayback(api.deps, leaving.signal, HOUR);
+    const sweeping = sweepPlayback(given.api.deps, leaving.signal, HOUR);
     for (const _ of ['when it begins to listen', 'when it hears']) {
       const { viewer, params } = await begun();
-      const stopReason = async () => (await api.as(viewer).getPlaybackSession({ params })).body.stopReason;
+      const stopReason = async () => (await given.api.as(viewer).getPlaybackSession({ params })).body.stopReason;
       await eventually(async () => (await stopReason()) === 'age-limit', 60_000);
     }
     leaving.abort();
@@ -171,7 +172,7 @@ describe('what ends playback by itself', function () {
   });
 
   it('gives the worker of who paused to others, keeps the session half an hour, and frees it with the session', async () => {
-    const { db, redis } = api.deps;
+    const { db, redis } = given.api.deps;
     const id = await film({ container: 'avi' });
     const { session } = (await play(id)).body;
     const stream = session.transcodeSessionId ?? '';
@@ -182,10 +183,10 @@ describe('what ends playback by itself', function () {
         .update({ last_access_at: new Date(Date.now() - seconds * 1000) });
     const row = async () => db('transcode_sessions').where({ id: stream }).first();
     await fetchedAgo(100);
-    await me.reportPlayback({ params, body: { state: 'playing', positionMs: 1000 } });
+    await given.me.reportPlayback({ params, body: { state: 'playing', positionMs: 1000 } });
     await sweepSessions(db);
     expect((await row()).state).to.not.equal('stopped');
-    await me.reportPlayback({ params, body: { state: 'paused', positionMs: 1000 } });
+    await given.me.reportPlayback({ params, body: { state: 'paused', positionMs: 1000 } });
     expect((await row()).last_access_at.getTime()).to.be.lessThan(Date.now() - 60_000);
     await fetchedAgo(29 * 60);
     await sweepSessions(db);
@@ -194,7 +195,7 @@ describe('what ends playback by itself', function () {
     const listener = redis.duplicate();
     await listener.subscribe(`foyer:transcode:want:${stream}`);
     listener.on('message', (_channel, text) => told.push(text));
-    await me.endPlaybackSession({ params });
+    await given.me.endPlaybackSession({ params });
     await eventually(() => told.includes('stop'));
     listener.disconnect();
     expect((await row()).state).to.equal('stopped');

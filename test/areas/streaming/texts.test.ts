@@ -16,15 +16,20 @@ describe('parseCues', () => {
     ]);
   });
 
-  it('reads WebVTT without its notes and settings, and cannot be made to speak markup', () => {
+  it('reads WebVTT without its notes, with its places, and cannot be made to speak markup', () => {
     const text = 'WEBVTT\n\nNOTE a\n\nid\n00:01.000 --> 00:02.000 line:0\n<v Bob>hi<script>x</script> --> &lt;b&gt;\n';
-    expect(parseCues(text, 'vtt')).to.deep.equal([{ startMs: 1000, endMs: 2000, text: 'hix --&gt; &lt;b&gt;' }]);
+    expect(parseCues(text, 'vtt')).to.deep.equal([
+      { startMs: 1000, endMs: 2000, text: 'hix --&gt; &lt;b&gt;', settings: 'line:0' },
+    ]);
   });
 
   it('reads SubStation by its own field order, keeps italics, drops drawings', () => {
     const text =
-      '[Script Info]\n[Events]\nFormat: Start, End, Style, Text\nDialogue: 0:00:02.50,0:00:04.00,D,{\\an8\\i1}Hello{\\i0}, you\\Nthere\nDialogue: 0:00:01.00,0:00:04.00,D,{\\p1}m 0 0 l 1 1{\\p0}\nComment: 0:00:01.00,0:00:04.00,D,no';
-    expect(parseCues(text, 'ass')).to.deep.equal([{ startMs: 2500, endMs: 4000, text: '<i>Hello</i>, you\nthere' }]);
+      '[Script Info]\n[Events]\nFormat: Start, End, Style, Text\nDialogue: 0:00:02.50,0:00:04.00,D,{\\an8\\i1}Hello{\\i0}, you\\Nthere\nDialogue: 0:00:03.00,0:00:04.00,D,{\\pos(96,144)}here\nDialogue: 0:00:01.00,0:00:04.00,D,{\\p1}m 0 0 l 1 1{\\p0}\nComment: 0:00:01.00,0:00:04.00,D,no';
+    expect(parseCues(text, 'ass')).to.deep.equal([
+      { startMs: 2500, endMs: 4000, text: '<i>Hello</i>, you\nthere', settings: 'line:0' },
+      { startMs: 3000, endMs: 4000, text: 'here', settings: 'line:50% position:25%' },
+    ]);
   });
 
   it('knows how the bytes are written', () => {

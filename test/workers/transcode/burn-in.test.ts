@@ -2,9 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type StreamPlan, segmentStartMs } from '#areas/streaming/public.ts';
+import { connectObjects, type Objects } from '#platform/objects.ts';
 import { type Looked, look, planFor, render } from '#support/hls-render.ts';
 import { tool } from '#support/hls-validator.ts';
 import { temporaryFolder } from '#support/stores.ts';
+import { SessionTexts } from '#workers/transcode/words.ts';
 import { fixtures } from '../../../hack/fixtures/index.ts';
 
 /** A display set of a Blu-ray's subtitles: a white box, or with `shown` false nothing. */
@@ -48,10 +50,14 @@ describe('subtitles burned in', function () {
   this.timeout(120_000);
   let film: Looked;
   let plain: StreamPlan;
+  let folder: string;
+  let objects: Objects;
 
   before(async function () {
     this.timeout(600_000);
-    const folder = temporaryFolder('burn-in');
+    folder = temporaryFolder('burn-in');
+    objects = connectObjects(`file://${join(folder, 'objects')}`);
+    await objects.prepare(['foyer-subtitles']);
     const [words, path] = [join(folder, 'words.sup'), join(folder, 'film.mkv')];
     writeFileSync(words, Buffer.concat(SHOWN));
     const made = join((await fixtures()).made, 'h264-multi.mkv');
@@ -77,12 +83,21 @@ describe('subtitles burned in', function () {
 
   const burning = (kind: 'text' | 'picture', streamIndex: number): StreamPlan => ({
     ...plain,
+    source: { ...plain.source, fileId: 'film' },
     video: plain.video.map((video) => ({ ...video, burnIn: { kind, streamIndex, number: streamIndex - 2 } })),
   });
 
   /** Grey pictures of the segments from `from` to `to`, by the film's clock in ms. */
   async function seen(plan: StreamPlan, from: number, to: number): Promise<(atMs: number) => Buffer> {
-    const { files, words } = await render(film, plan, { from, to });
+    const texts = new SessionTexts(plan, {
+      objects,
+      scratchDir: folder,
+      pathOf: async () => undefined,
+    });
+    const burned = await texts.burned('v0', film.file);
+    expect(burned?.number, 'taken out').to.equal(undefined);
+    const { files, words } = await render(film, plan, { from, to, words: burned });
+    texts.end();
     const names = Array.from({ length: to - from + 1 }, (_, i) => `v0/segments/${from + i}.m4s`);
     const parts = ['v0/segments/init.mp4', ...names].map((name) => files.get(name));
     expect(parts, `all made: ${words}`).to.not.include(undefined);

@@ -23,15 +23,27 @@ const FONTS: Readonly<Record<string, string>> = {
   'font/ttf': 'ttf',
 };
 
-/** The attached files as streams behind the tracks; their bytes are not read. */
-export async function attachmentsOf(source: ByteSource, layout: Layout, first: number): Promise<ProbedStream[]> {
+/** An attached file and where its bytes lie. */
+export interface Attached {
+  name: string;
+  mime: string;
+  data: Placed;
+}
+
+/** The attached files in their order; their bytes are not read. */
+export async function attachedFiles(source: ByteSource, layout: Layout): Promise<Attached[]> {
   const placed = layout.sections.get(ID.attachments);
   if (!placed) return [];
-  const streams: ProbedStream[] = [];
+  const files: Attached[] = [];
   for await (const file of heads(source, placed)) {
-    if (file.id === ID.attachedFile) streams.push(...(await attachmentOf(source, file, first + streams.length)));
+    if (file.id === ID.attachedFile) files.push(...(await attachedFile(source, file)));
   }
-  return streams;
+  return files;
+}
+
+/** The attached files as streams behind the tracks. */
+export async function attachmentsOf(source: ByteSource, layout: Layout, first: number): Promise<ProbedStream[]> {
+  return (await attachedFiles(source, layout)).map(({ name, mime }, i) => attached(name, mime, first + i));
 }
 
 /** The children of an element in the file, by their heads. */
@@ -44,14 +56,15 @@ async function* heads(source: ByteSource, parent: Placed): AsyncGenerator<Placed
   }
 }
 
-async function attachmentOf(source: ByteSource, file: Placed, index: number): Promise<ProbedStream[]> {
-  const said = { name: '', mime: '', bytes: 0 };
+async function attachedFile(source: ByteSource, file: Placed): Promise<Attached[]> {
+  const said = { name: '', mime: '' };
+  let data: Placed | undefined;
   for await (const part of heads(source, file)) {
     if (part.id === ID.fileName) said.name = text(await source.read(part.at, Math.min(part.size, 4096)));
     if (part.id === ID.fileMime) said.mime = text(await source.read(part.at, Math.min(part.size, 256)));
-    if (part.id === ID.fileData) said.bytes = part.size;
+    if (part.id === ID.fileData) data = part;
   }
-  return said.name !== '' && said.mime !== '' && said.bytes > 0 ? [attached(said.name, said.mime, index)] : [];
+  return said.name !== '' && said.mime !== '' && data && data.size > 0 ? [{ ...said, data }] : [];
 }
 
 function attached(fileName: string, mime: string, index: number): ProbedStream {

@@ -11,6 +11,8 @@ export interface Track {
   stripped: Buffer;
   /** Frames or codec data are packed or sealed in a way this reader does not undo. */
   packed: boolean;
+  /** Frames, and they alone, are packed with zlib. */
+  zipped: boolean;
   default: boolean;
   forced: boolean;
   hearingImpaired: boolean;
@@ -78,19 +80,16 @@ function flagsOf(entry: Buffer): Pick<Track, 'default' | 'forced' | 'hearingImpa
   };
 }
 
-function encodingOf(entry: Buffer): Pick<Track, 'stripped' | 'packed'> {
+function encodingOf(entry: Buffer): Pick<Track, 'stripped' | 'packed' | 'zipped'> {
   const encodings = children(child(entry, ID.encodings) ?? EMPTY, ID.encoding);
   const [only] = encodings;
-  if (!only) return { stripped: EMPTY, packed: false };
+  if (!only) return { stripped: EMPTY, packed: false, zipped: false };
   const compression = child(only, ID.compression);
-  const stripping =
-    encodings.length === 1 &&
-    number(only, ID.encodingType, 0) === 0 &&
-    number(only, ID.encodingScope, 1) === 1 &&
-    compression !== undefined &&
-    number(compression, ID.compressionAlgorithm, 0) === 3;
-  if (!stripping) return { stripped: EMPTY, packed: true };
-  return { stripped: child(compression, ID.compressionSettings) ?? EMPTY, packed: false };
+  const ofFrames =
+    encodings.length === 1 && number(only, ID.encodingType, 0) === 0 && number(only, ID.encodingScope, 1) === 1;
+  const algorithm = compression && ofFrames ? number(compression, ID.compressionAlgorithm, 0) : undefined;
+  if (!compression || algorithm !== 3) return { stripped: EMPTY, packed: true, zipped: algorithm === 0 };
+  return { stripped: child(compression, ID.compressionSettings) ?? EMPTY, packed: false, zipped: false };
 }
 
 function additionsOf(entry: Buffer): Pick<Track, 'dolbyVision' | 'hdr10plus'> {

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { fontKey, fontsKey, openToReceivers, sendObject } from '#areas/streaming/public.ts';
+import { bytes, type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
+import { notFound } from '#kernel/errors.ts';
+import { Id, IdParams } from '#kernel/schemas.ts';
+import { attachedNames } from './attached.ts';
+import { type Film, getFilm } from './film.ts';
+import { takenOut } from './taken-out.ts';
+
+const FontQuery = z.object({
+  fileId: Id.optional().describe('Of the default file when absent'),
+  ticket: z.string().max(2000).optional().describe('Cast ticket'),
+});
+
+const Fonts = z.object({
+  items: z.array(
+    z.object({
+      name: z.string(),
+      family: z.string().optional(),
+      style: z.string().optional(),
+      mime: z.string(),
+      sizeBytes: z.int(),
+      url: z.string(),
+    }),
+  ),
+});
+
+/** What a worker noted of the attached files whose bytes are a font. */
+const Kept = z.array(z.object({ place: z.int(), mime: z.string(), sizeBytes: z.int() }));
+type Font = z.infer<typeof Kept>[number] & { name: string };
+
+const errors = ['STORAGE_UNAVAILABLE', 'TRANSCODE_FAILED', 'TRANSCODE_LIMIT_REACHED'] as const;
+
+/** The fonts of a film by the names that they have there. */
+async function fontsOf(call: Call, film: Film): Promise<Font[]> {
+  const names = attachedNames(film.probe?.streams ?? []);
+  if (names.length === 0) return [];
+  const kept = Kept.parse(JSON.parse((await takenOut(call, film, fontsKey(film))).toString('utf8')));
+  return kept.flatMap((font) => {
+    const name = names.find(({ place }) => place === font.place)?.name;
+    return name === undefined ? [] : [{ ...font, name }];
+  });
+}
+
+export const listItemFonts = defineEndpoint({
+  operationId: 'listItemFonts',
+  method: 'get',
+  path: '/items/:id/fonts',
+  summary: 'List the fonts that a file carries',
+  description: 'Only attachments whose bytes are a font, at most 500 of 25 MiB each; two of one name get a number.',
+  access: { permission: 'library:view' },
+  castTicket: true,
+  params: IdParams,
+  query: FontQuery,
+  answer: json(200, Fonts),
+  errors,
+
+  async handle({ params, query }, call) {
+    const film = await getFilm(call, params.id, query.fileId);
+    const fonts = await fontsOf(call, film);
+    openToReceivers(call, query.ticket);
+    return {
+      items: fonts.map(({ name, mime, sizeBytes }) => ({
+        ...{ name, mime, sizeBytes },
+        url: `/api/v1/items/${params.id}/fonts/${encodeURIComponent(name)}?fileId=${film.fileId}`,
+      })),
+    };
+  },
+});
+
+export const getItemFont = defineEndpoint({
+  operationId: 'getItemFont',
+  method: 'get',
+  path: '/items/:id/fonts/:name',
+  summary: 'Read a font that a file carries',
+  access: { permission: 'library:view' },
+  castTicket: true,
+  params: z.object({ id: Id, name: z.string().min(1).max(255).describe('One of listItemFonts, never a path') }),
+  query: FontQuery,
+  answer: bytes('font/ttf', 'font/otf', 'font/woff', 'font/woff2', 'font/collection'),
+  errors,
+
+  async handle({ params, query }, call) {
+    const film = await getFilm(call, params.id, query.fileId);
+    const font = (await fontsOf(call, film)).find(({ name }) => name === params.name);
+    if (!font) throw notFound();
+    openToReceivers(call, query.ticket);
+    call.reply.header('Content-Security-Policy', "sandbox; default-src 'none'");
+    return sendObject(call, {
+      bucket: 'foyer-subtitles',
+      key: fontKey(film, font.place),
+      type: font.mime,
+      cacheControl: 'private, max-age=31536000, immutable',
+    });
+  },
+});

@@ -1,0 +1,1 @@
+export { attachedNames } from './attached.ts';

@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises';
+import { findStreamRows, type StreamRow } from '#areas/items/public.ts';
+import { decodeText, openSource, textTrackKey } from '#areas/streaming/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError, notFound } from '#kernel/errors.ts';
+import type { Film } from './film.ts';
+import { takenOut } from './taken-out.ts';
+
+/** Codecs that are text and that a worker takes out. */
+const TEXTS = ['subrip', 'ass', 'ssa', 'webvtt', 'mov_text', 'text'];
+/** Of a file beside the film: more is no subtitle. */
+const LARGEST = 20 * 2 ** 20;
+
+/** A subtitle track by its index, or by its bare name when it lies beside the film. Throws 404, and 415 for pictures. */
+export async function findTextTrack({ db }: Call, film: Film, file: string): Promise<StreamRow> {
+  const rows = (await findStreamRows(db, [film.fileId])).filter((row) => row.kind === 'subtitle');
+  const beside = rows.find((row) => row.external_path?.split('/').at(-1) === file);
+  const row = beside ?? rows.find((one) => !one.external_path && String(one.stream_index) === file);
+  if (!row) throw notFound();
+  if (TEXTS.includes(row.codec)) return row;
+  throw new ApiError('MEDIA_UNSUPPORTED_CODEC', 'This subtitle has no text', { reason: 'pictures' });
+}
+
+/** A track's text in UTF-8, as SubRip, WebVTT or SubStation. */
+export async function readText(call: Call, film: Film, track: StreamRow): Promise<string> {
+  if (!track.external_path)
+    return (await takenOut(call, film, textTrackKey(film, track.stream_index))).toString('utf8');
+  const file = await openSource(call, { storageId: film.storageId, path: track.external_path });
+  return file.size > LARGEST ? '' : decodeText(await readFile(file.absolute), track.language ?? undefined);
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { openToReceivers, sendRanged } from '#areas/streaming/public.ts';
+import { bytes, defineEndpoint } from '#kernel/endpoint.ts';
+import { Id, queryInt } from '#kernel/schemas.ts';
+import { getFilm } from './film.ts';
+import { findTextTrack, readText } from './text-tracks.ts';
+import { substationOf, webvttOf } from './writers.ts';
+
+const HOUR_MS = 3_600_000;
+
+export const getSubtitleFile = defineEndpoint({
+  operationId: 'getSubtitleFile',
+  method: 'get',
+  path: '/items/:id/subtitles/:file',
+  summary: 'Read a text subtitle',
+  description:
+    'As WebVTT, or as SubStation for a renderer of styles. `file` is an index in the file’s stream order or the bare name of a file beside the film. Picture tracks are 415.',
+  access: { permission: 'library:view' },
+  castTicket: true,
+  params: z.object({ id: Id, file: z.string().min(1).max(255) }),
+  query: z.object({
+    offsetMs: queryInt(-HOUR_MS, HOUR_MS).default(0).describe('Added to every cue'),
+    fileId: Id.optional().describe('Of the default file when absent'),
+    format: z.enum(['vtt', 'ass']).default('vtt'),
+    ticket: z.string().max(2000).optional().describe('Cast ticket'),
+  }),
+  answer: bytes('text/vtt; charset=utf-8', 'text/x-ssa; charset=utf-8'),
+  errors: ['MEDIA_UNSUPPORTED_CODEC', 'STORAGE_UNAVAILABLE', 'TRANSCODE_FAILED', 'TRANSCODE_LIMIT_REACHED'],
+
+  async handle({ params, query }, call) {
+    const film = await getFilm(call, params.id, query.fileId);
+    const track = await findTextTrack(call, film, params.file);
+    const text = await readText(call, film, track);
+    const shown = { text, format: track.codec, offsetMs: query.offsetMs };
+    const body = Buffer.from(query.format === 'ass' ? substationOf(shown) : webvttOf(shown));
+    openToReceivers(call, query.ticket);
+    return sendRanged(call, {
+      size: body.length,
+      etag: createHash('sha256').update(body).digest('base64url').slice(0, 22),
+      modifiedAt: new Date(film.modifiedMs),
+      type: query.format === 'ass' ? 'text/x-ssa; charset=utf-8' : 'text/vtt; charset=utf-8',
+      cacheControl: 'private, no-cache',
+      read: async ({ start, end }) => Readable.from([body.subarray(start, end + 1)]),
+    });
+  },
+});

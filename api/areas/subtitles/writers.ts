@@ -1,0 +1,83 @@
+import { type Cue, parseCues, webvttBlock } from '#areas/streaming/public.ts';
+
+export interface Shown {
+  text: string;
+  /** Our word for the codec that it is written in. */
+  format: string;
+  offsetMs: number;
+}
+
+/** Cues later or earlier; those that would end before the film begins are left out. */
+function shifted({ text, format, offsetMs }: Shown): Cue[] {
+  return parseCues(text, format)
+    .map((cue) => ({ ...cue, startMs: Math.max(cue.startMs + offsetMs, 0), endMs: cue.endMs + offsetMs }))
+    .filter((cue) => cue.endMs > 0);
+}
+
+export function webvttOf(shown: Shown): string {
+  return `WEBVTT\n${shifted(shown).map(webvttBlock).join('')}`;
+}
+
+const HEAD = `[Script Info]
+ScriptType: v4.00+
+PlayResX: 384
+PlayResY: 288
+ScaledBorderAndShadow: yes
+
+[V4+ Styles]
+Format: Name, Fontname, Fontsize, PrimaryColour, SecondaryColour, OutlineColour, BackColour, Bold, Italic, Underline, StrikeOut, ScaleX, ScaleY, Spacing, Angle, BorderStyle, Outline, Shadow, Alignment, MarginL, MarginR, MarginV, Encoding
+Style: Default,Arial,16,&Hffffff,&Hffffff,&H0,&H0,0,0,0,0,100,100,0,0,1,1,0,2,10,10,10,1
+
+[Events]
+Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
+`;
+
+/** A styled track as it is, at its shifted times; any other text in a plain style. */
+export function substationOf(shown: Shown): string {
+  if (/^\uFEFF?\[Script Info\]/im.test(shown.text.slice(0, 2000))) return restyled(shown);
+  const lines = shifted(shown).map(
+    ({ startMs, endMs, text }) => `Dialogue: 0,${clock(startMs)},${clock(endMs)},Default,,0,0,0,,${styled(text)}\n`,
+  );
+  return HEAD + lines.join('');
+}
+
+const TIMES = /^((?:Dialogue|Comment):[^,]*),([^,]*),([^,]*),/;
+
+function restyled({ text, offsetMs }: Shown): string {
+  if (offsetMs === 0) return text;
+  const lines = text.split(/\r?\n/).flatMap((line) => {
+    const [all, head, start = '', end = ''] = TIMES.exec(line) ?? [];
+    if (all === undefined) return [line];
+    const [from, to] = [msOf(start) + offsetMs, msOf(end) + offsetMs];
+    return to > 0 ? [`${head},${clock(Math.max(from, 0))},${clock(to)},${line.slice(all.length)}`] : [];
+  });
+  return lines.join('\n');
+}
+
+function msOf(time: string): number {
+  const [seconds = '0', minutes = '0', hours = '0'] = time.trim().split(':').reverse();
+  return Math.round((Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000);
+}
+
+function clock(ms: number): string {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const hundredths = Math.floor(ms / 10);
+  const [h, m, s] = [
+    Math.floor(hundredths / 360_000),
+    Math.floor(hundredths / 6000) % 60,
+    Math.floor(hundredths / 100) % 60,
+  ];
+  return `${h}:${two(m)}:${two(s)}.${two(hundredths % 100)}`;
+}
+
+const ENTITIES: Record<string, string> = { lt: '<', gt: '>', amp: '&', nbsp: '\\h', lrm: '\u200E', rlm: '\u200F' };
+
+/** The few tags and entities of a cue in SubStation's words; braces would be read as codes. */
+function styled(text: string): string {
+  return text
+    .replace(/[{}]/g, (brace) => (brace === '{' ? '(' : ')'))
+    .replace(/<(\/?)([ibu])>/g, (_, slash: string, tag: string) => `{\\${tag}${slash ? 0 : 1}}`)
+    .replace(/&(\w+);/g, (all, name: string) => ENTITIES[name] ?? all)
+    .replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Math.min(Number(code), 0x10_ffff)))
+    .replaceAll('\n', '\\N');
+}

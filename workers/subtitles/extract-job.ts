@@ -1,0 +1,39 @@
+import { findStorages, placeInStorage } from '#areas/storage/public.ts';
+import { type FileSource, findSource, fontKey, fontsKey, versionOf } from '#areas/streaming/public.ts';
+import type { JobPayload } from '#platform/jobs.ts';
+import { FinalFailure, type Work } from '../work.ts';
+import { matroskaFonts } from './matroska-texts.ts';
+import { BUCKET, type TextSource, takeOutTexts } from './take-out.ts';
+
+/** Codecs that are text; one that ffmpeg cannot read would fail the others with it. */
+const TEXTS = ['subrip', 'ass', 'ssa', 'webvtt', 'mov_text', 'text'];
+
+/** Text tracks and fonts of a film, taken out once and kept under the file as it is now. */
+export async function extractSubtitles({ fileId }: JobPayload<'subtitles.extract'>, work: Work): Promise<void> {
+  const source = await findSource(work.db, fileId);
+  if (!source?.probe) return;
+  const storage = (await findStorages(work.db, [source.storageId])).get(source.storageId);
+  const place = storage && (await placeInStorage(work.config, storage, source.path));
+  if (place?.kind !== 'there') throw new FinalFailure('STORAGE_UNAVAILABLE', 'The file is not to be reached');
+  const { container, startMs, streams } = source.probe;
+  const from = { fileId, version: versionOf(source), container, startMs, file: place.absolute };
+  await keepFonts(from, source, work);
+  const tracks = streams.filter((one) => one.kind === 'subtitle' && TEXTS.includes(one.codec));
+  await takeOutTexts(
+    from,
+    tracks.map(({ index, codec }) => ({ index, format: codec })),
+    work,
+  );
+}
+
+/** The fonts, and last of all the note of what there is. */
+async function keepFonts(from: TextSource, { probe }: FileSource, { objects, signal }: Work): Promise<void> {
+  const attached = probe?.streams.some((stream) => stream.kind === 'attachment');
+  if (!attached || from.container !== 'matroska' || (await objects.stat(BUCKET, fontsKey(from)))) return;
+  const kept: object[] = [];
+  for await (const { place, mime, bytes } of matroskaFonts(from.file, signal)) {
+    await objects.put(BUCKET, fontKey(from, place), bytes);
+    kept.push({ place, mime, sizeBytes: bytes.length });
+  }
+  await objects.put(BUCKET, fontsKey(from), JSON.stringify(kept));
+}

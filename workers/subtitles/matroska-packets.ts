@@ -1,0 +1,172 @@
+import { inflateSync } from 'node:zlib';
+import type { ByteSource } from '../probe/byte-source.ts';
+import { unsure } from '../probe/fault.ts';
+import { child, children, load, type Placed, placedAt, uint, vint } from '../probe/matroska/ebml.ts';
+import { ID } from '../probe/matroska/ids.ts';
+import { type Layout, section } from '../probe/matroska/layout.ts';
+import { number, type Track } from '../probe/matroska/tracks.ts';
+
+/** What a track holds at a time, in units of the segment's scale. */
+export interface Packet {
+  track: number;
+  time: number;
+  duration: number | undefined;
+  bytes: Buffer;
+}
+
+/** More than a line of any text needs; pictures and sound are never loaded. */
+const LARGEST = 1 << 20;
+
+interface Reading {
+  source: ByteSource;
+  layout: Layout;
+  tracks: ReadonlyMap<number, Track>;
+  signal: AbortSignal;
+}
+
+/**
+ * The packets of a few small tracks, in order of their times. The index is followed where it has these tracks; where it
+ * lacks one, the blocks of the others are passed by their sizes. The file is never read whole.
+ */
+export async function packetsOf(reading: Reading): Promise<Packet[]> {
+  const packets = (await indexed(reading)) ?? (await walked(reading));
+  return packets.sort((a, b) => a.time - b.time);
+}
+
+interface Cue {
+  /** Where the cluster begins in the file. */
+  cluster: number;
+  /** Where in the cluster's content the block is. */
+  relative: number;
+}
+
+/** Undefined where the index does not have all of it. */
+async function indexed(reading: Reading): Promise<Packet[] | undefined> {
+  const { source, layout, tracks, signal } = reading;
+  const cues = cuesOf(await section(source, layout, ID.cues).catch(() => undefined), reading);
+  if (!cues || [...tracks.keys()].some((track) => !cues.has(track))) return undefined;
+  const places = [...cues.values()].flat();
+  const packets: Packet[] = [];
+  const seen = new Set<number>();
+  for (const { cluster: at, relative } of places) {
+    signal.throwIfAborted();
+    const cluster = await clusterAt(source, at);
+    const placed = cluster && (await placedAt(source, cluster.content + relative));
+    const packet = cluster && placed && (await packetAt(reading, placed, cluster.time));
+    if (!packet) return undefined;
+    if (!seen.has(placed.at)) packets.push(packet);
+    seen.add(placed.at);
+  }
+  return (await lacksNone(reading, places, seen)) ? packets : undefined;
+}
+
+/** Places of the wanted tracks; undefined where one is told without its place in the cluster. */
+function cuesOf(cues: Buffer | undefined, { layout, tracks }: Reading): Map<number, Cue[]> | undefined {
+  const found = new Map<number, Cue[]>();
+  for (const point of cues ? children(cues, ID.cuePoint) : []) {
+    for (const position of children(point, ID.cuePositions)) {
+      const track = number(position, ID.cueTrack, 0);
+      if (!tracks.has(track)) continue;
+      const relative = child(position, ID.cueRelative);
+      if (!relative) return undefined;
+      const cue = { cluster: layout.origin + number(position, ID.cueCluster, 0), relative: uint(relative) };
+      found.set(track, [...(found.get(track) ?? []), cue]);
+    }
+  }
+  return found;
+}
+
+/** Some writers note one block of several: the first and the last cluster are looked through for others. */
+async function lacksNone(reading: Reading, places: readonly Cue[], seen: ReadonlySet<number>): Promise<boolean> {
+  for (const at of new Set([places[0]?.cluster, places.at(-1)?.cluster])) {
+    const cluster = at === undefined ? undefined : await clusterAt(reading.source, at);
+    if (!cluster || (await hasOthers(reading, cluster, seen))) return false;
+  }
+  return true;
+}
+
+async function hasOthers(
+  reading: Reading,
+  { content, end }: { content: number; end: number },
+  seen: ReadonlySet<number>,
+): Promise<boolean> {
+  for (let at = content; at < end; ) {
+    const placed = await placedAt(reading.source, at);
+    if (!placed || placed.unknown) return false;
+    if (!seen.has(placed.at) && (await packetAt(reading, placed, 0))) return true;
+    at = placed.at + placed.size;
+  }
+  return false;
+}
+
+async function clusterAt(
+  source: ByteSource,
+  at: number,
+): Promise<{ content: number; end: number; time: number } | undefined> {
+  const cluster = await placedAt(source, at);
+  if (cluster?.id !== ID.cluster) return undefined;
+  const head = await source.read(cluster.at, 64);
+  const time = child(head, ID.timestamp);
+  const end = cluster.unknown ? source.size : cluster.at + cluster.size;
+  return time && { content: cluster.at, end, time: uint(time) };
+}
+
+async function walked(reading: Reading): Promise<Packet[]> {
+  const { source, layout, signal } = reading;
+  const packets: Packet[] = [];
+  let clusterTime = 0;
+  for (let at = layout.firstCluster ? layout.firstCluster.at : source.size; at < source.size; ) {
+    signal.throwIfAborted();
+    const placed = await placedAt(source, at);
+    if (!placed) break; // the file ends early, or is damaged from here on
+    const entered = placed.id === ID.cluster;
+    if (placed.unknown && !entered) break;
+    if (placed.id === ID.timestamp) clusterTime = uint(await source.read(placed.at, Math.min(8, placed.size)));
+    const packet = await packetAt(reading, placed, clusterTime);
+    if (packet) packets.push(packet);
+    at = entered ? placed.at : placed.at + placed.size;
+  }
+  return packets;
+}
+
+/** The packet of a block, alone or in its group, when it is of a wanted track. */
+async function packetAt(reading: Reading, placed: Placed, clusterTime: number): Promise<Packet | undefined> {
+  const { source, tracks } = reading;
+  const block = await blockIn(source, placed);
+  if (!block || block.size > LARGEST || block.at + block.size > source.size) return undefined;
+  const track = tracks.get(vint(await source.read(block.at, 8), 0)?.value ?? -1);
+  if (!track) return undefined;
+  const duration = await durationIn(source, placed);
+  return packetOf(track, { bytes: await load(source, block, LARGEST), clusterTime, duration });
+}
+
+/** What a group says of its block; one alone says nothing. */
+async function durationIn(source: ByteSource, group: Placed): Promise<number | undefined> {
+  if (group.id !== ID.blockGroup || group.size > 2 * LARGEST) return undefined;
+  const duration = child(await load(source, group, 2 * LARGEST), ID.blockDuration);
+  return duration && uint(duration);
+}
+
+async function blockIn(source: ByteSource, group: Placed): Promise<Placed | undefined> {
+  if (group.id === ID.simpleBlock) return group;
+  if (group.id !== ID.blockGroup) return undefined;
+  for (let at = group.at; at < group.at + group.size; ) {
+    const placed = await placedAt(source, at);
+    if (!placed || placed.unknown || placed.id === ID.block) return placed;
+    at = placed.at + placed.size;
+  }
+  return undefined;
+}
+
+const LACING = 0x06;
+
+function packetOf(
+  track: Track,
+  { bytes, clusterTime, duration }: { bytes: Buffer; clusterTime: number; duration: number | undefined },
+): Packet {
+  const { length = 1 } = vint(bytes, 0) ?? {};
+  if (bytes.length < length + 3 || ((bytes[length + 2] ?? 0) & LACING) !== 0) unsure('laced text');
+  const own = bytes.subarray(length + 3);
+  const content = track.zipped ? inflateSync(own, { maxOutputLength: LARGEST }) : Buffer.concat([track.stripped, own]);
+  return { track: track.number, time: clusterTime + bytes.readInt16BE(length), duration, bytes: content };
+}

@@ -1,0 +1,89 @@
+import { textTrackKey } from '#areas/streaming/public.ts';
+import type { Objects } from '#platform/objects.ts';
+import { Unsure } from '../probe/fault.ts';
+import { demuxerOf, GUARDS } from '../transcode/command.ts';
+import { ffmpegArguments, startFfmpeg } from '../transcode/ffmpeg.ts';
+import { matroskaTexts } from './matroska-texts.ts';
+
+export const BUCKET = 'foyer-subtitles';
+
+/** The film that texts are taken out of. */
+export interface TextSource {
+  fileId: string;
+  version: string;
+  container: string;
+  /** What the file's clock shows at the film's beginning, ms. */
+  startMs: number;
+  /** Absolute. */
+  file: string;
+}
+
+export interface TextTrack {
+  /** As ffmpeg counts streams. */
+  index: number;
+  /** Our word for its codec. */
+  format: string;
+}
+
+/** Takes text tracks out of a file, all in one reading, once for all who want them. Answers those that were not there yet. */
+export async function takeOutTexts(
+  source: TextSource,
+  tracks: readonly TextTrack[],
+  { objects, signal }: { objects: Objects; signal: AbortSignal },
+): Promise<number[]> {
+  const there = await Promise.all(tracks.map(({ index }) => objects.stat(BUCKET, textTrackKey(source, index))));
+  const missing = tracks.filter((_, i) => there[i] === undefined);
+  if (missing.length === 0 || signal.aborted) return [];
+  const texts = await textsOf(source, missing, signal);
+  await Promise.all([...texts].map(([index, text]) => objects.put(BUCKET, textTrackKey(source, index), text)));
+  return [...texts.keys()];
+}
+
+/** Matroska is read by its index; of other containers ffmpeg reads what it must. */
+async function textsOf(
+  source: TextSource,
+  tracks: readonly TextTrack[],
+  signal: AbortSignal,
+): Promise<Map<number, Buffer>> {
+  if (!['matroska', 'webm'].includes(source.container)) return byFfmpeg(source, tracks, signal);
+  try {
+    const wish = { indexes: tracks.map(({ index }) => index), startMs: source.startMs, signal };
+    const texts = await matroskaTexts(source.file, wish);
+    return new Map([...texts].map(([index, text]) => [index, Buffer.from(text)]));
+  } catch (error) {
+    if (!(error instanceof Unsure)) throw error;
+    return byFfmpeg(source, tracks, signal);
+  }
+}
+
+const isSubstation = ({ format }: TextTrack): boolean => ['ass', 'ssa'].includes(format);
+
+async function byFfmpeg(
+  source: TextSource,
+  tracks: readonly TextTrack[],
+  signal: AbortSignal,
+): Promise<Map<number, Buffer>> {
+  const demuxer = demuxerOf(source.container);
+  const reading = [...GUARDS, '-copyts', '-start_at_zero', ...(demuxer ? ['-f', demuxer] : []), '-vn', '-an', '-dn'];
+  const command = {
+    inputs: [{ file: `file:${source.file}`, options: reading }],
+    outputs: tracks.map((track, i) => ({
+      target: `pipe:${i === 0 ? 1 : i + 2}`,
+      options: ['-map', `0:${track.index}`, ...(isSubstation(track) ? SUBSTATION : WEBVTT)],
+      rendition: String(track.index),
+    })),
+  };
+  const child = await startFfmpeg(ffmpegArguments(command), { outputs: tracks.length, gpu: false });
+  const stop = (): void => child.kill();
+  signal.addEventListener('abort', stop);
+  const outputs = child.outputs.map(async (output) => Buffer.concat((await output.toArray()) as Buffer[]));
+  const texts = await Promise.all(outputs);
+  const { code, words } = await child.ended;
+  signal.removeEventListener('abort', stop);
+  signal.throwIfAborted();
+  if (code !== 0) throw new Error(`subtitles: ${words.slice(-300)}`);
+  return new Map(tracks.map(({ index }, i) => [index, texts[i] ?? Buffer.alloc(0)]));
+}
+
+const SUBSTATION = ['-c:s', 'ass', '-f', 'ass'];
+const WEBVTT = ['-c:s', 'webvtt', '-f', 'webvtt'];
