@@ -11,8 +11,10 @@ import { ringOf } from '#platform/keys.ts';
 import type { Log } from '#platform/log.ts';
 import { connectObjects } from '#platform/objects.ts';
 import { followEvents } from '#platform/outbox.ts';
+import { createPictures } from '#platform/pictures.ts';
 import { queueHealth } from '#platform/queue.ts';
 import { connectRedis } from '#platform/redis.ts';
+import { sealedHealth } from '#platform/sealed-health.ts';
 import { createSettings } from '#platform/settings.ts';
 import { createVitals } from '#platform/vitals.ts';
 
@@ -35,7 +37,10 @@ export async function connectDeps(config: Config, log: Log, draining: AbortSigna
       transcode: () => transcodeHealth({ redis, settings }),
       storage: () => storageHealth(config),
       mail: () => mailHealth(db, settings),
+      keys: () => sealedHealth(db),
     },
   );
-  return { config, db, redis, objects, keys, log, settings, vitals, keyUses: createKeyUses(db, log), draining };
+  const pictures = createPictures(config.parserUrl);
+  const keyUses = createKeyUses(db, log);
+  return { config, db, redis, objects, keys, log, settings, vitals, keyUses, pictures, draining };
 }

@@ -83,10 +83,14 @@ local
     return recoverOwner(options.data);
   });
 
+/** What a person can mend is one line: our own refusals, and what the system says of a folder or a port. */
+const isPlain = (error: unknown): error is Error =>
+  error instanceof Refused || (error instanceof Error && 'syscall' in error && 'code' in error);
+
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof Refused)) throw error;
+  if (!isPlain(error)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }

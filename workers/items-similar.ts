@@ -22,6 +22,6 @@ export const storeSimilarItems: Handler<'items.similar'> = async ({ itemId, libr
     }
     after = ids.at(-1);
     if (after === undefined) return { compared };
-    await work.keep(work.db, { after });
+    await work.keep(work.db, { after }, { done: compared, unit: 'items' });
   }
 };

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { notify } from '#areas/notifications/public.ts';
 import type { Db } from '#platform/db.ts';
-import { isCurrent, type Keys, seal, unseal } from '#platform/keys.ts';
+import { newId } from '#platform/ids.ts';
+import { isCurrent, type Keys, SEALED_KEY_MISMATCH, seal, unseal } from '#platform/keys.ts';
 import type { Log } from '#platform/log.ts';
 import { resealSettings } from '#platform/settings.ts';
 
@@ -30,6 +32,8 @@ export interface Resealed {
   resealed: number;
   /** What no key of the ring opens. */
   unreadable: number;
+  /** What to enter again: keys of settings, and other places with how many there are. */
+  lost: string[];
 }
 
 interface SealedRow {
@@ -50,9 +54,15 @@ async function resealRow(db: Db, keys: Keys, found: SealedRow & { of: SealedColu
   return true;
 }
 
-async function resealColumn(db: Db, keys: Keys, sealed: SealedColumn): Promise<Resealed> {
+interface ColumnResealed {
+  resealed: number;
+  /** Rows that no key of the ring opens. */
+  closed: string[];
+}
+
+async function resealColumn(db: Db, keys: Keys, sealed: SealedColumn): Promise<ColumnResealed> {
   const { table, column, row } = sealed;
-  const counts: Resealed = { resealed: 0, unreadable: 0 };
+  const counts: ColumnResealed = { resealed: 0, closed: [] };
   for (let last = ''; ; ) {
     const rows = await db(table)
       .whereNotNull(column)
@@ -62,8 +72,9 @@ async function resealColumn(db: Db, keys: Keys, sealed: SealedColumn): Promise<R
       .limit(BATCH)
       .select<SealedRow[]>(db.raw(`${row} as row`), `${column} as sealed`);
     for (const found of rows)
-      if (!isCurrent(keys, found.sealed))
-        counts[(await resealRow(db, keys, { ...found, of: sealed })) ? 'resealed' : 'unreadable'] += 1;
+      if (isCurrent(keys, found.sealed)) continue;
+      else if (await resealRow(db, keys, { ...found, of: sealed })) counts.resealed += 1;
+      else counts.closed.push(found.row);
     if (rows.length < BATCH) return counts;
     last = rows.at(-1)?.row ?? '';
   }
@@ -71,35 +82,82 @@ async function resealColumn(db: Db, keys: Keys, sealed: SealedColumn): Promise<R
 
 /** Everything that lasts is sealed by the current key afterwards, but for what cannot be opened. */
 export async function resealAll(db: Db, keys: Keys): Promise<Resealed> {
-  const all = await resealSettings(db, keys);
+  const settings = await resealSettings(db, keys);
+  const all = { resealed: settings.resealed, unreadable: settings.closed.length };
+  const rows = new Map<string, Set<string>>();
   for (const sealed of LASTING) {
-    const { resealed, unreadable } = await resealColumn(db, keys, sealed);
+    const { resealed, closed } = await resealColumn(db, keys, sealed);
     all.resealed += resealed;
-    all.unreadable += unreadable;
+    all.unreadable += closed.length;
+    rows.set(sealed.table, new Set([...(rows.get(sealed.table) ?? []), ...closed]));
   }
-  return all;
+  const tables = [...rows].filter(([, { size }]) => size > 0).map(([table, { size }]) => `${table} ${size}`);
+  return { ...all, lost: [...settings.closed, ...tables] };
+}
+
+/**
+ * What cannot be read any more is told to who manages settings, once, and once more when all can be read; `keys` of the health says
+ * it meanwhile.
+ */
+export async function noteLost(db: Db, lost: readonly string[]): Promise<void> {
+  const now = JSON.stringify([...lost].sort());
+  await db.transaction(async (transaction) => {
+    const [changed] = await transaction('server_state')
+      .whereRaw('sealed_lost is distinct from ?::jsonb', [now])
+      .update({ sealed_lost: now })
+      .returning<{ sealed_lost: string[] }[]>('sealed_lost');
+    if (!changed) return;
+    await notify(transaction, {
+      kind: lost.length > 0 ? 'check-failed' : 'check-recovered',
+      data: { name: [SEALED_KEY_MISMATCH, ...changed.sealed_lost].join(', ').slice(0, MOST_NAMED) },
+      url: '/settings',
+      mergeKey: `sealed-keys ${newId()}`, // each change is news of its own
+    });
+  });
 }
 
 const LOOK_MS = 5000;
+const MOST_NAMED = 200;
+
+interface Keeping {
+  db: Db;
+  keys: Keys;
+  log: Log;
+}
+
+/** What a look found, beside the ring that it had. */
+interface Looked {
+  ring?: Keys['sealing'];
+  lost?: string;
+  told?: string;
+}
+
+async function lookOnce({ db, keys, log }: Keeping, before: Looked): Promise<Looked> {
+  const { sealing: ring } = keys;
+  const counts = await resealAll(db, keys).catch((error: Error) =>
+    log.warn({ err: error.message }, 'secrets not sealed anew'),
+  );
+  if (!counts) return { ...(before.told !== undefined && { told: before.told }) };
+  const lost = JSON.stringify(counts.lost);
+  if (lost === before.lost || counts.lost.length === 0)
+    await noteLost(db, counts.lost).catch((error: Error) => log.warn({ err: error.message }, 'not told'));
+  const told = JSON.stringify([ring[0]?.kid, counts]);
+  if (told !== before.told) log.info({ kid: ring[0]?.kid, ...counts }, 'secrets are sealed by the current key');
+  return { ring, lost, told };
+}
 
 /**
- * At once when the ring was changed, then each minute while it has a key beside the current one: a process that had the ring of before
- * may still have sealed by it. The log says when nothing is left of the others.
+ * At once when the ring was changed, then each minute: a process that had the ring of before may still have sealed by it. The log says
+ * when nothing is left of the others. What cannot be read is told when two looks found it: a ring may be ahead of this process.
  */
-export async function keepSealed({ db, keys, log }: { db: Db; keys: Keys; log: Log }, signal: AbortSignal) {
-  let done: { ring?: Keys['sealing']; at: number; told?: string } = { at: 0 };
+export async function keepSealed(keeping: Keeping, signal: AbortSignal, everyMs = EVERY_MS): Promise<void> {
+  let looked: Looked = {};
+  let at = 0;
   while (!signal.aborted) {
-    const { sealing: ring } = keys;
-    const due = ring !== done.ring || Date.now() - done.at > EVERY_MS;
-    if (ring.length > 1 && due) {
-      const counts = await resealAll(db, keys).catch((error: Error) =>
-        log.warn({ err: error.message }, 'secrets not sealed anew'),
-      );
-      const told = JSON.stringify([ring[0]?.kid, counts]);
-      if (counts && told !== done.told)
-        log.info({ kid: ring[0]?.kid, ...counts }, 'secrets are sealed by the current key');
-      done = { ...(counts && { ring }), at: Date.now(), told };
+    if (keeping.keys.sealing !== looked.ring || Date.now() - at > everyMs) {
+      looked = await lookOnce(keeping, looked);
+      at = Date.now();
     }
-    await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    await sleep(Math.min(LOOK_MS, everyMs), undefined, { signal }).catch(() => undefined);
   }
 }

@@ -5,7 +5,15 @@ import { type JobName, jobs } from '#platform/jobs.ts';
 import { jobSeconds } from '#platform/metrics.ts';
 import { emit } from '#platform/outbox.ts';
 import { addTask, enqueue } from '#platform/queue.ts';
-import { FinalFailure, type Handler, type Handlers, Postponed, type Work, type WorkerDeps } from './work.ts';
+import {
+  FinalFailure,
+  type Handler,
+  type Handlers,
+  Postponed,
+  type Units,
+  type Work,
+  type WorkerDeps,
+} from './work.ts';
 
 const FREE_LOSSES = 3; // a lost worker costs no attempt so often; then the job is taken for poison
 const CANCEL_LOOK_MS = 2000;
@@ -88,7 +96,15 @@ async function begin({ db, config, log }: WorkerDeps, id: string): Promise<JobRo
     const now = new Date();
     await transaction('jobs')
       .where({ id })
-      .update({ ...change, state: 'active', started_at: now, updated_at: now, run_at: null, ...place(config) });
+      .update({
+        ...change,
+        state: 'active',
+        started_at: now,
+        updated_at: now,
+        run_at: null,
+        waits_for: null,
+        ...place(config),
+      });
     await beginAttempt(transaction, id, config);
     return { ...row, ...change };
   });
@@ -136,17 +152,28 @@ function workFor(job: JobRow, { deps, signal, kept }: Attempt): Work {
     attempt: job.attempts,
     signal,
     checkpoint: job.checkpoint,
-    keep: async (db, checkpoint, progress) => {
-      const at = progress === undefined ? {} : { progress };
+    keep: async (db, checkpoint, units) => {
       await db('jobs')
         .where({ id: job.id })
-        .update({ checkpoint: JSON.stringify(checkpoint), updated_at: new Date(), ...at });
+        .update({ checkpoint: JSON.stringify(checkpoint), updated_at: new Date(), ...(units && columnsOf(units)) });
       kept();
+    },
+    report: async (db, units) => {
+      await db('jobs')
+        .where({ id: job.id, state: 'active' })
+        .update({ updated_at: new Date(), ...columnsOf(units) });
     },
     emit,
     enqueue,
   };
 }
+
+const columnsOf = ({ done, total, unit }: Units): object => ({
+  done_units: done,
+  total_units: total ?? null,
+  unit,
+  ...(total !== undefined && { progress: total === 0 ? 0 : Math.min(1, done / total) }),
+});
 
 async function finish({ db }: WorkerDeps, id: string, change: Finish): Promise<void> {
   const now = new Date();
@@ -185,7 +212,8 @@ async function afterFailure(job: JobRow, { deps, error, reason }: Failure): Prom
   }
   if (error instanceof Postponed) {
     const attempts = Math.max(0, job.attempts - 1);
-    await again(deps, job, { state: 'delayed', attempts, run_at: error.runAt, outcome: 'postponed' });
+    const waits = { run_at: error.runAt, waits_for: error.waitsFor ?? null };
+    await again(deps, job, { state: 'delayed', attempts, ...waits, outcome: 'postponed' });
     return 'postponed';
   }
   log.warn({ err: error, job: job.id, kind: job.kind, attempt: job.attempts }, 'job failed');
@@ -215,6 +243,7 @@ function backoffMs(attempts: number): number {
 interface Again {
   state: string;
   run_at?: Date;
+  waits_for?: string | null;
   attempts?: number;
   error?: string;
   /** What was postponed had not begun: it leaves no attempt. */

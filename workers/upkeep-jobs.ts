@@ -48,7 +48,8 @@ export async function markMany(payload: JobPayload<'playback.mark'>, work: Work)
   const { profileId, itemId, watched, countPlay } = payload;
   const who = await principalOfProfile(db, profileId);
   const at = new Date(payload.at);
-  let after = (work.checkpoint as { after?: string } | null)?.after;
+  const kept = work.checkpoint as { after?: string; done?: number } | null;
+  let { after, done = 0 } = kept ?? {};
   for (;;) {
     signal.throwIfAborted();
     const leaves = who ? await leavesOf(db, who, { itemId, most: MARK_BATCH - 1, after }) : [];
@@ -57,7 +58,12 @@ export async function markMany(payload: JobPayload<'playback.mark'>, work: Work)
     await db.transaction(async (transaction) => {
       if (watched) await markLeaves(transaction, { profileId, leaves, at, countPlay });
       else await unmarkLeaves(transaction, { profileId, leaves, at });
-      await work.keep(transaction, { after });
+      await work.keep(
+        transaction,
+        { after, done: done + leaves.length },
+        { done: done + leaves.length, unit: 'items' },
+      );
     });
+    done += leaves.length;
   }
 }

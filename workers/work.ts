@@ -26,14 +26,23 @@ export interface Work extends WorkerDeps {
   signal: AbortSignal;
   /** What an earlier attempt kept with `keep`. */
   checkpoint: unknown;
-  /** Keeps a checkpoint and the progress (0-1); in the given transaction, so that work and checkpoint are one. */
-  keep: (db: Db, checkpoint: unknown, progress?: number) => Promise<void>;
+  /** Keeps a checkpoint and how much is done; in the given transaction, so that work and checkpoint are one. */
+  keep: (db: Db, checkpoint: unknown, units?: Units) => Promise<void>;
+  /** Says how much is done, without a checkpoint; at most twice a second. */
+  report: (db: Db, units: Units) => Promise<void>;
   emit: <N extends EventName>(db: Db, name: N, event: { payload: Payload<N>; facts?: EventFacts }) => Promise<void>;
   enqueue: <N extends JobName>(
     db: Db,
     name: N,
     job: { payload: JobPayload<N>; options?: EnqueueOptions },
   ) => Promise<string>;
+}
+
+/** What a job counts; without a total nobody knows yet how much there is. */
+export interface Units {
+  done: number;
+  total?: number;
+  unit: 'files' | 'items' | 'bytes' | 'ms';
 }
 
 export type Handler<N extends JobName> = (payload: JobPayload<N>, work: Work) => Promise<unknown>;
@@ -44,9 +53,12 @@ export type Handlers = { [N in JobName]: Handler<N> };
 /** The work has to wait for something else: it is taken up again later, and this was no attempt. */
 export class Postponed extends Error {
   readonly runAt: Date;
-  constructor(runAt: Date) {
+  /** Shown with the job; absent for a mere time. */
+  readonly waitsFor: 'slot' | 'storage' | undefined;
+  constructor(runAt: Date, waitsFor?: 'slot' | 'storage') {
     super('postponed');
     this.runAt = runAt;
+    this.waitsFor = waitsFor;
   }
 }
 

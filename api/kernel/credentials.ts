@@ -44,6 +44,8 @@ export interface AccessClaims {
   accountId: string;
   profileId: string;
   sessionId: string;
+  /** Claim `adm`: it had settings:manage when the token was made. Judges nothing while Postgres answers. */
+  managedSettings?: boolean;
 }
 
 /** JWT of 15 minutes, typ at+jwt, EdDSA; it proves nothing beyond which session to look up. */
@@ -51,7 +53,7 @@ export async function signAccessToken(keys: Keys, claims: AccessClaims, now: Dat
   const [current] = keys.signing;
   if (!current) throw new Error('no signing key');
   const seconds = Math.floor(now.getTime() / 1000);
-  return new SignJWT({ pid: claims.profileId, sid: claims.sessionId })
+  return new SignJWT({ pid: claims.profileId, sid: claims.sessionId, ...(claims.managedSettings && { adm: true }) })
     .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid: current.kid })
     .setIssuer(keys.serverId)
     .setAudience(AUDIENCE)

@@ -9,6 +9,7 @@ import type { EnqueueOptions, JobName, JobPayload } from '#platform/jobs.ts';
 import type { Keys } from '#platform/keys.ts';
 import type { Log } from '#platform/log.ts';
 import type { Objects } from '#platform/objects.ts';
+import type { Pictures } from '#platform/pictures.ts';
 import type { Redis } from '#platform/redis.ts';
 import type { Settings } from '#platform/settings.ts';
 import type { Vitals } from '#platform/vitals.ts';
@@ -41,6 +42,8 @@ export interface Deps {
   /** What was last seen of the stores. */
   vitals: Vitals;
   keyUses: KeyUses;
+  /** Opens pictures of others, never in this process. */
+  pictures: Pictures;
   /** Aborted when the process is told to stop. */
   draining: AbortSignal;
 }

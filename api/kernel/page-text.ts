@@ -14,8 +14,8 @@ export interface TextAsk
   written: () => { from: Knex.QueryBuilder; text: string };
   /** Whether the statement counts; it does so up to 10,000. */
   counts: boolean;
-  /** The total where the statement did not count or there are more. */
-  otherwise: (beside: unknown) => Promise<Total>;
+  /** The total where the statement did not count, or counted so many that there are more. */
+  otherwise: (beside: unknown, counted: number | null) => Promise<Total>;
   /** SQL of one more JSON value, answered beside the page. */
   beside?: (() => Knex.QueryBuilder) | undefined;
   /** Of a walk of an index with no filter in its way: says everything but sort, limit and place that the statement follows from. Absent, it is written at each request and stopped after five seconds. */
@@ -50,7 +50,7 @@ export async function textPageOf(db: Db, ask: TextAsk): Promise<TextPage> {
   const from = ask.cursor === undefined ? undefined : readCursor(ask.keys, scope, ask.cursor);
   const { ends, items, beside } = await read(db, ask, { from, counts: !from && ask.counts });
   const exact = ends.total !== null && ends.total <= EXACT ? { total: ends.total } : undefined;
-  const total = from ? undefined : (exact ?? (await ask.otherwise(beside)));
+  const total = from ? undefined : (exact ?? (await ask.otherwise(beside, ends.total)));
   const page = { ...pageWith(ask, { scope, from, ends }), ...total };
   return { text: `{"items":${items},"page":${JSON.stringify(page)}}`, beside, total };
 }

@@ -199,12 +199,16 @@ export async function countUpTo(db: Db, query: Knex.QueryBuilder): Promise<Total
     .limit(EXACT + 1);
   const [row] = await bounded<{ n: number }[]>(db.select(db.raw('count(*) as n')).from(inner.as('counted')));
   const total = Number(row?.n ?? 0);
-  if (total <= EXACT) return { total };
+  return total <= EXACT ? { total } : estimated(db, query, total);
+}
+
+/** The planner's estimate of a list that `counted` rows were already found of. */
+export async function estimated(db: Db, query: Knex.QueryBuilder, counted: number): Promise<Total> {
   const { sql, bindings } = query.clone().clearSelect().clearOrder().select(db.raw('1')).toSQL();
   const plan = await db.raw<{ rows: { 'QUERY PLAN': { Plan: { 'Plan Rows': number } }[] }[] }>(
     `explain (format json) ${sql}`,
     bindings as Knex.RawBinding[],
   );
-  const estimate = plan.rows[0]?.['QUERY PLAN'][0]?.Plan['Plan Rows'] ?? total;
-  return { total: Math.max(estimate, total), totalIsEstimate: true };
+  const estimate = plan.rows[0]?.['QUERY PLAN'][0]?.Plan['Plan Rows'] ?? counted;
+  return { total: Math.max(estimate, counted), totalIsEstimate: true };
 }

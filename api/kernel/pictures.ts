@@ -5,7 +5,7 @@ import {
   type PictureMake,
   PictureRefused,
   type PictureRules,
-  takePicture,
+  type Pictures,
 } from '#platform/pictures.ts';
 import { ApiError, invalid } from './errors.ts';
 
@@ -23,10 +23,14 @@ export interface Wanted {
   path?: (string | number)[];
 }
 
-/** Takes a picture of a request in. Throws 415 for what is no such kind, 400 for what it is, 503 without the pictures' process. */
-export async function pictureOf(given: GivenPicture, { rules, make, path = ['body'] }: Wanted): Promise<MadePicture> {
+/** Takes a picture of a request in. Throws 415 for what is no such kind, 400 for what it is, 503 while nothing can open it. */
+export async function pictureOf(
+  pictures: Pictures,
+  given: GivenPicture,
+  { rules, make, path = ['body'] }: Wanted,
+): Promise<MadePicture> {
   try {
-    return await takePicture(given, rules, make);
+    return await pictures.take(given, rules, make);
   } catch (error) {
     throw told(error, path, rules);
   }

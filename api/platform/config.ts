@@ -64,6 +64,7 @@ const Environment = z.object({
   FOYER_SETTINGS: jsonOf(z.record(z.string(), z.unknown())).default({}),
   FOYER_MANAGED_BY: jsonOf(ManagedBy).optional(),
   FOYER_BRANDING_DIR: z.string().optional(),
+  FOYER_PARSER_URL: z.url({ protocol: /^http$/ }).optional(),
   FOYER_PLUS_VERIFIER: jsonOf(PlusVerifier).optional(),
   FOYER_PLUS_LICENCE: z.string().optional(),
   FOYER_REPLICAS: z.coerce.number().int().min(1).default(1),
@@ -101,6 +102,8 @@ export interface Config {
   managedBy: ManagedBy | undefined;
   /** Folder with a file for each key of `spec.branding`. */
   brandingDir: string | undefined;
+  /** Address of the parser pods; absent: jailed processes of this machine open what others made. */
+  parserUrl: string | undefined;
   /** Public keys that licences are checked by; absent: everything is open. */
   plusVerifier: PlusKey[] | undefined;
   /** The licence that the resource declares. */
@@ -151,6 +154,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     declaredSettings: e.FOYER_SETTINGS,
     managedBy: e.FOYER_MANAGED_BY,
     brandingDir: e.FOYER_BRANDING_DIR,
+    parserUrl: e.FOYER_PARSER_URL,
     plusVerifier: e.FOYER_PLUS_VERIFIER,
     plusLicence: e.FOYER_PLUS_LICENCE?.replace(/\s+/g, ''),
     replicas: e.FOYER_REPLICAS,

@@ -124,6 +124,9 @@ export function seal(keys: Keys, text: string, place: string): string {
   return `${current.kid}.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')}`;
 }
 
+/** The one word for what no key of the ring opens, in conditions, faults and notifications. */
+export const SEALED_KEY_MISMATCH = 'SealedKeyMismatch';
+
 /** Undefined when the key is unknown or the value was changed or moved. */
 export function unseal(keys: Keys, sealed: string, place: string): string | undefined {
   const dot = sealed.indexOf('.');

@@ -237,6 +237,7 @@ function send({ url, ask, signal }: Step, addresses: readonly Address[]): Promis
   return new Promise((done, fail) => {
     const request = (url.protocol === 'https:' ? tls : plain)(url, options, done);
     request.on('error', fail);
+    request.on('close', () => fail(new Error('the connection ended without an answer'))); // after a 101 there is no error
     request.end(ask.body);
   });
 }

@@ -3,10 +3,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Frame, frameReader, toFrame } from './pictures-frames.ts';
-import { type ChildAnswer, type ChildAsk, MOST_FRAME_BYTES, type PictureFacts, Refused } from './pictures-protocol.ts';
-
-/** The pictures' process cannot be had: a fault of this machine, not of the picture. */
-export class ParserAway extends Error {}
+import { type ChildAnswer, MOST_FRAME_BYTES, type OpenPicture, ParserAway, Refused } from './pictures-protocol.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Until a process that was started takes its first picture. */
@@ -161,8 +158,8 @@ function end(child: Child): void {
   child.process.kill('SIGKILL');
 }
 
-/** One picture through a jailed process. Throws `Refused` for what the picture is, `ParserAway` for what the machine lacks. */
-export async function askChild(ask: ChildAsk, bytes: Buffer): Promise<{ facts: PictureFacts; bytes: Buffer }> {
+/** One picture through a jailed process of this machine. */
+export const openInChild: OpenPicture = async (ask, bytes) => {
   const child = await take();
   ref(child.process);
   child.done += 1;
@@ -176,4 +173,4 @@ export async function askChild(ask: ChildAsk, bytes: Buffer): Promise<{ facts: P
   } finally {
     giveBack(child);
   }
-}
+};

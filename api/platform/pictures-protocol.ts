@@ -57,6 +57,9 @@ export class Refused extends Error {
   }
 }
 
+/** What opens pictures cannot be had: a fault of this machine or of the parser pods, not of the picture. */
+export class ParserAway extends Error {}
+
 export interface ChildAsk {
   format: PictureFormat;
   rules: PictureRules;
@@ -66,6 +69,15 @@ export interface ChildAsk {
 }
 
 export type ChildAnswer = { ok: true; facts: PictureFacts } | { ok: false; reason: PictureReason; detail: string };
+
+export interface Opened {
+  facts: PictureFacts;
+  /** What was made; empty when nothing was to be. */
+  bytes: Buffer;
+}
+
+/** Opens one picture in a jail. Throws `Refused` for what the picture is, `ParserAway` for what the jail lacks. */
+export type OpenPicture = (ask: ChildAsk, bytes: Buffer) => Promise<Opened>;
 
 /** Of one picture with what is said of it, either way. */
 export const MOST_FRAME_BYTES = 64 << 20;

@@ -1,10 +1,11 @@
-// Pictures of others: told by their content, opened in a jailed process, made anew. No byte of them is parsed in this process.
-import { askChild } from './pictures-pool.ts';
+// Pictures of others: told by their content, opened in a jail, made anew. No byte of them is parsed in this process.
+import { parserAt } from './parser.ts';
+import { openInChild } from './pictures-pool.ts';
 import { type PictureFacts, type PictureMake, type PictureRules, Refused } from './pictures-protocol.ts';
 import { isAnotherKind, mediaTypes, sniffPicture } from './pictures-sniff.ts';
 
-export { ParserAway } from './pictures-pool.ts';
 export {
+  ParserAway,
   type PictureFacts,
   type PictureMake,
   type PictureReason,
@@ -28,20 +29,14 @@ export interface MadePicture extends PictureFacts {
 
 const SAYS_PICTURE = /^(image\/|application\/octet-stream\b|$)/i;
 
-/**
- * Takes one picture in. Without `make` it is opened and measured only. Throws `PictureRefused`, and `ParserAway` when the
- * jailed process cannot be had.
- */
-export async function takePicture(
-  { bytes, type }: GivenPicture,
-  rules: PictureRules,
-  make?: PictureMake,
-): Promise<MadePicture> {
-  const format = sniffPicture(bytes);
-  if (!format) throw new Refused(isAnotherKind(bytes) || !SAYS_PICTURE.test(type) ? 'unsupported' : 'not_an_image');
-  if (!rules.accepts.includes(format)) throw new Refused('unsupported');
-  const done = await askChild({ format, rules, facts: true, ...(make && { make }) }, bytes);
-  return { ...done.facts, type: mediaTypes[format], bytes: done.bytes };
+export interface Pictures {
+  /**
+   * Takes one picture in. Without `make` it is opened and measured only. Throws `PictureRefused`, and `ParserAway` when
+   * what opens it cannot be had.
+   */
+  take(given: GivenPicture, rules: PictureRules, make?: PictureMake): Promise<MadePicture>;
+  /** Another size of a picture that was made here before. Throws as `take`. */
+  remake(bytes: Buffer, make: PictureMake): Promise<Buffer>;
 }
 
 const OURS: PictureRules = {
@@ -52,9 +47,21 @@ const OURS: PictureRules = {
   maxFrames: 300,
 };
 
-/** Another size of a picture that was made here before. */
-export async function remakePicture(bytes: Buffer, make: PictureMake): Promise<Buffer> {
-  const format = sniffPicture(bytes);
-  if (!format) throw new Refused('not_an_image');
-  return (await askChild({ format, rules: OURS, facts: false, make }, bytes)).bytes;
+/** Through the parser pods at the address; without one, through jailed processes of this machine. */
+export function createPictures(parserUrl: string | undefined): Pictures {
+  const open = parserUrl === undefined ? openInChild : parserAt(parserUrl);
+  return {
+    async take({ bytes, type }, rules, make) {
+      const format = sniffPicture(bytes);
+      if (!format) throw new Refused(isAnotherKind(bytes) || !SAYS_PICTURE.test(type) ? 'unsupported' : 'not_an_image');
+      if (!rules.accepts.includes(format)) throw new Refused('unsupported');
+      const done = await open({ format, rules, facts: true, ...(make && { make }) }, bytes);
+      return { ...done.facts, type: mediaTypes[format], bytes: done.bytes };
+    },
+    async remake(bytes, make) {
+      const format = sniffPicture(bytes);
+      if (!format) throw new Refused('not_an_image');
+      return (await open({ format, rules: OURS, facts: false, make }, bytes)).bytes;
+    },
+  };
 }

@@ -55,17 +55,17 @@ export function openedValue(key: string, value: unknown, keys: Keys | undefined)
   return keys && unseal(keys, value, placeOf(key as StoredKey));
 }
 
-/** Secrets sealed by a key before are sealed by the current one; the value stays, and so does the revision. */
-export async function resealSettings(db: Db, keys: Keys): Promise<{ resealed: number; unreadable: number }> {
+/** Secrets sealed by a key before are sealed by the current one; the value stays, and so does the revision. `closed` are the keys that none opens. */
+export async function resealSettings(db: Db, keys: Keys): Promise<{ resealed: number; closed: string[] }> {
   const secrets = (Object.keys(storedTable) as StoredKey[]).filter(isSecret);
   const rows = await db('settings')
     .whereIn('key', secrets)
     .select<{ key: StoredKey; value: unknown }[]>('key', 'value');
-  const counts = { resealed: 0, unreadable: 0 };
+  const counts: { resealed: number; closed: string[] } = { resealed: 0, closed: [] };
   for (const { key, value } of rows) {
     if (typeof value !== 'string' || isCurrent(keys, value)) continue;
     const text = unseal(keys, value, placeOf(key));
-    if (text === undefined) counts.unreadable += 1;
+    if (text === undefined) counts.closed.push(key);
     else {
       const fresh = JSON.stringify(seal(keys, text, placeOf(key)));
       await db('settings')

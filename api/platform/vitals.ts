@@ -5,7 +5,7 @@ import type { Redis } from './redis.ts';
 
 export type Store = 'database' | 'redis' | 'objects';
 /** What works behind the API; `off` is not configured and harms nothing. */
-export type Part = 'queue' | 'transcode' | 'storage' | 'mail';
+export type Part = 'queue' | 'transcode' | 'storage' | 'mail' | 'keys';
 export type State = 'ok' | 'degraded' | 'down' | 'off';
 export type Probes = Record<Part, () => Promise<State>>;
 

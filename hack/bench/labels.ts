@@ -50,6 +50,7 @@ async function onLibrary(): Promise<number> {
     ...{ config: api.config, db, redis, objects, settings, log, jobId: '', attempt: 1, checkpoint: undefined },
     signal: AbortSignal.timeout(600_000),
     keep: async () => undefined,
+    report: async () => undefined,
     emit: async () => undefined,
     enqueue: async () => '',
   };

@@ -93,6 +93,7 @@ async function scan({ deps }: Api, { id }: Library, mode: 'quick' | 'full'): Pro
     signal,
     checkpoint: null,
     keep: async () => undefined,
+    report: async () => undefined,
     emit,
     enqueue,
   };

@@ -11,7 +11,7 @@ stop() { # stop SIGNAL NAME
 # The pods' network namespaces, as the CNI's records name them:
 pod_ns=$(cat /var/lib/cni/results/"$ns"-[0-9a-f]* 2>/dev/null | grep -o '/run/netns/cni-[0-9a-f-]*' | sed 's#.*/##' | sort -u)
 had_node=$(part_pid kubelet)
-for n in provisioner kubelet kube-proxy kube-scheduler kube-controller-manager kube-apiserver etcd; do stop KILL $n; done # their data goes anyway
+for n in provisioner policies metrics-server kubelet kube-proxy kube-scheduler kube-controller-manager kube-apiserver etcd; do stop KILL $n; done # their data goes anyway
 if [ -n "$(part_pid containerd)" ]; then
   c() { timeout 20 ctr -a "$state/containerd.sock" -n k8s.io "$@" 2>/dev/null; }
   for t in $(c tasks ls -q); do c tasks kill -s KILL "$t"; done

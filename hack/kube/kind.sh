@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# kind.sh up|down|load FILE...: the same cluster by kind, where Docker runs. Its audit log and kubeconfig lie where ours would.
+# kind.sh up|down|load FILE...: the same cluster by kind, where Docker runs. Its audit log and kubeconfig lie where ours would; the
+# kubeconfig of the person who runs it is left alone.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 name=foyer$suffix
@@ -27,11 +28,11 @@ nodes:
             - { name: foyer, hostPath: /etc/kubernetes/foyer, mountPath: /etc/kubernetes/foyer, readOnly: true, pathType: Directory }
             - { name: foyer-audit, hostPath: /var/log/foyer-audit, mountPath: /var/log/foyer-audit, pathType: Directory }
 YAML
-    kind get clusters 2>/dev/null | grep -qx "$name" || kind create cluster --name "$name" --config "$state/kind/config.yaml" --wait 120s
+    kind get clusters 2>/dev/null | grep -qx "$name" || kind create cluster --name "$name" --config "$state/kind/config.yaml" --kubeconfig "$state/admin.kubeconfig" --wait 120s
     kind get kubeconfig --name "$name" >"$state/admin.kubeconfig"
     chmod 600 "$state/admin.kubeconfig"
     ;;
-  down) kind delete cluster --name "$name"; rm -rf "$state" ;;
+  down) kind delete cluster --name "$name" --kubeconfig "$state/admin.kubeconfig"; rm -rf "$state" ;;
   load) for tar; do kind load image-archive --name "$name" "$tar"; done ;;
   *) die "kind.sh: $what?" ;;
 esac

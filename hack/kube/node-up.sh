@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Starts kubelet and kube-proxy, and waits for the node to be Ready.
+# Starts kubelet, kube-proxy and what enforces NetworkPolicies, and waits for the node to be Ready.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 pki=$state/pki
@@ -49,6 +49,7 @@ iptables: {syncPeriod: 5s, minSyncPeriod: 0s}
 nftables: {syncPeriod: 5s, minSyncPeriod: 0s}
 YAML
 start kubelet in_ns "$bin/kubelet" --config "$state/kubelet.yaml" --kubeconfig "$state/kubelet.kubeconfig" --root-dir "$state/kubelet" --hostname-override $node --node-ip $node_ip
+start policies in_ns "$here/../../node_modules/.bin/node" "$here/policies.ts" "$state/admin.kubeconfig" "$link-node"
 start kube-proxy in_ns "$bin/kube-proxy" --config "$state/proxy.yaml"
 
 wait_for 60 "node" k get node $node

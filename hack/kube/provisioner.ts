@@ -2,11 +2,10 @@
 //   node provisioner.ts KUBECONFIG FOLDER NODE
 // They are `local` volumes, so that a pod's fsGroup is applied to them as it is to a cloud's disks. It looks every half second:
 // on a cluster of one machine that is simpler than a watch, and misses nothing.
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { Agent, request } from 'node:https';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parse } from 'yaml';
+import { type Call, client } from './client.ts';
 
 const PROVISIONER = 'foyer.media/folder';
 const CLASS = 'standard';
@@ -27,43 +26,6 @@ interface Volume {
   spec: { persistentVolumeReclaimPolicy: string; claimRef?: { uid: string } };
   status?: { phase?: string };
 }
-interface Config {
-  clusters: { cluster: { server: string; 'certificate-authority-data': string } }[];
-  users: { user: { 'client-certificate-data': string; 'client-key-data': string } }[];
-}
-type Call = <T>(method: string, path: string, body?: object) => Promise<T>;
-
-/** A client of the API server over one connection; an answer other than 2xx throws. */
-function client(kubeconfig: string): Call {
-  const { clusters, users } = parse(readFileSync(kubeconfig, 'utf8')) as Config;
-  const [cluster, user] = [clusters[0]?.cluster, users[0]?.user];
-  if (!cluster || !user) throw new Error(`${kubeconfig} names no cluster and user`);
-  const text = (data: string) => Buffer.from(data, 'base64').toString();
-  const tls = {
-    ca: text(cluster['certificate-authority-data']),
-    cert: text(user['client-certificate-data']),
-    key: text(user['client-key-data']),
-  };
-  const agent = new Agent({ keepAlive: true, maxSockets: 1, ...tls });
-  return <T>(method: string, path: string, body?: object) =>
-    new Promise<T>((resolve, reject) => {
-      const headers = { 'content-type': 'application/json' };
-      const sent = request(`${cluster.server}${path}`, { method, agent, headers, timeout: 10_000 }, (answer) => {
-        const parts: Buffer[] = [];
-        answer.on('data', (part: Buffer) => parts.push(part));
-        answer.on('error', reject);
-        answer.on('end', () => {
-          const said = Buffer.concat(parts).toString();
-          if ((answer.statusCode ?? 500) >= 300) reject(new Error(`${method} ${path}: ${answer.statusCode} ${said}`));
-          else resolve(JSON.parse(said) as T);
-        });
-      });
-      sent.on('error', reject);
-      sent.on('timeout', () => sent.destroy(new Error(`${method} ${path}: no answer in 10 s`)));
-      sent.end(body && JSON.stringify(body));
-    });
-}
-
 function volumeFor(claim: Claim, path: string, node: string): object {
   const { name, namespace, uid } = claim.metadata;
   return {

@@ -2,7 +2,8 @@
 import type { z } from 'zod';
 import { keysWanted, referencesIn } from '../references.ts';
 import { kinds } from '../schemas/kinds.ts';
-import type { Problem, SourceDocument } from './documents.ts';
+import { isSchedule } from '../tuner-device/verdicts.ts';
+import { type Problem, type SourceDocument, UNTOLD } from './documents.ts';
 import { problemAt, type Resource, type Resources } from './resources.ts';
 
 /** Kind and name to the spec that is in force, for fields that cannot be changed. */
@@ -21,7 +22,7 @@ export function checkResources(resources: Resources, inForce: InForce): Problem[
 }
 
 function oneServer({ servers, declared }: Resources): Problem[] {
-  const broken = [...declared].some((key) => key.startsWith('MediaServer/'));
+  const broken = [...declared].some((key) => key === UNTOLD || key.startsWith('MediaServer/'));
   if (servers.length === 0)
     return broken ? [] : [{ file: '-f', line: 0, path: '', message: 'no MediaServer is given' }];
   return servers
@@ -52,33 +53,42 @@ function libraryReferences({ spec, source }: Resources['libraries'][number], res
   });
 }
 
+/** What cannot be read may declare anything. */
+const mayBeThere = (declared: ReadonlySet<string>, key: string): boolean => declared.has(key) || declared.has(UNTOLD);
+
 const serverOf = (name: string, { servers }: Resources) => servers.find((server) => server.name === name);
 
 function noServer(source: SourceDocument, name: string, { declared }: Resources): Problem[] {
-  if (declared.has(`MediaServer/${name}`)) return [];
+  if (mayBeThere(declared, `MediaServer/${name}`)) return [];
   return [problemAt(source, ['spec', 'serverRef', 'name'], `no MediaServer ${name}`)];
 }
 
 const missing = (name: string, server: string, media: ReadonlySet<string>): string =>
   `no media ${name} in the MediaServer ${server} (it has ${[...media].join(', ') || 'none'})`;
 
-function tunerReferences({ spec, source }: Resources['tuners'][number], resources: Resources): Problem[] {
+function tunerReferences(tuner: Resources['tuners'][number], resources: Resources): Problem[] {
+  const { spec, source } = tuner;
   const server = serverOf(spec.serverRef.name, resources);
-  if (!server) return noServer(source, spec.serverRef.name, resources);
+  const wrong = spec.guide && !isSchedule(spec.guide.refresh);
+  const never = problemAt(source, ['spec', 'guide', 'refresh'], 'no schedule of five fields that ever comes');
+  const unknown = server ? recordingsOf(tuner, server) : noServer(source, spec.serverRef.name, resources);
+  return [...unknown, ...(wrong ? [never] : [])];
+}
+
+function recordingsOf({ spec, source }: Resources['tuners'][number], server: Resources['servers'][number]): Problem[] {
   if (!spec.recordings) return [];
   const path = ['spec', 'recordings', 'media'];
   const entry = server.spec.media.find(({ name }) => name === spec.recordings?.media);
   if (entry) return entry.readOnly ? [problemAt(source, path, `media ${entry.name} is readOnly`)] : [];
-  return [
-    problemAt(source, path, missing(spec.recordings.media, server.name, new Set(server.spec.media.map((m) => m.name)))),
-  ];
+  const names = new Set(server.spec.media.map(({ name }) => name));
+  return [problemAt(source, path, missing(spec.recordings.media, server.name, names))];
 }
 
 function references({ spec, source }: Resource<unknown>, { secrets, configMaps, declared }: Resources): Problem[] {
   return referencesIn(spec, ['spec']).flatMap((reference) => {
     const { path, of, name } = reference;
     const values = (of === 'Secret' ? secrets : configMaps).get(name);
-    if (!values && declared.has(`${of}/${name}`)) return [];
+    if (!values && mayBeThere(declared, `${of}/${name}`)) return [];
     if (!values) return [problemAt(source, [...path, 'name'], `no ${of} ${name}`)];
     const absent = keysWanted(reference).filter((entry) => values[entry] === undefined);
     return absent.map((entry) => problemAt(source, path, `the ${of} ${name} has no key ${entry}`));

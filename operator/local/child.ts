@@ -31,6 +31,8 @@ export const usualTiming: Timing = {
   settleMs: 3000,
 };
 
+const LEAVING_MS = 5000;
+
 /** True when the process answers; false or a throw when it does not. */
 export type Probe = (child: Child) => Promise<boolean>;
 
@@ -61,6 +63,8 @@ export class Child extends EventEmitter<{ change: [] }> {
   /** The last pause before a start, in milliseconds. */
   pauseMs = 0;
   metricsPort = 0;
+  /** Of `spec.ownPort`. */
+  ownPort = 0;
   identity: string | undefined;
 
   constructor(spec: ProcessSpec, around: Surroundings) {
@@ -80,6 +84,7 @@ export class Child extends EventEmitter<{ change: [] }> {
 
   async start(): Promise<void> {
     this.metricsPort = await freePort();
+    if (this.spec.ownPort) this.ownPort = await freePort();
     if (this.#stopping) return;
     const log = openLog(join(this.#around.logsDir, `${this.spec.name}.log`));
     try {
@@ -101,7 +106,7 @@ export class Child extends EventEmitter<{ change: [] }> {
       const forced = sleep(this.spec.graceMs, undefined, { signal: grace.signal }).then(() => this.kill());
       await Promise.race([ended, forced.catch(() => undefined)]);
       grace.abort();
-      await ended;
+      await Promise.race([ended, sleep(LEAVING_MS, undefined, { ref: false })]); // one that hangs in the kernel is left to it
     }
     this.#become('stopped');
   }
@@ -114,7 +119,11 @@ export class Child extends EventEmitter<{ change: [] }> {
   #launch(log: number): void {
     const { command, args, cwd, uid, gid } = this.spec;
     const pod = `${this.spec.name}-${randomBytes(3).toString('hex')}`;
-    const env = { ...this.spec.env, ...this.spec.hints, FOYER_POD: pod, FOYER_METRICS_PORT: String(this.metricsPort) };
+    const ports = {
+      FOYER_METRICS_PORT: String(this.metricsPort),
+      ...(this.spec.ownPort && { FOYER_PORT: String(this.ownPort) }),
+    };
+    const env = { ...this.spec.env, ...this.spec.hints, FOYER_POD: pod, ...ports };
     const user = { ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) };
     const child = spawn(command, args, { cwd, env, ...user, detached: true, stdio: ['ignore', log, log] });
     this.#process = child;

@@ -11,6 +11,7 @@ const API_GRACE_MS = 15_000;
 const WORKER_GRACE_MS = 10_000;
 
 const SCRIPTS = { api: 'api/main.ts', worker: 'workers/main.ts', transcode: 'workers/transcode/main.ts' };
+const TUNER_SCRIPT = 'workers/tuner/main.ts';
 
 /** As in a cluster: a pool keeps `warm` workers and never more than `max`. */
 export function transcodeCount({ warm, max }: MediaServerSpec['transcode']): number {
@@ -28,6 +29,20 @@ export function serverProcesses(
     ...many(spec.workers.replicas, (number) => nodeProcess({ role: 'worker', number, ...shared })),
     ...many(transcodeCount(spec.transcode), (number) => nodeProcess({ role: 'transcode', number, ...shared })),
   ];
+}
+
+/** Two processes would both hold the device: one ends before the next begins. */
+export function tunerProcess(name: string, env: Record<string, string>, tree = TREE): ProcessSpec {
+  return {
+    name: `tuner-${name}`,
+    role: 'tuner',
+    ...nodeArguments(TUNER_SCRIPT, tree),
+    env,
+    ownPort: true,
+    stopSignal: 'SIGTERM',
+    graceMs: WORKER_GRACE_MS,
+    overlaps: false,
+  };
 }
 
 /** One process of this Node, for the migrations and for the recovery of an owner. */

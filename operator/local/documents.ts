@@ -1,12 +1,23 @@
 // YAML files -> documents with the line of every field.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { type Document, isMap, isScalar, isSeq, LineCounter, type Pair, parseAllDocuments } from 'yaml';
+import {
+  type Document,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Pair,
+  parseAllDocuments,
+  type ScalarTag,
+  type YAMLError,
+} from 'yaml';
 
 export type Path = readonly (string | number)[];
 
 export interface Problem {
   file: string;
+  /** From 1; 0 where it is of no line. */
   line: number;
   path: string;
   message: string;
@@ -15,6 +26,8 @@ export interface Problem {
 export interface SourceDocument {
   file: string;
   value: Record<string, unknown>;
+  /** Where in its document it lies: an entry of a List, or the whole. */
+  within: Path;
   /** Line of the field, or of the nearest one around it that is there. */
   lineOf(path: Path): number;
 }
@@ -22,64 +35,147 @@ export interface SourceDocument {
 export interface Documents {
   documents: SourceDocument[];
   problems: Problem[];
+  /** `Kind/name`, as far as they can be told, of documents that cannot be read. */
+  broken: string[];
 }
 
-const YAML = /\.ya?ml$/;
+/** Of a document or file that does not tell what it declares. */
+export const UNTOLD = '?/?';
+
+const YAML = /^[^.].*\.ya?ml$/; // those that begin with a dot are an editor's
+
+/** As kubectl reads them: what YAML 1.1 takes for true and false, and merges. */
+const yesOrNo: ScalarTag = {
+  tag: 'tag:yaml.org,2002:bool',
+  default: true,
+  test: /^(?:yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$/,
+  resolve: (text) => /^(?:yes|on)$/i.test(text),
+};
 
 /** Files as named, and the YAML files of folders as named (not of their sub-folders), in the order of their names. */
 export function listFiles(paths: readonly string[]): string[] {
-  const files = paths.flatMap((path) => {
-    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
+  return [...new Set(paths.flatMap((path) => filesIn(path) ?? [path]))];
+}
+
+/** Undefined for what is no folder, or cannot be listed: reading it as a file then tells why. */
+function filesIn(path: string): string[] | undefined {
+  try {
     const names = readdirSync(path).filter((name) => YAML.test(name));
     return names.sort().map((name) => join(path, name));
-  });
-  return [...new Set(files)];
+  } catch {
+    return undefined;
+  }
 }
 
 /** Changes when any of the files does. */
 export function signatureOf(paths: readonly string[]): string {
-  return listFiles(paths)
-    .map((file) => {
-      const at = statSync(file, { throwIfNoEntry: false, bigint: true });
-      return at ? `${file}:${at.ino}:${at.mtimeNs}:${at.size}` : file;
-    })
-    .join('\n');
+  return listFiles(paths).map(stateOf).join('\n');
+}
+
+function stateOf(file: string): string {
+  try {
+    const at = statSync(file, { bigint: true });
+    return `${file}:${at.ino}:${at.mtimeNs}:${at.size}`;
+  } catch (error) {
+    return `${file}:${(error as NodeJS.ErrnoException).code}`;
+  }
 }
 
 export function readDocuments(paths: readonly string[]): Documents {
-  const parts = listFiles(paths).map(readFile);
-  return { documents: parts.flatMap((part) => part.documents), problems: parts.flatMap((part) => part.problems) };
+  const parts = [...paths.flatMap(emptyFolder), ...listFiles(paths).map(readFile)];
+  return {
+    documents: parts.flatMap((part) => part.documents),
+    problems: parts.flatMap((part) => part.problems),
+    broken: parts.flatMap((part) => part.broken),
+  };
+}
+
+function emptyFolder(path: string): Documents[] {
+  if (filesIn(path)?.length !== 0) return [];
+  return [
+    {
+      documents: [],
+      problems: [{ file: path, line: 0, path: '', message: 'no .yaml or .yml file in it' }],
+      broken: [],
+    },
+  ];
 }
 
 function readFile(path: string): Documents {
   const file = relative(process.cwd(), path).startsWith('..') ? path : relative(process.cwd(), path);
   try {
-    return parseText(readFileSync(path, 'utf8'), file);
+    return parseText(new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)), file);
   } catch (error) {
-    return { documents: [], problems: [{ file, line: 1, path: '', message: (error as Error).message }] };
+    const message = error instanceof TypeError ? 'not UTF-8 text' : (error as Error).message;
+    return { documents: [], problems: [{ file, line: 1, path: '', message }], broken: [UNTOLD] };
   }
 }
 
 export function parseText(text: string, file: string): Documents {
   const lines = new LineCounter();
-  const parsed = parseAllDocuments(text, { lineCounter: lines });
-  const documents: SourceDocument[] = [];
-  const problems: Problem[] = [];
+  const parsed = parseAllDocuments(text, { lineCounter: lines, merge: true, customTags: [yesOrNo] });
+  const all: Documents = { documents: [], problems: [], broken: [] };
+  const at = (offset: number): number => lines.linePos(offset).line;
   for (const document of Array.isArray(parsed) ? parsed : []) {
-    const at = (offset: number): number => lines.linePos(offset).line;
-    for (const fault of document.errors)
-      problems.push({ file, line: at(fault.pos[0]), path: '', message: fault.message.split('\n')[0] ?? fault.code });
-    if (document.errors.length > 0 || document.contents === null) continue;
-    const value: unknown = document.toJS();
-    if (isMap(document.contents))
-      documents.push({
-        file,
-        value: value as Record<string, unknown>,
-        lineOf: (path) => at(offsetOf(document, path)),
-      });
-    else problems.push({ file, line: at(document.contents.range?.[0] ?? 0), path: '', message: 'not a resource' });
+    const faults = faultsOf(document);
+    const contents = faults.length > 0 || document.toJS() === null ? [] : partsOf(document, [], { file, at });
+    if (faults.length > 0) all.broken.push(nameOf(document));
+    for (const { position, message } of faults) all.problems.push({ file, line: at(position), path: '', message });
+    for (const part of contents) {
+      if ('message' in part) all.problems.push(part);
+      else all.documents.push(part);
+    }
   }
-  return { documents, problems };
+  return all;
+}
+
+interface Fault {
+  position: number;
+  message: string;
+}
+
+/** What is wrong with the YAML itself: a tag that nothing knows is, and so are aliases that make more of little than a resource can be. */
+function faultsOf(document: Document): Fault[] {
+  const told = [...document.errors, ...document.warnings].map((fault: YAMLError) => {
+    return { position: fault.pos[0], message: fault.message.split('\n')[0] ?? fault.code };
+  });
+  if (told.length > 0) return told;
+  try {
+    document.toJS();
+    return [];
+  } catch (error) {
+    return [{ position: document.contents?.range?.[0] ?? 0, message: (error as Error).message }];
+  }
+}
+
+function nameOf(document: Document): string {
+  if (!isMap(document.contents)) return UNTOLD;
+  const [kind, name] = [document.getIn(['kind']), document.getIn(['metadata', 'name'])];
+  return typeof kind === 'string' && typeof name === 'string' ? `${kind}/${name}` : UNTOLD;
+}
+
+interface Where {
+  file: string;
+  at: (offset: number) => number;
+}
+
+/** The resource of a document, or those of a List, as `kubectl get` prints it. */
+function partsOf(document: Document, path: Path, where: Where): (SourceDocument | Problem)[] {
+  const { file, at } = where;
+  const value: unknown = path.length > 0 ? document.toJS().items?.[Number(path[1])] : document.toJS();
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return [{ file, line: at(offsetOf(document, path)), path: pathText(path), message: 'not a resource' }];
+  const { kind, items } = value as { kind?: unknown; items?: unknown };
+  if (path.length === 0 && kind === 'List' && Array.isArray(items))
+    return items.flatMap((_, index) => partsOf(document, ['items', index], where));
+  return [
+    {
+      file,
+      value: value as Record<string, unknown>,
+      within: path,
+      lineOf: (inner) => at(offsetOf(document, [...path, ...inner])),
+    },
+  ];
 }
 
 function offsetOf(document: Document, path: Path): number {
@@ -110,5 +206,5 @@ export function pathText(path: Path): string {
 }
 
 export function problemText({ file, line, path, message }: Problem): string {
-  return `${file}:${line} ${path ? `${path}: ` : ''}${message}`;
+  return `${line ? `${file}:${line}` : file} ${path ? `${path}: ` : ''}${message}`;
 }

@@ -1,5 +1,6 @@
 // What the server's processes are told on this machine, from the resource and what the operator keeps. Pure.
 import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { sha256 } from '../keys.ts';
 import { plusEnvironment, VERIFIER_KEY } from '../plus-environment.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
@@ -35,7 +36,7 @@ export function managedBy(resource: Resource<unknown>, place: Pick<Place, 'uidOf
 /** The bucket of the Secret, or a folder of the data directory. */
 export function objectsUrl(server: Server, { secrets }: Pick<Resources, 'secrets'>, dir: string): string {
   const { secretRef, bucketPrefix } = server.spec.objects;
-  if (!secretRef) return `file://${encodeURI(resolve(dir, 'objects'))}`;
+  if (!secretRef) return pathToFileURL(resolve(dir, 'objects')).href;
   return bucketUrl(secrets.get(secretRef.name) ?? {}, bucketPrefix);
 }
 

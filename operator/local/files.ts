@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 
 /** Whole or not at all, also over a power cut. */
 export function writeWhole(path: string, text: string, mode = 0o600): void {
@@ -7,10 +7,13 @@ export function writeWhole(path: string, text: string, mode = 0o600): void {
   try {
     writeSync(file, text);
     fsyncSync(file);
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true }); // a full disk, mostly
+    throw error;
   } finally {
     closeSync(file);
   }
-  renameSync(draft, path);
 }
 
 /** Undefined when the file does not exist; throws on any other fault, a broken file included. */

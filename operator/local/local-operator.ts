@@ -19,6 +19,7 @@ import type { State } from './state.ts';
 import { StatusFile } from './status-file.ts';
 import { LocalStores } from './stores.ts';
 import { Supervisor } from './supervisor.ts';
+import { LocalTuners } from './tuners.ts';
 import { type Seen, serverStatus, serverVerdicts } from './verdicts.ts';
 
 const CALM_MS = 5000;
@@ -48,9 +49,11 @@ export class LocalOperator {
   readonly #stores: LocalStores;
   readonly #migration = new Migration();
   readonly #libraries: LibraryReconciler;
+  readonly #tuners = new LocalTuners();
   readonly #said = new Set<string>();
   #wake = new AbortController();
   #inUse: Stores | undefined;
+  #fault: string | undefined;
   #environment = '';
 
   constructor(state: State, options: LocalOptions) {
@@ -73,6 +76,7 @@ export class LocalOperator {
     );
     this.#supervisor = new Supervisor({ dir, probes: this.#probes() });
     this.#supervisor.on('change', () => this.#wake.abort());
+    this.#supervisor.on('fault', ({ message }) => this.#warnOnce(message));
   }
 
   /** Throws BadFiles, with every problem, when the files are not in order; else runs until the signal. */
@@ -110,11 +114,13 @@ export class LocalOperator {
     const { resources } = this.#source;
     const server = resources?.servers[0];
     if (!resources || !server) return true;
-    if (!server.spec.suspend) await this.#reconcile(server, resources, signal);
+    if (!server.spec.suspend) await this.#reconciled(server, resources, signal);
     if (signal.aborted) return true;
     const { seen, api } = await this.#look();
     this.#announce(api, server);
+    this.#warnOfEnds(seen);
     if (api.apiReady && !server.spec.suspend) await this.#libraries.pass(resources);
+    await this.#tuners.report(this.#status, resources, this.#supervisor.children('tuner'));
     this.#report(server, seen, resources);
     return seen.apiReady && !seen.replacing && seen.database === true;
   }
@@ -129,6 +135,15 @@ export class LocalOperator {
     for (const item of [...this.#status.ofKind('MediaServer'), ...this.#status.ofKind('TunerDevice')])
       if (!all.some(({ kind, name }) => kind === item.kind && name === item.metadata.name))
         this.#status.drop(item.kind, item.metadata.name);
+  }
+
+  /** What stands in the way is told and stands in the status; the next pass tries again. */
+  async #reconciled(server: Server, resources: Resources, signal: AbortSignal): Promise<void> {
+    this.#fault = undefined;
+    await this.#reconcile(server, resources, signal).catch((error: Error) => {
+      this.#fault = error.message;
+      this.#warnOnce(error.message);
+    });
   }
 
   async #reconcile(server: Server, resources: Resources, signal: AbortSignal): Promise<void> {
@@ -148,6 +163,7 @@ export class LocalOperator {
     this.#keepEnvironment(environment);
     if (!(await this.#migration.ensure(environment, (job) => this.#supervisor.runOnce(job, signal)))) return;
     await this.#supervisor.apply(serverProcesses(server.spec, environment), ['api', 'worker', 'transcode']);
+    await this.#supervisor.apply(this.#tuners.processes(server, resources), ['tuner']);
   }
 
   /** For `recover-owner`, which runs beside this process. */
@@ -170,12 +186,13 @@ export class LocalOperator {
     const processes = this.#supervisor.children().map(({ spec, state, restarts, lastEnd }) => {
       return { name: spec.name, role: spec.role, state, restarts, lastEnd };
     });
+    const absent = this.#fault ?? 'it was not started';
     const [database, redis, transcodeWorkers] = await Promise.all([
-      stores ? askPostgres(stores.databaseUrl) : 'it was not started',
-      stores ? askRedis(stores.redisUrl) : 'it was not started',
+      stores ? askPostgres(stores.databaseUrl) : absent,
+      stores ? askRedis(stores.redisUrl) : absent,
       stores ? countTranscodeWorkers(stores.redisUrl) : 0,
     ]);
-    const objects = stores ? seeObjects(stores.objectsUrl, api.health) : 'it was not started';
+    const objects = stores ? seeObjects(stores.objectsUrl, api.health) : absent;
     const others = { ffmpeg: hasFfmpeg(), problems: this.#source.problems, replacing: this.#supervisor.replacing };
     const { apiReady, version, health } = api;
     const answers = { apiReady, version, health, transcodeWorkers, migrations: this.#migration.state };
@@ -196,9 +213,6 @@ export class LocalOperator {
     const counts = { libraries: resources.libraries.length, tuners: resources.tuners.length };
     const status = { ...serverStatus(server.spec, seen, url), ...counts };
     if (item) this.#status.report(item, status, serverVerdicts(server.spec, seen));
-    const message = 'Live TV is not part of this version; the resource is kept and nothing is done with it';
-    for (const tuner of this.#status.ofKind('TunerDevice'))
-      this.#status.report(tuner, {}, [{ type: 'Ready', status: 'False', reason: 'NotServed', message }]);
     if (!seen.apiReady) this.#libraries.serverAway();
     this.#status.save();
   }
@@ -207,7 +221,18 @@ export class LocalOperator {
     const worker = workerProbe();
     const database = async () => !this.#inUse || (await askPostgres(this.#inUse.databaseUrl)) === true;
     const redis = async () => !this.#inUse || (await askRedis(this.#inUse.redisUrl)) === true;
-    return { api: apiProbe(this.#place.port), worker, transcode: worker, postgres: database, redis };
+    return { api: apiProbe(this.#place.port), worker, transcode: worker, tuner: worker, postgres: database, redis };
+  }
+
+  /** What ends again and again before it ever answered keeps the server from starting: somebody who waits for it wants to know. */
+  #warnOfEnds({ processes }: Seen): void {
+    for (const { name, state, lastEnd, restarts } of processes)
+      if (state === 'backoff' && restarts >= 2)
+        this.#warnOnce(
+          `${name} ends again and again (${lastEnd}): see ${join(this.#state.dir, 'logs', `${name}.log`)}`,
+        );
+    const { state, message } = this.#migration.state;
+    if (state === 'failed') this.#warnOnce(`${message.replace('logs/', join(this.#state.dir, 'logs/'))}`);
   }
 
   #sayOnce(line: string): void {

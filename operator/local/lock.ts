@@ -22,10 +22,19 @@ export class AlreadyRunning extends Error {
 
 const place = (dir: string) => join(dir, 'run', 'operator.lock');
 
+/** Nobody where a power cut left half of a file. */
+function holderIn(file: string): Holder | undefined {
+  try {
+    return Holder.parse(readJson(file));
+  } catch {
+    return undefined;
+  }
+}
+
 /** Who holds the directory now. */
 export function holderOf(dir: string): Holder | undefined {
-  const holder = Holder.safeParse(readJson(place(dir)));
-  return holder.success && isAlive(holder.data.pid, holder.data.identity) ? holder.data : undefined;
+  const holder = holderIn(place(dir));
+  return holder && isAlive(holder.pid, holder.identity) ? holder : undefined;
 }
 
 /** True when the last operator there did not end by itself, so that its children may still be leaving. */
@@ -69,8 +78,8 @@ export function setAside(dir: string): void {
   } catch {
     return;
   }
-  const moved = Holder.safeParse(readJson(aside));
-  if (moved.success && isAlive(moved.data.pid, moved.data.identity)) linkSync(aside, place(dir));
+  const moved = holderIn(aside);
+  if (moved && isAlive(moved.pid, moved.identity)) linkSync(aside, place(dir));
   rmSync(aside, { force: true });
 }
 

@@ -7,6 +7,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -47,8 +48,20 @@ export interface PostgresOptions {
 export async function preparePostgres(options: PostgresOptions): Promise<PostgresHome> {
   const home = await homeOf(options);
   await endPostmaster(home.dataDir);
-  if (!existsSync(join(home.dataDir, 'PG_VERSION'))) await initialise(home, options.password);
+  if (madeIn(home.dataDir)) await refuseOtherVersion(home);
+  else await initialise(home, options.password);
   return home;
+}
+
+const madeIn = (dataDir: string): boolean => existsSync(join(dataDir, 'PG_VERSION'));
+
+async function refuseOtherVersion({ dataDir, bin }: PostgresHome): Promise<void> {
+  const made = readFileSync(join(dataDir, 'PG_VERSION'), 'utf8').trim();
+  const { stdout } = await run(join(bin, 'postgres'), ['--version']);
+  const [, ours] = /(\d+)/.exec(stdout) ?? [];
+  if (made === ours) return;
+  const how = 'move it over with pg_upgrade, or start on another --data and restore a backup there';
+  throw new Error(`${dataDir} was made by Postgres ${made}, and this is ${ours}: ${how}`);
 }
 
 export function postgresSpec(home: PostgresHome, port: number): ProcessSpec {
@@ -105,8 +118,13 @@ async function homeOf({ dir, id }: PostgresOptions): Promise<PostgresHome> {
   const user = process.getuid?.() === 0 ? await databaseUser() : undefined;
   if (!user) return { dataDir: join(dir, 'postgres'), bin: join(native, 'bin'), user };
   const elsewhere = join(ROOT_HOME, id);
-  const base = mayPass(dir, user) ? dir : elsewhere;
+  const before = [dir, elsewhere].find((place) => madeIn(join(place, 'postgres')));
+  const base = before ?? (mayPass(dir, user) ? dir : elsewhere);
   if (base === elsewhere) mkdirSync(elsewhere, { recursive: true, mode: 0o711 });
+  if (!mayPass(base, user))
+    throw new Error(
+      `${base} holds the database and cannot be entered by the user ${USER}: give that user the way (chmod o+x)`,
+    );
   const binaries = mayPass(native, user) ? native : copiedNative(native);
   return { dataDir: join(base, 'postgres'), bin: join(binaries, 'bin'), user };
 }

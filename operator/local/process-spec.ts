@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-export type Role = 'postgres' | 'redis' | 'api' | 'worker' | 'transcode';
+export type Role = 'postgres' | 'redis' | 'api' | 'worker' | 'transcode' | 'tuner';
 
 /** A process that ought to run; plain data, equal specs need no restart. */
 export interface ProcessSpec {
@@ -12,6 +12,8 @@ export interface ProcessSpec {
   env: Record<string, string>;
   /** Told at a start too, but no reason for one: such as how many others there are. */
   hints?: Record<string, string>;
+  /** Listens on a port of its own, a free one at each start, told as FOYER_PORT. */
+  ownPort?: boolean;
   cwd: string;
   uid?: number;
   gid?: number;

@@ -62,16 +62,16 @@ export interface Loaded {
 }
 
 export function problemAt(source: SourceDocument, path: Path, message: string): Problem {
-  return { file: source.file, line: source.lineOf(path), path: pathText(path), message };
+  return { file: source.file, line: source.lineOf(path), path: pathText([...source.within, ...path]), message };
 }
 
-export function toResources({ documents, problems }: Documents): Loaded {
+export function toResources({ documents, problems, broken }: Documents): Loaded {
   const texts = { secrets: new Map(), configMaps: new Map() };
   const resources: Resources = { servers: [], libraries: [], tuners: [], ...texts, declared: new Set() };
   const found = [...problems];
   const seen = new Map<string, SourceDocument>();
   for (const source of documents) found.push(...repeated(source, seen), ...take(source, resources));
-  resources.declared = new Set(seen.keys());
+  resources.declared = new Set([...seen.keys(), ...broken]);
   return { resources, problems: found };
 }
 

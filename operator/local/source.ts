@@ -6,6 +6,7 @@ import { type Resources, toResources } from './resources.ts';
 export class Source {
   readonly #paths: readonly string[];
   #signature: string | undefined;
+  #seen: string | undefined;
   /** The newest state of the files that was in order. */
   resources: Resources | undefined;
   /** Why the state of the files now is not in force. */
@@ -15,11 +16,15 @@ export class Source {
     this.#paths = paths;
   }
 
-  /** True when the files changed since the last look; a bad state of them leaves the one before. */
+  /**
+   * True when the files changed; a bad state of them leaves the one before. Later than at the start they are read once two looks
+   * saw the same: half of a file that is being written may be in order, and want less than the whole.
+   */
   read(inForce: InForce): boolean {
-    const signature = signatureOf(this.#paths);
-    if (signature === this.#signature) return false;
-    this.#signature = signature;
+    const before = this.#seen;
+    if (!this.changed()) return false;
+    if (this.#signature !== undefined && before !== this.#seen) return false;
+    this.#signature = this.#seen;
     const { resources, problems } = toResources(readDocuments(this.#paths));
     const all = [...problems, ...checkResources(resources, inForce)];
     this.problems = all.map(problemText);
@@ -29,6 +34,7 @@ export class Source {
 
   /** A look that reads nothing. */
   changed(): boolean {
-    return signatureOf(this.#paths) !== this.#signature;
+    this.#seen = signatureOf(this.#paths);
+    return this.#seen !== this.#signature;
   }
 }

@@ -1,5 +1,5 @@
 // What must stay the same over restarts, in the data directory.
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -79,7 +79,7 @@ export class State {
   async portOf(store: string): Promise<number> {
     const before = this.#stored.ports[store];
     if (before !== undefined && (await portIsFree(before))) return before;
-    const port = await freePort();
+    const port = await lowPort();
     this.#stored.ports[store] = port;
     this.#save();
     return port;
@@ -103,6 +103,15 @@ function freshState(): Stored {
   const secrets = { operatorKey: newOperatorKey(), claimCode: newClaimCode() };
   const passwords = { databasePassword: password(), redisPassword: password() };
   return { ...secrets, ...passwords, media: {}, ports: {}, uids: {} };
+}
+
+/** Below those that systems give to outgoing connections: one of these would hold the port of a store that is being started again. */
+async function lowPort(): Promise<number> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const port = randomInt(20_000, 30_000);
+    if (await portIsFree(port)) return port;
+  }
+  return freePort();
 }
 
 export function freePort(): Promise<number> {

@@ -9,7 +9,7 @@ import { type Action, type ProcessSpec, plan, type Role } from './process-spec.t
 
 const LOG_BYTES = 10 * 2 ** 20;
 const ROTATE_MS = 10_000;
-const STOP_ORDER: readonly (readonly Role[])[] = [['api'], ['worker', 'transcode'], ['redis', 'postgres']];
+const STOP_ORDER: readonly (readonly Role[])[] = [['api'], ['worker', 'transcode', 'tuner'], ['redis', 'postgres']];
 
 export interface SupervisorOptions {
   dir: string;
@@ -17,8 +17,8 @@ export interface SupervisorOptions {
   timing?: Timing;
 }
 
-/** Keeps the processes that it was told to keep. Emits `change` when one of them changes state. */
-export class Supervisor extends EventEmitter<{ change: [] }> {
+/** Keeps the processes that it was told to keep. Emits `change` when one of them changes state, `fault` for what it could not write down. */
+export class Supervisor extends EventEmitter<{ change: []; fault: [Error] }> {
   readonly #options: SupervisorOptions;
   readonly #guard = new Guard();
   readonly #children = new Map<string, Child>();
@@ -60,7 +60,7 @@ export class Supervisor extends EventEmitter<{ change: [] }> {
     for (const roles of STOP_ORDER)
       await Promise.all(all.filter((child) => roles.includes(child.spec.role)).map((child) => child.stop()));
     await Promise.all(this.#leaving.values());
-    rememberChildren(this.#options.dir, []);
+    this.#attempt(() => rememberChildren(this.#options.dir, []));
     this.#guard.close();
   }
 
@@ -131,7 +131,7 @@ export class Supervisor extends EventEmitter<{ change: [] }> {
         },
       ];
     });
-    rememberChildren(this.#options.dir, entries);
+    this.#attempt(() => rememberChildren(this.#options.dir, entries));
     this.emit('change');
   }
 
@@ -144,6 +144,16 @@ export class Supervisor extends EventEmitter<{ change: [] }> {
   }
 
   #rotate(): void {
-    for (const name of this.#children.keys()) rotateLog(join(this.#options.dir, 'logs', `${name}.log`), LOG_BYTES);
+    for (const name of this.#children.keys())
+      this.#attempt(() => rotateLog(join(this.#options.dir, 'logs', `${name}.log`), LOG_BYTES));
+  }
+
+  /** On a full disk the children go on: the guard knows them too. */
+  #attempt(work: () => unknown): void {
+    try {
+      work();
+    } catch (error) {
+      this.emit('fault', error as Error);
+    }
   }
 }

@@ -51,7 +51,7 @@ export function serverVerdicts(spec: MediaServerSpec, seen: Seen): Verdict[] {
     transcode(spec, seen),
     settings(seen),
   ];
-  const optional = [subtitles(spec, seen), ingress(spec), ...notServed(spec)];
+  const optional = [parser(), subtitles(spec, seen), ingress(spec), ...notServed(spec)];
   return [ready(spec, seen), progressing(spec, seen), degraded(parts, seen), ...parts, ...optional];
 }
 
@@ -84,10 +84,14 @@ function progressing(spec: MediaServerSpec, seen: Seen): Verdict {
   return not('Progressing', 'Stable', 'Nothing changes');
 }
 
+const LOST_KEY =
+  'Some secrets of the server open by no key of keys.json: put the lost key back, or enter them again; the notification to those who manage settings names them';
+
 function degraded(parts: readonly Verdict[], seen: Seen): Verdict {
   const looping = faultOf(seen);
   if (looping) return verdict('Degraded', 'CrashLooping', looping);
   const fault = parts.find(({ status }) => status === 'False');
+  if (!fault && seen.health.keys === 'degraded') return verdict('Degraded', 'SealedKeyMismatch', LOST_KEY);
   if (!fault) return not('Degraded', 'AllReady', 'Every part works');
   return verdict('Degraded', fault.reason, `${fault.type}: ${fault.message}`);
 }
@@ -122,6 +126,10 @@ function subtitles(spec: MediaServerSpec, seen: Seen): Verdict {
   if (seen.health.subtitles === 'ok') return verdict(type, 'Running', 'The speech model answers');
   return not(type, 'NotServed', `speech workers: ${seen.health.subtitles ?? 'unknown'}`);
 }
+
+/** No pods to keep it apart in: each is a child without network, environment and writing. */
+const parser = (): Verdict =>
+  verdict('ParserReady', 'Running', 'jailed children of the API and the workers open pictures');
 
 function ingress(spec: MediaServerSpec): Verdict {
   const type = 'IngressReady';

@@ -187,6 +187,23 @@ export function transcode({ server, plan }: Looked): Verdict {
   return { type: 'TranscodeReady', ...no('ServerNotReady', 'Workers start with the first roll-out') };
 }
 
+/** What opens what others made; while it is away their pictures wait, and nothing else does. */
+export const parser = (looked: Looked): Verdict =>
+  judge('ParserReady', looked, [
+    ({ server }) =>
+      server.spec.parser.replicas === 0
+        ? no('ScaledToZero', 'spec.parser.replicas is 0: pictures that people send are refused for now')
+        : undefined,
+    ({ server, seen }) => {
+      const there = childOf(seen, 'Deployment', nameOf(server, 'parser'));
+      if (there && workloadOf(there).ready > 0) return yes('Running', 'It opens pictures');
+      const trouble = troubleIn(server, 'parser', seen.pods);
+      if (trouble) return no(trouble.reason, trouble.message);
+      if (!there) return no('ServerNotReady', 'It starts with the first roll-out');
+      return no('Starting', `no pod of Deployment ${nameOf(server, 'parser')} is ready`);
+    },
+  ]);
+
 export const subtitles = (looked: Looked): Verdict =>
   judge('SubtitlesReady', looked, [
     ({ server }) => (server.spec.subtitles ? undefined : no('NoneAsked', 'spec.subtitles is absent')),
@@ -245,10 +262,6 @@ export function notServed({ server }: Looked): Verdict[] {
   });
   const rare = [say('DeclaredReady', declared.length > 0, 'declared')];
   return [
-    {
-      type: 'ParserReady',
-      ...no('NotServed', 'this version parses in its API and worker pods; there is no parser pod yet'),
-    },
     say('PluginsReady', plugins.install.length > 0, 'plugins.install'),
     say('BackupsHealthy', backup !== undefined, 'backup'),
     ...rare.filter(({ reason }) => reason === 'NotServed'),

@@ -1,7 +1,7 @@
 // What is wrong with the resource itself: nothing is rolled out until it changes. Pure.
 import { keysWanted, type Reference, referencesIn } from '../references.ts';
 import type { Reason } from '../schemas/conditions.ts';
-import { databaseKey, objectsSecret, redisKey, type SecretKey } from './desired/context.ts';
+import { databaseKey, objectsSecret, redisKey, type SecretKey, serverIdOf } from './desired/context.ts';
 import type { Seen } from './seen.ts';
 import type { Server } from './server.ts';
 
@@ -79,8 +79,9 @@ function notServed({ spec }: Server, { served }: Seen): Fault[] {
 /** Secrets that this operator made and somebody changed. */
 function ownFaults({ name }: Server, { secrets }: Seen): Fault[] {
   const keys = secrets.get(`${name}-keys`);
-  if (!keys || keys['keys.json']) return [];
-  const message = `Secret ${name}-keys has lost its key keys.json: put it back from a backup, what the server sealed cannot be read without`;
+  if (!keys || serverIdOf(keys['keys.json'])) return [];
+  const what = keys['keys.json'] ? 'holds no key ring of a server in keys.json' : 'has lost its key keys.json';
+  const message = `Secret ${name}-keys ${what}: put it back from a backup, what the server sealed cannot be read without`;
   return [{ type: 'SettingsValid', reason: 'SecretInvalid', message }];
 }
 

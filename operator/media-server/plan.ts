@@ -10,6 +10,7 @@ import { httpRoute, ingress } from './desired/ingress.ts';
 import { nameOf } from './desired/meta.ts';
 import { monitoringObjects } from './desired/monitoring.ts';
 import { networkPolicies } from './desired/network-policies.ts';
+import { parserService } from './desired/parser.ts';
 import { ROTATION, secretsMadeOnce } from './desired/secrets.ts';
 import { serviceAccount } from './desired/service-account.ts';
 import { cloudNativePGCluster, managedStores } from './desired/stores.ts';
@@ -131,6 +132,7 @@ function objectsOf(base: Base, { next, release, pool }: Rolled, seen: Seen): Kub
     ...managedStores(stores),
     ...(seen.served.has('Cluster') ? cloudNativePGCluster(context) : []),
     apiService(server),
+    parserService(server),
     ...around(stores, seen),
     ...(next ? jobsOf(base, next) : []),
     ...(release ? [releaseObject(server, release), ...release.deployments] : []),

@@ -4,6 +4,7 @@ import { apiDeployment } from './desired/api.ts';
 import type { Context } from './desired/context.ts';
 import { nameOf } from './desired/meta.ts';
 import { contractJob, expandJob } from './desired/migrate.ts';
+import { parserDeployment } from './desired/parser.ts';
 import { transcodeTemplates } from './desired/transcode.ts';
 import { subtitlesDeployment, workersDeployment } from './desired/workers.ts';
 import type { Release } from './release.ts';
@@ -55,6 +56,7 @@ function releaseFrom(context: Context, before: Release | undefined, hash: string
 }
 
 export const deployments = (context: Context): KubeObject[] => [
+  parserDeployment(context),
   apiDeployment(context),
   workersDeployment(context),
   ...subtitlesDeployment(context),

@@ -75,7 +75,7 @@ function progressing(looked: Looked): Verdict {
 
 /** Components whose pods are in trouble, whatever else is ready. */
 function troubled({ server, seen }: Looked): Verdict | undefined {
-  for (const component of ['api', 'workers', 'subtitles', 'postgres', 'redis', 'objects', 'migrate']) {
+  for (const component of ['api', 'workers', 'parser', 'subtitles', 'postgres', 'redis', 'objects', 'migrate']) {
     const trouble = troubleIn(server, component, seen.pods);
     if (trouble) return { type: 'Degraded', status: 'True', ...trouble };
   }
@@ -92,6 +92,9 @@ function refusedPods(seen: Seen): Verdict | undefined {
   return undefined;
 }
 
+const lostKey = ({ name }: Looked['server']): string =>
+  `Some secrets of the server open by no key of Secret ${name}-keys: put the lost key back into its keys.json, or enter them again; the notification to those who manage settings names them`;
+
 function degraded(looked: Looked, parts: readonly Verdict[], whole: Verdict): Verdict {
   const { server, seen } = looked;
   const trouble = troubled(looked);
@@ -104,6 +107,7 @@ function degraded(looked: Looked, parts: readonly Verdict[], whole: Verdict): Ve
   if (idle)
     return { type: 'Degraded', ...yes('Starting', `no pod of Deployment ${nameOf(server, 'workers')} is ready`) };
   if (whole.status !== 'True') return { ...whole, type: 'Degraded', status: 'True' };
+  if (seen.api.health.keys === 'degraded') return { type: 'Degraded', ...yes('SealedKeyMismatch', lostKey(server)) };
   return { type: 'Degraded', ...no('AllReady', 'Every part works') };
 }
 
@@ -125,6 +129,7 @@ export function verdictsOf(looked: Looked): Verdict[] {
     checks.media(looked),
     checks.settings(looked),
     checks.transcode(looked),
+    checks.parser(looked),
   ];
   const moving = progressing(looked);
   const whole = ready(looked, parts);

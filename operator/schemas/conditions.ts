@@ -46,6 +46,7 @@ export const reasons = [
   'ScaledToZero',
   'ScanFailed',
   'Scanning',
+  'SealedKeyMismatch',
   'SecretInvalid',
   'SecretMissing',
   'ServerNotFound',

@@ -214,7 +214,9 @@ export const MediaServerSpec = withRules(
     imagePullSecrets: listMap('name', ref('Secret'), 16).optional().describe('As in core/v1.'),
     api: Api.prefault({}).describe('The API.'),
     workers: Pool(1).prefault({}).describe('Background jobs: scans, metadata, analyses, mail, webhooks.'),
-    parser: Pool(1).prefault({}).describe('The jailed pool that reads images, archives and documents.'),
+    parser: Pool(1)
+      .prefault({})
+      .describe('The jailed pool that opens pictures of others; jailed children with `operator local`.'),
     ingress: Ingress.optional().describe('An Ingress.'),
     gateway: Gateway.optional().describe('An HTTPRoute of the Gateway API.'),
     postgres: Postgres.describe('The database; exactly one of secretRef, cloudNativePG, managed.'),

@@ -21,15 +21,15 @@ import {
 import { type Condition, type Reason, setConditions, type Verdict } from '../schemas/conditions.ts';
 import { MediaServerSpec } from '../schemas/media-server.ts';
 import { TunerDeviceSpec, type TunerDeviceStatus } from '../schemas/tuner-device.ts';
-import { exchange } from '../server-api/exchange.ts';
 import { apiAddress, referringOnChange, secretText } from '../server-api/servers.ts';
-import { TEMPLATE, TUNER, TUNER_PORT, type Tuner, tunerName, tunerObjects, urlRefs } from './desired.ts';
+import { askTuner } from './ask.ts';
+import { TEMPLATE, TUNER, TUNER_PORT, type Tuner, tunerName, tunerObjects } from './desired.ts';
+import { urlRefs } from './environment.ts';
 import { tunerTrouble } from './trouble.ts';
-import { isSchedule, PodStatus, type TunerSeen, tunerStatus, tunerVerdicts } from './verdicts.ts';
+import { isSchedule, type PodStatus, type TunerSeen, tunerStatus, tunerVerdicts } from './verdicts.ts';
 
 const LOOK_MS = 15_000;
 const LOOK_SOON_MS = 3000;
-const TIMEOUT_MS = 5000;
 /** A pod that is ready and leaves a question unanswered is busy: what it told last holds for so long. */
 const BUSY_MS = 30_000;
 /** The longest that a deletion waits for a recording. */
@@ -215,7 +215,7 @@ async function look(object: KubeObject, work: Work): Promise<TunerSeen> {
 async function answerOf({ metadata }: KubeObject, { tools, told, now }: Work): Promise<PodStatus | undefined> {
   const { name, namespace = '', uid = '' } = metadata;
   const pattern = tools.tunerUrl ?? `http://{name}-tuner.{namespace}.svc:${TUNER_PORT}`;
-  const answer = await ask(apiAddress({ name, namespace }, pattern));
+  const answer = await askTuner(apiAddress({ name, namespace }, pattern));
   if (answer) told.set(uid, { at: now.getTime(), pod: answer });
   const last = told.get(uid);
   return last && now.getTime() - last.at < BUSY_MS ? last.pod : undefined;
@@ -224,15 +224,6 @@ async function answerOf({ metadata }: KubeObject, { tools, told, now }: Work): P
 /** Where a pod that is ready does not tell, it goes on with what it did, as the finalizer says. */
 const isRecording = ({ metadata }: KubeObject, { running, pod }: TunerSeen): boolean =>
   pod ? pod.recording : running && metadata.finalizers?.includes(FINALIZER) === true;
-
-async function ask(address: string): Promise<PodStatus | undefined> {
-  try {
-    const { status, text } = await exchange(`${address}/status`, { timeoutMs: TIMEOUT_MS });
-    return status === 200 ? PodStatus.parse(JSON.parse(text)) : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** A change of the pod's template would end the pod, and its recording with it. */
 function wouldEnd(tuner: Tuner, wanted: readonly KubeObject[], kube: Kube): boolean {

@@ -5,11 +5,13 @@ import type { DefaultImages } from '../media-server/desired/images.ts';
 import { imagesOf } from '../media-server/desired/images.ts';
 import { mediaMounts, mediaVolumes } from '../media-server/desired/media.ts';
 import { defined, selectorOf } from '../media-server/desired/meta.ts';
+import { OPERATOR } from '../media-server/desired/network-policies.ts';
 import { CHECKSUM, metricsPort, restrictedContainer, restrictedPod, sized } from '../media-server/desired/pod.ts';
 import { digest } from '../runtime/canonical.ts';
 import type { KubeObject } from '../runtime/kube.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
 import type { TunerDeviceSpec } from '../schemas/tuner-device.ts';
+import { tunerEnvironment, urlRefs } from './environment.ts';
 
 export const TUNER_PORT = 8081;
 /** Digest of the pod template: tells whether a change would end the pod. */
@@ -125,26 +127,14 @@ function container(tuner: Tuner): object {
 
 /** Addresses of Secrets come by reference: a playlist's address often is a credential. */
 function environment({ spec, server }: Tuner): object[] {
-  const { live } = server.spec.network.allow;
   const refs = urlRefs(spec).map(({ variable, ref }) => [variable, { name: ref.name, key: ref.key }] as const);
   return envOf({
-    NODE_ENV: 'production',
-    FOYER_TUNER_SPEC: JSON.stringify(spec),
+    ...tunerEnvironment(spec, server.spec),
     FOYER_HOST: '0.0.0.0',
     FOYER_PORT: String(TUNER_PORT),
     FOYER_METRICS_PORT: String(METRICS_PORT),
-    ...(live.length > 0 && { FOYER_TUNER_NETWORKS: JSON.stringify(live) }),
     ...Object.fromEntries(refs),
   });
-}
-
-/** The references to Secrets, with the variable that tells their value. */
-export function urlRefs({ source, guide }: TunerDeviceSpec) {
-  const refs = [
-    { variable: 'FOYER_TUNER_URL', path: 'spec.source.m3u.urlSecretRef', ref: source.m3u?.urlSecretRef },
-    { variable: 'FOYER_TUNER_GUIDE_URL', path: 'spec.guide.xmltv.urlSecretRef', ref: guide?.xmltv?.urlSecretRef },
-  ];
-  return refs.flatMap(({ ref, ...rest }) => (ref ? [{ ...rest, ref }] : []));
 }
 
 function storage({ spec, server }: Tuner): { volumes: object[]; mounts: object[] } {
@@ -158,7 +148,7 @@ function storage({ spec, server }: Tuner): { volumes: object[]; mounts: object[]
   };
 }
 
-/** The server's policies deny everything else: in come those who ask how it is, out it goes to the device and the guide. */
+/** The server's policies deny everything else: in comes the operator, who asks how it is, out it goes to the device and the guide. */
 function networkPolicy(tuner: Tuner): KubeObject {
   const { live } = tuner.server.spec.network.allow;
   const networks = ['0.0.0.0/0', '::/0'].map((cidr) => ({ ipBlock: { cidr, except: except(cidr, live) } }));
@@ -170,7 +160,7 @@ function networkPolicy(tuner: Tuner): KubeObject {
     spec: {
       podSelector: { matchLabels: selector(tuner) },
       policyTypes: ['Ingress', 'Egress'],
-      ingress: [{ ports: [{ protocol: 'TCP', port: TUNER_PORT }] }],
+      ingress: [{ from: [OPERATOR], ports: [{ protocol: 'TCP', port: TUNER_PORT }] }],
       egress: [{ to: [...networks.map(defined), ...opened] }],
     },
   };

@@ -7,7 +7,7 @@ import type { TunerDeviceSpec, TunerDeviceStatus } from '../schemas/tuner-device
 
 const count = z.int().min(0);
 
-/** What the tuner's pod answers; what is new to this operator is left out. */
+/** What a tuner's process answers; what is new to this operator is left out. */
 export const PodStatus = z.object({
   /** Absent until the device was asked. */
   reachable: z.boolean().optional(),
@@ -48,7 +48,7 @@ export function tunerVerdicts(spec: TunerDeviceSpec, seen: TunerSeen, now: Date)
 function ready(seen: TunerSeen): Verdict {
   const type = 'Ready';
   if (!seen.running && seen.trouble) return not(type, seen.trouble.reason, seen.trouble.message);
-  if (!seen.pod) return not(type, 'Starting', 'The pod of the tuner does not answer yet');
+  if (!seen.pod) return not(type, 'Starting', 'The tuner does not answer yet');
   const device = reachable(seen);
   if (device.status !== 'True') return { ...device, type };
   if (seen.waiting) return is(type, 'AllReady', 'It records now: a change of it waits for the end of that');
@@ -65,7 +65,7 @@ function reachable({ pod }: TunerSeen): Verdict {
 function guideFresh({ guide }: TunerDeviceSpec, { pod }: TunerSeen, now: Date): Verdict {
   const type = 'GuideFresh';
   if (!guide?.xmltv && !guide?.device) return not(type, 'NoneAsked', 'spec.guide is absent');
-  if (!pod) return unknown(type, 'Starting', 'Not known until the pod answers');
+  if (!pod) return unknown(type, 'Starting', 'Not known until the tuner answers');
   const last = pod.lastGuideRefresh;
   if (!last) return not(type, 'GuideStale', 'The guide was never read: check spec.guide');
   if (isMissed(guide.refresh, new Date(last), now))

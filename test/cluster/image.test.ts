@@ -79,3 +79,16 @@ describe('the Dockerfile and hack/image', () => {
     expect(readdirSync('.')).to.include.members(product.copy);
   });
 });
+
+describe('the lock file', () => {
+  it('has for arm64 what it has for amd64, of the same version', () => {
+    const lock = readFileSync('package-lock.json', 'utf8');
+    const { packages } = JSON.parse(lock) as {
+      packages: Record<string, { version: string; cpu?: string[]; os?: string[] }>;
+    };
+    const native = Object.entries(packages).filter(([, { cpu, os }]) => cpu?.includes('x64') && os?.includes('linux'));
+    expect(native.length).to.be.greaterThan(3);
+    for (const [path, { version }] of native)
+      expect(packages[path.replaceAll('x64', 'arm64')]?.version, path).to.equal(version);
+  });
+});

@@ -47,7 +47,7 @@ describe('hack/cluster --kind', () => {
 
   it('makes one with our audit log and admission, and leaves it where it runs', () => {
     const first = askedBy('up', '--kind');
-    const create = `kind create cluster --name foyer-7 --config ${state}/kind/config.yaml --wait 120s`;
+    const create = `kind create cluster --name foyer-7 --config ${state}/kind/config.yaml --kubeconfig ${state}/admin.kubeconfig --wait 120s`;
     expect(first).to.deep.equal(['docker info', 'kind get clusters', create, 'kind get kubeconfig --name foyer-7']);
     expect(askedBy('up')).not.to.include(create);
     expect(run('kubeconfig').trim()).to.equal(`${state}/admin.kubeconfig`);
@@ -95,7 +95,10 @@ describe('hack/cluster --kind', () => {
   });
 
   it('takes it and all that was written away', () => {
-    expect(askedBy('down')).to.deep.equal(['docker info', 'kind delete cluster --name foyer-7']);
+    expect(askedBy('down')).to.deep.equal([
+      'docker info',
+      `kind delete cluster --name foyer-7 --kubeconfig ${state}/admin.kubeconfig`,
+    ]);
     expect(existsSync(state)).to.equal(false);
   });
 

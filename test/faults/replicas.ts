@@ -43,11 +43,11 @@ export class Replicas {
   }
 
   /** fetch over a fresh connection, to whichever process the kernel gives it to. */
-  readonly any: typeof fetch = async (input, init) => this.#fetch(undefined, new Request(input, init));
+  readonly any: typeof fetch = async (input, init) => this.#fetch(undefined, new Request(input, init), init?.signal);
 
   /** fetch over a fresh connection to the one of that name. */
   at(name: string): typeof fetch {
-    return async (input, init) => this.#fetch(name, new Request(input, init));
+    return async (input, init) => this.#fetch(name, new Request(input, init), init?.signal);
   }
 
   /** What each of them says, all asked at once. */
@@ -55,13 +55,16 @@ export class Replicas {
     return Promise.all(this.names.map((name) => ask(this.at(name), name)));
   }
 
-  async #fetch(name: string | undefined, asked: Request): Promise<Response> {
-    const { socket, replica } = await this.#connection(name);
+  /** `given` is the caller's own: the signal of a Request is told nothing any more once the Request was collected. */
+  async #fetch(name: string | undefined, asked: Request, given?: AbortSignal | null): Promise<Response> {
     const body = Buffer.from(await asked.arrayBuffer());
+    const { socket, replica } = await this.#connection(name);
+    if (socket.destroyed) throw new Error('the connection was cut');
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const headers = { ...Object.fromEntries(asked.headers), connection: 'close', 'content-length': body.length };
-      const { method, signal, url } = asked;
-      const sent = request(url, { method, headers, signal, createConnection: () => socket }, resolve);
+      const { method, url } = asked;
+      const signal = given ? { signal: given } : {};
+      const sent = request(url, { method, headers, ...signal, createConnection: () => socket }, resolve);
       sent.on('error', reject).end(body);
     });
     this.answered.set(replica, (this.answered.get(replica) ?? 0) + 1);

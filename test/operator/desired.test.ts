@@ -193,6 +193,7 @@ describe('conditions of the MediaServer', () => {
       ObjectsReady: 'True Connected',
       MigrationsApplied: 'True Completed',
       TranscodeReady: 'True Running',
+      ParserReady: 'True Running',
       SettingsValid: 'True Valid',
       SubtitlesReady: 'False NoneAsked',
       IngressReady: 'False NoneAsked',
@@ -201,6 +202,11 @@ describe('conditions of the MediaServer', () => {
 
   it('stay ready without Redis, degraded', () => {
     expect(judge({ redis: 'refused' })).to.include({ Ready: 'True AllReady', Degraded: 'True RedisUnreachable' });
+  });
+
+  it('say that secrets open by no key any more, which stops nothing else', () => {
+    const judged = judge({ health: { keys: 'degraded' } });
+    expect(judged).to.include({ Ready: 'True AllReady', Degraded: 'True SealedKeyMismatch' });
   });
 
   it('are not ready without a database, migrations or an API', () => {

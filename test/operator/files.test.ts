@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -75,6 +75,73 @@ kind: Pod
     ]);
   });
 
+  it('are read as kubectl reads them: Lists, anchors and merges, yes and no, a byte order mark, Windows line ends', () => {
+    const list = `\uFEFFapiVersion: v1
+kind: List
+items:
+  - &server
+    apiVersion: foyer.media/v1alpha1
+    kind: MediaServer
+    metadata: { name: home, uid: x, managedFields: [] }
+    spec:
+      suspend: no
+      postgres: { managed: &managed {} }
+      redis: { managed: *managed }
+      objects: { managed: *managed }
+      media: [{ name: films, hostPath: { path: /films } }]
+    status: { phase: Running }
+  - apiVersion: foyer.media/v1alpha1
+    kind: Library
+    metadata: { name: films }
+    spec: { serverRef: { name: home }, type: movies, scan: &scan { onChange: off } }
+  - apiVersion: foyer.media/v1alpha1
+    kind: Library
+    metadata: { name: more }
+    spec: { serverRef: { name: home }, type: movies, scan: { <<: *scan, schedule: 0 5 * * * } }
+`;
+    for (const text of [list, list.replaceAll('\n', '\r\n')]) {
+      const { resources, problems } = toResources(parseText(text, 'home.yaml'));
+      expect(problems).to.deep.equal([]);
+      expect(resources.servers[0]?.spec.suspend).to.equal(false);
+      expect(resources.libraries.map(({ spec }) => spec.scan)).to.deep.equal([
+        { onChange: false, schedule: '0 4 * * *' },
+        { onChange: false, schedule: '0 5 * * *' },
+      ]);
+    }
+    expect(
+      problemsOf(list.replace('type: movies', 'type: films').replace('- &server', '- 7\n  - &server')),
+    ).to.deep.equal([
+      'home.yaml:4 items[0]: not a resource',
+      'home.yaml:19 items[2].spec.type: Invalid string: must match pattern /^(movies|shows|videos|music|photos|books|comics|games|courses|livetv|custom:[a-z0-9-]{1,40})$/',
+    ]);
+  });
+
+  it('tell what is wrong with the YAML of each document, and blame nothing on what was not read', () => {
+    const bomb = `---
+a: &a [x, x, x, x, x, x, x, x, x]
+b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]
+c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b]
+d: [*c, *c, *c, *c, *c, *c, *c, *c, *c]
+`;
+    const text = `${SERVER.replace('redis:', '\tredis:')}${library('  type: movies')}${bomb}---
+kind: Secret
+metadata: { name: x }
+data: !vault here
+---
+spec: *nobody
+---
+kind: Library
+metadata: { name: again, name: twice }
+`;
+    expect(problemsOf(text).map((line) => line.replace(/ at line .*/, ''))).to.deep.equal([
+      'home.yaml:6 Tabs are not allowed as indentation',
+      'home.yaml:17 Excessive alias count indicates a resource exhaustion attack',
+      'home.yaml:24 Unresolved tag: !vault',
+      'home.yaml:26 Unresolved alias (the anchor must be set before the alias): nobody',
+      'home.yaml:29 Map keys must be unique',
+    ]);
+  });
+
   it('name the place of broken YAML', () => {
     expect(problemsOf('a: [1,\nb: 2\n')[0]).to.match(/^home\.yaml:\d+ /);
     expect(problemsOf('spec: 1\nspec: 2\n')[0]).to.match(/^home\.yaml:2 Map keys must be unique/);
@@ -115,7 +182,7 @@ kind: Pod
     expect(problemsOf(text)).to.deep.equal([
       'home.yaml:8 spec.media[0]: one machine mounts nothing: use hostPath with a folder',
     ]);
-    expect(problemsOf(library('  type: movies'))).to.include('-f:0 no MediaServer is given');
+    expect(problemsOf(library('  type: movies'))).to.include('-f no MediaServer is given');
   });
 
   it('refuse recordings where nothing may be written', () => {
@@ -134,6 +201,10 @@ spec:
     expect(problemsOf(SERVER + tuner('attic'))[0]).to.contain('no media attic');
     const writable = SERVER.replace('path: /films } }', 'path: /films }, readOnly: false }');
     expect(problemsOf(writable + tuner('films'))).to.deep.equal([]);
+    const never = `${tuner('attic')}  guide: { xmltv: { url: 'http://tv.lan/guide' }, refresh: '0 0 30 2 *' }\n`;
+    expect(problemsOf(writable + never).join())
+      .to.contain('no media attic')
+      .and.contain('that ever comes');
     const inForce = new Map([['TunerDevice/roof', { serverRef: { name: 'home' }, source: { m3u: {} } }]]);
     expect(problemsOf(writable + tuner('films'), inForce)[0]).to.contain('the kind of source cannot be changed');
   });
@@ -168,6 +239,41 @@ spec:
       expect(problems.map(({ message }) => message)[0]).to.contain('ENOENT');
     });
 
+    it('are not what an editor keeps beside them; one that cannot be read is told, and so is a folder with none', () => {
+      mkdirSync(join(dir, 'folder.yaml'));
+      symlinkSync('nowhere', join(dir, '.#home.yaml'));
+      writeFileSync(join(dir, 'latin.yaml'), Buffer.from('name: caf\xe9', 'latin1'));
+      writeFileSync(join(dir, 'none.yaml'), '# nothing\n---\n');
+      const told = readDocuments([dir, join(dir, 'folder.yaml'), join(dir, 'latin.yaml', 'x')]).problems.map(
+        problemText,
+      );
+      expect(told.map((line) => line.replace(dir, ''))).to.deep.equal([
+        '/folder.yaml no .yaml or .yml file in it',
+        '/folder.yaml:1 EISDIR: illegal operation on a directory, read',
+        '/latin.yaml:1 not UTF-8 text',
+        `/latin.yaml/x:1 ENOTDIR: not a directory, open '${dir}/latin.yaml/x'`,
+      ]);
+    });
+
+    it('may go altogether, and come back, without a fault', () => {
+      const folder = join(dir, 'resources');
+      mkdirSync(folder);
+      writeFileSync(join(folder, 'home.yaml'), SERVER);
+      const source = new Source([folder]);
+      source.read(new Map());
+      const before = source.resources;
+      renameSync(folder, `${folder}.away`);
+      writeFileSync(folder, 'a file now');
+      expect(source.changed()).to.equal(true);
+      expect(source.read(new Map())).to.equal(true);
+      expect([source.resources, source.problems.length > 0]).to.deep.equal([before, true]);
+      rmSync(folder);
+      renameSync(`${folder}.away`, folder);
+      expect(source.changed()).to.equal(true);
+      source.read(new Map());
+      expect(source.problems).to.deep.equal([]);
+    });
+
     it('keep the state before while they are bad', () => {
       const file = join(dir, 'home.yaml');
       writeFileSync(file, SERVER);
@@ -180,8 +286,11 @@ spec:
       expect(source.read(new Map())).to.equal(true);
       expect(source.resources).to.equal(before);
       expect(source.problems[0]).to.match(/home\.yaml:9 spec\.colour: unknown field$/);
+      writeFileSync(file, SERVER.slice(0, 60)); // in the middle of being written
+      expect(source.read(new Map())).to.equal(false);
       writeFileSync(file, `${SERVER}  suspend: true\n`);
-      source.read(new Map());
+      expect(source.read(new Map())).to.equal(false);
+      expect(source.read(new Map())).to.equal(true);
       expect(source.problems).to.deep.equal([]);
       expect(source.resources?.servers[0]?.spec.suspend).to.equal(true);
     });

@@ -62,6 +62,12 @@ describe('data directory', () => {
     server.close();
   });
 
+  it('gives stores ports that no outgoing connection takes while they are away', async () => {
+    const [low = 0] = readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').split('\t').map(Number);
+    const state = new State(dir);
+    for (const store of ['postgres', 'redis']) expect(await state.portOf(store)).to.be.within(1024, low - 1);
+  });
+
   it('is refused when it is broken, rather than made anew', () => {
     writeFileSync(join(dir, 'state.json'), '{ half');
     expect(() => new State(dir)).to.throw('state.json');
@@ -81,6 +87,13 @@ describe('data directory', () => {
       mkdirSync(join(dir, 'run'));
       const dead = { pid: process.pid, identity: 'another:1', port: 1, startedAt: 'then' }; // our pid, an earlier process
       writeFileSync(join(dir, 'run', 'operator.lock'), JSON.stringify(dead));
+      takeLock(dir, 8080)();
+    });
+
+    it('is taken where a power cut left an empty one', () => {
+      mkdirSync(join(dir, 'run'));
+      writeFileSync(join(dir, 'run', 'operator.lock'), '');
+      expect(holderOf(dir)).to.equal(undefined);
       takeLock(dir, 8080)();
     });
 

@@ -1,4 +1,5 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -10,6 +11,7 @@ import { askRedis, redisSpec, redisUrl } from '#operator/local/redis.ts';
 import { State } from '#operator/local/state.ts';
 import { Supervisor } from '#operator/local/supervisor.ts';
 import { until } from '#operator/server-api/server-client.ts';
+import { atEnd } from '#support/stores.ts';
 
 const SECONDS = 20_000;
 
@@ -40,6 +42,12 @@ describe('embedded stores', () => {
     expect(await until(async () => (await askPostgres(url)) === true, SECONDS)).to.equal(true);
     return url;
   }
+
+  const fault = (work: Promise<unknown>): Promise<string> =>
+    work.then(
+      () => '',
+      (error: Error) => error.message,
+    );
 
   async function query(url: string, text: string): Promise<unknown[]> {
     const client = new pg.Client(url);
@@ -73,6 +81,35 @@ describe('embedded stores', () => {
     const home = await preparePostgres({ dir: state.dir, id: 'test', password: 'secret' });
     expect(identityOf(left)).to.equal(undefined);
     expect(existsSync(join(home.dataDir, 'PG_VERSION'))).to.equal(true);
+  });
+
+  it('start where a power cut left the number of a process that is another one now', async () => {
+    const url = await startPostgres();
+    await query(url, 'create table kept as select 1 as value');
+    await supervisor.stop();
+    const home = await preparePostgres({ dir: state.dir, id: 'test', password: 'secret' });
+    const stranger = spawn('sleep', ['60'], { ...home.user });
+    atEnd(() => void stranger.kill());
+    const file = join(home.dataDir, 'postmaster.pid');
+    writeFileSync(file, `${stranger.pid}\n${home.dataDir}\n1\n5432\n\n127.0.0.1\n  123456    789012\nready   \n`);
+    if (home.user) chownSync(file, home.user.uid, home.user.gid);
+    supervisor = new Supervisor({ dir: state.dir });
+    expect(await query(await startPostgres(), 'select value from kept')).to.deep.equal([1]);
+    expect(stranger.exitCode).to.equal(null);
+  });
+
+  it('refuse the data of another version, and data that Postgres can no longer reach, rather than begin anew', async () => {
+    const options = { dir: state.dir, id: 'test', password: 'secret' };
+    const { dataDir } = await preparePostgres(options);
+    const version = readFileSync(join(dataDir, 'PG_VERSION'), 'utf8');
+    writeFileSync(join(dataDir, 'PG_VERSION'), '15\n');
+    expect(await fault(preparePostgres(options))).to.match(/^.* was made by Postgres 15, and this is \d+/);
+    writeFileSync(join(dataDir, 'PG_VERSION'), version);
+    if (process.getuid?.() !== 0) return; // only root gives Postgres a user of its own
+    chmodSync(dir, 0o700);
+    expect(await fault(preparePostgres(options))).to.contain('cannot be entered by the user postgres');
+    chmodSync(dir, 0o711);
+    expect((await preparePostgres(options)).dataDir).to.equal(dataDir);
   });
 
   it('begin again where the making of the cluster was cut off', async () => {

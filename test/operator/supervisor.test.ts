@@ -92,6 +92,19 @@ describe('supervisor', () => {
     await eventually(() => rows('ends').length === 1);
   });
 
+  it('goes on where nothing can be written down any more, and says so', async () => {
+    const supervisor = supervise();
+    const faults: string[] = [];
+    supervisor.on('fault', ({ message }) => faults.push(message));
+    await supervisor.apply([spec()], ['worker']);
+    await eventually(() => starts().length === 1);
+    rmSync(join(dir, 'run'), { recursive: true }); // as a full disk, which tests cannot have
+    process.kill(starts()[0]?.pid ?? 0, 'SIGKILL');
+    await eventually(() => starts().length === 2);
+    expect(faults[0]).to.contain('children.json');
+    mkdirSync(join(dir, 'run'));
+  });
+
   it('passes on only the environment of the spec', async () => {
     process.env.FOYER_SECRET_OF_THE_OPERATOR = 'x';
     const args = ['-e', `require('fs').writeFileSync('${join(dir, 'env')}', Object.keys(process.env).sort().join())`];

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -215,6 +216,20 @@ describe('outbound', () => {
       expect(await refusal(silent.url, ask)).to.equal('time');
       expect(await refusal(dripping.url, ask)).to.equal('time');
       expect(await refusal('http://slow.example/', ask, stuck)).to.equal('time');
+    });
+
+    it('takes no connection for another protocol: that is a failure at once', async () => {
+      const switching = createTcpServer((socket) => {
+        socket.on('error', () => undefined);
+        socket.once('data', () =>
+          socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+        );
+      }).listen(0, '127.0.0.1');
+      await once(switching, 'listening');
+      atEnd(() => void switching.close());
+      const { port } = switching.address() as { port: number };
+      const answer = await outbound(`http://127.0.0.1:${port}/`, { allow: LOOPBACK }).catch((error: Error) => error);
+      expect(answer).to.be.instanceOf(Error).and.not.instanceOf(OutboundRefused);
     });
 
     it('stops for its caller, which is no refusal', async () => {

@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect } from 'chai';
 import sharp from 'sharp';
-import { type PictureMake, PictureRefused, type PictureRules, takePicture } from '#platform/pictures.ts';
+import { createPictures, type PictureMake, PictureRefused, type PictureRules } from '#platform/pictures.ts';
 import { factsOf, gif, pixel, plain, png } from '#support/pictures.ts';
 import { cleanSvg } from '../../api/platform/pictures-svg.ts';
 
+const pictures = createPictures(undefined);
 const rules: PictureRules = {
   accepts: ['png', 'jpeg', 'webp', 'avif', 'gif', 'svg'],
   minSide: 16,
@@ -16,7 +17,7 @@ const rules: PictureRules = {
 };
 const webp: PictureMake = { format: 'webp', width: 1024, height: 1024, fit: 'inside', lossless: true };
 const take = (bytes: Buffer, make: PictureMake = webp, more: Partial<PictureRules> = {}) =>
-  takePicture({ bytes, type: 'image/png' }, { ...rules, ...more }, make);
+  pictures.take({ bytes, type: 'image/png' }, { ...rules, ...more }, make);
 const reasonOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'taken',
@@ -97,7 +98,7 @@ describe('Pictures of others', () => {
     expect(await reasonOf(take(Buffer.from('%PDF-1.7 and more')))).to.equal('unsupported');
     expect(await reasonOf(take(await plain(64, 64).tiff().toBuffer()))).to.equal('unsupported');
     expect(
-      await reasonOf(takePicture({ bytes: Buffer.from('hello, this is text'), type: 'text/plain' }, rules)),
+      await reasonOf(pictures.take({ bytes: Buffer.from('hello, this is text'), type: 'text/plain' }, rules)),
     ).to.equal('unsupported');
     expect(await reasonOf(take(await png(1, 1)))).to.equal('image_too_small');
     expect(await reasonOf(take(await png(4097, 20)))).to.equal('image_too_large');

@@ -12,7 +12,7 @@ import { connectRedis } from '#platform/redis.ts';
 import { createSettings } from '#platform/settings.ts';
 import { handlers } from '#workers/handlers.ts';
 import { startRuntime } from '#workers/runtime.ts';
-import { FinalFailure, type Handlers, type Work } from '#workers/work.ts';
+import { FinalFailure, type Handlers, Postponed, type Work } from '#workers/work.ts';
 
 const config = readConfig();
 const log = createLog(config.logLevel, 'test-worker');
@@ -31,7 +31,7 @@ const acts: Record<string, (work: Work) => Promise<unknown>> = {
   wait: async ({ signal }) => sleep(60_000, undefined, { signal }),
   checkpoint: async (work) => {
     if (work.checkpoint) return { went: 'on', from: work.checkpoint, attempt: work.attempt };
-    await work.keep(work.db, { at: 7 }, 0.5);
+    await work.keep(work.db, { at: 7 }, { done: 50, total: 100, unit: 'items' });
     note(work, 'kept');
     return sleep(60_000, undefined, { signal: work.signal });
   },
@@ -51,6 +51,9 @@ const acts: Record<string, (work: Work) => Promise<unknown>> = {
   'fail-once': async ({ attempt }) => {
     if (attempt === 1) throw new Error('no luck yet');
     return { attempt };
+  },
+  postpone: async () => {
+    throw new Postponed(new Date(Date.now() + 600_000), 'storage');
   },
   final: async () => {
     throw new FinalFailure('STORAGE_UNAVAILABLE', 'nothing will mend this');

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { decodeProtectedHeader } from 'jose';
 import { seal } from '#platform/keys.ts';
@@ -7,7 +8,7 @@ import { changeKeys, newSealing, newSigning } from '#support/keys.ts';
 import { startApiProcess, started, storesOf } from '#support/processes.ts';
 import { challengeOf, codeOf, device, signIn, somebody, withTotp } from '#support/signing-in.ts';
 import { eventually, temporaryFolder } from '#support/stores.ts';
-import { resealAll } from '#workers/resealing.ts';
+import { keepSealed, resealAll } from '#workers/resealing.ts';
 
 const MAIL = { 'server.publicUrl': 'https://foyer.example', 'email.enabled': true, 'email.smtp.host': 'smtp.test' };
 const MANY = 1200;
@@ -182,5 +183,53 @@ describe('rotation of the key ring', () => {
     expect(api.deps.settings.get('email.smtp.password')).to.equal('second');
     expect((await shown(id)).secret).to.equal('a secret of the receiver');
     expect((await resealAll(db, keys)).resealed, 'nothing is left').to.equal(0);
+  });
+
+  it('tells those who manage settings what no key opens, once, and that all can be read again', async () => {
+    const { db, keys, log, vitals } = api.deps;
+    await api.given.member();
+    const id = await hook();
+    await save('of the mail server');
+    const { secret } = await db('webhooks').where({ id }).first('secret');
+    const { value } = await db('settings').where({ key: 'email.smtp.password' }).first('value');
+    const of = (kid: string, sealed: string): string => `${kid}${sealed.slice(sealed.indexOf('.'))}`;
+    const sealUnder = async (kid: string): Promise<void> => {
+      await db('webhooks')
+        .where({ id })
+        .update({ secret: of(kid, secret) });
+      await db('settings')
+        .where({ key: 'email.smtp.password' })
+        .update({ value: JSON.stringify(of(kid, value)) });
+    };
+    const told = async () => {
+      const { items } = (await api.as(owner).listNotifications({})).body;
+      return items
+        .filter(({ kind }) => kind.startsWith('check-'))
+        .map(({ kind, body }) => `${kind} ${body}`)
+        .reverse();
+    };
+    const ending = new AbortController();
+    await sealUnder('gone');
+    const keeping = keepSealed({ db, keys, log }, ending.signal, 50);
+    try {
+      const [first] = await eventually(async () => {
+        const all = await told();
+        return all.length > 0 && all;
+      }, 20_000);
+      expect(first).to.match(/^check-failed SealedKeyMismatch, email\.smtp\.password, webhooks 1 /);
+      await sleep(500); // many looks
+      expect(await told()).to.have.length(1);
+      for (let looks = 0; looks < 4; looks += 1) await vitals.look();
+      expect(vitals.state('keys')).to.equal('degraded');
+      const { checks } = (await api.anyone.getServerHealth({})).body;
+      expect(checks).to.deep.include({ name: 'keys', state: 'degraded' });
+      await sealUnder('k1');
+      await eventually(async () => (await told()).length === 2, 20_000);
+      expect((await told())[1]).to.match(/^check-recovered SealedKeyMismatch /);
+      expect(await db('notifications').whereNot({ profile_id: owner.profileId })).to.deep.equal([]);
+    } finally {
+      ending.abort();
+      await keeping;
+    }
   });
 });

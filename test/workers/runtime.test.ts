@@ -42,6 +42,11 @@ describe('worker runtime', function () {
     ]);
   });
 
+  it('says what a job waits for that is put off, which is no attempt', async () => {
+    const id = await workers.ask('postpone');
+    expect(await workers.reaches(id, 'delayed')).to.include({ attempts: 0, waits_for: 'storage' });
+  });
+
   it('does not try again what its handler says is final', async () => {
     const over = await workers.reaches(await workers.ask('final'), 'failed');
     expect(over).to.include({ attempts: 1 });
@@ -129,7 +134,7 @@ describe('worker runtime', function () {
     await own.kill(first);
     const done = await own.reaches(id, 'completed');
     expect(Date.now() - began).to.be.lessThan(15_000); // 4 hours without the sweep
-    expect(done).to.include({ attempts: 1, losses: 1, progress: 1 });
+    expect(done).to.include({ attempts: 1, losses: 1, progress: 1, done_units: 50, total_units: 100, unit: 'items' });
     expect(done.result).to.deep.equal({ went: 'on', from: { at: 7 }, attempt: 1 });
     expect(own.noted(id)).to.equal(2);
     await own.end();

@@ -1,5 +1,6 @@
 import type { Deps } from '#kernel/endpoint.ts';
 import type { Keys } from '#platform/keys.ts';
+import { createPictures } from '#platform/pictures.ts';
 import type { Work, WorkerDeps } from '../work.ts';
 
 const never = new AbortController().signal;
@@ -21,6 +22,7 @@ export function brandedDeps({ config, db, redis, objects, settings, log }: Work,
       look: async () => undefined,
       stop: nothing,
     },
+    pictures: createPictures(config.parserUrl),
     keyUses: { note: nothing, flush: async () => undefined, stop: nothing },
   };
   made = { settings, deps };

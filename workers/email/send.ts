@@ -1,6 +1,7 @@
 import { askedReset } from '#areas/auth/public.ts';
 import { claim, dropMessage, type MessageRow, noteFault, noteSent, noteSuccess } from '#areas/email/messages.store.ts';
 import {
+  BodySealed,
   bodyContent,
   contentOf,
   filled,
@@ -14,7 +15,7 @@ import {
 } from '#areas/email/public.ts';
 import { notify } from '#areas/notifications/public.ts';
 import type { JobPayload } from '#platform/jobs.ts';
-import { type Keys, ringOf } from '#platform/keys.ts';
+import { type Keys, ringOf, SEALED_KEY_MISMATCH } from '#platform/keys.ts';
 import type { Work } from '../work.ts';
 import { brandedDeps } from './branded.ts';
 import { envelopeOf } from './envelope.ts';
@@ -64,7 +65,8 @@ async function sendClaimed(post: Post, row: MessageRow): Promise<void> {
   const { work, keys, clock } = post;
   const { db, settings, log } = work;
   const smtp = smtpOf(settings);
-  const content = await contentOf({ db, keys, settings, now: clock() }, row);
+  const content = await contentOf({ db, keys, settings, now: clock() }, row).catch(whenSealed);
+  if (content instanceof SmtpFault) return noteFailed(post, row, content); // kept, and tried again: the key may come back
   if (!content || !smtp) return db.transaction((transaction) => dropMessage(transaction, row, clock()));
   const logos = await mailLogos(brandedDeps(work, keys));
   const mail = envelopeOf({ row, smtp, content, logos, origin: settings.get('server.publicUrl') });
@@ -77,6 +79,11 @@ async function sendClaimed(post: Post, row: MessageRow): Promise<void> {
     return noteFailed(post, row, failed);
   }
   await db.transaction((transaction) => noteSent(transaction, row, clock()));
+}
+
+function whenSealed(error: unknown): SmtpFault {
+  if (!(error instanceof BodySealed)) throw error;
+  return new SmtpFault({ stage: 'data', code: SEALED_KEY_MISMATCH, message: error.message }, false);
 }
 
 interface Delivery {

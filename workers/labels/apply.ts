@@ -2,13 +2,22 @@ import { z } from 'zod';
 import { itemsMatching } from '#areas/items/public.ts';
 import { changeItems, listedWith, relabel } from '#areas/labels/public.ts';
 import { principalOf } from '#kernel/account-row.ts';
+import type { Principal } from '#kernel/principal.ts';
 import type { Db } from '#platform/db.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { FinalFailure, type Handler, type Work } from '../work.ts';
 
 type Filter = NonNullable<JobPayload<'labels.apply'>['filter']>;
 
-const Checkpoint = z.object({ after: z.uuid(), done: z.int() });
+const Checkpoint = z.object({
+  after: z.uuid(),
+  /** Items that were changed. */
+  done: z.int(),
+  /** Items that were looked at, of those that the filter left at first. */
+  seen: z.int().default(0),
+  total: z.int().optional(),
+});
+const FIRST = '00000000-0000-0000-0000-000000000000';
 const BATCH = 2000;
 
 /** Labels all that a filter leaves, or forgets a label that was deleted; goes on where it was stopped. */
@@ -19,7 +28,8 @@ async function apply(work: Work, number: number, filter: Filter): Promise<{ chan
   const who = await principalOf(work.db, filter.accountId);
   if (!who) throw new FinalFailure('NOT_FOUND', 'Who asked for it is gone');
   const kept = Checkpoint.safeParse(work.checkpoint).data;
-  let { after, done } = kept ?? { after: '00000000-0000-0000-0000-000000000000', done: 0 };
+  let { after, done, seen } = kept ?? { after: FIRST, done: 0, seen: 0 };
+  const total = kept?.total ?? (await countMatching(work, who, filter));
   for (;;) {
     work.signal.throwIfAborted();
     const { query } = await itemsMatching({ db: work.db, who, now: new Date() }, filter.libraryId, filter.filter);
@@ -28,11 +38,19 @@ async function apply(work: Work, number: number, filter: Filter): Promise<{ chan
     if (last === undefined) return { changed: done };
     done += await work.db.transaction(async (db) => {
       const changed = await step(db, { number, ids, action: filter.action });
-      await work.keep(db, { after: last, done: done + changed });
+      const units = { done: seen + ids.length, total: Math.max(total, seen + ids.length), unit: 'items' as const };
+      await work.keep(db, { after: last, done: done + changed, seen: units.done, total }, units);
       return changed;
     });
     after = last;
+    seen += ids.length;
   }
+}
+
+async function countMatching({ db }: Work, who: Principal, { libraryId, filter }: Filter): Promise<number> {
+  const { query } = await itemsMatching({ db, who, now: new Date() }, libraryId, filter);
+  const [row] = await db.from(query.select('i.id').as('some')).count<{ count: number }[]>('* as count');
+  return Number(row?.count ?? 0);
 }
 
 /** A label that was deleted meanwhile is on nothing any more. */

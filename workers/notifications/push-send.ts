@@ -1,6 +1,15 @@
 import webpush from 'web-push';
 import { languageOf, type NotificationRow, unreadOf } from '#areas/notifications/notifications.store.ts';
-import { heldUntil, languageFor, noWishes, seers, stillWished, textOf, wishesOf } from '#areas/notifications/public.ts';
+import {
+  heldUntil,
+  languageFor,
+  noWishes,
+  seers,
+  severalIn,
+  stillWished,
+  textOf,
+  wishesOf,
+} from '#areas/notifications/public.ts';
 import {
   endSubscription,
   findSubscription,
@@ -58,7 +67,7 @@ interface Sending {
 /** Encrypted for the device (RFC 8291), signed for the service (RFC 8292). Status 0 when there was no answer. */
 async function send(way: Outbound, { keys, row, message, subject }: Sending): Promise<Answer> {
   const opened = openSubscription(keys, row);
-  if (!opened || !keys.vapid) return { status: 410, retryAfter: undefined, error: 'unreadable' };
+  if (!opened || !keys.vapid) return { status: 0, retryAfter: undefined, error: 'sealing-key-gone' };
   const { publicKey, privateKey } = keys.vapid;
   const request = webpush.generateRequestDetails(opened, JSON.stringify(fitting(message.payload)), {
     vapidDetails: { subject, publicKey, privateKey },
@@ -210,7 +219,7 @@ async function messageOf(
   const text = textOf(first, language, wishes.hideTitles);
   const several = ready.length > 1;
   const said = several
-    ? { title: language.several(ready.length), body: ready.map((one) => language.kinds[one.kind][0]).join(', ') }
+    ? { title: severalIn(language, ready.length), body: ready.map((one) => language.kinds[one.kind][0]).join(', ') }
     : text;
   const { unreadCount } = await unreadOf(db, seer.who);
   const tag = several ? 'several' : first.merge_key;

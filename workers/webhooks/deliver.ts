@@ -1,8 +1,8 @@
 import { notify } from '#areas/notifications/public.ts';
-import { findDelivery, overdueWebhooks, trimDeliveries } from '#areas/webhooks/deliveries.store.ts';
+import { findDelivery, overdueWebhooks, trimDeliveries, wakeLane } from '#areas/webhooks/deliveries.store.ts';
 import { type Claimed, claimNext, isTroubled, recordAttempt } from '#areas/webhooks/lane.store.ts';
 import { openNetworks, webhookOutbound } from '#areas/webhooks/public.ts';
-import { open } from '#areas/webhooks/webhooks.store.ts';
+import { findOpened, open, type WebhookRow } from '#areas/webhooks/webhooks.store.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { ringOf } from '#platform/keys.ts';
 import type { OutboundSetting } from '#platform/outbound.ts';
@@ -45,6 +45,7 @@ export function createDeliver({ clock = () => new Date(), lookup }: Setting = {}
   return async (payload: JobPayload<'webhook.deliver'>, work: Work): Promise<void> => {
     const { webhookId, deliveryId, due } = payload;
     const { db, jobId } = work;
+    if (await isUnreadable(work, webhookId)) return; // nothing is lost: it waits for whoever saves the webhook anew, or for the key
     const early = due === undefined ? 0 : Date.parse(due) - clock().getTime();
     if (early > 0) return again(work, payload, early); // the queue goes by the database's clock, which may be ahead
     for (;;) {
@@ -57,6 +58,12 @@ export function createDeliver({ clock = () => new Date(), lookup }: Setting = {}
       if (deliveryId) return;
     }
   };
+}
+
+/** No key of the ring opens where it goes or what signs it. */
+async function isUnreadable({ db, config }: Work, id: string): Promise<boolean> {
+  const row = await db('webhooks').where({ id }).first<WebhookRow | undefined>();
+  return row !== undefined && findOpened(await ringOf(config.keysFile), row) === undefined;
 }
 
 async function again({ db }: Work, payload: JobPayload<'webhook.deliver'>, inMs: number): Promise<void> {
@@ -98,5 +105,5 @@ function goneSignal({ db }: Work, deliveryId: string): { signal: AbortSignal; st
 /** Job webhook.trim: rows past their time; and lanes whose job was lost are woken. */
 export async function trimWebhooks(_payload: unknown, { db }: Work): Promise<void> {
   await trimDeliveries(db);
-  for (const webhookId of await overdueWebhooks(db)) await enqueue(db, 'webhook.deliver', { payload: { webhookId } });
+  for (const webhookId of await overdueWebhooks(db)) await wakeLane(db, webhookId);
 }

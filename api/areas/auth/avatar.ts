@@ -50,7 +50,7 @@ export async function portrayed({ db, who }: Call, id: string): Promise<Portraye
 
 /** The picture in 512 by 512, first frame, cropped about its centre, without metadata; of the main profile it is the account's too. */
 export async function setAvatar(call: Call, row: Portrayed, upload: Upload): Promise<void> {
-  const picture = await pictureOf(upload, wanted);
+  const picture = await pictureOf(call.deps.pictures, upload, wanted);
   const sha256 = await keepOriginal({ objects: call.deps.objects, log: call.log }, picture.bytes);
   await call.transact(async (inside) => {
     const image = await insertImage(inside.db, {

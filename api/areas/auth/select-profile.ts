@@ -1,4 +1,4 @@
-import { ACCESS_SECONDS, presented, sessionCookie, signAccessToken } from '#kernel/credentials.ts';
+import { ACCESS_SECONDS, presented, sessionCookie } from '#kernel/credentials.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
@@ -7,7 +7,7 @@ import type { SignIn } from './auth.schemas.ts';
 import { checkPin } from './pins.ts';
 import type { ProfileRow } from './profiles.store.ts';
 import { latestRefreshExpiry } from './refresh-tokens.store.ts';
-import { cookieFlags, describeSignIn } from './sign-in.ts';
+import { cookieFlags, freshToken } from './sign-in.ts';
 
 /** Puts the session into the profile; its refresh token stays, tokens of the profile it leaves are stale from now on. */
 export async function enterProfile(call: Call, id: string, pin: string | undefined): Promise<SignIn> {
@@ -19,7 +19,7 @@ export async function enterProfile(call: Call, id: string, pin: string | undefin
   await refuseWithoutPin(call, row, pin);
   return call.transact(async (inside) => {
     await moveSession(inside, row);
-    return answerInProfile(inside, row.id);
+    return answerInProfile(inside);
   });
 }
 
@@ -42,13 +42,10 @@ async function moveSession({ db, who }: Call, row: ProfileRow): Promise<void> {
   if (who.deviceId) await db('devices').where({ id: who.deviceId }).update({ last_profile_id: row.id });
 }
 
-async function answerInProfile(call: Call, profileId: string): Promise<SignIn> {
-  const { db, who, deps, now, client, headers } = call;
+async function answerInProfile(call: Call): Promise<SignIn> {
+  const { db, who, now, client, headers } = call;
   const sessionId = who.sessionId ?? '';
-  const accessToken = await signAccessToken(deps.keys, { accountId: who.accountId, profileId, sessionId }, now);
-  const { cookie, remember } = await db('sessions')
-    .where({ id: sessionId })
-    .first<{ cookie: boolean; remember: boolean }>('cookie', 'remember');
+  const { described, accessToken, cookie, remember } = await freshToken(call, sessionId);
   if (cookie) {
     const name = sessionCookie(client.secure);
     call.reply.header('Set-Cookie', [`${name}=${accessToken}; Path=/; ${cookieFlags(client.secure, remember)}`]);
@@ -56,7 +53,7 @@ async function answerInProfile(call: Call, profileId: string): Promise<SignIn> {
   const asked = presented(headers, client.secure);
   const byCookie = asked?.kind === 'token' && asked.cookie;
   return {
-    ...(await describeSignIn(call, sessionId)),
+    ...described,
     ...(byCookie ? {} : { accessToken }),
     expiresInSec: ACCESS_SECONDS,
     refreshExpiresAt: iso(await latestRefreshExpiry(db, sessionId, now)),

@@ -64,6 +64,7 @@ interface SessionRow {
   device_id: string | null;
   method: SessionRecord['method'];
   two_factor: boolean;
+  cookie: boolean;
   remember: boolean;
   address: string | null;
   confirmed_until: Date | null;

@@ -4,6 +4,7 @@ import { ACCESS_SECONDS, refreshCookie, sessionCookie, signAccessToken } from '#
 import { deviceFor } from '#kernel/devices.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
+import { effectivePermissions, type Permission, type Role } from '#kernel/permissions.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { Keep, SessionRecord, SignIn } from './auth.schemas.ts';
 import { type Issued, insertRefreshToken } from './refresh-tokens.store.ts';
@@ -103,10 +104,7 @@ interface Pair {
 
 /** The answer of every way to sign in and of a refresh. */
 export async function answerWithTokens(call: Call, { sessionId, refresh, keep }: Pair): Promise<SignIn> {
-  const { deps, now } = call;
-  const { remember, ...described } = await describeWith(call, sessionId);
-  const claims = { accountId: described.account.id, profileId: described.profile.id, sessionId };
-  const accessToken = await signAccessToken(deps.keys, claims, now);
+  const { described, remember, accessToken } = await freshToken(call, sessionId);
   if (keep !== 'token') setCookies(call, { accessToken, refreshToken: refresh.token, remember });
   return {
     ...described,
@@ -118,14 +116,18 @@ export async function answerWithTokens(call: Call, { sessionId, refresh, keep }:
 
 type Described = Omit<SignIn, 'accessToken' | 'refreshToken' | 'expiresInSec' | 'refreshExpiresAt'>;
 
-/** Who is signed in and what the account owes, without tokens. */
-export async function describeSignIn(call: Call, sessionId: string): Promise<Described> {
-  const { remember: _remember, ...described } = await describeWith(call, sessionId);
-  return described;
+interface Fresh {
+  /** Who is signed in and what the account owes, without tokens. */
+  described: Described;
+  accessToken: string;
+  /** The sign-in has cookies. */
+  cookie: boolean;
+  remember: boolean;
 }
 
-async function describeWith(call: Call, sessionId: string): Promise<Described & { remember: boolean }> {
-  const { db } = call;
+/** A new access token of a sign-in, for the profile that it is in. Throws AUTH_TOKEN_INVALID when it has ended. */
+export async function freshToken(call: Call, sessionId: string): Promise<Fresh> {
+  const { db, deps, now } = call;
   const row = await findSessionRow(db, sessionId);
   if (!row) throw new ApiError('AUTH_TOKEN_INVALID', 'The sign-in has ended', {});
   const profiles = await listProfiles(db, row.account_id, { limits: false });
@@ -133,16 +135,29 @@ async function describeWith(call: Call, sessionId: string): Promise<Described & 
   if (!profile) throw new Error('a session has a profile');
   const owes = await db('accounts')
     .where({ id: row.account_id })
-    .first<Owes & { must_change_password: boolean }>('must_change_password', 'role', 'factors');
+    .first<Owes & Rights & { must_change_password: boolean }>(
+      ...['must_change_password', 'role', 'factors', 'own_permissions'],
+    );
+  const claims = { accountId: row.account_id, profileId: row.profile_id, sessionId };
+  const managedSettings = profile.main && effectivePermissions(owes.role, owes.own_permissions).has('settings:manage');
   return {
-    session: toSession(row, sessionId),
-    account: await getAccount(db, row.account_id),
-    profile,
-    tokenType: 'Bearer',
-    mustChangePassword: owes.must_change_password,
-    mustAddTwoFactor: owesSecondFactor(call, owes),
+    described: {
+      session: toSession(row, sessionId),
+      account: await getAccount(db, row.account_id),
+      profile,
+      tokenType: 'Bearer',
+      mustChangePassword: owes.must_change_password,
+      mustAddTwoFactor: owesSecondFactor(call, owes),
+    },
+    accessToken: await signAccessToken(deps.keys, { ...claims, managedSettings }, now),
+    cookie: row.cookie,
     remember: row.remember,
   };
+}
+
+interface Rights {
+  role: Role;
+  own_permissions: Partial<Record<Permission, boolean>>;
 }
 
 interface Owes {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { takePicture } from '#platform/pictures.ts';
+import type { Pictures } from '#platform/pictures.ts';
 import type { Scheme } from './branding.schemas.ts';
 
 /** A doorway with light in it: our own drawing. */
@@ -42,13 +42,12 @@ const rules = { accepts: ['svg'] as const, minSide: 16, maxSide: 1024, maxPixels
 const make = { format: 'webp', width: 1024, height: 1024, fit: 'inside', lossless: true } as const;
 const painted = new Map<Scheme, Promise<Buffer>>();
 
-/** Its pixels, lossless WebP. Throws while the pictures' process cannot be had; tried again then. */
-export function paintBuiltIn(scheme: Scheme): Promise<Buffer> {
+/** Its pixels, lossless WebP. Throws while nothing can open it; tried again then. */
+export function paintBuiltIn(pictures: Pictures, scheme: Scheme): Promise<Buffer> {
   const known = painted.get(scheme);
   if (known) return known;
-  const made = takePicture({ bytes: builtIn[scheme].svg, type: 'image/svg+xml' }, rules, make).then(
-    ({ bytes }) => bytes,
-  );
+  const given = { bytes: builtIn[scheme].svg, type: 'image/svg+xml' };
+  const made = pictures.take(given, rules, make).then(({ bytes }) => bytes);
   painted.set(scheme, made);
   made.catch(() => painted.delete(scheme));
   return made;

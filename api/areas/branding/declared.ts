@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { Log } from '#platform/log.ts';
-import { takePicture } from '#platform/pictures.ts';
+import type { Pictures } from '#platform/pictures.ts';
 import { BrandingTexts, type Kind, kinds, type Scheme, schemes } from './branding.schemas.ts';
 import { columnsOf, type LogoRow, type TextRow } from './branding.store.ts';
 import { factsOf, intakeOf, LOGO_BYTES, sha256 } from './logo-intake.ts';
@@ -31,13 +31,18 @@ async function filesOf(folder: string): Promise<Map<string, Buffer>> {
   return new Map(files);
 }
 
+interface Reading {
+  log: Log;
+  pictures: Pictures;
+}
+
 /** Reads the folder again; the same content gives `before` back. What is not valid is left out and logged. */
-export async function readDeclared(folder: string, before: Declared, log: Log): Promise<Declared> {
+export async function readDeclared(folder: string, before: Declared, { log, pictures }: Reading): Promise<Declared> {
   const files = await filesOf(folder);
   const fingerprint = sha256(Buffer.from([...files].map(([name, bytes]) => `${name} ${sha256(bytes)}`).join('\n')));
   if (fingerprint === before.fingerprint) return before;
   const texts = textsOf(files, log);
-  const logos = await logosOf(files, log);
+  const logos = await logosOf(files, { log, pictures });
   const places = logos.map(({ kind, scheme }) => `logos.${kind}.${scheme}`);
   return { fingerprint, fields: [...Object.keys(texts), ...places], columns: columnsOf(texts), logos };
 }
@@ -63,12 +68,12 @@ function parsed(text: string): unknown {
   }
 }
 
-async function logosOf(files: ReadonlyMap<string, Buffer>, log: Log): Promise<DeclaredLogo[]> {
+async function logosOf(files: ReadonlyMap<string, Buffer>, reading: Reading): Promise<DeclaredLogo[]> {
   const logos: DeclaredLogo[] = [];
   for (const kind of kinds) {
     for (const scheme of schemes) {
       const bytes = files.get(`logo-${kind}-${scheme}`);
-      const logo = bytes && (await logoOf({ kind, scheme }, bytes, log));
+      const logo = bytes && (await logoOf({ kind, scheme }, bytes, reading));
       if (logo) logos.push(logo);
     }
   }
@@ -78,12 +83,12 @@ async function logosOf(files: ReadonlyMap<string, Buffer>, log: Log): Promise<De
 async function logoOf(
   place: { kind: Kind; scheme: Scheme },
   given: Buffer,
-  log: Log,
+  { log, pictures }: Reading,
 ): Promise<DeclaredLogo | undefined> {
   try {
     if (given.length > LOGO_BYTES) throw new Error('too large');
     const { rules, make } = intakeOf(place.kind);
-    const picture = await takePicture({ bytes: given, type: '' }, rules, make);
+    const picture = await pictures.take({ bytes: given, type: '' }, rules, make);
     const facts = factsOf(picture, given);
     return { ...place, ...facts, id: idOf(place, facts.made), bytes: picture.bytes };
   } catch (error) {

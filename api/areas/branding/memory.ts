@@ -104,7 +104,7 @@ function createMemory(deps: Deps): BrandMemory {
 async function readBrand(deps: Deps, before: Brand): Promise<Brand> {
   const folder = deps.config.brandingDir;
   const declared = folder
-    ? await readDeclared(folder, before.declared, deps.log).catch((error: Error) => {
+    ? await readDeclared(folder, before.declared, deps).catch((error: Error) => {
         deps.log.warn({ err: error.message }, 'branding: the declared one is not read');
         return before.declared;
       })

@@ -19,5 +19,5 @@ export async function logoById(deps: Deps, id: string): Promise<Buffer | undefin
   const own = all.find((logo) => logo?.id === id);
   if (own) return own.bytes;
   const scheme = schemes.find((one) => builtIn[one].id === id);
-  return scheme && paintBuiltIn(scheme);
+  return scheme && paintBuiltIn(deps.pictures, scheme);
 }

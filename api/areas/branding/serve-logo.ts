@@ -1,5 +1,5 @@
 import type { Bytes, Call } from '#kernel/endpoint.ts';
-import { type PictureMake, remakePicture } from '#platform/pictures.ts';
+import type { PictureMake, Pictures } from '#platform/pictures.ts';
 import type { Format, Kind, LogoQuery, Scheme } from './branding.schemas.ts';
 import { chosen, hashAt, versionOf } from './branding.view.ts';
 import { builtIn, paintBuiltIn } from './built-in.ts';
@@ -9,6 +9,11 @@ const NEVER = 'no-store';
 const YEAR = 'public, max-age=31536000, immutable';
 const ASK = 'public, no-cache';
 
+interface Place {
+  kind: Kind;
+  scheme: Scheme;
+}
+
 interface Source {
   bytes: Buffer;
   hash: string;
@@ -16,10 +21,10 @@ interface Source {
   standIn: boolean;
 }
 
-async function sourceOf(brand: Brand, kind: Kind, scheme: Scheme): Promise<Source> {
+async function sourceOf(brand: Brand, { kind, scheme }: Place, pictures: Pictures): Promise<Source> {
   const found = chosen(brand, kind, scheme);
   if (found?.logo.bytes) return { bytes: found.logo.bytes, hash: found.logo.made, standIn: false };
-  const painted = await paintBuiltIn(scheme).catch(() => undefined);
+  const painted = await paintBuiltIn(pictures, scheme).catch(() => undefined);
   const { small, hash } = builtIn[scheme];
   const standIn = found !== undefined || painted === undefined;
   return painted ? { bytes: painted, hash, standIn } : { bytes: small, hash: `small ${hash}`, standIn };
@@ -45,11 +50,11 @@ interface Wish {
   animated: boolean;
 }
 
-async function sized(source: Source, wish: Wish): Promise<Buffer> {
+async function sized(source: Source, wish: Wish, pictures: Pictures): Promise<Buffer> {
   const key = JSON.stringify([source.hash, wish]);
   const known = madeSizes.get(key);
   if (known) return known;
-  const made = remakePicture(source.bytes, makeOf(wish));
+  const made = pictures.remake(source.bytes, makeOf(wish));
   madeSizes.set(key, made);
   made.catch(() => madeSizes.delete(key));
   const [oldest] = madeSizes.keys();
@@ -66,20 +71,20 @@ function makeOf({ size = 1024, format, square, background, animated }: Wish): Pi
 const types: Record<Format, string> = { webp: 'image/webp', png: 'image/png', avif: 'image/avif' };
 
 /** Bytes of the logo, whatever is away: the copy in memory, else the built-in one. */
-export async function serveLogo(call: Call, place: { kind: Kind; scheme: Scheme }, query: LogoQuery): Promise<Bytes> {
+export async function serveLogo(call: Call, place: Place, query: LogoQuery): Promise<Bytes> {
   const brand = await brandOf(call.deps).current();
   const version = versionOf(hashAt(brand, place.kind, place.scheme), brand);
   const format = query.format ?? formatFor(call.headers.accept);
   const etag = etagOf(version, { ...query, format });
   const keep = query.v === version ? YEAR : ASK;
   headers(call, query);
-  const source = await sourceOf(brand, place.kind, place.scheme);
+  const source = await sourceOf(brand, place, call.deps.pictures);
   if (!source.standIn && matches(call.headers['if-none-match'], etag)) {
     kept(call, etag, keep);
     call.reply.status(304);
     return { body: null };
   }
-  const made = await bytesFor(source, wishOf(brand, place, { ...query, format }));
+  const made = await bytesFor(source, wishOf(brand, place, { ...query, format }), call.deps.pictures);
   if (made && !source.standIn) kept(call, etag, keep);
   else call.reply.header('Cache-Control', NEVER);
   const body = made ?? source.bytes;
@@ -94,20 +99,16 @@ function kept({ reply }: Call, etag: string, keep: string): void {
   reply.header('Cache-Control', keep);
 }
 
-function wishOf(
-  brand: Brand,
-  { kind, scheme }: { kind: Kind; scheme: Scheme },
-  asked: LogoQuery & { format: Format },
-): Wish {
+function wishOf(brand: Brand, { kind, scheme }: Place, asked: LogoQuery & { format: Format }): Wish {
   const animated = chosen(brand, kind, scheme)?.logo.animated ?? false;
   const { size, format, square } = asked;
   return { size, format, square, background: square ? brand.texts.background : null, animated };
 }
 
 /** As asked; undefined while it cannot be made. */
-async function bytesFor(source: Source, wish: Wish): Promise<Buffer | undefined> {
+async function bytesFor(source: Source, wish: Wish, pictures: Pictures): Promise<Buffer | undefined> {
   if (wish.size === undefined && wish.format === 'webp' && !wish.square) return source.bytes;
-  return sized(source, wish).catch(() => undefined);
+  return sized(source, wish, pictures).catch(() => undefined);
 }
 
 function headers({ reply }: Call, { format }: LogoQuery): void {

@@ -26,7 +26,7 @@ export async function setLogo(
   const { upload, alt } = given;
   refuseManaged(call, await brandOf(call.deps).current(), [fieldOf(place)]);
   const { rules, make } = intakeOf(place.kind);
-  const picture = await pictureOf(upload, { rules, make });
+  const picture = await pictureOf(call.deps.pictures, upload, { rules, make });
   const facts = factsOf(picture, upload.bytes);
   await changing(call, async ({ db, who }, row) => {
     const there = await db('branding_logos')

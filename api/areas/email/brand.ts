@@ -1,6 +1,5 @@
 import { brandingOf, logoById } from '#areas/branding/public.ts';
 import type { Deps } from '#kernel/endpoint.ts';
-import { remakePicture } from '#platform/pictures.ts';
 import type { Logos } from './render.ts';
 
 /** The main logo for light and dark, PNG: what every mail program draws. */
@@ -30,7 +29,7 @@ async function paint(deps: Deps, { id, version }: { id: string; version?: string
   if (known) return known;
   const webp = await logoById(deps, id);
   if (!webp) throw new Error('the logo is away');
-  const bytes = await remakePicture(webp, make);
+  const bytes = await deps.pictures.remake(webp, make);
   if (painted.size >= MOST) painted.clear();
   painted.set(key, bytes);
   return bytes;

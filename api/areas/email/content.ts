@@ -2,6 +2,7 @@ import {
   languageFor,
   type NotificationRow,
   noWishes,
+  severalIn,
   stillWished,
   textOf,
   type Wishes,
@@ -33,7 +34,10 @@ export type Told = Pick<
   'id' | 'kind' | 'account_id' | 'profile_id' | 'address' | 'language' | 'subject' | 'body' | 'notification_ids'
 >;
 
-/** What the mail says now; undefined when there is nothing to say any more. */
+/** The key that a mail's body is sealed under is not here. */
+export class BodySealed extends Error {}
+
+/** What the mail says now; undefined when there is nothing to say any more. Throws BodySealed. */
 export async function contentOf(sources: Sources, row: Told): Promise<Content | undefined> {
   if (row.body !== null) return ownContent(sources, row, row.body);
   return row.kind === 'digest' ? digestContent(sources, row) : noticeContent(sources, row);
@@ -62,10 +66,10 @@ function frameOf({ settings, keys, now }: Sources, row: Told) {
   };
 }
 
-/** Undefined when the key that sealed it is gone. */
-function ownContent(sources: Sources, row: Told, sealed: string): Content | undefined {
+function ownContent(sources: Sources, row: Told, sealed: string): Content {
   const opened = unseal(sources.keys, sealed, placeOf(row.id));
-  return opened === undefined ? undefined : bodyContent(sources, row, JSON.parse(opened) as Body);
+  if (opened === undefined) throw new BodySealed('the key that it is sealed under is gone');
+  return bodyContent(sources, row, JSON.parse(opened) as Body);
 }
 
 export function bodyContent(sources: Sources, row: Told, { text, values, path }: Body): Content {
@@ -105,7 +109,7 @@ async function noticeContent(sources: Sources, row: Told): Promise<Content | und
     const { title: subject } = textOf(first, texts, true);
     return { ...frame, subject, lines: items, button: opened(first.url ?? '/notifications') };
   }
-  const subject = texts.several(seen.length);
+  const subject = severalIn(texts, seen.length);
   return { ...frame, subject, lines: [], sections: [{ heading: subject, items }], button: opened('/notifications') };
 }
 

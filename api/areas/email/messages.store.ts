@@ -1,4 +1,5 @@
 import type { Db } from '#platform/db.ts';
+import { SEALED_KEY_MISMATCH } from '#platform/keys.ts';
 import { addressHash, masked, withMasked } from './address.ts';
 import { type EmailKind, hourlyShare } from './kinds.ts';
 import { queueMail } from './write.ts';
@@ -228,7 +229,7 @@ const OURS: readonly Stage[] = ['connect', 'tls', 'auth'];
 async function countFault(db: Db, fault: Fault, now: Date): Promise<boolean> {
   const error = JSON.stringify({ ...fault, at: now.toISOString() });
   if (!OURS.includes(fault.stage)) {
-    await db('email_state').update({ faults: 0, last_error: error });
+    await db('email_state').update({ last_error: error, ...(fault.code !== SEALED_KEY_MISMATCH && { faults: 0 }) });
     return false;
   }
   const [state] = await db('email_state')

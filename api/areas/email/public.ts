@@ -1,7 +1,7 @@
 export { mailbox, oneLine } from './address.ts';
 export { CIDS, mailLogos } from './brand.ts';
 export { askAddress, forgetPending, pendingAddress } from './confirm.ts';
-export { bodyContent, contentOf, type Sources } from './content.ts';
+export { BodySealed, bodyContent, contentOf, type Sources } from './content.ts';
 export type { TestEmailAnswer } from './email.schemas.ts';
 export { mailHealth } from './health.ts';
 export { isEndable } from './kinds.ts';

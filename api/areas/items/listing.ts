@@ -6,6 +6,7 @@ import { conditionsOf, parseFilter, type Rules } from '#kernel/filter.ts';
 import { applyRules } from '#kernel/filter-sql.ts';
 import {
   countUpTo,
+  estimated,
   type Page,
   pageOf,
   parseSort,
@@ -140,7 +141,8 @@ export async function pageText(call: Caller, listing: Listing, ask: TextWish): R
     list: () => ({ db, query: walked(call, listing, rules), terms, idColumn: 'i.id', spread: spreadOf(call, listing) }),
     counted: flat,
     counts: !(plain && ask.many),
-    otherwise: async (beside) => (plain && ask.totalOf?.(beside)) || countUpTo(db, flat()),
+    otherwise: async (beside, counted) =>
+      (plain && ask.totalOf?.(beside)) || (counted === null ? countUpTo(db, flat()) : estimated(db, flat(), counted)),
     beside: ask.beside,
     written: () => ({
       from: withSummaryJoins(withState(db.from('items as i'), who), db, who),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { may, type Principal } from '#kernel/principal.ts';
 import { ImageRef } from '#kernel/schemas.ts';
 import { onlyVisibleItems } from '#kernel/visibility.ts';
-import type { Db } from '#platform/db.ts';
+import { type Db, remembered, Slot } from '#platform/db.ts';
 import type { ItemSummary } from './items.schemas.ts';
 import { containersSql } from './kinds.ts';
 import { summarySql } from './summary-sql.ts';
@@ -54,7 +54,12 @@ export async function findItemSummaries(
   ids: readonly string[],
 ): Promise<Map<string, ItemSummary>> {
   if (ids.length === 0) return new Map();
-  const rows: SummaryRow[] = await summaryRows(db, who).whereRaw('i.id = any(?::uuid[])', [[...ids]]);
+  const wanted = new Slot('ids') as unknown as Knex.RawBinding;
+  const rows = await remembered<SummaryRow>(db, {
+    key: JSON.stringify(['summaries', who.sees, who.profileId, may(who, 'item:edit')]),
+    build: () => summaryRows(db, who).whereRaw('i.id = any(?::uuid[])', [wanted]), // planning it takes longer than running it
+    slots: { ids: [...ids] },
+  });
   return new Map(rows.map((row) => [row.id, row.summary]));
 }
 

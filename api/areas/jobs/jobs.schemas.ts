@@ -63,6 +63,9 @@ export const JobDetail = Job.extend({
   parentId: Id.optional().describe('The batch it is part of'),
   children: Children.optional(),
   phase: z.string().optional(),
+  doneUnits: z.int().min(0).optional().describe('Of `unit`'),
+  totalUnits: z.int().min(0).optional().describe('Absent while nobody knows how much there is'),
+  unit: z.enum(['files', 'items', 'bytes', 'ms']).optional(),
   remainingMs: z.int().optional().describe('Estimate, from the part that is done'),
   runAt: Timestamp.optional().describe('When delayed'),
   waitsFor: z

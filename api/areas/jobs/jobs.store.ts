@@ -13,6 +13,10 @@ export interface JobRow {
   state: JobState;
   progress: number;
   phase: string | null;
+  done_units: number | null;
+  total_units: number | null;
+  unit: 'files' | 'items' | 'bytes' | 'ms' | null;
+  waits_for: 'slot' | 'storage' | null;
   target: { kind: string; id: string; title?: string } | null;
   library_id: string | null;
   parent_id: string | null;

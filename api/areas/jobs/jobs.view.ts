@@ -19,8 +19,10 @@ export async function toJobs(
     waitsOf(call, standing),
     history ? attemptsOf(call.db, ids) : [],
   ]);
-  const waitsFor = ({ queue, state }: JobRow): JobDetail['waitsFor'] =>
-    state === 'waiting' ? waits(queue) : undefined;
+  const waitsFor = ({ queue, state, waits_for: own }: JobRow): JobDetail['waitsFor'] => {
+    if (state === 'delayed') return own ?? undefined;
+    return state === 'waiting' ? waits(queue) : undefined;
+  };
   return rows.map((row) => ({
     ...toJob(row, row.target ? titles.get(row.target.id) : undefined),
     ...(waitsFor(row) && { waitsFor: waitsFor(row) }),
@@ -57,6 +59,9 @@ function toJob(row: JobRow, title: string | undefined): JobDetail {
     libraryId: row.library_id,
     parentId: row.parent_id,
     phase: row.phase,
+    doneUnits: row.done_units,
+    totalUnits: row.total_units,
+    unit: row.unit,
     runAt: row.state === 'delayed' ? iso(row.run_at) : null,
     error,
   };

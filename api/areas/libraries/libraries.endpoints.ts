@@ -118,7 +118,7 @@ export const updateLibrary = defineEndpoint({
     const { db, who } = call;
     refuseForeignManager(who, body);
     if (body.poster) await getLibraryRow(db, who, params.id);
-    const poster = body.poster && (await openPoster(body.poster));
+    const poster = body.poster && (await openPoster(call.deps.pictures, body.poster));
     return call.transact(async (inside) => {
       const row = await lockLibraryRow(inside.db, who, params.id);
       refuseStale(inside, row);

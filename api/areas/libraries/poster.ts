@@ -3,6 +3,7 @@ import { invalid } from '#kernel/errors.ts';
 import { artworkRules, dropImages, insertImage, keepOriginal, seesArtwork } from '#kernel/images.ts';
 import { pictureOf } from '#kernel/pictures.ts';
 import type { Upload } from '#kernel/uploads.ts';
+import type { Pictures } from '#platform/pictures.ts';
 import type { LibraryChange } from './libraries.schemas.ts';
 import type { LibraryRow } from './libraries.store.ts';
 
@@ -13,8 +14,8 @@ export interface NewPoster {
 }
 
 /** Outside any transaction, for it takes a while. Throws 400 and 415 for what is no picture of Artwork's. */
-export async function openPoster(upload: Upload): Promise<NewPoster> {
-  return { upload, picture: await pictureOf(upload, { rules: artworkRules, path: ['body', 'poster'] }) };
+export async function openPoster(pictures: Pictures, upload: Upload): Promise<NewPoster> {
+  return { upload, picture: await pictureOf(pictures, upload, { rules: artworkRules, path: ['body', 'poster'] }) };
 }
 
 /** Keeps the picture as one of the library; the id that `posterImageId` then is. */

@@ -10,12 +10,16 @@ export function notReadyFor({ vitals, draining }: Pick<Deps, 'vitals' | 'drainin
   return vitals.schemaCurrent() ? undefined : 'schema';
 }
 
-const CHECKS = ['database', 'redis', 'objects', 'queue', 'transcode', 'storage', 'mail'] as const;
+const CHECKS = ['database', 'redis', 'objects', 'queue', 'transcode', 'storage', 'mail', 'keys'] as const;
+/** They harm nothing but themselves. */
+const APART: readonly string[] = ['mail', 'keys'];
 
-/** Unavailable without Postgres, degraded without another store or part but mail; from memory. */
+/** Unavailable without Postgres, degraded without another store or part but mail and keys; from memory. */
 export function healthOf({ vitals }: Pick<Deps, 'vitals'>, now: Date): ServerHealth {
   const checks = CHECKS.map((name) => ({ name, state: vitals.state(name) }));
-  const degraded = checks.some(({ name, state }) => name !== 'mail' && (state === 'degraded' || state === 'down'));
+  const degraded = checks.some(
+    ({ name, state }) => !APART.includes(name) && (state === 'degraded' || state === 'down'),
+  );
   const status = vitals.state('database') === 'down' ? 'unavailable' : degraded ? 'degraded' : 'ok';
   return { status, checks: [...checks, { name: 'subtitles', state: 'off' }], time: now.toISOString() };
 }

@@ -27,7 +27,7 @@ export const ServerHealth = z
     status: z.enum(['ok', 'degraded', 'unavailable']),
     checks: z.array(
       z.object({
-        name: z.enum(['database', 'redis', 'objects', 'queue', 'transcode', 'subtitles', 'storage', 'mail']),
+        name: z.enum(['database', 'redis', 'objects', 'queue', 'transcode', 'subtitles', 'storage', 'mail', 'keys']),
         state: z.enum(['ok', 'degraded', 'down', 'off']),
       }),
     ),

@@ -47,10 +47,8 @@ const checks: Record<CheckId, Check> = {
   },
   ffmpeg: transcoder,
   encoders,
-  async gpu() {
-    return skipped('No accelerator is configured');
-  },
-  'speech-model': async () => skipped('No speech model is configured'),
+  gpu: accelerator,
+  'speech-model': async () => skipped('This version serves no subtitles, so there is no model to load'),
   async storage({ deps }) {
     const away = await unreadableRoots(deps.config);
     if (away.length > 0) return failed(`Not readable: ${away.join(', ')}`, 'Look at the mounts and their permissions');
@@ -70,7 +68,9 @@ const checks: Record<CheckId, Check> = {
   },
   async catalogues({ deps }) {
     return skipped(
-      deps.settings.get('network.offline') ? 'The server is offline by its settings' : 'No catalogue needs a key yet',
+      deps.settings.get('network.offline')
+        ? 'The server is offline by its settings'
+        : 'This version asks no catalogue, so there is none to try',
     );
   },
 };
@@ -91,6 +91,20 @@ async function encoders({ deps }: Call): Promise<Found> {
   if (broken.length > 0) return failed(`Does not encode: ${broken.join(', ')}`, 'The log of the worker has the reason');
   const found = [...new Set(tried.map(({ encoder }) => encoder))];
   return found.length > 0 ? ok(`A second was encoded by ${found.join(', ')}`) : NO_WORKER;
+}
+
+/** A card encodes where a transcode worker chose one; the name of the software encoder is no card's. */
+async function accelerator({ deps }: Call): Promise<Found> {
+  const wish = deps.settings.get('transcode.hardware');
+  if (wish === 'off') return skipped('Accelerators are off by transcode.hardware');
+  const cards = (await tryEncoders(deps.redis, ENCODE_MS)).filter(({ encoder }) => encoder !== 'libx264');
+  const broken = cards.find(({ ok }) => !ok);
+  if (broken)
+    return failed(`${broken.encoder} does not encode on ${broken.pod}`, 'The log of the worker has the reason');
+  if (cards.length > 0)
+    return ok(`A second was encoded by ${[...new Set(cards.map(({ encoder }) => encoder))].join(', ')}`);
+  if (wish === 'auto') return skipped('No transcode worker found an accelerator');
+  return warning(`transcode.hardware is ${wish}, and no transcode worker has it`, 'Look at spec.transcode.accelerator');
 }
 
 /** What keeps one from completing while it fails. */

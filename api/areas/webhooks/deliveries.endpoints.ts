@@ -11,7 +11,7 @@ import { publish } from '#platform/outbox.ts';
 import { type DeliveryRow, findDelivery, insertDelivery, toDelivery } from './deliveries.store.ts';
 import { bodyOf } from './record.ts';
 import { DeliveriesQuery, Delivery, deliverySorts, TestBody, WebhookTest } from './webhooks.schemas.ts';
-import { findWebhook, open, signatureOf, type WebhookRow } from './webhooks.store.ts';
+import { findOpened, findWebhook, open, signatureOf, type WebhookRow } from './webhooks.store.ts';
 
 const TESTS_A_MINUTE = 10;
 const WAIT_MS = 11_500;
@@ -40,6 +40,8 @@ export const testWebhook = defineEndpoint({
       `webhook-test:${webhook.id}`,
       TESTS_A_MINUTE,
     );
+    if (!findOpened(deps.keys, webhook))
+      throw conflict('sealing-key-gone', 'What it is sealed under is gone: save address, secret and headers anew');
     const past = body?.deliveryId;
     const id = await call.transact((inside) => (past ? sendAgain(inside, webhook, past) : sendTest(inside, webhook)));
     return described(call, webhook, await afterAttempt(call, id));

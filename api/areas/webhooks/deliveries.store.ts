@@ -100,6 +100,11 @@ export async function trimDeliveries(db: Db): Promise<void> {
     from webhook_deliveries where ${done}) aged where place > 5000)`);
 }
 
+/** What waits is looked at now. */
+export async function wakeLane(db: Db, webhookId: string): Promise<void> {
+  await enqueue(db, 'webhook.deliver', { payload: { webhookId } });
+}
+
 /** Webhooks with a delivery that is due for a minute and that nobody took: their jobs are asked for again. */
 export async function overdueWebhooks(db: Db): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { webhook_id: string }[] }>(

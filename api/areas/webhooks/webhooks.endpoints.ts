@@ -7,11 +7,12 @@ import { newId, newSecret } from '#platform/ids.ts';
 import { OutboundRefused } from '#platform/outbound.ts';
 import { openNetworks, webhookAddressCheck } from './addresses.ts';
 import { changedRow, requireOneLine, requireUnmasked } from './change.ts';
-import { dropWaiting } from './deliveries.store.ts';
+import { dropWaiting, wakeLane } from './deliveries.store.ts';
 import { subscribableEvents } from './subscriptions.ts';
 import { Webhook, WebhookChange, WebhookDraft, WebhookList, WebhookQuery } from './webhooks.schemas.ts';
 import {
   countWebhooks,
+  findOpened,
   findWebhook,
   type HeldWebhook,
   listWebhookRows,
@@ -129,6 +130,7 @@ export const updateWebhook = defineEndpoint({
       .update({ ...change, ...owner, updated_at: call.now });
     const after = await findWebhook(call.db, row.id);
     if (row.expired || (after && stateOf(after) !== 'enabled')) await dropWaiting(call.db, row.id);
+    else if (!findOpened(call.deps.keys, row)) await wakeLane(call.db, row.id);
     await audit(call, 'webhook.changed', { webhookId: row.id, ...changesTold(body) });
     return shown(call, row.id, made);
   },

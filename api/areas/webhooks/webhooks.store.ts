@@ -99,15 +99,24 @@ export interface Opened {
   secret: string;
 }
 
-/** Undefined when the sealing key is gone. */
-function findOpened(keys: Keys, row: Pick<WebhookRow, 'id' | Sealed>): Opened | undefined {
+/** What the keys that are here open of it: a part whose sealing key is gone is absent. */
+export function openedParts(keys: Keys, row: Pick<WebhookRow, 'id' | Sealed>): Partial<Opened> {
   const read = (column: Sealed): string | undefined => {
     const sealed = row[column];
-    return sealed === null ? undefined : unseal(keys, sealed, placeOf(row.id, column));
+    return sealed === null ? '{}' : unseal(keys, sealed, placeOf(row.id, column));
   };
-  const [url, secret] = [read('url'), read('secret')];
-  if (url === undefined || secret === undefined) return undefined;
-  return { url, secret, headers: JSON.parse(read('headers') ?? '{}') as Record<string, string> };
+  const [url, secret, headers] = [read('url'), read('secret'), read('headers')];
+  return {
+    ...(url !== undefined && { url }),
+    ...(secret !== undefined && { secret }),
+    ...(headers !== undefined && { headers: JSON.parse(headers) as Record<string, string> }),
+  };
+}
+
+/** Undefined when the sealing key of any part is gone. */
+export function findOpened(keys: Keys, row: Pick<WebhookRow, 'id' | Sealed>): Opened | undefined {
+  const { url, secret, headers } = openedParts(keys, row);
+  return url === undefined || secret === undefined || headers === undefined ? undefined : { url, secret, headers };
 }
 
 /** Throws when the sealing key is gone: nothing can be sent then. */
@@ -126,7 +135,8 @@ const REASONS: Partial<Record<WebhookState, string>> = {
   'owner-lost': 'The account it acts for may not manage settings any more; saving takes it over',
 };
 
-const UNREADABLE = 'The key that its address and secret were sealed under is gone; delete it and make it anew';
+const UNREADABLE =
+  'The key that it was sealed under is gone, and what is to be sent waits; save address, secret and headers anew';
 
 /** `shown`: with secret, whole address and header values. */
 export function toWebhook(keys: Keys, row: ListedWebhook, shown = false): Webhook {

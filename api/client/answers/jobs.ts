@@ -31,6 +31,9 @@ export interface JobDetail {
   /** The batch it is part of */ parentId?: string;
   children?: { total: number; waiting: number; active: number; completed: number; failed: number; cancelled: number };
   phase?: string;
+  /** Of `unit` */ doneUnits?: number;
+  /** Absent while nobody knows how much there is */ totalUnits?: number;
+  unit?: 'files' | 'items' | 'bytes' | 'ms';
   /** Estimate, from the part that is done */ remainingMs?: number;
   /** When delayed */ runAt?: string;
   /** What it waits for beside its turn */ waitsFor?:

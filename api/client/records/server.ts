@@ -10,7 +10,7 @@ export interface Probe {
 export interface ServerHealth {
   status: 'ok' | 'degraded' | 'unavailable';
   checks: {
-    name: 'database' | 'redis' | 'objects' | 'queue' | 'transcode' | 'subtitles' | 'storage' | 'mail';
+    name: 'database' | 'redis' | 'objects' | 'queue' | 'transcode' | 'subtitles' | 'storage' | 'mail' | 'keys';
     state: 'ok' | 'degraded' | 'down' | 'off';
   }[];
   time: Instant;

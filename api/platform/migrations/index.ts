@@ -35,6 +35,8 @@ import * as viewingWishes from './20261122054500_viewing_wishes.ts';
 import * as settingsDeclared from './20261122073000_settings_declared.ts';
 import * as setupChecked from './20261122073100_setup_checked.ts';
 import * as scanningStorages from './20261122080000_scanning_storages.ts';
+import * as sealedLost from './20261122103000_settings_sealed_lost.ts';
+import * as jobsUnits from './20261122103100_jobs_units.ts';
 import * as viewingItemsGone from './20261122110000_viewing_items_gone.ts';
 
 export interface Migration {
@@ -88,5 +90,7 @@ export const migrations: Record<string, Migration> = {
   '20261122073000_settings_declared': settingsDeclared,
   '20261122073100_setup_checked': setupChecked,
   '20261122080000_scanning_storages': scanningStorages,
+  '20261122103000_settings_sealed_lost': sealedLost,
+  '20261122103100_jobs_units': jobsUnits,
   '20261122110000_viewing_items_gone': viewingItemsGone,
 };

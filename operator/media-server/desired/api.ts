@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../runtime/kube.ts';
 import type { Server } from '../server.ts';
 import type { Context } from './context.ts';
-import { API_PORT, METRICS_PORT } from './environment.ts';
+import { API_PORT, METRICS_PORT, parserEnvironment } from './environment.ts';
 import { defined, metaOf, nameOf, selectorOf } from './meta.ts';
 import { brandingParts, foyerPod, metricsPort, sized } from './pod.ts';
 
@@ -39,7 +39,7 @@ export function apiDeployment(context: Context): KubeObject {
   const template = foyerPod(context, {
     component: 'api',
     args: ['api/main.ts'],
-    env: { FOYER_DRAIN_MS: String(DRAIN_MS), ...env },
+    env: { FOYER_DRAIN_MS: String(DRAIN_MS), ...parserEnvironment(server), ...env },
     resources: api.resources ?? sized('100m', '256Mi', { cpu: '2', memory: '1Gi' }),
     ports: [{ name: 'http', containerPort: API_PORT, protocol: 'TCP' }, metricsPort],
     probes,

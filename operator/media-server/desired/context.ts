@@ -47,11 +47,27 @@ export const objectsSecret = ({ name, spec }: Server): string => spec.objects.se
 
 export const keysSecret = ({ name }: Pick<Server, 'name'>): string => `${name}-keys`;
 
+/** Of a key ring; undefined where it is half a file, or none. Pods read it whole at their start. */
+export function serverIdOf(ring: string | undefined): string | undefined {
+  try {
+    const read = JSON.parse(ring ?? '') as { serverId?: unknown } | null;
+    return typeof read?.serverId === 'string' ? read.serverId : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What of the server's key ring stays when its keys are rotated, also in one that somebody broke; all of a ring that has no such part. */
+function lastingKey(server: Pick<Server, 'name'>, secrets: Secrets): string {
+  const text = secrets.get(keysSecret(server))?.['keys.json'] ?? '';
+  const found = /"cursor"\s*:\s*"([^"]+)"/.exec(text);
+  return found?.[1] ?? text;
+}
+
 /**
  * Says that values changed, and nothing about them: keyed by the server's own key ring, so that it cannot be tried against
- * likely passwords. Short enough for a name. Members in any order: a Secret comes back from the API server in another than it was made in.
+ * likely passwords, and by what lasts of it, so that its rotation restarts nothing that does not read it. Short enough for a name. Members in any order: a Secret comes back from the API server in another than it was made in.
  */
 export function fingerprint(server: Pick<Server, 'name'>, secrets: Secrets, values: unknown): string {
-  const key = secrets.get(keysSecret(server))?.['keys.json'] ?? '';
-  return createHmac('sha256', key).update(canonical(values)).digest('hex').slice(0, 10);
+  return createHmac('sha256', lastingKey(server, secrets)).update(canonical(values)).digest('hex').slice(0, 10);
 }

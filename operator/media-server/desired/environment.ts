@@ -11,6 +11,7 @@ import {
   objectsSecret,
   redisKey,
   type SecretKey,
+  serverIdOf,
 } from './context.ts';
 import { mediaRoots } from './media.ts';
 import { metaOf, nameOf, secretObject } from './meta.ts';
@@ -19,6 +20,7 @@ export type EnvValue = string | SecretKey | { field: string } | { configMap: str
 
 export const API_PORT = 8080;
 export const METRICS_PORT = 9090;
+export const PARSER_PORT = 8082;
 export const KEYS_FILE = '/etc/foyer/keys/keys.json';
 export const SCRATCH = '/scratch';
 
@@ -55,10 +57,8 @@ export function ownerSecret(server: Server, secrets: Secrets): KubeObject | unde
   return secretObject(metaOf(server, { suffix: 'owner' }), { 'owner.json': JSON.stringify({ username, password }) });
 }
 
-function serverId(server: Server, secrets: Secrets): string {
-  const ring = JSON.parse(secrets.get(keysSecret(server))?.['keys.json'] ?? '{}') as { serverId?: string };
-  return ring.serverId ?? server.uid;
-}
+const serverId = (server: Server, secrets: Secrets): string =>
+  serverIdOf(secrets.get(keysSecret(server))?.['keys.json']) ?? server.uid;
 
 /** The environment that all pods of the server share. */
 export function podEnvironment({ server, secrets, environment, clusterNetworks }: Context): Record<string, EnvValue> {
@@ -87,6 +87,11 @@ export function podEnvironment({ server, secrets, environment, clusterNetworks }
     }),
   };
 }
+
+/** For those that take pictures of others. */
+export const parserEnvironment = (server: Server): Record<string, EnvValue> => ({
+  FOYER_PARSER_URL: `http://${nameOf(server, 'parser')}:${PARSER_PORT}`,
+});
 
 /** Changes with the Secrets that pods read by reference, so that a change of one rolls them. */
 export function podChecksum({ server, secrets }: Context): string {

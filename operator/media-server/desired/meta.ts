@@ -6,6 +6,7 @@ import type { Server } from '../server.ts';
 export type Component =
   | 'api'
   | 'workers'
+  | 'parser'
   | 'transcode'
   | 'subtitles'
   | 'postgres'

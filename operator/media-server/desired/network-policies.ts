@@ -3,7 +3,7 @@ import type { KubeObject } from '../../runtime/kube.ts';
 import type { Secrets } from '../../server-environment.ts';
 import type { Server } from '../server.ts';
 import { type Context, databaseKey, objectsSecret, redisKey } from './context.ts';
-import { API_PORT, METRICS_PORT } from './environment.ts';
+import { API_PORT, METRICS_PORT, PARSER_PORT } from './environment.ts';
 import { type Component, metaOf, selectorOf } from './meta.ts';
 import { STORE_PORTS, type StoreName } from './stores.ts';
 
@@ -13,8 +13,10 @@ const PRIVATE6 = ['fc00::/7', 'fe80::/10'];
 
 const tcp = (...ports: number[]): object[] => ports.map((port) => ({ protocol: 'TCP', port }));
 const STORES: readonly StoreName[] = ['postgres', 'redis', 'objects'];
-/** Everything that runs the product's code. */
+/** Those of the product's processes that talk to its stores. */
 const CLIENTS: readonly string[] = ['api', 'workers', 'transcode', 'subtitles', 'migrate', 'recovery', 'tuner'];
+/** Those that take in what others made. */
+const ASKERS: readonly string[] = ['api', 'workers'];
 const DNS = { ports: [{ protocol: 'UDP', port: 53 }, ...tcp(53)] };
 
 const anyOf = (server: Server, components: readonly string[]): object => ({
@@ -40,10 +42,36 @@ function policy(server: Server, { suffix, component, pods, ingress, egress }: Po
   };
 }
 
-/** All pods of the instance: nothing in, and out only to name servers. */
+/** All pods of the instance: nothing in and nothing out. */
 function deny(server: Server): KubeObject {
-  const made = policy(server, { suffix: 'default', pods: { matchLabels: selectorOf(server) }, egress: [DNS] });
+  const made = policy(server, { suffix: 'default', pods: { matchLabels: selectorOf(server) } });
   return { ...made, spec: { ...(made.spec as object), policyTypes: ['Ingress', 'Egress'] } };
+}
+
+/** All that call somebody. */
+const names = (server: Server): KubeObject =>
+  policy(server, {
+    suffix: 'names',
+    pods: {
+      matchLabels: selectorOf(server),
+      matchExpressions: [{ key: 'app.kubernetes.io/component', operator: 'NotIn', values: ['parser'] }],
+    },
+    egress: [DNS],
+  });
+
+/** It is asked by those that take in what others made, and asks nobody. */
+function parser(server: Server): KubeObject[] {
+  const pods = { matchLabels: selectorOf(server, 'parser') };
+  const from = anyOf(server, ASKERS);
+  return [
+    policy(server, {
+      suffix: 'parser',
+      component: 'parser',
+      pods,
+      ingress: [{ from: [{ podSelector: from }], ports: tcp(PARSER_PORT) }, metricsFrom(server)],
+    }),
+    policy(server, { suffix: 'asks', pods: from, egress: [{ to: [{ podSelector: pods }], ports: tcp(PARSER_PORT) }] }),
+  ];
 }
 
 const DEFAULT_PORTS: Record<string, number> = { 'postgres:': 5432, 'postgresql:': 5432, 'http:': 80, 'https:': 443 };
@@ -92,13 +120,15 @@ function toMail({ spec }: Server, secrets: Secrets): object[] {
   return Number.isInteger(port) && port > 0 && port < 65_536 ? [{ ports: tcp(port) }] : [];
 }
 
-/** The operator, wherever it runs, and Prometheus once it is asked to look. */
+/** As a peer, wherever it runs. */
+export const OPERATOR = {
+  namespaceSelector: {},
+  podSelector: { matchLabels: { 'app.kubernetes.io/name': 'foyer-operator' } },
+};
+
+/** The operator, and Prometheus once it is asked to look. */
 function metricsFrom({ spec }: Server): object {
-  const operator = {
-    namespaceSelector: {},
-    podSelector: { matchLabels: { 'app.kubernetes.io/name': 'foyer-operator' } },
-  };
-  const from = spec.monitoring.serviceMonitor ? [{ namespaceSelector: {} }] : [operator];
+  const from = spec.monitoring.serviceMonitor ? [{ namespaceSelector: {} }] : [OPERATOR];
   return { from, ports: tcp(METRICS_PORT) };
 }
 
@@ -108,6 +138,8 @@ export function networkPolicies(context: Context): KubeObject[] {
   const stores = STORES.filter((name) => server.spec[name].managed);
   return [
     deny(server),
+    names(server),
+    ...parser(server),
     policy(server, {
       suffix: 'api',
       component: 'api',
@@ -118,7 +150,7 @@ export function networkPolicies(context: Context): KubeObject[] {
     policy(server, { suffix: 'stores', pods: anyOf(server, CLIENTS), egress: toStores(context) }),
     policy(server, {
       suffix: 'outside',
-      pods: anyOf(server, ['api', 'workers']),
+      pods: anyOf(server, ASKERS),
       egress: [...outside(server), ...toMail(server, secrets)],
     }),
     ...stores.map((name) =>

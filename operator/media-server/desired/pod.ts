@@ -50,6 +50,8 @@ export interface FoyerPod {
   grace: number;
   /** Without media: the migration needs none. */
   bare?: boolean;
+  /** With no Secret, no volume and no environment but `env`. */
+  jailed?: boolean;
 }
 
 const BRANDING = '/etc/foyer/branding';
@@ -78,7 +80,8 @@ export const metricsProbes = {
   },
 };
 
-function volumesOf({ server }: Context, { volumes = [], bare }: FoyerPod): object[] {
+function volumesOf({ server }: Context, { volumes = [], bare, jailed }: FoyerPod): object[] | undefined {
+  if (jailed) return undefined;
   return [
     { name: 'tmp', emptyDir: {} },
     { name: 'scratch', emptyDir: {} },
@@ -88,7 +91,8 @@ function volumesOf({ server }: Context, { volumes = [], bare }: FoyerPod): objec
   ];
 }
 
-function mountsOf({ server }: Context, { mounts = [], bare }: FoyerPod): object[] {
+function mountsOf({ server }: Context, { mounts = [], bare, jailed }: FoyerPod): object[] | undefined {
+  if (jailed) return undefined;
   return [
     { name: 'tmp', mountPath: '/tmp' },
     { name: 'scratch', mountPath: SCRATCH },
@@ -107,7 +111,7 @@ export function foyerPod(context: Context, pod: FoyerPod): { metadata: object; s
     image: images.foyer,
     imagePullPolicy: spec.imagePullPolicy ?? PULL,
     args: pod.args,
-    env: envOf({ ...podEnvironment(context), ...pod.env }),
+    env: envOf({ ...(!pod.jailed && podEnvironment(context)), ...pod.env }),
     ports: pod.ports,
     resources: pod.resources,
     ...pod.probes,
@@ -117,7 +121,7 @@ export function foyerPod(context: Context, pod: FoyerPod): { metadata: object; s
   return {
     metadata: {
       labels: selectorOf(server, pod.component),
-      annotations: { [CHECKSUM]: podChecksum(context) },
+      ...(!pod.jailed && { annotations: { [CHECKSUM]: podChecksum(context) } }),
     },
     spec: defined({
       serviceAccountName: server.name,

@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../runtime/kube.ts';
 import type { MediaServerSpec } from '../../schemas/media-server.ts';
 import type { Context } from './context.ts';
+import { parserEnvironment } from './environment.ts';
 import { defined, metaOf, selectorOf } from './meta.ts';
 import { brandingParts, type FoyerPod, foyerPod, metricsPort, metricsProbes, sized } from './pod.ts';
 import { acceleratedPod, acceleratedResources } from './transcode.ts';
@@ -24,12 +25,15 @@ function deployment(context: Context, replicas: number, pod: FoyerPod): KubeObje
 }
 
 export function workersDeployment(context: Context): KubeObject {
-  const { replicas, resources } = context.server.spec.workers;
+  const { server } = context;
+  const { replicas, resources } = server.spec.workers;
+  const { env, ...branding } = brandingParts(server.spec); // mails show it
   return deployment(context, replicas, {
     component: 'workers',
     args: ['workers/main.ts'],
     resources: resources ?? sized('100m', '256Mi', { cpu: '2', memory: '1Gi' }),
-    ...brandingParts(context.server.spec), // mails show it
+    env: { ...parserEnvironment(server), ...env },
+    ...branding,
     grace: 30,
   });
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { decodeJwt } from 'jose';
 import { foldUsername, insertAccount } from '#areas/accounts/public.ts';
 import { createOwnerReset, hashPassword } from '#areas/auth/public.ts';
 import { type Api, clientFor, startApi } from '#support/api.ts';
@@ -46,6 +47,23 @@ describe('Auth', () => {
       const me = await withToken(answer.body.accessToken).getMe();
       expect(me.body.account.username).to.equal(name);
       expect(me.body.permissions).to.include('library:view').and.not.include('library:manage');
+    });
+
+    it('says in the access token who could manage settings when it was made, which opens nothing afterwards', async () => {
+      const claimOf = (token = ''): unknown => decodeJwt(token)['adm'];
+      const name = await account({ role: 'admin' });
+      const { body } = await signIn(name);
+      expect(claimOf(body.accessToken)).to.equal(true);
+      expect(claimOf((await signIn(await account())).body.accessToken)).to.equal(undefined);
+      const granted = await account({ own_permissions: { 'settings:manage': true } });
+      expect(claimOf((await signIn(granted)).body.accessToken)).to.equal(true);
+      await api.deps
+        .db('accounts')
+        .where({ id: body.account.id })
+        .update({ own_permissions: { 'settings:manage': false } });
+      expect((await withToken(body.accessToken).getSettings({})).status).to.equal(403);
+      const renewed = await api.anyone.refreshSession({ body: { refreshToken: body.refreshToken }, headers: device });
+      expect([renewed.status, claimOf(renewed.body.accessToken)]).to.deep.equal([200, undefined]);
     });
 
     it('takes a name exactly but for letter case, and a name before the address of another', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { decodeJwt } from 'jose';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
@@ -69,6 +70,18 @@ describe('Auth: profiles', () => {
       ).to.equal(false);
       const refreshed = await api.anyone.refreshSession({ body: { refreshToken }, headers: device });
       expect(refreshed.body.profile.id, 'it stays over a refresh').to.equal(id);
+    });
+
+    it('takes the word of settings out of the token of a viewer of an admin, and gives it back to main', async () => {
+      const { me } = await somebody(api, 'admin');
+      const main = await mainOf(me);
+      const claimIn = async (by: TestClient, id: string): Promise<[unknown, TestClient]> => {
+        const { accessToken } = (await enter(by, id)).body;
+        return [decodeJwt(accessToken ?? '')['adm'], withToken(api, accessToken)];
+      };
+      const [inside, viewer] = await claimIn(me, await profile(me));
+      const [back] = await claimIn(viewer, main);
+      expect([inside, back]).to.deep.equal([undefined, true]);
     });
 
     it('asks for the PIN of the one entered, unless the session is confirmed', async () => {

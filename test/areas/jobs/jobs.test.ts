@@ -141,6 +141,23 @@ describe('Jobs', () => {
       expect((await told()).waits).to.deep.equal(nothing);
     });
 
+    it('says how much of a job is done and in what it counts, and what one that was put off waits for', async () => {
+      const units = { done_units: 5_000_000_000, total_units: 8_000_000_000, unit: 'bytes' };
+      const active = await add({ state: 'active', ...units });
+      const endless = await add({ state: 'active', done_units: 7, unit: 'items' });
+      const runAt = new Date(Date.now() + 60_000);
+      const [held, timed] = [
+        await add({ state: 'delayed', waits_for: 'storage', run_at: runAt }),
+        await add({ state: 'delayed', run_at: runAt }),
+      ];
+      const { items } = await listed();
+      const of = (id: string) => items.find((one) => one.id === id);
+      expect(of(active)).to.include({ doneUnits: 5_000_000_000, totalUnits: 8_000_000_000, unit: 'bytes' });
+      expect(of(endless)).to.include({ doneUnits: 7, unit: 'items' }).and.not.have.property('totalUnits');
+      expect(of(held)).to.include({ waitsFor: 'storage', runAt: runAt.toISOString() });
+      expect(of(timed)).to.not.have.any.keys('waitsFor', 'doneUnits', 'unit');
+    });
+
     it('says what waits for who streams and for a place, and how long what runs has to go', async () => {
       const { db } = api.deps;
       const worker = connectDatabase(api.config.databaseUrl, api.deps.log, { max: 1 });

@@ -3,6 +3,8 @@ import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenItem, givenLibrary, givenShow } from '#support/given-items.ts';
+import { applyLabels } from '#workers/labels/apply.ts';
+import type { Work } from '#workers/work.ts';
 
 const reasonOf = (answer: { body: unknown }) =>
   (answer.body as { error: { code: string; details: Record<string, unknown> } }).error;
@@ -174,6 +176,13 @@ describe('labels', () => {
       const job = await db('jobs').where({ id: later.body.jobId }).first('kind', 'queue');
       expect(job).to.deep.equal({ kind: 'labels.apply', queue: 'interactive' });
       expect((await put(id, { filter: { ...filter, filter: 'nothing:eq:1' } })).status).to.equal(400);
+      const { number } = await db('labels').where({ id }).first<{ number: number }>('number');
+      const told: unknown[] = [];
+      const keep: Work['keep'] = async (_db, _checkpoint, units) => void told.push(units);
+      const work = { ...api.deps, signal: new AbortController().signal, checkpoint: null, keep } as unknown as Work;
+      const asked = { ...filter, filter: '', action: 'add' as const, accountId: owner.accountId };
+      expect(await applyLabels({ number, filter: asked }, work)).to.deep.equal({ changed: 1195 });
+      expect(told).to.deep.equal([{ done: 1200, total: 1200, unit: 'items' }]);
     });
 
     it('holds at most a hundred labels an item', async () => {

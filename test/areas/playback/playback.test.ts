@@ -333,6 +333,7 @@ describe('Playback', () => {
       signal: new AbortController().signal,
       checkpoint: null,
       keep: async () => undefined,
+      report: async () => undefined,
     } as unknown as Work;
     const job = { profileId: given.person.profileId, itemId: show, watched: true, at, countPlay: true };
     await markMany(job, work);

@@ -35,7 +35,7 @@ describe('Server', () => {
     const { db, redis, objects } = api.deps;
     const off = async (): Promise<never> => Promise.reject(new Error('off'));
     const cut = new Proxy(db, { apply: off, get: () => off });
-    const parts = { queue: off, transcode: off, storage: off, mail: off };
+    const parts = { queue: off, transcode: off, storage: off, mail: off, keys: off };
     const make = (one: typeof db, pod: string) => createVitals({ db: one, redis, objects, pod }, parts);
     const [mine, other] = [make(cut, 'mine'), make(db, 'other')];
     try {
@@ -111,7 +111,7 @@ describe('Server', () => {
     const { body } = await api.anyone.getServerHealth();
     const states = Object.fromEntries(body.checks.map(({ name, state }) => [name, state]));
     const without = { queue: 'down', transcode: 'down', subtitles: 'off', mail: 'off' };
-    expect(states).to.deep.equal({ database: 'ok', redis: 'ok', objects: 'ok', storage: 'ok', ...without });
+    expect(states).to.deep.equal({ database: 'ok', redis: 'ok', objects: 'ok', storage: 'ok', keys: 'ok', ...without });
     expect(body.status).to.equal('degraded');
   });
 

@@ -351,6 +351,14 @@ describe('Settings', () => {
     expect(last).to.equal(429);
   });
 
+  it('checkSettings passes over what is not served yet, which is no fault of the settings', async () => {
+    const by = api.as(await api.given.admin());
+    for (const group of ['subtitles', 'metadata'] as const) {
+      const { status, body } = await by.checkSettings({ body: { group } });
+      expect([status, body.ok, body.steps.map(({ state }) => state)]).to.deep.equal([200, true, ['skipped']]);
+    }
+  });
+
   it('checkSettings asks the issuer as signing in does: a declared one wherever it is, no other in a private network', async () => {
     const oidc = await startOidcServer();
     const home = await startApi({ FOYER_SETTINGS: declared(oidc) });

@@ -7,7 +7,9 @@ import { prepareServer } from '#areas/setup/public.ts';
 import { reportWorker } from '#areas/streaming/offers.store.ts';
 import { TRIALS } from '#areas/streaming/trials.store.ts';
 import { newSecret } from '#platform/ids.ts';
+import { languages } from '#platform/languages.ts';
 import { ALIVE } from '#platform/queue.ts';
+import { saveSettings } from '#platform/settings.ts';
 import { type Api, clientFor, startApi } from '#support/api.ts';
 import { issueOf } from '#support/signing-in.ts';
 import { eventually } from '#support/stores.ts';
@@ -38,7 +40,7 @@ describe('Setup', () => {
 
   it('shows a stranger little, and takes the code in any letter case with blanks and dashes', async () => {
     const state = await api.anyone.getSetup();
-    expect(state.body).to.deep.equal({ step: 'claim', claimed: false, serverName: 'Foyer', languages: ['en'] });
+    expect(state.body).to.deep.equal({ step: 'claim', claimed: false, serverName: 'Foyer', languages: [...languages] });
     expect((await api.anyone.getSetupClaim()).body).to.include({ required: true, codeFrom: 'link', claimedAt: null });
     const wrong = await api.anyone.claimServer({ body: { code: 'x'.repeat(26) } });
     expect(wrong.status).to.equal(401);
@@ -221,6 +223,30 @@ describe('Setup', () => {
     }
     expect(await step()).to.equal('owner');
     expect((await me.getSetup()).body.version).to.match(/^\d+\.\d+\.\d+/);
+  });
+
+  it('tries an accelerator where a transcode worker chose one, and says when there is nothing to try', async () => {
+    const me = await claim();
+    const { deps, config } = api;
+    const run = async (): Promise<Map<string, string[]>> => {
+      const { items } = (await me.runSetupChecks({ body: { checks: ['gpu', 'speech-model', 'catalogues'] } })).body;
+      return new Map(items.map(({ id, state, summary }) => [id, [state, summary]]));
+    };
+    const nothing = await run();
+    expect([...nothing.values()].map(([state]) => state)).to.deep.equal(['skipped', 'skipped', 'skipped']);
+    const end = answerTrials({ redis: deps.redis, encoder: { ...SOFTWARE, name: 'nvenc' }, config, log: deps.log });
+    try {
+      await eventually(async () => (await deps.redis.pubsub('NUMSUB', TRIALS))[1] === 1);
+      expect((await run()).get('gpu')).to.deep.equal(['ok', 'A second was encoded by nvenc']);
+    } finally {
+      end();
+    }
+    await saveSettings(deps.db, { 'transcode.hardware': 'qsv' }, null);
+    await deps.settings.reload();
+    expect((await run()).get('gpu')?.[0]).to.equal('warning');
+    await saveSettings(deps.db, { 'transcode.hardware': 'off' }, null);
+    await deps.settings.reload();
+    expect((await run()).get('gpu')?.[0]).to.equal('skipped');
   });
 
   it('shows libraries that resources made, makes none of them twice, and writes what it chose into the history', async () => {

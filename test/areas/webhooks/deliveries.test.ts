@@ -345,6 +345,33 @@ describe('webhook deliveries', () => {
     await remove(id);
   });
 
+  it('keeps what is to be sent while no key opens the webhook, and sends it once address and secret were given anew', async () => {
+    const receiver = await Receiver.start();
+    const { id } = await made(receiver);
+    const { db } = api.deps;
+    const { url } = await db('webhooks').where({ id }).first('url');
+    await db('webhooks')
+      .where({ id })
+      .update({ url: `gone${url.slice(url.indexOf('.'))}` });
+    await happen();
+    await eventually(async () => {
+      const [job] = await db('jobs').where({ kind: 'webhook.deliver' }).orderBy('created_at', 'desc').limit(1);
+      return job?.state === 'completed';
+    }, 25_000);
+    const kept = await latest(id);
+    expect([kept?.state, kept?.attempts]).to.deep.equal(['waiting', []]);
+    const secret = 'a secret that was given anew';
+    const { status } = await api.as(owner).updateWebhook({ params: { id }, body: { url: receiver.url, secret } });
+    expect(status).to.equal(200);
+    const got = await receiver.request(1);
+    const sent = await reaches(id, 'delivered');
+    expect([sent.id, sent.attempts.length]).to.deep.equal([kept?.id, 1]);
+    expect(got.headers['x-service-signature']).to.equal(
+      `sha256=${createHmac('sha256', secret).update(got.body).digest('hex')}`,
+    );
+    await remove(id);
+  });
+
   it('ends a request in flight when its webhook is deleted', async () => {
     const receiver = await Receiver.start();
     let ended = false;

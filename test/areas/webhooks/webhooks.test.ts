@@ -74,18 +74,42 @@ describe('webhooks', () => {
     expect(body.events.some(({ name }) => name.startsWith('cast.'))).to.equal(false);
   });
 
-  it('tells of one whose sealing key is gone beside the others, and lets it be deleted', async () => {
-    const { id } = await made();
+  /** The key that it was sealed under is gone from the ring. */
+  const lost = async (id: string): Promise<void> => {
     const { db } = api.deps;
-    const { url } = await db('webhooks').where({ id }).first('url');
+    const { url, secret, headers } = await db('webhooks').where({ id }).first('url', 'secret', 'headers');
+    const other = (sealed: string): string => `gone${sealed.slice(sealed.indexOf('.'))}`;
     await db('webhooks')
       .where({ id })
-      .update({ url: `gone${url.slice(url.indexOf('.'))}` });
+      .update({ url: other(url), secret: other(secret), headers: other(headers) });
+  };
+
+  it('tells of one whose sealing key is gone beside the others, and lets it be deleted', async () => {
+    const { id } = await made();
+    await lost(id);
     const { status, body } = await api.as(owner).listWebhooks({});
     const seen = body.items.find((one) => one.id === id);
     expect([status, seen?.url]).to.deep.equal([200, '***']);
-    expect(seen?.stateReason).to.contain('delete it');
+    expect(seen?.stateReason).to.contain('anew');
+    const tested = await api.as(owner).testWebhook({ params: { id }, body: {} });
+    expect([tested.status, details(tested).reason]).to.deep.equal([409, 'sealing-key-gone']);
     expect((await api.as(owner).deleteWebhook({ params: { id } })).status).to.equal(204);
+  });
+
+  it('takes changes of one whose sealing key is gone, and is whole again once address, secret and headers were given anew', async () => {
+    const params = { id: (await made({ headers: { Authorization: 'lost', 'X-Old': 'lost' } })).id };
+    await lost(params.id);
+    const named = await api.as(owner).updateWebhook({ params, body: { name: 'renamed', enabled: false } });
+    expect([named.status, named.body.name, named.body.url]).to.deep.equal([200, 'renamed', '***']);
+    const half = await api.as(owner).updateWebhook({ params, body: { secret: null } });
+    expect(half.body.secret).to.match(/^[\w-]{43}$/);
+    expect(half.body.stateReason, 'where it goes is not known yet').to.contain('anew');
+    const url = `${receiver.url}/anew`;
+    const headers = { Authorization: 'new' };
+    const whole = await api.as(owner).updateWebhook({ params, body: { url, headers, enabled: true } });
+    expect(whole.body).to.include({ url, state: 'enabled' }).and.not.have.property('stateReason');
+    const shown = (await api.as(owner).getWebhook({ params, query: { secret: true } })).body;
+    expect(shown).to.deep.include({ url, headers, secret: half.body.secret, headerNames: ['Authorization'] });
   });
 
   it('refuses addresses of the inside at saving, whatever their spelling, and opens private ones by the setting', async () => {

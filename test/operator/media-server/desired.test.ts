@@ -61,7 +61,8 @@ describe('objects of a MediaServer', () => {
 
   it('give processes an environment that they read', async () => {
     const world = await settled({ ...specs.external, ...{ media: specs.media?.media } });
-    const pods = podsOf(world).filter(({ template }) => template.spec.containers[0]?.args?.[0]?.endsWith('main.ts'));
+    const reads = (path: string | undefined) => path?.endsWith('main.ts') && !path.includes('/parser/');
+    const pods = podsOf(world).filter(({ template }) => reads(template.spec.containers[0]?.args?.[0]));
     expect(pods.map(({ name }) => name)).to.include.members(['Deployment home-api', 'Deployment home-workers']);
     for (const { template } of pods) {
       const config = readConfig(resolved(world, template));
@@ -103,6 +104,23 @@ describe('objects of a MediaServer', () => {
       expect(template.spec.volumes).to.deep.include(volume);
     }
     expect(world.condition('BrandingReady')).to.equal('True Valid');
+  });
+
+  it('give the parser nothing that could be lost: no Secret, no volume, no address', async () => {
+    const world = await settled({ ...specs.external, ...{ media: specs.media?.media } });
+    const parser = podsOf(world).find(({ name }) => name === 'Deployment home-parser');
+    const [container] = parser?.template.spec.containers ?? [];
+    expect(parser?.template.spec).to.not.have.any.keys('volumes', 'initContainers');
+    expect(parser?.template.spec.automountServiceAccountToken).to.equal(false);
+    expect(container).to.not.have.any.keys('volumeMounts', 'envFrom');
+    expect(container?.env?.map(({ name }) => name)).to.deep.equal([
+      ...['FOYER_HOST', 'FOYER_METRICS_PORT', 'FOYER_PORT', 'NODE_ENV', 'NODE_OPTIONS'],
+    ]);
+    expect(JSON.stringify(parser)).to.not.match(/secret|canary/i);
+    for (const name of ['Deployment home-api', 'Deployment home-workers']) {
+      const asking = podsOf(world).find((pod) => pod.name === name);
+      expect(readConfig(resolved(world, asking?.template as Template)).parserUrl).to.equal('http://home-parser:8082');
+    }
   });
 
   it('run the migration with all that it makes true', async () => {

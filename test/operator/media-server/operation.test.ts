@@ -169,6 +169,19 @@ describe('MediaServer in operation', () => {
     expect(here.condition('Ready')).to.equal('True AllReady');
   });
 
+  it('tells of a parser that opens nothing, and is Ready without it', async () => {
+    const here = world();
+    await here.settle({ stuck: ['home-parser'] });
+    expect(here.condition('ParserReady')).to.equal('False Starting');
+    expect(here.condition('Degraded')).to.equal('True Starting');
+    expect(here.condition('Ready')).to.equal('True AllReady');
+    await here.settle();
+    expect(here.condition('ParserReady')).to.equal('True Running');
+    expect(here.condition('Degraded')).to.equal('False AllReady');
+    const without = await running({ ...managed, parser: { replicas: 0 } });
+    expect(without.condition('ParserReady')).to.equal('False ScaledToZero');
+  });
+
   it('tells of stores that the server lost', async () => {
     const here = await running();
     here.answers.health = { database: 'ok', redis: 'down', objects: 'ok' };
@@ -181,6 +194,41 @@ describe('MediaServer in operation', () => {
     here.answers.health = { database: 'ok', redis: 'ok', objects: 'ok' };
     await here.pass();
     expect(here.kube.events.at(-1)).to.include({ type: 'Normal' });
+  });
+
+  it('keeps a key ring that somebody rotated, and rolls the pods that have it', async () => {
+    const here = await running();
+    const ringOf = (): Plain => JSON.parse(texts(here, 'home-keys')['keys.json'] ?? '') as Plain;
+    const checksums = () =>
+      ['home-api', 'home-workers'].map((name) => {
+        const { spec } = here.kube.get('Deployment', 'media', name) as KubeObject;
+        const { template } = spec as { template: { metadata: { annotations: Record<string, string> } } };
+        return template.metadata.annotations['foyer.media/checksum'];
+      });
+    const before = { ring: ringOf(), checksums: checksums() };
+    const fresh = { kid: 'fresh', key: Buffer.alloc(32, 7).toString('base64') };
+    const rotated = { ...before.ring, sealing: [fresh] };
+    const { metadata } = here.kube.get('Secret', 'media', 'home-keys') as KubeObject;
+    here.kube.put({ ...secret('home-keys', { 'keys.json': JSON.stringify(rotated) }), metadata });
+    await here.settle();
+    expect(ringOf()).to.deep.equal(rotated);
+    for (const [i, now] of checksums().entries()) expect(now).to.not.equal(before.checksums[i]);
+    expect(here.condition('Ready')).to.equal('True AllReady');
+    const settled = checksums();
+    await here.settle();
+    expect(checksums(), 'and is left alone then').to.deep.equal(settled);
+  });
+
+  it('tells of secrets that no key opens any more, and when all are read again', async () => {
+    const here = await running();
+    here.answers.health = { database: 'ok', redis: 'ok', objects: 'ok', keys: 'degraded' };
+    await here.pass();
+    expect(here.condition('Ready')).to.equal('True AllReady');
+    expect(here.condition('Degraded')).to.equal('True SealedKeyMismatch');
+    expect(here.message('Degraded')).to.contain('home-keys');
+    here.answers.health = { database: 'ok', redis: 'ok', objects: 'ok', keys: 'ok' };
+    await here.pass();
+    expect(here.condition('Degraded')).to.equal('False AllReady');
   });
 
   it('tells once that claim codes are blocked, and again the next time', async () => {

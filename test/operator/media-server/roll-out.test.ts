@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { KubeObject } from '#operator/runtime/kube.ts';
 import { MediaServerStatus } from '#operator/schemas/media-server.ts';
 import { imageOf, jobs, managed, running, specOf, specs, texts, world } from './specs.ts';
 import { CANARY, MemoryKube, mediaServer, secret, World } from './support.ts';
@@ -22,7 +23,7 @@ describe('first roll-out of a MediaServer', () => {
 
     made.kube.play(made.now, { stuck: ['api', 'workers'] });
     await made.pass();
-    expect(made.names('Deployment')).to.deep.equal(['home-api', 'home-workers']);
+    expect(made.names('Deployment')).to.deep.equal(['home-api', 'home-parser', 'home-workers']);
     await made.pass();
     expect(made.condition('MigrationsApplied')).to.equal('True Completed');
     expect(made.condition('Ready')).to.equal('False Starting');
@@ -258,5 +259,31 @@ describe('roll-out of another version', () => {
     here.kube.put(secret('database', { uri: `postgres://u:${CANARY}-new@db.other:6432/foyer` }));
     await here.settle();
     expect(template()).not.to.deep.equal(before);
+  });
+
+  it('happens when a key of the ring is rotated, to what reads the ring and to no store', async () => {
+    const ring = { serverId: '0193f3a0-0000-7000-8000-00000000000a', cursor: 'stays' };
+    const put = (...kids: string[]): KubeObject =>
+      secret('home-keys', { 'keys.json': JSON.stringify({ ...ring, signing: kids.map((kid) => ({ kid })) }) });
+    const here = world();
+    const made = put('old');
+    here.kube.put({
+      ...made,
+      metadata: { ...made.metadata, labels: { 'app.kubernetes.io/managed-by': 'foyer-operator' } },
+    });
+    await here.settle();
+    const templates = (kind: string): unknown[] => here.names(kind).map((name) => specOf(here, kind, name).template);
+    const before = { stores: templates('StatefulSet'), api: specOf(here, 'Deployment', 'home-api').template };
+    const live = here.kube.get('Secret', 'media', 'home-keys') as KubeObject;
+    here.kube.put({ ...live, data: put('new', 'old').data });
+    await here.settle();
+    expect(texts(here, 'home-keys')['keys.json']).to.contain('new');
+    expect(specOf(here, 'Deployment', 'home-api').template).not.to.deep.equal(before.api);
+    expect(templates('StatefulSet')).to.have.length(3).and.to.deep.equal(before.stores);
+    const running = specOf(here, 'Deployment', 'home-api').template;
+    here.kube.put({ ...live, data: secret('home-keys', { 'keys.json': '{ "signing": [' }).data });
+    await here.settle();
+    expect(here.condition('SettingsValid')).to.equal('False SecretInvalid');
+    expect(specOf(here, 'Deployment', 'home-api').template, 'no pod could start with it').to.deep.equal(running);
   });
 });

@@ -52,7 +52,7 @@ describe('the pod of a tuner that is not ready', () => {
     expect(ready).to.include({
       status: 'False',
       reason: 'Starting',
-      message: 'The pod of the tuner does not answer yet',
+      message: 'The tuner does not answer yet',
     });
   });
 });

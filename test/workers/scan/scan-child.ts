@@ -14,7 +14,17 @@ const never = new AbortController().signal;
 const deps = await connectDeps(config, createLog('silent', 'child'), never);
 await scanLibrary(
   { libraryId, scanId },
-  { ...deps, jobId: newId(), attempt: 1, signal: never, checkpoint: null, keep: async () => undefined, emit, enqueue },
+  {
+    ...deps,
+    jobId: newId(),
+    attempt: 1,
+    signal: never,
+    checkpoint: null,
+    keep: async () => undefined,
+    report: async () => undefined,
+    emit,
+    enqueue,
+  },
   { settleMs: 0, concurrency: 1 },
 );
 process.exit(0);

@@ -140,12 +140,16 @@ describe('scans at once', function () {
     const { id } = await requestScan(db, { libraryId: place.libraryId, mode: 'full', trigger: 'person' });
     const others = [await running(place, {}), await running(place, {})];
     try {
-      expect(await attempt(place, id, place.work())).to.be.instanceOf(Postponed);
+      const postponed = await attempt(place, id, place.work());
+      expect(postponed).to.be.instanceOf(Postponed).and.include({ waitsFor: 'slot' });
       expect(await db('scans').where({ id }).first('state')).to.deep.equal({ state: 'queued' });
       await db('scans')
         .where({ id: others[0] })
         .update({ lease_until: new Date(0) }); // its worker is gone
-      expect(await attempt(place, id, place.work())).to.equal(undefined);
+      const told: unknown[] = [];
+      const report: Work['report'] = async (_db, units) => void told.push(units);
+      expect(await attempt(place, id, { ...place.work(), report })).to.equal(undefined);
+      expect(told.at(-1)).to.deep.equal({ done: 0, total: 0, unit: 'files' });
       expect(await db('scans').where({ id }).first('state')).to.deep.equal({ state: 'completed' });
     } finally {
       await end(place, others);
@@ -159,7 +163,7 @@ describe('scans at once', function () {
     const others = [await running(place, { spindles: ['here:sdx'] })];
     const beginning = { scanId: id, token: newId(), spindles: new Map([[place.folderId, 'here:sdx']]) };
     try {
-      expect((await begin(place.work(), beginning)).state).to.equal('waiting');
+      expect(await begin(place.work(), beginning)).to.include({ state: 'waiting', waitsFor: 'storage' });
       const elsewhere = new Map([[place.folderId, 'there:sdx']]);
       expect((await begin(place.work(), { ...beginning, spindles: elsewhere })).state).to.equal('running');
     } finally {

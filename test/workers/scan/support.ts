@@ -106,6 +106,7 @@ export async function newPlace(type: string, settings: Record<string, unknown> =
     signal,
     checkpoint: null,
     keep: async () => undefined,
+    report: async () => undefined,
     emit,
     enqueue,
   });

@@ -1,3 +1,4 @@
+import { watch } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { eventually } from '#support/stores.ts';
 import { type Changes, FolderWatcher, tellsChanges } from '#workers/scan/watch/folder-watcher.ts';
 import { overseeScans } from '#workers/scan/watch/overseer.ts';
 import { dueScan, type Scheduled } from '#workers/scan/watch/schedule.ts';
+import { type TreeOptions, TreeWatcher } from '#workers/scan/watch/tree-watcher.ts';
 import { newPlace } from './support.ts';
 
 const settings = defaultSettings('movies', { language: 'en', country: null });
@@ -52,6 +54,7 @@ describe('FolderWatcher', () => {
     const path = await mkdtemp(join(tmpdir(), 'foyer-watch-'));
     await mkdir(join(path, 'A'));
     await mkdir(join(path, 'B'));
+    await sleep(50); // what changed while the watching begins is told too
     const told: Changes[] = [];
     const watcher = new FolderWatcher({
       path,
@@ -86,6 +89,94 @@ describe('FolderWatcher', () => {
   it('knows file systems that tell nothing of others', async () => {
     expect(await tellsChanges(tmpdir())).to.equal(true);
     expect(await tellsChanges('/nowhere/at/all')).to.equal(false);
+  });
+});
+
+describe('TreeWatcher', () => {
+  let root = '';
+  let told: string[] = [];
+  let lost: Error[] = [];
+  let watcher: TreeWatcher | undefined;
+
+  const begin = async (more: Partial<TreeOptions> = {}): Promise<TreeWatcher> => {
+    await sleep(50);
+    watcher = new TreeWatcher({
+      root,
+      changed: (name) => told.push(name),
+      lost: (error) => lost.push(error),
+      ...more,
+    });
+    return watcher;
+  };
+  const tells = async (name: string): Promise<void> => {
+    await eventually(() => told.includes(name));
+    told = [];
+  };
+
+  /** Again and again: a directory that has just come is told itself, what lies in it from a moment later on. */
+  const writing = (name: string): Promise<unknown> =>
+    eventually(async () => {
+      await writeFile(join(root, name), 'x');
+      await sleep(20);
+      return told.includes(name);
+    });
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'foyer-tree-'));
+    await mkdir(join(root, 'A/in/deep'), { recursive: true });
+    await mkdir(join(root, '.hidden/in'), { recursive: true });
+    await Promise.all(Array.from({ length: 20 }, (_, n) => writeFile(join(root, 'A', `${n}.mkv`), 'x')));
+    told = [];
+    lost = [];
+  });
+  afterEach(async () => {
+    watcher?.close();
+    await rm(root, { recursive: true, force: true });
+  });
+
+  it('takes a watch of the kernel for each directory, and none for a file or what is hidden', async () => {
+    const tree = await begin();
+    await eventually(() => tree.size === 4);
+    await writeFile(join(root, 'A/in/deep/new.mkv'), 'x');
+    await tells('A/in/deep/new.mkv');
+    await writeFile(join(root, '.hidden/in/new.mkv'), 'x');
+    await writeFile(join(root, 'A/0.mkv'), 'longer');
+    await tells('A/0.mkv');
+    expect(tree.size).to.equal(4);
+  });
+
+  it('follows directories that come, move, go and are made anew', async () => {
+    const tree = await begin();
+    await eventually(() => tree.size === 4);
+    await rename(join(root, 'A/in'), join(root, 'B'));
+    await tells('B');
+    await eventually(() => tree.size === 4);
+    await writing('B/deep/new.mkv');
+    await rm(join(root, 'B'), { recursive: true });
+    await eventually(() => tree.size === 2);
+    await mkdir(join(root, 'B/deep/er'), { recursive: true });
+    await eventually(() => tree.size === 5);
+    await writing('B/deep/er/new.mkv');
+    expect(lost).to.deep.equal([]);
+  });
+
+  it('tells what changed while it began', async () => {
+    await begin();
+    await writeFile(join(root, 'A/in/deep/early.mkv'), 'x'); // its directory is not watched yet
+    await tells('A/in/deep');
+  });
+
+  it('says that it is lost when the kernel has no more watches, and watches nothing from then on', async () => {
+    let left = 2;
+    const none = Object.assign(new Error('no space'), { code: 'ENOSPC' });
+    const limited = ((path: string, options: object) => {
+      left -= 1;
+      if (left < 0) throw none;
+      return watch(path, options);
+    }) as typeof watch;
+    const tree = await begin({ watch: limited });
+    await eventually(() => lost.length > 0);
+    expect([lost, tree.size]).to.deep.equal([[none], 0]);
   });
 });
 

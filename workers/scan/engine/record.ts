@@ -10,6 +10,8 @@ const STALLS = 5;
 export interface Begun {
   state: 'running' | 'over' | 'waiting';
   row: ScanRow;
+  /** A place among the scans of this server, or a disk that another scan reads. */
+  waitsFor?: 'slot' | 'storage';
 }
 
 interface Beginning {
@@ -26,7 +28,7 @@ export async function begin(work: Work, beginning: Beginning): Promise<Begun> {
   } catch (error) {
     if (!breaks(error, 'scans_one_running')) throw error;
     const row = await work.db('scans').where({ id: beginning.scanId }).first<ScanRow>();
-    return { state: 'waiting', row };
+    return { state: 'waiting', row, waitsFor: 'slot' };
   }
 }
 
@@ -42,7 +44,8 @@ async function take(work: Work, db: Db, { scanId, token, spindles }: Beginning):
   }
   const resumed = row.state === 'running';
   const busy = disksOf(row, spindles);
-  if (!resumed && (await isCrowded(work, db, busy))) return { state: 'waiting', row };
+  const waitsFor = resumed ? undefined : await crowdedBy(work, db, busy);
+  if (waitsFor) return { state: 'waiting', row, waitsFor };
   const [now] = await db('scans')
     .where({ id: scanId })
     .update({
@@ -65,13 +68,13 @@ function disksOf({ targets }: ScanRow, spindles: Beginning['spindles']): string[
 }
 
 /** As many scans run on this server as may, or one of the same disk. One whose worker was lost has a place until it is resumed. */
-async function isCrowded({ settings }: Work, db: Db, disks: readonly string[]): Promise<boolean> {
+async function crowdedBy({ settings }: Work, db: Db, disks: readonly string[]): Promise<Begun['waitsFor']> {
   const running = await db('scans')
     .where({ state: 'running' })
     .where('lease_until', '>', db.fn.now())
     .select<{ spindles: string[] }[]>('spindles');
-  if (running.length >= settings.get('scan.concurrent')) return true;
-  return running.some(({ spindles }) => spindles.some((disk) => disks.includes(disk)));
+  if (running.length >= settings.get('scan.concurrent')) return 'slot';
+  return running.some(({ spindles }) => spindles.some((disk) => disks.includes(disk))) ? 'storage' : undefined;
 }
 
 /** Cancelled before it began, or resumed five times without a batch written. */

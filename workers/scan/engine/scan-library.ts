@@ -14,7 +14,7 @@ import { makeTitleIndexes } from '../store/title-indexes.ts';
 import { reasonOf, scanFolder, takeUnsettled } from './folder-scan.ts';
 import { keepLease } from './lease.ts';
 import { trashOverdue } from './missing.ts';
-import { tellProgress } from './progress.ts';
+import { tellProgress, unitsOf } from './progress.ts';
 import { type Begun, begin, finishScan } from './record.ts';
 import { Cancelled, LeaseLost, newCounts, type Scan, type ScanOptions } from './scan.ts';
 import { spindlesOf } from './spindles.ts';
@@ -32,7 +32,7 @@ export async function scanLibrary(
   const token = randomUUID();
   const spindles = await spindlesOf(await foldersOf(work, libraryId), work.config);
   const begun = await begin(work, { scanId, token, spindles });
-  if (begun.state === 'waiting') throw new Postponed(new Date(Date.now() + WAIT_MS));
+  if (begun.state === 'waiting') throw new Postponed(new Date(Date.now() + WAIT_MS), begun.waitsFor);
   if (begun.state !== 'running') return;
   const lease = keepLease({ db: work.db, scanId, token });
   try {
@@ -125,6 +125,7 @@ async function run(scan: Scan): Promise<void> {
     const listed = scan.states.filter((state) => state.state === 'listed').map((state) => state.folderId);
     if (!scan.row.targets) await trashOverdue(scan, listed);
     scan.counts.total = scan.counts.found;
+    await scan.work.report(scan.work.db, unitsOf(scan));
     await finishScan(scan, { state: 'completed' });
     if (rest.length > 0) await comeBack(scan, rest);
   } finally {

@@ -1,6 +1,6 @@
-import { type FSWatcher, watch } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { TreeWatcher } from './tree-watcher.ts';
 
 const DEBOUNCE_MS = 5000;
 const LONGEST_MS = 30_000;
@@ -35,18 +35,20 @@ interface Options {
 /** Collects the events of one folder until they pause for 5 seconds, and tells which directories changed. */
 export class FolderWatcher {
   readonly #options: Options;
-  readonly #watcher: FSWatcher;
+  readonly #watcher: TreeWatcher;
   readonly #names = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #since = 0;
 
   constructor(options: Options) {
     this.#options = options;
-    this.#watcher = watch(options.path, { recursive: true, persistent: false });
-    this.#watcher.on('change', (_kind, name) => this.#note(String(name ?? '')));
-    this.#watcher.on('error', (error: Error) => {
-      this.close();
-      options.lost(error);
+    this.#watcher = new TreeWatcher({
+      root: options.path,
+      changed: (name) => this.#note(name),
+      lost: (error) => {
+        this.close();
+        options.lost(error);
+      },
     });
   }
 
@@ -56,7 +58,6 @@ export class FolderWatcher {
   }
 
   #note(name: string): void {
-    if (name.split('/').some((part) => part.startsWith('.') && part !== '.')) return;
     this.#since ||= Date.now();
     if (this.#names.size <= MOST) this.#names.add(name);
     clearTimeout(this.#timer);

@@ -1,0 +1,126 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { lstat, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface TreeOptions {
+  /** Absolute. */
+  root: string;
+  /** A name below the root; the empty one is the root itself. */
+  changed: (name: string) => void;
+  /** The tree is no longer watched whole, and not at all from now on. */
+  lost: (error: Error) => void;
+  /** Of `node:fs`; a test's own says that the kernel has no more. */
+  watch?: typeof watch;
+}
+
+const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
+/** Cannot be watched, and cannot be listed either: the scan tells of it. */
+const CLOSED = new Set(['EACCES', 'EPERM']);
+/** The time of a directory is that of the kernel's last tick. */
+const TICK_MS = 10;
+
+/**
+ * Watches every directory below a root, hidden ones left out. Node's own recursive watch takes a watch of the kernel for each file as
+ * well, walks the tree in one go on the main thread, and says nothing when the kernel has no more watches to give.
+ */
+export class TreeWatcher {
+  readonly #options: TreeOptions;
+  readonly #watchers = new Map<string, FSWatcher>();
+  readonly #begins = Date.now();
+  #filling = true;
+  #closed = false;
+
+  /** Throws where the root itself cannot be watched. */
+  constructor(options: TreeOptions) {
+    this.#options = options;
+    this.#watch('');
+    void this.#fill('').then(() => {
+      this.#filling = false;
+    });
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const watcher of this.#watchers.values()) watcher.close();
+    this.#watchers.clear();
+  }
+
+  /** How many directories are watched. */
+  get size(): number {
+    return this.#watchers.size;
+  }
+
+  /** A directory is watched before it is listed, so that what appears meanwhile is told. */
+  async #fill(top: string): Promise<void> {
+    const waiting = [top];
+    for (let path = waiting.pop(); path !== undefined && !this.#closed; path = waiting.pop()) {
+      const inner = await this.#directoriesIn(path);
+      waiting.push(...inner.filter((name) => this.#tried(name)));
+    }
+  }
+
+  async #directoriesIn(path: string): Promise<string[]> {
+    try {
+      const absolute = join(this.#options.root, path);
+      // Changed since the watching began, and before this directory was: no event told of it.
+      if (this.#filling && (await stat(absolute)).mtimeMs > this.#begins - TICK_MS) this.#options.changed(path);
+      const entries = await readdir(absolute, { withFileTypes: true });
+      const directories = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'));
+      return directories.map(({ name }) => join(path, name));
+    } catch (error) {
+      this.#fault(error);
+      return [];
+    }
+  }
+
+  /** True when it is watched from now on. */
+  #tried(path: string): boolean {
+    if (this.#closed) return false;
+    try {
+      this.#watch(path);
+      return true;
+    } catch (error) {
+      this.#fault(error);
+      return false;
+    }
+  }
+
+  #watch(path: string): void {
+    const watcher = (this.#options.watch ?? watch)(join(this.#options.root, path), { persistent: false });
+    this.#watchers.get(path)?.close();
+    this.#watchers.set(path, watcher);
+    watcher.on('change', (kind, name) => this.#note(path, kind, String(name ?? '')));
+    watcher.on('error', (error) => this.#fault(error));
+  }
+
+  #note(path: string, kind: string, name: string): void {
+    if (this.#closed || name.startsWith('.')) return;
+    const inner = join(path, name);
+    this.#options.changed(inner);
+    if (kind === 'rename') void this.#look(inner);
+  }
+
+  /** Something came, went or was replaced. What stands there is watched anew before the old watch ends, so that nothing is missed. */
+  async #look(path: string): Promise<void> {
+    const found = await lstat(join(this.#options.root, path)).catch(() => undefined);
+    if (this.#closed) return;
+    if (!found?.isDirectory()) this.#leave(path);
+    else if (this.#tried(path)) await this.#fill(path);
+  }
+
+  #leave(path: string): void {
+    if (!this.#watchers.has(path)) return;
+    for (const [name, watcher] of this.#watchers) {
+      if (name !== path && !name.startsWith(`${path}/`)) continue;
+      watcher.close();
+      this.#watchers.delete(name);
+    }
+  }
+
+  #fault(error: unknown): void {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (this.#closed || ABSENT.has(code) || CLOSED.has(code)) return;
+    this.close();
+    this.#options.lost(error as Error);
+  }
+}
