@@ -113,6 +113,7 @@ go_tool() {
   case $1 in
     minio) module=github.com/minio/minio@v0.0.0-20260212201848-7aac2a2c5b7c ;; # the last of the module, as of this writing
     helm) module=helm.sh/helm/v3/cmd/helm@v3.22.0 ;;
+    metrics-server) module=sigs.k8s.io/metrics-server/cmd/metrics-server@v0.9.0 ;;
     kstatus) source=$root/test/cluster/kstatus ;;
     *) die "no Go program called $1 is known here" ;;
   esac

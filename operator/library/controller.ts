@@ -1,5 +1,6 @@
 // Library resources of a cluster: each becomes a library of its server, through the public API alone.
 import { z } from 'zod';
+import { serverIdOf } from '../media-server/desired/context.ts';
 import { mediaRoots } from '../media-server/desired/media.ts';
 import { isSuspended } from '../media-server/server.ts';
 import { withKstatus } from '../runtime/kstatus.ts';
@@ -144,8 +145,9 @@ function mediaIds(kube: Kube, found: KubeObject, server: ServerName): Map<string
   if (before?.ring === ring) return before.ids;
   const spec = MediaServerSpec.safeParse(found.spec);
   if (!spec.success) return undefined;
-  const { serverId } = JSON.parse(ring) as { serverId?: string };
-  const roots = mediaRoots(spec.data, serverId ?? found.metadata.uid ?? '');
+  const serverId = serverIdOf(ring);
+  if (serverId === undefined) return undefined; // half a file: the server's own condition tells of it
+  const roots = mediaRoots(spec.data, serverId);
   const ids = new Map(roots.map(({ name, id }) => [name, id]));
   known.set(found, { ring, ids });
   return ids;

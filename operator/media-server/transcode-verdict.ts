@@ -41,6 +41,11 @@ const stuck: Judge = (_, { live, workers }) => {
   return trouble && workers.length === 0 ? ['False', trouble.reason, trouble.message] : undefined;
 };
 
+const asleep: Judge = ({ warm }, { live, workers }) =>
+  warm === 0 && live.length === 0 && workers.length === 0
+    ? ['True', 'NoneAsked', 'spec.transcode.warm is 0: a worker starts when somebody plays']
+    : undefined;
+
 const none: Judge = (_, { workers }) =>
   workers.length === 0 ? ['False', 'Starting', 'no transcode worker has reported yet'] : undefined;
 
@@ -66,7 +71,7 @@ const running: Judge = (_, { workers }) => {
   return ['True', 'Running', `${workers.length} workers with ${slots} slots`];
 };
 
-const CHAIN = [off, crashing, refused, unplaced, stuck, none, onCpu, deviceUnused, running];
+const CHAIN = [off, crashing, refused, unplaced, stuck, asleep, none, onCpu, deviceUnused, running];
 
 /** The first of the chain that has something to say. */
 export function transcodeVerdict(spec: Transcode, { jobs, demand }: PoolSeen): Verdict {

@@ -1,11 +1,12 @@
 // A support bundle: what is needed to understand a fault, and no secret.
-import { createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { stringify } from 'yaml';
+import { referencesIn } from '../references.ts';
 import type { KubeObject } from '../runtime/kube.ts';
-import type { Cluster } from './cluster.ts';
+import { type Cluster, Refused } from './cluster.ts';
 import { diagnose, printFindings } from './doctor.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -44,21 +45,22 @@ const yaml = (objects: readonly KubeObject[]): string =>
 export async function gather(cluster: Cluster, seen: Snapshot): Promise<Files> {
   const own = { 'app.kubernetes.io/name': 'foyer' };
   const secrets = (await cluster.list('v1', 'Secret', own)) ?? [];
-  const values = secretValues(secrets);
+  const values = secretValues([...secrets, ...(await namedSecrets(cluster, seen))]);
   const files: Files = new Map();
   const put = (name: string, text: string): void => void files.set(name, redact(text, values));
-  const { servers, libraries, tuners, pods, claims, events, operators = [], clusterVersion, namespace } = seen;
+  const { servers, libraries, tuners, pods, claims, events, operators = [], operatorPods } = seen;
+  const { clusterVersion, namespace } = seen;
   put('about.txt', `cluster ${clusterVersion}\nnamespace ${namespace}\ntaken ${new Date().toISOString()}\n`);
   put('doctor.txt', printFindings(diagnose(seen)));
   put('resources.yaml', yaml([...servers, ...libraries, ...tuners]));
-  put('pods.yaml', yaml([...operators, ...pods, ...claims]));
+  put('pods.yaml', yaml([...operators, ...operatorPods, ...pods, ...claims]));
   put('events.yaml', yaml(events));
   put('secrets.yaml', yaml(secrets.map(withoutData)));
   for (const [apiVersion, kind] of OBJECTS)
     put(`${kind}.yaml`, yaml((await cluster.list(apiVersion, kind, own)) ?? []));
-  for (const { pod, container } of pods.flatMap(containersOf)) {
+  for (const { pod, container, ...at } of [...operatorPods, ...pods].flatMap(containersOf)) {
     for (const previous of [false, true]) {
-      const text = await cluster.log({ pod, container, previous, tailLines: LOG_LINES });
+      const text = await cluster.log({ pod, container, ...at, previous, tailLines: LOG_LINES });
       if (text) put(`logs/${pod}/${container}${previous ? '.previous' : ''}.log`, text);
     }
   }
@@ -74,14 +76,27 @@ const OBJECTS = [
   ['networking.k8s.io/v1', 'NetworkPolicy'],
 ] as const;
 
-export function containersOf(pod: KubeObject): { pod: string; container: string }[] {
-  const { containers = [], initContainers = [] } = pod.spec as Record<string, { name: string }[]>;
-  return [...initContainers, ...containers].map(({ name }) => ({ pod: pod.metadata.name, container: name }));
+/** Those that people made and resources name: their values may have found a way into a log. */
+async function namedSecrets(cluster: Cluster, { servers, libraries, tuners }: Snapshot): Promise<KubeObject[]> {
+  const references = [...servers, ...libraries, ...tuners].flatMap(({ spec }) => referencesIn(spec, ['spec']));
+  const names = new Set(references.filter(({ of }) => of === 'Secret').map(({ name }) => name));
+  const found = await Promise.all([...names].map((name) => cluster.secret(name)));
+  return found.filter((secret) => secret !== undefined);
 }
 
+export function containersOf({ metadata, spec }: KubeObject): { pod: string; container: string; namespace?: string }[] {
+  const { containers = [], initContainers = [] } = spec as Record<string, { name: string }[]>;
+  const at = metadata.namespace ? { namespace: metadata.namespace } : {};
+  return [...initContainers, ...containers].map(({ name }) => ({ pod: metadata.name, container: name, ...at }));
+}
+
+/** For its owner alone; Refused where the path cannot be written. */
 export async function writeBundle(files: Files, path: string): Promise<void> {
+  const file = await open(path, 'w', 0o600).catch((error: Error) => {
+    throw new Refused(`the bundle cannot be written: ${error.message}`);
+  });
   const archive = pack();
   for (const [name, text] of files) archive.entry({ name: `support-bundle/${name}` }, text);
   archive.finalize();
-  await pipeline(archive, createGzip(), createWriteStream(path, { mode: 0o600 }));
+  await pipeline(archive, createGzip(), file.createWriteStream());
 }

@@ -24,6 +24,8 @@ export class Refused extends Error {}
 
 export interface PodLogAsk {
   pod: string;
+  /** The one of the context unless told. */
+  namespace?: string;
   container: string;
   previous?: boolean;
   tailLines?: number;
@@ -49,27 +51,32 @@ export class Cluster {
   }
 
   /** Objects of the namespace (of the cluster for kinds without one); undefined where the kind or the right is lacking. */
-  async list(apiVersion: string, kind: string, labels?: Record<string, string>): Promise<KubeObject[] | undefined> {
-    const selector = labels && Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  list(apiVersion: string, kind: string, labels?: Record<string, string>): Promise<KubeObject[] | undefined> {
+    return this.#list(apiVersion, kind, { namespace: this.namespace, ...(labels && { labels }) });
+  }
+
+  /** Those of all namespaces, and those that belong to none, such as Nodes and CustomResourceDefinitions. */
+  listAll(apiVersion: string, kind: string, labels?: Record<string, string>): Promise<KubeObject[] | undefined> {
+    return this.#list(apiVersion, kind, labels && { labels });
+  }
+
+  async #list(
+    apiVersion: string,
+    kind: string,
+    { namespace, labels = {} }: { namespace?: string; labels?: Record<string, string> } = {},
+  ): Promise<KubeObject[] | undefined> {
+    const selector = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+    const none = undefined; // of what a list can be told beside
     const found = await orAbsent(
-      this.#objects.list(
-        apiVersion,
-        kind,
-        this.namespace,
-        undefined,
-        undefined,
-        undefined,
-        undefined,
-        selector?.join(),
-      ),
+      this.#objects.list(apiVersion, kind, namespace, none, none, none, none, selector.join() || none),
     );
     return found?.items.map((item) => ({ ...plain(item), apiVersion, kind }));
   }
 
-  /** Objects that belong to no namespace, such as Nodes and CustomResourceDefinitions. */
-  async listAll(apiVersion: string, kind: string): Promise<KubeObject[] | undefined> {
-    const found = await orAbsent(this.#objects.list(apiVersion, kind));
-    return found?.items.map((item) => ({ ...plain(item), apiVersion, kind }));
+  /** Undefined where there is none, or it may not be read. */
+  async secret(name: string): Promise<KubeObject | undefined> {
+    const found = await orAbsent(this.#core.readNamespacedSecret({ name, namespace: this.namespace }));
+    return found && plain(found);
   }
 
   foyer(kind: string): Promise<KubeObject[] | undefined> {
@@ -81,13 +88,13 @@ export class Cluster {
   }
 
   /** Undefined when there is none, such as that of a container which never ended. */
-  async log({ pod, ...ask }: PodLogAsk): Promise<string | undefined> {
-    return orAbsent(this.#core.readNamespacedPodLog({ name: pod, namespace: this.namespace, ...ask }));
+  async log({ pod, namespace = this.namespace, ...ask }: PodLogAsk): Promise<string | undefined> {
+    return orAbsent(this.#core.readNamespacedPodLog({ name: pod, namespace, ...ask }));
   }
 
   /** Writes the log as it grows; the controller ends it. */
-  follow({ pod, container, ...ask }: PodLogAsk, to: Writable): Promise<AbortController> {
-    return new Log(this.#config).log(this.namespace, pod, container, to, { follow: true, ...ask });
+  follow({ pod, container, namespace = this.namespace, ...ask }: PodLogAsk, to: Writable): Promise<AbortController> {
+    return new Log(this.#config).log(namespace, pod, container, to, { follow: true, ...ask });
   }
 
   async forward(pod: string, port: number, { to, from }: { to: Writable; from: Readable }): Promise<void> {

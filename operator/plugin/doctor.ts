@@ -36,13 +36,13 @@ const definitions: Check = ({ crds }) => {
 
 const operator: Check = ({ operators, namespace }) => {
   if (!operators?.length) {
-    const advice = 'it may run in another namespace; look with kubectl get deploy -A -l app.kubernetes.io/name=foyer';
+    const advice = 'it may run in another: kubectl get deploy -A -l app.kubernetes.io/name=foyer-operator';
     return [warning('operator', `none in namespace ${namespace}`, advice)];
   }
-  return operators.map(({ metadata: { name }, status }) => {
+  return operators.map(({ metadata: { name, namespace: at = namespace }, status }) => {
     const { readyReplicas = 0 } = (status ?? {}) as { readyReplicas?: number };
     if (readyReplicas > 0) return ok(`operator ${name}`, `${readyReplicas} ready`);
-    return fault(`operator ${name}`, 'no pod is ready', `kubectl logs deploy/${name}`);
+    return fault(`operator ${name}`, 'no pod is ready', `kubectl logs -n ${at} deploy/${name}`);
   });
 };
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // kubectl-mediaserver: `kubectl mediaserver …`, with the kubeconfig of whoever runs it.
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Stored } from '../local/status-file.ts';
 import { type Format, printStatus } from '../status-print.ts';
 import { gather, writeBundle } from './bundle.ts';
@@ -15,6 +15,14 @@ const program = new Command('kubectl-mediaserver')
   .option('-n, --namespace <name>', "namespace; default: the context's")
   .option('--context <name>', 'context of the kubeconfig')
   .option('--kubeconfig <file>', 'kubeconfig; default: KUBECONFIG, or ~/.kube/config');
+
+/** A whole number from 0. */
+function upTo(most: number): (text: string) => number {
+  return (text) => {
+    if (!/^\d+$/.test(text) || Number(text) > most) throw new InvalidArgumentError(`not a number from 0 to ${most}`);
+    return Number(text);
+  };
+}
 
 const cluster = (): Cluster => new Cluster(program.opts<ClusterOptions>());
 const say = (text: string): void => void process.stdout.write(text);
@@ -38,7 +46,7 @@ program
 program
   .command('open [server]')
   .description('Open a way to the server from this machine, and print its address.')
-  .option('-p, --port <number>', 'local port; 0 takes a free one', Number, 8080)
+  .option('-p, --port <number>', 'local port; 0 takes a free one', upTo(65_535), 8080)
   .action(async (name: string | undefined, { port }: { port: number }) => {
     const reader = cluster();
     const server = await find(reader, name);
@@ -61,7 +69,7 @@ program
   .description('Print the logs of a server: all of it, or api, workers, transcode, postgres …')
   .option('-f, --follow', 'go on with what comes')
   .option('--previous', 'of the containers before the present ones')
-  .option('--tail <lines>', 'of each container', Number, 200)
+  .option('--tail <lines>', 'of each container', upTo(1_000_000), 200)
   .action(async (name: string | undefined, component: string | undefined, wish: { tail: number }) => {
     const reader = cluster();
     const server = await find(reader, name);

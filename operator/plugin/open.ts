@@ -17,7 +17,9 @@ export async function forwardApi(cluster: Cluster, server: KubeObject, port: num
       .catch(() => socket.destroy());
   });
   local.listen(port, '127.0.0.1');
-  await once(local, 'listening');
+  await once(local, 'listening').catch((error: Error) => {
+    throw new Refused(`port ${port} of this machine: ${error.message}; another one with --port`);
+  });
   return `http://127.0.0.1:${(local.address() as AddressInfo).port}`;
 }
 
@@ -36,8 +38,7 @@ async function readyPod(cluster: Cluster, { metadata }: KubeObject): Promise<str
 /** The setup link while no owner exists; undefined afterwards, or when the Secret may not be read. */
 export async function setupLink(cluster: Cluster, server: KubeObject, base: string): Promise<string | undefined> {
   const name = (server.status as MediaServerStatus | undefined)?.claim?.secretName;
-  const secrets = name ? await cluster.list('v1', 'Secret') : undefined;
-  const secret = secrets?.find(({ metadata }) => metadata.name === name);
+  const secret = name ? await cluster.secret(name) : undefined;
   const code = (secret?.data as Record<string, string> | undefined)?.code;
   return code ? `${base}/setup#claim=${Buffer.from(code, 'base64').toString('utf8')}` : undefined;
 }

@@ -6,7 +6,9 @@ export interface Snapshot {
   clusterVersion: string;
   namespace: string;
   crds: KubeObject[] | undefined;
+  /** Of this namespace; where it has none, of all that may be read. */
   operators: KubeObject[] | undefined;
+  operatorPods: KubeObject[];
   servers: KubeObject[];
   libraries: KubeObject[];
   tuners: KubeObject[];
@@ -19,7 +21,13 @@ export interface Snapshot {
   events: KubeObject[];
 }
 
-const OPERATOR = { 'app.kubernetes.io/name': 'foyer', 'app.kubernetes.io/component': 'operator' };
+const OPERATOR = { 'app.kubernetes.io/name': 'foyer-operator' };
+
+/** One operator may look after all namespaces from another. */
+async function nearest(cluster: Cluster, apiVersion: string, kind: string): Promise<KubeObject[] | undefined> {
+  const here = await cluster.list(apiVersion, kind, OPERATOR);
+  return here?.length ? here : ((await cluster.listAll(apiVersion, kind, OPERATOR)) ?? here);
+}
 
 export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
   const [servers, libraries, tuners] = await Promise.all(
@@ -34,7 +42,8 @@ export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
     clusterVersion: await cluster.version(),
     namespace: cluster.namespace,
     crds: crds?.filter(({ metadata }) => metadata.name.endsWith('.foyer.media')),
-    operators: await cluster.list('apps/v1', 'Deployment', OPERATOR),
+    operators: await nearest(cluster, 'apps/v1', 'Deployment'),
+    operatorPods: (await nearest(cluster, 'v1', 'Pod')) ?? [],
     servers: servers ?? [],
     libraries: libraries ?? [],
     tuners: tuners ?? [],

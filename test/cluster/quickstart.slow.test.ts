@@ -1,13 +1,18 @@
 // The README's two applies on a bare cluster, as a stranger would run them: to a film that plays, and away again.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
 import { GROUP_VERSION, type KubeObject } from '#operator/runtime/kube.ts';
 import type { LibraryStatus } from '#operator/schemas/library.ts';
 import { png } from '#support/pictures.ts';
+import { temporaryFolder } from '#support/stores.ts';
 import { fixtures } from '../../hack/fixtures/index.ts';
 import { play, spanOf } from '../real/frames.ts';
 import { images, node, UP_MS } from './support/cluster.ts';
 import { fillClaim, Home, INSTALL, inNamespace, READY_MS, SAMPLE } from './support/home.ts';
+import { Plugin } from './support/plugin.ts';
 import { runPod } from './support/pods.ts';
 import { until } from './support/until.ts';
 
@@ -90,6 +95,50 @@ describe('the quickstart on a bare cluster', function () {
     await home.own();
     await until('no claim', async () => !(await home.kubectl.find(home.named('secret', 'home-claim'))));
     expect((await home.status()).claim).to.equal(undefined);
+  });
+
+  it('is looked after by kubectl-mediaserver', async () => {
+    const { cluster } = home;
+    const plugin = new Plugin(cluster.kubeconfig, NAMESPACE);
+    expect((await plugin.ask('status')).out).to.match(/^home +True /m);
+    const { code, out } = await plugin.ask('doctor');
+    expect(out).to.include('operator foyer-operator: 1 ready').and.not.include('FAULT');
+    expect(code).to.equal(0);
+    expect((await plugin.ask('logs', 'home', 'api', '--tail', '5')).out).to.match(/^home-api-\S+ \{/m);
+    const live = (url: string) => fetch(`${url}/api/v1/server/live`).then(({ status }) => status);
+    expect(await plugin.opened(live)).to.equal(200);
+    const file = join(temporaryFolder('bundle'), 'bundle.tar.gz');
+    expect(await plugin.ask('support-bundle', '-o', file)).to.include({ code: 0 });
+    const bundle = gunzipSync(readFileSync(file)).toString('latin1');
+    for (const name of [
+      'resources.yaml',
+      'events.yaml',
+      'logs/home-api-',
+      'logs/home-postgres-0/',
+      'logs/foyer-operator-',
+    ])
+      expect(bundle).to.include(`support-bundle/${name}`);
+    expect(canaries.filter((canary) => bundle.includes(canary))).to.deep.equal([]);
+  });
+
+  it('says what is wrong with what it is told, in a line', async () => {
+    const plugin = new Plugin(home.cluster.kubeconfig, NAMESPACE);
+    const refused: [string[], RegExp][] = [
+      [['logs', 'nobody'], /^no MediaServer nobody: namespace foyer has home\n$/],
+      [['logs', 'home', 'nothing'], /^no pods of home nothing\n$/],
+      [['logs', 'home', 'api', '--tail', 'many'], /not a number/],
+      [['open', '--port', '70000'], /not a number/],
+      [['status', '-o', 'xml'], /Allowed choices/],
+      [['support-bundle', '-o', '/nowhere/at/all'], /nowhere/],
+      [['heal'], /unknown command/],
+    ];
+    for (const [words, said] of refused) {
+      const { code, err } = await plugin.ask(...words);
+      expect(err, words.join(' ')).to.match(said).and.not.include('    at ');
+      expect(code, words.join(' ')).to.equal(1);
+    }
+    const elsewhere = await new Plugin(home.cluster.kubeconfig, 'nowhere').ask('open');
+    expect(elsewhere).to.include({ code: 1, err: 'name one: namespace nowhere has none\n' });
   });
 
   /** In a pod, through the Service by its name: what ffmpeg made of the film. */

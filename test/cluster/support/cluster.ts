@@ -87,6 +87,9 @@ async function load(...words: string[]): Promise<string> {
   return image;
 }
 
+/** What pods use is measured. */
+export const measured = (): Promise<string> => hack('cluster', 'metrics');
+
 /** The node advertises this many of an extended resource. */
 export const gpus = (count: number, resource = 'nvidia.com/gpu'): Promise<string> =>
   hack('cluster', 'gpu', String(count), resource);

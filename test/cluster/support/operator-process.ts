@@ -35,6 +35,8 @@ export interface Started {
   crashAfterWrites?: number;
   /** The administrator instead, where the audit log must tell two operators of one namespace apart. */
   asAdmin?: boolean;
+  /** Of another way to the API server. */
+  kubeconfig?: string;
 }
 
 export interface Addresses {
@@ -51,6 +53,8 @@ export interface LogLine {
   controller?: string;
   key?: string;
   time: string;
+  /** Its port, in the line that tells that it runs. */
+  metrics?: number;
 }
 
 const kubeconfigs = new Map<string, Promise<string>>();
@@ -108,7 +112,7 @@ export class OperatorProcess {
   ): Promise<OperatorProcess> {
     const made = kubeconfigs.get(namespace) ?? kubeconfigFor(cluster, namespace);
     kubeconfigs.set(namespace, made);
-    const kubeconfig = how.asAdmin ? cluster.kubeconfig : await made;
+    const kubeconfig = how.kubeconfig ?? (how.asAdmin ? cluster.kubeconfig : await made);
     const { api, metrics, tuner } = addresses;
     const where = ['--namespace', namespace, '--lease-namespace', namespace, '--kubeconfig', kubeconfig];
     const talks = ['--api-url', api, '--server-metrics-url', metrics, '--tuner-url', tuner];

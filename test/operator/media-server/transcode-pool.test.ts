@@ -227,6 +227,14 @@ describe('transcodeVerdict', () => {
     expect(verdict(gpu, { jobs, demand: demand(0, ...workers) }).message).to.include('2 of 3 workers');
   });
 
+  it('is well without a worker where none is to wait, and not while one is on its way', () => {
+    const said = verdict({ warm: 0 }, {});
+    expect(said).to.include({ status: 'True', reason: 'NoneAsked' });
+    expect(said.message).to.include('spec.transcode.warm is 0');
+    expect(verdict({ warm: 0 }, { jobs: [job(0)], demand: demand(1) })).to.include({ status: 'False' });
+    expect(verdict({ warm: 1 }, {})).to.include({ status: 'False', reason: 'Starting' });
+  });
+
   it('is unknown while the server does not tell', () => {
     expect(verdict({}, { demand: undefined })).to.include({ status: 'Unknown', reason: 'ServerNotReady' });
   });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { redact, secretValues, writeBundle } from '#operator/plugin/bundle.ts';
+import { Refused } from '#operator/plugin/cluster.ts';
 import { diagnose, printFindings } from '#operator/plugin/doctor.ts';
 import { type Snapshot, serverOf } from '#operator/plugin/snapshot.ts';
 import type { KubeObject } from '#operator/runtime/kube.ts';
@@ -25,6 +26,7 @@ const well: Snapshot = {
   namespace: 'media',
   crds,
   operators: [object('Deployment', 'foyer-operator', { status: { readyReplicas: 1 } })],
+  operatorPods: [],
   servers: [
     object('MediaServer', 'home', {
       spec: { transcode: {} },
@@ -113,6 +115,12 @@ describe('support bundle', () => {
     const values = secretValues([secret]);
     const text = `a p@ss word/1 b ${encodeURIComponent('p@ss word/1')} c ${base64('p@ss word/1')} d c2VjcmV0LWNhbmFyeQ==`;
     expect(redact(text, values)).to.equal('a [secret] b [secret] c [secret] d [secret]');
+  });
+
+  it('is refused where it cannot be written', async () => {
+    const path = join(temporaryFolder('bundle'), 'no', 'folder');
+    const fault = await writeBundle(new Map([['about.txt', 'hello']]), path).catch((error: unknown) => error);
+    expect(fault).to.be.instanceOf(Refused).and.have.property('message').that.includes('cannot be written');
   });
 
   it('is an archive that only its owner may read', async () => {

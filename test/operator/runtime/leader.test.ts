@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { Credentials } from '#operator/runtime/credentials.ts';
+import { Deposed } from '#operator/runtime/faults.ts';
 import { Leader } from '#operator/runtime/leader.ts';
 import { newLog } from '#operator/runtime/log.ts';
 import { newMetrics } from '#operator/runtime/metrics.ts';
@@ -78,5 +79,18 @@ describe('the lease', () => {
     await leader.release();
     expect(leader.leads).to.equal(false);
     expect(lease?.spec.holderIdentity).to.equal(leader.identity);
+  });
+
+  it('that cannot be renewed is nobody’s to write under, well before anybody else may take it', async () => {
+    const times = { leaseMs: 4000, renewMs: 1000, retryMs: 200, waitMs: 100 };
+    lease = undefined;
+    const held = new Leader({ rest, log: newLog('silent'), namespace: 'default', name: 'operator', times });
+    const began = performance.now();
+    await held.acquire(new AbortController().signal);
+    held.fence();
+    refusals = Number.POSITIVE_INFINITY;
+    await held.hold(new AbortController().signal);
+    expect(() => held.fence()).to.throw(Deposed);
+    expect(performance.now() - began).to.be.below(times.leaseMs);
   });
 });

@@ -39,6 +39,8 @@ describe('work queue', () => {
       const middle = Math.min(1000 * 2 ** index, 300_000);
       expect(pause).to.be.within(middle * 0.75, middle * 1.25);
     }
+    const parts = pauses.map((pause, index) => pause / Math.min(1000 * 2 ** index, 300_000));
+    expect(new Set(parts).size, 'spread, so that many that failed at one moment do not come back at one').to.equal(12);
     expect(queue.retry('b', 60_000)).to.equal(60_000);
     queue.forget('a');
     expect(queue.retry('a')).to.be.below(1300);
