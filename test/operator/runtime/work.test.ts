@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import { refusalOf, Unreached } from '#operator/runtime/faults.ts';
+import { type EventSaid, type Kube, type KubeObject, PermanentFault } from '#operator/runtime/kube.ts';
+import { newLog } from '#operator/runtime/log.ts';
+import { newMetrics } from '#operator/runtime/metrics.ts';
+import { Work } from '#operator/runtime/work.ts';
+
+interface Line {
+  message: string;
+  stack?: string;
+}
+
+/** What is logged, and said of the object, of a pass that fails so. */
+async function failing(error: Error): Promise<{ line: Line; event: string }> {
+  const { promise, resolve } = Promise.withResolvers<{ line: Line; event: string }>();
+  const lines: Line[] = [];
+  const log = Object.assign(newLog('silent'), { warn: (told: Line) => void lines.push(told) });
+  const about: KubeObject = { apiVersion: 'v1', kind: 'Library', metadata: { name: 'films', namespace: 'media' } };
+  const event = (_about: KubeObject, { message }: EventSaid): void =>
+    resolve({ line: lines[0] ?? { message: '' }, event: message });
+  const kube = { get: () => about, event } as unknown as Kube;
+  const controller = { kind: 'Library', watches: [], reconcile: () => Promise.reject(error) };
+  const work = new Work(controller, { kube, metrics: newMetrics(), log, workers: 1 });
+  work.start();
+  work.add({ namespace: 'media', name: 'films' });
+  const said = await promise;
+  await work.stop();
+  return said;
+}
+
+describe('a pass that fails', () => {
+  it('tells in words what is not our own fault', async () => {
+    const away = 'the API server does not answer: socket hang up';
+    expect(await failing(new Unreached('socket hang up'))).to.deep.include({ event: away });
+    for (const error of [new Unreached('x'), refusalOf('/api', 422, { body: 'no' }), new PermanentFault('taken')])
+      expect((await failing(error)).line.stack, error.message).to.equal(undefined);
+  });
+
+  it('tells where our own is', async () => {
+    const { line, event } = await failing(new TypeError('it is undefined'));
+    expect(event).to.equal('it is undefined');
+    expect(line.stack).to.include('work.test.ts');
+  });
+});
