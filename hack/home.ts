@@ -1,8 +1,9 @@
-// Writes DATA/home.yaml for `hack/start` without -f, and prints its path: the sample's MediaServer over one media folder, and
+// `choose DATA MEDIA` prints the folder that `hack/start` without -f serves; `write DATA MEDIA FOLDER` writes DATA/home.yaml for it and prints its path: the sample's MediaServer over one media folder, and
 // a Library for each of its sub-folders whose name tells a type.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseAllDocuments, stringify } from 'yaml';
+import { holderOf } from '#operator/local/lock.ts';
 
 const SAMPLE = new URL('../manifests/samples/home.yaml', import.meta.url);
 const HEADER = '# Made by hack/start from the folders that it found. To change more, copy it and start with -f.\n';
@@ -34,6 +35,7 @@ interface Library {
 
 /** A Library for each sub-folder whose name tells a type. */
 export function librariesOf(media: string): Library[] {
+  if (!existsSync(media)) return []; // a disk that is not mounted
   const folders = readdirSync(media, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return folders
     .map(({ name }) => name)
@@ -73,11 +75,41 @@ function librariesIn(text: string): Library[] {
   return documents.filter((entry): entry is Library => entry?.kind === 'Library');
 }
 
+/** The folder that the file names. */
+function mediaIn(text: string): string | undefined {
+  const named = /^# Media folder: (".*")$/m.exec(text)?.[1];
+  return named === undefined ? undefined : (JSON.parse(named) as string);
+}
+
+export interface Places {
+  /** What `$FOYER_MEDIA` says. */
+  asked: string | undefined;
+  /** `./media` of the clone. */
+  own: string;
+  /** The library that hack/demo makes. */
+  demo: string;
+}
+
+/** The folder to serve: as asked; else that of the start before, so that it goes on where it was; else what lies in `./media`; else the demo. */
+export function mediaOf({ asked, own, demo }: Places, before: string): string {
+  if (asked) return asked;
+  const last = mediaIn(before);
+  const kept = last === demo ? undefined : last;
+  if (kept !== undefined && existsSync(kept)) return kept;
+  const filled = existsSync(own) && readdirSync(own).some((name) => !name.startsWith('.'));
+  return filled ? own : (kept ?? demo);
+}
+
 if (import.meta.main) {
-  const [data = 'data', media = 'media'] = process.argv.slice(2);
+  const [step, data = 'data', own = 'media', media = 'media'] = process.argv.slice(2);
   const file = join(data, 'home.yaml');
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  const text = homeText(media, before);
-  if (text !== before) writeFileSync(file, text);
-  process.stdout.write(`${file}\n`);
+  if (step === 'choose') {
+    process.stdout.write(mediaOf({ asked: process.env.FOYER_MEDIA, own, demo: join(data, 'demo') }, before));
+  } else {
+    // One that runs on this data reads the file: the start that it is about to refuse changes nothing of it.
+    const text = holderOf(data) ? before : homeText(media, before);
+    if (text !== before) writeFileSync(file, text);
+    process.stdout.write(file);
+  }
 }

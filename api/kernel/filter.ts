@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Issue, invalidAll } from './errors.ts';
+import { ApiError, type Issue, invalidAll } from './errors.ts';
 import {
   checkValues,
   type FieldKind,
@@ -53,6 +53,33 @@ export const RuleGroup: z.ZodType<RuleGroup, RuleGroup> = z
     return z.union([z.strictObject({ all: members }), z.strictObject({ any: members })]);
   })
   .meta({ id: 'RuleGroup' });
+
+/**
+ * `filter` as text over these fields. What is wrong with it is told with what is wrong with the rest of the query; a field that
+ * only some callers may use, or some lists have, is judged where it is read.
+ */
+export function filterQuery(fields: FieldTable, description: string): z.ZodOptional<z.ZodString> {
+  return z
+    .string()
+    .max(MAX_LENGTH)
+    .superRefine((text, context) => {
+      for (const { path, code, message } of filterFaults(text, fields))
+        context.addIssue({ code: 'custom', path: [...path], message, params: { code } });
+    })
+    .optional()
+    .describe(description);
+}
+
+function filterFaults(text: string, fields: FieldTable): readonly Issue[] {
+  if (text.length > MAX_LENGTH) return []; // told already
+  try {
+    parseFilter(text, fields, []);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return (error.details as { issues: Issue[] }).issues;
+  }
+}
 
 /** Conditions joined by `;`, all of which must hold. Throws one 400 with every problem, each with its condition's number. */
 export function parseFilter(

@@ -34,11 +34,22 @@ export function page<S extends z.ZodType, E extends z.ZodRawShape = Record<never
   return { kind: 'page', status: 200, schema };
 }
 
+const SIGNATURE_BYTES = 16;
+
 /** The query members of every page; areas add `filter`, `include` and their own. */
 export const pageQuery = {
   limit: queryInt(1, 200).default(50),
-  cursor: z.string().max(2000).optional(),
+  cursor: z
+    .string()
+    .max(2000)
+    .refine(isCursor, { error: 'not a cursor of this list', params: { code: 'bad_cursor' } })
+    .optional(),
 };
+
+/** Whether it has a cursor's shape; whose it is, is judged with the sort and the filter. */
+function isCursor(text: string): boolean {
+  return /^[\w-]+$/.test(text) && Buffer.from(text, 'base64url').length > SIGNATURE_BYTES;
+}
 
 const Cursor = z.tuple([z.string(), z.array(z.union([z.string(), z.number(), z.null()])), z.guid(), z.boolean()]);
 
@@ -72,8 +83,8 @@ export function readCursor(
   cursor: string,
 ): { values: Value[]; id: string; backwards: boolean } {
   const bytes = Buffer.from(cursor, 'base64url');
-  const text = bytes.subarray(16).toString('utf8');
-  if (bytes.length < 17 || !timingSafeEqual(bytes.subarray(0, 16), sign(keys, text))) {
+  const text = bytes.subarray(SIGNATURE_BYTES).toString('utf8');
+  if (bytes.length <= SIGNATURE_BYTES || !timingSafeEqual(bytes.subarray(0, SIGNATURE_BYTES), sign(keys, text))) {
     throw invalid(['query', 'cursor'], 'bad_cursor', 'not a cursor of this list');
   }
   const [mark, values, id, backwards] = Cursor.parse(JSON.parse(text));

@@ -142,9 +142,11 @@ export function parsePart(
 ): Parsed {
   if (!schema) return { ok: true, value: undefined };
   const result = z.safeParse(schema, value);
-  if (!result.success) return { ok: false, issues: result.error.issues.flatMap((issue) => issuesOf(part, issue)) };
-  const issues = textIssues(part, value);
-  return issues.length > 0 ? { ok: false, issues } : { ok: true, value: result.data };
+  const unsaid = textIssues(part, value);
+  if (result.success) return unsaid.length > 0 ? { ok: false, issues: unsaid } : { ok: true, value: result.data };
+  const known = new Set(unsaid.map(({ path }) => path.join('.')));
+  const issues = result.error.issues.flatMap((issue) => issuesOf(part, issue));
+  return { ok: false, issues: [...unsaid, ...issues.filter(({ path }) => !known.has(path.join('.')))] };
 }
 
 const isText = (text: string): boolean => !text.includes('\0') && text.isWellFormed();

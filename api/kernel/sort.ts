@@ -24,24 +24,24 @@ export interface SortTerm extends SortField {
 }
 
 /** `sort` as text: at most 3 fields of the table, each once, `-` descends. */
-export function sortQuery(table: SortTable): z.ZodOptional<z.ZodString> {
-  const names = Object.keys(table);
+export function sortQuery(fields: SortTable | readonly string[]): z.ZodOptional<z.ZodString> {
+  const names = Array.isArray(fields) ? fields : Object.keys(fields);
   return z
     .string()
     .max(200)
-    .describe(`Up to three of ${names.join(', ')}; - descends`)
     .superRefine((text, context) => {
-      for (const { code, message } of sortFaults(text, table))
+      for (const { code, message } of sortFaults(text, names))
         context.addIssue({ code: 'custom', message, params: { code } });
     })
-    .optional();
+    .optional()
+    .describe(`Up to three of ${names.join(', ')}; - descends`);
 }
 
 /** Everything that is wrong with a sort, to be told with what is wrong with the rest of the query. */
-function sortFaults(text: string, table: SortTable): { code: string; message: string }[] {
+function sortFaults(text: string, known: readonly string[]): { code: string; message: string }[] {
   if (text === '') return [];
   const names = text.split(',').map((word) => word.replace(/^-/, ''));
-  const unknown = names.filter((name) => !Object.hasOwn(table, name));
+  const unknown = names.filter((name) => !known.includes(name));
   return [
     ...unknown.map((name) => ({ code: 'unknown_field', message: `cannot sort by ${name.slice(0, 40)}` })),
     ...(names.length > 3 ? [{ code: 'too_big', message: 'at most three fields' }] : []),

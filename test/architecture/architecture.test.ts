@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 
 const root = new URL('../../', import.meta.url).pathname;
+const { imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { imports: Record<string, string> };
 
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
@@ -24,6 +25,29 @@ describe('architecture', () => {
       for (const other of uses.get(area) ?? []) visit(other, [...path, area]);
     };
     for (const area of uses.keys()) visit(area, []);
+  });
+
+  it('has no files that name each other in a circle, types included', () => {
+    const aliases = Object.entries(imports).map(([alias, path]) => [alias.slice(0, -1), join(root, path.slice(0, -1))]);
+    const pathOf = (from: string, name: string): string | undefined => {
+      if (name.startsWith('.')) return join(dirname(from), name);
+      const [alias = '', folder = ''] = aliases.find(([start = '']) => name.startsWith(start)) ?? [];
+      return alias ? folder + name.slice(alias.length) : undefined;
+    };
+    const named = (file: string): string[] =>
+      [...readFileSync(file, 'utf8').matchAll(/^(?:import|export)\b[^;']*'([\w#./-]+)'/gm)].flatMap(
+        ([, name = '']) => pathOf(file, name) ?? [],
+      );
+    const done = new Set<string>();
+    const visit = (file: string, path: readonly string[]): void => {
+      const from = path.indexOf(file);
+      if (from >= 0) throw new Error(`circle: ${[...path.slice(from), file].join(' → ')}`);
+      if (done.has(file)) return;
+      for (const other of named(file)) if (other.endsWith('.ts')) visit(other, [...path, file]);
+      done.add(file);
+    };
+    for (const folder of ['api', 'workers', 'operator', 'hack']) for (const file of sources(folder)) visit(file, []);
+    expect(done.size).to.be.greaterThan(900);
   });
 
   it('names each migration by time and area, in order', () => {

@@ -45,6 +45,23 @@ describe('pipeline', () => {
       expect(await code((await given.admin()).headers), 'with nothing but a bad body').to.equal('VALIDATION_FAILED');
     });
 
+    it('tells what is wrong with a filter, a sort and a cursor together with all the rest', async () => {
+      const { headers } = await api.given.admin();
+      const wrong = 'filter=year:like:1;nothing:eq:1;title:eq:ok&sort=-weight&cursor=x&limit=0&colour=red';
+      for (const path of ['/items', '/users', '/settings/history', '/email/messages']) {
+        const { status, error } = await ask(`${path}?${wrong}`, { headers });
+        const issues = error?.details['issues'] as { path: (string | number)[]; code: string }[];
+        expect([path, status, new Set(issues.map((issue) => issue.path.join('.')))]).to.deep.equal([
+          path,
+          400,
+          new Set([
+            ...['query.colour', 'query.limit', 'query.cursor', 'query.sort', 'query.filter.1'],
+            ...(path === '/items' ? ['query.filter.0'] : ['query.filter.0', 'query.filter.2']),
+          ]),
+        ]);
+      }
+    });
+
     it('says when watching resumes, and which permission or scope is missing', async () => {
       const { given } = api;
       const day = DAYS[(new Date().getUTCDay() + 3) % 7];

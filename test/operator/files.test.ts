@@ -209,6 +209,16 @@ spec:
     expect(problemsOf(writable + tuner('films'), inForce)[0]).to.contain('the kind of source cannot be changed');
   });
 
+  it('refuse a folder of a library that leads out of its media', () => {
+    for (const path of ['..', '/..', '/4k/../..', '../x'])
+      expect(
+        problemsOf(`${SERVER}${library(`  type: movies\n  folders: [{ media: films, path: "${path}" }]`)}`),
+      ).to.deep.equal(['home.yaml:16 spec.folders[0].path: must not contain ..']);
+    expect(
+      problemsOf(`${SERVER}${library('  type: movies\n  folders: [{ media: films, path: /a..b/...c }]')}`),
+    ).to.deep.equal([]);
+  });
+
   it('refuse a change of what cannot be changed', () => {
     const text = `${SERVER}${library('  type: shows')}`;
     const inForce = new Map([['Library/films', { type: 'movies', serverRef: { name: 'home' } }]]);

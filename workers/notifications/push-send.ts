@@ -1,6 +1,15 @@
 import webpush from 'web-push';
 import { languageOf, type NotificationRow, unreadOf } from '#areas/notifications/notifications.store.ts';
-import { heldUntil, languageFor, noWishes, seers, stillWished, textOf, wishesOf } from '#areas/notifications/public.ts';
+import {
+  heldUntil,
+  languageFor,
+  noWishes,
+  seers,
+  severalIn,
+  stillWished,
+  textOf,
+  wishesOf,
+} from '#areas/notifications/public.ts';
 import {
   endSubscription,
   findSubscription,
@@ -210,7 +219,7 @@ async function messageOf(
   const text = textOf(first, language, wishes.hideTitles);
   const several = ready.length > 1;
   const said = several
-    ? { title: language.several(ready.length), body: ready.map((one) => language.kinds[one.kind][0]).join(', ') }
+    ? { title: severalIn(language, ready.length), body: ready.map((one) => language.kinds[one.kind][0]).join(', ') }
     : text;
   const { unreadCount } = await unreadOf(db, seer.who);
   const tag = several ? 'several' : first.merge_key;

@@ -167,7 +167,7 @@ function videoOutput(run: Run, video: Video): string[] {
   return [
     ...(graph ? ['-filter_complex', graph, '-map', '[picture]'] : ['-map', `0:${video.streamIndex}`, '-vf', chain]),
     ...['-c:v', encoder.codec, ...encoder.options, '-threads:v', String(run.threads)],
-    ...['-profile:v', 'high', '-level:v', (h264Level(video) / 10).toFixed(1)],
+    ...['-profile:v', 'high', '-level:v', String(h264Level(video))],
     ...(encoder.gpu ? ['-b:v', rate] : []),
     ...['-maxrate', rate, '-bufsize', String(Math.round((PEAK * 2 - 2) * video.bitrate))],
     ...['-g', '600', '-force_key_frames:v', forcedFrames(plan, first)],

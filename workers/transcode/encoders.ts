@@ -79,6 +79,7 @@ export async function tryEncoder(encoder: Encoder, frames = 5): Promise<string |
     '-c:v',
     encoder.codec,
     ...encoder.options,
+    ...['-profile:v', 'high', '-level:v', '40'],
     '-frames:v',
     String(frames),
     '-f',

@@ -22,13 +22,22 @@ export interface Picture {
   words?: Words | undefined;
 }
 
+/** Pixels of a DVD or DV film are not square, and players widen them; those of a rounded size are square all the same. */
+const SHAPE = `setsar=r='if(between(sar,0.97,1.03),1,sar)'`;
+
 /** A value inside a filter: ffmpeg takes two levels of quoting off. */
 export function filterValue(text: string): string {
   return text.replace(/[\\':]/g, '\\$&').replace(/[\\'[\],;]/g, '\\$&');
 }
 
-/** BT.2020 PQ or HLG down to BT.709 for screens without HDR. */
-const TONE_MAP = [
+const TRANSFERS = { pq: 'smpte2084', hlg: 'arib-std-b67' };
+
+/**
+ * BT.2020 PQ or HLG down to BT.709 for screens without HDR. What the file was found to be is said to the filter: colours that
+ * only the container names are gone by then, and it refuses to guess.
+ */
+const toneMap = (transfer: 'pq' | 'hlg' = 'pq'): string[] => [
+  `setparams=color_primaries=bt2020:color_trc=${TRANSFERS[transfer]}:colorspace=bt2020nc`,
   'zscale=t=linear:npl=100',
   'format=gbrpf32le',
   'zscale=p=bt709',
@@ -52,11 +61,11 @@ export function pictureFilters(picture: Picture): string[] {
     'tpad=stop=-1:stop_mode=clone',
     `trim=start_frame=${lead}:end_frame=${lead + count}`,
     `scale=w=${even(video.width)}:h=${even(video.height)}:flags=bicubic`,
-    ...(video.toneMap ? TONE_MAP : []),
+    ...(video.toneMap ? toneMap(video.transfer) : []),
     ...textFilter(picture),
     // Fragments are put on the phase when they are cut; a transport stream must be born on it.
     ...(plan.container === 'ts' ? [`settb=1/${num}`, `setpts=PTS+(${plan.phase})`] : []),
-    'setsar=1',
+    SHAPE,
     'format=yuv420p',
   ];
 }

@@ -73,7 +73,7 @@ async function encodeClip({ signal, log }: Work, command: Command): Promise<void
 
 function clipCommand(file: string, { target, container }: { target: string; container: string }): Command {
   const demuxer = demuxerOf(container);
-  const size = `scale=w=min(1920\\,iw):h=min(1080\\,ih):force_original_aspect_ratio=decrease:force_divisible_by=2`;
+  const size = `scale=w=trunc(iw*sar/2)*2:h=ih,scale=w=min(1920\\,iw):h=min(1080\\,ih):force_original_aspect_ratio=decrease:force_divisible_by=2`;
   return {
     inputs: [
       {

@@ -2,6 +2,7 @@ import {
   languageFor,
   type NotificationRow,
   noWishes,
+  severalIn,
   stillWished,
   textOf,
   type Wishes,
@@ -108,7 +109,7 @@ async function noticeContent(sources: Sources, row: Told): Promise<Content | und
     const { title: subject } = textOf(first, texts, true);
     return { ...frame, subject, lines: items, button: opened(first.url ?? '/notifications') };
   }
-  const subject = texts.several(seen.length);
+  const subject = severalIn(texts, seen.length);
   return { ...frame, subject, lines: [], sections: [{ heading: subject, items }], button: opened('/notifications') };
 }
 

@@ -13,6 +13,7 @@ import type { Principal } from '#kernel/principal.ts';
 import { onlyVisibleItems } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import { pluralText } from '#platform/languages.ts';
 import type { Settings } from '#platform/settings.ts';
 import type { Content } from './render.ts';
 import { mailLanguage } from './texts.ts';
@@ -46,10 +47,11 @@ export async function digestOf(db: Db, ask: DigestAsk): Promise<Content['section
     if (!seer) return undefined;
     const wishes = (await wishesOf(transaction, [profileId])).get(profileId) ?? noWishes;
     const named = (titles: readonly string[]): string[] => {
-      if (wishes.hideTitles) return titles.length > 0 ? [language.digest.titles(titles.length)] : [];
+      if (wishes.hideTitles)
+        return titles.length > 0 ? [pluralText(language.tag, language.digest.titles, titles.length)] : [];
       const shown = titles.slice(0, MOST_TITLES);
       const more = titles.length - shown.length;
-      return more > 0 ? [...shown, language.digest.more(more)] : shown;
+      return more > 0 ? [...shown, pluralText(language.tag, language.digest.more, more)] : shown;
     };
     const added = named(await addedTitles(transaction, seer.who, since));
     const kept = await keptTexts(transaction, { ...ask, wishes });

@@ -19,7 +19,7 @@ import {
   Unsubscribed,
   UnsubscribeQuery,
 } from './email.schemas.ts';
-import { filtering, type ListedRow, selectMessages, toMessage } from './messages.view.ts';
+import { filtering, type ListedRow, messageFilter, selectMessages, toMessage } from './messages.view.ts';
 import { preview } from './preview.ts';
 import { retryMessage } from './retry.ts';
 import { readStatus } from './status.view.ts';
@@ -72,7 +72,7 @@ export const listEmailMessages = defineEndpoint({
   path: '/email/messages',
   summary: 'The log of mails: no bodies, no links, addresses masked',
   access,
-  query: EmailMessagesQuery,
+  query: EmailMessagesQuery.extend({ filter: messageFilter }),
   answer: page(EmailMessage),
 
   async handle({ query: { cursor, limit: most, sort, filter } }, { db, deps, who, now }) {

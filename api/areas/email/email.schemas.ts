@@ -59,7 +59,6 @@ export const emailSorts: SortTable = {
 export const EmailMessagesQuery = z.object({
   ...pageQuery,
   sort: sortQuery(emailSorts),
-  filter: z.string().max(2000).optional(),
 });
 
 const oneLiner = (text: string): boolean => !/\p{Cc}/u.test(text);

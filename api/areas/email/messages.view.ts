@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { FieldTable } from '#kernel/filter.ts';
-import { parseFilter } from '#kernel/filter.ts';
+import { filterQuery, parseFilter } from '#kernel/filter.ts';
 import { applyRules, moment, type SqlField, scalar } from '#kernel/filter-sql.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Principal } from '#kernel/principal.ts';
@@ -29,6 +29,8 @@ const fields: Readonly<Record<string, SqlField<Asking>>> = {
   user: { kind: 'tag', operators: ['eq', 'ne', 'in', 'nin'], where: scalar('m.account_id::text', 'text') },
   created_at: { kind: 'date', where: moment('m.created_at') },
 };
+
+export const messageFilter = filterQuery(fields as FieldTable, 'kind, state, user, created_at');
 
 /** Throws 400 with every bad condition. */
 export function filtering(text: string | undefined, now: Date): (query: Knex.QueryBuilder) => void {

@@ -1,41 +1,44 @@
-import type { EmailKind } from './kinds.ts';
-import { german } from './texts-de.ts';
-import { english } from './texts-en.ts';
-
-/** What a mail of ours says; `{name}` and others are filled in, as text. */
-export interface MailText {
-  subject: string;
-  lines: readonly string[];
-  /** What opens its link. */
-  button?: string;
-}
+import { z } from 'zod';
+import { Plural, textsOf } from '#platform/languages.ts';
 
 /** Kinds whose texts are ours; `oidc-only` and `address-changed` are mails of the kinds password-reset and methods-changed. */
-export type OwnText =
-  | Exclude<EmailKind, 'alert' | 'notification' | 'digest' | 'sign-in-new-device' | 'methods-changed'>
-  | 'oidc-only'
-  | 'address-changed';
+const ownTexts = [
+  'invitation',
+  'password-reset',
+  'password-set',
+  'address-confirm',
+  'test',
+  'oidc-only',
+  'address-changed',
+] as const;
+export type OwnText = (typeof ownTexts)[number];
 
-export interface MailLanguage {
-  tag: string;
-  own: Record<OwnText, MailText>;
-  open: string;
-  footer: string;
-  unsubscribe: string;
-  digest: {
-    subject: string;
-    added: string;
-    goOn: string;
-    kept: string;
-    titles: (count: number) => string;
-    more: (count: number) => string;
-  };
-}
+/** What a mail of ours says; `{name}` and others are filled in, as text. */
+const MailText = z.strictObject({
+  subject: z.string(),
+  lines: z.array(z.string()),
+  /** What opens its link. */
+  button: z.string().optional(),
+});
 
-const languages: Record<string, MailLanguage> = { en: english, de: german };
+export const MailTexts = z.strictObject({
+  own: z.record(z.enum(ownTexts), MailText),
+  open: z.string(),
+  footer: z.string(),
+  unsubscribe: z.string(),
+  digest: z.strictObject({
+    subject: z.string(),
+    added: z.string(),
+    goOn: z.string(),
+    kept: z.string(),
+    titles: Plural,
+    more: Plural,
+  }),
+});
+export type MailLanguage = z.output<typeof MailTexts> & { tag: string };
 
-export const mailLanguage = (tag: string | null | undefined): MailLanguage =>
-  languages[(tag ?? 'en').toLowerCase().split('-')[0] ?? 'en'] ?? english;
+/** By a BCP 47 tag; English where there is no other. */
+export const mailLanguage = textsOf('mail', MailTexts);
 
 /** Values are put in once; what they hold is not looked at again. */
 export const filled = (text: string, values: Readonly<Record<string, string>>): string =>

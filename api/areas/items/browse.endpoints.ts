@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { defineEndpoint } from '#kernel/endpoint.ts';
-import { page, pageQuery } from '#kernel/page.ts';
+import { page, pageQuery, sortQuery } from '#kernel/page.ts';
 import { commaList, Id, IdParams, queryBool } from '#kernel/schemas.ts';
 import { givenItems, itemsAnswer } from './browse.ts';
 import { includeQuery } from './includes.ts';
 import { ItemCard, ListedItem } from './items.schemas.ts';
 import { libraryPage, libraryPageAtOnce } from './library-list.ts';
 import { dayOf, type Listing, moves, rulesFor } from './listing.ts';
-import { filterQuery, idList, sortText, typesQuery } from './queries.ts';
+import { idList, itemFilter, typesQuery } from './queries.ts';
 import { listVisibleLibraries, shelvesOf } from './shelves.store.ts';
 import { librarySorts, type SortName } from './sorts.ts';
 import { titleSort } from './title-order.ts';
@@ -44,8 +44,8 @@ export const listItems = defineEndpoint({
     externalIds: commaList(z.string().regex(/^[a-z0-9_-]{1,40}:[^\0]{1,200}$/i, 'provider:id'), 200).optional(),
     libraryIds: commaList(Id, 100).optional(),
     type: typesQuery,
-    sort: sortText(serverSorts),
-    filter: filterQuery,
+    sort: sortQuery(serverSorts),
+    filter: itemFilter,
     include: includeQuery([...relations, 'custom', 'externalIds', 'userState']),
   }),
   answer: page(ListedItem),
@@ -97,8 +97,8 @@ export const listLibraryItems = defineEndpoint({
     deep: queryBool.default(false),
     around: Id.optional(),
     fields: z.enum(['card', 'summary']).default('summary'),
-    sort: sortText(librarySorts),
-    filter: filterQuery,
+    sort: sortQuery(librarySorts),
+    filter: itemFilter,
     include: includeQuery([...relations, 'parents', 'custom', 'externalIds', 'userState']),
   }),
   answer: page(z.union([ListedItem, ItemCard])),

@@ -7,7 +7,7 @@ import { libraryChanges } from './changes.ts';
 import { checkFields, exportItems } from './exports.ts';
 import { LibraryChange } from './listing.schemas.ts';
 import { rulesFor } from './listing.ts';
-import { filterQuery, typesQuery } from './queries.ts';
+import { itemFilter, typesQuery } from './queries.ts';
 import { getVisibleLibrary, shelvesOf } from './shelves.store.ts';
 
 export const listLibraryChanges = defineEndpoint({
@@ -49,7 +49,7 @@ export const exportLibraryItems = defineEndpoint({
     fields: commaList(z.string().max(60), 60).optional(),
     view: z.enum(['items', 'all']).default('all'),
     sort: z.literal('id').optional(),
-    filter: filterQuery,
+    filter: itemFilter,
   }),
   answer: bytes('application/x-ndjson', 'text/csv'),
   errors: ['RATE_LIMITED'],

@@ -95,7 +95,7 @@ export async function findFileRows(db: Db, itemIds: readonly string[], wish: { w
     .select(FILE_COLUMNS);
   if (wish.whole) {
     query.select('f.probe', 'f.sampled_hash', 'f.content_hash').select(
-      db.raw(`f.keyframes is not null as has_keyframes,
+      db.raw(`coalesce(octet_length(f.keyframes), 0) > 0 as has_keyframes,
         (select count(*)::int from chapters c where c.file_id = f.id) as chapters`),
     );
   }

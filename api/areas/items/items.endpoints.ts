@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineEndpoint, json } from '#kernel/endpoint.ts';
-import { page, pageQuery } from '#kernel/page.ts';
+import { page, pageQuery, sortQuery } from '#kernel/page.ts';
 import { Id, IdParams, queryBool, queryInt } from '#kernel/schemas.ts';
 import { itemsPage } from './browse.ts';
 import { childListing } from './children.ts';
@@ -12,7 +12,7 @@ import { MissingChild, TreeNode } from './listing.schemas.ts';
 import { itemAt } from './merged.ts';
 import { missingPlaceholders } from './missing.ts';
 import { neighbourSorts, neighboursOf } from './neighbours.ts';
-import { filterQuery, sortText, typesQuery } from './queries.ts';
+import { itemFilter, typesQuery } from './queries.ts';
 import { findParents } from './relations.store.ts';
 import { getVisibleLibrary } from './shelves.store.ts';
 import { listSimilar } from './similar.store.ts';
@@ -61,8 +61,8 @@ export const listItemChildren = defineEndpoint({
     season: queryInt(0, 100_000).optional(),
     specials: z.enum(['separate', 'inline', 'hidden']).default('separate'),
     missing: queryBool.default(false),
-    sort: sortText(childSorts),
-    filter: filterQuery,
+    sort: sortQuery(childSorts),
+    filter: itemFilter,
     include: includeQuery(['files', 'streams', 'people', 'custom', 'userState']),
   }),
   answer: page(z.union([ListedItem, MissingChild])),
@@ -170,8 +170,8 @@ export const getItemNeighbours = defineEndpoint({
   query: z.object({
     within: Within.default('parent').describe('parent, library, collection:<id> or playlist:<id>'),
     radius: queryInt(1, 25).default(1),
-    sort: sortText(neighbourSorts),
-    filter: filterQuery,
+    sort: sortQuery(neighbourSorts),
+    filter: itemFilter,
   }),
   answer: json(
     200,

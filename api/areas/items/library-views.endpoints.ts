@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineEndpoint, json } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
 import { commaList, IdParams, queryInt } from '#kernel/schemas.ts';
+import { sortQuery } from '#kernel/sort.ts';
 import { typesOf } from './browse.ts';
 import { libraryFacets } from './facets.ts';
 import { fieldInfos, sortInfos } from './field-infos.ts';
@@ -18,7 +19,7 @@ import {
   TimelineColumns,
 } from './listing.schemas.ts';
 import { mapClusters, parseBox } from './map.ts';
-import { filterQuery, sortText, typesQuery } from './queries.ts';
+import { itemFilter, typesQuery } from './queries.ts';
 import { getVisibleLibrary } from './shelves.store.ts';
 import { timelineBuckets, timelineColumns } from './timeline.ts';
 import { NOTHING, unchanged } from './versions.store.ts';
@@ -53,7 +54,7 @@ export const getLibraryFacets = defineEndpoint({
   query: z.object({
     fields: commaList(z.string().max(60), 10),
     type: typesQuery,
-    filter: filterQuery,
+    filter: itemFilter,
     q: z.string().min(1).max(100).optional(),
     top: queryInt(1, 500).default(50),
   }),
@@ -77,8 +78,8 @@ export const getLibraryIndex = defineEndpoint({
   query: z.object({
     type: typesQuery,
     marks: queryInt(0, 2000).default(0),
-    sort: sortText(indexSorts),
-    filter: filterQuery,
+    sort: sortQuery(indexSorts),
+    filter: itemFilter,
   }),
   answer: json(
     200,
@@ -113,7 +114,7 @@ export const getLibraryTimeline = defineEndpoint({
       .regex(/^(\d{4}(-\d{2}(-\d{2})?)?|undated)$/)
       .optional(),
     field: z.enum(['takenAt', 'addedAt', 'releasedOn']).default('takenAt'),
-    filter: filterQuery,
+    filter: itemFilter,
   }),
   answer: json(200, z.object({ buckets: z.array(TimelineBucket).optional(), columns: TimelineColumns.optional() })),
 
@@ -137,7 +138,7 @@ export const getLibraryMap = defineEndpoint({
   query: z.object({
     bbox: z.string().max(100).describe('west,south,east,north in degrees'),
     zoom: queryInt(0, 20),
-    filter: filterQuery,
+    filter: itemFilter,
   }),
   answer: json(200, z.object({ clusters: z.array(MapCluster).max(1000), total: z.int() })),
 

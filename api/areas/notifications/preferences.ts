@@ -54,7 +54,10 @@ export function heldUntil(
   const { quiet } = wishes;
   if (!quiet || (urgent && quiet.urgentThrough)) return undefined;
   const left = quietMinutes(quiet, clockIn(zone, now));
-  return left === 0 ? undefined : new Date((Math.floor(now.getTime() / MINUTE_MS) + left) * MINUTE_MS);
+  if (left === 0) return undefined;
+  const end = new Date((Math.floor(now.getTime() / MINUTE_MS) + left) * MINUTE_MS);
+  const late = clockIn(zone, end).minute - minutesOf(quiet.to); // the clock was changed meanwhile
+  return new Date(end.getTime() - (((late + 2160) % 1440) - 720) * MINUTE_MS);
 }
 
 /** Until the quiet hours of now end; 0 outside them. Hours over midnight belong to the day they begin on. */

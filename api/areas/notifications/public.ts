@@ -5,4 +5,4 @@ export type { NotificationRow } from './notifications.store.ts';
 export { BATCH, type Notice, notify, receiversOf, tell } from './notify.ts';
 export { channelsOf, heldUntil, noWishes, stillWished, switchMailOff, type Wishes, wishesOf } from './preferences.ts';
 export { seers, takeServerZone } from './sight.ts';
-export { languageFor, textOf } from './texts.ts';
+export { languageFor, severalIn, textOf } from './texts.ts';

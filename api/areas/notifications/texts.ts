@@ -1,28 +1,31 @@
-import type { NotificationKind } from './kinds.ts';
-import { german } from './texts-de.ts';
-import { english } from './texts-en.ts';
+import { z } from 'zod';
+import { Plural, pluralText, textsOf } from '#platform/languages.ts';
+import { kinds, type NotificationKind } from './kinds.ts';
 
 /** Title, what it says of one, what it says of several. `{name}` and others are filled in, `{count}` too. */
-export type KindText = readonly [title: string, one: string, many: string];
+const KindText = z.tuple([z.string(), z.string(), z.union([z.string(), Plural])]);
 
-type Step = 'ownership-offer.withdrawn' | 'ownership-offer.declined' | 'ownership-changed.recovery';
+const steps = ['ownership-offer.withdrawn', 'ownership-offer.declined', 'ownership-changed.recovery'] as const;
+type Step = (typeof steps)[number];
 
-export interface Language {
-  kinds: Record<NotificationKind, KindText>;
+export const NotificationTexts = z.strictObject({
+  kinds: z.record(z.enum(Object.keys(kinds) as [NotificationKind, ...NotificationKind[]]), KindText),
   /** Steps of a kind that read otherwise, by kind and `data.step`. */
-  steps: Record<Step, KindText>;
+  steps: z.record(z.enum(steps), KindText),
   /** Stands for a name that is not known or not to be told. */
-  unnamed: string;
+  unnamed: z.string(),
   /** Several that were held back. */
-  several: (count: number) => string;
-  testTitle: string;
-  testBody: string;
-}
+  several: Plural,
+  testTitle: z.string(),
+  testBody: z.string(),
+});
+export type Language = z.output<typeof NotificationTexts> & { tag: string };
 
-const languages: Record<string, Language> = { en: english, de: german };
+/** By a BCP 47 tag; English where there is no other. */
+export const languageFor = textsOf('notifications', NotificationTexts);
 
-export const languageFor = (tag: string | null | undefined): Language =>
-  languages[(tag ?? 'en').toLowerCase().split('-')[0] ?? 'en'] ?? english;
+/** What is said of so many that were held back. */
+export const severalIn = ({ tag, several }: Language, count: number): string => pluralText(tag, several, count);
 
 export interface Told {
   kind: NotificationKind;
@@ -38,7 +41,8 @@ export function textOf(
   plain = false,
 ): { title: string; body: string } {
   const step = `${kind}.${data.step}` as Step;
-  const [title, one, many] = language.steps[step] ?? language.kinds[kind];
+  const [title, one, several] = language.steps[step] ?? language.kinds[kind];
+  const many = typeof several === 'string' ? several : pluralText(language.tag, several, count);
   const known = plain ? {} : data;
   const fill = (text: string): string =>
     text.replace(/\{(\w+)\}/g, (_all, name: string) =>

@@ -137,6 +137,7 @@ function variantsOf(
         toneMap: video.hdr !== undefined,
         deinterlace: video.interlaced ?? false,
       }),
+      ...(video.hdr && { transfer: video.hdr === 'hlg' ? 'hlg' : 'pq' }),
       ...(subtitle?.delivery === 'burn-in' && { burnIn: burnIn(subtitle.track, tracks) }),
     },
   }));

@@ -11,7 +11,7 @@ import { ApiError } from '#kernel/errors.ts';
 import type { Principal } from '#kernel/principal.ts';
 import { onlyVisibleItems } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
-import type { ProbedStream } from '#platform/media.ts';
+import { decodeKeyframes, type ProbedStream } from '#platform/media.ts';
 import type { CandidateFile } from './candidates.ts';
 import type { PlaybackStart } from './playback.schemas.ts';
 import type { Track } from './tracks.ts';
@@ -21,6 +21,7 @@ interface Extra {
   probe_fault: string | null;
   away: boolean;
   slow: boolean;
+  keyframes: Buffer | null;
 }
 
 /** The files that can be played now. Throws what CONVENTIONS says when there is none, for the best reason there is. */
@@ -54,10 +55,19 @@ export async function playableFiles(
     container: row.container ?? '',
     durationMs: row.duration_ms ?? 0,
     bitrate: row.bitrate ?? 0,
-    keyframesKnown: row.has_keyframes,
+    keyframesKnown: areCuttable(extras.get(row.id)?.keyframes, row.duration_ms ?? 0),
     slowStorage: extras.get(row.id)?.slow ?? false,
     tracks: (streams.get(row.id) ?? []).map(toTrack),
   }));
+}
+
+/** A segment without a keyframe in between is made, held and sent whole. */
+const LONGEST_GAP_MS = 30_000;
+
+/** Whether a copied picture can be cut at its keyframes: there are some, and none is too far from the next. */
+function areCuttable(index: Buffer | null | undefined, durationMs: number): boolean {
+  const times = index ? decodeKeyframes(index) : [];
+  return times.length > 0 && [...times, durationMs].every((at, i) => at - (times[i - 1] ?? 0) <= LONGEST_GAP_MS);
 }
 
 /** Of a film in parts the one that was begun last, else the first; a whole file is its own beginning. */
@@ -76,6 +86,7 @@ async function readExtras(db: Db, ids: readonly string[]): Promise<Map<string, E
     .select<Extra[]>(
       'f.id',
       'f.probe_fault',
+      'f.keyframes',
       db.raw(
         `not (s.enabled and s.state in ('available', 'degraded', 'suspect')) as away, s.state = 'degraded' as slow`,
       ),

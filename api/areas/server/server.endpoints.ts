@@ -4,6 +4,7 @@ import { bytes, type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import { answerUnlessSame } from '#kernel/etag.ts';
 import { limitHere } from '#kernel/rate-limit.ts';
+import { languages } from '#platform/languages.ts';
 import { description } from './description.ts';
 import { docsPage } from './docs-page.ts';
 import { healthOf, notReadyFor } from './health.ts';
@@ -56,7 +57,7 @@ export const getServerInfo = defineEndpoint({
       ...(complete === undefined ? {} : { setupComplete: complete }),
       managed: deps.config.managedBy !== undefined,
       publicUrl: settings.get('server.publicUrl'),
-      languages: ['en'],
+      languages: [...languages],
       language: settings.get('server.language'),
       timeZone: settings.get('server.timeZone'),
       links: { docs: '/api/v1/docs', openapi: '/api/v1/openapi.json', app: '/' },

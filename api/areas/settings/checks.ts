@@ -70,7 +70,8 @@ const encoder: Check = async ({ deps }) => {
 };
 
 /** Nothing is there to be tried before these areas are served: that is no fault of the settings. */
-const model: Check = async () => skipped('model', 'This version serves no subtitles, so there is no model to load');
+const model: Check = async () =>
+  skipped('model', 'This version makes no subtitles from speech, so there is no model to load');
 const catalogues: Check = async (_, value) =>
   value('network.offline') === true
     ? skipped('catalogues', 'The server is offline by its settings')

@@ -1,7 +1,7 @@
 import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { answerUnlessSame } from '#kernel/etag.ts';
-import { parseFilter } from '#kernel/filter.ts';
+import { filterQuery, parseFilter } from '#kernel/filter.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { groupOf, isSettingKey, type SettingKey, savedRows, settingKeys } from '#platform/settings.ts';
@@ -168,7 +168,7 @@ export const listSettingChanges = defineEndpoint({
   path: '/settings/history',
   summary: 'List who changed which setting',
   access,
-  query: ChangesQuery,
+  query: ChangesQuery.extend({ filter: filterQuery(changeFields, 'source, user, at') }),
   answer: page(SettingChange),
 
   async handle({ query }, call) {

@@ -140,7 +140,6 @@ export const changeSorts: SortTable = { at: { column: 'c.at', type: 'timestamptz
 export const ChangesQuery = z.object({
   ...pageQuery,
   sort: sortQuery(changeSorts),
-  filter: z.string().max(2000).optional().describe('source, user, at'),
   key: Key.optional(),
   group: Group.optional(),
 });

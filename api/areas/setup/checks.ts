@@ -48,7 +48,7 @@ const checks: Record<CheckId, Check> = {
   ffmpeg: transcoder,
   encoders,
   gpu: accelerator,
-  'speech-model': async () => skipped('This version serves no subtitles, so there is no model to load'),
+  'speech-model': async () => skipped('This version makes no subtitles from speech, so there is no model to load'),
   async storage({ deps }) {
     const away = await unreadableRoots(deps.config);
     if (away.length > 0) return failed(`Not readable: ${away.join(', ')}`, 'Look at the mounts and their permissions');

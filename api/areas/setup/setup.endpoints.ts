@@ -5,6 +5,7 @@ import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError, conflict } from '#kernel/errors.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { iso } from '#kernel/schemas.ts';
+import { languages } from '#platform/languages.ts';
 import { BLOCKING, runChecks } from './checks.ts';
 import { complete, ownerExists, refuseManagedOwner } from './complete.ts';
 import { refuseBadDraft } from './draft.ts';
@@ -47,7 +48,7 @@ function stepOf(row: ServerStateRow, draft: SetupDraft | undefined, declared: nu
 }
 
 async function stateOf({ db, deps }: Call, row: ServerStateRow, claimed: boolean): Promise<SetupState> {
-  const short = { claimed, serverName: deps.settings.get('server.name'), languages: ['en'] };
+  const short = { claimed, serverName: deps.settings.get('server.name'), languages: [...languages] };
   if (!claimed) return { step: 'claim', ...short };
   const parsed = SetupDraft.safeParse(row.setup_draft);
   const draft = parsed.success ? { ...parsed.data, revision: row.setup_draft_revision } : undefined;

@@ -30,6 +30,8 @@ export interface VideoWish {
   frameRate: number;
   bitrate: number;
   toneMap: boolean;
+  /** How the HDR picture that is tone-mapped was made: its own frames do not always tell. */
+  transfer?: 'pq' | 'hlg' | undefined;
   deinterlace: boolean;
   rotation?: number | undefined;
   /** Of a copied stream. */

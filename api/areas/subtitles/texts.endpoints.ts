@@ -26,7 +26,7 @@ export const getSubtitleFile = defineEndpoint({
     format: z.enum(['vtt', 'ass']).default('vtt'),
     ticket: z.string().max(2000).optional().describe('Cast ticket'),
   }),
-  answer: bytes('text/vtt; charset=utf-8', 'text/x-ssa; charset=utf-8'),
+  answer: bytes('text/vtt', 'text/x-ssa'),
   errors: ['MEDIA_UNSUPPORTED_CODEC', 'STORAGE_UNAVAILABLE', 'TRANSCODE_FAILED', 'TRANSCODE_LIMIT_REACHED'],
 
   async handle({ params, query }, call) {

@@ -15,7 +15,7 @@ import {
   UsersQuery,
   userSorts,
 } from './users.schemas.ts';
-import { filtering, getUserRow, lockUserRow, matching, selectUsers, type UserRow } from './users.store.ts';
+import { filtering, getUserRow, lockUserRow, matching, selectUsers, type UserRow, userFilter } from './users.store.ts';
 import { toListedUser, toUserDetail } from './users.view.ts';
 
 export const listUsers = defineEndpoint({
@@ -24,7 +24,7 @@ export const listUsers = defineEndpoint({
   path: '/users',
   summary: 'List accounts',
   access: { permission: 'user:manage' },
-  query: UsersQuery,
+  query: UsersQuery.extend({ filter: userFilter }),
   answer: page(ListedUser),
 
   async handle({ query }, { db, who, now, deps }) {

@@ -132,7 +132,6 @@ export const userSorts: SortTable = {
 export const UsersQuery = z.object({
   ...pageQuery,
   sort: sortQuery(userSorts),
-  filter: z.string().max(2000).optional().describe('role, state, library, two_factor, created_at, last_seen_at'),
   include: commaList(z.enum(['access', 'permissions']), 2).optional(),
   q: z.string().trim().min(1).max(60).optional().describe('In name, display name or address'),
 });

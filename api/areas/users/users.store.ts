@@ -3,7 +3,7 @@ import type { AccountLimits } from '#areas/accounts/public.ts';
 import { reachSql } from '#areas/accounts/public.ts';
 import { notFound } from '#kernel/errors.ts';
 import type { FieldTable } from '#kernel/filter.ts';
-import { parseFilter } from '#kernel/filter.ts';
+import { filterQuery, parseFilter } from '#kernel/filter.ts';
 import { applyRules, flag, moment, type SqlField, scalar, type Where } from '#kernel/filter-sql.ts';
 import { imageRefSql } from '#kernel/images.ts';
 import { type Permission, type Role, roles } from '#kernel/permissions.ts';
@@ -135,6 +135,11 @@ const fields: Readonly<Record<string, SqlField<Asking>>> = {
   created_at: { kind: 'date', where: moment('a.created_at') },
   last_seen_at: { kind: 'date', where: moment('a.last_seen_at') },
 };
+
+export const userFilter = filterQuery(
+  fields as FieldTable,
+  'role, state, library, two_factor, created_at, last_seen_at',
+);
 
 /** Throws 400 with every bad condition. */
 export function filtering(text: string | undefined, now: Date): (query: Knex.QueryBuilder) => void {

@@ -43,16 +43,6 @@ export type Resolution = 'sd' | 'hd' | 'fhd' | '4k' | '8k';
 
 export type Role = 'owner' | 'admin' | 'member' | 'child' | 'guest';
 
-export type ScanTrigger =
-  | 'person'
-  | 'key'
-  | 'schedule'
-  | 'watch'
-  | 'folder-added'
-  | 'storage-returned'
-  | 'resource'
-  | 'upload';
-
 export type Weekday = 'sun' | 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat';
 
 /** A UUIDv7 */

@@ -14,7 +14,7 @@ export interface CreateApiKeyBody {
 
 /** Query of listApiKeys */
 export interface ListApiKeysQuery extends PageQuery {
-  sort?: Words;
+  /** Up to three of createdAt, name, lastUsedAt, expiresAt; - descends */ sort?: Words;
   /** Of another account, or all: needs user:manage */ userId?: string;
   state?: ApiKeyState;
 }

@@ -10,8 +10,8 @@ export interface ConfirmEmailAddressBody {
 
 /** Query of listEmailMessages */
 export interface ListEmailMessagesQuery extends PageQuery {
-  sort?: Words;
-  filter?: Words;
+  /** Up to three of createdAt, sentAt; - descends */ sort?: Words;
+  /** kind, state, user, created_at */ filter?: Words;
 }
 
 /** Query of previewEmail */

@@ -24,7 +24,7 @@ export interface LabelScope {
 
 /** Query of listLabels */
 export interface ListLabelsQuery extends PageQuery {
-  sort?: Words;
+  /** Up to three of name, itemCount, createdAt; - descends */ sort?: Words;
   q?: Words;
   restricted?: boolean;
   /** The item's own and inherited labels */ itemId?: Words;

@@ -63,7 +63,7 @@ export interface ListLibrariesQuery {
 
 /** Query of listTrash */
 export interface ListTrashQuery extends PageQuery {
-  sort?: Words;
+  /** Up to three of trashedAt, purgeAt, title; - descends */ sort?: Words;
   reason?: TrashReason;
   q?: Words;
 }

@@ -5,7 +5,7 @@ import type { PageQuery, Uuid, Weekday, Words } from '../records/words.ts';
 
 /** Query of listNotifications */
 export interface ListNotificationsQuery extends PageQuery {
-  sort?: Words;
+  /** Up to three of createdAt; - descends */ sort?: Words;
   unread?: boolean;
   kind?: Words;
   /** A notification or a time: newer ones */ since?: string;

@@ -72,7 +72,7 @@ export interface GetPlaybackSessionQuery {
 
 /** Query of listPlaybackSessions */
 export interface ListPlaybackSessionsQuery extends PageQuery {
-  sort?: Words;
+  /** Up to three of startedAt, lastReportAt; - descends */ sort?: Words;
   scope?: 'mine' | 'all';
   userId?: Words;
   itemId?: Words;

@@ -24,10 +24,10 @@ export interface GetSettingsSchemaQuery {
 
 /** Query of listSettingChanges */
 export interface ListSettingChangesQuery extends PageQuery {
-  sort?: Words;
-  /** source, user, at */ filter?: Words;
+  /** Up to three of at; - descends */ sort?: Words;
   key?: Words;
   group?: Words;
+  /** source, user, at */ filter?: Words;
 }
 
 /** Body of setSetting */

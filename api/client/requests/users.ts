@@ -76,23 +76,23 @@ export interface InviteTemplate {
 
 /** Query of listInvites */
 export interface ListInvitesQuery extends PageQuery {
-  sort?: Words;
+  /** Up to three of createdAt, expiresAt; - descends */ sort?: Words;
   state?: InviteState;
 }
 
 /** Query of listUserDevices */
 export interface ListUserDevicesQuery extends PageQuery {
-  sort?: Words;
+  /** Up to three of lastSeenAt, name, firstSeenAt; - descends */ sort?: Words;
   state?: 'trusted' | 'blocked';
   online?: boolean;
 }
 
 /** Query of listUsers */
 export interface ListUsersQuery extends PageQuery {
-  sort?: Words;
-  /** role, state, library, two_factor, created_at, last_seen_at */ filter?: Words;
+  /** Up to three of displayName, username, role, createdAt, lastSeenAt; - descends */ sort?: Words;
   include?: Words;
   /** In name, display name or address */ q?: Words;
+  /** role, state, library, two_factor, created_at, last_seen_at */ filter?: Words;
 }
 
 /** Body of resetUserSignIn */

@@ -22,7 +22,7 @@ export interface GetWebhookQuery {
 
 /** Query of listDeliveries */
 export interface ListDeliveriesQuery extends PageQuery {
-  sort?: Words;
+  /** Up to three of createdAt, finishedAt; - descends */ sort?: Words;
   include?: Words;
   state?: Words;
   event?: Words;

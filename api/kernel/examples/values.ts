@@ -261,5 +261,6 @@ export const textsByMedia: Readonly<Record<string, string>> = {
     'id: 1763756100000-0\nevent: settings.changed\ndata: {"id":"1763756100000-0","event":"settings.changed","at":"2026-11-21T20:15:00.000Z","payload":{"keys":["metadata.language"]}}\n\n',
   'text/html': '<!doctype html><title>Foyer</title>',
   'text/plain': 'Nosferatu is in Films',
+  'text/x-ssa': '[Events]\nFormat: Layer, Start, End, Style, Text\nDialogue: 0,0:00:01.00,0:00:03.00,Default,Wisborg\n',
   'text/vtt': 'WEBVTT\n\n00:00:01.000 --> 00:00:03.000\nWisborg, 1838\n',
 };

@@ -188,6 +188,8 @@ describe('notifications', () => {
     expect(at('2026-11-21T21:00:00Z', { quiet })).to.equal('2026-11-22T06:00:00.000Z');
     expect(at('2026-11-22T05:59:00Z', { quiet })).to.equal('2026-11-22T06:00:00.000Z');
     expect(at('2026-11-22T06:00:00Z', { quiet })).to.equal(undefined);
+    expect(at('2026-03-28T22:00:00Z', { quiet }), 'summer time begins').to.equal('2026-03-29T05:00:00.000Z');
+    expect(at('2026-10-24T21:00:00Z', { quiet }), 'and ends').to.equal('2026-10-25T06:00:00.000Z');
     expect(at('2026-11-21T22:00:00Z', { quiet }, true)).to.equal(undefined);
     expect(at('2026-11-21T22:00:00Z', { quiet: { ...quiet, urgentThrough: false } }, true)).to.equal(
       '2026-11-22T06:00:00.000Z',

@@ -7,6 +7,7 @@ import { prepareServer } from '#areas/setup/public.ts';
 import { reportWorker } from '#areas/streaming/offers.store.ts';
 import { TRIALS } from '#areas/streaming/trials.store.ts';
 import { newSecret } from '#platform/ids.ts';
+import { languages } from '#platform/languages.ts';
 import { ALIVE } from '#platform/queue.ts';
 import { saveSettings } from '#platform/settings.ts';
 import { type Api, clientFor, startApi } from '#support/api.ts';
@@ -39,7 +40,7 @@ describe('Setup', () => {
 
   it('shows a stranger little, and takes the code in any letter case with blanks and dashes', async () => {
     const state = await api.anyone.getSetup();
-    expect(state.body).to.deep.equal({ step: 'claim', claimed: false, serverName: 'Foyer', languages: ['en'] });
+    expect(state.body).to.deep.equal({ step: 'claim', claimed: false, serverName: 'Foyer', languages: [...languages] });
     expect((await api.anyone.getSetupClaim()).body).to.include({ required: true, codeFrom: 'link', claimedAt: null });
     const wrong = await api.anyone.claimServer({ body: { code: 'x'.repeat(26) } });
     expect(wrong.status).to.equal(401);

@@ -13,6 +13,8 @@ const IGNORE_BYTES = 64 * 1024;
 const MAX_PATH = 2000;
 const ABSENT = new Set([-2, -20]); // ENOENT, ENOTDIR; all else (ESTALE is -116 and has no name in Node) says nothing of absence
 
+const LOOP = -40; // ELOOP: a link to itself is no file, and never will be
+
 interface Waiting {
   path: string;
   rules: readonly IgnoreRules[];
@@ -149,7 +151,9 @@ export class Walk {
       if (!inside) directory.issues.push({ kind: 'link-outside', path });
       else if (statSync(target).isFile() && kindOf(name) !== 'other') this.#file(directory, name);
     } catch (error) {
-      if (!isAbsence(error)) directory.issues.push({ kind: 'unreadable', path, detail: wordOf(error) });
+      if (isAbsence(error)) return;
+      directory.issues.push({ kind: 'unreadable', path, detail: wordOf(error) });
+      if (kindOf(name) !== 'other' && Number((error as { errno?: number }).errno) !== LOOP) directory.state = 'failed';
     }
   }
 }
