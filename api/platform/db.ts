@@ -192,6 +192,8 @@ export function gathered<Row extends object>(statement: { name: string; text: st
 }
 
 const LOST = new Set(['57P01', '57P02', '57P03', '08000', '08003', '08006', '08001', '08004', '53300', '25006']);
+/** Its password was changed: processes that know the new one are on their way. At a start it is a wrong one. */
+const REFUSED = new Set(['28P01', '28000']);
 const SOCKET = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
 ]);
@@ -200,7 +202,7 @@ const SOCKET = new Set([
 export function databaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: string }).code ?? '';
-  if (LOST.has(code) || SOCKET.has(code)) return true;
+  if (LOST.has(code) || REFUSED.has(code) || SOCKET.has(code)) return true;
   return /Connection terminated|Timeout acquiring a connection|timeout expired|Unable to acquire a connection/.test(
     error.message,
   );
@@ -214,7 +216,8 @@ export async function databaseUp(db: Db, withinMs = 60_000): Promise<void> {
       await db.raw('select 1');
       return;
     } catch (error) {
-      if (!databaseAway(error) || Date.now() > end) throw error;
+      const isRefused = REFUSED.has((error as { code?: string }).code ?? '');
+      if (isRefused || !databaseAway(error) || Date.now() > end) throw error;
       await sleep(500);
     }
   }

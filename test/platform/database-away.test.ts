@@ -8,7 +8,7 @@ const coded = (code: string): Error => Object.assign(new Error('x'), { code });
 
 describe('a database that is away', () => {
   it('is told from a wrong statement, also where its name is not known', () => {
-    for (const code of ['EAI_AGAIN', 'ENOTFOUND', 'ECONNREFUSED', '57P01'])
+    for (const code of ['EAI_AGAIN', 'ENOTFOUND', 'ECONNREFUSED', '57P01', '28P01'])
       expect(databaseAway(coded(code)), code).to.equal(true);
     for (const code of ['23505', '42P01', 'ENOENT']) expect(databaseAway(coded(code)), code).to.equal(false);
   });

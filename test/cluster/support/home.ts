@@ -37,6 +37,8 @@ export interface HomeOptions {
   spec?: Record<string, unknown>;
   /** Path inside the claim to the file that is put there. */
   films?: Record<string, string>;
+  /** What the spec names beside the sample's own, in the namespace. */
+  beside?: (namespace: string) => readonly object[];
 }
 
 /** A claim of media with files in it, put there by a pod as a person would. */
@@ -174,7 +176,7 @@ export class Home {
 }
 
 /** Installs the operator beside a server of the sample, with films in its claim, and owns it. */
-export async function startHome({ name, spec = {}, films = {} }: HomeOptions): Promise<Home> {
+export async function startHome({ name, spec = {}, films = {}, beside = () => [] }: HomeOptions): Promise<Home> {
   const cluster = await node();
   await images('product', 'postgres', 'redis', 'minio');
   const home = new Home(cluster, await cluster.kubectl.namespace(name));
@@ -184,6 +186,8 @@ export async function startHome({ name, spec = {}, films = {} }: HomeOptions): P
   const install = inNamespace(INSTALL, home.namespace).filter(({ kind }) => kind !== 'CustomResourceDefinition');
   await cluster.kubectl.apply(...install);
   await fillClaim(cluster.kubectl, claim, films);
+  const more = beside(home.namespace);
+  if (more.length > 0) await cluster.kubectl.apply(...more);
   await cluster.kubectl.apply({ ...server, spec: { ...(server.spec as object), ...spec } }, library);
   await home.reaches('Ready', 'True AllReady');
   await home.own();
