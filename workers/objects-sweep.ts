@@ -1,7 +1,63 @@
 import { forgetReplacedLogos } from '#areas/branding/public.ts';
-import type { Work } from './work.ts';
+import type { Db } from '#platform/db.ts';
+import type { Bucket } from '#platform/objects.ts';
+import { FinalFailure, type Work } from './work.ts';
 
-/** Bytes that no row needs any more: logos that were replaced 30 days ago. */
-export async function sweepObjects(_payload: unknown, { db, objects }: Work): Promise<void> {
-  await forgetReplacedLogos(db, objects);
+const KEPT_MS = 7 * 24 * 3_600_000;
+const BATCH = 1000;
+/** Of a bucket's objects, in percent: a lost table must not empty a bucket. */
+const GUARD_PERCENT = 20;
+/** So many go whatever part of the bucket they are. */
+const GUARD_MINIMUM = 20;
+
+interface Kind {
+  bucket: Bucket;
+  /** What of the key a row names; undefined for keys that are swept elsewhere. */
+  nameOf: (key: string) => string | undefined;
+  /** Those of the names that rows still have. */
+  held: (db: Db, names: readonly string[]) => Promise<string[]>;
+}
+
+const kinds: readonly Kind[] = [
+  {
+    bucket: 'foyer-artwork',
+    nameOf: (key) => /^[0-9a-f]{64}$/.exec(key)?.[0],
+    held: (db, names) => db('images').whereIn('sha256', names).distinct().pluck<string[]>('sha256'),
+  },
+  {
+    bucket: 'foyer-subtitles',
+    nameOf: (key) => /^(?:tracks|fonts)\/([0-9a-f-]{36})\//.exec(key)?.[1],
+    held: (db, names) => db('media_files').whereIn('id', names).pluck<string[]>('id'),
+  },
+];
+
+/** Job objects.sweep: bytes that no row has needed for a week, and logos that were replaced 30 days ago. */
+export async function sweepObjects(_payload: unknown, work: Work): Promise<void> {
+  await forgetReplacedLogos(work.db, work.objects);
+  for (const kind of kinds) await sweep(kind, work);
+}
+
+async function sweep(kind: Kind, { db, objects, signal }: Work): Promise<void> {
+  const before = Date.now() - KEPT_MS;
+  const unnamed: string[] = [];
+  let count = 0;
+  let batch: { key: string; name: string }[] = [];
+  const judge = async (): Promise<void> => {
+    const held = new Set(await kind.held(db, [...new Set(batch.map(({ name }) => name))]));
+    unnamed.push(...batch.filter(({ name }) => !held.has(name)).map(({ key }) => key));
+    batch = [];
+  };
+  for await (const { key, modifiedAt } of objects.list(kind.bucket, '')) {
+    signal.throwIfAborted();
+    const name = kind.nameOf(key);
+    if (name === undefined) continue;
+    count += 1;
+    const age = modifiedAt.getTime();
+    if (age > 0 && age < before) batch.push({ key, name }); // one that says no time is not judged
+    if (batch.length === BATCH) await judge();
+  }
+  await judge();
+  if (unnamed.length > GUARD_MINIMUM && unnamed.length * 100 > count * GUARD_PERCENT)
+    throw new FinalFailure('guard', `${unnamed.length} of ${count} objects in ${kind.bucket} would go`);
+  if (unnamed.length > 0) await objects.remove(kind.bucket, unnamed);
 }
