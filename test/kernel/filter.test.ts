@@ -11,6 +11,7 @@ import {
   parseRules,
   printFilter,
   printRules,
+  type Rule,
   RuleGroup,
   type Rules,
   withoutField,
@@ -171,6 +172,49 @@ describe('parseRules', () => {
       fields,
     );
     expect(conditionsOf(rules).map((one) => one.values)).to.deep.equal([['true'], ['true'], ['1', '2']]);
+  });
+
+  /** Groups in groups, three levels at most. */
+  const groups = (level: number): fc.Arbitrary<Rules> => {
+    const member: fc.Arbitrary<Rule> = level < 3 ? fc.oneof(condition, groups(level + 1)) : condition;
+    return fc
+      .tuple(fc.boolean(), fc.array(member, { minLength: 1, maxLength: 3 }))
+      .map(([all, members]) => (all ? { all: members } : { any: members }));
+  };
+
+  it('reads what it prints as JSON to the same groups', () => {
+    fc.assert(
+      fc.property(groups(1), (rules) => {
+        const text = JSON.stringify(printRules(rules));
+        const read = RuleGroup.parse(JSON.parse(text));
+        expect(JSON.stringify(printRules(parseRules(read, fields)))).to.equal(text);
+        expect(parseRules(read, fields)).to.deep.equal(rules);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('throws nothing but 400 whatever JSON it is given', () => {
+    const word = fc.oneof(fc.constantFrom('all', 'any', 'field', 'op', 'value', ...Object.keys(fields), ...operators));
+    const json = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 5 },
+        ...[fc.jsonValue(), word, fc.constant(leaf)],
+        fc.array(tie('value'), { maxLength: 4 }),
+        fc.dictionary(word, tie('value'), { maxKeys: 4 }),
+        fc.record({ field: word, op: word, value: tie('value') }),
+      ),
+    })).value;
+    let taken = 0;
+    fc.assert(
+      fc.property(fc.oneof(json, fc.record({ all: fc.array(json, { maxLength: 3 }) })), (given) => {
+        const read = RuleGroup.safeParse(given);
+        if (read.success) refusals(() => parseRules(read.data, fields)); // throws on what is no ApiError
+        taken += Number(read.success);
+      }),
+      { numRuns: 3000 },
+    );
+    expect(taken, 'some are groups').to.be.greaterThan(20);
   });
 
   it('has no string form with an any', () => {
