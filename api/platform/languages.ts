@@ -39,6 +39,10 @@ export function pluralText(tag: string, forms: Plural, count: number): string {
   return text.replaceAll('{count}', () => new Intl.NumberFormat(tag).format(count));
 }
 
+/** Values are put in once; what they hold is not looked at again. */
+export const filled = (text: string, values: Readonly<Record<string, string>>): string =>
+  text.replace(/\{(\w+)\}/g, (_all, name: string) => (Object.hasOwn(values, name) ? (values[name] ?? '') : ''));
+
 /** A part of each language's file, read once. Throws where a file lacks a word or has one too many. */
 export function textsOf<T>(
   part: string,
