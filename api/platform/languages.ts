@@ -1,4 +1,4 @@
-// Texts of mails, notifications and chat rooms: a language is one file. What each part of it holds, the area that reads it says.
+// Texts of mails, notifications, chat rooms and Plus: a language is one file. What each part of it holds, the area that reads it says.
 import { readdirSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 
