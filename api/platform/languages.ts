@@ -1,4 +1,4 @@
-// Texts of mails and notifications: a language is one file. What each part of it holds, the area that reads it says.
+// Texts of mails, notifications, chat rooms and Plus: a language is one file. What each part of it holds, the area that reads it says.
 import { readdirSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 
@@ -38,6 +38,10 @@ export function pluralText(tag: string, forms: Plural, count: number): string {
   const text = form === 'zero' ? forms.other : (forms[form] ?? forms.other);
   return text.replaceAll('{count}', () => new Intl.NumberFormat(tag).format(count));
 }
+
+/** Values are put in once; what they hold is not looked at again. */
+export const filled = (text: string, values: Readonly<Record<string, string>>): string =>
+  text.replace(/\{(\w+)\}/g, (_all, name: string) => (Object.hasOwn(values, name) ? (values[name] ?? '') : ''));
 
 /** A part of each language's file, read once. Throws where a file lacks a word or has one too many. */
 export function textsOf<T>(

@@ -2,11 +2,15 @@ import { expect } from 'chai';
 import type { z } from 'zod';
 import { MailTexts } from '#areas/email/texts.ts';
 import { languageFor, NotificationTexts, severalIn, textOf } from '#areas/notifications/texts.ts';
+import { PlusTexts } from '#areas/plus/texts.ts';
+import { ChatTexts } from '#areas/webhooks/texts.ts';
 import { languages, languageWithTexts, pluralText, textsOf } from '#platform/languages.ts';
 
 const PARTS: [string, z.ZodType][] = [
   ['notifications', NotificationTexts],
   ['mail', MailTexts],
+  ['chat', ChatTexts],
+  ['plus', PlusTexts],
 ];
 
 /** Every text of it, by its place. */
@@ -17,7 +21,7 @@ function textsIn(value: unknown, place: readonly string[] = []): [string, string
 
 const blanksIn = (text: string): string[] => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort();
 
-describe('languages of mails and notifications', () => {
+describe('languages of mails, notifications, chat rooms and Plus', () => {
   it('are those of many households, by their tags', () => {
     expect(languages).to.include.members([
       ...['cs', 'da', 'de', 'en', 'es', 'fi', 'fr', 'it', 'ja', 'ko', 'nb', 'nl', 'pl', 'pt', 'sv', 'uk', 'zh'],

@@ -4,7 +4,6 @@ import {
   BodySealed,
   bodyContent,
   contentOf,
-  filled,
   mailLanguage,
   mailLogos,
   mailReady,
@@ -16,6 +15,7 @@ import {
 import { notify } from '#areas/notifications/public.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { type Keys, ringOf, SEALED_KEY_MISMATCH } from '#platform/keys.ts';
+import { filled } from '#platform/languages.ts';
 import type { Work } from '../work.ts';
 import { brandedDeps } from './branded.ts';
 import { envelopeOf } from './envelope.ts';

@@ -10,12 +10,13 @@ import {
 } from '#areas/notifications/public.ts';
 import type { Db } from '#platform/db.ts';
 import { type Keys, unseal } from '#platform/keys.ts';
+import { filled } from '#platform/languages.ts';
 import type { Settings } from '#platform/settings.ts';
 import { digestOf, isSeen, sinceOf } from './digest.store.ts';
 import { isEndable } from './kinds.ts';
 import type { MessageRow } from './messages.store.ts';
 import type { Content } from './render.ts';
-import { filled, type MailLanguage, mailLanguage } from './texts.ts';
+import { type MailLanguage, mailLanguage } from './texts.ts';
 import { unsubscribeToken } from './unsubscribe.ts';
 import { type Body, placeOf } from './write.ts';
 

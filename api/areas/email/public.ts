@@ -9,6 +9,6 @@ export { recordNotices } from './notices.ts';
 export { type Content, type Rendered, render } from './render.ts';
 export { type Smtp, smtpOf } from './smtp.ts';
 export { openOrder, type TestOrder } from './test-mail.ts';
-export { filled, mailLanguage } from './texts.ts';
+export { mailLanguage } from './texts.ts';
 export { unsubscribeToken } from './unsubscribe.ts';
 export { type Mail, mailReady, queueMail, requireMail, type Writing, writeMail } from './write.ts';

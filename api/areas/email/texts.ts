@@ -39,7 +39,3 @@ export type MailLanguage = z.output<typeof MailTexts> & { tag: string };
 
 /** By a BCP 47 tag; English where there is no other. */
 export const mailLanguage = textsOf('mail', MailTexts);
-
-/** Values are put in once; what they hold is not looked at again. */
-export const filled = (text: string, values: Readonly<Record<string, string>>): string =>
-  text.replace(/\{(\w+)\}/g, (_all, name: string) => (Object.hasOwn(values, name) ? (values[name] ?? '') : ''));

@@ -2,11 +2,12 @@ import { conflict } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { type Keys, seal } from '#platform/keys.ts';
+import { filled } from '#platform/languages.ts';
 import { enqueue } from '#platform/queue.ts';
 import type { Settings } from '#platform/settings.ts';
 import { addressHash, domainOf, mailbox, oneLine } from './address.ts';
 import { type EmailKind, priorityOf } from './kinds.ts';
-import { filled, mailLanguage, type OwnText } from './texts.ts';
+import { mailLanguage, type OwnText } from './texts.ts';
 
 export interface Writing {
   keys: Keys;

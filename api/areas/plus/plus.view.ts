@@ -6,7 +6,7 @@ import { type Held, plusOf } from '#kernel/plus.ts';
 import { may } from '#kernel/principal.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { PlusFeatures, PlusLicence, PlusStatus } from './plus.schemas.ts';
-import { textsIn } from './texts.ts';
+import { plusLanguage } from './texts.ts';
 
 type Status = z.input<typeof PlusStatus>;
 
@@ -69,7 +69,7 @@ function toLicence({ claims, keyId }: Good, held: Omit<Held, 'licence'>): z.inpu
 export async function readFeatures(call: Call): Promise<z.input<typeof PlusFeatures>> {
   const { deps, who } = call;
   const judged = await plusOf(deps).current();
-  const texts = textsIn(who.language ?? deps.settings.get('server.language'));
+  const texts = plusLanguage(who.language ?? deps.settings.get('server.language'));
   const served = describedAreas().flatMap(({ endpoints }) => endpoints);
   const operations = (id: PlusFeature): string[] =>
     served

@@ -14,6 +14,7 @@ import { readConfig } from '#platform/config.ts';
 import { seal } from '#platform/keys.ts';
 import { createLog } from '#platform/log.ts';
 import { type Api, startApi } from '#support/api.ts';
+import type { Person } from '#support/given.ts';
 import { errorOf, issueOf } from '#support/signing-in.ts';
 import { atEnd, eventually } from '#support/stores.ts';
 import { connectDeps } from '../../../api/deps.ts';
@@ -248,6 +249,14 @@ describe('Plus licence', () => {
     expect(items.map(({ id }) => id)).to.deep.equal(['dvr', 'downloads', 'watch-together', 'sonic', 'remote-backup']);
     expect(items[0]).to.deep.include({ title: 'Aufnehmen', open: false, operations: [] });
     expect((await api.as(await api.given.member()).listPlusFeatures()).body.items[0]?.title).to.equal('Recording');
+  });
+
+  it('names them in French to who reads French, and in the language of the server to who has named none', async () => {
+    const first = async (who: Person) => (await api.as(who).listPlusFeatures()).body.items[0]?.title;
+    expect(await first(await api.given.person('member', { language: 'fr-CA' }))).to.equal('Enregistrement');
+    await api.deps.db('settings').insert({ key: 'server.language', value: '"uk"' }).onConflict('key').merge();
+    await api.deps.settings.reload();
+    expect(await first(await api.given.member())).to.equal('Запис');
   });
 
   describe('an operation that declares it', () => {

@@ -307,6 +307,17 @@ describe('webhook deliveries', () => {
     expect((await sent('ntfy')).body.toString()).to.match(/hat jetzt ein Konto\.$/);
   });
 
+  it('posts to a chat room in French where the server is French, and leaves a name that looks like a blank alone', async () => {
+    const receiver = await Receiver.start();
+    await api.deps.db('accounts').where({ id: owner.accountId }).update({ display_name: 'Zoé {person} $&' });
+    await api.deps.db('settings').insert({ key: 'server.language', value: '"fr"' }).onConflict('key').merge();
+    await api.deps.settings.reload();
+    const { id } = await made(receiver, { format: 'ntfy' });
+    await happen();
+    expect((await receiver.request(1)).body.toString()).to.equal('Zoé {person} $& a maintenant un compte.');
+    await remove(id);
+  });
+
   it('judges addresses when it connects: a name that moved inside, mapped and local ones, whatever was saved', async () => {
     const { config } = await startApi({ FOYER_CLUSTER_NETWORKS: '["10.96.0.0/12"]' });
     for (const address of [
