@@ -29,16 +29,14 @@ async function startS3(): Promise<string> {
   const folder = temporaryFolder('s3');
   const identity = { name: 'test', credentials: [{ accessKey: ACCESS, secretKey: SECRET }], actions: ['Admin'] };
   writeFileSync(join(folder, 's3.json'), JSON.stringify({ identities: [identity] }));
-  const ports = [await freePort(), await freePort(), await freePort(), await freePort()];
-  const [s3 = 0, ...others] = ports;
-  const flags = ['master', 'volume', 'filer'].flatMap((part, i) => [
-    `-${part}.port=${others[i]}`,
-    `-${part}.port.grpc=${(others[i] ?? 0) > 55_000 ? (others[i] ?? 0) - 9000 : (others[i] ?? 0) + 9000}`,
-  ]);
+  const s3 = await freePort();
+  const flags: string[] = [`-s3.port=${s3}`, `-s3.port.grpc=${await freePort()}`]; // its own choice may lie above 65,535
+  for (const part of ['master', 'volume', 'filer'])
+    flags.push(`-${part}.port=${await freePort()}`, `-${part}.port.grpc=${await freePort()}`);
   const child = spawn(
     seaweed(),
     [
-      ...['server', '-s3', `-dir=${folder}`, '-ip=127.0.0.1', '-ip.bind=127.0.0.1', `-s3.port=${s3}`],
+      ...['server', '-s3', `-dir=${folder}`, '-ip=127.0.0.1', '-ip.bind=127.0.0.1'],
       ...[`-s3.config=${join(folder, 's3.json')}`, '-master.volumeSizeLimitMB=64', '-volume.max=20', ...flags],
     ],
     { stdio: 'ignore', cwd: folder },

@@ -8,7 +8,7 @@ import { type Api, startApi } from '#support/api.ts';
 import { factsOf, png } from '#support/pictures.ts';
 import { started } from '#support/processes.ts';
 import { errorOf } from '#support/signing-in.ts';
-import { endAll, eventually, freePort } from '#support/stores.ts';
+import { eventually, freePort } from '#support/stores.ts';
 
 const rules: PictureRules = { accepts: ['png', 'webp'], minSide: 16, maxSide: 4096, maxPixels: 1e8, maxFrames: 60 };
 const make = { format: 'webp', width: 100, height: 100, fit: 'inside' } as const;
@@ -43,7 +43,6 @@ describe('The parser pool', () => {
   before(async () => {
     parser = await givenParser();
   });
-  after(endAll);
 
   it('opens pictures as the jail of one machine does, and says that it can', async () => {
     const given = { bytes: await png(300, 200), type: 'image/png' };
