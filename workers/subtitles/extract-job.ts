@@ -1,12 +1,9 @@
 import { findStorages, placeInStorage } from '#areas/storage/public.ts';
-import { type FileSource, findSource, fontKey, fontsKey, versionOf } from '#areas/streaming/public.ts';
+import { type FileSource, findSource, fontKey, fontsKey, TEXT_CODECS, versionOf } from '#areas/streaming/public.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { FinalFailure, type Work } from '../work.ts';
 import { matroskaFonts } from './matroska-texts.ts';
 import { BUCKET, type TextSource, takeOutTexts } from './take-out.ts';
-
-/** Codecs that are text; one that ffmpeg cannot read would fail the others with it. */
-const TEXTS = ['subrip', 'ass', 'ssa', 'webvtt', 'mov_text', 'text'];
 
 /** Text tracks and fonts of a film, taken out once and kept under the file as it is now. */
 export async function extractSubtitles({ fileId }: JobPayload<'subtitles.extract'>, work: Work): Promise<void> {
@@ -18,7 +15,7 @@ export async function extractSubtitles({ fileId }: JobPayload<'subtitles.extract
   const { container, startMs, streams } = source.probe;
   const from = { fileId, version: versionOf(source), container, startMs, file: place.absolute };
   await keepFonts(from, source, work);
-  const tracks = streams.filter((one) => one.kind === 'subtitle' && TEXTS.includes(one.codec));
+  const tracks = streams.filter((one) => one.kind === 'subtitle' && TEXT_CODECS.includes(one.codec));
   await takeOutTexts(
     from,
     tracks.map(({ index, codec }) => ({ index, format: codec })),

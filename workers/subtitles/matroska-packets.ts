@@ -70,7 +70,9 @@ function cuesOf(cues: Buffer | undefined, { layout, tracks }: Reading): Map<numb
       const relative = child(position, ID.cueRelative);
       if (!relative) return undefined;
       const cue = { cluster: layout.origin + number(position, ID.cueCluster, 0), relative: uint(relative) };
-      found.set(track, [...(found.get(track) ?? []), cue]);
+      const known = found.get(track) ?? [];
+      known.push(cue); // tens of thousands, where signs are drawn as text
+      found.set(track, known);
     }
   }
   return found;

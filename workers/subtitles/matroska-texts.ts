@@ -76,9 +76,11 @@ function linesOf(
   packets: readonly Packet[],
   { track, scale, startMs }: { track: Track; scale: number; startMs: number },
 ): Line[] {
-  const lines = packets.map(({ time, duration, bytes }, i): Line => {
+  const times = [...new Set(packets.map(({ time }) => time))];
+  const after = new Map(times.map((time, i) => [time, times[i + 1] ?? Number.POSITIVE_INFINITY]));
+  const lines = packets.map(({ time, duration, bytes }): Line => {
     const at = time * scale - startMs;
-    const next = packets.slice(i + 1).find((other) => other.time > time)?.time ?? Number.POSITIVE_INFINITY;
+    const next = after.get(time) ?? Number.POSITIVE_INFINITY;
     const endMs = duration === undefined ? Math.min(at + UNTIL_MS, next * scale - startMs) : at + duration * scale;
     const text = decodeText(bytes, track.language).replace(/\0/g, '').replace(/\r\n?/g, '\n');
     return { startMs: Math.round(at), endMs: Math.round(endMs), text };

@@ -1,13 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { findStreamRows, type StreamRow } from '#areas/items/public.ts';
-import { decodeText, openSource, textTrackKey } from '#areas/streaming/public.ts';
+import { decodeText, openSource, TEXT_CODECS, textTrackKey } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import type { Film } from './film.ts';
 import { takenOut } from './taken-out.ts';
 
-/** Codecs that are text and that a worker takes out. */
-const TEXTS = ['subrip', 'ass', 'ssa', 'webvtt', 'mov_text', 'text'];
 /** Of a file beside the film: more is no subtitle. */
 const LARGEST = 20 * 2 ** 20;
 
@@ -17,7 +15,7 @@ export async function findTextTrack({ db }: Call, film: Film, file: string): Pro
   const beside = rows.find((row) => row.external_path?.split('/').at(-1) === file);
   const row = beside ?? rows.find((one) => !one.external_path && String(one.stream_index) === file);
   if (!row) throw notFound();
-  if (TEXTS.includes(row.codec)) return row;
+  if (TEXT_CODECS.includes(row.codec)) return row;
   throw new ApiError('MEDIA_UNSUPPORTED_CODEC', 'This subtitle has no text', { reason: 'pictures' });
 }
 
