@@ -1,3 +1,4 @@
+import { ageYears } from '#platform/age-ratings.ts';
 import { newId } from '#platform/ids.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
 import { sortTitle } from '../names/title.ts';
@@ -50,7 +51,7 @@ export function itemRow({ draft, id, resolved, owners, writing }: Making): ItemR
     extra_kind: draft.extra?.kind,
     ...titlesOf(draft, settings.language),
     ...numbersOf(draft),
-    ...textsOf(draft),
+    ...textsOf(draft, settings.country),
     external_ids: { ...draft.ids, ...draft.nfo?.ids },
     details: { ...(draft.nfo?.originalLanguage && { originalLanguage: draft.nfo.originalLanguage }) },
     local_artwork: draft.artwork,
@@ -79,11 +80,12 @@ function numbersOf(draft: Draft): Record<string, unknown> {
   };
 }
 
-function textsOf({ nfo }: Draft): Record<string, unknown> {
+function textsOf({ nfo }: Draft, country: string | null): Record<string, unknown> {
   return {
     overview: nfo?.plot,
     tagline: nfo?.tagline,
     age_rating: nfo?.ageRating,
+    age_years: nfo?.ageRating === undefined ? undefined : ageYears(nfo.ageRating, country),
     rating: nfo?.rating !== undefined && nfo.rating <= 10 ? nfo.rating : undefined,
   };
 }

@@ -99,16 +99,16 @@ async function ownersOf(
 
 const RECORD = `jsonb_to_recordset(?::jsonb) as r(id uuid, type text, identity_key text, top boolean, parent_id uuid, grandparent_id uuid,
   extra_of uuid, extra_kind text, title text, sort_title text, original_title text, year int, released_on date, index_number int,
-  index_end int, parent_index int, airs_before jsonb, overview text, tagline text, age_rating text, rating real, external_ids jsonb,
+  index_end int, parent_index int, airs_before jsonb, overview text, tagline text, age_rating text, age_years int, rating real, external_ids jsonb,
   details jsonb, local_artwork jsonb, local boolean)`;
 const COLUMNS = `id, type, identity_key, top, parent_id, grandparent_id, extra_of, extra_kind, title, sort_title, original_title, year,
-  released_on, index_number, index_end, parent_index, airs_before, overview, tagline, age_rating, rating, external_ids,
+  released_on, index_number, index_end, parent_index, airs_before, overview, tagline, age_rating, age_years, rating, external_ids,
   details, local_artwork`;
 
 /** A field that a person locked stays; one that an agent matched yields to an NFO alone; nothing told keeps what is there. */
 const told = (column: string, word: string, news = `coalesce(r.${column}, i.${column})`): string =>
   `case when '${word}' = any(i.locked_fields) or (i.matched and not r.local) then i.${column} else ${news} end`;
-const FIELDS: readonly (readonly [column: string, word: string])[] = [
+const FIELDS: readonly (readonly [column: string, word: string, news?: string])[] = [
   ['title', 'title'],
   ['sort_title', 'sortTitle'],
   ['original_title', 'originalTitle'],
@@ -117,6 +117,7 @@ const FIELDS: readonly (readonly [column: string, word: string])[] = [
   ['overview', 'overview'],
   ['tagline', 'tagline'],
   ['age_rating', 'ageRating'],
+  ['age_years', 'ageRating', 'case when r.age_rating is null then i.age_years else r.age_years end'],
   ['rating', 'rating'],
 ];
 const PLACED = [
@@ -133,7 +134,7 @@ const PLACED = [
   'local_artwork',
 ];
 const NEW_VALUES = [
-  ...FIELDS.map(([column, word]) => told(column, word)),
+  ...FIELDS.map(([column, word, news]) => told(column, word, news)),
   ...PLACED.map((column) => `r.${column}`),
   'i.external_ids || r.external_ids',
   told('details', 'originalLanguage', 'i.details || r.details'),
