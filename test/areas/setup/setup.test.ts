@@ -77,6 +77,37 @@ describe('Setup', () => {
     }
   });
 
+  it('says where a folder has more in it than was looked at', async () => {
+    const me = await claim();
+    const rootId = api.given.storageId;
+    const path = 'movies';
+    for (let i = 0; i < 4999; i++) writeFileSync(join(api.mediaRoot, path, `${i}.txt`), '');
+    expect((await me.listSetupFolders({ query: { rootId, path } })).body.truncated).to.equal(false);
+    mkdirSync(join(api.mediaRoot, path, 'one more'));
+    expect((await me.listSetupFolders({ query: { rootId, path } })).body.truncated).to.equal(true);
+  });
+
+  it('asks for the ticket before it looks at what was sent, and is over before that too', async () => {
+    const odd = [
+      () => api.anyone.saveSetupDraft({ body: { nonsense: 1 } }),
+      () => api.anyone.completeSetup({ body: {} }),
+      () => api.anyone.runSetupChecks({ body: { checks: ['none'] } }),
+      () => api.anyone.listSetupFolders({ query: { rootId: 'none' } }),
+    ];
+    for (const ask of odd) expect((await ask()).status).to.equal(401);
+    const me = await claim();
+    expect((await me.completeSetup({ body: { username: 'ana', password: PASSWORD } })).status).to.equal(201);
+    for (const ask of odd) expect(errorOf(await ask()).code).to.equal('SETUP_ALREADY_COMPLETE');
+  });
+
+  it('tells what is wrong with a draft before it says that another browser was first', async () => {
+    const me = await claim();
+    const folders = [{ rootId: api.given.storageId, path: 'nowhere' }];
+    const libraries = [{ name: 'A', type: 'movies', folders }];
+    expect((await me.saveSetupDraft({ body: { revision: 7, libraries } })).status).to.equal(400);
+    expect(errorOf(await me.saveSetupDraft({ body: { revision: 7 } })).details.reason).to.equal('revision');
+  });
+
   it('can be done by script in three calls, and makes owner, libraries and first scans in one step', async () => {
     const me = await claim();
     const library = (name: string) => ({
