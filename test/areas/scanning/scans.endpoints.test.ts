@@ -82,6 +82,7 @@ describe('Scanning', function () {
       await db('library_folders').where({ id: place.folderId }).delete();
       const none = await start();
       expect([none.status, refusal(none).details.reason]).to.deep.equal([409, 'no-folders']);
+      expect((await start({ folders: [{ folderId: place.folderId }] })).status, 'content before state').to.equal(400);
     });
 
     it('asks for scan:trigger, and says 404 for a library that the caller cannot see', async () => {
