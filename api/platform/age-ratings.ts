@@ -7,7 +7,7 @@ const WORDS = new Map<string, number>(
     13: 'T TEEN',
     15: 'IIB',
     17: 'R TV-MA MA M MATURE',
-    18: 'NC-17 X XX XXX AO A III ADULT ADULTS-ONLY',
+    18: 'NC-17 X AO A III ADULT ADULTS-ONLY',
   }).flatMap(([years, words]) => words.split(' ').map((word): [string, number] => [word, Number(years)])),
 );
 
@@ -20,7 +20,8 @@ function yearsOf(text: string): number | undefined {
     .replace(/^RATED\s+/, '')
     .replace(/\s+(?:FOR|DUE TO)\s.*$/, '')
     .replace(/[.\s]+$/, '')
-    .trim();
+    .trim()
+    .replace(/^X+$/, 'X');
   const known = WORDS.get(word.replaceAll(/[.\s_]+/g, '-'));
   if (known !== undefined) return known;
   const [, digits] = /^\P{N}{0,40}?(\d{1,2})\P{N}{0,10}$/u.exec(word) ?? [];

@@ -12,7 +12,7 @@ describe('age ratings', () => {
     [14, 'TV-14|14A'],
     [16, 'FSK 16|FSK-16|R16|16 years|Germany:16|IN:UA 16+'],
     [17, 'R|Rated R|US:R|TV-MA'],
-    [18, 'NC-17|R18+|X|FSK 18|XXX|18'],
+    [18, 'NC-17|R18+|X|FSK 18|XX|18'],
     [undefined, 'NR|Not Rated|Unrated|UR||Rated|unknown|1994|99'],
   ];
   for (const [years, texts] of cases) {
