@@ -23,6 +23,8 @@ interface Making {
   resolved: Resolved;
   owners: ReadonlyMap<string, string>;
   writing: Writing;
+  /** Sampled hashes of its files that were read now, hex. */
+  hashes: readonly string[];
 }
 
 export interface ItemRow {
@@ -33,7 +35,7 @@ export interface ItemRow {
 }
 
 /** The row of a draft as the statements read it; nothing for an extra of something that is not there yet. */
-export function itemRow({ draft, id, resolved, owners, writing }: Making): ItemRow | undefined {
+export function itemRow({ draft, id, resolved, owners, writing, hashes }: Making): ItemRow | undefined {
   const owner = ownerOf(draft, owners);
   if (draft.extra && owner === undefined) return undefined;
   const { settings } = writing.library;
@@ -54,6 +56,7 @@ export function itemRow({ draft, id, resolved, owners, writing }: Making): ItemR
     ...textsOf(draft, settings.country),
     external_ids: { ...draft.ids, ...draft.nfo?.ids },
     details: { ...(draft.nfo?.originalLanguage && { originalLanguage: draft.nfo.originalLanguage }) },
+    hashes,
     local_artwork: draft.artwork,
     local: draft.nfo !== undefined && settings.preferLocal,
   };

@@ -1,7 +1,9 @@
 import type { Draft, ItemKey } from '../group/draft.ts';
 import { recordset, rowsOf, type Writing } from './context.ts';
+import type { Read } from './files.ts';
 import { type ItemRow, itemRow, nameOf, type Resolved } from './item-rows.ts';
 import type { KnownFile } from './known.ts';
+import { takeTombs } from './tombs.ts';
 
 /** Outermost first, so that every parent has its id before what lies in it. */
 const LEVELS: readonly ((draft: Draft) => boolean)[] = [
@@ -15,10 +17,12 @@ interface Grouped {
   drafts: readonly Draft[];
   known: ReadonlyMap<string, KnownFile>;
   existing: ReadonlyMap<string, string>;
+  /** What was read now, by path. */
+  read: ReadonlyMap<string, Read>;
 }
 
 /** Makes and changes the items of the drafts. An item whose files moved or were renamed keeps its row under the new key. */
-export async function writeItems(writing: Writing, { drafts, known, existing }: Grouped): Promise<Resolved> {
+export async function writeItems(writing: Writing, { drafts, known, existing, read }: Grouped): Promise<Resolved> {
   const resolved: Resolved = { ids: new Map(), added: new Set(), changed: new Set() };
   const claimed = new Set(existing.values());
   const heirs = heirsOf(drafts, known);
@@ -27,7 +31,8 @@ export async function writeItems(writing: Writing, { drafts, known, existing }: 
     const owners = await ownersOf(writing, drafts, resolved);
     const rows = mine.flatMap((draft) => {
       const id = existing.get(nameOf(draft)) ?? claim(heirs.get(nameOf(draft)), claimed);
-      return itemRow({ draft, id, resolved, owners, writing }) ?? [];
+      const hashes = draft.files.flatMap((file) => read.get(file.path)?.hash.toString('hex') ?? []);
+      return itemRow({ draft, id, resolved, owners, writing, hashes }) ?? [];
     });
     await upsert(writing, rows, resolved);
   }
@@ -166,7 +171,7 @@ async function upsert(writing: Writing, rows: readonly ItemRow[], resolved: Reso
 
 async function insert({ db, library, seq }: Writing, rows: readonly ItemRow[], resolved: Resolved): Promise<void> {
   if (rows.length === 0) return;
-  const tombs = await findTombs(db, library.id, rows);
+  const tombs = await takeTombs({ db, library }, rows);
   const fresh = rows.map((row) => ({ ...row, id: tombs.get(row.name)?.item_id ?? row.id }));
   for (const row of fresh) {
     resolved.ids.set(row.name, row.id);
@@ -182,25 +187,4 @@ async function insert({ db, library, seq }: Writing, rows: readonly ItemRow[], r
       [JSON.stringify(tomb.states)],
     );
   }
-}
-
-interface Tomb {
-  item_id: string;
-  type: string;
-  identity_key: string;
-  states: unknown[];
-}
-
-/** What was purged within a year comes back under its old id, with the state of every profile that is still there. */
-async function findTombs(db: Writing['db'], libraryId: string, rows: readonly ItemRow[]): Promise<Map<string, Tomb>> {
-  const found = await rowsOf<Tomb>(
-    db,
-    `delete from item_tombstones t using jsonb_to_recordset(?::jsonb) as r(type text, identity_key text)
-     where t.library_id = ? and t.type = r.type and t.identity_key = r.identity_key and t.expires_at > now()
-       and not exists (select 1 from items where id = t.item_id)
-     returning t.item_id, t.type, t.identity_key, (select coalesce(jsonb_agg(s), '[]') from jsonb_array_elements(t.states) s
-       where exists (select 1 from profiles p where p.id = (s ->> 'profile_id')::uuid)) as states`,
-    [recordset(rows.map((row) => ({ type: row.type, identity_key: row.identity_key }))), libraryId],
-  );
-  return new Map(found.map((tomb) => [nameOf({ type: tomb.type, key: tomb.identity_key }), tomb]));
 }
