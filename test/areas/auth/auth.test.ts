@@ -239,6 +239,25 @@ describe('Auth', () => {
       expect(errorOf(await withToken(two.body.accessToken).getMe()).code).to.equal('AUTH_TOKEN_INVALID');
     });
 
+    it('are a hundred of an account: of more the longest unused end', async () => {
+      const name = await account();
+      const { db } = api.deps;
+      const { session, account: mine } = (await signIn(name)).body;
+      await db.raw(
+        `insert into sessions (id, account_id, profile_id, method, expires_at, last_seen_at)
+         select gen_random_uuid(), account_id, profile_id, method, expires_at, now() - make_interval(days => n)
+         from sessions, generate_series(1, 100) n where id = ?`,
+        [session.id],
+      );
+      await signIn(name);
+      const seen = await db('sessions')
+        .where({ account_id: mine.id })
+        .orderBy('last_seen_at')
+        .pluck<Date[]>('last_seen_at');
+      expect(seen).to.have.length(100);
+      expect(Math.round((Date.now() - (seen[0]?.getTime() ?? 0)) / 86_400_000)).to.equal(98);
+    });
+
     it('end by logout, and once more is no error', async () => {
       const { accessToken } = (await signIn(await account())).body;
       const me = withToken(accessToken);

@@ -49,6 +49,18 @@ describe('Libraries', () => {
       expect(refusal(again).details.reason).to.equal('duplicate-name');
     });
 
+    it('makes no more than 500', async () => {
+      const full = await startApi();
+      await full.deps.db.raw(
+        `insert into libraries (id, name, name_folded, type) select gen_random_uuid(), 'L' || n, 'l' || n, 'books' from generate_series(1, 499) n`,
+      );
+      const make = (name: string) => full.as(manager).createLibrary({ body: { name, type: 'books' } });
+      const manager = await full.given.admin();
+      expect((await make('The last')).status).to.equal(201);
+      expect(refusal(await make('One more')).details.reason).to.equal('library-limit');
+      expect((await full.as(manager).listLibraries()).body).to.have.length(500);
+    });
+
     it('names every fault of the body at once', async () => {
       const bad = await admin.createLibrary({
         body: {

@@ -97,6 +97,8 @@ describe('Setup', () => {
     for (const ask of odd) expect((await ask()).status).to.equal(401);
     const me = await claim();
     expect((await me.completeSetup({ body: { username: 'ana', password: PASSWORD } })).status).to.equal(201);
+    const kept = await api.deps.db('server_state').first('claim_sha256', 'ticket_sha256', 'setup_draft');
+    expect(Object.values(kept), 'code, ticket and draft are gone').to.deep.equal([null, null, null]);
     for (const ask of odd) expect(errorOf(await ask()).code).to.equal('SETUP_ALREADY_COMPLETE');
   });
 
