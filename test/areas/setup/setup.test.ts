@@ -49,6 +49,16 @@ describe('Setup', () => {
     expect((await api.anyone.claimServer({ body: { code: spelt } })).status).to.equal(201);
   });
 
+  it('asks for no code over loopback where that was said, and for one from anywhere else', async () => {
+    const open = await startApi({ FOYER_OPEN_SETUP: '1', FOYER_TRUSTED_PROXIES: '["127.0.0.0/8"]' });
+    expect((await open.anyone.getSetupClaim()).body.required).to.equal(false);
+    const away = { headers: { 'x-forwarded-for': '203.0.113.9' } };
+    expect((await open.anyone.getSetupClaim(away)).body.required).to.equal(true);
+    expect((await open.anyone.claimServer({ body: {}, ...away })).status).to.equal(401);
+    expect((await open.anyone.claimServer({ body: {} })).body.ticket).to.match(/^foyst_/);
+    expect((await api.anyone.claimServer({ body: {} })).status, 'not said').to.equal(401);
+  });
+
   it('blocks the eleventh try of a minute', async () => {
     for (let i = 0; i < 10; i++) await api.anyone.claimServer({ body: { code: 'no' } });
     expect((await api.anyone.claimServer({ body: { code: CODE } })).status).to.equal(429);
