@@ -24,6 +24,7 @@ await connectObjects(config.objectsUrl).prepare([
   'foyer-derived',
   'foyer-subtitles',
   'foyer-transcode',
+  'foyer-backups',
 ]);
 await prepareServer(db, config, await readKeys(config.keysFile));
 await db.destroy();

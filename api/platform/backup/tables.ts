@@ -1,4 +1,4 @@
-import type { Db } from '#platform/db.ts';
+import type pg from 'pg';
 
 /** What is never in a backup, and why. Every other table of the schema `public` is. */
 export const keptOut: Readonly<Record<string, string>> = {
@@ -30,16 +30,27 @@ export const keptOut: Readonly<Record<string, string>> = {
   playback_sessions: 'streams of the moment',
   transcode_sessions: 'streams of the moment',
   playback_synced: 'with streams of the moment',
-  backups: 'what lies at the destinations says it itself',
+  backup_places: 'a restore carries them over: it never changes where backups go',
+  backup_settings: 'a restore carries them over',
+  backups: 'a restore carries them over: what lies at the destinations says it itself',
+  backup_hashes: 'of the object store as it is; read again',
 };
 
+/** Kept out, and put from the database of now into the restored one, in this order. */
+export const carriedOver = ['backup_places', 'backup_settings', 'backups'] as const;
+
+export interface DumpedTable {
+  name: string;
+  columns: string[];
+}
+
 /** Tables of the backup in the order of their names, with the columns that are written (none that Postgres makes itself). */
-export async function dumpedTables(db: Db): Promise<{ name: string; columns: string[] }[]> {
-  const { rows } = await db.raw<{ rows: { name: string; columns: string[] }[] }>(
-    `select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
+export async function dumpedTables(client: Pick<pg.ClientBase, 'query'>): Promise<DumpedTable[]> {
+  const { rows } = await client.query<DumpedTable>(
+    `select c.relname::text as name, array_agg(a.attname::text order by a.attnum) as columns
        from pg_class c join pg_namespace n on n.oid = c.relnamespace
        join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
-      where n.nspname = 'public' and c.relkind = 'r' and not c.relname = any(?)
+      where n.nspname = 'public' and c.relkind = 'r' and not c.relname = any($1)
       group by c.relname order by c.relname`,
     [Object.keys(keptOut)],
   );
