@@ -18,6 +18,7 @@ import { type Fault, faultsOf } from './faults.ts';
 import { type Pool, poolOf } from './pool.ts';
 import { type Recovery, recoveryOf } from './recovery.ts';
 import { type Release, releaseObject, withReplicas } from './release.ts';
+import { restoreJobs } from './restore.ts';
 import { deployments, type RollOut, rollOut } from './roll-out.ts';
 import { childOf, childrenOf, type Seen } from './seen.ts';
 import type { Server } from './server.ts';
@@ -135,6 +136,7 @@ function objectsOf(base: Base, { next, release, pool }: Rolled, seen: Seen): Kub
     parserService(server),
     ...around(stores, seen),
     ...(next ? jobsOf(base, next) : []),
+    ...(next?.ready ? restoreJobs(context, seen) : []),
     ...(release ? [releaseObject(server, release), ...release.deployments] : []),
     ...(pool?.jobs ?? []),
   ];

@@ -2,6 +2,9 @@ import pg from 'pg';
 
 /** Connections of the process that restores are known by it; everybody else's are ended at the switch. */
 export const APPLICATION = 'foyer-restore';
+/** Postgres notices within seconds that the process is gone, with its machine or in the middle of a statement: another one may begin then. */
+const WATCHED =
+  '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c client_connection_check_interval=2000';
 /** One process restores at a time. */
 const LOCK = 'foyer.restore';
 /** Held against migrations of a roll-out, which would change what is about to be put aside. */
@@ -9,7 +12,7 @@ const MIGRATIONS = 'foyer.migrations';
 
 /** A connection that no fence keeps out, without limits of time. Tells by its errors when it is lost. */
 export async function connectRestore(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, keepAlive: true, application_name: APPLICATION });
+  const client = new pg.Client({ connectionString: url, keepAlive: true, application_name: APPLICATION, options: WATCHED });
   client.on('error', () => undefined); // told by the statement that it breaks
   await client.connect();
   return client;

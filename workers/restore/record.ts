@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { BackupObject } from '#platform/backup-manifest.ts';
 
 export type RestorePhase = 'fetching' | 'loading' | 'migrating' | 'checking' | 'objects' | 'switching' | 'reopening';
 
@@ -15,6 +16,7 @@ export interface RestoreRecord {
   started_at: Date;
   switched_at: Date | null;
   replaced_backup_id: string | null;
+  objects: BackupObject[];
 }
 
 /** The one that is under way. */

@@ -28,6 +28,8 @@ export async function up(db: Knex): Promise<void> {
       attempts int not null default 0,
       started_at timestamptz not null default now(), switched_at timestamptz, finished_at timestamptz,
       replaced_backup_id uuid,
+      -- objects that take the place of other bytes once the database is exchanged
+      objects jsonb not null default '[]',
       error jsonb
     );
     create unique index if not exists restores_one on foyer_restore.restores ((true)) where state in ('preparing', 'switching');
