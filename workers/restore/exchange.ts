@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { quoted } from './connection.ts';
 
 /** Ours alone: what an extension brought stays where it is, and so does what another role owns. */
-const OWN = (catalogue: 'pg_class' | 'pg_proc' | 'pg_type'): string =>
+const OWN = (catalogue: 'pg_class' | 'pg_proc' | 'pg_type' | 'pg_collation'): string =>
   `not exists (select from pg_depend d where d.classid = '${catalogue}'::regclass and d.objid = o.oid and d.deptype in ('e', 'i', 'a'))`;
 
 /** Tables take their indexes, their sequences and their triggers along. */
@@ -16,7 +16,10 @@ const MOVED = `
    where o.pronamespace = $1::text::regnamespace and pg_has_role(o.proowner, 'usage') and ${OWN('pg_proc')}
   union all
   select format('alter type %I.%I set schema', $1::text, o.typname) from pg_type o
-   where o.typnamespace = $1::text::regnamespace and o.typtype in ('e', 'd') and pg_has_role(o.typowner, 'usage') and ${OWN('pg_type')}`;
+   where o.typnamespace = $1::text::regnamespace and o.typtype in ('e', 'd') and pg_has_role(o.typowner, 'usage') and ${OWN('pg_type')}
+  union all
+  select format('alter collation %I.%I set schema', $1::text, o.collname) from pg_collation o
+   where o.collnamespace = $1::text::regnamespace and pg_has_role(o.collowner, 'usage') and ${OWN('pg_collation')}`;
 
 /**
  * Puts what `public` holds into the schema `aside`, which is new, and what `from` holds into `public`: in the caller's

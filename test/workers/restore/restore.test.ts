@@ -5,7 +5,7 @@ import { announceSettings, storedValue } from '#platform/settings.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { sha256, type Written } from '#support/backup-writer.ts';
 import type { Person } from '#support/given.ts';
-import { givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
+import { givenItem, givenLibrary } from '#support/given-items.ts';
 import { startApiProcess } from '#support/processes.ts';
 import { backedUp, record, restoreHere, tableTexts, unfenced } from '#support/restoring.ts';
 import type { Db } from '#platform/db.ts';
@@ -19,7 +19,7 @@ describe('restoring a backup', () => {
   let db: Db;
   let owner: Person;
   let written: Written;
-  let before: Map<string, string>;
+  let atLast: Map<string, string>;
   let late: Person;
   let keyId: string;
   let itemsAtLast: number;
@@ -35,9 +35,9 @@ describe('restoring a backup', () => {
     await deps.db('accounts').where({ id: owner.accountId }).update({ username: 'ada', username_folded: 'ada', password_hash: await hashPassword(PASSWORD) });
     await deps.db('server_state').update({ setup_completed_at: new Date() });
     const library = await givenLibrary(deps.db, 'movies');
-    for (let i = 0; i < 200; i += 1) await givenFile(deps.db, await givenItem(deps.db, library, { title: `Tab\tand\\n ${i}` }));
+    for (let i = 0; i < 200; i += 1) await givenItem(deps.db, library, { title: `Tab\tand\\n ${i}` });
     await givenItem(deps.db, library, { trashed_at: new Date(0), missing_since: new Date(0) });
-    await deps.db('settings').insert({ key: 'email.password', value: storedValue('email.password' as never, 'relay secret', deps.keys) });
+    await deps.db('settings').insert({ key: 'email.smtp.password', value: storedValue('email.smtp.password', 'relay secret', deps.keys) });
     ({ keyId } = await given.key(owner, ['library:view']));
     await deps.objects.put('foyer-artwork', sha256(picture), picture);
     await deps.objects.put('foyer-subtitles', 'tracks/one/0.vtt', changed);
@@ -57,7 +57,7 @@ describe('restoring a backup', () => {
     late = await given.again(owner);
     await deps.db('api_keys').where({ id: keyId }).update({ revoked_at: new Date() });
     await wipe();
-    before = await tableTexts(db);
+    atLast = await tableTexts(db);
     itemsAtLast = Number((await db('items').count({ n: '*' }))[0]?.n);
     const ended = await restoreHere(api, db, written);
     expect(ended.error, JSON.stringify(ended.error)).to.equal(null);
@@ -118,14 +118,14 @@ describe('restoring a backup', () => {
     const waiting = await db.raw<{ rows: { n: number }[] }>(`select count(*)::int as n from graphile_worker.jobs where task_identifier <> 'foyer.scan'`);
     expect(waiting.rows[0]?.n).to.equal(0);
     const { url } = await startApiProcess(api);
-    for (const { headers } of [owner, late]) expect((await fetch(`${url}/api/v1/me`, { headers })).status).to.equal(401);
+    for (const { headers } of [owner, late]) expect((await fetch(`${url}/api/v1/auth/me`, { headers })).status).to.equal(401);
     const signedIn = await fetch(`${url}/api/v1/auth/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-client-id': 'restored-browser', 'x-client-name': 'test' },
       body: JSON.stringify({ username: 'ada', password: PASSWORD }),
     });
     expect(signedIn.status, await signedIn.clone().text()).to.equal(200);
-    const [saved] = await db('settings').where({ key: 'email.password' }).pluck<string[]>('value');
+    const [saved] = await db('settings').where({ key: 'email.smtp.password' }).pluck<string[]>('value');
     expect(saved).to.be.a('string');
     await announceSettings(api.deps.redis);
   });
@@ -149,7 +149,7 @@ describe('restoring a backup', () => {
     expect(days).to.be.within(6.9, 7);
     const schema = `foyer_replaced_${String(ended.replaced_backup_id).replaceAll('-', '')}`;
     const aside = await tableTexts(db, schema);
-    for (const [name, text] of before)
+    for (const [name, text] of atLast)
       if (!['jobs', 'job_counts', 'outbox', 'events'].includes(name)) expect(aside.get(name), name).to.equal(text);
     const { config, keys, objects, redis, log } = api.deps;
     const { putRestore } = await import('#areas/backup/restores.store.ts');
