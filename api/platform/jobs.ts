@@ -142,7 +142,7 @@ export const jobs = {
   'diagnostics.playback': { queue: 'interactive' },
   'diagnostics.storage': { queue: 'interactive' },
   'diagnostics.bundle': { queue: 'interactive' },
-  'backup.create': { queue: 'maintenance' },
+  'backup.create': { queue: 'maintenance', payload: z.object({ backupId: Id }) },
   'backup.verify': { queue: 'maintenance' },
   'backup.restore': { queue: 'maintenance' },
   'export.create': { queue: 'maintenance' },

@@ -111,6 +111,46 @@ export function createAddressCheck({ deny = [], lookup = resolveAll }: OutboundS
   };
 }
 
+export interface AddressJudge {
+  /** Throws `OutboundRefused` for a host that is itself an address, and a closed one. */
+  refuse(host: string): void;
+  /** For connections of a library: every address of a name is judged at each connection anew. */
+  lookup: LookupFunction;
+}
+
+/** The rules of addresses without those of names, for servers that may lie inside, such as a bucket. */
+export function createAddressJudge(
+  { deny = [], lookup = resolveAll }: OutboundSetting,
+  ask: OutboundAsk,
+): AddressJudge {
+  const judge = judgeFor(ranges(deny), ask);
+  const found = async (name: string): Promise<readonly Address[]> => {
+    const addresses = await lookup(name);
+    for (const { address } of addresses) judge(address);
+    return addresses;
+  };
+  return {
+    refuse(host) {
+      const bare = host.replace(/^\[|\]$/g, '');
+      if (isIP(bare)) judge(bare);
+    },
+    lookup(name, options, done) {
+      found(name).then(
+        (addresses) => pinnedTo(addresses)(name, options, done),
+        (error: Error) => done(error, []),
+      );
+    },
+  };
+}
+
+const pinnedTo =
+  (addresses: readonly Address[]): LookupFunction =>
+  (_name, options, done) => {
+    const [first] = addresses;
+    if (options.all) done(null, [...addresses]);
+    else done(null, first?.address ?? '', first?.family);
+  };
+
 async function resolveAll(name: string): Promise<readonly Address[]> {
   return resolve(name, { all: true, verbatim: true });
 }
@@ -222,15 +262,10 @@ async function before<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 function send({ url, ask, signal }: Step, addresses: readonly Address[]): Promise<IncomingMessage> {
-  const pinned: LookupFunction = (_name, options, done) => {
-    const [first] = addresses;
-    if (options.all) done(null, [...addresses]);
-    else done(null, first?.address ?? '', first?.family);
-  };
   const options: RequestOptions = {
     method: ask.method ?? 'GET',
     headers: { 'accept-encoding': 'identity', 'user-agent': 'Foyer', ...ask.headers },
-    lookup: pinned,
+    lookup: pinnedTo(addresses),
     agent: false, // a connection of its own, and no proxy
     signal,
   };

@@ -34,7 +34,8 @@ export async function up(db: Knex): Promise<void> {
       managed_fields text[] not null default '{}', declared_mark text,
       -- the schedule counts from here
       scheduled_at timestamptz not null default now(), verified_at timestamptz not null default now(),
-      noticed_at timestamptz,
+      -- failing is judged from here on, and told once
+      enabled_at timestamptz not null default now(), noticed_at timestamptz,
       revision bigint not null default 0
     );
     insert into backup_settings (place_id) values ('00000000-0000-7000-8000-000000000001');

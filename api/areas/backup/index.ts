@@ -1,0 +1,12 @@
+import { defineArea } from '#kernel/endpoint.ts';
+import { createBackup, deleteBackup, getBackup, listBackups } from './backups.endpoints.ts';
+import { getBackupSettings, updateBackupSettings } from './settings.endpoints.ts';
+
+export const backupArea = defineArea('backup', 'Backup', [
+  listBackups,
+  createBackup,
+  getBackup,
+  deleteBackup,
+  getBackupSettings,
+  updateBackupSettings,
+]);
