@@ -22,8 +22,11 @@ export async function seeApi(ask: Ask): Promise<ApiSeen> {
   try {
     const waitingFor = await waitOf(ask);
     if (waitingFor !== undefined) return waitingFor === 'restore' ? { ...apiAway, restoring: true } : apiAway;
-    const asked = ['/server/info', '/server/health', '/backups?limit=1'] as const;
-    const [info, health, backups] = await Promise.all(asked.map((path) => ask('GET', path)));
+    const [info, health, backups] = await Promise.all([
+      ask('GET', '/server/info'),
+      ask('GET', '/server/health'),
+      ask('GET', '/backups?limit=1'),
+    ]);
     const { setupComplete, version } = (info.body ?? {}) as { setupComplete?: boolean; version?: string };
     const claimBlockedUntil = setupComplete === false ? await blockOf(ask) : undefined;
     const block = claimBlockedUntil === undefined ? {} : { claimBlockedUntil };

@@ -13,7 +13,11 @@ export interface Listening {
 /** Hears a channel of Postgres on a connection of its own, again after each loss, until aborted. */
 export async function listen(databaseUrl: string, { channel, heard, connected, signal }: Listening): Promise<void> {
   while (!signal.aborted) {
-    const client = new FencedClient({ connectionString: databaseUrl, keepAlive: true, application_name: 'foyer-listen' });
+    const client = new FencedClient({
+      connectionString: databaseUrl,
+      keepAlive: true,
+      application_name: 'foyer-listen',
+    });
     client.on('error', () => undefined);
     client.on('notification', ({ payload }) => heard(payload ?? ''));
     try {

@@ -18,6 +18,7 @@ import {
   type BackupPart,
   type BackupTable,
   manifestName,
+  manifestText,
   objectName,
   partName,
 } from '#platform/backup-manifest.ts';
@@ -79,9 +80,11 @@ export async function writeBackup(wish: Wish): Promise<Written> {
   const texts = new Map<string, string>();
   try {
     await client.query('begin isolation level repeatable read read only');
-    const at = (await client.query<{ at: Date; schema: string }>(
-      'select clock_timestamp() as at, (select max(name) from knex_migrations) as schema',
-    )).rows[0];
+    const at = (
+      await client.query<{ at: Date; schema: string }>(
+        'select clock_timestamp() as at, (select max(name) from knex_migrations) as schema',
+      )
+    ).rows[0];
     const tables: BackupTable[] = [];
     for (const { name, columns } of await dumpedTables(client)) {
       const list = columns.map((column) => client.escapeIdentifier(column)).join(', ');
@@ -114,7 +117,7 @@ export async function writeBackup(wish: Wish): Promise<Written> {
       sequences: sequences.rows,
       objects: await writeObjects(wish, destination),
     };
-    await destination.write(manifestName(id), Buffer.from(JSON.stringify(manifest)));
+    await destination.write(manifestName(id), manifestText(manifest));
     return { destination, folder: wish.folder, manifest, texts };
   } finally {
     await client.end();
@@ -137,7 +140,11 @@ interface Piece {
   piece: Buffer;
 }
 
-async function writePart(wish: Wish, destination: Destination, { id, table, number, piece }: Piece): Promise<BackupPart> {
+async function writePart(
+  wish: Wish,
+  destination: Destination,
+  { id, table, number, piece }: Piece,
+): Promise<BackupPart> {
   const name = `tables/${table}.${number}.copy.zst${wish.sealed ? '.enc' : ''}`;
   const stored = await sealedBytes(wish, partName(id, { name }), zstdCompressSync(piece));
   await destination.write(partName(id, { name }), stored);

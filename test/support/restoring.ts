@@ -9,7 +9,7 @@ import type { BackupManifest } from '#platform/backup-manifest.ts';
 import { connectDatabase, type Db } from '#platform/db.ts';
 import { restoreOnRecord } from '#workers/restore/restore.ts';
 import type { Api } from './api.ts';
-import { writeBackup, type Wish, type Written } from './backup-writer.ts';
+import { type Wish, type Written, writeBackup } from './backup-writer.ts';
 import { storesOf } from './processes.ts';
 import { atEnd } from './stores.ts';
 
@@ -21,8 +21,7 @@ export function unfenced(databaseUrl: string, log: Api['deps']['log']): Db {
 }
 
 /** Where the built-in destination of an API keeps backups. */
-export const builtinFolder = ({ config }: Api): string =>
-  join(fileURLToPath(config.objectsUrl), 'foyer-backups');
+export const builtinFolder = ({ config }: Api): string => join(fileURLToPath(config.objectsUrl), 'foyer-backups');
 
 /** A backup at the built-in destination, with its row. */
 export async function backedUp(api: Api, more: Partial<Wish> = {}): Promise<Written> {
@@ -67,7 +66,11 @@ export async function ask(api: Api, db: Db, { backupId, manifest, passphrase }: 
 }
 
 /** The restore on record in this process, from the backup that is given; its record afterwards. */
-export async function restoreHere(api: Api, db: Db, { destination, manifest }: Written): Promise<Record<string, unknown>> {
+export async function restoreHere(
+  api: Api,
+  db: Db,
+  { destination, manifest }: Written,
+): Promise<Record<string, unknown>> {
   const { config, keys, objects, redis, log } = api.deps;
   await ask(api, db, { backupId: manifest.id, manifest });
   const sourceOf = async () => ({ destination, manifest, key: undefined });

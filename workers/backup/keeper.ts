@@ -16,6 +16,7 @@ import { notify } from '#areas/notifications/public.ts';
 import { fullVersion } from '#areas/server/public.ts';
 import { DestinationAway } from '#platform/backup/destination.ts';
 import { BackupFault } from '#platform/backup/faults.ts';
+import { dropPutAside } from '#platform/backup/put-aside.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { Keys } from '#platform/keys.ts';
@@ -42,9 +43,25 @@ export async function keepBackups(deps: KeeperDeps, signal: AbortSignal): Promis
 export async function lookOnce(deps: KeeperDeps, now = new Date()): Promise<void> {
   const { db } = deps;
   await settleLost(db);
+  await dropReplaced(db, now);
   await askForBackup(deps, now);
   await tellFailing(deps, now);
   if (await isListingDue(db, now)) await asSole(deps, () => lookAtPlaces(deps, now));
+}
+
+/** What a restore put aside goes when its days are over. */
+async function dropReplaced(db: Db, now: Date): Promise<void> {
+  const over = await db('backups')
+    .where({ state: 'replaced', pinned: false })
+    .where('keep_until', '<', now)
+    .whereRaw(
+      `not exists (select from jobs j where j.target ->> 'id' = backups.id::text and j.state in ('waiting', 'active'))`,
+    )
+    .pluck<string[]>('id');
+  for (const id of over) {
+    await dropPutAside(db, id);
+    await db('backups').where({ id }).delete();
+  }
 }
 
 async function isListingDue(db: Db, now: Date): Promise<boolean> {

@@ -12,7 +12,12 @@ const MIGRATIONS = 'foyer.migrations';
 
 /** A connection that no fence keeps out, without limits of time. Tells by its errors when it is lost. */
 export async function connectRestore(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, keepAlive: true, application_name: APPLICATION, options: WATCHED });
+  const client = new pg.Client({
+    connectionString: url,
+    keepAlive: true,
+    application_name: APPLICATION,
+    options: WATCHED,
+  });
   client.on('error', () => undefined); // told by the statement that it breaks
   await client.connect();
   return client;

@@ -55,6 +55,7 @@ async function olderClients(redis: Redis, since: Date): Promise<number> {
   const field = (line: string, name: string): string => new RegExp(` ${name}=(\\S+)`).exec(` ${line}`)?.[1] ?? '';
   const lines = list.split('\n').filter(Boolean);
   const database = lines.map((line) => (field(line, 'id') === own ? field(line, 'db') : '')).find(Boolean);
-  return lines.filter((line) => field(line, 'id') !== own && field(line, 'db') === database && Number(field(line, 'age')) > seconds)
-    .length;
+  return lines.filter(
+    (line) => field(line, 'id') !== own && field(line, 'db') === database && Number(field(line, 'age')) > seconds,
+  ).length;
 }

@@ -1,13 +1,13 @@
 import type pg from 'pg';
-import type { BackupManifest, BackupTable } from '#platform/backup-manifest.ts';
 import type { Destination } from '#platform/backup/destination.ts';
 import { BackupFault } from '#platform/backup/faults.ts';
 import { openPart } from '#platform/backup/part.ts';
 import type { BackupKey } from '#platform/backup/sealing.ts';
 import { keptOut } from '#platform/backup/tables.ts';
+import type { BackupManifest, BackupTable } from '#platform/backup-manifest.ts';
 import { BESIDE, columnsBeside, withoutForeignKeys } from './beside.ts';
-import { copyIn } from './copy-in.ts';
 import { quoted } from './connection.ts';
+import { copyIn } from './copy-in.ts';
 
 export interface Source {
   destination: Destination;
@@ -94,6 +94,8 @@ async function setSequences(client: pg.Client, sequences: BackupManifest['sequen
   const known = new Set(rows.map(({ name }) => name));
   for (const { name, value } of sequences) {
     if (!known.has(name)) throw new BackupFault('damaged', `${name} is no sequence of that version`);
-    await client.query('select setval($1, greatest(1, $2::bigint))', [`${BESIDE}.${quoted(name)}`, value]).catch(refuseData);
+    await client
+      .query('select setval($1, greatest(1, $2::bigint))', [`${BESIDE}.${quoted(name)}`, value])
+      .catch(refuseData);
   }
 }

@@ -1,15 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { BackupObject } from '#platform/backup-manifest.ts';
 import { BackupFault } from '#platform/backup/faults.ts';
 import { openObject } from '#platform/backup/part.ts';
+import type { BackupObject } from '#platform/backup-manifest.ts';
 import type { Bucket, Objects } from '#platform/objects.ts';
 import type { Source, Tell } from './load.ts';
 
 /** Buckets that a backup may hold objects of; those of the moment and of other backups are none. */
-export const RESTORED_BUCKETS: readonly Bucket[] = [
-  ...(['foyer-artwork', 'foyer-derived', 'foyer-subtitles', 'foyer-faces', 'foyer-games'] as const),
-  ...(['foyer-support', 'foyer-recordings'] as const),
+const RESTORED_BUCKETS: readonly Bucket[] = [
+  'foyer-artwork',
+  'foyer-derived',
+  'foyer-subtitles',
+  'foyer-faces',
+  'foyer-games',
+  'foyer-support',
 ];
 
 const isRestored = (bucket: string): bucket is Bucket => (RESTORED_BUCKETS as readonly string[]).includes(bucket);

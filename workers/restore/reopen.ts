@@ -58,7 +58,11 @@ async function forgetRedis({ redis, record, log }: Restoring): Promise<void> {
 async function askAnew(db: Db): Promise<void> {
   const libraries = await db('libraries').select<{ id: string; deleted_at: Date | null }[]>('id', 'deleted_at');
   for (const { id: libraryId, deleted_at: deleted } of libraries) {
-    if (deleted) await enqueue(db, 'library.delete', { payload: { libraryId }, options: { key: `library.delete:${libraryId}`, libraryId } });
+    if (deleted)
+      await enqueue(db, 'library.delete', {
+        payload: { libraryId },
+        options: { key: `library.delete:${libraryId}`, libraryId },
+      });
     else if (await isAvailable(db, libraryId)) await requestScan(db, { libraryId, mode: 'quick', trigger: 'schedule' });
   }
   const accounts = await db('accounts').whereNotNull('deleted_at').pluck<string[]>('id');

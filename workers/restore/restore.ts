@@ -3,8 +3,8 @@ import type pg from 'pg';
 import { BackupFault } from '#platform/backup/faults.ts';
 import { putAsideAs } from '#platform/backup/put-aside.ts';
 import { databaseAway } from '#platform/db.ts';
-import { BESIDE, dropBeside, makeBeside, migrateOn, migrationsIn } from './beside.ts';
 import { beginAnew } from './begin-anew.ts';
+import { BESIDE, dropBeside, makeBeside, migrateOn, migrationsIn } from './beside.ts';
 import { connectRestore, holdAlone, holdMigrations } from './connection.ts';
 import { open } from './fence.ts';
 import { fetchParts, loadTables, type Source, type Tell } from './load.ts';
@@ -79,7 +79,11 @@ async function isSwitched(client: pg.Client, { id }: RestoreRecord): Promise<boo
 }
 
 /** The server goes on as if nothing had been asked. */
-async function giveUp(deps: RestoreDeps, client: pg.Client, failed: { record: RestoreRecord; error: unknown }): Promise<void> {
+async function giveUp(
+  deps: RestoreDeps,
+  client: pg.Client,
+  failed: { record: RestoreRecord; error: unknown },
+): Promise<void> {
   const { record, error } = failed;
   await client.query('rollback; set search_path to default');
   await dropBeside(client);
@@ -90,7 +94,8 @@ async function giveUp(deps: RestoreDeps, client: pg.Client, failed: { record: Re
 
 function told(error: unknown): { code: string; reason: string; message: string } {
   if (error instanceof Cancelled) return { code: 'CONFLICT', reason: 'cancelled', message: 'It was cancelled' };
-  if (error instanceof BackupFault) return { code: 'CONFLICT', reason: error.code, message: error.message.slice(0, 300) };
+  if (error instanceof BackupFault)
+    return { code: 'CONFLICT', reason: error.code, message: error.message.slice(0, 300) };
   return { code: 'INTERNAL', reason: 'failed', message: 'It failed; the log of its process says why' };
 }
 
@@ -107,7 +112,10 @@ async function prepare(work: Restoring): Promise<void> {
   await beginAnew(client, schema);
   if (!source) return;
   const differing = await putMissing(source, work.objects, telling(work, 'objects'));
-  await client.query('update foyer_restore.restores set objects = $2 where id = $1', [record.id, JSON.stringify(differing)]);
+  await client.query('update foyer_restore.restores set objects = $2 where id = $1', [
+    record.id,
+    JSON.stringify(differing),
+  ]);
 }
 
 async function load(work: Restoring, source: Source): Promise<void> {

@@ -46,7 +46,10 @@ async function claim(client: pg.Client, { id, job_id: job }: RestoreRecord): Pro
 }
 
 /** The database in use as a backup that lies in Postgres itself: restoring it is the way back. */
-async function noteReplaced({ client, record, keys, config }: Restoring, made: { schema: string; replaced: string }): Promise<void> {
+async function noteReplaced(
+  { client, record, keys, config }: Restoring,
+  made: { schema: string; replaced: string },
+): Promise<void> {
   const at = quoted(made.schema);
   await client.query(`delete from ${at}.backups where id = $1 and state = 'replaced'`, [record.backup_id]);
   await client.query(
@@ -64,7 +67,11 @@ async function noteReplaced({ client, record, keys, config }: Restoring, made: {
 }
 
 /** The job that asked for it and who it was are of the old days; of these two the new ones know. */
-async function noteRestore(client: pg.Client, { id, job_id: job, backup_id: backupId, account_id: who }: RestoreRecord, schema: string): Promise<void> {
+async function noteRestore(
+  client: pg.Client,
+  { id, job_id: job, backup_id: backupId, account_id: who }: RestoreRecord,
+  schema: string,
+): Promise<void> {
   const at = quoted(schema);
   await client.query(
     `insert into ${at}.jobs (id, kind, queue, state, progress, target, by_account_id, cause, created_at, started_at, finished_at)

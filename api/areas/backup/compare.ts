@@ -51,8 +51,14 @@ async function libraryChanges(db: Db, stored: Stored): Promise<RestorePlan['chan
   const now = await db('libraries').whereNull('deleted_at').select<{ id: string; name: string }[]>('id', 'name');
   const ours = new Set(now.map(({ id }) => id));
   return {
-    added: [...after].filter(([id]) => !ours.has(id)).map(([id, row]) => row.name ?? id).sort(),
-    removed: now.filter(({ id }) => !after.has(id)).map(({ name }) => name).sort(),
+    added: [...after]
+      .filter(([id]) => !ours.has(id))
+      .map(([id, row]) => row.name ?? id)
+      .sort(),
+    removed: now
+      .filter(({ id }) => !after.has(id))
+      .map(({ name }) => name)
+      .sort(),
   };
 }
 

@@ -34,5 +34,6 @@ export function requirePlan(keys: Keys, token: string | undefined, given: { plan
   const presented = Buffer.from(seal, 'base64url');
   const isOurs = presented.length === expected.length && timingSafeEqual(presented, expected);
   if (!isOurs || !(Number(ends) > given.now.getTime())) throw conflict('plan-expired', 'Make a plan first');
-  if (planned !== textOf(given.planned)) throw conflict('plan-changed', 'It is not what the plan was made of: make another');
+  if (planned !== textOf(given.planned))
+    throw conflict('plan-changed', 'It is not what the plan was made of: make another');
 }

@@ -6,7 +6,7 @@ import { DestinationAway } from '#platform/backup/destination.ts';
 import { BackupFault } from '#platform/backup/faults.ts';
 import type { Db } from '#platform/db.ts';
 import { migrations } from '#platform/migrations/index.ts';
-import { type ShownRow, runningBackup } from './backups.store.ts';
+import { runningBackup, type ShownRow } from './backups.store.ts';
 import { buildOf, isNewer } from './backups.view.ts';
 import { type Opened, openBackup, type Stored, storedAside, storedBackup } from './stored.ts';
 
@@ -30,7 +30,8 @@ export interface Judged {
 
 export async function judge({ db, deps }: Call, row: ShownRow, passphrase: string | undefined): Promise<Judged> {
   const blockers = await blockersOf(db, row);
-  const opened = row.state === 'replaced' ? undefined : await openBackup({ ...deps, db }, row, passphrase).catch(blockerOf);
+  const opened =
+    row.state === 'replaced' ? undefined : await openBackup({ ...deps, db }, row, passphrase).catch(blockerOf);
   if (opened && 'code' in opened) blockers.push(opened);
   const backup = opened && 'manifest' in opened ? opened : undefined;
   const stored = row.state === 'replaced' ? storedAside(db, row) : backup && storedBackup(backup);

@@ -30,7 +30,10 @@ export const RestorePlan = z
     freeBytesNeeded: Bytes.describe('In Postgres'),
     freeBytes: Bytes.nullable().describe('In Postgres; null where nobody knows'),
     blockers: z.array(z.object({ code: z.string(), message: z.string() })),
-    token: z.string().optional().describe('To restore exactly this within 30 minutes; absent while something blocks it'),
+    token: z
+      .string()
+      .optional()
+      .describe('To restore exactly this within 30 minutes; absent while something blocks it'),
   })
   .meta({ id: 'RestorePlan' });
 export type RestorePlan = z.output<typeof RestorePlan>;

@@ -78,4 +78,3 @@ export async function putRestore(db: Db, keys: Keys, wish: RestoreWish): Promise
   });
   return toRestore(row);
 }
-

@@ -1,5 +1,6 @@
 // What a restore would bring back, to be looked at: a backup at its destination or a database that a restore put aside.
 import { createHash } from 'node:crypto';
+import type { Deps } from '#kernel/endpoint.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { copiedRows } from '#platform/backup/copied-rows.ts';
 import type { Destination } from '#platform/backup/destination.ts';
@@ -9,7 +10,6 @@ import { putAsideAs } from '#platform/backup/put-aside.ts';
 import { type BackupKey, openKey } from '#platform/backup/sealing.ts';
 import type { BackupManifest } from '#platform/backup-manifest.ts';
 import type { Db } from '#platform/db.ts';
-import type { Deps } from '#kernel/endpoint.ts';
 import type { ShownRow } from './backups.store.ts';
 import { findPlace } from './places.store.ts';
 import { openPlace } from './places.ts';
@@ -48,7 +48,8 @@ export async function openBackup(deps: Deps, row: ShownRow, given: string | unde
   if (!encryption) return { destination, manifest, manifestSha256, key: undefined, passphrase: undefined };
   const settings = await readBackupSettings(deps.db);
   const passphrase = given ?? passphraseOf(deps.keys, settings);
-  if (passphrase === undefined) throw new BackupFault('wrong-passphrase', 'The backup is sealed: its passphrase is needed');
+  if (passphrase === undefined)
+    throw new BackupFault('wrong-passphrase', 'The backup is sealed: its passphrase is needed');
   if (given !== undefined)
     await limitAttempts({ redis: deps.redis, replicas: deps.config.replicas }, `backup-passphrase:${row.id}`, TRIES);
   return { destination, manifest, manifestSha256, key: await openKey(passphrase, encryption), passphrase };

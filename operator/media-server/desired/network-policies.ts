@@ -14,7 +14,16 @@ const PRIVATE6 = ['fc00::/7', 'fe80::/10'];
 const tcp = (...ports: number[]): object[] => ports.map((port) => ({ protocol: 'TCP', port }));
 const STORES: readonly StoreName[] = ['postgres', 'redis', 'objects'];
 /** Those of the product's processes that talk to its stores. */
-const CLIENTS: readonly string[] = ['api', 'workers', 'transcode', 'subtitles', 'migrate', 'recovery', 'restore', 'tuner'];
+const CLIENTS: readonly string[] = [
+  'api',
+  'workers',
+  'transcode',
+  'subtitles',
+  'migrate',
+  'recovery',
+  'restore',
+  'tuner',
+];
 /** Those that take in what others made. */
 const ASKERS: readonly string[] = ['api', 'workers'];
 /** Those that reach beyond the cluster: a backup may lie in a bucket outside. */

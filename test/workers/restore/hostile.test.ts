@@ -1,16 +1,25 @@
-import { expect } from 'chai';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
+import { expect } from 'chai';
 import { BackupFault } from '#platform/backup/faults.ts';
 import { readManifest } from '#platform/backup/part.ts';
-import { type BackupManifest, manifestName, partName } from '#platform/backup-manifest.ts';
+import { type BackupManifest, manifestName, manifestText, partName } from '#platform/backup-manifest.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { sha256, type Written } from '#support/backup-writer.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
-import { addRow, ask, backedUp, record, restoreHere, restoreProcess, tableTexts, unfenced } from '#support/restoring.ts';
+import {
+  addRow,
+  ask,
+  backedUp,
+  record,
+  restoreHere,
+  restoreProcess,
+  tableTexts,
+  unfenced,
+} from '#support/restoring.ts';
 
 const MOST_MIB = 256;
 const FLIPS = 500;
@@ -42,7 +51,10 @@ describe('restoring a backup that is not as it was made', () => {
     const library = await givenLibrary(api.deps.db, 'movies');
     for (let i = 0; i < 50; i += 1) await givenItem(api.deps.db, library);
     const bytes = Buffer.from('a picture');
-    written = await backedUp(api, { partBytes: 8000, objects: [{ bucket: 'foyer-artwork', key: sha256(bytes), bytes }] });
+    written = await backedUp(api, {
+      partBytes: 8000,
+      objects: [{ bucket: 'foyer-artwork', key: sha256(bytes), bytes }],
+    });
     before = await standing();
   });
 
@@ -63,7 +75,9 @@ describe('restoring a backup that is not as it was made', () => {
 
   it(`refuses ${FLIPS} flips of a bit, wherever it is, and changes nothing`, async function () {
     this.timeout(600_000);
-    const parts = written.manifest.tables.flatMap((table) => table.parts.map((part) => partName(written.manifest.id, part)));
+    const parts = written.manifest.tables.flatMap((table) =>
+      table.parts.map((part) => partName(written.manifest.id, part)),
+    );
     const names = [manifestName(written.manifest.id), ...parts];
     const files = names.map((name) => ({ name, bytes: readFileSync(at(name)) }));
     const all = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
@@ -119,11 +133,11 @@ describe('restoring a backup that is not as it was made', () => {
     const paths = ['../../etc/passwd', '/etc/passwd', 'tables/../x.0.copy.zst', 'tables/items.0.copy.zst/../../x'];
     for (const path of paths) {
       const { manifest } = await forged(({ tables }) => Object.assign(tables[0]?.parts[0] ?? {}, { name: path }));
-      writeFileSync(at(manifestName(manifest.id)), JSON.stringify(manifest));
+      writeFileSync(at(manifestName(manifest.id)), manifestText(manifest));
       const fault = await readManifest(written.destination, manifest.id).catch((error: unknown) => error);
       expect(fault, path).to.be.instanceOf(BackupFault);
     }
-    writeFileSync(at(manifestName(written.manifest.id)), JSON.stringify(written.manifest));
+    writeFileSync(at(manifestName(written.manifest.id)), manifestText(written.manifest));
     expect(await standing()).to.equal(before);
   });
 
@@ -135,10 +149,15 @@ describe('restoring a backup that is not as it was made', () => {
       const id = newId();
       const manifest = structuredClone({ ...written.manifest, id });
       const [table] = manifest.tables;
-      const part = { name: `tables/${table?.name}.0.copy.zst`, sha256: sha256(bomb), storedBytes: bomb.length, plainBytes };
+      const part = {
+        name: `tables/${table?.name}.0.copy.zst`,
+        sha256: sha256(bomb),
+        storedBytes: bomb.length,
+        plainBytes,
+      };
       Object.assign(table ?? {}, { parts: [part] });
       await written.destination.write(partName(id, part), bomb);
-      await written.destination.write(manifestName(id), Buffer.from(JSON.stringify(manifest)));
+      await written.destination.write(manifestName(id), manifestText(manifest));
       await addRow(db, manifest);
       await ask(api, db, { backupId: id, manifest });
       const process = restoreProcess(api);

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import pg from 'pg';
+import { manifestText } from '#platform/backup-manifest.ts';
+import { newId } from '#platform/ids.ts';
 import { migrateBeside } from '#platform/migrate.ts';
 import { migrations } from '#platform/migrations/index.ts';
-import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { type Written, writeBackup } from '#support/backup-writer.ts';
 import { addRow, ask, builtinFolder, record, restoreProcess, tableTexts, unfenced } from '#support/restoring.ts';
@@ -69,7 +70,7 @@ describe('restoring a backup of another version', () => {
       serverId: api.deps.keys.serverId,
     });
     Object.assign(newer.manifest, { schemaVersion: '29990101000000_items_dreams' });
-    await newer.destination.write(`backups/${newer.manifest.id}/manifest.json`, Buffer.from(JSON.stringify(newer.manifest)));
+    await newer.destination.write(`backups/${newer.manifest.id}/manifest.json`, manifestText(newer.manifest));
     expect(await restored(newer)).to.deep.include({ state: 'failed' });
     expect((await record(db)).error).to.deep.include({ reason: 'newer-version' });
     expect((await tableTexts(db)).get('accounts')).to.equal(before);
