@@ -135,16 +135,15 @@ function objectsOf(base: Base, { next, release, pool }: Rolled, seen: Seen): Kub
     apiService(server),
     parserService(server),
     ...around(stores, seen),
-    ...(next ? jobsOf(base, next) : []),
-    ...(next?.ready ? restoreJobs(context, seen) : []),
+    ...(next ? jobsOf(base, next, seen) : []),
     ...(release ? [releaseObject(server, release), ...release.deployments] : []),
     ...(pool?.jobs ?? []),
   ];
 }
 
-const jobsOf = ({ context, recovery }: Base, { jobs, ready }: RollOut): KubeObject[] => [
+const jobsOf = ({ context, recovery }: Base, { jobs, ready }: RollOut, seen: Seen): KubeObject[] => [
   ...jobs,
-  ...(ready ? recovery.jobs(context) : []),
+  ...(ready ? [...recovery.jobs(context), ...restoreJobs(context, seen)] : []),
 ];
 
 /** Everything that waits for no roll-out. */

@@ -28,18 +28,29 @@ export interface Judged {
   freeBytes: number | undefined;
 }
 
-export async function judge({ db, deps }: Call, row: ShownRow, passphrase: string | undefined): Promise<Judged> {
-  const blockers = await blockersOf(db, row);
-  const opened =
-    row.state === 'replaced' ? undefined : await openBackup({ ...deps, db }, row, passphrase).catch(blockerOf);
-  if (opened && 'code' in opened) blockers.push(opened);
-  const backup = opened && 'manifest' in opened ? opened : undefined;
-  const stored = row.state === 'replaced' ? storedAside(db, row) : backup && storedBackup(backup);
+export async function judge(call: Call, row: ShownRow, passphrase: string | undefined): Promise<Judged> {
+  const { db } = call;
+  const { opened, stored, blockers } = await found(call, row, passphrase);
   const freeBytesNeeded = SPACE_FACTOR * (stored?.bytes ?? 0);
   const freeBytes = await freeInPostgres(db);
-  if (freeBytes !== undefined && freeBytes < freeBytesNeeded)
-    blockers.push({ code: 'no-space', message: 'Postgres has too little space to load it beside what is there' });
-  return { opened: backup, stored, blockers, freeBytesNeeded, freeBytes };
+  const isFull = freeBytes !== undefined && freeBytes < freeBytesNeeded;
+  const full = { code: 'no-space', message: 'Postgres has too little space to load it beside what is there' };
+  const all = [...(await blockersOf(db, row)), ...blockers, ...(isFull ? [full] : [])];
+  return { opened, stored, blockers: all, freeBytesNeeded, freeBytes };
+}
+
+async function found(
+  { db, deps }: Call,
+  row: ShownRow,
+  passphrase: string | undefined,
+): Promise<Pick<Judged, 'opened' | 'stored' | 'blockers'>> {
+  if (row.state === 'replaced') return { opened: undefined, stored: storedAside(db, row), blockers: [] };
+  try {
+    const opened = await openBackup({ ...deps, db }, row, passphrase);
+    return { opened, stored: storedBackup(opened), blockers: [] };
+  } catch (error) {
+    return { opened: undefined, stored: undefined, blockers: [blockerOf(error)] };
+  }
 }
 
 /** A fault of the backup or its place as a blocker; others are thrown. */
