@@ -111,39 +111,8 @@ export function createAddressCheck({ deny = [], lookup = resolveAll }: OutboundS
   };
 }
 
-export interface AddressJudge {
-  /** Throws `OutboundRefused` for a host that is itself an address, and a closed one. */
-  refuse(host: string): void;
-  /** For connections of a library: every address of a name is judged at each connection anew. */
-  lookup: LookupFunction;
-}
-
-/** The rules of addresses without those of names, for servers that may lie inside, such as a bucket. */
-export function createAddressJudge(
-  { deny = [], lookup = resolveAll }: OutboundSetting,
-  ask: OutboundAsk,
-): AddressJudge {
-  const judge = judgeFor(ranges(deny), ask);
-  const found = async (name: string): Promise<readonly Address[]> => {
-    const addresses = await lookup(name);
-    for (const { address } of addresses) judge(address);
-    return addresses;
-  };
-  return {
-    refuse(host) {
-      const bare = host.replace(/^\[|\]$/g, '');
-      if (isIP(bare)) judge(bare);
-    },
-    lookup(name, options, done) {
-      found(name).then(
-        (addresses) => pinnedTo(addresses)(name, options, done),
-        (error: Error) => done(error, []),
-      );
-    },
-  };
-}
-
-const pinnedTo =
+/** Answers a look-up by addresses that are known. */
+export const pinnedTo =
   (addresses: readonly Address[]): LookupFunction =>
   (_name, options, done) => {
     const [first] = addresses;
@@ -151,7 +120,7 @@ const pinnedTo =
     else done(null, first?.address ?? '', first?.family);
   };
 
-async function resolveAll(name: string): Promise<readonly Address[]> {
+export async function resolveAll(name: string): Promise<readonly Address[]> {
   return resolve(name, { all: true, verbatim: true });
 }
 
@@ -161,7 +130,7 @@ interface Ranges {
 }
 
 /** Two lists: in one, Node would match every IPv4 address by a short IPv6 prefix. Throws for what is no CIDR. */
-function ranges(cidrs: readonly string[]): Ranges {
+export function ranges(cidrs: readonly string[]): Ranges {
   const made = { four: new BlockList(), six: new BlockList() };
   for (const cidr of cidrs) {
     const [network = '', bits] = cidr.split('/');
@@ -178,7 +147,7 @@ function within(list: Ranges, address: string): boolean {
 const denied = ranges(DENIED);
 type Judge = (address: string) => void;
 
-function judgeFor(closed: Ranges, ask: OutboundAsk): Judge {
+export function judgeFor(closed: Ranges, ask: OutboundAsk): Judge {
   const open = ranges(ask.allow ?? []);
   const always = ranges(ask.always ?? []);
   return (given) => {

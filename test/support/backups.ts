@@ -36,6 +36,7 @@ export async function askForBackup(api: Api, wish: Partial<Parameters<typeof req
 export async function makeBackup(api: Api, wish: Partial<Parameters<typeof requestBackup>[1]> = {}) {
   const id = await askForBackup(api, wish);
   await createBackup({ backupId: id }, workOf(api));
+  await api.deps.db('jobs').whereRaw(`target ->> 'id' = ?`, [id]).update({ state: 'completed' });
   const row = await api.deps.db('backups').where({ id }).first<{ place_id: string }>('place_id');
   const destination = await placeOf(api, row.place_id);
   return { id, destination, manifest: await readManifest(destination, id) };

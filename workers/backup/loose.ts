@@ -24,18 +24,30 @@ export async function sweepLoose(deps: PlaceDeps, place: PlaceRow, now = Date.no
   const destination = await openPlace(deps, place);
   const { whole, halves } = await backupsAt(destination);
   if ([...halves.values()].some((at) => now - at < DAY_MS)) return 0;
-  const named = new Set<string>();
-  for (const id of whole) {
-    const manifest = await readManifest(destination, id); // one that cannot be read may name any object: nothing goes then
-    for (const object of manifest.objects) named.add(objectName(object, manifest.encryption));
-  }
+  const named = await namedBy(destination, whole);
   const going: string[] = [];
-  for await (const { name, at } of destination.list('objects/'))
+  for await (const { name, at } of destination.list('objects/')) {
     if (!named.has(name) && now - at.getTime() >= HOUR_MS) going.push(name);
-  for (const id of halves.keys()) for await (const { name } of destination.list(`backups/${id}/`)) going.push(name);
+  }
+  for (const id of halves.keys()) going.push(...(await namesBelow(destination, `backups/${id}/`)));
   for (const name of going) await destination.remove(name);
   await notePlace(deps.db, place.id, { loose_since: null });
   return going.length;
+}
+
+async function namedBy(destination: Destination, ids: readonly string[]): Promise<Set<string>> {
+  const named = new Set<string>();
+  for (const id of ids) {
+    const manifest = await readManifest(destination, id); // one that cannot be read may name any object: nothing goes then
+    for (const object of manifest.objects) named.add(objectName(object, manifest.encryption));
+  }
+  return named;
+}
+
+async function namesBelow(destination: Destination, prefix: string): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name } of destination.list(prefix)) names.push(name);
+  return names;
 }
 
 async function backupsAt(destination: Destination): Promise<Seen> {

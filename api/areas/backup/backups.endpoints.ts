@@ -68,18 +68,21 @@ export const createBackup = defineEndpoint({
     const { db, deps, who, now } = call;
     const running = await runningNow(call);
     if (running) return running;
-    const setting = { ...deps, db, version: fullVersion };
-    await refuseBackup(setting);
+    const setting = { ...deps, version: fullVersion };
+    await refuseBackup(setting); // outside the transaction: what it sees of the destination is kept
     const { note, pinned, objects, keepDays } = body ?? { pinned: false };
-    const { id, isNew } = await requestBackup(setting, {
-      trigger: 'person',
-      note,
-      pinned,
-      objects,
-      keepUntil: keepDays === undefined ? undefined : new Date(now.getTime() + keepDays * DAY_MS),
-      byAccountId: who.accountId || undefined,
-      cause: who.kind === 'key' ? 'key' : 'person',
-    });
+    const { id, isNew } = await requestBackup(
+      { ...setting, db },
+      {
+        trigger: 'person',
+        note,
+        pinned,
+        objects,
+        keepUntil: keepDays === undefined ? undefined : new Date(now.getTime() + keepDays * DAY_MS),
+        byAccountId: who.accountId || undefined,
+        cause: who.kind === 'key' ? 'key' : 'person',
+      },
+    );
     if (!isNew) call.reply.status(200);
     else await audit(call, 'backup.requested', { backupId: id, pinned, note });
     return shown(call, id);

@@ -46,14 +46,11 @@ export interface Sight {
 
 export function toBackup(row: ShownRow, { build, settings }: Sight): Backup {
   const live = row.state === 'queued' || row.state === 'running';
-  const there = GOOD.includes(row.state) || row.state === 'replaced' || row.state === 'damaged';
-  const fault = there ? faultOf(row, build, settings) : undefined;
   return {
     id: row.id,
     state: row.state,
     trigger: row.trigger,
-    ...(live && { progress: row.progress }),
-    ...(live && row.phase && { phase: row.phase }),
+    ...(live && underWay(row)),
     destination: { kind: row.kind, name: nameOf(row) },
     copies: row.copies.map(({ name, ok, at }) => ({ name, ok, at })),
     serverId: row.server_id,
@@ -69,13 +66,20 @@ export function toBackup(row: ShownRow, { build, settings }: Sight): Backup {
     },
     sizeBytes: row.size_bytes,
     encrypted: row.encryption !== null,
-    restorable: there && row.state !== 'damaged' && fault === undefined,
-    ...(fault && { notRestorableReason: fault }),
+    ...restoring(row, { build, settings }),
     pinned: row.pinned,
     ...rarely(row),
     startedAt: iso(row.started_at),
     ...(row.finished_at && { finishedAt: iso(row.finished_at) }),
   };
+}
+
+const underWay = ({ progress, phase }: ShownRow): Partial<Backup> => ({ progress, ...(phase && { phase }) });
+
+function restoring(row: ShownRow, { build, settings }: Sight): Pick<Backup, 'restorable' | 'notRestorableReason'> {
+  const there = GOOD.includes(row.state) || row.state === 'replaced';
+  const fault = there || row.state === 'damaged' ? faultOf(row, build, settings) : undefined;
+  return { restorable: there && fault === undefined, ...(fault && { notRestorableReason: fault }) };
 }
 
 function rarely(row: ShownRow): Partial<Backup> {

@@ -44,15 +44,22 @@ function warningsOf({ row, destination, copyTo, last, everVerified }: Whole, tim
   return (Object.keys(found) as BackupWarning[]).filter((warning) => found[warning]);
 }
 
+async function wholeOf(db: Db): Promise<Whole> {
+  const row = await readBackupSettings(db);
+  return {
+    row,
+    destination: await findPlace(db, row.place_id),
+    copyTo: row.copy_id === null ? undefined : await findPlace(db, row.copy_id),
+    last: await newestGood(db),
+    everVerified: (await db('backups').where({ state: 'verified' }).first('id')) !== undefined,
+  };
+}
+
 /** As they are now. */
 export async function showSettings(db: Db, settings: Settings): Promise<BackupSettings> {
-  const row = await readBackupSettings(db);
   const timeZone = settings.get('server.timeZone');
-  const destination = await findPlace(db, row.place_id);
-  const copyTo = row.copy_id === null ? undefined : await findPlace(db, row.copy_id);
-  const last = await newestGood(db);
-  const everVerified = (await db('backups').where({ state: 'verified' }).first('id')) !== undefined;
-  const next = row.enabled ? nextRun(row.cron, new Date(), timeZone) : undefined;
+  const whole = await wholeOf(db);
+  const { row, destination } = whole;
   return {
     enabled: row.enabled,
     cron: row.cron,
@@ -61,19 +68,25 @@ export async function showSettings(db: Db, settings: Settings): Promise<BackupSe
     objects: row.objects,
     verifyCron: row.verify_cron,
     destination: toDestination(destination),
-    ...(copyTo && { copyTo: toDestination(copyTo) }),
     encryption: {
       mode: row.passphrase === null ? 'none' : 'passphrase',
       passphraseSet: row.passphrase !== null,
       ...(row.fingerprint !== null && { fingerprint: row.fingerprint }),
     },
+    ...sometimes(whole, timeZone),
+    warnings: warningsOf(whole, timeZone),
+    revision: row.revision,
+  };
+}
+
+function sometimes({ row, copyTo, last }: Whole, timeZone: string): Partial<BackupSettings> {
+  const next = row.enabled ? nextRun(row.cron, new Date(), timeZone) : undefined;
+  const at = last?.finished_at;
+  return {
+    ...(copyTo && { copyTo: toDestination(copyTo) }),
     ...(row.max_bytes_per_second !== null && { maxBytesPerSecond: row.max_bytes_per_second }),
     ...(next && { nextRunAt: iso(next) }),
-    ...(last?.finished_at && {
-      lastCompleted: { id: last.id, at: iso(last.finished_at), sizeBytes: last.size_bytes },
-    }),
-    warnings: warningsOf({ row, destination, copyTo, last, everVerified }, timeZone),
+    ...(last && at && { lastCompleted: { id: last.id, at: iso(at), sizeBytes: last.size_bytes } }),
     ...(row.managed_fields.length > 0 && { managedFields: row.managed_fields }),
-    revision: row.revision,
   };
 }

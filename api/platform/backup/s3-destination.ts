@@ -1,7 +1,7 @@
 import { Client } from 'minio';
 import { objectsOf } from '#platform/objects.ts';
-import { createAddressJudge, type OutboundSetting } from '#platform/outbound.ts';
-import { judgedAgent } from '#platform/outbound-agent.ts';
+import type { OutboundSetting } from '#platform/outbound.ts';
+import { createAddressJudge, judgedAgent } from '#platform/outbound-agent.ts';
 import { type Destination, DestinationAway } from './destination.ts';
 import { objectsDestination } from './objects-destination.ts';
 
