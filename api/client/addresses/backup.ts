@@ -6,6 +6,7 @@ import type { Address } from './address.ts';
 export const backupAddresses = {
   createBackup: { method: 'POST', path: '/backups', answer: 'json' },
   deleteBackup: { method: 'DELETE', path: '/backups/{id}', answer: 'none' },
+  downloadBackup: { method: 'GET', path: '/backups/{id}/file', answer: 'bytes' },
   getBackup: { method: 'GET', path: '/backups/{id}', answer: 'json' },
   getBackupSettings: { method: 'GET', path: '/backups/settings', answer: 'json' },
   listBackups: { method: 'GET', path: '/backups', answer: 'json' },

@@ -9,6 +9,8 @@ export interface BackupOperations {
   createBackup: { body?: CreateBackupBody; answer: Backup };
   /** Delete a backup; objects that others share stay */
   deleteBackup: { params: { id: Uuid }; answer: undefined };
+  /** A backup as one tar, to be put at any destination */
+  downloadBackup: { params: { id: Uuid }; answer: Response };
   /** A backup, and how far it is */
   getBackup: { params: { id: Uuid }; answer: Backup };
   /** When backups are made, where they go and how many are kept */
