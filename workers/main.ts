@@ -3,6 +3,7 @@ import { mailNotices, takeServerZone } from '#areas/notifications/public.ts';
 import { recordDeliveries } from '#areas/webhooks/public.ts';
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase, databaseUp } from '#platform/db.ts';
+import { endReplaced, whenReplaced } from '#platform/fence.ts';
 import { ringOf } from '#platform/keys.ts';
 import { createLog } from '#platform/log.ts';
 import { serveMetrics } from '#platform/metrics.ts';
@@ -23,6 +24,7 @@ import { keepTranscodeCache } from './transcode-cache.ts';
 
 const config = readConfig();
 const log = createLog(config.logLevel, 'worker');
+whenReplaced(() => endReplaced(log));
 const db = connectDatabase(config.databaseUrl, log, { max: 10, name: config.pod, statementTimeoutMs: 120_000 });
 const redis = connectRedis(config.redisUrl, log);
 const objects = connectObjects(config.objectsUrl);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 /** Of this server's own; another format is refused as `other-format`. */
@@ -78,6 +79,18 @@ export const BackupManifest = z.object({
   objects: z.array(BackupObject),
 });
 export type BackupManifest = z.output<typeof BackupManifest>;
+
+const digestOf = (manifest: object): string => createHash('sha256').update(JSON.stringify(manifest)).digest('hex');
+
+/** As it is stored: its last member is the SHA-256 of the JSON of the others, so that no part of it changes unseen. */
+export const manifestText = (manifest: BackupManifest): Buffer =>
+  Buffer.from(JSON.stringify({ ...manifest, digest: digestOf(manifest) }));
+
+/** True for what `manifestText` made. */
+export function isWhole(json: object): boolean {
+  const { digest, ...manifest } = json as { digest?: unknown };
+  return digest === digestOf(manifest);
+}
 
 export const manifestName = (id: string): string => `backups/${id}/manifest.json`;
 export const partName = (id: string, part: Pick<BackupPart, 'name'>): string => `backups/${id}/${part.name}`;

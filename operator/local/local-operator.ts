@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiSeen, seeApi } from '../api-seen.ts';
 import { serverClient } from '../server-api/server-client.ts';
 import { brandingFolder, writeBranding } from './branding-folder.ts';
-import { serverProcesses } from './desired.ts';
+import { restoreProcess, serverProcesses } from './desired.ts';
 import { type Place, type Server, type Stores, serverEnvironment } from './environment.ts';
 import { writeWhole } from './files.ts';
 import { LibraryReconciler } from './library-reconciler.ts';
 import { Migration } from './migration.ts';
 import { apiProbe, countTranscodeWorkers, hasFfmpeg, seeObjects, workerProbe } from './observe.ts';
-import { askPostgres } from './postgres.ts';
+import { askPostgres, isRestoring } from './postgres.ts';
 import { askRedis } from './redis.ts';
 import type { Resources } from './resources.ts';
 import { Source } from './source.ts';
@@ -161,6 +161,9 @@ export class LocalOperator {
     if (branding) writeBranding(brandingFolder(this.#state.dir), branding);
     const environment = serverEnvironment(server, resources, { place, stores });
     this.#keepEnvironment(environment);
+    const restoring = await isRestoring(stores.databaseUrl);
+    if (restoring !== undefined)
+      await this.#supervisor.apply(restoring ? [restoreProcess(environment)] : [], ['restore']);
     if (!(await this.#migration.ensure(environment, (job) => this.#supervisor.runOnce(job, signal)))) return;
     await this.#supervisor.apply(serverProcesses(server.spec, environment), ['api', 'worker', 'transcode']);
     await this.#supervisor.apply(this.#tuners.processes(server, resources), ['tuner']);

@@ -23,6 +23,7 @@ import {
   BackupManifest,
   MANIFEST_MOST_BYTES,
   manifestName,
+  manifestText,
 } from '#platform/backup-manifest.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { type Keys, ringOf } from '#platform/keys.ts';
@@ -109,7 +110,7 @@ async function made(run: Run, keys: Keys): Promise<{ sizeBytes: number }> {
     objects,
     ...checkpoint.dumped,
   });
-  const text = Buffer.from(JSON.stringify(manifest));
+  const text = manifestText(manifest);
   if (text.length > MANIFEST_MOST_BYTES)
     throw new FinalFailure('too-many-objects', 'The manifest is too large to be read again');
   run.signal.throwIfAborted();

@@ -5,6 +5,7 @@ import {
   listPlaces,
   livePlaces,
   nameOf,
+  newestGood,
   nextRun,
   type PlaceDeps,
   readBackupSettings,
@@ -16,9 +17,11 @@ import { notify } from '#areas/notifications/public.ts';
 import { fullVersion } from '#areas/server/public.ts';
 import { DestinationAway } from '#platform/backup/destination.ts';
 import { BackupFault } from '#platform/backup/faults.ts';
+import { dropPutAside } from '#platform/backup/put-aside.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { Keys } from '#platform/keys.ts';
+import { enqueue } from '#platform/queue.ts';
 import type { WorkerDeps } from '#workers/work.ts';
 import { sweepLoose } from './loose.ts';
 import { asSole } from './sole.ts';
@@ -42,9 +45,26 @@ export async function keepBackups(deps: KeeperDeps, signal: AbortSignal): Promis
 export async function lookOnce(deps: KeeperDeps, now = new Date()): Promise<void> {
   const { db } = deps;
   await settleLost(db);
+  await dropReplaced(db, now);
   await askForBackup(deps, now);
+  await askForVerification(deps, now);
   await tellFailing(deps, now);
   if (await isListingDue(db, now)) await asSole(deps, () => lookAtPlaces(deps, now));
+}
+
+/** What a restore put aside goes when its days are over. */
+async function dropReplaced(db: Db, now: Date): Promise<void> {
+  const over = await db('backups')
+    .where({ state: 'replaced', pinned: false })
+    .where('keep_until', '<', now)
+    .whereRaw(
+      `not exists (select from jobs j where j.target ->> 'id' = backups.id::text and j.state in ('waiting', 'active'))`,
+    )
+    .pluck<string[]>('id');
+  for (const id of over) {
+    await dropPutAside(db, id);
+    await db('backups').where({ id }).delete();
+  }
 }
 
 async function isListingDue(db: Db, now: Date): Promise<boolean> {
@@ -75,6 +95,22 @@ async function askForBackup(deps: KeeperDeps, now: Date): Promise<void> {
     if (!due && !(await failedBefore(transaction, now))) return;
     if (due) await transaction('backup_settings').update({ scheduled_at: now });
     await requestBackup({ ...deps, db: transaction, version: fullVersion }, { trigger: 'schedule', cause: 'schedule' });
+  });
+}
+
+/** By its own schedule: the newest good one, loaded. */
+async function askForVerification({ db, settings }: KeeperDeps, now: Date): Promise<void> {
+  await db.transaction(async (transaction) => {
+    const row = await transaction('backup_settings').forUpdate().first<SettingsRow>();
+    const next = nextRun(row.verify_cron, row.verified_at, settings.get('server.timeZone'));
+    if (!row.enabled || !next || next > now) return;
+    await transaction('backup_settings').update({ verified_at: now });
+    const last = await newestGood(transaction);
+    if (!last) return;
+    await enqueue(transaction, 'backup.verify', {
+      payload: { backupId: last.id, depth: 'load' },
+      options: { target: { kind: 'backup', id: last.id }, key: `backup.verify:${last.id}`, cause: 'schedule' },
+    });
   });
 }
 

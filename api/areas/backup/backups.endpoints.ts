@@ -6,6 +6,7 @@ import { answerUnlessSame } from '#kernel/etag.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { DestinationAway } from '#platform/backup/destination.ts';
+import { dropPutAside } from '#platform/backup/put-aside.ts';
 import { Backup, BackupDraft, BackupsQuery, backupSorts } from './backups.schemas.ts';
 import { busyWith, findBackup, newestGood, type ShownRow, selectBackups } from './backups.store.ts';
 import { buildOf, type Sight, toBackup } from './backups.view.ts';
@@ -15,6 +16,8 @@ import { findPlace, livePlaces } from './places.store.ts';
 import { openPlace } from './places.ts';
 import { noteLoose, removeBackup } from './remove.ts';
 import { refuseBackup, requestBackup } from './request.ts';
+import { Restore } from './restore.schemas.ts';
+import { lastRestore } from './restores.store.ts';
 import { readBackupSettings } from './settings.store.ts';
 
 const access = { permission: 'settings:manage' } as const;
@@ -29,14 +32,14 @@ export const listBackups = defineEndpoint({
   summary: 'List backups, the newest first',
   access,
   query: BackupsQuery,
-  answer: page(Backup),
+  answer: page(Backup, { restore: Restore.optional() }),
 
   async handle({ query }, call) {
     const { db, deps } = call;
     const { cursor, limit, sort, state, trigger, refresh } = query;
     if (refresh) await refreshPlaces(call);
     const sight = await sightOf(call);
-    return pageOf<ShownRow, Backup>(db, selectBackups(db, { state, trigger }), {
+    const found = await pageOf<ShownRow, Backup>(db, selectBackups(db, { state, trigger }), {
       keys: deps.keys,
       terms: parseSort(sort, backupSorts, '-startedAt'),
       cursor,
@@ -45,6 +48,8 @@ export const listBackups = defineEndpoint({
       idColumn: 'b.id',
       toItem: (row) => toBackup(row, sight),
     });
+    const restore = await lastRestore(db);
+    return { ...found, ...(restore && { restore }) };
   },
 });
 
@@ -116,6 +121,7 @@ export const deleteBackup = defineEndpoint({
     await db('backups').where({ id: row.id }).delete();
     await audit(call, 'backup.deleted', { backupId: row.id, state: row.state });
     const placeIds = [row.place_id, ...row.copies.filter(({ ok }) => ok).map(({ placeId }) => placeId)];
+    if (row.state === 'replaced') await dropPutAside(db, row.id);
     if (row.state === 'missing' || row.state === 'replaced') return;
     try {
       for (const placeId of placeIds) {

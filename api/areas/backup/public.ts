@@ -16,5 +16,8 @@ export { findPlace, livePlaces, nameOf, notePlace, type PlaceRow } from './place
 export { lookAt, noteAway, openPlace, type PlaceDeps, within } from './places.ts';
 export { noteLoose, removeBackup } from './remove.ts';
 export { refuseOpen, requestBackup } from './request.ts';
+export { passphrasePlace } from './restores.store.ts';
 export { nextRun } from './schedule.ts';
 export { passphraseOf, readBackupSettings, type SettingsRow, updateSettings } from './settings.store.ts';
+export { sha256Of } from './stored.ts';
+export { verifyPlace } from './verifying.ts';

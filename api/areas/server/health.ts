@@ -1,14 +1,20 @@
 import type { Deps } from '#kernel/endpoint.ts';
+import { restoring } from '#platform/fence.ts';
 import type { ServerHealth } from './server.schemas.ts';
 
-type Waiting = 'schema' | 'database' | 'draining';
+type Waiting = 'schema' | 'database' | 'restore' | 'draining';
 
 /** What keeps this process from taking requests; a store that all have lost does not. */
 export function notReadyFor({ vitals, draining }: Pick<Deps, 'vitals' | 'draining'>): Waiting | undefined {
   if (draining.aborted) return 'draining';
+  if (restoring() !== undefined) return 'restore';
   if (!vitals.databaseSeen() || vitals.cutOff()) return 'database';
   return vitals.schemaCurrent() ? undefined : 'schema';
 }
+
+/** Details of the refusal while the process waits. */
+export const waitDetails = (waitingFor: Waiting): { waitingFor: Waiting; progress?: number } =>
+  waitingFor === 'restore' ? { waitingFor, progress: restoring() ?? 0 } : { waitingFor };
 
 const CHECKS = ['database', 'redis', 'objects', 'queue', 'transcode', 'storage', 'mail', 'keys'] as const;
 /** They harm nothing but themselves. */

@@ -10,5 +10,7 @@ export const backupAddresses = {
   getBackup: { method: 'GET', path: '/backups/{id}', answer: 'json' },
   getBackupSettings: { method: 'GET', path: '/backups/settings', answer: 'json' },
   listBackups: { method: 'GET', path: '/backups', answer: 'json' },
+  restoreBackup: { method: 'POST', path: '/backups/{id}/restore', answer: 'json' },
   updateBackupSettings: { method: 'PATCH', path: '/backups/settings', answer: 'json' },
+  verifyBackup: { method: 'POST', path: '/backups/{id}/verify', answer: 'json' },
 } as const satisfies Record<keyof BackupOperations, Address>;

@@ -38,6 +38,13 @@ export interface ListBackupsQuery extends PageQuery {
   /** List the destination now; at most once a minute */ refresh?: boolean;
 }
 
+/** Body of restoreBackup */
+export interface RestoreBackupBody {
+  dryRun?: boolean;
+  /** Of the plan, when dryRun is false */ token?: string;
+  /** When the kept one is not this backup's */ passphrase?: string;
+}
+
 /** Body of updateBackupSettings */
 export interface UpdateBackupSettingsBody {
   enabled?: boolean;
@@ -50,4 +57,10 @@ export interface UpdateBackupSettingsBody {
   copyTo?: BackupPlace | null;
   encryption?: { mode: 'none' | 'passphrase'; passphrase?: string };
   /** null is as fast as it goes */ maxBytesPerSecond?: number | null;
+}
+
+/** Body of verifyBackup */
+export interface VerifyBackupBody {
+  depth?: 'checksums' | 'load';
+  /** When the kept one is not this backup's */ passphrase?: string;
 }

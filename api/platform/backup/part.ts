@@ -6,6 +6,7 @@ import {
   BackupManifest,
   type BackupObject,
   type BackupPart,
+  isWhole,
   MANIFEST_MOST_BYTES,
   manifestName,
   objectName,
@@ -31,6 +32,7 @@ export async function readManifest(destination: Destination, id: string): Promis
   }
   if ((json as { format?: unknown } | null)?.format !== BACKUP_FORMAT)
     throw new BackupFault('other-format', 'The manifest is of another format');
+  if (!isWhole(json as object)) throw new BackupFault('damaged', 'The manifest is not as it was written');
   const read = BackupManifest.safeParse(json);
   if (!read.success) throw new BackupFault('damaged', 'The manifest is not as it is written');
   if (read.data.id !== id) throw new BackupFault('damaged', 'The manifest is of another backup');

@@ -39,6 +39,7 @@ import * as sealedLost from './20261122103000_settings_sealed_lost.ts';
 import * as jobsUnits from './20261122103100_jobs_units.ts';
 import * as viewingItemsGone from './20261122110000_viewing_items_gone.ts';
 import * as backupCreate from './20261122150000_backup_create.ts';
+import * as restoreCreate from './20261122151000_restore_create.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -95,4 +96,5 @@ export const migrations: Record<string, Migration> = {
   '20261122103100_jobs_units': jobsUnits,
   '20261122110000_viewing_items_gone': viewingItemsGone,
   '20261122150000_backup_create': backupCreate,
+  '20261122151000_restore_create': restoreCreate,
 };
