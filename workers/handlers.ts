@@ -1,4 +1,5 @@
 import { createBackup } from './backup/create.ts';
+import { verifyBackup } from './backup/verify.ts';
 import { createEmailSend } from './email/send.ts';
 import { createDigests, trimLogs } from './email/upkeep.ts';
 import { storeSimilarItems } from './items-similar.ts';
@@ -28,6 +29,7 @@ export const handlers = {
   'preroll.prepare': preparePreroll,
   'subtitles.extract': extractSubtitles,
   'backup.create': createBackup,
+  'backup.verify': verifyBackup,
   'playback.mark': markMany,
   'playback.trim': trimPlayback,
   'sessions.expire': expireSessions,

@@ -143,7 +143,11 @@ export const jobs = {
   'diagnostics.storage': { queue: 'interactive' },
   'diagnostics.bundle': { queue: 'interactive' },
   'backup.create': { queue: 'maintenance', payload: z.object({ backupId: Id }) },
-  'backup.verify': { queue: 'maintenance' },
+  /** A passphrase comes sealed. */
+  'backup.verify': {
+    queue: 'maintenance',
+    payload: z.object({ backupId: Id, depth: z.enum(['checksums', 'load']), passphrase: z.string().optional() }),
+  },
   'backup.restore': { queue: 'maintenance' },
   'export.create': { queue: 'maintenance' },
   'import.preview': { queue: 'maintenance' },

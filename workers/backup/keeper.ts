@@ -5,6 +5,7 @@ import {
   listPlaces,
   livePlaces,
   nameOf,
+  newestGood,
   nextRun,
   type PlaceDeps,
   readBackupSettings,
@@ -20,6 +21,7 @@ import { dropPutAside } from '#platform/backup/put-aside.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { Keys } from '#platform/keys.ts';
+import { enqueue } from '#platform/queue.ts';
 import type { WorkerDeps } from '#workers/work.ts';
 import { sweepLoose } from './loose.ts';
 import { asSole } from './sole.ts';
@@ -45,6 +47,7 @@ export async function lookOnce(deps: KeeperDeps, now = new Date()): Promise<void
   await settleLost(db);
   await dropReplaced(db, now);
   await askForBackup(deps, now);
+  await askForVerification(deps, now);
   await tellFailing(deps, now);
   if (await isListingDue(db, now)) await asSole(deps, () => lookAtPlaces(deps, now));
 }
@@ -92,6 +95,22 @@ async function askForBackup(deps: KeeperDeps, now: Date): Promise<void> {
     if (!due && !(await failedBefore(transaction, now))) return;
     if (due) await transaction('backup_settings').update({ scheduled_at: now });
     await requestBackup({ ...deps, db: transaction, version: fullVersion }, { trigger: 'schedule', cause: 'schedule' });
+  });
+}
+
+/** By its own schedule: the newest good one, loaded. */
+async function askForVerification({ db, settings }: KeeperDeps, now: Date): Promise<void> {
+  await db.transaction(async (transaction) => {
+    const row = await transaction('backup_settings').forUpdate().first<SettingsRow>();
+    const next = nextRun(row.verify_cron, row.verified_at, settings.get('server.timeZone'));
+    if (!row.enabled || !next || next > now) return;
+    await transaction('backup_settings').update({ verified_at: now });
+    const last = await newestGood(transaction);
+    if (!last) return;
+    await enqueue(transaction, 'backup.verify', {
+      payload: { backupId: last.id, depth: 'load' },
+      options: { target: { kind: 'backup', id: last.id }, key: `backup.verify:${last.id}`, cause: 'schedule' },
+    });
   });
 }
 

@@ -20,3 +20,4 @@ export { passphrasePlace } from './restores.store.ts';
 export { nextRun } from './schedule.ts';
 export { passphraseOf, readBackupSettings, type SettingsRow, updateSettings } from './settings.store.ts';
 export { sha256Of } from './stored.ts';
+export { verifyPlace } from './verifying.ts';

@@ -6,9 +6,11 @@ import type { Address } from './address.ts';
 export const backupAddresses = {
   createBackup: { method: 'POST', path: '/backups', answer: 'json' },
   deleteBackup: { method: 'DELETE', path: '/backups/{id}', answer: 'none' },
+  downloadBackup: { method: 'GET', path: '/backups/{id}/file', answer: 'bytes' },
   getBackup: { method: 'GET', path: '/backups/{id}', answer: 'json' },
   getBackupSettings: { method: 'GET', path: '/backups/settings', answer: 'json' },
   listBackups: { method: 'GET', path: '/backups', answer: 'json' },
   restoreBackup: { method: 'POST', path: '/backups/{id}/restore', answer: 'json' },
   updateBackupSettings: { method: 'PATCH', path: '/backups/settings', answer: 'json' },
+  verifyBackup: { method: 'POST', path: '/backups/{id}/verify', answer: 'json' },
 } as const satisfies Record<keyof BackupOperations, Address>;

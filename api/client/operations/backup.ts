@@ -8,6 +8,7 @@ import type {
   ListBackupsQuery,
   RestoreBackupBody,
   UpdateBackupSettingsBody,
+  VerifyBackupBody,
 } from '../requests/backup.ts';
 
 export interface BackupOperations {
@@ -15,6 +16,8 @@ export interface BackupOperations {
   createBackup: { body?: CreateBackupBody; answer: Backup };
   /** Delete a backup; objects that others share stay */
   deleteBackup: { params: { id: Uuid }; answer: undefined };
+  /** A backup as one tar, to be put at any destination */
+  downloadBackup: { params: { id: Uuid }; answer: Response };
   /** A backup, and how far it is */
   getBackup: { params: { id: Uuid }; answer: Backup };
   /** When backups are made, where they go and how many are kept */
@@ -25,4 +28,6 @@ export interface BackupOperations {
   restoreBackup: { params: { id: Uuid }; body?: RestoreBackupBody; answer: RestoreBackupAnswer };
   /** Change them; a new destination is tried first */
   updateBackupSettings: { body: UpdateBackupSettingsBody; answer: BackupSettings };
+  /** Read a backup through its checksums, or load it and check its rows */
+  verifyBackup: { params: { id: Uuid }; body?: VerifyBackupBody; answer: Backup };
 }

@@ -58,3 +58,9 @@ export interface UpdateBackupSettingsBody {
   encryption?: { mode: 'none' | 'passphrase'; passphrase?: string };
   /** null is as fast as it goes */ maxBytesPerSecond?: number | null;
 }
+
+/** Body of verifyBackup */
+export interface VerifyBackupBody {
+  depth?: 'checksums' | 'load';
+  /** When the kept one is not this backup's */ passphrase?: string;
+}

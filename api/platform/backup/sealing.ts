@@ -113,3 +113,7 @@ export function unsealing({ key }: BackupKey, place: string): Transform {
     },
   });
 }
+
+/** What sealing makes of so many bytes. */
+export const sealedBytes = (plain: number): number =>
+  plain + Math.max(1, Math.ceil(plain / FRAME_BYTES)) * (HEAD_BYTES + TAG_BYTES);
