@@ -95,7 +95,7 @@ export function serve(endpoint: Endpoint, area: string, kernel: Kernel): Middlew
     ctx.state.area = area;
     const waitingFor = readiness.waitingFor();
     if (waitingFor && waitingFor !== 'draining' && !endpoint.beforeReady) {
-      if (waitingFor === 'restore') throw awaitingRestore(restoring() ?? 0);
+      if (waitingFor === 'restore') throw awaitingRestore(restoring(deps.config.databaseUrl) ?? 0);
       throw new ApiError('SERVICE_STARTING', 'The server is starting', { waitingFor });
     }
     refuseKeyInQuery(ctx, deps);

@@ -45,8 +45,13 @@ export function endReplaced(log: Log): never {
 }
 
 /** How far the restore is that keeps the database closed, as far as this process heard; undefined while none does. */
-export const restoring = (): number | undefined =>
-  [...places.values()].map(({ closedAt }) => closedAt).find((progress) => progress !== undefined);
+export function restoring(databaseUrl: string): number | undefined {
+  const { hostname, port, pathname } = new URL(databaseUrl);
+  return places.get(nameOf(hostname, port || '5432', decodeURIComponent(pathname.slice(1))))?.closedAt;
+}
+
+const nameOf = (host: string, port: string | number, database: string | undefined): string =>
+  `${host.replace(/^\[|\]$/g, '')}:${port}/${database}`;
 
 export async function standingOf(client: Pick<pg.Client, 'query'>): Promise<Standing> {
   try {
@@ -61,7 +66,7 @@ export async function standingOf(client: Pick<pg.Client, 'query'>): Promise<Stan
 /** To be asked on each new connection. Throws Fenced; the caller closes the connection then. */
 export async function pass(client: pg.Client): Promise<void> {
   const { epoch, closed, progress } = await standingOf(client);
-  const name = `${client.host}:${client.port}/${client.database}`;
+  const name = nameOf(client.host, client.port, client.database);
   const place: Place = places.get(name) ?? {};
   places.set(name, place);
   delete place.closedAt;

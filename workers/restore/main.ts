@@ -18,7 +18,15 @@ const keys = await ringOf(config.keysFile);
 const redis = connectRedis(config.redisUrl, log);
 const objects = connectObjects(config.objectsUrl);
 const deps = { config, log, keys, redis, objects };
-while (!(await restoreOnRecord({ ...deps, sourceOf: sourcesOf(deps) }))) await sleep(PAUSE_MS); // another one ends just now
+const restored = async (): Promise<boolean> => {
+  try {
+    return await restoreOnRecord({ ...deps, sourceOf: sourcesOf(deps) });
+  } catch (error) {
+    log.error({ err: error }, 'the restore broke off: it is to be begun again');
+    process.exit(1);
+  }
+};
+while (!(await restored())) await sleep(PAUSE_MS); // another one ends just now
 redis.disconnect();
 log.info('no restore is on record any more');
 process.exit(0);

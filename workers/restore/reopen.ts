@@ -70,11 +70,11 @@ async function askAnew(db: Db): Promise<void> {
     await enqueue(db, 'user.purge', { payload: { accountId }, options: { key: `user.purge:${accountId}` } });
 }
 
-/** One of its folders can be listed, as far as the backup knows. */
+/** One of its folders could be listed when the backup was made; a storage that comes back is scanned by itself. */
 async function isAvailable(db: Db, libraryId: string): Promise<boolean> {
   const found = await db('library_folders as f')
     .join('storages as s', 's.id', 'f.storage_id')
-    .where({ 'f.library_id': libraryId, 's.enabled': true })
+    .where({ 'f.library_id': libraryId, 's.enabled': true, 's.state': 'available' })
     .first<{ id: string } | undefined>('f.id');
   return found !== undefined;
 }

@@ -29,10 +29,10 @@ export interface Judged {
 }
 
 export async function judge(call: Call, row: ShownRow, passphrase: string | undefined): Promise<Judged> {
-  const { db } = call;
+  const { db, deps } = call;
   const { opened, stored, blockers } = await found(call, row, passphrase);
   const freeBytesNeeded = SPACE_FACTOR * (stored?.bytes ?? 0);
-  const freeBytes = await freeInPostgres(db);
+  const freeBytes = await freeInPostgres(deps.db); // not in the transaction: it may be refused
   const isFull = freeBytes !== undefined && freeBytes < freeBytesNeeded;
   const full = { code: 'no-space', message: 'Postgres has too little space to load it beside what is there' };
   const all = [...(await blockersOf(db, row)), ...blockers, ...(isFull ? [full] : [])];

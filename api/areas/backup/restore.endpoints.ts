@@ -36,7 +36,6 @@ export const restoreBackup = defineEndpoint({
   answer: json(202, z.union([RestorePlan, Restore])),
   also: [200],
   errors: ['CONFLICT', 'RATE_LIMITED'],
-  transaction: 'manual',
 
   async handle({ params, body }, call) {
     const row = await findBackup(call.db, params.id);
@@ -69,13 +68,11 @@ async function begin(call: Call, { row, judged, token }: Beginning): Promise<Res
   if (await isRestoring(call.db)) throw conflict('restore-running', 'A restore is under way');
   const { blockers, opened } = judged;
   if (blockers.length > 0) throw conflict('blocked', 'Something stands in the way', { blockers });
-  return call.transact(async (inside) => {
-    const { backupId, manifestSha256, accountId } = planned;
-    const wish = { backupId, manifestSha256, accountId, passphrase: opened?.passphrase };
-    const restore = await putRestore(inside.db, inside.deps.keys, wish);
-    await audit(inside, 'backup.restore', { backupId, jobId: restore.jobId });
-    return restore;
-  });
+  const { backupId, manifestSha256, accountId } = planned;
+  const wish = { backupId, manifestSha256, accountId, passphrase: opened?.passphrase };
+  const restore = await putRestore(call.db, call.deps.keys, wish);
+  await audit(call, 'backup.restore', { backupId, jobId: restore.jobId });
+  return restore;
 }
 
 async function planOf(call: Call, row: ShownRow, judged: Judged): Promise<RestorePlan> {

@@ -83,7 +83,7 @@ export const getServerHealth = defineEndpoint({
     const starting = notReadyFor(call.deps);
     if (starting === 'schema' || starting === 'restore')
       throw new ApiError('SERVICE_STARTING', 'The server is starting', {
-        ...waitDetails(starting),
+        ...waitDetails(call.deps, starting),
         ...health,
         status: 'unavailable',
       });
@@ -118,7 +118,7 @@ export const getServerReadiness = defineEndpoint({
     const waitingFor = notReadyFor(deps);
     if (!waitingFor) return { status: 'ok' as const };
     const status = waitingFor === 'draining' ? 'draining' : 'starting';
-    throw new ApiError('SERVICE_STARTING', 'Not ready', { ...waitDetails(waitingFor), status });
+    throw new ApiError('SERVICE_STARTING', 'Not ready', { ...waitDetails(deps, waitingFor), status });
   },
 });
 

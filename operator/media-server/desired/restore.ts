@@ -4,7 +4,8 @@ import type { Context } from './context.ts';
 import { metaOf } from './meta.ts';
 import { declared, hashOf, oneShot, oneShotPod, ownerParts } from './migrate.ts';
 
-const ATTEMPTS = 6;
+/** It goes on where it was lost, and a server that is closed meanwhile has nobody else to open it: it is tried for days. */
+const ATTEMPTS = 1000;
 
 /** It also makes true what the resource declares, as the migration does, and reads backups that lie on a storage. */
 export function restoreJob(context: Context): KubeObject {

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { hashPassword } from '#areas/auth/public.ts';
+import { putAsideAs } from '#platform/backup/put-aside.ts';
+import { newId } from '#platform/ids.ts';
 import { storedValue } from '#platform/settings.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { type Made, makeBackup } from '#support/backups.ts';
@@ -7,6 +9,7 @@ import type { Person } from '#support/given.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
 import { startApiProcess } from '#support/processes.ts';
 import { restoreProcess, unfenced } from '#support/restoring.ts';
+import { lookOnce } from '#workers/backup/keeper.ts';
 
 type Plan = {
   token?: string;
@@ -160,13 +163,61 @@ describe('restoreBackup', () => {
     expect(job.state).to.equal('cancelled');
   });
 
+  it('drops what a restore put aside once its seven days are over', async () => {
+    const { db, keys } = api.deps;
+    const [first, later] = [newId(), newId()];
+    for (const [id, days] of [
+      [first, -1],
+      [later, 1],
+    ] as const) {
+      await db.raw('create schema ??', [putAsideAs(id)]);
+      await db.raw(
+        `insert into backups (id, state, trigger, place_id, server_id, server_name, server_version, schema_version, objects_mode, keep_until)
+         select ?, 'replaced', 'before-restore', place_id, ?, 'Home', '0.1.0', 'x', 'kept', now() + make_interval(days => ?) from backup_settings`,
+        [id, keys.serverId, days],
+      );
+    }
+    await lookOnce({ ...api.deps, keys });
+    const schemas = await db('pg_namespace').whereLike('nspname', 'foyer\\_replaced%').pluck<string[]>('nspname');
+    expect(schemas).to.deep.equal([putAsideAs(later)]);
+    expect(await db('backups').where({ state: 'replaced' }).pluck('id')).to.deep.equal([later]);
+    expect((await api.as(owner).deleteBackup({ params: { id: later } })).status).to.equal(204);
+    expect(await db('pg_namespace').whereLike('nspname', 'foyer\\_replaced%').pluck('nspname')).to.deep.equal([]);
+  });
+
+  it('opens a sealed backup with the passphrase that is kept or given, and takes five wrong ones a minute', async function () {
+    this.timeout(120_000);
+    const passphrase = 'a passphrase of many words';
+    const changed = await api
+      .as(owner)
+      .updateBackupSettings({ body: { encryption: { mode: 'passphrase', passphrase } } });
+    expect(changed.status, JSON.stringify(changed.body)).to.equal(200);
+    const library = await givenLibrary(api.deps.db, 'movies', { name: 'Films', name_folded: 'films' });
+    for (let i = 0; i < 3; i += 1) await givenItem(api.deps.db, library);
+    await api.deps.objects.put('foyer-artwork', 'two', 'two');
+    made = await makeBackup(api);
+    await api.deps.objects.remove('foyer-artwork', ['two']);
+    await api.deps.db('libraries').delete();
+    expect((await plan()).blockers).to.deep.equal([]);
+    const blocked = await ask(owner, { passphrase: 'another passphrase' });
+    expect((blocked.body as unknown as Plan).blockers.map(({ code }) => code)).to.deep.equal(['wrong-passphrase']);
+    await api.deps.db('backup_settings').update({ passphrase: null, salt: null, fingerprint: null });
+    expect((await plan()).blockers.map(({ code }) => code)).to.deep.equal(['wrong-passphrase']);
+    for (let i = 0; i < 4; i += 1) await ask(owner, { passphrase });
+    expect((await ask(owner, { passphrase })).status).to.equal(429);
+    await api.deps.redis.flushdb();
+  });
+
   it('restores: whoever signs in again finds the server of the backup, the job done and the way back', async function () {
     this.timeout(180_000);
-    const { token } = await plan();
-    expect((await ask(owner, { dryRun: false, token })).status).to.equal(202);
+    const passphrase = 'a passphrase of many words'; // not kept any more
+    const { body } = await ask(owner, { passphrase });
+    const { token } = body as unknown as Plan;
+    expect((await ask(owner, { dryRun: false, token, passphrase })).status).to.equal(202);
     expect(await restoreProcess(api).ended).to.equal(0);
     const db = unfenced(api.config.databaseUrl, api.deps.log);
     expect(await db('libraries').pluck('name')).to.deep.equal(['Films']);
+    expect(await db('items').count({ n: '*' })).to.deep.equal([{ n: 3 }]);
     const { url } = await startApiProcess(api);
     const login = await fetch(`${url}/api/v1/auth/login`, {
       method: 'POST',

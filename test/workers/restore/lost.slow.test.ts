@@ -5,9 +5,9 @@ import { type Api, startApi } from '#support/api.ts';
 import { sha256 } from '#support/backup-writer.ts';
 import { makeBackup } from '#support/backups.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
-import { startApiProcess } from '#support/processes.ts';
+import { startApiProcess, started, storesOf } from '#support/processes.ts';
 import { ask, record, restoreProcess, tableTexts, unfenced } from '#support/restoring.ts';
-import { eventually } from '#support/stores.ts';
+import { eventually, freePort, temporaryFolder } from '#support/stores.ts';
 
 const PATIENCE_MS = 60_000;
 const PHASES = ['fetching', 'loading', 'migrating', 'checking', 'objects', 'switching'];
@@ -49,9 +49,10 @@ describe('a restore whose process is lost', () => {
     await db.raw('drop trigger if exists hold on foyer_restore.restores');
   };
   const isHeld = async (): Promise<boolean> => {
-    const { rows } = await db.raw<{ rows: { held: boolean }[] }>(
+    const look = db.raw<{ rows: { held: boolean }[] }>(
       `select exists (select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()) as held`,
     );
+    const { rows } = await look.catch(() => ({ rows: [] })); // the switch ends every connection, also the one that looks
     return rows[0]?.held ?? false;
   };
   const standing = async (): Promise<string> => {
@@ -111,24 +112,23 @@ describe('a restore whose process is lost', () => {
     this.timeout(240_000);
     await ask(api, db, { backupId: backup.id, manifest: backup.manifest });
     await db('foyer_restore.epoch').update({ closed: true, number: 5, progress: 0.5 });
-    const started = startApiProcess(api); // it is ready once it is opened again
-    started.catch(() => undefined);
-    const { config, keys, log } = api.deps;
-    const { connectDeps } = await import('../../../api/deps.ts');
-    const stop = new AbortController();
-    const deps = await connectDeps(config, log, stop.signal);
-    await deps.vitals.look();
-    const { notReadyFor, waitDetails } = await import('#areas/server/health.ts');
-    expect(notReadyFor(deps)).to.equal('restore');
-    expect(waitDetails('restore')).to.deep.equal({ waitingFor: 'restore', progress: 0.5 });
-    expect(keys.serverId).to.equal(deps.keys.serverId);
+    const port = await freePort();
+    const own = { FOYER_PORT: String(port), FOYER_SCRATCH_DIR: temporaryFolder('closed'), FOYER_LOG_LEVEL: 'info' };
+    await started(['api/main.ts'], { ...storesOf(api.config), ...own }, 'listening');
+    const url = `http://127.0.0.1:${port}/api/v1`;
+    const told = await eventually(async () => {
+      const answer = await fetch(`${url}/libraries`);
+      const { error } = (await answer.json()) as { error: { code: string; details: { waitingFor?: string } } };
+      return error.details.waitingFor === 'restore' && { status: answer.status, ...error };
+    }, PATIENCE_MS);
+    expect(told).to.deep.include({ status: 503, code: 'SERVICE_STARTING' });
+    expect(told.details).to.deep.equal({ waitingFor: 'restore', progress: 0.5 });
+    expect((await fetch(`${url}/server/ready`)).status).to.equal(503);
+    expect((await fetch(`${url}/server/live`)).status).to.equal(200); // nobody ends it for waiting
+    expect((await fetch(`${url}/server/info`)).status).to.equal(200);
     expect(await restoreProcess(api).ended).to.equal(0);
-    await started;
+    await eventually(async () => (await fetch(`${url}/server/ready`)).ok, PATIENCE_MS);
     expect(await count()).to.equal(30);
-    stop.abort();
-    deps.vitals.stop();
-    deps.settings.stop();
-    deps.redis.disconnect();
   });
 
   it('goes on when Postgres itself was lost in the middle', async function () {
