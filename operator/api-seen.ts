@@ -1,4 +1,5 @@
 // How the server's API answers, for operators of a cluster and of one machine.
+import { type BackupSeen, backupFrom } from './backup-verdict.ts';
 import type { Ask } from './server-api/server-client.ts';
 
 export interface ApiSeen {
@@ -12,6 +13,8 @@ export interface ApiSeen {
   claimBlockedUntil?: string;
   /** A restore is on record, or keeps the server closed; absent while nobody says. */
   restoring?: boolean;
+  /** Absent while nobody says. */
+  backup?: BackupSeen;
 }
 
 export const apiAway: ApiSeen = { apiReady: false, setupComplete: undefined, version: undefined, health: {} };
@@ -22,16 +25,19 @@ export async function seeApi(ask: Ask): Promise<ApiSeen> {
   try {
     const waitingFor = await waitOf(ask);
     if (waitingFor !== undefined) return waitingFor === 'restore' ? { ...apiAway, restoring: true } : apiAway;
-    const [info, health, backups] = await Promise.all([
+    const [info, health, backups, kept] = await Promise.all([
       ask('GET', '/server/info'),
       ask('GET', '/server/health'),
       ask('GET', '/backups?limit=1'),
+      ask('GET', '/backups/settings'),
     ]);
     const { setupComplete, version } = (info.body ?? {}) as { setupComplete?: boolean; version?: string };
     const claimBlockedUntil = setupComplete === false ? await blockOf(ask) : undefined;
     const block = claimBlockedUntil === undefined ? {} : { claimBlockedUntil };
     const restoring = isUnderWay(backups.body);
-    return { apiReady: true, setupComplete, version, health: checksOf(health.body), ...block, ...restoring };
+    const backup = backupFrom(kept.body, backups.body);
+    const more = { ...block, ...restoring, ...(backup && { backup }) };
+    return { apiReady: true, setupComplete, version, health: checksOf(health.body), ...more };
   } catch {
     return apiAway;
   }

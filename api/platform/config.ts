@@ -43,6 +43,25 @@ const PlusKey = z
 export type PlusKey = z.output<typeof PlusKey>;
 const PlusVerifier = z.object({ keys: z.array(PlusKey).min(1).max(50) }).transform(({ keys }) => keys);
 
+/** A bucket of spec.backup with its secret. */
+const DeclaredPlace = z.object({
+  endpoint: z.url({ protocol: /^https?$/ }),
+  region: z.string().optional(),
+  bucket: z.string().min(1),
+  prefix: z.string().optional(),
+  pathStyle: z.boolean().default(true),
+  accessKeyId: z.string(),
+  secretAccessKey: z.string(),
+});
+const DeclaredBackup = z.object({
+  schedule: z.string(),
+  keep: z.object({ last: z.int(), daily: z.int(), weekly: z.int(), monthly: z.int() }),
+  destination: DeclaredPlace,
+  copyTo: DeclaredPlace.optional(),
+  passphrase: z.string().min(1).optional(),
+});
+export type DeclaredBackup = z.output<typeof DeclaredBackup>;
+
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 const Environment = z.object({
@@ -71,6 +90,7 @@ const Environment = z.object({
   FOYER_SERVER_NAME: z.string().default('Foyer'),
   FOYER_TRUSTED_PROXIES: jsonOf(z.array(z.string())).default([]),
   FOYER_WEBHOOK_NETWORKS: jsonOf(z.array(z.string())).default([]),
+  FOYER_BACKUP: jsonOf(DeclaredBackup).optional(),
   FOYER_BACKUP_NETWORKS: jsonOf(z.array(z.string())).default([]),
   FOYER_CLUSTER_NETWORKS: jsonOf(z.array(z.string())).default([]),
   FOYER_MAX_SESSIONS: z.coerce.number().int().min(1).default(3),
@@ -116,6 +136,8 @@ export interface Config {
   trustedProxies: string[];
   /** CIDRs of `spec.network.allow.webhooks`. */
   webhookNetworks: string[];
+  /** Backups as the resource declares them. */
+  declaredBackup: DeclaredBackup | undefined;
   /** CIDRs that buckets of backups may be in although they are closed by default. */
   backupNetworks: string[];
   /** Of the cluster's API server: closed to what people name. */
@@ -168,6 +190,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     serverName: e.FOYER_SERVER_NAME,
     trustedProxies: e.FOYER_TRUSTED_PROXIES,
     webhookNetworks: e.FOYER_WEBHOOK_NETWORKS,
+    declaredBackup: e.FOYER_BACKUP,
     backupNetworks: e.FOYER_BACKUP_NETWORKS,
     apiServerNetworks: e.KUBERNETES_SERVICE_HOST ? [e.KUBERNETES_SERVICE_HOST] : [],
     clusterNetworks: e.FOYER_CLUSTER_NETWORKS,

@@ -197,8 +197,9 @@ export class LocalOperator {
     ]);
     const objects = stores ? seeObjects(stores.objectsUrl, api.health) : absent;
     const others = { ffmpeg: hasFfmpeg(), problems: this.#source.problems, replacing: this.#supervisor.replacing };
-    const { apiReady, version, health } = api;
-    const answers = { apiReady, version, health, transcodeWorkers, migrations: this.#migration.state };
+    const { apiReady, version, health, backup } = api;
+    const told = { apiReady, version, health, ...(backup && { backup }) };
+    const answers = { ...told, transcodeWorkers, migrations: this.#migration.state };
     return { seen: { database, redis, objects, processes, ...answers, ...others }, api };
   }
 

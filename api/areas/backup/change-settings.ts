@@ -14,6 +14,7 @@ import { draftedPlace, type FolderPlace, findPlace, isSamePlace, type PlaceRow, 
 import { openPlace, refuseFolder, within } from './places.ts';
 import {
   lockBackupSettings,
+  passphraseOf,
   type SettingsColumns,
   type SettingsRow,
   sealPassphrase,
@@ -150,7 +151,7 @@ async function tryPlace(call: Call, row: PlaceRow): Promise<void> {
 /** Salt and key are made once for a passphrase: backups under it share their sealed objects. */
 export async function encryptionColumns(
   keys: Keys,
-  row: Pick<SettingsRow, 'passphrase'>,
+  row: SettingsRow,
   { mode, passphrase }: NonNullable<BackupSettingsChange['encryption']>,
 ): Promise<SettingsColumns> {
   if (mode === 'none') return { passphrase: null, salt: null, fingerprint: null };
@@ -158,6 +159,7 @@ export async function encryptionColumns(
     if (row.passphrase !== null) return {};
     throw invalid(['body', 'encryption', 'passphrase'], 'required', 'a passphrase of 12 to 200 characters');
   }
+  if (passphrase === passphraseOf(keys, row)) return {};
   const salt = randomBytes(16).toString('base64');
   const { fingerprint } = await deriveKey(passphrase, { ...KDF, salt });
   return { passphrase: sealPassphrase(keys, passphrase), salt, fingerprint };
