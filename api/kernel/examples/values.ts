@@ -133,6 +133,7 @@ export const values: Readonly<Record<string, unknown>> = {
   stateReason: 'it did not answer in time',
   'Backup.note': 'Before the new disks',
   'createBackup.note': 'Before the new disks',
+  'RestorePlan.code': 'no-space',
   from: '10-01',
   to: '11-02',
   progressLabel: '24 of 94 minutes',
