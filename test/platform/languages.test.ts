@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { MailTexts } from '#areas/email/texts.ts';
 import { languageFor, NotificationTexts, severalIn, textOf } from '#areas/notifications/texts.ts';
 import { PlusTexts } from '#areas/plus/texts.ts';
+import { SettingsTexts } from '#areas/settings/texts.ts';
 import { ChatTexts } from '#areas/webhooks/texts.ts';
 import { languages, languageWithTexts, pluralText, textsOf } from '#platform/languages.ts';
 
@@ -11,6 +12,7 @@ const PARTS: [string, z.ZodType][] = [
   ['mail', MailTexts],
   ['chat', ChatTexts],
   ['plus', PlusTexts],
+  ['settings', SettingsTexts],
 ];
 
 /** Every text of it, by its place. */
@@ -21,7 +23,7 @@ function textsIn(value: unknown, place: readonly string[] = []): [string, string
 
 const blanksIn = (text: string): string[] => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort();
 
-describe('languages of mails, notifications, chat rooms and Plus', () => {
+describe('languages of mails, notifications, chat rooms, Plus and settings', () => {
   it('are those of many households, by their tags', () => {
     expect(languages).to.include.members([
       ...['cs', 'da', 'de', 'en', 'es', 'fi', 'fr', 'it', 'ja', 'ko', 'nb', 'nl', 'pl', 'pt', 'sv', 'uk', 'zh'],

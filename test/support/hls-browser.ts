@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { atEnd } from './stores.ts';
+import { atEndOfRun } from './stores.ts';
 
 let browser: Promise<Browser> | undefined;
 
@@ -13,7 +13,7 @@ export function startBrowser(): Promise<Browser> {
       args: ['--no-sandbox', '--autoplay-policy=no-user-gesture-required', '--mute-audio'],
     })
     .then((started) => {
-      atEnd(() => started.close());
+      atEndOfRun(() => started.close());
       return started;
     });
   return browser;

@@ -1,10 +1,21 @@
 import fc from 'fast-check';
-import { endAll } from './stores.ts';
+import type { Context, Suite } from 'mocha';
+import { endFile, endAll } from './stores.ts';
 
 /** Properties are tried on the same values in each run; FOYER_SEED=… tries others. */
 fc.configureGlobal({ seed: Number(process.env.FOYER_SEED ?? 20261122) });
 
+/** The last suite of each file. */
+function lastOfFiles({ suites }: Suite): Suite[] {
+  return [...new Map(suites.map((suite) => [suite.file, suite])).values()];
+}
+
+/** What a file started ends with it: five hundred of them would hold every connection that Postgres has. */
 export const mochaHooks = {
+  async beforeAll(this: Context): Promise<void> {
+    await endFile();
+    for (const suite of lastOfFiles(this.test?.parent as Suite)) suite.afterAll('ends what the file started', endFile);
+  },
   async afterAll(): Promise<void> {
     await endAll();
   },

@@ -19,22 +19,37 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A folder that is removed at the end of the run, open to the user that Postgres runs as. */
-export function temporaryFolder(name: string): string {
+/** A folder that is removed at the end of the test file, open to the user that Postgres runs as. */
+export function temporaryFolder(name: string, end: typeof atEnd = atEnd): string {
   const folder = mkdtempSync(join(tmpdir(), `foyer-${name}-`));
   chmodSync(folder, 0o755);
-  atEnd(() => rmSync(folder, { recursive: true, force: true }));
+  end(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-const endings: (() => unknown)[] = [];
+const ofRun: (() => unknown)[] = [];
+let ofFile = ofRun;
+
+/** At the end of the test file that is running; of the run for what is begun while files are loaded. */
 export function atEnd(work: () => unknown): void {
-  endings.push(work);
+  ofFile.push(work);
 }
 
-/** Last first; called once by the root hook. */
+/** For what later files use too. */
+export function atEndOfRun(work: () => unknown): void {
+  ofRun.push(work);
+}
+
+/** Last first; called by the root hooks alone, as what is left belongs to the file that begins. */
+export async function endFile(): Promise<void> {
+  const ended = ofFile === ofRun ? [] : ofFile;
+  ofFile = [];
+  for (const work of ended.reverse()) await work();
+}
+
 export async function endAll(): Promise<void> {
-  for (const work of endings.splice(0).reverse()) await work();
+  await endFile();
+  for (const work of ofRun.splice(0).reverse()) await work();
 }
 
 let postgres: Promise<string> | undefined;
@@ -44,7 +59,7 @@ const TEMPLATE = 'foyer_template';
 function postgresServer(): Promise<string> {
   postgres ??= (async () => {
     const port = await freePort();
-    const folder = temporaryFolder('postgres');
+    const folder = temporaryFolder('postgres', atEndOfRun);
     const server = new EmbeddedPostgres({
       databaseDir: join(folder, 'data'),
       user: 'postgres',
@@ -69,7 +84,7 @@ function postgresServer(): Promise<string> {
     });
     await server.initialise();
     await server.start();
-    atEnd(() => server.stop());
+    atEndOfRun(() => server.stop());
     const base = `postgres://postgres:test@127.0.0.1:${port}`;
     await asAdmin(base, `create database ${TEMPLATE}`);
     await migrate(`${base}/${TEMPLATE}`);
@@ -97,13 +112,13 @@ export async function newDatabase(): Promise<string> {
 }
 
 /** A real Redis server of its own, nothing kept on disk. */
-export async function startRedis(): Promise<{ url: string; process: ChildProcess }> {
+export async function startRedis(end: typeof atEnd = atEnd): Promise<{ url: string; process: ChildProcess }> {
   const port = await freePort();
   const flags = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
   const program = ['valkey-server', 'redis-server'].find((name) => spawnSync(name, ['--version']).status === 0);
   if (!program) throw new Error('neither valkey-server nor redis-server is on the PATH');
   const child = spawn(program, flags, { stdio: 'ignore' });
-  atEnd(() => child.kill('SIGKILL'));
+  end(() => child.kill('SIGKILL'));
   const url = `redis://127.0.0.1:${port}`;
   const probe = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => 50 });
   probe.on('error', () => undefined);
@@ -117,7 +132,7 @@ let nextRedisDatabase = 0;
 
 /** One Redis a run; each caller gets a numbered database of it. */
 export async function redisUrl(): Promise<string> {
-  sharedRedis ??= startRedis();
+  sharedRedis ??= startRedis(atEndOfRun);
   const { url } = await sharedRedis;
   nextRedisDatabase += 1;
   return `${url}/${nextRedisDatabase % 16}`;

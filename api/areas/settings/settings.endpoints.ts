@@ -7,6 +7,7 @@ import { limitAttempts } from '#kernel/rate-limit.ts';
 import { groupOf, isSettingKey, type SettingKey, savedRows, settingKeys } from '#platform/settings.ts';
 import { changeSettings, parsed } from './change.ts';
 import { checkGroup } from './checks.ts';
+import { choicesNow } from './choices.ts';
 import {
   ChangedSettings,
   ChangesQuery,
@@ -25,6 +26,7 @@ import {
 } from './settings.schemas.ts';
 import { type ChangeRow, changeFields, selectChanges } from './settings.store.ts';
 import { groupsOf, isSecret, toChange, toSetting, toSpec } from './settings.view.ts';
+import { settingsLanguage } from './texts.ts';
 
 const CHECKS_A_MINUTE = 10;
 const access = { permission: 'settings:manage' } as const;
@@ -99,7 +101,13 @@ export const getSettingsSchema = defineEndpoint({
 
   async handle({ query }, call) {
     const keys = settingKeys.filter((key) => !query.group || groupOf(key) === query.group);
-    return answerUnlessSame(call, { groups: groupsOf(keys), items: keys.map((key) => toSpec(call.deps, key)) });
+    const { config, settings } = call.deps;
+    const texts = settingsLanguage(query.language ?? call.who.language ?? settings.get('server.language'));
+    const described = { config, texts, choices: await choicesNow(call.deps) };
+    return answerUnlessSame(call, {
+      groups: groupsOf(texts, keys),
+      items: keys.map((key) => toSpec(described, key)),
+    });
   },
 });
 

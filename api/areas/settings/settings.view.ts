@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Deps } from '#kernel/endpoint.ts';
 import { iso } from '#kernel/schemas.ts';
-import { definitionOf, groupOf, type SavedRow, type SettingKey, settingKeys } from '#platform/settings.ts';
+import { definitionOf, groupOf, type SavedRow, type SettingKey } from '#platform/settings.ts';
 import { checkGroups, type Setting, type SettingChange, type SettingSpec } from './settings.schemas.ts';
 import type { ChangeRow } from './settings.store.ts';
+import { groupIds, type SettingsTexts, textOfSetting } from './texts.ts';
 
 export const isSecret = (key: SettingKey): boolean => definitionOf(key).marks.includes('S');
 
@@ -36,16 +37,24 @@ const ENVIRONMENT: Partial<Record<SettingKey, string>> = {
   'network.trustedProxies': 'FOYER_TRUSTED_PROXIES',
 };
 
-export function toSpec({ config }: Pick<Deps, 'config'>, key: SettingKey): SettingSpec {
-  const { schema, area, title, marks } = definitionOf(key);
+/** What the deployment decides: the texts of the caller's language, and of some keys the values that are there now. */
+export interface Described {
+  config: Deps['config'];
+  texts: SettingsTexts;
+  choices: Partial<Record<SettingKey, readonly string[]>>;
+}
+
+export function toSpec({ config, texts, choices }: Described, key: SettingKey): SettingSpec {
+  const { schema, area, marks } = definitionOf(key);
   const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Record<string, unknown>;
-  const { $schema: _, ...json } = shape;
+  const { $schema: _, ...open } = shape;
+  const values = choices[key];
+  const json = values ? { ...open, enum: values } : open;
   const environment = ENVIRONMENT[key];
   return {
     key,
     group: groupOf(key),
-    title,
-    description: title,
+    ...textOfSetting(texts, key),
     type: typeOf(key, json),
     schema: json,
     default: isSecret(key) ? null : defaultOf(key),
@@ -83,21 +92,15 @@ function typeOf(key: SettingKey, json: JsonShape): SettingSpec['type'] {
   return shape.type === 'integer' ? 'integer' : (TYPES[shape.type ?? ''] ?? 'string');
 }
 
-const titleOf = (group: string): string =>
-  group
-    .split('.')
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join(', ');
-
+/** Groups of the keys given, in the order of the table. */
 export function groupsOf(
+  texts: SettingsTexts,
   keys: readonly SettingKey[],
 ): { id: string; title: string; description: string; order: number }[] {
-  const groups = [...new Set(settingKeys.map(groupOf))];
   const shown = new Set(keys.map(groupOf));
-  return groups.flatMap((id, order) => {
-    const areas = settingKeys.filter((key) => groupOf(key) === id).map((key) => definitionOf(key).area);
-    const description = `Read by ${[...new Set(areas)].join(', ')}`;
-    return shown.has(id) ? [{ id, title: titleOf(id), description, order }] : [];
+  return groupIds.flatMap((id, order) => {
+    const { title, description } = texts.groups[id] ?? { title: id, description: id };
+    return shown.has(id) ? [{ id, title, description, order }] : [];
   });
 }
 

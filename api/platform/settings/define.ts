@@ -9,22 +9,16 @@ export type Mark = 'P' | 'S' | 'O' | 'N';
 export interface Definition<S extends z.ZodType = z.ZodType> {
   /** With the default, so that nothing parses to it. */
   schema: S;
-  /** The area that reads it. */
+  /** The area that reads it. Its title and description are texts of the languages (area Settings). */
   area: string;
-  title: string;
   marks: readonly Mark[];
 }
 
-/** `about` is the area and what the setting is, such as `Server: name of the server`. */
-export function setting<S extends z.ZodType>(
-  schema: S,
-  about: `${string}: ${string}`,
-  ...marks: Mark[]
-): Definition<S> {
-  const at = about.indexOf(': ');
-  const title = about.slice(at + 2);
-  return { schema, area: about.slice(0, at), title: title.charAt(0).toUpperCase() + title.slice(1), marks };
-}
+export const setting = <S extends z.ZodType>(schema: S, area: string, ...marks: Mark[]): Definition<S> => ({
+  schema,
+  area,
+  marks,
+});
 
 export const bool = (on: boolean) => z.boolean().default(on);
 export const int = (min: number, max: number, value: number) => z.int().min(min).max(max).default(value);

@@ -18,10 +18,7 @@ export const definitionOf = (key: SettingKey): Definition => settingTable[key];
 
 /** Documents that are written through their own areas and kept beside the settings; `settings.changed` names them. */
 export const documentTable = {
-  'playback.preroll': setting(
-    z.record(z.string(), z.unknown()).nullable().default(null),
-    'Playback: clips before films',
-  ),
+  'playback.preroll': setting(z.record(z.string(), z.unknown()).nullable().default(null), 'Playback'),
 } satisfies Record<string, Definition>;
 
 export type StoredKey = SettingKey | keyof typeof documentTable;

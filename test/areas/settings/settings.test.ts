@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { isThisServer } from '#areas/settings/checks.ts';
 import { takeOverDeclared } from '#areas/settings/public.ts';
+import { forgetWorker, reportWorker } from '#areas/streaming/offers.store.ts';
 import { Settings as Declared } from '#operator/schemas/settings.ts';
 import { disconnectDatabase } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
@@ -337,6 +338,31 @@ describe('Settings', () => {
     expect(of('auth.oidc.clientSecret')).to.include({ secret: true, ownerOnly: true, default: null });
     expect(of('email.digest.day')?.type).to.equal('enum');
     expect(of('server.country')).to.include({ managed: true });
+  });
+
+  it('getSettingsSchema speaks the language asked for, else that of the caller, and lists what is there now', async () => {
+    const by = api.as(await api.given.admin());
+    const asked = (await by.getSettingsSchema({ query: { language: 'fr-CA', group: 'transcode' } })).body;
+    expect(asked.groups.map(({ title }) => title)).to.deep.equal(['Transcodage']);
+    const mine = async () => (await by.getSettingsSchema({ query: { group: 'server' } })).body.items;
+    expect((await mine()).find(({ key }) => key === 'server.timeZone')?.title).to.equal('Time zone');
+    expect((await by.updateMe({ body: { language: 'de' } })).status).to.equal(200);
+    const zone = (await mine()).find(({ key }) => key === 'server.timeZone');
+    expect(zone).to.include({ title: 'Zeitzone', type: 'enum' });
+    expect(zone?.schema['enum']).to.include.members(['UTC', 'Europe/Vienna']);
+    const jobs = (await by.getSettingsSchema({ query: { group: 'jobs.concurrency' } })).body.items;
+    expect(jobs.every(({ key, title }) => title.includes(key.split('.')[2] ?? '-'))).to.equal(true);
+    const report = { pod: 'p', encoder: 'h264_qsv', gpu: true, slots: 1, used: 0, idleSince: null };
+    await reportWorker(api.deps.redis, 'card', report);
+    const hardware = async () =>
+      (await by.getSettingsSchema({ query: { group: 'transcode' } })).body.items.find(
+        ({ key }) => key === 'transcode.hardware',
+      )?.schema['enum'];
+    expect(await hardware())
+      .to.include.members(['auto', 'off', 'qsv'])
+      .and.not.include('vaapi');
+    await forgetWorker(api.deps.redis, 'card');
+    expect(await hardware()).to.not.include('qsv');
   });
 
   it('checkSettings tries without saving, and tells a failure as an answer', async () => {

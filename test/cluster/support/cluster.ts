@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { atEnd } from '#support/stores.ts';
+import { atEndOfRun } from '#support/stores.ts';
 import { AuditLog } from './audit.ts';
 import { Kubectl } from './kubectl.ts';
 
@@ -47,7 +47,7 @@ async function bringUp(...words: string[]): Promise<Cluster> {
 async function fresh(): Promise<Cluster> {
   if (given === undefined) {
     await hack('cluster', 'down');
-    atEnd(() => hack('cluster', 'down'));
+    atEndOfRun(() => hack('cluster', 'down'));
   }
   return bringUp('--control-plane');
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { parse, stringify } from 'yaml';
-import { temporaryFolder } from '#support/stores.ts';
+import { atEndOfRun, temporaryFolder } from '#support/stores.ts';
 import { FLAGS } from '../../../hack/manifests/operator.ts';
 import { leaseRules, rules } from '../../../hack/manifests/rules.ts';
 import type { Cluster } from './cluster.ts';
@@ -66,7 +66,7 @@ export async function kubeconfigFor({ kubectl, kubeconfig }: Cluster, namespace:
   const users = [{ name: ACCOUNT, user: { token } }];
   const [first] = admin.contexts as { name: string; context: object }[];
   const contexts = [{ ...first, context: { ...first?.context, user: ACCOUNT, namespace } }];
-  const file = join(temporaryFolder('operator'), 'kubeconfig');
+  const file = join(temporaryFolder('operator', atEndOfRun), 'kubeconfig');
   writeFileSync(file, stringify({ ...admin, users, contexts }), { mode: 0o600 });
   return file;
 }
@@ -76,7 +76,7 @@ let bundling: Promise<string> | undefined;
 /** Its program, bundled once a run: it starts in a third of the time. */
 function bundled(): Promise<string> {
   bundling ??= (async () => {
-    const into = temporaryFolder('bundle');
+    const into = temporaryFolder('bundle', atEndOfRun);
     await promisify(execFile)(process.execPath, ['hack/bundle.ts', into]);
     return join(into, 'main.js');
   })();

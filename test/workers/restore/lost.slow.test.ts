@@ -127,7 +127,8 @@ describe('a restore whose process is lost', () => {
     expect((await fetch(`${url}/server/live`)).status).to.equal(200); // nobody ends it for waiting
     expect((await fetch(`${url}/server/info`)).status).to.equal(200);
     expect(await restoreProcess(api).ended).to.equal(0);
-    await eventually(async () => (await fetch(`${url}/server/ready`)).ok, PATIENCE_MS);
+    const anew = await startApiProcess(api); // the one of before ends, and its supervisor starts it
+    expect((await fetch(`${anew.url}/api/v1/server/ready`)).status).to.equal(200);
     expect(await count()).to.equal(30);
   });
 

@@ -5,6 +5,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import { hashPassword } from '#areas/auth/public.ts';
 import type { Db } from '#platform/db.ts';
 import { Fenced } from '#platform/fence.ts';
+import { enqueue } from '#platform/queue.ts';
 import { openedValue, storedValue } from '#platform/settings.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { sha256, type Written } from '#support/backup-writer.ts';
@@ -65,6 +66,7 @@ describe('restoring a backup', () => {
     await load;
     late = await given.again(owner);
     await deps.redis.set('foyer:of-the-old-days', '1');
+    await enqueue(deps.db, 'events.trim', { payload: {} });
     await deps.db('api_keys').where({ id: keyId }).update({ revoked_at: new Date() });
     await wipe();
     atLast = await tableTexts(db);
@@ -103,6 +105,27 @@ describe('restoring a backup', () => {
     await client.end();
     expect(rows).to.be.greaterThan(200);
     expect(written.manifest.tables.length).to.be.greaterThan(40);
+  });
+
+  it('has every constraint, trigger and sequence in force again', async () => {
+    const ended = await record(db);
+    const schemas = ['public', `foyer_replaced_${String(ended.replaced_backup_id).replaceAll('-', '')}`];
+    const [own, aside] = await Promise.all(
+      schemas.map(async (schema) => {
+        const found = await db.raw<{ rows: Record<string, number>[] }>(
+          `select (select count(*)::int from pg_constraint where connamespace = n.oid) as constraints,
+                  (select count(*)::int from pg_trigger t join pg_class c on c.oid = t.tgrelid where c.relnamespace = n.oid and tgenabled = 'O') as triggers,
+                  (select count(*)::int from pg_class where relnamespace = n.oid and relkind = 'S') as sequences,
+                  (select count(*)::int from pg_proc p where pronamespace = n.oid and not exists
+                    (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')) as functions
+             from pg_namespace n where nspname = ?`,
+          [schema],
+        );
+        return found.rows[0];
+      }),
+    );
+    expect(own).to.deep.equal(aside);
+    expect(own?.constraints).to.be.greaterThan(50);
   });
 
   it('puts objects in place: what was gone and what was written over', async () => {
@@ -187,6 +210,7 @@ describe('restoring a backup', () => {
     expect(await record(db)).to.deep.include({ state: 'completed', error: null });
     expect(Number((await db('items').count({ n: '*' }))[0]?.n)).to.equal(itemsAtLast);
     expect((await db('libraries').pluck('name')).every((name) => name === 'ruined')).to.equal(true);
+    expect(Number((await db('sessions').count({ n: '*' }))[0]?.n), 'sign-ins are over again').to.equal(0);
     expect(await db('backups').where({ id: replaced.id as string })).to.deep.equal([]);
     const { rows } = await db.raw<{ rows: { name: string }[] }>(
       `select nspname as name from pg_namespace where nspname like 'foyer\\_re%' order by 1`,

@@ -5,6 +5,7 @@ import { newId } from '#platform/ids.ts';
 import { emit } from '#platform/outbox.ts';
 import { enqueue } from '#platform/queue.ts';
 import { type Api, startApi } from '#support/api.ts';
+import { atEnd } from '#support/stores.ts';
 import type { ScanOptions } from '#workers/scan/engine/scan.ts';
 import { scanLibrary } from '#workers/scan/engine/scan-library.ts';
 import type { Work } from '#workers/work.ts';
@@ -77,8 +78,15 @@ function endOf(fixture: string, libraryId: string): Buffer {
 
 let shared: Promise<Api> | undefined;
 
+function forThisFile(): Promise<Api> {
+  atEnd(() => {
+    shared = undefined;
+  });
+  return startApi();
+}
+
 export async function newPlace(type: string, settings: Record<string, unknown> = {}): Promise<Place> {
-  shared ??= startApi();
+  shared ??= forThisFile();
   const api = await shared;
   const { db } = api.deps;
   const { made } = await fixtures();
