@@ -29,15 +29,18 @@ export function backupFrom(settings: unknown, list: unknown): BackupSeen | undef
   const { destination, warnings, nextRunAt, lastCompleted } = (settings ?? {}) as Partial<Settings>;
   const { items } = (list ?? {}) as Partial<Listed>;
   if (!destination || !warnings || !items) return undefined;
-  const [last] = items;
   return {
     destination: destination.state,
-    ...(destination.stateReason !== undefined && { destinationReason: destination.stateReason }),
     overdue: warnings.includes('overdue'),
+    ...(destination.stateReason !== undefined && { destinationReason: destination.stateReason }),
     ...(nextRunAt !== undefined && { nextRunAt }),
     ...(lastCompleted && { lastCompletedAt: lastCompleted.at }),
-    ...(last && { last: { state: last.state, ...(last.error && { message: last.error.message }) } }),
+    ...lastOf(items),
   };
+}
+
+function lastOf([last]: Listed['items']): Pick<BackupSeen, 'last'> {
+  return last ? { last: { state: last.state, ...(last.error && { message: last.error.message }) } } : {};
 }
 
 const TYPE = 'BackupsHealthy';
@@ -52,23 +55,28 @@ const verdict = (status: Verdict['status'], reason: Verdict['reason'], message: 
 export function backupVerdict({ backup }: Pick<MediaServerSpec, 'backup'>, seen: BackupSeen | undefined): Verdict {
   if (!backup) return verdict('False', 'NoneAsked', 'spec.backup is absent');
   if (!seen) return verdict('Unknown', 'ServerNotReady', 'the server has not told of its backups yet');
-  if (seen.destination !== 'ok') {
-    const why = seen.destinationReason ? `: ${seen.destinationReason}` : '';
-    return verdict('False', 'DestinationUnreachable', `spec.backup.destination is ${seen.destination}${why}`);
-  }
-  const { last, lastCompletedAt: at } = seen;
-  const since = at === undefined ? 'none is good yet' : `the last good one is of ${at}`;
-  if (last?.state === 'failed' || last?.state === 'damaged')
-    return verdict(
-      'False',
-      'BackupFailed',
-      `the last backup is ${last.state}: ${last.message ?? 'see Backups'}; ${since}`,
-    );
-  if (seen.overdue) return verdict('False', 'BackupOverdue', `no backup since it was due; ${since}`);
-  if (at === undefined)
-    return verdict('Unknown', 'NeverBackedUp', `the first one is due at ${seen.nextRunAt ?? 'no time'}`);
-  return verdict('True', 'Completed', `The last backup is of ${at}`);
+  return faultIn(seen) ?? health(seen);
 }
+
+function faultIn({
+  destination,
+  destinationReason: why,
+  last,
+  lastCompletedAt: at,
+  overdue,
+}: BackupSeen): Verdict | undefined {
+  const since = at === undefined ? 'none is good yet' : `the last good one is of ${at}`;
+  if (destination !== 'ok')
+    return verdict('False', 'DestinationUnreachable', `spec.backup.destination is ${destination}: ${why ?? since}`);
+  if (last?.state === 'failed' || last?.state === 'damaged')
+    return verdict('False', 'BackupFailed', `the last backup is ${last.state}: ${last.message ?? since}`);
+  return overdue ? verdict('False', 'BackupOverdue', `no backup since it was due; ${since}`) : undefined;
+}
+
+const health = ({ lastCompletedAt: at, nextRunAt = 'no time' }: BackupSeen): Verdict =>
+  at === undefined
+    ? verdict('Unknown', 'NeverBackedUp', `the first one is due at ${nextRunAt}`)
+    : verdict('True', 'Completed', `The last backup is of ${at}`);
 
 /** status.backup, once there was a good one. */
 export function backupStatus(seen: BackupSeen | undefined): Pick<MediaServerStatus, 'backup'> {

@@ -192,6 +192,8 @@ export interface Endpoint<
   beforeReady?: true;
   /** Answered outside viewing hours too (Auth only). */
   anyHour?: true;
+  /** Asks for the credential of an operation that the pipeline takes for public: a refusal comes before those of the content. */
+  proof?: (call: Call) => Promise<void>;
   handle(input: Input<P, Q, B>, call: Call): Promise<z.input<R>>; // method syntax, so that every endpoint joins one list
 }
 

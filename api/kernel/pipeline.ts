@@ -107,9 +107,11 @@ export function serve(endpoint: Endpoint, area: string, kernel: Kernel): Middlew
     const asked = { ctx, client, deps };
     const who = 'anyone' in endpoint.access ? await admitAnyone(asked) : await admit(endpoint, asked);
     if (endpoint.plus) await refuseClosed(endpoint, deps);
-    const input = await parseInput(endpoint, ctx);
     const work: Work = { ctx, client, who, deps };
-    answer(ctx, endpoint, await run(endpoint, input, callFor(work)));
+    const call = callFor(work);
+    await endpoint.proof?.(call);
+    const input = await parseInput(endpoint, ctx);
+    answer(ctx, endpoint, await run(endpoint, input, call));
   };
 }
 

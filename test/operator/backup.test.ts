@@ -82,7 +82,7 @@ describe('spec.backup', function () {
       const response = await api.fetch(`/api/v1${path}`, { method, headers });
       return { status: response.status, body: await response.json().catch(() => undefined) };
     };
-    const see = async () => (await seeApi(ask as never)).backup;
+    const see = async () => (await seeApi(ask as never, { backup: true })).backup;
     expect((await see())?.lastCompletedAt).to.equal(undefined);
     expect(said(await see())).to.equal('Unknown NeverBackedUp');
     const { id } = await makeBackup(api);
@@ -94,6 +94,7 @@ describe('spec.backup', function () {
     expect(said(await see())).to.equal('False BackupOverdue');
     await api.deps.db('backup_places').update({ state: 'full', state_reason: 'no space left' });
     expect(said(await see())).to.equal('False DestinationUnreachable');
+    expect(await seeApi(ask as never, { backup: false }), 'is not asked').to.not.have.property('backup');
     expect(apiAway).to.not.have.property('backup');
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Context, Suite } from 'mocha';
-import { endFile, endAll } from './stores.ts';
+import { endAll, endFile } from './stores.ts';
 
 /** Properties are tried on the same values in each run; FOYER_SEED=… tries others. */
 fc.configureGlobal({ seed: Number(process.env.FOYER_SEED ?? 20261122) });
@@ -16,7 +16,8 @@ export const mochaHooks = {
     await endFile();
     for (const suite of lastOfFiles(this.test?.parent as Suite)) suite.afterAll('ends what the file started', endFile);
   },
-  async afterAll(): Promise<void> {
+  async afterAll(this: Context): Promise<void> {
+    this.timeout(300_000); // a hundred databases are many files to remove
     await endAll();
   },
 };

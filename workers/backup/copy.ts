@@ -29,7 +29,7 @@ export async function copyBackup(run: Run, manifest: BackupManifest, copyId: str
 }
 
 async function putFiles(run: Run, manifest: BackupManifest, to: Destination): Promise<void> {
-  const { destination: from, signal, maxBytesPerSecond } = run;
+  const { destination: from, signal, pace } = run;
   const there = new Set<string>();
   for await (const { name } of to.list('objects/')) there.add(name);
   const parts = manifest.tables.flatMap((table) => table.parts.map((part) => partName(manifest.id, part)));
@@ -39,7 +39,7 @@ async function putFiles(run: Run, manifest: BackupManifest, to: Destination): Pr
     signal.throwIfAborted();
     if (done % 20 === 0) await reach(run, 'copy', done / names.length);
     const source = addAbortSignal(signal, await from.read(name));
-    const meter = counted(maxBytesPerSecond);
+    const meter = counted(pace);
     source.on('error', (error) => meter.destroy(error));
     await to.write(name, source.pipe(meter));
   }

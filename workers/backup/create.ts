@@ -32,6 +32,7 @@ import { copyBackup } from './copy.ts';
 import { type Dumped, dumpTables } from './dump.ts';
 import { applyKeeping } from './keep-rules.ts';
 import { storeObjects } from './objects.ts';
+import { Pace } from './pace.ts';
 import { type Run, reach } from './run.ts';
 import { asSole } from './sole.ts';
 
@@ -71,7 +72,7 @@ async function begun({ keys, ...start }: Begun): Promise<Run> {
   const settings = await readBackupSettings(work.db);
   const destination = await openPlace(deps, await findPlace(work.db, row.place_id));
   const sealed = await encryptionOf(keys, settings);
-  return { ...start, deps, destination, ...sealed, maxBytesPerSecond: settings.max_bytes_per_second };
+  return { ...start, deps, destination, ...sealed, pace: new Pace(settings.max_bytes_per_second) };
 }
 
 async function encryptionOf(

@@ -163,13 +163,13 @@ class Storing {
   }
 
   async #write(sha256: string, bytes: number, open: () => Promise<Readable>): Promise<void> {
-    const { destination, key, encryption, maxBytesPerSecond, signal } = this.#run;
+    const { destination, key, encryption, pace, signal } = this.#run;
     const name = objectName({ sha256 }, encryption);
     if (this.#there.has(name)) return;
     this.#there.add(name);
     const steps = key ? [sealing(key, name)] : [];
     const source = addAbortSignal(signal, await open());
-    const body = pipeline([source, ...steps, counted(maxBytesPerSecond)], () => undefined) as unknown as Readable;
+    const body = pipeline([source, ...steps, counted(pace)], () => undefined) as unknown as Readable;
     await destination.write(name, body).catch((error: unknown) => {
       body.destroy();
       throw source.errored ?? error;

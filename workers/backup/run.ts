@@ -5,6 +5,7 @@ import type { Destination } from '#platform/backup/destination.ts';
 import type { BackupKey } from '#platform/backup/sealing.ts';
 import type { BackupEncryption } from '#platform/backup-manifest.ts';
 import type { Work } from '#workers/work.ts';
+import type { Pace } from './pace.ts';
 
 /** One making of a backup, as its steps share it. */
 export interface Run {
@@ -16,7 +17,7 @@ export interface Run {
   destination: Destination;
   encryption: BackupEncryption | null;
   key: BackupKey | undefined;
-  maxBytesPerSecond: number | null;
+  pace: Pace;
   /** Aborted with the job, and when the client's connection is gone. */
   signal: AbortSignal;
 }

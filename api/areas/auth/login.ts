@@ -9,7 +9,7 @@ import type { Db } from '#platform/db.ts';
 import { sha256 } from '#platform/keys.ts';
 import type { Login, SignIn } from './auth.schemas.ts';
 import { accountOfPasskey } from './passkeys.ts';
-import { passwordMatches } from './passwords.ts';
+import { hashPassword, isOutdated, passwordMatches } from './passwords.ts';
 import { secondFactorAsked } from './second-factor.ts';
 import { startSession } from './sign-in.ts';
 
@@ -68,6 +68,7 @@ async function loginByPassword(
     throw new ApiError('UNAUTHENTICATED', 'The name or the password is wrong', {});
   }
   refuseUnusable(call, account);
+  await renewHash(db, account, password);
   const asked = await secondFactorAsked(call, {
     accountId: account.id,
     method: 'password',
@@ -83,6 +84,13 @@ async function loginByPassword(
       profileId: body.profileId,
     }),
   );
+}
+
+/** Of a password that is right: when the settings of hashes were raised, its hash is raised here. */
+async function renewHash(db: Db, { id, password_hash: before }: Candidate, password: string): Promise<void> {
+  if (before === null || !isOutdated(before)) return;
+  const hash = await hashPassword(password);
+  await db('accounts').where({ id, password_hash: before }).update({ password_hash: hash });
 }
 
 /** What is told only after the right password. */

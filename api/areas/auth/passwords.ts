@@ -35,6 +35,14 @@ export function hashSalted(secret: string, salt: Buffer): Promise<string> {
   return inTurn(() => hash(secret, { ...COST, salt }));
 }
 
+const PARAMETERS = /^\$argon2id\$v=\d+\$m=(\d+),t=(\d+),p=\d+\$/;
+
+/** Made when less was asked of a hash than is now: it is made anew when the password is next at hand. */
+export function isOutdated(stored: string): boolean {
+  const [, memory = 0, passes = 0] = PARAMETERS.exec(stored) ?? [];
+  return Number(memory) < (COST.memoryCost ?? 0) || Number(passes) < (COST.timeCost ?? 0);
+}
+
 let dummy: Promise<string> | undefined;
 
 /** Takes as long when there is no hash to compare with, so that an unknown name cannot be told from a wrong password. */

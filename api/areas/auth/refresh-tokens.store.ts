@@ -10,7 +10,7 @@ export interface Issued {
   expiresAt: Date;
 }
 
-/** 256 random bits, kept only as SHA-256. */
+/** 256 random bits, kept only as SHA-256. Good for 30 days, and no longer than the sign-in may last. */
 export async function insertRefreshToken(db: Db, sessionId: string, number: number): Promise<Issued> {
   const token = newSecret('foyrt_');
   const [row] = await db('refresh_tokens')
@@ -18,7 +18,10 @@ export async function insertRefreshToken(db: Db, sessionId: string, number: numb
       hash: hashOf(token),
       session_id: sessionId,
       number,
-      expires_at: db.raw('now() + make_interval(days => ?)', [REFRESH_DAYS]),
+      expires_at: db.raw(
+        'least(now() + make_interval(days => ?), (select expires_at from sessions where id = ?::uuid))',
+        [REFRESH_DAYS, sessionId],
+      ),
     })
     .returning<{ expires_at: Date }[]>('expires_at');
   if (!row) throw new Error('no row');
@@ -34,8 +37,9 @@ export interface Used {
 /** One statement decides: of any number at once exactly one finds the token unused. */
 export async function useRefreshToken(db: Db, token: string, retryKey: string | undefined): Promise<Used | undefined> {
   const found = await db.raw<{ rows: { session_id: string; number: number; expired: boolean }[] }>(
-    `update refresh_tokens set used_at = now(), retry_key = ? where hash = ? and used_at is null
-     returning session_id, number, expires_at < now() as expired`,
+    `update refresh_tokens t set used_at = now(), retry_key = ? from sessions s
+     where t.hash = ? and t.used_at is null and s.id = t.session_id
+     returning t.session_id, t.number, least(t.expires_at, s.expires_at) < now() as expired`,
     [retryKey ?? null, hashOf(token)],
   );
   const [row] = found.rows;
@@ -44,6 +48,8 @@ export async function useRefreshToken(db: Db, token: string, retryKey: string | 
 
 export interface Spent {
   session_id: string;
+  account_id: string;
+  device_id: string | null;
   retry_key: string | null;
   successor_sealed: string | null;
   /** Used no more than 30 seconds ago. */
@@ -54,9 +60,9 @@ export interface Spent {
 
 export async function findSpentToken(db: Db, token: string): Promise<Spent | undefined> {
   const found = await db.raw<{ rows: Spent[] }>(
-    `select t.session_id, t.retry_key, t.successor_sealed, t.used_at > now() - interval '30 seconds' as recent,
+    `select t.session_id, s.account_id, s.device_id, t.retry_key, t.successor_sealed, t.used_at > now() - interval '30 seconds' as recent,
        exists (select 1 from refresh_tokens n where n.session_id = t.session_id and n.number > t.number and n.used_at is not null) as successor_used
-     from refresh_tokens t where t.hash = ? and t.used_at is not null`,
+     from refresh_tokens t join sessions s on s.id = t.session_id where t.hash = ? and t.used_at is not null`,
     [hashOf(token)],
   );
   return found.rows[0];

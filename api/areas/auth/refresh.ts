@@ -43,7 +43,10 @@ async function trade(call: Call, { token, keep, retryKey }: Presented): Promise<
   await refuseOtherClient(call, token);
   const used = await useRefreshToken(db, token, retryKey);
   if (!used) return undefined;
-  if (used.expired) throw new ApiError('AUTH_TOKEN_EXPIRED', 'The refresh token has expired', {});
+  if (used.expired) {
+    clearCookies(call);
+    throw new ApiError('AUTH_TOKEN_EXPIRED', 'The refresh token has expired', {});
+  }
   const issued = await insertRefreshToken(db, used.sessionId, used.number + 1);
   if (retryKey) await keepSuccessor(db, token, seal(deps.keys, JSON.stringify(issued), placeOf(token)));
   await db('sessions').where({ id: used.sessionId }).update({ last_seen_at: new Date(), address: call.client.address });
@@ -98,6 +101,8 @@ async function endReused({ db, client }: Call, spent: Spent): Promise<void> {
   await removeSession(db, { id: spent.session_id });
   await db('audit_log').insert({
     id: newId(),
+    account_id: spent.account_id,
+    device_id: spent.device_id,
     action: 'refresh-token-reused',
     address: client.address,
     details: JSON.stringify({ sessionId: spent.session_id }),

@@ -184,6 +184,35 @@ describe('Auth', () => {
       expect((await api.anyone.refreshSession(ask)).status).to.equal(401);
     });
 
+    it('keeps who used a token twice, whose it was and from where', async () => {
+      const { refreshToken, account: mine, session } = (await signIn(await account())).body;
+      for (let i = 0; i < 2; i++) await api.anyone.refreshSession({ body: { refreshToken }, headers: device });
+      const row = await api.deps.db('audit_log').where({ action: 'refresh-token-reused', account_id: mine.id }).first();
+      expect(row).to.deep.include({ device_id: session.device?.id, details: { sessionId: session.id } });
+      expect(row.address).to.be.a('string');
+    });
+
+    it('gives 30 days more, and never more than the sign-in may last', async () => {
+      const { refreshToken, session } = (await signIn(await account())).body;
+      const days = (iso: string): number => Math.round((Date.parse(iso) - Date.now()) / 86_400_000);
+      const refresh = (token: string | undefined) =>
+        api.anyone.refreshSession({ body: { refreshToken: token }, headers: device });
+      const first = await refresh(refreshToken);
+      expect(days(first.body.refreshExpiresAt)).to.equal(30);
+      const lasts = (interval: string) =>
+        api.deps
+          .db('sessions')
+          .where({ id: session.id })
+          .update({ expires_at: api.deps.db.raw(`now() + interval '${interval}'`) });
+      await lasts('3 days');
+      const second = await refresh(first.body.refreshToken);
+      expect(days(second.body.refreshExpiresAt)).to.equal(3);
+      await lasts('-1 second');
+      const over = await refresh(second.body.refreshToken);
+      expect([over.status, errorOf(over).code]).to.deep.equal([401, 'AUTH_TOKEN_EXPIRED']);
+      expect(over.headers.getSetCookie().map((one) => /^\w+=;.*Max-Age=0/.test(one))).to.deep.equal([true, true]);
+    });
+
     it('refuses another installation without using the token up', async () => {
       const { refreshToken } = (await signIn(await account())).body;
       const thief = await api.anyone.refreshSession({
@@ -210,12 +239,33 @@ describe('Auth', () => {
       expect(errorOf(await withToken(two.body.accessToken).getMe()).code).to.equal('AUTH_TOKEN_INVALID');
     });
 
+    it('are a hundred of an account: of more the longest unused end', async () => {
+      const name = await account();
+      const { db } = api.deps;
+      const { session, account: mine } = (await signIn(name)).body;
+      await db.raw(
+        `insert into sessions (id, account_id, profile_id, method, expires_at, last_seen_at)
+         select gen_random_uuid(), account_id, profile_id, method, expires_at, now() - make_interval(days => n)
+         from sessions, generate_series(1, 100) n where id = ?`,
+        [session.id],
+      );
+      await signIn(name);
+      const seen = await db('sessions')
+        .where({ account_id: mine.id })
+        .orderBy('last_seen_at')
+        .pluck<Date[]>('last_seen_at');
+      expect(seen).to.have.length(100);
+      expect(Math.round((Date.now() - (seen[0]?.getTime() ?? 0)) / 86_400_000)).to.equal(98);
+    });
+
     it('end by logout, and once more is no error', async () => {
       const { accessToken } = (await signIn(await account())).body;
       const me = withToken(accessToken);
       expect((await me.logout({ body: {} })).body).to.deep.equal({ ended: true });
       expect((await me.getMe()).status).to.equal(401);
       expect((await me.logout({ body: {} })).body).to.deep.equal({ ended: false });
+      const beside = clientFor(api.url, { cookie: 'theme=dark' });
+      expect((await beside.logout({ body: {} })).body, 'a cookie of another program').to.deep.equal({ ended: false });
     });
   });
 
