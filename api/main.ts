@@ -6,6 +6,7 @@ import { takeOverDeclared } from '#areas/settings/public.ts';
 import { servePoolMetrics } from '#areas/streaming/public.ts';
 import { readConfig } from '#platform/config.ts';
 import { disconnectDatabase } from '#platform/db.ts';
+import { endReplaced, whenReplaced } from '#platform/fence.ts';
 import { createLog } from '#platform/log.ts';
 import { serveMetrics } from '#platform/metrics.ts';
 import { startRelay } from '#platform/relay.ts';
@@ -15,6 +16,7 @@ import { closeGently, createApiServer } from './http-server.ts';
 
 const config = readConfig();
 const log = createLog(config.logLevel, 'api');
+whenReplaced(() => endReplaced(log));
 const leaving = new AbortController();
 const deps = await connectDeps(config, log, leaving.signal);
 describe(areas);

@@ -17,13 +17,14 @@ const log = createLog(config.logLevel, 'migrate');
 const ran = await migrate(config.databaseUrl, phase);
 log.info({ ran, phase }, 'schema is current');
 if (phase === 'contract') process.exit(0);
-const db = connectDatabase(config.databaseUrl, log, { max: 2, name: 'foyer-migrate' });
+const db = connectDatabase(config.databaseUrl, log, { max: 2, name: 'foyer-migrate', unfenced: true });
 await connectObjects(config.objectsUrl).prepare([
   'foyer-artwork',
   'foyer-artwork-cache',
   'foyer-derived',
   'foyer-subtitles',
   'foyer-transcode',
+  'foyer-backups',
 ]);
 await prepareServer(db, config, await readKeys(config.keysFile));
 await db.destroy();

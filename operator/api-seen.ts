@@ -1,4 +1,5 @@
 // How the server's API answers, for operators of a cluster and of one machine.
+import { type BackupSeen, backupFrom } from './backup-verdict.ts';
 import type { Ask } from './server-api/server-client.ts';
 
 export interface ApiSeen {
@@ -10,20 +11,39 @@ export interface ApiSeen {
   health: Record<string, string>;
   /** No claim code is taken until then: too many were tried. */
   claimBlockedUntil?: string;
+  /** A restore is on record, or keeps the server closed; absent while nobody says. */
+  restoring?: boolean;
+  /** Absent while nobody says. */
+  backup?: BackupSeen;
 }
 
 export const apiAway: ApiSeen = { apiReady: false, setupComplete: undefined, version: undefined, health: {} };
 
 const READY_ATTEMPTS = 8;
 
-export async function seeApi(ask: Ask): Promise<ApiSeen> {
+/** What only some servers are asked. */
+export interface AskedToo {
+  /** Of backups, for a spec.backup that is judged. */
+  backup: boolean;
+}
+
+export async function seeApi(ask: Ask, too: AskedToo): Promise<ApiSeen> {
   try {
-    if (!(await isReady(ask))) return apiAway;
-    const [info, health] = await Promise.all([ask('GET', '/server/info'), ask('GET', '/server/health')]);
+    const waitingFor = await waitOf(ask);
+    if (waitingFor !== undefined) return waitingFor === 'restore' ? { ...apiAway, restoring: true } : apiAway;
+    const [info, health, backups, kept] = await Promise.all([
+      ask('GET', '/server/info'),
+      ask('GET', '/server/health'),
+      ask('GET', '/backups?limit=1'),
+      too.backup ? ask('GET', '/backups/settings') : undefined,
+    ]);
     const { setupComplete, version } = (info.body ?? {}) as { setupComplete?: boolean; version?: string };
     const claimBlockedUntil = setupComplete === false ? await blockOf(ask) : undefined;
     const block = claimBlockedUntil === undefined ? {} : { claimBlockedUntil };
-    return { apiReady: true, setupComplete, version, health: checksOf(health.body), ...block };
+    const restoring = isUnderWay(backups.body);
+    const backup = backupFrom(kept?.body, backups.body);
+    const more = { ...block, ...restoring, ...(backup && { backup }) };
+    return { apiReady: true, setupComplete, version, health: checksOf(health.body), ...more };
   } catch {
     return apiAway;
   }
@@ -34,14 +54,23 @@ async function blockOf(ask: Ask): Promise<string | undefined> {
   return (body as { blockedUntil?: string | null } | undefined)?.blockedUntil ?? undefined;
 }
 
-/** A process that leaves still takes connections for a while, and says so: another one is asked. */
-async function isReady(ask: Ask): Promise<boolean> {
+/** Of `restore` in the list of backups; nothing when it was refused, as by a version without it. */
+function isUnderWay(body: unknown): { restoring?: boolean } {
+  const { items, restore } = (body ?? {}) as { items?: unknown; restore?: { state: string } };
+  if (!items) return {};
+  return { restoring: restore?.state === 'preparing' || restore?.state === 'switching' };
+}
+
+/** What it still waits for. A process that leaves still takes connections for a while, and says so: another one is asked. */
+async function waitOf(ask: Ask): Promise<string | undefined> {
   for (let attempt = 0; attempt < READY_ATTEMPTS; attempt++) {
     const { status, body } = await ask('GET', '/server/ready');
-    if (status === 200) return true;
-    if (!JSON.stringify(body ?? '').includes('draining')) return false;
+    if (status === 200) return undefined;
+    const { waitingFor = 'unknown' } =
+      (body as { error?: { details?: { waitingFor?: string } } } | undefined)?.error?.details ?? {};
+    if (waitingFor !== 'draining') return waitingFor;
   }
-  return false;
+  return 'draining';
 }
 
 /** An unavailable server tells its checks in the details of the error. */

@@ -13,6 +13,8 @@ export interface Reference {
 const KEYS: Record<string, readonly string[]> = {
   'objects.secretRef': ['endpoint', 'accessKey', 'secretKey'],
   'email.secretRef': ['host', 'from'],
+  'backup.destination.s3.secretRef': ['accessKey', 'secretKey'],
+  'backup.copyTo.s3.secretRef': ['accessKey', 'secretKey'],
   ownerSecretRef: ['username', 'password'],
 };
 

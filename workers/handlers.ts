@@ -1,3 +1,5 @@
+import { createBackup } from './backup/create.ts';
+import { verifyBackup } from './backup/verify.ts';
 import { createEmailSend } from './email/send.ts';
 import { createDigests, trimLogs } from './email/upkeep.ts';
 import { storeSimilarItems } from './items-similar.ts';
@@ -26,6 +28,8 @@ export const handlers = {
   'media.keyframes': indexKeyframes,
   'preroll.prepare': preparePreroll,
   'subtitles.extract': extractSubtitles,
+  'backup.create': createBackup,
+  'backup.verify': verifyBackup,
   'playback.mark': markMany,
   'playback.trim': trimPlayback,
   'sessions.expire': expireSessions,

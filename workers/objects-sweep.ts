@@ -1,4 +1,5 @@
 import { forgetReplacedLogos } from '#areas/branding/public.ts';
+import { isAnyPutAside } from '#platform/backup/put-aside.ts';
 import type { Db } from '#platform/db.ts';
 import type { Bucket } from '#platform/objects.ts';
 import { FinalFailure, type Work } from './work.ts';
@@ -33,6 +34,7 @@ const kinds: readonly Kind[] = [
 
 /** Job objects.sweep: bytes that no row has needed for a week, and logos that were replaced 30 days ago. */
 export async function sweepObjects(_payload: unknown, work: Work): Promise<void> {
+  if (await isAnyPutAside(work.db)) return; // what a restore put aside may come back, and needs its objects then
   await forgetReplacedLogos(work.db, work.objects);
   for (const kind of kinds) await sweep(kind, work);
 }

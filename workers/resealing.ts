@@ -22,6 +22,8 @@ const LASTING: readonly SealedColumn[] = [
   { table: 'push_subscriptions', column: 'endpoint', row: 'id::text' },
   { table: 'push_subscriptions', column: 'keys', row: 'id::text' },
   { table: 'email_messages', column: 'body', row: 'id::text' },
+  { table: 'backup_places', column: 'secret', row: 'id::text' },
+  { table: 'backup_settings', column: 'passphrase', row: `'one'::text` },
   { table: 'plus_licence', column: 'sealed', row: `'one'::text` },
 ];
 const BATCH = 500;

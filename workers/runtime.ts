@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { Logger, parseCronItems, type Runner, run, type Task, type WorkerEvents } from 'graphile-worker';
 import pg from 'pg';
+import { FencedClient } from '#platform/fence.ts';
 import { type JobName, type JobSpec, jobs, type Queue } from '#platform/jobs.ts';
 import { LANES, STREAMING } from '#platform/lanes.ts';
 import { ALIVE, addTask, enqueue } from '#platform/queue.ts';
@@ -38,7 +39,12 @@ export interface Runtime {
  * process loses that connection: others take its jobs then, so it must end.
  */
 export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: () => void): Promise<Runtime> {
-  const pool = new pg.Pool({ connectionString: deps.config.databaseUrl, max: 24, application_name: 'foyer-worker' });
+  const pool = new pg.Pool({
+    connectionString: deps.config.databaseUrl,
+    max: 24,
+    application_name: 'foyer-worker',
+    Client: FencedClient,
+  });
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   const alive = lifeline(deps);
@@ -90,7 +96,7 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
 
 /** The connection that says that this process lives. */
 function lifeline({ config }: WorkerDeps): pg.Client {
-  return new pg.Client({
+  return new FencedClient({
     connectionString: config.databaseUrl,
     keepAlive: true,
     application_name: 'foyer-worker-alive',

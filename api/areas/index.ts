@@ -1,6 +1,7 @@
 import type { Area } from '#kernel/endpoint.ts';
 import { apiKeysArea } from './api-keys/index.ts';
 import { authArea } from './auth/index.ts';
+import { backupArea } from './backup/index.ts';
 import { brandingArea } from './branding/index.ts';
 import { emailArea } from './email/index.ts';
 import { eventsArea } from './events/index.ts';
@@ -44,4 +45,5 @@ export const areas = [
   eventsArea,
   webhooksArea,
   jobsArea,
+  backupArea,
 ] as const satisfies readonly Area[];

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import { databaseAway } from '#platform/db.ts';
+import { Fenced, restoring } from '#platform/fence.ts';
 import { countRequest, timeRequest } from '#platform/metrics.ts';
 import { ObjectsAway } from '#platform/objects.ts';
 import { admit, admitAnyone, refuseKeyInQuery } from './admission.ts';
@@ -71,11 +72,15 @@ function refuse(ctx: Context, error: unknown, deps: Deps): void {
   ctx.body = { error: { code: told.code, message: told.message, details: told.details, requestId } };
 }
 
+const awaitingRestore = (progress: number): ApiError =>
+  new ApiError('SERVICE_STARTING', 'A backup is being restored', { waitingFor: 'restore', progress });
+
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof ObjectsAway) {
     return new ApiError('SERVICE_STARTING', 'The object store is away', { waitingFor: 'objects' });
   }
+  if (error instanceof Fenced) return awaitingRestore(error.progress);
   if (databaseAway(error)) {
     return new ApiError('SERVICE_STARTING', 'The database is away', { waitingFor: 'database' });
   }
@@ -90,6 +95,7 @@ export function serve(endpoint: Endpoint, area: string, kernel: Kernel): Middlew
     ctx.state.area = area;
     const waitingFor = readiness.waitingFor();
     if (waitingFor && waitingFor !== 'draining' && !endpoint.beforeReady) {
+      if (waitingFor === 'restore') throw awaitingRestore(restoring(deps.config.databaseUrl) ?? 0);
       throw new ApiError('SERVICE_STARTING', 'The server is starting', { waitingFor });
     }
     refuseKeyInQuery(ctx, deps);

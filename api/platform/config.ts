@@ -43,6 +43,25 @@ const PlusKey = z
 export type PlusKey = z.output<typeof PlusKey>;
 const PlusVerifier = z.object({ keys: z.array(PlusKey).min(1).max(50) }).transform(({ keys }) => keys);
 
+/** A bucket of spec.backup with its secret. */
+const DeclaredPlace = z.object({
+  endpoint: z.url({ protocol: /^https?$/ }),
+  region: z.string().optional(),
+  bucket: z.string().min(1),
+  prefix: z.string().optional(),
+  pathStyle: z.boolean().default(true),
+  accessKeyId: z.string(),
+  secretAccessKey: z.string(),
+});
+const DeclaredBackup = z.object({
+  schedule: z.string(),
+  keep: z.object({ last: z.int(), daily: z.int(), weekly: z.int(), monthly: z.int() }),
+  destination: DeclaredPlace,
+  copyTo: DeclaredPlace.optional(),
+  passphrase: z.string().min(1).optional(),
+});
+export type DeclaredBackup = z.output<typeof DeclaredBackup>;
+
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 const Environment = z.object({
@@ -71,12 +90,16 @@ const Environment = z.object({
   FOYER_SERVER_NAME: z.string().default('Foyer'),
   FOYER_TRUSTED_PROXIES: jsonOf(z.array(z.string())).default([]),
   FOYER_WEBHOOK_NETWORKS: jsonOf(z.array(z.string())).default([]),
+  FOYER_BACKUP: jsonOf(DeclaredBackup).optional(),
+  FOYER_BACKUP_NETWORKS: jsonOf(z.array(z.string())).default([]),
   FOYER_CLUSTER_NETWORKS: jsonOf(z.array(z.string())).default([]),
   FOYER_MAX_SESSIONS: z.coerce.number().int().min(1).default(3),
   FOYER_WORKER_CONCURRENCY: z.coerce.number().int().min(1).default(4),
   FOYER_DRAIN_MS: z.coerce.number().int().min(0).default(1000),
   FOYER_POD: z.string().default(`local-${process.pid}`),
   FOYER_NODE: z.string().default(hostname()),
+  /** Of the cluster itself, in each of its pods. */
+  KUBERNETES_SERVICE_HOST: z.string().optional(),
 });
 
 /** Everything a process is told from outside, read once. */
@@ -113,6 +136,12 @@ export interface Config {
   trustedProxies: string[];
   /** CIDRs of `spec.network.allow.webhooks`. */
   webhookNetworks: string[];
+  /** Backups as the resource declares them. */
+  declaredBackup: DeclaredBackup | undefined;
+  /** CIDRs that buckets of backups may be in although they are closed by default. */
+  backupNetworks: string[];
+  /** Of the cluster's API server: closed to what people name. */
+  apiServerNetworks: string[];
   /** CIDRs of the cluster's pods and services: closed to what people name. */
   clusterNetworks: string[];
   maxSessions: number;
@@ -161,6 +190,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     serverName: e.FOYER_SERVER_NAME,
     trustedProxies: e.FOYER_TRUSTED_PROXIES,
     webhookNetworks: e.FOYER_WEBHOOK_NETWORKS,
+    declaredBackup: e.FOYER_BACKUP,
+    backupNetworks: e.FOYER_BACKUP_NETWORKS,
+    apiServerNetworks: e.KUBERNETES_SERVICE_HOST ? [e.KUBERNETES_SERVICE_HOST] : [],
     clusterNetworks: e.FOYER_CLUSTER_NETWORKS,
     maxSessions: e.FOYER_MAX_SESSIONS,
     workerConcurrency: e.FOYER_WORKER_CONCURRENCY,

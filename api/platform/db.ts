@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
+import { Fenced, pass } from './fence.ts';
 import type { Log } from './log.ts';
 import { Pipelined } from './pipelined.ts';
 
@@ -14,6 +15,8 @@ export interface DatabaseOptions {
   /** Ends a statement that runs longer, ms. */
   statementTimeoutMs?: number;
   name?: string;
+  /** Also while a restore exchanges the database, and whatever epoch it is of: for those who take part in it. */
+  unfenced?: boolean;
 }
 
 const SHORT_MS = 5000;
@@ -43,13 +46,30 @@ export function connectDatabase(url: string, log: Log, options: DatabaseOptions 
       idle_in_transaction_session_timeout: 60_000,
       application_name: options.name ?? 'foyer',
     },
-    pool: { min: 0, max: options.max ?? 10, acquireTimeoutMillis: 10_000, idleTimeoutMillis: 60_000 },
+    pool: {
+      min: 0,
+      max: options.max ?? 10,
+      acquireTimeoutMillis: 10_000,
+      idleTimeoutMillis: 60_000,
+      ...(!options.unfenced && { afterCreate: admit }),
+    },
     acquireConnectionTimeout: 10_000,
   });
   db.on('query-response', (_rows: unknown, query: { sql: string; __knexQueryUid: string }, builder: unknown) => {
     if (log.isLevelEnabled('trace')) log.trace({ sql: query.sql, builder: typeof builder }, 'query');
   });
   return db;
+}
+
+/** Knex leaves a connection that is refused here open. */
+function admit(connection: pg.Client, done: (error: Error | null, connection: pg.Client) => void): void {
+  pass(connection).then(
+    () => done(null, connection),
+    (error: Error) => {
+      void connection.end().catch(() => undefined);
+      done(error, connection);
+    },
+  );
 }
 
 interface Named {
@@ -201,6 +221,7 @@ const SOCKET = new Set([
 /** True when the database was away, not the statement wrong: answered 503 and worth another try. */
 export function databaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof Fenced) return true;
   const code = (error as { code?: string }).code ?? '';
   if (LOST.has(code) || REFUSED.has(code) || SOCKET.has(code)) return true;
   return /Connection terminated|Timeout acquiring a connection|timeout expired|Unable to acquire a connection/.test(

@@ -142,8 +142,12 @@ export const jobs = {
   'diagnostics.playback': { queue: 'interactive' },
   'diagnostics.storage': { queue: 'interactive' },
   'diagnostics.bundle': { queue: 'interactive' },
-  'backup.create': { queue: 'maintenance' },
-  'backup.verify': { queue: 'maintenance' },
+  'backup.create': { queue: 'maintenance', payload: z.object({ backupId: Id }) },
+  /** A passphrase comes sealed. */
+  'backup.verify': {
+    queue: 'maintenance',
+    payload: z.object({ backupId: Id, depth: z.enum(['checksums', 'load']), passphrase: z.string().optional() }),
+  },
   'backup.restore': { queue: 'maintenance' },
   'export.create': { queue: 'maintenance' },
   'import.preview': { queue: 'maintenance' },

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import { FencedClient } from './fence.ts';
 
 export interface Listening {
   channel: string;
@@ -13,7 +13,11 @@ export interface Listening {
 /** Hears a channel of Postgres on a connection of its own, again after each loss, until aborted. */
 export async function listen(databaseUrl: string, { channel, heard, connected, signal }: Listening): Promise<void> {
   while (!signal.aborted) {
-    const client = new pg.Client({ connectionString: databaseUrl, keepAlive: true, application_name: 'foyer-listen' });
+    const client = new FencedClient({
+      connectionString: databaseUrl,
+      keepAlive: true,
+      application_name: 'foyer-listen',
+    });
     client.on('error', () => undefined);
     client.on('notification', ({ payload }) => heard(payload ?? ''));
     try {

@@ -25,22 +25,41 @@ export async function migrate(url: string, phase?: Phase): Promise<string[]> {
   try {
     await lock.query('select pg_advisory_lock(hashtext($1))', [LOCK]);
     await runMigrations({ connectionString: url });
-    const migrationSource: Knex.MigrationSource<string> = {
-      getMigrations: async () =>
-        Object.keys(migrations)
-          .filter((name) => !phase || phaseOf(name) === phase)
-          .sort(),
-      getMigrationName: (name) => name,
-      getMigration: async (name) => ({ up: async () => undefined, ...migrations[name], down: neverDown }),
-    };
-    const [, done] = (await db.migrate.latest({
-      migrationSource,
-      disableMigrationsListValidation: true, // a rolled-back build meets a newer schema, which expand-and-contract keeps usable
-    })) as [number, string[]];
-    return done;
+    return await run(db, (name) => !phase || phaseOf(name) === phase);
   } finally {
     await db.destroy();
     await lock.end();
+  }
+}
+
+async function run(db: Knex, wanted: (name: string) => boolean): Promise<string[]> {
+  const migrationSource: Knex.MigrationSource<string> = {
+    getMigrations: async () => Object.keys(migrations).filter(wanted).sort(),
+    getMigrationName: (name) => name,
+    getMigration: async (name) => ({ up: async () => undefined, ...migrations[name], down: neverDown }),
+  };
+  const [, done] = (await db.migrate.latest({
+    migrationSource,
+    disableMigrationsListValidation: true, // a rolled-back build meets a newer schema, which expand-and-contract keeps usable
+  })) as [number, string[]];
+  return done;
+}
+
+/**
+ * Runs those of the migrations in another schema, which must be there: beside the one in use, as for a restore. What extensions
+ * brought is found in `public`; each name that a migration makes is made in the schema.
+ */
+export async function migrateBeside(url: string, schema: string, names: ReadonlySet<string>): Promise<string[]> {
+  const db = knexFactory({
+    client: 'pg',
+    connection: { connectionString: url, application_name: 'foyer-restore' },
+    searchPath: [schema, 'public'],
+    pool: { min: 0, max: 1 },
+  });
+  try {
+    return await run(db, (name) => names.has(name));
+  } finally {
+    await db.destroy();
   }
 }
 

@@ -147,7 +147,11 @@ function s3Objects(url: URL): Objects {
     secretKey: decodeURIComponent(url.password),
     region: url.searchParams.get('region') ?? 'us-east-1',
   });
-  const name = (bucket: string): string => prefixOf + bucket;
+  return objectsOf(client, (bucket) => prefixOf + bucket);
+}
+
+/** The buckets of a client, called as `name` says. */
+export function objectsOf(client: Client, name: (bucket: string) => string): Objects {
   const objects: Objects = {
     async put(bucket, key, body) {
       if (body instanceof Readable) await spooled(body, (file) => client.fPutObject(name(bucket), key, file));

@@ -111,7 +111,16 @@ export function createAddressCheck({ deny = [], lookup = resolveAll }: OutboundS
   };
 }
 
-async function resolveAll(name: string): Promise<readonly Address[]> {
+/** Answers a look-up by addresses that are known. */
+export const pinnedTo =
+  (addresses: readonly Address[]): LookupFunction =>
+  (_name, options, done) => {
+    const [first] = addresses;
+    if (options.all) done(null, [...addresses]);
+    else done(null, first?.address ?? '', first?.family);
+  };
+
+export async function resolveAll(name: string): Promise<readonly Address[]> {
   return resolve(name, { all: true, verbatim: true });
 }
 
@@ -121,7 +130,7 @@ interface Ranges {
 }
 
 /** Two lists: in one, Node would match every IPv4 address by a short IPv6 prefix. Throws for what is no CIDR. */
-function ranges(cidrs: readonly string[]): Ranges {
+export function ranges(cidrs: readonly string[]): Ranges {
   const made = { four: new BlockList(), six: new BlockList() };
   for (const cidr of cidrs) {
     const [network = '', bits] = cidr.split('/');
@@ -138,7 +147,7 @@ function within(list: Ranges, address: string): boolean {
 const denied = ranges(DENIED);
 type Judge = (address: string) => void;
 
-function judgeFor(closed: Ranges, ask: OutboundAsk): Judge {
+export function judgeFor(closed: Ranges, ask: OutboundAsk): Judge {
   const open = ranges(ask.allow ?? []);
   const always = ranges(ask.always ?? []);
   return (given) => {
@@ -222,15 +231,10 @@ async function before<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 function send({ url, ask, signal }: Step, addresses: readonly Address[]): Promise<IncomingMessage> {
-  const pinned: LookupFunction = (_name, options, done) => {
-    const [first] = addresses;
-    if (options.all) done(null, [...addresses]);
-    else done(null, first?.address ?? '', first?.family);
-  };
   const options: RequestOptions = {
     method: ask.method ?? 'GET',
     headers: { 'accept-encoding': 'identity', 'user-agent': 'Foyer', ...ask.headers },
-    lookup: pinned,
+    lookup: pinnedTo(addresses),
     agent: false, // a connection of its own, and no proxy
     signal,
   };

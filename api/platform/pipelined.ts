@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { pass } from './fence.ts';
 
 /** A short read, prepared by its name. */
 export interface ShortRead {
@@ -97,9 +98,11 @@ class Lane {
     client.on('end', gone);
     try {
       await client.connect();
+      await pass(client);
       await client.query(PLANNED_ONCE);
     } catch (error) {
       gone();
+      void client.end().catch(() => undefined); // refused, or broken already
       throw error;
     }
     this.#client = client;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
+import { FencedClient } from './fence.ts';
 import type { Log } from './log.ts';
 import { OUTBOX_CHANNEL } from './outbox.ts';
 import type { Redis } from './redis.ts';
@@ -38,7 +39,7 @@ export function startRelay(databaseUrl: string, redis: Redis, log: Log): Relay {
 }
 
 async function relayOnce(databaseUrl: string, redis: Redis, signal: AbortSignal): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, keepAlive: true, application_name: 'foyer-relay' });
+  const client = new FencedClient({ connectionString: databaseUrl, keepAlive: true, application_name: 'foyer-relay' });
   const waker = { wake: () => undefined as void };
   client.on('error', () => waker.wake());
   client.on('end', () => waker.wake());

@@ -15,6 +15,9 @@ export const namedShapes: Readonly<Record<string, NamedShape>> = {
   AudioSupport: { at: 'ClientProfile.hls.audio[]', doc: 'What a client decodes of sound' },
   AuthenticatorAssertion: { at: 'login.body.passkey.response', doc: 'Of the browser, base64url' },
   AuthenticatorAttestation: { at: 'addPasskey.body.credential.response', doc: 'Of the browser, base64url' },
+  BackupBucket: { at: 'updateBackupSettings.body.destination.s3', doc: 'A bucket outside' },
+  BackupPlace: { at: 'updateBackupSettings.body.destination', doc: 'Where backups are to go' },
+  BackupTrigger: { at: 'Backup.trigger' },
   BeforeEpisode: { at: 'ItemSummary.airsBefore', doc: 'Where a special belongs among the episodes' },
   BrandLink: { at: 'Branding.links[]' },
   BrandLogos: { at: 'Branding.logos.main', doc: 'By the scheme of the page' },
@@ -23,6 +26,7 @@ export const namedShapes: Readonly<Record<string, NamedShape>> = {
   Decision: { at: 'PlaybackDecision.method', doc: 'How a file is played' },
   DeliveryState: { at: 'WebhookDelivery.state' },
   ExtraKind: { at: 'ItemExtra.extraKind' },
+  FaultTold: { at: 'Scan.error' },
   FolderPlace: { at: 'createLibrary.body.folders[]', doc: 'A folder of a storage' },
   GivenRole: { at: 'createUser.body.role', doc: 'Every role that somebody can be given' },
   GrantedPermission: {

@@ -12,6 +12,7 @@ const WORKER_GRACE_MS = 10_000;
 
 const SCRIPTS = { api: 'api/main.ts', worker: 'workers/main.ts', transcode: 'workers/transcode/main.ts' };
 const TUNER_SCRIPT = 'workers/tuner/main.ts';
+const RESTORE_SCRIPT = 'workers/restore/main.ts';
 
 /** As in a cluster: a pool keeps `warm` workers and never more than `max`. */
 export function transcodeCount({ warm, max }: MediaServerSpec['transcode']): number {
@@ -39,6 +40,19 @@ export function tunerProcess(name: string, env: Record<string, string>, tree = T
     ...nodeArguments(TUNER_SCRIPT, tree),
     env,
     ownPort: true,
+    stopSignal: 'SIGTERM',
+    graceMs: WORKER_GRACE_MS,
+    overlaps: false,
+  };
+}
+
+/** While a restore is on record. It may end at any moment and goes on when it is started again. */
+export function restoreProcess(env: Record<string, string>, tree = TREE): ProcessSpec {
+  return {
+    name: 'restore',
+    role: 'restore',
+    ...nodeArguments(RESTORE_SCRIPT, tree),
+    env,
     stopSignal: 'SIGTERM',
     graceMs: WORKER_GRACE_MS,
     overlaps: false,

@@ -1,6 +1,7 @@
 // What the server's processes are told on this machine, from the resource and what the operator keeps. Pure.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { declaredBackup } from '../backup-environment.ts';
 import { sha256 } from '../keys.ts';
 import { plusEnvironment, VERIFIER_KEY } from '../plus-environment.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
@@ -74,6 +75,7 @@ export function serverEnvironment(server: Server, resources: Resources, to: { pl
     managedBy: managedBy(server, place),
     clusterNetworks: [],
   });
+  const backup = declaredBackup(server.spec, resources.secrets);
   return childEnvironment({
     ...plain,
     NODE_COMPILE_CACHE: resolve(place.dir, 'cache'),
@@ -83,6 +85,7 @@ export function serverEnvironment(server: Server, resources: Resources, to: { pl
     FOYER_OPERATOR_KEY_SHA256: sha256(place.operatorKey),
     ...(server.spec.branding && { FOYER_BRANDING_DIR: brandingFolder(place.dir) }),
     FOYER_SETTINGS: JSON.stringify(declaredSettings(server.spec, resources.secrets)),
+    ...(backup !== undefined && { FOYER_BACKUP: backup }),
     ...plusEnvironment(server.spec, {
       text: (jwks) => jwks,
       configMap: (name) => textOf(resources.configMaps.get(name)?.[VERIFIER_KEY]),

@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiSeen, seeApi } from '../api-seen.ts';
 import { serverClient } from '../server-api/server-client.ts';
 import { brandingFolder, writeBranding } from './branding-folder.ts';
-import { serverProcesses } from './desired.ts';
+import { restoreProcess, serverProcesses } from './desired.ts';
 import { type Place, type Server, type Stores, serverEnvironment } from './environment.ts';
 import { writeWhole } from './files.ts';
 import { LibraryReconciler } from './library-reconciler.ts';
 import { Migration } from './migration.ts';
 import { apiProbe, countTranscodeWorkers, hasFfmpeg, seeObjects, workerProbe } from './observe.ts';
-import { askPostgres } from './postgres.ts';
+import { askPostgres, isRestoring } from './postgres.ts';
 import { askRedis } from './redis.ts';
 import type { Resources } from './resources.ts';
 import { Source } from './source.ts';
@@ -116,7 +116,7 @@ export class LocalOperator {
     if (!resources || !server) return true;
     if (!server.spec.suspend) await this.#reconciled(server, resources, signal);
     if (signal.aborted) return true;
-    const { seen, api } = await this.#look();
+    const { seen, api } = await this.#look(server);
     this.#announce(api, server);
     this.#warnOfEnds(seen);
     if (api.apiReady && !server.spec.suspend) await this.#libraries.pass(resources);
@@ -161,6 +161,9 @@ export class LocalOperator {
     if (branding) writeBranding(brandingFolder(this.#state.dir), branding);
     const environment = serverEnvironment(server, resources, { place, stores });
     this.#keepEnvironment(environment);
+    const restoring = await isRestoring(stores.databaseUrl);
+    if (restoring !== undefined)
+      await this.#supervisor.apply(restoring ? [restoreProcess(environment)] : [], ['restore']);
     if (!(await this.#migration.ensure(environment, (job) => this.#supervisor.runOnce(job, signal)))) return;
     await this.#supervisor.apply(serverProcesses(server.spec, environment), ['api', 'worker', 'transcode']);
     await this.#supervisor.apply(this.#tuners.processes(server, resources), ['tuner']);
@@ -180,9 +183,10 @@ export class LocalOperator {
     writeWhole(join(this.#state.dir, 'run', 'owner.json'), JSON.stringify({ username, password }));
   }
 
-  async #look(): Promise<{ seen: Seen; api: ApiSeen }> {
+  async #look(server: Server | undefined): Promise<{ seen: Seen; api: ApiSeen }> {
     const stores = this.#inUse;
-    const api = await seeApi(serverClient(`http://127.0.0.1:${this.#place.port}`, this.#place.operatorKey));
+    const client = serverClient(`http://127.0.0.1:${this.#place.port}`, this.#place.operatorKey);
+    const api = await seeApi(client, { backup: server?.spec.backup !== undefined });
     const processes = this.#supervisor.children().map(({ spec, state, restarts, lastEnd }) => {
       return { name: spec.name, role: spec.role, state, restarts, lastEnd };
     });
@@ -194,8 +198,9 @@ export class LocalOperator {
     ]);
     const objects = stores ? seeObjects(stores.objectsUrl, api.health) : absent;
     const others = { ffmpeg: hasFfmpeg(), problems: this.#source.problems, replacing: this.#supervisor.replacing };
-    const { apiReady, version, health } = api;
-    const answers = { apiReady, version, health, transcodeWorkers, migrations: this.#migration.state };
+    const { apiReady, version, health, backup } = api;
+    const told = { apiReady, version, health, ...(backup && { backup }) };
+    const answers = { ...told, transcodeWorkers, migrations: this.#migration.state };
     return { seen: { database, redis, objects, processes, ...answers, ...others }, api };
   }
 

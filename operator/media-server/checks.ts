@@ -1,4 +1,5 @@
 // One verdict for each part of a server. Pure.
+import { backupVerdict } from '../backup-verdict.ts';
 import { plusSaid, verifierFault } from '../plus-environment.ts';
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 import type { Reason, Verdict } from '../schemas/conditions.ts';
@@ -251,9 +252,9 @@ function plusVerdict(spec: Server['spec']): Verdict {
   return { type: 'PlusReady', ...(fault ? no('SpecInvalid', fault) : yes('Valid', plusSaid(spec))) };
 }
 
-/** Asked for, and this version does not do it; and branding and licensing, which it does. */
-export function notServed({ server }: Looked): Verdict[] {
-  const { plugins, backup, plus, branding, declared } = server.spec;
+/** Asked for, and this version does not do it; and backups, branding and licensing, which it does. */
+export function notServed({ server, seen }: Looked): Verdict[] {
+  const { plugins, plus, branding, declared } = server.spec;
   const say = (type: string, asked: boolean, field: string): Verdict => ({
     type,
     ...(asked
@@ -263,7 +264,7 @@ export function notServed({ server }: Looked): Verdict[] {
   const rare = [say('DeclaredReady', declared.length > 0, 'declared')];
   return [
     say('PluginsReady', plugins.install.length > 0, 'plugins.install'),
-    say('BackupsHealthy', backup !== undefined, 'backup'),
+    backupVerdict(server.spec, seen.api.backup),
     ...rare.filter(({ reason }) => reason === 'NotServed'),
     ...(plus ? [plusVerdict(server.spec)] : []),
     ...(branding ? [{ type: 'BrandingReady', ...yes('Valid', declaredBy(branding)) }] : []),

@@ -18,6 +18,7 @@ import { type Fault, faultsOf } from './faults.ts';
 import { type Pool, poolOf } from './pool.ts';
 import { type Recovery, recoveryOf } from './recovery.ts';
 import { type Release, releaseObject, withReplicas } from './release.ts';
+import { restoreJobs } from './restore.ts';
 import { deployments, type RollOut, rollOut } from './roll-out.ts';
 import { childOf, childrenOf, type Seen } from './seen.ts';
 import type { Server } from './server.ts';
@@ -134,15 +135,15 @@ function objectsOf(base: Base, { next, release, pool }: Rolled, seen: Seen): Kub
     apiService(server),
     parserService(server),
     ...around(stores, seen),
-    ...(next ? jobsOf(base, next) : []),
+    ...(next ? jobsOf(base, next, seen) : []),
     ...(release ? [releaseObject(server, release), ...release.deployments] : []),
     ...(pool?.jobs ?? []),
   ];
 }
 
-const jobsOf = ({ context, recovery }: Base, { jobs, ready }: RollOut): KubeObject[] => [
+const jobsOf = ({ context, recovery }: Base, { jobs, ready }: RollOut, seen: Seen): KubeObject[] => [
   ...jobs,
-  ...(ready ? recovery.jobs(context) : []),
+  ...(ready ? [...recovery.jobs(context), ...restoreJobs(context, seen)] : []),
 ];
 
 /** Everything that waits for no roll-out. */

@@ -1,4 +1,5 @@
 // What was seen and planned -> the status. Pure.
+import { backupStatus } from '../backup-verdict.ts';
 import { type Condition, type Judged, setConditions, type Verdict } from '../schemas/conditions.ts';
 import type { MediaServerStatus } from '../schemas/media-server.ts';
 import * as checks from './checks.ts';
@@ -176,6 +177,7 @@ export function statusOf(looked: Looked, before: readonly Condition[]): MediaSer
     tuners: seen.tuners,
     ...(claim && { claim: { secretName: nameOf(server, 'claim') } }),
     ...(plan.recovery.status && { recovery: plan.recovery.status }),
+    ...(server.spec.backup && backupStatus(seen.api.backup)),
     ...(seen.plus && { plus: seen.plus }),
   };
 }

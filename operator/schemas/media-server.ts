@@ -330,7 +330,7 @@ export const MediaServerStatus = z.object({
     .object({
       lastCompletedAt: time().describe('When the last good backup ended.'),
       state: words().describe('State of the last backup.'),
-      message: words().describe('Its fault.'),
+      message: words().optional().describe('Its fault.'),
     })
     .optional()
     .describe('Backups.'),

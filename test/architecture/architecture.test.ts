@@ -86,6 +86,7 @@ describe('architecture', () => {
     // The parser pods are the server's own. The docs and landing pages carry a script that fetches in the browser; servers import only createServer and types.
     const apart = [
       'api/platform/outbound.ts',
+      'api/platform/outbound-agent.ts',
       'api/platform/parser.ts',
       'api/areas/server/docs-page.ts',
       'api/landing.ts',

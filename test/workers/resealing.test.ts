@@ -68,6 +68,11 @@ describe('rotation of the key ring', () => {
     const { db, keys } = api.deps;
     await db('plus_licence').update({ sealed: seal(keys, 'licence', 'plus_licence|sealed|one') });
     const subscription = '01900000-0000-7000-8000-0000000000aa';
+    const encryption = { mode: 'passphrase', passphrase: 'correct horse battery' };
+    expect((await api.as(owner).updateBackupSettings({ body: { encryption } })).status).to.equal(200);
+    const place = '01900000-0000-7000-8000-0000000000bb';
+    const sealedSecret = seal(keys, 'of the bucket', `backup_places|secret|${place}`);
+    await db('backup_places').insert({ id: place, kind: 's3', secret: sealedSecret });
     await db('push_subscriptions').insert({
       id: subscription,
       account_id: owner.accountId,
@@ -84,6 +89,8 @@ describe('rotation of the key ring', () => {
     return { id, person, secret };
   };
   const SEALED = [
+    'backup_places.secret',
+    'backup_settings.passphrase',
     'email_messages.body',
     'plus_licence.sealed',
     'push_subscriptions.endpoint',

@@ -1,5 +1,6 @@
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase } from '#platform/db.ts';
+import { endReplaced, whenReplaced } from '#platform/fence.ts';
 import { createLog } from '#platform/log.ts';
 import { serveMetrics } from '#platform/metrics.ts';
 import { connectObjects } from '#platform/objects.ts';
@@ -11,6 +12,7 @@ import { TranscodeWorker } from './worker.ts';
 
 const config = readConfig();
 const log = createLog(config.logLevel, 'transcode');
+whenReplaced(() => endReplaced(log));
 const db = connectDatabase(config.databaseUrl, log, { max: 4, name: 'foyer-transcode' });
 const redis = connectRedis(config.redisUrl, log);
 const objects = connectObjects(config.objectsUrl);

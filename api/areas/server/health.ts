@@ -1,13 +1,29 @@
 import type { Deps } from '#kernel/endpoint.ts';
+import { restoring } from '#platform/fence.ts';
 import type { ServerHealth } from './server.schemas.ts';
 
-type Waiting = 'schema' | 'database' | 'draining';
+type Waiting = 'schema' | 'database' | 'restore' | 'draining';
 
 /** What keeps this process from taking requests; a store that all have lost does not. */
-export function notReadyFor({ vitals, draining }: Pick<Deps, 'vitals' | 'draining'>): Waiting | undefined {
+export function notReadyFor({
+  vitals,
+  draining,
+  config,
+}: Pick<Deps, 'vitals' | 'draining' | 'config'>): Waiting | undefined {
   if (draining.aborted) return 'draining';
+  if (restoring(config.databaseUrl) !== undefined) return 'restore';
   if (!vitals.databaseSeen() || vitals.cutOff()) return 'database';
   return vitals.schemaCurrent() ? undefined : 'schema';
+}
+
+/** Details of the refusal while the process waits. */
+export const waitDetails = ({ config }: Pick<Deps, 'config'>, waitingFor: Waiting): WaitDetails =>
+  waitingFor === 'restore' ? { waitingFor, progress: restoring(config.databaseUrl) ?? 0 } : { waitingFor };
+
+interface WaitDetails {
+  waitingFor: Waiting;
+  /** 0-1, of a restore. */
+  progress?: number;
 }
 
 const CHECKS = ['database', 'redis', 'objects', 'queue', 'transcode', 'storage', 'mail', 'keys'] as const;

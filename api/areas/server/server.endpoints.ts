@@ -7,7 +7,7 @@ import { limitHere } from '#kernel/rate-limit.ts';
 import { languages } from '#platform/languages.ts';
 import { description } from './description.ts';
 import { docsPage } from './docs-page.ts';
-import { healthOf, notReadyFor } from './health.ts';
+import { healthOf, notReadyFor, waitDetails } from './health.ts';
 import { Probe, ServerHealth, ServerInfo } from './server.schemas.ts';
 import { fullVersion, shortVersion } from './version.ts';
 
@@ -81,9 +81,9 @@ export const getServerHealth = defineEndpoint({
     limit(call);
     const health = healthOf(call.deps, call.now);
     const starting = notReadyFor(call.deps);
-    if (starting === 'schema')
+    if (starting === 'schema' || starting === 'restore')
       throw new ApiError('SERVICE_STARTING', 'The server is starting', {
-        waitingFor: starting,
+        ...waitDetails(call.deps, starting),
         ...health,
         status: 'unavailable',
       });
@@ -118,7 +118,7 @@ export const getServerReadiness = defineEndpoint({
     const waitingFor = notReadyFor(deps);
     if (!waitingFor) return { status: 'ok' as const };
     const status = waitingFor === 'draining' ? 'draining' : 'starting';
-    throw new ApiError('SERVICE_STARTING', 'Not ready', { waitingFor, status });
+    throw new ApiError('SERVICE_STARTING', 'Not ready', { ...waitDetails(deps, waitingFor), status });
   },
 });
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { createAccount, insertAccount } from '#areas/accounts/public.ts';
 import { hashPassword } from '#areas/auth/public.ts';
+import { declareBackups } from '#areas/backup/public.ts';
 import type { Permission } from '#kernel/permissions.ts';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
@@ -20,6 +21,7 @@ export async function prepareServer(db: Db, config: Config, keys: Keys): Promise
     await putStorages(transaction, config);
     await putOperatorKey(transaction, config);
     await putOwner(transaction, config);
+    await declareBackups(transaction, config, keys);
   });
 }
 

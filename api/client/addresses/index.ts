@@ -2,6 +2,7 @@
 
 import { apiKeysAddresses } from './api-keys.ts';
 import { authAddresses } from './auth.ts';
+import { backupAddresses } from './backup.ts';
 import { brandingAddresses } from './branding.ts';
 import { emailAddresses } from './email.ts';
 import { eventsAddresses } from './events.ts';
@@ -28,6 +29,7 @@ export type { Address } from './address.ts';
 export const addresses = {
   ...apiKeysAddresses,
   ...authAddresses,
+  ...backupAddresses,
   ...brandingAddresses,
   ...emailAddresses,
   ...eventsAddresses,

@@ -2,6 +2,7 @@
 
 import type { ApiKeysOperations } from './api-keys.ts';
 import type { AuthOperations } from './auth.ts';
+import type { BackupOperations } from './backup.ts';
 import type { BrandingOperations } from './branding.ts';
 import type { EmailOperations } from './email.ts';
 import type { EventsOperations } from './events.ts';
@@ -26,6 +27,7 @@ import type { WebhooksOperations } from './webhooks.ts';
 export interface Operations
   extends ApiKeysOperations,
     AuthOperations,
+    BackupOperations,
     BrandingOperations,
     EmailOperations,
     EventsOperations,

@@ -11,12 +11,6 @@ export interface EmptiedTrash {
   jobId?: Uuid;
 }
 
-/** A folder of a storage */
-export interface FolderPlace {
-  storageId: Uuid;
-  path: string;
-}
-
 export interface Library {
   id: Uuid;
   name: string;

@@ -33,6 +33,18 @@ export interface BeforeEpisode {
   episode?: number;
 }
 
+export interface FaultTold {
+  code: string;
+  reason: string;
+  message: string;
+}
+
+/** A folder of a storage */
+export interface FolderPlace {
+  storageId: Uuid;
+  path: string;
+}
+
 /** Bytes: GET /images/{id} */
 export interface ImageRef {
   id: Uuid;

@@ -38,6 +38,8 @@ import * as scanningStorages from './20261122080000_scanning_storages.ts';
 import * as sealedLost from './20261122103000_settings_sealed_lost.ts';
 import * as jobsUnits from './20261122103100_jobs_units.ts';
 import * as viewingItemsGone from './20261122110000_viewing_items_gone.ts';
+import * as backupCreate from './20261122150000_backup_create.ts';
+import * as restoreCreate from './20261122151000_restore_create.ts';
 import * as itemsAgeYears from './20261122160000_items_age_years.ts';
 
 export interface Migration {
@@ -94,5 +96,7 @@ export const migrations: Record<string, Migration> = {
   '20261122103000_settings_sealed_lost': sealedLost,
   '20261122103100_jobs_units': jobsUnits,
   '20261122110000_viewing_items_gone': viewingItemsGone,
+  '20261122150000_backup_create': backupCreate,
+  '20261122151000_restore_create': restoreCreate,
   '20261122160000_items_age_years': itemsAgeYears,
 };

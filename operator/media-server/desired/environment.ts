@@ -1,4 +1,5 @@
 // What pods are told: plain values, and references to Secrets.
+import { declaredBackup } from '../../backup-environment.ts';
 import { plusEnvironment, VERIFIER_KEY } from '../../plus-environment.ts';
 import type { KubeObject } from '../../runtime/kube.ts';
 import { bucketUrl, declaredSettings, plainEnvironment, type Secrets } from '../../server-environment.ts';
@@ -42,9 +43,11 @@ export function envOf(values: Readonly<Record<string, EnvValue>>): object[] {
 /** Settings and the address of the object store hold secrets: a Secret named by its content, so that a change rolls pods. */
 export function environmentSecret(server: Server, secrets: Secrets): KubeObject {
   const { spec } = server;
+  const backup = declaredBackup(spec, secrets);
   const texts = {
     FOYER_OBJECTS_URL: bucketUrl(secrets.get(objectsSecret(server)) ?? {}, spec.objects.bucketPrefix),
     FOYER_SETTINGS: JSON.stringify(declaredSettings(spec, secrets)),
+    ...(backup !== undefined && { FOYER_BACKUP: backup }),
   };
   return secretObject(metaOf(server, { suffix: `environment-${fingerprint(server, secrets, texts)}` }), texts);
 }
@@ -79,6 +82,7 @@ export function podEnvironment({ server, secrets, environment, clusterNetworks }
     FOYER_REDIS_URL: redisKey(server),
     FOYER_OBJECTS_URL: { name: environment, key: 'FOYER_OBJECTS_URL' },
     FOYER_SETTINGS: { name: environment, key: 'FOYER_SETTINGS' },
+    ...(spec.backup && { FOYER_BACKUP: { name: environment, key: 'FOYER_BACKUP' } }),
     FOYER_POD: { field: 'metadata.name' },
     ...plusEnvironment<EnvValue>(spec, {
       text: (jwks) => jwks,

@@ -13,7 +13,8 @@ export type Component =
   | 'redis'
   | 'objects'
   | 'migrate'
-  | 'recovery';
+  | 'recovery'
+  | 'restore';
 
 type Named = Pick<Server, 'name' | 'namespace' | 'uid'>;
 

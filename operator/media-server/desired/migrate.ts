@@ -35,7 +35,7 @@ export const oneShotPod = (context: Context, pod: Pick<FoyerPod, 'component' | '
 const OWNER_FOLDER = '/etc/foyer/owner';
 
 /** What api/migrate.ts makes true beside the schema. */
-function declared({ server, secrets, claimSha256 }: Context): Record<string, EnvValue> {
+export function declared({ server, secrets, claimSha256 }: Context): Record<string, EnvValue> {
   const operatorKey = secrets.get(nameOf(server, 'operator-key'))?.key ?? '';
   const owner = server.spec.ownerSecretRef !== undefined;
   return {
@@ -45,7 +45,7 @@ function declared({ server, secrets, claimSha256 }: Context): Record<string, Env
   };
 }
 
-function ownerParts({ server }: Context): Pick<FoyerPod, 'volumes' | 'mounts'> {
+export function ownerParts({ server }: Context): Pick<FoyerPod, 'volumes' | 'mounts'> {
   if (!server.spec.ownerSecretRef) return {};
   const secret = { secretName: nameOf(server, 'owner'), defaultMode: 0o444 };
   return {

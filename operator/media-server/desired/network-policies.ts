@@ -14,9 +14,20 @@ const PRIVATE6 = ['fc00::/7', 'fe80::/10'];
 const tcp = (...ports: number[]): object[] => ports.map((port) => ({ protocol: 'TCP', port }));
 const STORES: readonly StoreName[] = ['postgres', 'redis', 'objects'];
 /** Those of the product's processes that talk to its stores. */
-const CLIENTS: readonly string[] = ['api', 'workers', 'transcode', 'subtitles', 'migrate', 'recovery', 'tuner'];
+const CLIENTS: readonly string[] = [
+  'api',
+  'workers',
+  'transcode',
+  'subtitles',
+  'migrate',
+  'recovery',
+  'restore',
+  'tuner',
+];
 /** Those that take in what others made. */
 const ASKERS: readonly string[] = ['api', 'workers'];
+/** Those that reach beyond the cluster: a backup may lie in a bucket outside. */
+const OUTGOING: readonly string[] = [...ASKERS, 'restore'];
 const DNS = { ports: [{ protocol: 'UDP', port: 53 }, ...tcp(53)] };
 
 const anyOf = (server: Server, components: readonly string[]): object => ({
@@ -150,7 +161,7 @@ export function networkPolicies(context: Context): KubeObject[] {
     policy(server, { suffix: 'stores', pods: anyOf(server, CLIENTS), egress: toStores(context) }),
     policy(server, {
       suffix: 'outside',
-      pods: anyOf(server, ASKERS),
+      pods: anyOf(server, OUTGOING),
       egress: [...outside(server), ...toMail(server, secrets)],
     }),
     ...stores.map((name) =>

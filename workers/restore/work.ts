@@ -1,0 +1,26 @@
+import type pg from 'pg';
+import type { Config } from '#platform/config.ts';
+import type { Keys } from '#platform/keys.ts';
+import type { Log } from '#platform/log.ts';
+import type { Objects } from '#platform/objects.ts';
+import type { Redis } from '#platform/redis.ts';
+import type { Source } from './load.ts';
+import type { RestoreRecord } from './record.ts';
+
+/** What the process that restores is made of. */
+export interface RestoreDeps {
+  config: Config;
+  objects: Objects;
+  redis: Redis;
+  keys: Keys;
+  log: Log;
+  /** The backup of the record, opened; undefined for a database that a restore put aside. Throws BackupFault. */
+  sourceOf(record: RestoreRecord): Promise<Source | undefined>;
+}
+
+/** One restore, on the connection that makes it the only one. */
+export interface Restoring extends RestoreDeps {
+  client: pg.Client;
+  record: RestoreRecord;
+  source: Source | undefined;
+}
