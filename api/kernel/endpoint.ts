@@ -158,6 +158,8 @@ export interface Endpoint<
   summary: string;
   description?: string;
   access: Access;
+  /** Of an operation for anyone that takes a credential of its own: throws before anything of the request is looked at. */
+  admit?: (call: Call) => Promise<void>;
   /** Credentials when not all three are accepted. */
   credentials?: readonly ('cookie' | 'bearer' | 'key')[];
   params?: P;

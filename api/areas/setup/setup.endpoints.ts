@@ -23,6 +23,8 @@ import { declaredLibraries, holdsTicket, openSetup, requireTicket, type ServerSt
 
 const because = 'nobody has an account before setup; a setup ticket stands for who claimed the server';
 const access = { anyone: true, because } as const;
+/** The ticket is the credential: who has none learns nothing of what else is wrong. */
+const admit = async (call: Call): Promise<void> => requireTicket(call, await openSetup(call.db));
 const errors = ['SETUP_ALREADY_COMPLETE', 'UNAUTHENTICATED', 'FORBIDDEN', 'CONFLICT'] as const;
 
 export const getSetup = defineEndpoint({
@@ -71,6 +73,7 @@ export const saveSetupDraft = defineEndpoint({
   path: '/setup/draft',
   summary: 'Save the draft of the wizard, the whole of it',
   access,
+  admit,
   body: SetupDraft,
   answer: json(200, SetupState),
   errors,
@@ -95,6 +98,7 @@ export const listSetupFolders = defineEndpoint({
   path: '/setup/folders',
   summary: 'List the folders below a media root',
   access,
+  admit,
   query: FoldersQuery,
   answer: json(200, SetupFolders),
   errors: [...errors, 'NOT_FOUND', 'STORAGE_UNAVAILABLE'],
@@ -127,6 +131,7 @@ export const runSetupChecks = defineEndpoint({
   path: '/setup/checks',
   summary: 'Try what the server stands on',
   access,
+  admit,
   body: RunChecks,
   optionalBody: true,
   transaction: 'manual',
@@ -151,6 +156,7 @@ export const completeSetup = defineEndpoint({
   path: '/setup/complete',
   summary: 'Make the owner, the settings and the libraries',
   access,
+  admit,
   body: CompleteSetup,
   answer: json(201, SignIn),
   errors: [...errors, 'STORAGE_UNAVAILABLE'],
