@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Context, Suite } from 'mocha';
-import { endFile, endAll } from './stores.ts';
+import { endAll, endFile } from './stores.ts';
 
 /** Properties are tried on the same values in each run; FOYER_SEED=… tries others. */
 fc.configureGlobal({ seed: Number(process.env.FOYER_SEED ?? 20261122) });
