@@ -158,8 +158,6 @@ export interface Endpoint<
   summary: string;
   description?: string;
   access: Access;
-  /** Of an operation for anyone that takes a credential of its own: throws before anything of the request is looked at. */
-  admit?: (call: Call) => Promise<void>;
   /** Credentials when not all three are accepted. */
   credentials?: readonly ('cookie' | 'bearer' | 'key')[];
   params?: P;
@@ -194,6 +192,8 @@ export interface Endpoint<
   beforeReady?: true;
   /** Answered outside viewing hours too (Auth only). */
   anyHour?: true;
+  /** Asks for the credential of an operation that the pipeline takes for public: a refusal comes before those of the content. */
+  proof?: (call: Call) => Promise<void>;
   handle(input: Input<P, Q, B>, call: Call): Promise<z.input<R>>; // method syntax, so that every endpoint joins one list
 }
 

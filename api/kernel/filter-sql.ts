@@ -61,12 +61,21 @@ const scalarOperators: Partial<Record<Operator, (type: string) => Bind>> = {
     (expression, [wanted]) => [`${expression} is ${wanted === 'true' ? 'not ' : ''}null`, []],
 };
 
-/** A column or expression of ours of Postgres type `type`; a row without a value is not equal to any. */
-export function scalar<C>(expression: string, type: string): Where<C> {
-  return (query, { op, values }) => {
+/**
+ * A column or expression of ours of Postgres type `type`; a row without a value is not equal to any. What the expression itself
+ * has a `?` for is `own`.
+ */
+export function scalar<C>(
+  expression: string,
+  type: string,
+  own: (context: C) => readonly Knex.RawBinding[] = () => [],
+): Where<C> {
+  return (query, { op, values }, context) => {
     const bind = scalarOperators[op]?.(type);
     if (!bind) throw new Error(`no operator ${op} for ${expression}`);
-    query.whereRaw(...bind(expression, values));
+    const [sql, bindings] = bind(expression, values);
+    const uses = sql.split(expression).slice(1); // each stands before the values
+    query.whereRaw(sql, [...uses.flatMap(() => own(context)), ...bindings]);
   };
 }
 

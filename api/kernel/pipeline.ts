@@ -103,7 +103,7 @@ export function serve(endpoint: Endpoint, area: string, kernel: Kernel): Middlew
     const asked = { ctx, client, deps };
     const who = 'anyone' in endpoint.access ? await admitAnyone(asked) : await admit(endpoint, asked);
     const call = callFor({ ctx, client, who, deps });
-    await endpoint.admit?.(call);
+    await endpoint.proof?.(call);
     if (endpoint.plus) await refuseClosed(endpoint, deps);
     const input = await parseInput(endpoint, ctx);
     answer(ctx, endpoint, await run(endpoint, input, call));

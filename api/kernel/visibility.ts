@@ -56,15 +56,15 @@ const agesOf = ({ ageLimit, hideUnrated }: Sight): { limit: number; unrated: num
   unrated: hideUnrated ? 1001 : 0,
 });
 
+/** The age that an item is for: a parent's rating holds for children that have none of their own, and a hidden parent hides its children. */
+export const ageSql = (alias: string): string =>
+  `(select max(above.age_years) from items above
+    where above.id in (${alias}.id, ${alias}.parent_id, ${alias}.grandparent_id, ${alias}.extra_of))`;
+
 function onlyOfAge(query: Knex.QueryBuilder, sees: Sight, alias: string): void {
   if (sees.ageLimit === undefined && !sees.hideUnrated) return;
   const { limit, unrated } = agesOf(sees);
-  // A parent's rating holds for children that have none of their own, and a hidden parent hides its children.
-  query.whereRaw(
-    `coalesce((select max(above.age_years) from items above
-       where above.id in (${alias}.id, ${alias}.parent_id, ${alias}.grandparent_id, ${alias}.extra_of)), ?) <= ?`,
-    [unrated, limit],
-  );
+  query.whereRaw(`coalesce(${ageSql(alias)}, ?) <= ?`, [unrated, limit]);
 }
 
 /** The list that an item carries is closed, so parents need not be asked. A hiding label beats one that shows. */

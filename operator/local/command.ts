@@ -11,7 +11,7 @@ import { BadFiles, LocalOperator } from './local-operator.ts';
 import { AlreadyRunning, holderOf, takeLock, wasKilled } from './lock.ts';
 import { endOrphans } from './orphans.ts';
 import { Source } from './source.ts';
-import { freePort, portIsFree, State } from './state.ts';
+import { freePort, portFault, portIsFree, State } from './state.ts';
 import { readStatus } from './status-file.ts';
 
 export interface RunOptions {
@@ -38,8 +38,7 @@ export async function runLocal(options: RunOptions): Promise<void> {
   try {
     const ended = await endOrphans(dir);
     if (ended.length > 0) warn(`ended what a killed operator had left: ${ended.join(', ')}`);
-    if (!(await until(() => portIsFree(port), patienceMs)))
-      throw new Refused(`port ${port} is taken by another program; give another --port`);
+    if (!(await until(() => portIsFree(port), patienceMs))) throw new Refused((await portFault(port)) ?? 'try again');
     const operator = new LocalOperator(state, { port, files, openSetup: options.openSetup ?? false, say, warn });
     await operator.run(stopSignal(operator));
   } catch (error) {

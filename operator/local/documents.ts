@@ -106,8 +106,9 @@ function readFile(path: string): Documents {
   try {
     return parseText(new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)), file);
   } catch (error) {
-    const message = error instanceof TypeError ? 'not UTF-8 text' : (error as Error).message;
-    return { documents: [], problems: [{ file, line: 1, path: '', message }], broken: [UNTOLD] };
+    const unread = !(error instanceof TypeError);
+    const message = unread ? (error as Error).message : 'not UTF-8 text';
+    return { documents: [], problems: [{ file, line: unread ? 0 : 1, path: '', message }], broken: [UNTOLD] };
   }
 }
 

@@ -22,6 +22,10 @@ export function readJson(path: string): unknown {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new Error(`${path}: ${(error as Error).message}`);
+    if (error instanceof SyntaxError) throw new BrokenFile(`${path}: ${error.message}`);
+    throw error;
   }
 }
+
+/** It is no JSON. */
+export class BrokenFile extends Error {}

@@ -5,7 +5,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { newClaimCode, newKeyRing, newOperatorKey } from '../keys.ts';
-import { readJson, writeWhole } from './files.ts';
+import { Refused } from '../refused.ts';
+import { BrokenFile, readJson, writeWhole } from './files.ts';
 
 const Stored = z.object({
   operatorKey: z.string(),
@@ -38,9 +39,9 @@ export class State {
     chmodSync(dir, 0o711);
     for (const name of ['run', 'logs', 'objects', 'scratch'])
       mkdirSync(join(dir, name), { recursive: true, mode: 0o700 });
-    const found = readJson(this.#file);
-    this.#stored = found === undefined ? freshState() : Stored.parse(found);
-    if (found === undefined) this.#save();
+    const found = storedIn(this.#file);
+    this.#stored = found ?? freshState();
+    if (!found) this.#save();
     if (!existsSync(this.keysFile)) writeWhole(this.keysFile, JSON.stringify(newKeyRing(), null, 2));
   }
 
@@ -99,6 +100,19 @@ export class State {
   }
 }
 
+/** What the start before left; undefined at the first. Throws Refused where it is broken: made anew it would not open the data beside it. */
+function storedIn(file: string): Stored | undefined {
+  try {
+    const found = readJson(file);
+    return found === undefined ? undefined : Stored.parse(found);
+  } catch (error) {
+    if (!(error instanceof z.ZodError || error instanceof BrokenFile)) throw error;
+    throw new Refused(
+      `${file} is broken, and the data beside it opens with nothing else: put a copy of it there, or give another --data`,
+    );
+  }
+}
+
 function freshState(): Stored {
   const secrets = { operatorKey: newOperatorKey(), claimCode: newClaimCode() };
   const passwords = { databasePassword: password(), redisPassword: password() };
@@ -123,6 +137,18 @@ export async function portIsFree(port: number, host = '127.0.0.1'): Promise<bool
   return listenOnce(port, host).then(
     () => true,
     () => false,
+  );
+}
+
+/** What keeps one from listening there, for people. */
+export async function portFault(port: number, host = '127.0.0.1'): Promise<string | undefined> {
+  return listenOnce(port, host).then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') return `port ${port} is taken by another program; give another --port`;
+      if (error.code === 'EACCES') return `port ${port} is only for root; give a --port from 1024 on`;
+      return error.message;
+    },
   );
 }
 

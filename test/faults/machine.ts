@@ -103,7 +103,7 @@ export class Machine {
   /** Declares the library of `films`; its first scan begins by itself. Its id. */
   async addLibrary(): Promise<string> {
     writeFileSync(this.#file, this.#server + library);
-    const found = await eventually(async () => (await this.owner.listLibraries()).body[0], HEALING_MS);
+    const found = await eventually(async () => (await this.owner.listLibraries()).body[0], 2 * HEALING_MS);
     return found.id;
   }
 

@@ -6,16 +6,9 @@ import { checkResources } from '#operator/local/checks.ts';
 import { parseText, problemText, readDocuments } from '#operator/local/documents.ts';
 import { toResources } from '#operator/local/resources.ts';
 import { Source } from '#operator/local/source.ts';
+import { serverText } from '#support/resource-text.ts';
 
-const SERVER = `apiVersion: foyer.media/v1alpha1
-kind: MediaServer
-metadata: { name: home }
-spec:
-  postgres: { managed: {} }
-  redis: { managed: {} }
-  objects: { managed: {} }
-  media: [{ name: films, hostPath: { path: /films } }]
-`;
+const SERVER = serverText('media: [{ name: films, hostPath: { path: /films } }]');
 const library = (spec: string, name = 'films'): string => `---
 apiVersion: foyer.media/v1alpha1
 kind: Library
@@ -259,9 +252,9 @@ spec:
       );
       expect(told.map((line) => line.replace(dir, ''))).to.deep.equal([
         '/folder.yaml no .yaml or .yml file in it',
-        '/folder.yaml:1 EISDIR: illegal operation on a directory, read',
+        '/folder.yaml EISDIR: illegal operation on a directory, read',
         '/latin.yaml:1 not UTF-8 text',
-        `/latin.yaml/x:1 ENOTDIR: not a directory, open '${dir}/latin.yaml/x'`,
+        `/latin.yaml/x ENOTDIR: not a directory, open '${dir}/latin.yaml/x'`,
       ]);
     });
 

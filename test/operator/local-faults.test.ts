@@ -10,12 +10,8 @@ import { findProgram } from '#operator/local/programs.ts';
 import { readStatus } from '#operator/local/status-file.ts';
 import { until } from '#operator/server-api/server-client.ts';
 import { connectObjects } from '#platform/objects.ts';
+import { serverText } from '#support/resource-text.ts';
 
-const HOME = `apiVersion: foyer.media/v1alpha1
-kind: MediaServer
-metadata: { name: home }
-spec: { postgres: { managed: {} }, redis: { managed: {} }, objects: { managed: {} } }
-`;
 const PATIENCE_MS = 60_000;
 
 describe('operator local, hindered', function () {
@@ -25,7 +21,7 @@ describe('operator local, hindered', function () {
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'foyer-hindered-'));
     chmodSync(dir, 0o711); // Postgres runs as another user than root
-    writeFileSync(join(dir, 'home.yaml'), HOME);
+    writeFileSync(join(dir, 'home.yaml'), serverText());
   });
   afterEach(() => rmSync(dir, { recursive: true }));
 

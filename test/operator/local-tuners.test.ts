@@ -13,21 +13,14 @@ import { StatusFile } from '#operator/local/status-file.ts';
 import { Supervisor } from '#operator/local/supervisor.ts';
 import { LocalTuners } from '#operator/local/tuners.ts';
 import { until } from '#operator/server-api/server-client.ts';
+import { serverText } from '#support/resource-text.ts';
 
-const SERVER = `apiVersion: foyer.media/v1alpha1
-kind: MediaServer
-metadata: { name: home }
-spec:
-  postgres: { managed: {} }
-  redis: { managed: {} }
-  objects: { managed: {} }
-  network: { allow: { live: [127.0.0.0/8] } }
----
+const SERVER = serverText('network: { allow: { live: [127.0.0.0/8] } }');
+const tuner = (url: string): string => `---
 apiVersion: v1
 kind: Secret
 metadata: { name: playlist }
-`;
-const tuner = (url: string): string => `stringData: { url: "${url}" }
+stringData: { url: "${url}" }
 ---
 apiVersion: foyer.media/v1alpha1
 kind: TunerDevice

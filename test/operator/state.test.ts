@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { AlreadyRunning, holderOf, setAside, takeLock } from '#operator/local/lock.ts';
-import { portIsFree, State } from '#operator/local/state.ts';
+import { portFault, portIsFree, State } from '#operator/local/state.ts';
+import { Refused } from '#operator/refused.ts';
 import { readKeys } from '#platform/keys.ts';
 
 describe('data directory', () => {
@@ -58,6 +59,8 @@ describe('data directory', () => {
     const server = createServer().listen({ port, host: '127.0.0.1', reusePort: true });
     await once(server, 'listening');
     expect(await portIsFree(port)).to.equal(false);
+    expect(await portFault(port)).to.contain('taken by another program');
+    expect(await portFault(port, '203.0.113.1'), 'taken by nobody').to.contain('EADDRNOTAVAIL');
     expect(await new State(dir).portOf('redis')).not.to.equal(port);
     server.close();
   });
@@ -69,8 +72,10 @@ describe('data directory', () => {
   });
 
   it('is refused when it is broken, rather than made anew', () => {
-    writeFileSync(join(dir, 'state.json'), '{ half');
-    expect(() => new State(dir)).to.throw('state.json');
+    for (const broken of ['{ half', '{"operatorKey":"x"}', '']) {
+      writeFileSync(join(dir, 'state.json'), broken);
+      expect(() => new State(dir), broken).to.throw(Refused, /state\.json is broken/); // one line at the terminal
+    }
   });
 
   describe('lock', () => {

@@ -16,7 +16,8 @@ export const mochaHooks = {
     await endFile();
     for (const suite of lastOfFiles(this.test?.parent as Suite)) suite.afterAll('ends what the file started', endFile);
   },
-  async afterAll(): Promise<void> {
+  async afterAll(this: Context): Promise<void> {
+    this.timeout(300_000); // a hundred databases are many files to remove
     await endAll();
   },
 };

@@ -95,7 +95,7 @@ export class Workers {
     return eventually(async () => {
       const row = await this.job(id);
       return row.state === state && row;
-    }, 20_000);
+    }, 60_000);
   }
 
   /** How often the job wrote `word`; `began` counts its attempts. */

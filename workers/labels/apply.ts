@@ -32,7 +32,11 @@ async function apply(work: Work, number: number, filter: Filter): Promise<{ chan
   const total = kept?.total ?? (await countMatching(work, who, filter));
   for (;;) {
     work.signal.throwIfAborted();
-    const { query } = await itemsMatching({ db: work.db, who, now: new Date() }, filter.libraryId, filter.filter);
+    const { query } = await itemsMatching(
+      { db: work.db, who, now: new Date(), deps: work },
+      filter.libraryId,
+      filter.filter,
+    );
     const ids = (await query.where('i.id', '>', after).orderBy('i.id').limit(BATCH).pluck('i.id')) as string[];
     const last = ids.at(-1);
     if (last === undefined) return { changed: done };
@@ -47,9 +51,9 @@ async function apply(work: Work, number: number, filter: Filter): Promise<{ chan
   }
 }
 
-async function countMatching({ db }: Work, who: Principal, { libraryId, filter }: Filter): Promise<number> {
-  const { query } = await itemsMatching({ db, who, now: new Date() }, libraryId, filter);
-  const [row] = await db.from(query.select('i.id').as('some')).count<{ count: number }[]>('* as count');
+async function countMatching(work: Work, who: Principal, { libraryId, filter }: Filter): Promise<number> {
+  const { query } = await itemsMatching({ db: work.db, who, now: new Date(), deps: work }, libraryId, filter);
+  const [row] = await work.db.from(query.select('i.id').as('some')).count<{ count: number }[]>('* as count');
   return Number(row?.count ?? 0);
 }
 

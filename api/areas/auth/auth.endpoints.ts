@@ -79,7 +79,7 @@ export const logout = defineEndpoint({
     const token = bearer(call.headers);
     if (token?.startsWith('foyer_'))
       throw new ApiError('FORBIDDEN', 'A key is ended in API keys', { by: 'credential' });
-    if (!token && !body.refreshToken && call.headers.cookie) requireClientId(call.client);
+    if (!token && !body.refreshToken && hasCookies(call)) requireClientId(call.client);
     const sessionId = await sessionPresented(call, body.refreshToken);
     clearCookies(call);
     if (sessionId === undefined) return { ended: false };
@@ -88,6 +88,10 @@ export const logout = defineEndpoint({
     return { ended, ...(providerUrl !== undefined && { providerUrl }) };
   },
 });
+
+/** Cookies of others at the same address are no credential. */
+const hasCookies = ({ headers, client }: Call): boolean =>
+  [sessionCookie(client.secure), refreshCookie(client.secure)].some((name) => cookieValue(headers, name) !== undefined);
 
 /** By access token, however old, or by refresh token. A bearer is judged alone, as everywhere. */
 async function sessionPresented(call: Call, refreshToken: string | undefined): Promise<string | undefined> {

@@ -68,7 +68,7 @@ async function loginByPassword(
   }
   const refusal = refusalOf(call, account);
   if (refusal) throw await refused(call, account.id, refusal);
-  if (account.password_hash !== null && isOutdated(account.password_hash)) await renewHash(db, account, password);
+  await renewHash(db, account, password);
   const asked = await secondFactorAsked(call, {
     accountId: account.id,
     method: 'password',
@@ -86,10 +86,11 @@ async function loginByPassword(
   );
 }
 
-/** Unless the password was changed at this moment. */
+/** Of a password that is right: when the settings of hashes were raised, its hash is raised here. */
 async function renewHash(db: Db, { id, password_hash: before }: Candidate, password: string): Promise<void> {
-  const after = await hashPassword(password);
-  await db('accounts').where({ id, password_hash: before }).update({ password_hash: after });
+  if (before === null || !isOutdated(before)) return;
+  const hash = await hashPassword(password);
+  await db('accounts').where({ id, password_hash: before }).update({ password_hash: hash });
 }
 
 /** What is told only after the right password. */

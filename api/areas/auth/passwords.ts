@@ -12,11 +12,6 @@ export function takePasswordCost({ memoryKib, passes }: Config['passwordCost']):
   dummy = undefined;
 }
 
-/** It was made when passwords cost less. */
-export function isOutdated(stored: string): boolean {
-  const [, memory, passes] = /\bm=(\d+),t=(\d+)\b/.exec(stored) ?? [];
-  return Number(memory) < cost.memoryCost || Number(passes) < cost.timeCost;
-}
 const AT_ONCE = 4;
 const MAY_WAIT = 50;
 
@@ -47,6 +42,14 @@ export function hashPassword(password: string): Promise<string> {
 /** For a secret that is looked up by its hash: the same salt and cost make the same hash. */
 export function hashSalted(secret: string, salt: Buffer): Promise<string> {
   return inTurn(() => hash(secret, { ...COST, salt }));
+}
+
+const PARAMETERS = /^\$argon2id\$v=\d+\$m=(\d+),t=(\d+),p=\d+\$/;
+
+/** Made when less was asked of a hash than is now: it is made anew when the password is next at hand. */
+export function isOutdated(stored: string): boolean {
+  const [, memory = 0, passes = 0] = PARAMETERS.exec(stored) ?? [];
+  return Number(memory) < cost.memoryCost || Number(passes) < cost.timeCost;
 }
 
 let dummy: Promise<string> | undefined;

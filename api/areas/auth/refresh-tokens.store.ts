@@ -10,7 +10,7 @@ export interface Issued {
   expiresAt: Date;
 }
 
-/** 256 random bits, kept only as SHA-256. */
+/** 256 random bits, kept only as SHA-256. Good for 30 days, and no longer than the sign-in may last. */
 export async function insertRefreshToken(db: Db, sessionId: string, number: number): Promise<Issued> {
   const token = newSecret('foyrt_');
   const [row] = await db('refresh_tokens')

@@ -20,6 +20,8 @@ import { containersSql } from './kinds.ts';
 export interface Asking {
   who: Principal;
   now: Date;
+  /** The server's time zone. */
+  zone: string;
 }
 export type ItemWhere = Where<Asking>;
 
@@ -141,7 +143,8 @@ export const takenLocally = (
   then (i.taken_at at time zone 'UTC') + make_interval(mins => (i.details ->> 'takenOffsetMinutes')::numeric::int)
   else i.taken_at at time zone ${zone} end`;
 
-export const takenDay: ItemWhere = scalar(`to_char(${takenLocally(`'UTC'`)}, 'MM-DD')`, 'text');
+/** A photo that does not say its offset has the day of the server's zone, as in the timeline. */
+export const takenDay: ItemWhere = scalar(`to_char(${takenLocally('?')}, 'MM-DD')`, 'text', ({ zone }) => [zone]);
 
 /** Anything above the item. */
 export const ancestor: ItemWhere = related(
@@ -176,7 +179,7 @@ const LEAVES = `from items k left join item_states ks on ks.item_id = k.id and k
     and (k.parent_id = i.id or k.grandparent_id = i.id)`;
 
 /** A condition on the caller's state of the item itself, or of what lies in a container. */
-function stateOf({ leaf, container }: { leaf: string; container: string }): ItemWhere {
+function stateOf({ leaf, container }: { leaf: string; container: string }): Where<Pick<Asking, 'who'>> {
   const compiled = `(case when i.type = any(${containersSql}) then ${container} else ${leaf} end)`;
   return (query, condition, { who }) => {
     const bound = compiled.split('s_profile.id');

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { bounded } from '#kernel/bounded.ts';
-import type { Call } from '#kernel/endpoint.ts';
+import type { Call, Deps } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
 import { conditionsOf, parseFilter, type Rules } from '#kernel/filter.ts';
 import { applyRules } from '#kernel/filter-sql.ts';
@@ -52,17 +52,21 @@ export interface ListAsk {
 
 type Caller = Pick<Call, 'db' | 'who' | 'now' | 'deps'>;
 
+/** Who lists, and by what settings. */
+export type Asker = Pick<Call, 'db' | 'who' | 'now'> & { deps: Pick<Deps, 'settings'> };
+
 /** `items as i` of the listing that the caller may see and the rules let through; extras are in no list. */
-export function listed(call: Pick<Call, 'db' | 'who' | 'now'>, listing: Listing, rules: Rules): Knex.QueryBuilder {
+export function listed(call: Asker, listing: Listing, rules: Rules): Knex.QueryBuilder {
   const query = filtered(call, listing, rules);
   if (listing.shelves) onShelves(query, listing.shelves);
   return query;
 }
 
-function filtered(call: Pick<Call, 'db' | 'who' | 'now'>, listing: Listing, rules: Rules): Knex.QueryBuilder {
+function filtered(call: Asker, listing: Listing, rules: Rules): Knex.QueryBuilder {
   const query = visibleItems(call.db, call.who).whereNull('i.extra_of');
   listing.narrow?.(query);
-  applyRules(query, rules, { fields: itemFields, context: { who: call.who, now: call.now } });
+  const zone = call.deps.settings.get('server.timeZone');
+  applyRules(query, rules, { fields: itemFields, context: { who: call.who, now: call.now, zone } });
   return query;
 }
 

@@ -1,7 +1,6 @@
 import type { Knex } from 'knex';
-import type { Call } from '#kernel/endpoint.ts';
 import { conditionsOf } from '#kernel/filter.ts';
-import { listed, rulesFor } from './listing.ts';
+import { type Asker, listed, rulesFor } from './listing.ts';
 import { getVisibleLibrary, shelvesOf } from './shelves.store.ts';
 
 /**
@@ -9,7 +8,7 @@ import { getVisibleLibrary, shelvesOf } from './shelves.store.ts';
  * names types. Throws 404 for a hidden library, 400 for a filter that says nothing.
  */
 export async function itemsMatching(
-  call: Pick<Call, 'db' | 'who' | 'now'>,
+  call: Asker,
   libraryId: string,
   filter: string,
 ): Promise<{ query: Knex.QueryBuilder }> {

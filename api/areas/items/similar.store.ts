@@ -46,7 +46,7 @@ export async function listSimilar(
 function allowed({ db, who }: Pick<Call, 'db' | 'who'>, item: VisibleItem, wish: SimilarWish) {
   const query = visibleItems(db, who).whereNull('i.extra_of').where('i.type', item.type).whereNot('i.id', item.id);
   if (wish.sameLibrary) query.where('i.library_id', item.libraryId);
-  if (wish.unwatched) unwatched(query, { field: 'unwatched', op: 'eq', values: ['true'] }, { who, now: new Date() });
+  if (wish.unwatched) unwatched(query, { field: 'unwatched', op: 'eq', values: ['true'] }, { who });
   return query;
 }
 

@@ -1,4 +1,5 @@
 import { conflict } from '#kernel/errors.ts';
+import { ageSql } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import type { EventFacts, Payload } from '#platform/events.ts';
 import { emitMany } from '#platform/outbox.ts';
@@ -39,7 +40,7 @@ async function holdLibraries(db: Db, ids: readonly string[]): Promise<void> {
 async function look(db: Db, ids: readonly string[]): Promise<Seen[]> {
   return db('items')
     .whereRaw('id = any(?::uuid[])', [[...ids]])
-    .select<Seen[]>('id', 'library_id', 'type', 'title', 'age_years', 'labels');
+    .select<Seen[]>('id', 'library_id', 'type', 'title', 'labels', db.raw(`${ageSql('items')} as age_years`));
 }
 
 async function tell(db: Db, before: readonly Seen[], after: readonly Seen[]): Promise<void> {

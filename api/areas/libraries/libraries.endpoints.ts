@@ -170,8 +170,8 @@ export const orderLibraries = defineEndpoint({
     if (strange >= 0) throw invalid(['body', 'ids', strange], 'unknown_library', 'there is no such library');
     await writeOrder(db, body.ids);
     const after = await listLibraryRows(db, who);
-    for (const row of after) {
-      if (known.get(row.id)?.position !== row.position) refuseManaged(who, row, ['order']);
+    for (const [place, row] of after.entries()) {
+      if (before[place]?.id !== row.id) refuseManaged(who, row, ['order']);
     }
     return toLibraries(call, after);
   },
@@ -191,11 +191,10 @@ export const addLibraryFolders = defineEndpoint({
 
   async handle({ params, body }, call) {
     const { db, who } = call;
-    const row = await lockLibraryRow(db, who, params.id);
     const manages = may(who, 'library:manage');
-    if (!manages && !(row.type === 'photos' && may(who, 'photo:upload'))) {
-      throw new ApiError('FORBIDDEN', 'This needs the permission library:manage', { permission: 'library:manage' });
-    }
+    if (!manages && !may(who, 'photo:upload')) throw mayNot();
+    const row = await lockLibraryRow(db, who, params.id);
+    if (!manages && row.type !== 'photos') throw mayNot();
     refuseManaged(who, row, ['folders']);
     const folders = await checkedFolders(call, body.folders, (storage) => manages || storage.ownerId === who.accountId);
     const there = await db('library_folders')
@@ -210,6 +209,9 @@ export const addLibraryFolders = defineEndpoint({
     return answerWith(call, await getLibraryRow(db, who, row.id));
   },
 });
+
+const mayNot = (): ApiError =>
+  new ApiError('FORBIDDEN', 'This needs the permission library:manage', { permission: 'library:manage' });
 
 const MEMBER_FOLDERS = 10;
 const MOST_FOLDERS = 100;

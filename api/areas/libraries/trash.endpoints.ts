@@ -3,7 +3,7 @@ import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
 import { IdParams, iso } from '#kernel/schemas.ts';
-import { onlyUnhidden } from '#kernel/visibility.ts';
+import { ageSql, onlyUnhidden } from '#kernel/visibility.ts';
 import { emitMany } from '#platform/outbox.ts';
 import { getLibraryRow, type LibraryRow } from './libraries.store.ts';
 import { settingsOf } from './settings.ts';
@@ -191,7 +191,10 @@ export const restoreTrash = defineEndpoint({
 async function tellRestored(db: Call['db'], libraryId: string, ids: readonly string[]): Promise<void> {
   const rows = await db('items')
     .whereRaw('id = any(?::uuid[])', [[...ids]])
-    .select<{ id: string; age_years: number | null; labels: number[] }[]>('id', 'age_years', 'labels');
+    .select<{ id: string; age_years: number | null; labels: number[] }[]>(
+      ...['id', 'labels'],
+      db.raw(`${ageSql('items')} as age_years`),
+    );
   const events = rows.map(({ id: itemId, age_years, labels }) => ({
     payload: { itemId, libraryId },
     facts: { itemId, libraryId, labels, ...(age_years !== null && { ageYears: age_years }) },

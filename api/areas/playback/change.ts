@@ -26,7 +26,7 @@ export async function change(call: Call, id: string, body: ChangePlayback): Prom
   const places = await keepRoom(call, before, choice);
   const row = await move(call, { before, item, choice, body, wishes, profile: given });
   if (body.remember) {
-    await rememberTracks(db, { profileId: who.profileId, item, tracks: choice.file.tracks, named: body });
+    await rememberTracks(db, { profileId: before.profile_id, item, tracks: choice.file.tracks, named: body });
   }
   const state = await findState(db, who.profileId, item.id);
   return toStart(call, {

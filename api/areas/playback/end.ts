@@ -61,5 +61,6 @@ async function keepPosition(call: Call, row: SessionRow, positionMs: number): Pr
     at: call.now,
     mayCount,
     ofFile: true,
+    profileId: row.profile_id,
   });
 }

@@ -30,6 +30,8 @@ export interface Reading {
   mayCount: boolean;
   /** Position and duration are the file's, which may be a part of the film. */
   ofFile?: boolean;
+  /** Whose place it is, where another profile of the account tells of it. */
+  profileId?: string;
 }
 
 /** Judges a position and stores it: too early keeps none, past the threshold is watched. */
@@ -41,7 +43,7 @@ export async function recordPosition(call: Call, reading: Reading): Promise<{ st
   const watched = durationMs > 0 && positionMs >= end && part.last;
   const kept = watched ? 0 : keptPosition(reading);
   const state = await writePosition(db, {
-    profileId: who.profileId,
+    profileId: reading.profileId ?? who.profileId,
     itemId: item.id,
     libraryId: item.libraryId,
     positionMs: kept,

@@ -63,7 +63,7 @@ async function keep(
   const positionMs = Math.min(body.positionMs, durationMs || Number.MAX_SAFE_INTEGER);
   const at = body.at ? new Date(body.at) : call.now;
   const reading = { item, positionMs, durationMs, fileId: row.file_id, at, mayCount: !row.counted_play, ofFile: true };
-  const { counted } = await recordPosition(call, reading);
+  const { counted } = await recordPosition(call, { ...reading, profileId: row.profile_id });
   return { positionMs, counted };
 }
 

@@ -25,8 +25,8 @@ export async function startScanOf(
     .first<{ id: string } | undefined>('libraries.id');
   if (!library) throw notFound();
   const folders = await db('library_folders').where({ library_id: libraryId }).select<Folder[]>('id', 'storage_id');
-  if (folders.length === 0) throw conflict('no-folders', 'The library has no folders');
   refuseUnknown(body, folders);
+  if (folders.length === 0) throw conflict('no-folders', 'The library has no folders');
   const asked = body.folders?.map((target) => target.folderId);
   await refuseAway(
     call,

@@ -9,7 +9,6 @@ import { declaredLibraries } from './state.store.ts';
 
 /** As the areas check it, all issues at once: folders that are there, below their root, and in no other library's folder. */
 export async function refuseBadDraft(call: Call, draft: SetupDraft, at: string[] = ['body']): Promise<void> {
-  refuseManagedSettings(call, draft);
   const issues = settingIssues(draft, at);
   const declared = await declaredLibraries(call.db);
   const taken = declared.flatMap(({ folders }) => folders);
@@ -30,6 +29,7 @@ export async function refuseBadDraft(call: Call, draft: SetupDraft, at: string[]
       issues.push({ path: [...at, 'libraries', i, 'name'], code: 'duplicate_name', message: 'named twice' });
   }
   if (issues.length > 0) throw invalidAll(issues);
+  refuseManagedSettings(call, draft);
 }
 
 /** As Settings checks them. */

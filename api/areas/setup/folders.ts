@@ -1,4 +1,4 @@
-import { opendir, statfs } from 'node:fs/promises';
+import { access, constants, opendir, statfs } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
@@ -35,20 +35,24 @@ const NAMED: [RegExp, NonNullable<SetupFolder['suggestedType']>][] = [
 interface Listed {
   folders: string[];
   files: Record<FileKind, number>;
+  /** There is more in it than was looked at. */
+  cut: boolean;
 }
+
+const inOrder = (names: string[]): string[] => names.sort((a, b) => a.localeCompare(b));
 
 async function list(absolute: string): Promise<Listed> {
   const { files, folders } = nothing();
   const end = Date.now() + LIMIT_MS;
   let seen = 0;
   for await (const entry of await opendir(absolute)) {
+    seen += 1;
+    if (seen > MOST_ENTRIES || Date.now() > end) return { folders: inOrder(folders), files, cut: true };
     if (entry.name.startsWith('.')) continue;
     if (entry.isDirectory()) folders.push(entry.name);
     else if (entry.isFile()) files[kindOf.get(extname(entry.name).slice(1).toLowerCase()) ?? 'other'] += 1;
-    seen += 1;
-    if (seen >= MOST_ENTRIES || Date.now() > end) break;
   }
-  return { folders: folders.sort((a, b) => a.localeCompare(b)), files };
+  return { folders: inOrder(folders), files, cut: false };
 }
 
 function suggestion(name: string, { files }: Listed): Pick<SetupFolder, 'suggestedType' | 'confidence'> {
@@ -89,7 +93,7 @@ export async function listRoot(config: Config, rootId: string, path: string): Pr
     shown.map(async (name) => toFolder(rootId, join(path, name), await read(join(place.absolute, name)))),
   );
   const folder = { ...toFolder(rootId, path, listed), ...(path === '' && { name: root.name }) };
-  return { folder, items, truncated: listed.folders.length > MOST_FOLDERS };
+  return { folder, items, truncated: listed.cut || listed.folders.length > MOST_FOLDERS };
 }
 
 const READERS = 2;
@@ -118,17 +122,36 @@ function readerOf({ id }: MediaRoot): (absolute: string) => Promise<Listed> {
 const nothing = (): Listed => ({
   folders: [],
   files: { video: 0, audio: 0, image: 0, book: 0, comic: 0, game: 0, other: 0 },
+  cut: false,
 });
 
-/** The mounted roots with what is free on them. */
+/** The mounted roots with what is free on them; one that hangs is not readable. */
 export async function describeRoot(root: MediaRoot): Promise<z.input<typeof SetupRoot>> {
-  const found = await statfs(root.path).catch(() => undefined);
+  const [found, readable, writable] = await Promise.race([
+    lookAt(root.path),
+    sleep(LIMIT_MS, NOT_SEEN, { ref: false }),
+  ]);
   return {
     id: root.id,
     name: root.name,
     kind: 'mount',
-    readable: found !== undefined,
-    writable: found !== undefined && !root.readOnly,
+    readable,
+    writable: writable && !root.readOnly,
     ...(found && { freeBytes: found.bavail * found.bsize, sizeBytes: found.blocks * found.bsize }),
   };
 }
+
+const NOT_SEEN = [undefined, false, false] as const;
+
+/** What is free, and whether its names can be read and written. */
+function lookAt(path: string) {
+  const allows = (mode: number): Promise<boolean> =>
+    access(path, mode).then(
+      () => true,
+      () => false,
+    );
+  return Promise.all([statfs(path).catch(() => undefined), allows(READ), allows(WRITE)]);
+}
+
+const READ = constants.R_OK | constants.X_OK;
+const WRITE = constants.W_OK | constants.X_OK;

@@ -23,15 +23,9 @@ import { declaredLibraries, holdsTicket, openSetup, requireTicket, type ServerSt
 
 const because = 'nobody has an account before setup; a setup ticket stands for who claimed the server';
 const access = { anyone: true, because } as const;
-/** The ticket is the credential: who has none learns nothing of what else is wrong. That setup is over is said after that. */
-async function admit(call: Call): Promise<void> {
-  const row = await openSetup(call.db).catch((error: unknown) => {
-    if (error instanceof ApiError && error.code === 'SETUP_ALREADY_COMPLETE') return undefined;
-    throw error;
-  });
-  if (row) await requireTicket(call, row);
-}
 const errors = ['SETUP_ALREADY_COMPLETE', 'UNAUTHENTICATED', 'FORBIDDEN', 'CONFLICT'] as const;
+/** Whatever was sent: 409 once there is an owner, 401 without the ticket. */
+const proof = async (call: Call): Promise<void> => requireTicket(call, await openSetup(call.db));
 
 export const getSetup = defineEndpoint({
   operationId: 'getSetup',
@@ -79,7 +73,7 @@ export const saveSetupDraft = defineEndpoint({
   path: '/setup/draft',
   summary: 'Save the draft of the wizard, the whole of it',
   access,
-  admit,
+  proof,
   body: SetupDraft,
   answer: json(200, SetupState),
   errors,
@@ -87,10 +81,10 @@ export const saveSetupDraft = defineEndpoint({
   async handle({ body }, call) {
     const row = await openSetup(call.db, { lock: true });
     await requireTicket(call, row);
+    await refuseBadDraft(call, body);
     if (body.revision !== row.setup_draft_revision) {
       throw conflict('revision', 'Another browser saved meanwhile', { revision: row.setup_draft_revision });
     }
-    await refuseBadDraft(call, body);
     const revision = row.setup_draft_revision + 1;
     const change = { setup_draft: JSON.stringify(body), setup_draft_revision: revision, setup_saved_at: call.now };
     await call.db('server_state').update(change);
@@ -104,13 +98,12 @@ export const listSetupFolders = defineEndpoint({
   path: '/setup/folders',
   summary: 'List the folders below a media root',
   access,
-  admit,
+  proof,
   query: FoldersQuery,
   answer: json(200, SetupFolders),
   errors: [...errors, 'NOT_FOUND', 'STORAGE_UNAVAILABLE'],
 
   async handle({ query }, call) {
-    await requireTicket(call, await openSetup(call.db));
     return listRoot(call.deps.config, query.rootId, query.path);
   },
 });
@@ -137,7 +130,7 @@ export const runSetupChecks = defineEndpoint({
   path: '/setup/checks',
   summary: 'Try what the server stands on',
   access,
-  admit,
+  proof,
   body: RunChecks,
   optionalBody: true,
   transaction: 'manual',
@@ -146,7 +139,6 @@ export const runSetupChecks = defineEndpoint({
 
   async handle({ body }, call) {
     const { redis, config } = call.deps;
-    await requireTicket(call, await openSetup(call.db));
     const limiter = { redis, replicas: config.replicas, windowMs: HOUR_MS };
     await limitAttempts(limiter, 'setup-checks', CHECKS_AN_HOUR);
     const run = await aloneOf(call, () => runChecks(call, body.checks));
@@ -162,7 +154,7 @@ export const completeSetup = defineEndpoint({
   path: '/setup/complete',
   summary: 'Make the owner, the settings and the libraries',
   access,
-  admit,
+  proof,
   body: CompleteSetup,
   answer: json(201, SignIn),
   errors: [...errors, 'STORAGE_UNAVAILABLE'],

@@ -67,7 +67,7 @@ export const streamPreroll = defineEndpoint({
     const clip = await findClip(call.db, params.id);
     const limit = call.who.sees.ageLimit;
     if (clip?.state !== 'ready') throw notFound();
-    if (limit !== undefined && (await clipAge(call.db, clip.id)) > limit) throw notFound();
+    if (limit !== undefined && (await clipAge(call.db, clip)) > limit) throw notFound();
     openToReceivers(call, query.ticket);
     const cacheControl = 'private, max-age=3600';
     return sendObject(call, { bucket: 'foyer-derived', key: prerollKey(clip.id), type: 'video/mp4', cacheControl });

@@ -38,7 +38,7 @@ const REMEMBERED = 3;
 /** The clips shown before an item: ready ones in season for that library and within the age limit. */
 export function choosePrerolls(
   rules: PrerollRules,
-  clips: readonly (PrerollRow & { ageYears: number | null })[],
+  clips: readonly (PrerollRow & { ageYears: number })[],
   wish: PrerollWish,
 ): PrerollRow[] {
   if (!rules.enabled || (wish.resumes && !rules.resumeToo)) return [];
@@ -48,7 +48,7 @@ export function choosePrerolls(
       clip.state === 'ready' &&
       (clip.library_ids.length === 0 || clip.library_ids.includes(wish.libraryId)) &&
       inSeason(clip.season, wish.day) &&
-      (wish.ageLimit === undefined || (clip.ageYears ?? 0) <= wish.ageLimit),
+      (wish.ageLimit === undefined || clip.ageYears <= wish.ageLimit),
   );
   if (rules.pick !== 'random') return fitting.slice(0, rules.pick === 'all' ? 5 : rules.maxClips);
   return drawn(fitting, rules.maxClips, wish);

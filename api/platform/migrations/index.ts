@@ -38,6 +38,7 @@ import * as scanningStorages from './20261122080000_scanning_storages.ts';
 import * as sealedLost from './20261122103000_settings_sealed_lost.ts';
 import * as jobsUnits from './20261122103100_jobs_units.ts';
 import * as viewingItemsGone from './20261122110000_viewing_items_gone.ts';
+import * as itemsAgeYears from './20261122160000_items_age_years.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -93,4 +94,5 @@ export const migrations: Record<string, Migration> = {
   '20261122103000_settings_sealed_lost': sealedLost,
   '20261122103100_jobs_units': jobsUnits,
   '20261122110000_viewing_items_gone': viewingItemsGone,
+  '20261122160000_items_age_years': itemsAgeYears,
 };

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { decodeJwt } from 'jose';
 import { foldUsername, insertAccount } from '#areas/accounts/public.ts';
 import { createOwnerReset, hashPassword, takePasswordCost } from '#areas/auth/public.ts';
-import type { ApiError } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, clientFor, startApi } from '#support/api.ts';
 import { eventually } from '#support/stores.ts';
@@ -326,6 +325,8 @@ describe('Auth', () => {
       expect((await me.logout({ body: {} })).body).to.deep.equal({ ended: true });
       expect((await me.getMe()).status).to.equal(401);
       expect((await me.logout({ body: {} })).body).to.deep.equal({ ended: false });
+      const beside = clientFor(api.url, { cookie: 'theme=dark' });
+      expect((await beside.logout({ body: {} })).body, 'a cookie of another program').to.deep.equal({ ended: false });
     });
   });
 
@@ -371,15 +372,6 @@ describe('Auth', () => {
       takePasswordCost(api.config.passwordCost);
       expect((await signIn(name)).status, 'also once they are to cost less').to.equal(200);
       expect(await hashNow()).to.include('m=20480,t=3,p=1');
-    });
-
-    it('are hashed four at a time with fifty waiting: who comes then is told to come again', async () => {
-      const all = await Promise.allSettled(Array.from({ length: 60 }, () => hashPassword(PASSWORD)));
-      const refused = all.flatMap((one) => (one.status === 'rejected' ? [one.reason as ApiError] : []));
-      expect(refused.map(({ code, details }) => [code, details])).to.deep.equal(
-        Array.from({ length: 6 }, () => ['SERVICE_STARTING', { waitingFor: 'capacity' }]),
-      );
-      expect(refused[0]?.status).to.equal(503);
     });
   });
 

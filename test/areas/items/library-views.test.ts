@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '#platform/ids.ts';
+import { saveSettings } from '#platform/settings.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import {
@@ -166,6 +167,17 @@ describe('views of a library', () => {
         );
       expect(await dayOf('taken_day:eq:02-01'), 'the day of the photo').to.deep.equal([late]);
       expect(await dayOf('taken_day:eq:01-31')).to.deep.equal([]);
+      await saveSettings(db, { 'server.timeZone': 'Pacific/Auckland' }, null);
+      await api.deps.settings.reload();
+      const there = await photo('2026-03-04T20:00:00Z'); // the fifth there
+      const says = await photo('2026-03-04T20:00:00Z', { details: { takenOffsetMinutes: -60 } });
+      expect(await dayOf('taken_day:in:03-05,12-31'), "the server's zone").to.deep.equal([there]);
+      expect(await dayOf('taken_day:eq:03-04')).to.deep.equal([says]);
+      const others = await dayOf('taken_day:nin:02-01,02-02,02-03,01-10,01-11,03-04');
+      expect(others).to.include(there);
+      expect(others).to.not.include(says);
+      await saveSettings(db, { 'server.timeZone': 'UTC' }, null);
+      await api.deps.settings.reload();
       const undated = await api
         .as(member)
         .getLibraryTimeline({ params: { id: library.id }, query: { bucket: 'undated', unit: 'day' } });

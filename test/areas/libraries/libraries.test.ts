@@ -49,6 +49,18 @@ describe('Libraries', () => {
       expect(refusal(again).details.reason).to.equal('duplicate-name');
     });
 
+    it('makes no more than 500', async () => {
+      const full = await startApi();
+      await full.deps.db.raw(
+        `insert into libraries (id, name, name_folded, type) select gen_random_uuid(), 'L' || n, 'l' || n, 'books' from generate_series(1, 499) n`,
+      );
+      const make = (name: string) => full.as(manager).createLibrary({ body: { name, type: 'books' } });
+      const manager = await full.given.admin();
+      expect((await make('The last')).status).to.equal(201);
+      expect(refusal(await make('One more')).details.reason).to.equal('library-limit');
+      expect((await full.as(manager).listLibraries()).body).to.have.length(500);
+    });
+
     it('names every fault of the body at once', async () => {
       const bad = await admin.createLibrary({
         body: {
@@ -244,6 +256,21 @@ describe('Libraries', () => {
       const strange = await admin.orderLibraries({ body: { ids: ['01900000-0000-7000-8000-00000000dead'] } });
       expect(strange.status).to.equal(400);
     });
+
+    it('leaves a place that a resource declares, and moves all others around it', async () => {
+      const operator = api.as({ ...owner, headers: { authorization: `Bearer ${api.operatorKey}` } });
+      const managedBy = { kind: 'Library', namespace: 'media', name: 'last', uid: 'uid-last' };
+      const body = { name: 'Declared last', type: 'movies', order: 9000, managedBy, managedFields: ['order'] };
+      const { id: last } = (await operator.createLibrary({ body })).body;
+      const [first = '', second = ''] = (await admin.listLibraries()).body.map((library) => library.id);
+      const swapped = await admin.orderLibraries({ body: { ids: [second, first] } });
+      expect(swapped.status, JSON.stringify(swapped.body)).to.equal(200);
+      expect(swapped.body.map((library) => library.id).slice(0, 2)).to.deep.equal([second, first]);
+      expect(swapped.body.at(-1)?.id).to.equal(last);
+      const moved = await admin.orderLibraries({ body: { ids: [last] } });
+      expect(refusal(moved).details).to.deep.include({ reason: 'managed-by-resource', fields: ['order'] });
+      expect((await admin.listLibraries()).body.at(-1)?.id).to.equal(last);
+    });
   });
 
   describe('addLibraryFolders', () => {
@@ -258,6 +285,11 @@ describe('Libraries', () => {
         .as(await api.given.member())
         .addLibraryFolders({ params: { id }, body: { folders: [folder('more')] } });
       expect(member.status).to.equal(403);
+      const strange = { id: '01900000-0000-7000-8000-00000000dead' };
+      const child = api.as(await api.given.child());
+      expect((await child.addLibraryFolders({ params: strange, body: { folders: [folder('x')] } })).status).to.equal(
+        403,
+      );
     });
   });
 

@@ -82,6 +82,17 @@ describe('Scanning', function () {
       await db('library_folders').where({ id: place.folderId }).delete();
       const none = await start();
       expect([none.status, refusal(none).details.reason]).to.deep.equal([409, 'no-folders']);
+      expect((await start({ folders: [{ folderId: place.folderId }] })).status, 'content before state').to.equal(400);
+    });
+
+    it('takes no running scan for one of a directory that it may have passed already', async () => {
+      const { db } = place.api.deps;
+      const whole = await start({ mode: 'full' });
+      await db('scans').where({ id: whole.body.id }).update({ state: 'running' });
+      const again = await start();
+      expect([again.status, again.body.id]).to.deep.equal([200, whole.body.id]);
+      const part = await start({ folders: [{ folderId: place.folderId, path: 'A (2001)' }] });
+      expect([part.status, part.body.state]).to.deep.equal([202, 'queued']);
     });
 
     it('asks for scan:trigger, and says 404 for a library that the caller cannot see', async () => {
@@ -121,6 +132,37 @@ describe('Scanning', function () {
       await place.api.deps.db('libraries').where({ id: place.libraryId }).update({ everyone: false });
       expect((await member.getScan({ params: { id: two } })).status).to.equal(404);
       expect((await member.listScans({ query: { libraryId: place.libraryId } })).body.items).to.deep.equal([]);
+    });
+
+    it('keeps the last 200 of a library and what waits for an answer, and issues of the last 20', async () => {
+      const { db } = place.api.deps;
+      const made = Array.from({ length: 210 }, (_, i) => ({
+        ...{ id: newId(), library_id: place.libraryId, mode: 'full', trigger: 'schedule', state: 'completed' },
+        queued_at: new Date(Date.now() - (i + 1) * 60_000),
+        guard: i === 209 ? JSON.stringify({ decision: 'pending', folderIds: [], sampleIds: [] }) : null,
+      }));
+      await db('scans').insert(made);
+      const told = made.slice(0, 30).map(({ id }) => ({
+        ...{ id: newId(), scan_id: id, kind: 'corrupt', folder_id: place.folderId, path: 'x' },
+      }));
+      await db('scan_issues').insert(told);
+      await run((await start()).body.id);
+      const left = await db('scans').where({ library_id: place.libraryId }).pluck<string[]>('id');
+      expect(left).to.have.length(201);
+      expect(left).to.include(made[198]?.id).and.include(made[209]?.id);
+      expect(left).to.not.include(made[199]?.id);
+      expect(await db('scan_issues').where({ folder_id: place.folderId }).pluck('scan_id')).to.have.members(
+        made.slice(0, 19).map(({ id }) => id),
+      );
+    });
+
+    it('takes a scan of one directory for no first scan: what the first whole one finds is no news', async () => {
+      await run((await start({ folders: [{ folderId: place.folderId, path: 'A (2001)' }] })).body.id);
+      await run((await start({ mode: 'full' })).body.id);
+      expect(await place.events('item.added')).to.deep.equal([]);
+      await place.put('C (2003)/C (2003).mkv', 'tiny.mp4');
+      await run((await start({ mode: 'full' })).body.id);
+      expect((await place.events('item.added')).map(({ payload }) => payload['title'])).to.deep.equal(['C']);
     });
 
     it('tells issues to those who manage the library', async () => {

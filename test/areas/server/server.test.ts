@@ -177,6 +177,44 @@ describe('Server', () => {
     expect(again.status).to.equal(304);
   });
 
+  it('sends the description as small as the caller takes it, to any origin, and HEAD of everything here', async () => {
+    const sizes = new Map<string, string>();
+    for (const coding of ['br', 'gzip', 'identity']) {
+      const answer = await api.fetch('/api/v1/openapi.json', { headers: { 'accept-encoding': coding } });
+      expect(answer.headers.get('content-encoding') ?? 'identity').to.equal(coding);
+      sizes.set(await answer.text(), coding); // unpacked it is the same
+    }
+    expect(sizes.size).to.equal(1);
+    for (const path of ['server/info', 'server/health', 'server/live', 'server/ready', 'openapi.json', 'docs']) {
+      const head = await api.fetch(`/api/v1/${path}`, { method: 'HEAD' });
+      expect([head.status, await head.text(), head.headers.getSetCookie()], path).to.deep.equal([200, '', []]);
+    }
+    const open = await api.fetch('/api/v1/server/info', { headers: { origin: 'https://elsewhere.example' } });
+    expect(open.headers.get('access-control-allow-origin')).to.equal('*');
+    expect(open.headers.has('access-control-allow-credentials')).to.equal(false);
+    const { paths } = (await (await api.fetch('/api/v1/openapi.json')).json()) as {
+      paths: Record<string, Record<string, Record<string, unknown>>>;
+    };
+    expect(paths['/server/info']?.['get']).to.include.keys(
+      'operationId',
+      'summary',
+      'tags',
+      'x-permission',
+      'x-credentials',
+    );
+  });
+
+  it('answers an address 300 times a minute, and probes always', async () => {
+    const behind = await startApi({ FOYER_TRUSTED_PROXIES: '["127.0.0.0/8"]' });
+    const ask = (path: string, from: string) =>
+      behind.fetch(`/api/v1/server/${path}`, { headers: { 'x-forwarded-for': from } });
+    for (let i = 0; i < 300; i += 1) expect((await ask('info', '203.0.113.7')).status).to.equal(200);
+    const over = await ask('health', '203.0.113.7');
+    expect([over.status, over.headers.has('retry-after')]).to.deep.equal([429, true]);
+    expect((await ask('info', '203.0.113.8')).status).to.equal(200);
+    expect((await ask('live', '203.0.113.7')).status).to.equal(200);
+  });
+
   it('has a docs page under a strict policy with an anchor for each operation', async () => {
     const page = await api.fetch('/api/v1/docs');
     expect(page.headers.get('content-security-policy')).to.include("default-src 'none'").and.not.include('unsafe');

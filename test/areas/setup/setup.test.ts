@@ -49,6 +49,16 @@ describe('Setup', () => {
     expect((await api.anyone.claimServer({ body: { code: spelt } })).status).to.equal(201);
   });
 
+  it('asks for no code over loopback where that was said, and for one from anywhere else', async () => {
+    const open = await startApi({ FOYER_OPEN_SETUP: '1', FOYER_TRUSTED_PROXIES: '["127.0.0.0/8"]' });
+    expect((await open.anyone.getSetupClaim()).body.required).to.equal(false);
+    const away = { headers: { 'x-forwarded-for': '203.0.113.9' } };
+    expect((await open.anyone.getSetupClaim(away)).body.required).to.equal(true);
+    expect((await open.anyone.claimServer({ body: {}, ...away })).status).to.equal(401);
+    expect((await open.anyone.claimServer({ body: {} })).body.ticket).to.match(/^foyst_/);
+    expect((await api.anyone.claimServer({ body: {} })).status, 'not said').to.equal(401);
+  });
+
   it('blocks the eleventh try of a minute', async () => {
     for (let i = 0; i < 10; i++) await api.anyone.claimServer({ body: { code: 'no' } });
     expect((await api.anyone.claimServer({ body: { code: CODE } })).status).to.equal(429);
@@ -83,6 +93,39 @@ describe('Setup', () => {
     for (const path of ['../..', '/etc']) {
       expect((await me.listSetupFolders({ query: { rootId, path } })).status, path).to.equal(400);
     }
+  });
+
+  it('says where a folder has more in it than was looked at', async () => {
+    const me = await claim();
+    const rootId = api.given.storageId;
+    const path = 'movies';
+    for (let i = 0; i < 4999; i++) writeFileSync(join(api.mediaRoot, path, `${i}.txt`), '');
+    expect((await me.listSetupFolders({ query: { rootId, path } })).body.truncated).to.equal(false);
+    mkdirSync(join(api.mediaRoot, path, 'one more'));
+    expect((await me.listSetupFolders({ query: { rootId, path } })).body.truncated).to.equal(true);
+  });
+
+  it('asks for the ticket before it looks at what was sent, and is over before that too', async () => {
+    const odd = [
+      () => api.anyone.saveSetupDraft({ body: { nonsense: 1 } }),
+      () => api.anyone.completeSetup({ body: {} }),
+      () => api.anyone.runSetupChecks({ body: { checks: ['none'] } }),
+      () => api.anyone.listSetupFolders({ query: { rootId: 'none' } }),
+    ];
+    for (const ask of odd) expect((await ask()).status).to.equal(401);
+    const me = await claim();
+    expect((await me.completeSetup({ body: { username: 'ana', password: PASSWORD } })).status).to.equal(201);
+    const kept = await api.deps.db('server_state').first('claim_sha256', 'ticket_sha256', 'setup_draft');
+    expect(Object.values(kept), 'code, ticket and draft are gone').to.deep.equal([null, null, null]);
+    for (const ask of odd) expect(errorOf(await ask()).code).to.equal('SETUP_ALREADY_COMPLETE');
+  });
+
+  it('tells what is wrong with a draft before it says that another browser was first', async () => {
+    const me = await claim();
+    const folders = [{ rootId: api.given.storageId, path: 'nowhere' }];
+    const libraries = [{ name: 'A', type: 'movies', folders }];
+    expect((await me.saveSetupDraft({ body: { revision: 7, libraries } })).status).to.equal(400);
+    expect(errorOf(await me.saveSetupDraft({ body: { revision: 7 } })).details.reason).to.equal('revision');
   });
 
   it('can be done by script in three calls, and makes owner, libraries and first scans in one step', async () => {

@@ -232,6 +232,16 @@ describe('files over HTTP', function () {
       .as(viewer)
       .setPrerollSettings({ body: { ...settings, clips: [{ ...clips[0], id: params.id, weight: 3 }] } });
     expect(kept.body.clips[0]).to.include({ state: 'ready', weight: 3 });
+    const child = await api.given.person('member', { age_limit: 12 });
+    for (const [ageRating, status] of [
+      ['FSK 16', 404],
+      ['FSK 12', 200],
+    ] as const) {
+      await api
+        .as(viewer)
+        .setPrerollSettings({ body: { ...settings, clips: [{ ...clips[0], id: params.id, ageRating }] } });
+      expect((await api.as(child).streamPreroll({ params })).status, ageRating).to.equal(status);
+    }
     const both = { ...settings, clips: [...kept.body.clips.map(({ id }) => ({ ...clips[0], id })), ...clips] };
     const second = (await api.as(viewer).setPrerollSettings({ body: both })).body.clips.find(
       ({ id }) => id !== params.id,

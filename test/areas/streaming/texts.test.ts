@@ -83,9 +83,9 @@ describe('clips before films', () => {
   const clip = (id: string, more: object = {}) =>
     ({
       ...{ id, position: 0, item_id: id, title: id, duration_ms: 1000, weight: 1, season: null, library_ids: [] },
-      ...{ age_rating: null, state: 'ready', error: null, made_from: null, ageYears: null },
+      ...{ age_rating: null, state: 'ready', error: null, made_from: null, ageYears: 0 },
       ...more,
-    }) as PrerollRow & { ageYears: number | null };
+    }) as PrerollRow & { ageYears: number };
   const rules = {
     enabled: true,
     pick: 'random' as const,

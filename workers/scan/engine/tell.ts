@@ -1,3 +1,4 @@
+import { ageSql } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import type { Probed } from '#workers/probe/probe.ts';
 import type { Work } from '#workers/work.ts';
@@ -61,7 +62,7 @@ export async function tell({ work, library }: Teller, db: Db, { name, ids, chang
   if (ids.length === 0) return;
   const rows = await rowsOf<ToldItem>(
     db,
-    'select id, type, title, age_years, labels from items where id = any(?::uuid[])',
+    `select i.id, i.type, i.title, ${ageSql('i')} as age_years, i.labels from items i where i.id = any(?::uuid[])`,
     [ids],
   );
   const known = new Map([...gone, ...rows].map((row) => [row.id, row]));
@@ -77,7 +78,7 @@ export async function tell({ work, library }: Teller, db: Db, { name, ids, chang
       facts: {
         libraryId: library.id,
         itemId,
-        ...(row?.age_years ? { ageYears: row.age_years } : {}),
+        ...(row && row.age_years !== null && { ageYears: row.age_years }), // 0 is for everybody; none is not rated
         ...(row && { labels: row.labels }),
       },
     });

@@ -38,7 +38,7 @@ export async function writePart(scan: Scan, db: Db, part: Part): Promise<void> {
   const old = await withParents(db, [...former, ...existing.values()]);
   const before = await measure(db, old);
   await moveFiles(writing, part.readings.moved, part.drafts);
-  const resolved = await writeItems(writing, { drafts: part.drafts, known, existing });
+  const resolved = await writeItems(writing, { drafts: part.drafts, known, existing, read: part.readings.read });
   const files = await writeFiles(writing, placedFiles(part, known, resolved));
   const touched = await writeTracks(writing, files);
   await writeLocalMetadata(writing, part.drafts, resolved);

@@ -1,3 +1,4 @@
+import { ageYears } from '#platform/age-ratings.ts';
 import { newId } from '#platform/ids.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
 import { sortTitle } from '../names/title.ts';
@@ -22,6 +23,8 @@ interface Making {
   resolved: Resolved;
   owners: ReadonlyMap<string, string>;
   writing: Writing;
+  /** Sampled hashes of its files that were read now, hex. */
+  hashes: readonly string[];
 }
 
 export interface ItemRow {
@@ -32,7 +35,7 @@ export interface ItemRow {
 }
 
 /** The row of a draft as the statements read it; nothing for an extra of something that is not there yet. */
-export function itemRow({ draft, id, resolved, owners, writing }: Making): ItemRow | undefined {
+export function itemRow({ draft, id, resolved, owners, writing, hashes }: Making): ItemRow | undefined {
   const owner = ownerOf(draft, owners);
   if (draft.extra && owner === undefined) return undefined;
   const { settings } = writing.library;
@@ -50,9 +53,10 @@ export function itemRow({ draft, id, resolved, owners, writing }: Making): ItemR
     extra_kind: draft.extra?.kind,
     ...titlesOf(draft, settings.language),
     ...numbersOf(draft),
-    ...textsOf(draft),
+    ...textsOf(draft, settings.country),
     external_ids: { ...draft.ids, ...draft.nfo?.ids },
     details: { ...(draft.nfo?.originalLanguage && { originalLanguage: draft.nfo.originalLanguage }) },
+    hashes,
     local_artwork: draft.artwork,
     local: draft.nfo !== undefined && settings.preferLocal,
   };
@@ -79,11 +83,12 @@ function numbersOf(draft: Draft): Record<string, unknown> {
   };
 }
 
-function textsOf({ nfo }: Draft): Record<string, unknown> {
+function textsOf({ nfo }: Draft, country: string | null): Record<string, unknown> {
   return {
     overview: nfo?.plot,
     tagline: nfo?.tagline,
     age_rating: nfo?.ageRating,
+    age_years: nfo?.ageRating === undefined ? undefined : ageYears(nfo.ageRating, country),
     rating: nfo?.rating !== undefined && nfo.rating <= 10 ? nfo.rating : undefined,
   };
 }

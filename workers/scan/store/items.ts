@@ -1,7 +1,9 @@
 import type { Draft, ItemKey } from '../group/draft.ts';
 import { recordset, rowsOf, type Writing } from './context.ts';
+import type { Read } from './files.ts';
 import { type ItemRow, itemRow, nameOf, type Resolved } from './item-rows.ts';
 import type { KnownFile } from './known.ts';
+import { takeTombs } from './tombs.ts';
 
 /** Outermost first, so that every parent has its id before what lies in it. */
 const LEVELS: readonly ((draft: Draft) => boolean)[] = [
@@ -15,10 +17,12 @@ interface Grouped {
   drafts: readonly Draft[];
   known: ReadonlyMap<string, KnownFile>;
   existing: ReadonlyMap<string, string>;
+  /** What was read now, by path. */
+  read: ReadonlyMap<string, Read>;
 }
 
 /** Makes and changes the items of the drafts. An item whose files moved or were renamed keeps its row under the new key. */
-export async function writeItems(writing: Writing, { drafts, known, existing }: Grouped): Promise<Resolved> {
+export async function writeItems(writing: Writing, { drafts, known, existing, read }: Grouped): Promise<Resolved> {
   const resolved: Resolved = { ids: new Map(), added: new Set(), changed: new Set() };
   const claimed = new Set(existing.values());
   const heirs = heirsOf(drafts, known);
@@ -27,7 +31,8 @@ export async function writeItems(writing: Writing, { drafts, known, existing }: 
     const owners = await ownersOf(writing, drafts, resolved);
     const rows = mine.flatMap((draft) => {
       const id = existing.get(nameOf(draft)) ?? claim(heirs.get(nameOf(draft)), claimed);
-      return itemRow({ draft, id, resolved, owners, writing }) ?? [];
+      const hashes = draft.files.flatMap((file) => read.get(file.path)?.hash.toString('hex') ?? []);
+      return itemRow({ draft, id, resolved, owners, writing, hashes }) ?? [];
     });
     await upsert(writing, rows, resolved);
   }
@@ -99,16 +104,16 @@ async function ownersOf(
 
 const RECORD = `jsonb_to_recordset(?::jsonb) as r(id uuid, type text, identity_key text, top boolean, parent_id uuid, grandparent_id uuid,
   extra_of uuid, extra_kind text, title text, sort_title text, original_title text, year int, released_on date, index_number int,
-  index_end int, parent_index int, airs_before jsonb, overview text, tagline text, age_rating text, rating real, external_ids jsonb,
+  index_end int, parent_index int, airs_before jsonb, overview text, tagline text, age_rating text, age_years int, rating real, external_ids jsonb,
   details jsonb, local_artwork jsonb, local boolean)`;
 const COLUMNS = `id, type, identity_key, top, parent_id, grandparent_id, extra_of, extra_kind, title, sort_title, original_title, year,
-  released_on, index_number, index_end, parent_index, airs_before, overview, tagline, age_rating, rating, external_ids,
+  released_on, index_number, index_end, parent_index, airs_before, overview, tagline, age_rating, age_years, rating, external_ids,
   details, local_artwork`;
 
 /** A field that a person locked stays; one that an agent matched yields to an NFO alone; nothing told keeps what is there. */
 const told = (column: string, word: string, news = `coalesce(r.${column}, i.${column})`): string =>
   `case when '${word}' = any(i.locked_fields) or (i.matched and not r.local) then i.${column} else ${news} end`;
-const FIELDS: readonly (readonly [column: string, word: string])[] = [
+const FIELDS: readonly (readonly [column: string, word: string, news?: string])[] = [
   ['title', 'title'],
   ['sort_title', 'sortTitle'],
   ['original_title', 'originalTitle'],
@@ -117,6 +122,7 @@ const FIELDS: readonly (readonly [column: string, word: string])[] = [
   ['overview', 'overview'],
   ['tagline', 'tagline'],
   ['age_rating', 'ageRating'],
+  ['age_years', 'ageRating', 'case when r.age_rating is null then i.age_years else r.age_years end'],
   ['rating', 'rating'],
 ];
 const PLACED = [
@@ -133,7 +139,7 @@ const PLACED = [
   'local_artwork',
 ];
 const NEW_VALUES = [
-  ...FIELDS.map(([column, word]) => told(column, word)),
+  ...FIELDS.map(([column, word, news]) => told(column, word, news)),
   ...PLACED.map((column) => `r.${column}`),
   'i.external_ids || r.external_ids',
   told('details', 'originalLanguage', 'i.details || r.details'),
@@ -165,7 +171,7 @@ async function upsert(writing: Writing, rows: readonly ItemRow[], resolved: Reso
 
 async function insert({ db, library, seq }: Writing, rows: readonly ItemRow[], resolved: Resolved): Promise<void> {
   if (rows.length === 0) return;
-  const tombs = await findTombs(db, library.id, rows);
+  const tombs = await takeTombs({ db, library }, rows);
   const fresh = rows.map((row) => ({ ...row, id: tombs.get(row.name)?.item_id ?? row.id }));
   for (const row of fresh) {
     resolved.ids.set(row.name, row.id);
@@ -181,25 +187,4 @@ async function insert({ db, library, seq }: Writing, rows: readonly ItemRow[], r
       [JSON.stringify(tomb.states)],
     );
   }
-}
-
-interface Tomb {
-  item_id: string;
-  type: string;
-  identity_key: string;
-  states: unknown[];
-}
-
-/** What was purged within a year comes back under its old id, with the state of every profile that is still there. */
-async function findTombs(db: Writing['db'], libraryId: string, rows: readonly ItemRow[]): Promise<Map<string, Tomb>> {
-  const found = await rowsOf<Tomb>(
-    db,
-    `delete from item_tombstones t using jsonb_to_recordset(?::jsonb) as r(type text, identity_key text)
-     where t.library_id = ? and t.type = r.type and t.identity_key = r.identity_key and t.expires_at > now()
-       and not exists (select 1 from items where id = t.item_id)
-     returning t.item_id, t.type, t.identity_key, (select coalesce(jsonb_agg(s), '[]') from jsonb_array_elements(t.states) s
-       where exists (select 1 from profiles p where p.id = (s ->> 'profile_id')::uuid)) as states`,
-    [recordset(rows.map((row) => ({ type: row.type, identity_key: row.identity_key }))), libraryId],
-  );
-  return new Map(found.map((tomb) => [nameOf({ type: tomb.type, key: tomb.identity_key }), tomb]));
 }

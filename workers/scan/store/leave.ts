@@ -1,3 +1,4 @@
+import { ageSql } from '#kernel/visibility.ts';
 import type { Writing } from './context.ts';
 import { rowsOf } from './context.ts';
 
@@ -10,7 +11,7 @@ export interface ToldItem {
   labels: number[];
 }
 
-const TOLD = 'i.id, i.type, i.title, i.age_years, i.labels';
+const TOLD = `i.id, i.type, i.title, ${ageSql('i')} as age_years, i.labels`;
 
 /**
  * Items whose last file now belongs to another item: they go, unless somebody has a state of them, then to the trash. Seasons and shows that

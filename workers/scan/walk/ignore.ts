@@ -1,4 +1,4 @@
-/** Patterns of gitignore: `!` takes back, `/` at the end is for folders, a slash elsewhere ties to the folder of the file. */
+/** Patterns of gitignore: `*`, `?`, `[a-z]` and `**` as there, `!` takes back, `/` at the end is for folders, a slash elsewhere ties to the folder of the file. */
 
 interface Rule {
   pattern: RegExp;
@@ -23,7 +23,7 @@ export function readIgnore(base: string, lines: readonly string[]): IgnoreRules 
 function ruleOf(line: string): Rule | undefined {
   if (line.trim() === '' || line.startsWith('#') || line.length > MAX_LINE) return undefined;
   const not = line.startsWith('!');
-  const text = (not ? line.slice(1) : line).trimEnd();
+  const text = (not ? line.slice(1) : line).replace(/(?<!\\) +$/, '');
   const folders = text.endsWith('/');
   const bare = text.replace(/\/+$/, '');
   const tied = bare.includes('/');
@@ -31,13 +31,16 @@ function ruleOf(line: string): Rule | undefined {
   return { pattern: new RegExp(`${tied ? '^' : '(?:^|/)'}${source}$`, 'su'), not, folders };
 }
 
+const TOKENS = /\/\*\*\/|\*\*\/|\/\*\*$|\*+|\?|\[[!^]?\]?(?:\\.|[^\]\\])*\]|\\.|[^*?\\/[]+|\/|\\|\[/gsu;
+
 /** The pattern as a regular expression; runs of stars are one, so that matching stays linear enough. */
 function sourceOf(glob: string): string {
   let source = '';
-  for (const [token] of glob.matchAll(/\/\*\*\/|\*\*\/|\/\*\*$|\*+|\?|\\.|[^*?\\/]+|\/|\\/gsu))
-    source += translated(token);
+  for (const [token] of glob.matchAll(TOKENS)) source += translated(token);
   return source;
 }
+
+const NOTHING = '(?!)';
 
 function translated(token: string): string {
   if (token === '/**/') return '/(?:.*/)?';
@@ -45,8 +48,26 @@ function translated(token: string): string {
   if (token === '/**') return '/.*';
   if (token.startsWith('*')) return '[^/]*';
   if (token === '?') return '[^/]';
+  if (token.startsWith('[')) return token.length > 1 ? `(?!/)${classOf(token)}` : NOTHING; // one that is never closed
   return RegExp.escape(token.length === 2 && token.startsWith('\\') ? token.slice(1) : token);
 }
+
+/** `[abc]`, `[a-z]`, `[!a]`; one with a range that ends before it begins matches nothing. */
+function classOf(token: string): string {
+  const [, not = '', inner = ''] = /^\[([!^]?)(.*)\]$/su.exec(token) ?? [];
+  const parts = [...inner.matchAll(/\\?(.)-\\?(.)|\\?(.)/gsu)].map(([, from, to, one]) =>
+    from === undefined || to === undefined ? coded(one ?? '') : `${coded(from)}-${coded(to)}`,
+  );
+  const source = `[${not ? '^' : ''}${parts.join('')}]`;
+  try {
+    new RegExp(source, 'u');
+    return source;
+  } catch {
+    return NOTHING;
+  }
+}
+
+const coded = (character: string): string => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 
 /** True when the last rule that fits, of all the sets, ignores the path. */
 export function isIgnored(sets: readonly IgnoreRules[], path: string, folder: boolean): boolean {

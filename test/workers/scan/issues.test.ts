@@ -1,0 +1,33 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { newPlace } from './support.ts';
+
+describe('issues of a scan', function () {
+  this.timeout(120_000);
+
+  it('tell of paths that are too long to keep, and all beside them is taken', async () => {
+    const place = await newPlace('movies');
+    const deep = Array.from({ length: 9 }, (_, i) => `${i}${'ü'.repeat(110)}`).join('/'); // 221 bytes each
+    await place.put('Up (2009)/Up (2009).mkv');
+    await mkdir(join(place.path, deep), { recursive: true });
+    await writeFile(join(place.path, deep, 'It (2017).mkv'), 'x');
+    const scan = await place.scan();
+    expect(scan.issues.map(({ kind }) => kind)).to.deep.equal(['too-long-path']);
+    expect((await place.items()).map(({ title }) => title)).to.deep.equal(['Up']);
+  });
+
+  it('tell of an NFO file that is none, and its film is taken by its name', async () => {
+    const place = await newPlace('movies');
+    await place.put('Up (2009)/Up (2009).mkv');
+    await writeFile(
+      join(place.path, 'Up (2009)/movie.nfo'),
+      '<!DOCTYPE x [<!ENTITY a "b">]><movie><title>&a;</title></movie>',
+    );
+    const scan = await place.scan();
+    expect(scan.issues.map(({ kind, path }) => [kind, path.split('/').slice(-2).join('/')])).to.deep.equal([
+      ['bad-sidecar', 'Up (2009)/movie.nfo'],
+    ]);
+    expect((await place.items()).map(({ title, year }) => [title, year])).to.deep.equal([['Up', 2009]]);
+  });
+});
