@@ -129,12 +129,13 @@ export type Payload<N extends EventName> = z.output<(typeof events)[N]['payload'
 export interface EventFacts {
   libraryId?: string;
   itemId?: string;
-  ageYears?: number;
+  /** None, or null, is not rated. */
+  ageYears?: number | null;
   unrated?: boolean;
   /** Numbers of the item's labels, inherited ones too. */
   labels?: number[];
   /** What decided who saw the item until this change. */
-  before?: { labels: number[] };
+  before?: { labels?: number[]; ageYears?: number | null };
   userIds?: string[];
   profileId?: string;
   roomId?: string;

@@ -9,7 +9,8 @@ import type { Rest } from './rest.ts';
 import { type Followed, listAll, type WatchEvent, watch } from './watch-stream.ts';
 
 const FIRST_PAUSE_MS = 200;
-const PAUSE_MAX_MS = 30_000;
+/** With its jitter and a list behind it still within the half minute that RELIABILITY gives a change after a fault (K3). */
+const PAUSE_MAX_MS = 15_000;
 const IDLE_MS = 90_000;
 /** A kind that is not served (any more) is looked for again after this, then after twice as long, up to the other. */
 const ABSENT_MS = 30_000;

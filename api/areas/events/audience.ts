@@ -27,7 +27,8 @@ const library: Judge = ({ payload }, to) => {
 
 /** By age and by the item's labels. */
 function seesByFacts({ ageYears, labels = [] }: EventFacts, { sees }: VisibilityClass): boolean {
-  if (ageYears === undefined ? sees.hideUnrated : ageYears > (sees.ageLimit ?? ageYears)) return false;
+  const unrated = ageYears === undefined || ageYears === null;
+  if (unrated ? sees.hideUnrated : ageYears > (sees.ageLimit ?? ageYears)) return false;
   const carries = (numbers: readonly number[]): boolean => numbers.some((number) => labels.includes(number));
   if (!sees.labels) return true;
   return !carries(sees.labels.hidden) && (!sees.labels.only || carries(sees.labels.only));

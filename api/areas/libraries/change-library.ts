@@ -3,30 +3,40 @@ import { setLibraryAccess } from '#areas/accounts/public.ts';
 import { requestScan, withdrawQuestions } from '#areas/scanning/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
-import { countFilesIn, insertFolders, listFolders, refuseUnfit, removeFolders } from './folders.store.ts';
+import {
+  countFilesIn,
+  type FolderRow,
+  insertFolders,
+  listFolders,
+  refuseUnfit,
+  removeFolders,
+} from './folders.store.ts';
 import { checkedFolders } from './folders.ts';
 import type { LibraryChange, NewFolder } from './libraries.schemas.ts';
 import { changeLibraryRow, type LibraryRow } from './libraries.store.ts';
 import { refuseManagedChange } from './managed.ts';
 import { dropFormerPosters, keepPoster, type NewPoster, refuseUnknownPoster } from './poster.ts';
+import { refuseStale } from './revision.ts';
 import { mergeSettings } from './settings.ts';
 
-/** Applies a PATCH to the locked row, all of it or nothing. */
+/** Applies a PATCH to the locked row, all of it or nothing. What is wrong with it is told before the state that stands against it. */
 export async function changeLibrary(
   call: Call,
   row: LibraryRow,
   { change, poster }: { change: LibraryChange; poster: NewPoster | undefined },
 ): Promise<void> {
+  const plan = change.folders && (await planFolders(call, row, change.folders));
+  await refuseUnknownPoster(call, row, change);
+  refuseStale(call, row);
   refuseManagedChange(call.who, row, change);
   if (change.type !== undefined && change.type !== row.type) {
     throw conflict('type-fixed', 'The type of a library cannot be changed');
   }
-  await refuseUnknownPoster(call, row, change);
   const posterImageId = poster ? await keepPoster(call, row, poster) : change.posterImageId;
   await changeLibraryRow(call.db, row.id, columnsOf(row, { ...change, posterImageId }));
   if (posterImageId !== undefined) await dropFormerPosters(call, row, posterImageId);
   if (change.access) await setLibraryAccess(call, row.id, { access: change.access, isNew: false });
-  if (change.folders) await changeFolders(call, row, { folders: change.folders, confirmed: change.confirmRemoval });
+  if (plan) await changeFolders(call, row, { plan, confirmed: change.confirmRemoval });
   if (isRefreshed(row, change)) call.reply.header('X-Refresh-Suggested', 'true');
 }
 
@@ -53,14 +63,19 @@ function columnsOf(row: LibraryRow, change: LibraryChange): Record<string, unkno
   return change.managedBy === null ? { ...given, managed_by: null, managed_fields: [] } : given;
 }
 
-interface Wanted {
-  folders: NonNullable<LibraryChange['folders']>;
-  confirmed: boolean;
+interface FolderPlan {
+  there: readonly FolderRow[];
+  kept: ReadonlySet<string>;
+  added: NewFolder[];
 }
 
-async function changeFolders(call: Call, row: LibraryRow, { folders, confirmed }: Wanted): Promise<void> {
-  const { db, who } = call;
-  const there = await listFolders(db, [row.id]);
+/** Which folders stay, and which come; 400 for what is no folder of the library or the storage. */
+async function planFolders(
+  call: Call,
+  row: LibraryRow,
+  folders: NonNullable<LibraryChange['folders']>,
+): Promise<FolderPlan> {
+  const there = await listFolders(call.db, [row.id]);
   const kept = new Set<string>();
   const wishes: NewFolder[] = [];
   for (const [index, folder] of folders.entries()) {
@@ -74,6 +89,14 @@ async function changeFolders(call: Call, row: LibraryRow, { folders, confirmed }
     if (same) kept.add(same.id);
     else added.push(folder);
   }
+  return { there, kept, added };
+}
+
+async function changeFolders(
+  { db, who }: Call,
+  row: LibraryRow,
+  { plan: { there, kept, added }, confirmed }: { plan: FolderPlan; confirmed: boolean },
+): Promise<void> {
   const removed = there.filter((one) => !kept.has(one.id)).map((one) => one.id);
   const items = await countFilesIn(db, removed);
   if (items > 0 && !confirmed) {

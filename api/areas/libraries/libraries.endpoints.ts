@@ -121,7 +121,6 @@ export const updateLibrary = defineEndpoint({
     const poster = body.poster && (await openPoster(call.deps.pictures, body.poster));
     return call.transact(async (inside) => {
       const row = await lockLibraryRow(inside.db, who, params.id);
-      refuseStale(inside, row);
       await changeLibrary(inside, row, { change: body, poster });
       return answerWith(inside, await getLibraryRow(inside.db, who, params.id));
     });

@@ -241,6 +241,9 @@ describe('Libraries', () => {
       const refused = await admin.updateLibrary({ params, body: { name: 'Mine', order: 3 } });
       expect(refusal(refused).details).to.deep.include({ reason: 'managed-by-resource', fields: ['name'], managedBy });
       expect((await admin.updateLibrary({ params, body: { order: 3 } })).status).to.equal(200);
+      const wrong = { name: 'Mine', folders: [{ storageId: api.given.storageId, path: 'nowhere' }] };
+      const both = await admin.updateLibrary({ params, body: wrong, headers: { 'if-match': '"77"' } });
+      expect(both.status, 'content before state').to.equal(400);
       expect((await admin.createLibrary({ body: { name: 'Fake', type: 'movies', managedBy } })).status).to.equal(403);
       await operator.updateLibrary({ params, body: { managedBy: null } });
       expect((await admin.updateLibrary({ params, body: { name: 'Mine' } })).body.name).to.equal('Mine');

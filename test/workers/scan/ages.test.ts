@@ -1,6 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { EventFacts } from '#platform/events.ts';
+import { asSeenBy } from '../../../api/areas/events/audience.ts';
+import type { VisibilityClass } from '../../../api/areas/events/reader.ts';
 import { up } from '../../../api/platform/migrations/20261122160000_items_age_years.ts';
 import { newPlace } from './support.ts';
 
@@ -49,6 +52,16 @@ describe('library.scan and the age that a film is from', function () {
     );
     await place.scan();
     expect(await seenBy({ age_limit: 12, hide_unrated: false })).to.include('Late');
+    const changes = await api.deps
+      .db('outbox')
+      .where({ event: 'item.updated' })
+      .whereRaw(`facts ->> 'libraryId' = ? and payload ->> 'title' like 'Late%'`, [libraryId])
+      .select<{ event: string; facts: EventFacts }[]>('event', 'facts');
+    expect(changes.map(({ facts: of }) => [of.before?.ageYears, of.ageYears])).to.deep.equal([[17, 10]]);
+    const [change] = changes as [{ event: 'item.updated'; facts: EventFacts }];
+    const classOf = (ageLimit: number | undefined) => ({ sees: { ageLimit, hideUnrated: false } }) as VisibilityClass;
+    const told = [12, undefined, 6].map((limit) => asSeenBy(change, classOf(limit)).event);
+    expect(told, 'it is new to who could not see it').to.deep.equal(['item.added', 'item.updated', 'item.updated']);
   });
 
   it('holds back what lies in a show by the rating of the show, in lists and in events', async () => {

@@ -1,5 +1,6 @@
 import { ageSql } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
+import type { EventFacts } from '#platform/events.ts';
 import type { Probed } from '#workers/probe/probe.ts';
 import type { Work } from '#workers/work.ts';
 import { rowsOf } from '../store/context.ts';
@@ -17,7 +18,12 @@ interface Told {
   rolled: readonly string[];
   /** Items that went. */
   left: readonly ToldItem[];
+  /** The ages that items were for before. */
+  ages: Ages;
 }
+
+/** By item; null is not rated. */
+export type Ages = ReadonlyMap<string, number | null>;
 
 /** Events of one batch (none during the first scan of a library), and jobs for files whose container has no keyframe index. */
 export async function tellOfItems(scan: Scan, db: Db, told: Told): Promise<void> {
@@ -40,6 +46,7 @@ export async function tellOfItems(scan: Scan, db: Db, told: Told): Promise<void>
   await tell(scan, db, {
     name: 'item.updated',
     ids: [...updated].filter((id) => !told.resolved.added.has(id) && !left.includes(id)),
+    ages: told.ages,
   });
   await tell(scan, db, { name: 'item.deleted', ids: left, gone: told.left });
 }
@@ -53,12 +60,18 @@ interface News {
   name: 'item.added' | 'item.updated' | 'item.deleted';
   ids: readonly string[];
   changed?: string[];
+  /** Where a rating changed, some saw the item before that do not now, or the other way round. */
+  ages?: Ages;
   /** Rows of those that are deleted by now. */
   gone?: readonly ToldItem[];
 }
 
 /** One event for each item, with what readers with `library:manage` see of it. */
-export async function tell({ work, library }: Teller, db: Db, { name, ids, changed, gone = [] }: News): Promise<void> {
+export async function tell(
+  { work, library }: Teller,
+  db: Db,
+  { name, ids, changed, ages, gone = [] }: News,
+): Promise<void> {
   if (ids.length === 0) return;
   const rows = await rowsOf<ToldItem>(
     db,
@@ -79,10 +92,25 @@ export async function tell({ work, library }: Teller, db: Db, { name, ids, chang
         libraryId: library.id,
         itemId,
         ...(row && row.age_years !== null && { ageYears: row.age_years }), // 0 is for everybody; none is not rated
-        ...(row && { labels: row.labels }),
+        ...(row && { labels: row.labels, ...agedFrom(row, ages) }),
       },
     });
   }
+}
+
+function agedFrom({ id, age_years: now }: ToldItem, ages: Ages | undefined): Pick<EventFacts, 'before'> {
+  const before = ages?.get(id);
+  return before === undefined || before === now ? {} : { before: { ageYears: before } };
+}
+
+/** The ages that items are for now. */
+export async function agesOf(db: Db, ids: readonly string[]): Promise<Ages> {
+  const rows = await rowsOf<{ id: string; age: number | null }>(
+    db,
+    `select i.id, ${ageSql('i')} as age from items i where i.id = any(?::uuid[])`,
+    [ids],
+  );
+  return new Map(rows.map(({ id, age }) => [id, age]));
 }
 
 /** For a video whose container has no index. */

@@ -14,7 +14,7 @@ import { addToLibrary, measure, nextChange, rollUpItems, withParents } from '../
 import { writeTracks } from '../store/tracks.ts';
 import type { Readings } from './read-files.ts';
 import type { Scan } from './scan.ts';
-import { tellOfItems } from './tell.ts';
+import { type Ages, agesOf, tellOfItems } from './tell.ts';
 
 /** Drafts of some directories with what was read of their files. */
 export interface Part {
@@ -37,6 +37,7 @@ export async function writePart(scan: Scan, db: Db, part: Part): Promise<void> {
   const existing = await findExisting(writing, part.drafts);
   const old = await withParents(db, [...former, ...existing.values()]);
   const before = await measure(db, old);
+  const ages: Ages = library.first ? new Map() : await agesOf(db, old);
   await moveFiles(writing, part.readings.moved, part.drafts);
   const resolved = await writeItems(writing, { drafts: part.drafts, known, existing, read: part.readings.read });
   const files = await writeFiles(writing, placedFiles(part, known, resolved));
@@ -52,7 +53,7 @@ export async function writePart(scan: Scan, db: Db, part: Part): Promise<void> {
     part,
     files.map((file) => file.placed),
   );
-  await tellOfItems(scan, db, { resolved, files, touched, rolled: changed, left });
+  await tellOfItems(scan, db, { resolved, files, touched, rolled: changed, left, ages });
 }
 
 /** Embedded tags of what was read now; of what was not, they were written when it was. */
