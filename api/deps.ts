@@ -1,3 +1,4 @@
+import { takePasswordCost } from '#areas/auth/public.ts';
 import { mailHealth, recordNotices } from '#areas/email/public.ts';
 import { mailNotices, takeServerZone } from '#areas/notifications/public.ts';
 import { storageHealth } from '#areas/storage/public.ts';
@@ -30,6 +31,7 @@ export async function connectDeps(config: Config, log: Log, draining: AbortSigna
   followEvents(recordDeliveries(() => settings.get('server.language')));
   mailNotices(recordNotices(settings));
   takeServerZone(() => settings.get('server.timeZone'));
+  takePasswordCost(config.passwordCost);
   const vitals = createVitals(
     { db, redis, objects, pod: config.pod },
     {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { takePasswordCost } from '#areas/auth/public.ts';
 import { prepareServer } from '#areas/setup/public.ts';
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase } from '#platform/db.ts';
@@ -26,5 +27,6 @@ await connectObjects(config.objectsUrl).prepare([
   'foyer-transcode',
   'foyer-backups',
 ]);
+takePasswordCost(config.passwordCost);
 await prepareServer(db, config, await readKeys(config.keysFile));
 await db.destroy();

@@ -1,10 +1,10 @@
 import { trimKeys } from '#areas/api-keys/api-keys.store.ts';
+import { REPLAYED, SUPERSEDED } from '#areas/events/public.ts';
 import { leavesOf, markLeaves, unmarkLeaves } from '#areas/playback/progress.store.ts';
 import { principalOfProfile } from '#kernel/account-row.ts';
+import { volatileEvents } from '#platform/events.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import type { Work } from './work.ts';
-
-const KEPT_EVENTS = 1000;
 
 /** Dead sign-ins, and refresh tokens nobody can use again. */
 export async function expireSessions(_payload: unknown, { db }: Work): Promise<void> {
@@ -24,9 +24,23 @@ export async function expireKeys(_payload: unknown, { db }: Work): Promise<void>
   await trimKeys(db);
 }
 
-/** The last 1,000 events can be replayed; the table keeps no more, but for slack between two runs. */
+/**
+ * The last 1,000 events can be replayed; the table keeps no more, but for slack between two runs. Progress counts for none: of each
+ * scan and session the newest is kept, and of the rest as many as somebody may have seen last.
+ */
 export async function trimEvents(_payload: unknown, { db }: Work): Promise<void> {
-  await db.raw('delete from events where number <= (select max(number) from events) - ?', [KEPT_EVENTS]);
+  await db.raw(
+    `delete from events where number < (select number from events where event <> all(?::text[]) order by number desc offset ? limit 1)`,
+    [volatileEvents, REPLAYED - 1],
+  );
+  await db.raw(
+    `delete from events where number in (select number from (
+       select number, row_number() over (order by number desc) as place from (
+         select number, event, row_number() over (partition by coalesce(payload->>'scanId', payload->>'sessionId') order by number desc) as newer
+         from events where coalesce(payload->>'scanId', payload->>'sessionId') is not null) told
+       where newer > 1 and event = any(?::text[])) superseded where place > ?)`,
+    [volatileEvents, SUPERSEDED],
+  );
   await db.raw(`delete from rights_told where at < (select coalesce(min(at), now()) from events) - interval '1 day'`);
 }
 

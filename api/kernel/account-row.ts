@@ -16,6 +16,7 @@ export interface AccountRow {
   /** The clock of the hours; null is the server's. */
   hours_zone: string | null;
   time_zone: string | null;
+  /** Of the profile, else of the account. */
   language: string | null;
   limits: AccountLimits;
   restrictions: Partial<Restrictions>;
@@ -42,7 +43,7 @@ export interface AccountRow {
 /** Over `accounts a` and `profiles p`. */
 export const ACCOUNT_JSON = `'account_id', a.id, 'role', a.role, 'own_permissions', a.own_permissions, 'library_mode', a.library_mode,
   'age_limit', a.age_limit, 'hide_unrated', a.hide_unrated, 'viewing_hours', a.viewing_hours, 'hours_zone', a.hours_zone, 'time_zone', a.time_zone,
-  'language', a.language, 'limits', a.limits, 'restrictions', a.restrictions, 'must_change_password', a.must_change_password,
+  'language', coalesce(p.language, a.language), 'limits', a.limits, 'restrictions', a.restrictions, 'must_change_password', a.must_change_password,
   'gone', a.disabled or coalesce(a.expires_at < now(), false), 'profile_id', p.id, 'main', p.main,
   'profile_limits', p.limits, 'profile_zone', p.time_zone,
   'hidden_labels', p.hidden_labels, 'only_labels', p.only_labels, 'now_s', extract(epoch from now())::float8,

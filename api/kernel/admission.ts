@@ -31,7 +31,7 @@ export async function admit(endpoint: Endpoint, asked: Asked): Promise<Principal
   }
   if (!endpoint.anyHour) refuseWithoutSecondFactor(found, deps);
   const who = found.who.keyId === undefined ? found.who : await withDevice(found.who, found.who.keyId, asked);
-  if (who.deviceId) noteSeen(deps.db, who.deviceId, client.address);
+  noteSeen(deps.db, who, client.address);
   return who;
 }
 

@@ -1,6 +1,7 @@
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { Client } from './endpoint.ts';
+import type { Principal } from './principal.ts';
 
 /** The account's device record of this `X-Client-Id`, made at its first use; undefined without one. */
 export async function deviceFor(db: Db, accountId: string, client: Client): Promise<string | undefined> {
@@ -52,29 +53,58 @@ export async function deviceOfKey(
   return id;
 }
 
-const noted = new WeakMap<Db, Map<string, string | null>>();
+/** Who uses what, told with others every five seconds. */
+type Using = Pick<Principal, 'accountId' | 'sessionId' | 'deviceId'>;
+interface Seen {
+  device: string | null;
+  session: string | null;
+  /** Of a person: what scripts do with keys is not them. */
+  account: string | null;
+  address: string | null;
+}
+
+const noted = new WeakMap<Db, Map<string, Seen>>();
 const EVERY_MS = 5000;
 
-/** The device is in use now, from that address; written with others every five seconds, so that no request waits for it. */
-export function noteSeen(db: Db, deviceId: string, address: string | null): void {
+/** Device and sign-in are in use now, from that address; written with others every five seconds, so that no request waits for it. */
+export function noteSeen(db: Db, { accountId, sessionId, deviceId }: Using, address: string | null): void {
+  if (sessionId === undefined && deviceId === undefined) return;
   let seen = noted.get(db);
   if (!seen) {
-    const fresh = new Map<string, string | null>();
+    const fresh = new Map<string, Seen>();
     seen = fresh;
     noted.set(db, fresh);
     setTimeout(() => {
       noted.delete(db);
-      writeSeen(db, fresh).catch(() => undefined); // the next use says it again
+      writeSeen(db, [...fresh.values()]).catch(() => undefined); // the next use says it again
     }, EVERY_MS).unref();
   }
-  seen.set(deviceId, address ?? seen.get(deviceId) ?? null);
+  const name = `${sessionId}|${deviceId}`;
+  const account = sessionId === undefined ? null : accountId;
+  const from = address ?? seen.get(name)?.address ?? null;
+  seen.set(name, { device: deviceId ?? null, session: sessionId ?? null, account, address: from });
 }
 
-async function writeSeen(db: Db, seen: ReadonlyMap<string, string | null>): Promise<void> {
-  const rows = [...seen].map(([id, address]) => ({ id, address }));
+const SEEN = 'jsonb_to_recordset(?::jsonb) as u(device uuid, session uuid, account uuid, address text)';
+
+/** Sign-ins and accounts once a minute: they are right to five. Whoever holds such a row now is not waited for. */
+async function writeSeen(db: Db, seen: readonly Seen[]): Promise<void> {
+  const given = [JSON.stringify(seen)];
   await db.raw(
     `update devices d set last_seen_at = now(), last_address = coalesce(u.address, d.last_address)
-     from jsonb_to_recordset(?::jsonb) as u(id uuid, address text) where d.id = u.id`,
-    [JSON.stringify(rows)],
+     from ${SEEN} where d.id = u.device`,
+    given,
+  );
+  await db.raw(
+    `with due as (select s.id, u.address from sessions s join ${SEEN} on u.session = s.id
+       where s.last_seen_at < now() - interval '1 minute' for no key update of s skip locked)
+     update sessions s set last_seen_at = now(), address = coalesce(due.address, s.address) from due where s.id = due.id`,
+    given,
+  );
+  await db.raw(
+    `with due as (select a.id from accounts a where a.id in (select u.account from ${SEEN})
+       and coalesce(a.last_seen_at < now() - interval '1 minute', true) for no key update of a skip locked)
+     update accounts a set last_seen_at = now() from due where a.id = due.id`,
+    given,
   );
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import { databaseAway } from '#platform/db.ts';
@@ -6,13 +7,14 @@ import { Fenced, restoring } from '#platform/fence.ts';
 import { countRequest, timeRequest } from '#platform/metrics.ts';
 import { ObjectsAway } from '#platform/objects.ts';
 import { admit, admitAnyone, refuseKeyInQuery } from './admission.ts';
-import { callFor, type Work } from './call.ts';
+import { callFor } from './call.ts';
 import { type Bytes, type Call, type Deps, type Endpoint, JsonText } from './endpoint.ts';
 import { ApiError, invalidAll } from './errors.ts';
 import { handOver } from './handed-over.ts';
 import { idempotencyKey, once } from './idempotency.ts';
 import { refuseClosed } from './plus.ts';
 import { clientOf, parsePart, queryIssues, readJson, requestIdOf } from './request.ts';
+import { endWithCredential } from './transfers.ts';
 import { isForm, readForm, readUpload, readUrlEncoded } from './uploads.ts';
 
 const MEGABYTE = 1 << 20;
@@ -106,12 +108,12 @@ export function serve(endpoint: Endpoint, area: string, kernel: Kernel): Middlew
     });
     const asked = { ctx, client, deps };
     const who = 'anyone' in endpoint.access ? await admitAnyone(asked) : await admit(endpoint, asked);
-    if (endpoint.plus) await refuseClosed(endpoint, deps);
-    const work: Work = { ctx, client, who, deps };
-    const call = callFor(work);
+    const call = callFor({ ctx, client, who, deps });
     await endpoint.proof?.(call);
+    if (endpoint.plus) await refuseClosed(endpoint, deps);
     const input = await parseInput(endpoint, ctx);
     answer(ctx, endpoint, await run(endpoint, input, call));
+    if (ctx.body instanceof Readable) endWithCredential(ctx.res, who, deps.db);
   };
 }
 

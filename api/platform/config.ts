@@ -96,6 +96,8 @@ const Environment = z.object({
   FOYER_MAX_SESSIONS: z.coerce.number().int().min(1).default(3),
   FOYER_WORKER_CONCURRENCY: z.coerce.number().int().min(1).default(4),
   FOYER_DRAIN_MS: z.coerce.number().int().min(0).default(1000),
+  FOYER_PASSWORD_MEMORY_KIB: z.coerce.number().int().min(19_456).max(1_048_576).default(19_456),
+  FOYER_PASSWORD_PASSES: z.coerce.number().int().min(2).max(20).default(2),
   FOYER_POD: z.string().default(`local-${process.pid}`),
   FOYER_NODE: z.string().default(hostname()),
   /** Of the cluster itself, in each of its pods. */
@@ -148,6 +150,8 @@ export interface Config {
   workerConcurrency: number;
   /** Between turning unready and closing the listener. */
   drainMs: number;
+  /** What argon2id of a password takes: raised ones hash anew at the next sign-in. */
+  passwordCost: { memoryKib: number; passes: number };
   pod: string;
   /** The machine it runs on. */
   node: string;
@@ -197,6 +201,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     maxSessions: e.FOYER_MAX_SESSIONS,
     workerConcurrency: e.FOYER_WORKER_CONCURRENCY,
     drainMs: e.FOYER_DRAIN_MS,
+    passwordCost: { memoryKib: e.FOYER_PASSWORD_MEMORY_KIB, passes: e.FOYER_PASSWORD_PASSES },
     pod: e.FOYER_POD,
     node: e.FOYER_NODE,
   };

@@ -120,6 +120,9 @@ export const events = {
 } as const satisfies Record<string, EventSpec>;
 
 export type EventName = keyof typeof events;
+/** Of these only the newest of a scan or session is replayed. */
+export const volatileEvents = (Object.keys(events) as EventName[]).filter((name) => 'volatile' in events[name]);
+
 export type Payload<N extends EventName> = z.output<(typeof events)[N]['payload']>;
 
 /** Kept beside an event so that its readers can be told apart later; never sent (area Events). */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { z } from 'zod';
 import { areas } from '#areas/index.ts';
@@ -49,6 +50,52 @@ function leastBody(schema: z.core.$ZodType | undefined): unknown {
     body[key] = guesses.find((guess) => z.safeParse(part as z.ZodType, guess).success);
   }
   return body;
+}
+
+const issuesOf = async (response: Response): Promise<string[]> => {
+  const { error } = (await response.json()) as { error: { details: { issues?: { path: string[]; code: string }[] } } };
+  return (error.details.issues ?? []).map(({ path, code }) => `${path.join('.')} ${code}`);
+};
+
+const pathOf = (endpoint: Endpoint): string =>
+  `/api/v1${endpoint.path.replace(/:(\w+)/g, (_, name: string) => absentParams(endpoint)[name] ?? '')}`;
+
+async function refusesBadBodies(api: Api, endpoint: Endpoint, headers: Record<string, string>): Promise<void> {
+  const raw = (body: string, type = 'application/json') =>
+    api.fetch(pathOf(endpoint), {
+      method: endpoint.method.toUpperCase(),
+      headers: { ...headers, 'content-type': type },
+      body,
+    });
+  const unknown = await raw(JSON.stringify({ ...(leastBody(endpoint.body) as object), noSuchField: 1 }));
+  expect(unknown.status).to.equal(400);
+  expect(await issuesOf(unknown)).to.include('body.noSuchField unknown_field');
+  expect((await raw('{"a":')).status).to.equal(400);
+  expect((await raw('[]')).status).to.equal(400);
+  expect((await raw('<a/>', 'text/xml')).status).to.equal(400);
+  expect((await raw(`{"a":"${'x'.repeat(1 << 20)}"}`)).status).to.equal(413);
+}
+
+async function refusesBadQueries(api: Api, endpoint: Endpoint, headers: Record<string, string>): Promise<void> {
+  const { body, bodyMedia, urlEncoded } = endpoint;
+  const sent = bodyMedia
+    ? { type: bodyMedia[0] ?? '', bytes: 'no picture' }
+    : urlEncoded
+      ? { type: 'application/x-www-form-urlencoded', bytes: '' }
+      : { type: 'application/json', bytes: JSON.stringify(leastBody(body)) };
+  const ask = (query: string) =>
+    api.fetch(`${pathOf(endpoint)}?${query}`, {
+      method: endpoint.method.toUpperCase(),
+      headers: { ...headers, ...(body && { 'content-type': sent.type }) },
+      ...(body && { body: sent.bytes }),
+    });
+  const unknown = await ask('noSuchParameter=1');
+  expect(unknown.status).to.equal(400);
+  expect(await issuesOf(unknown)).to.include('query.noSuchParameter unknown_field');
+  const [name = ''] = endpoint.query instanceof z.ZodObject ? Object.keys(endpoint.query.shape) : [];
+  const twice = await ask(`${name}=1&${name}=1`);
+  expect(twice.status).to.equal(400);
+  expect(await issuesOf(twice)).to.include(`query.${name} duplicate`);
 }
 
 const needs = (endpoint: Endpoint): Permission | undefined =>
@@ -138,23 +185,7 @@ describe('every endpoint', () => {
 
       if (endpoint.body && !endpoint.bodyMedia) {
         it('refuses unknown fields, broken JSON, another type and too much with the issues', async () => {
-          const unknown = await call(api.as(owner), endpoint, {
-            body: { ...(leastBody(endpoint.body) as object), noSuchField: 1 },
-          });
-          expect(unknown.status).to.equal(400);
-          const issues = errorOf(unknown).details.issues as { path: string[]; code: string }[];
-          expect(issues.map((issue) => issue.path.join('.'))).to.include('body.noSuchField');
-          const path = `/api/v1${endpoint.path.replace(/:(\w+)/g, (_, name: string) => absentParams(endpoint)[name] ?? '')}`;
-          const raw = (body: string, type = 'application/json') =>
-            api.fetch(path, {
-              method: endpoint.method.toUpperCase(),
-              headers: { ...owner.headers, 'content-type': type },
-              body,
-            });
-          expect((await raw('{"a":')).status).to.equal(400);
-          expect((await raw('[]')).status).to.equal(400);
-          expect((await raw('<a/>', 'text/xml')).status).to.equal(400);
-          expect((await raw(`{"a":"${'x'.repeat(1 << 20)}"}`)).status).to.equal(413);
+          await refusesBadBodies(api, endpoint, owner.headers);
         });
       }
 
@@ -202,13 +233,34 @@ describe('every endpoint', () => {
 
       if (endpoint.query) {
         it('refuses a parameter it does not know, and one given twice', async () => {
-          const body = leastBody(endpoint.body);
-          const answer = await call(api.as(owner), endpoint, { query: { noSuchParameter: 1 }, body });
-          expect(answer.status).to.equal(400);
+          await refusesBadQueries(api, endpoint, owner.headers);
         });
       }
     });
   }
+
+  describe('that is for anybody', () => {
+    const CODE = 'abcdefghijklmnopqrstuvwxyz';
+    let fresh: Api;
+    let ticket: Record<string, string>;
+    before(async () => {
+      const claim = createHash('sha256').update(CODE).digest('hex');
+      fresh = await startApi({ FOYER_CLAIM_SHA256: claim, FOYER_CLAIM_FROM: 'secret' });
+      const { body } = await fresh.anyone.claimServer({ body: { code: CODE } });
+      ticket = { authorization: `Bearer ${body.ticket}` };
+    });
+    beforeEach(() => fresh.deps.redis.flushdb()); // attempts are counted
+
+    for (const endpoint of all.filter((one) => 'anyone' in one.access)) {
+      const headers = () => (endpoint.path.startsWith('/setup') ? ticket : {});
+      if (endpoint.body && !endpoint.bodyMedia && !endpoint.urlEncoded)
+        it(`${endpoint.operationId} refuses unknown fields, broken JSON, another type and too much with the issues`, () =>
+          refusesBadBodies(fresh, endpoint, headers()));
+      if (endpoint.query)
+        it(`${endpoint.operationId} refuses a parameter it does not know, and one given twice`, () =>
+          refusesBadQueries(fresh, endpoint, headers()));
+    }
+  });
 
   it('lets a cookie change nothing without X-Client-Id', async () => {
     const token = owner.headers.authorization?.slice('Bearer '.length);

@@ -98,8 +98,13 @@ function refusal({ permission, auth }: Contracted, { kind, role, held, scopes }:
   return held.includes(permission) ? undefined : forbidden({ permission });
 }
 
+/** Asked of all who may not manage libraries, before the library is looked at. */
+const FURTHER: Record<string, Permission> = { addLibraryFolders: 'photo:upload' };
+
 /** What is not refused before its parameters are looked at. */
 const UNKNOWN_PARAMETER = { status: 400, code: 'VALIDATION_FAILED' };
+/** What asks for a setup ticket says so whatever was sent: this server has an owner. */
+const SETUP_IS_OVER = { status: 409, code: 'SETUP_ALREADY_COMPLETE' };
 
 interface Told {
   code: string;
@@ -151,7 +156,10 @@ describe('roles and endpoints', () => {
         const { code, details } = errorOf(answer);
         const said = refusal(asked, actor);
         if (said) expect({ status: answer.status, code, details }, actor.who).to.deep.equal(said);
-        else expect({ status: answer.status, code }, actor.who).to.deep.equal(UNKNOWN_PARAMETER);
+        else
+          expect({ status: answer.status, code }, actor.who).to.deep.equal(
+            endpoint.proof ? SETUP_IS_OVER : UNKNOWN_PARAMETER,
+          );
       });
       await Promise.all(cells);
     });
@@ -218,7 +226,10 @@ describe('roles and endpoints', () => {
         for (const endpoint of served) {
           const asked = contract.get(endpoint.operationId) as Contracted;
           const [start] = /^\/(libraries|items)\/:id(?=\/|$)|^\/files\/:fileId/.exec(endpoint.path) ?? [];
-          const reached = viewers.filter((actor) => start && !refusal(asked, actor));
+          const further = FURTHER[endpoint.operationId];
+          const reached = viewers.filter(
+            (actor) => start && !refusal(asked, actor) && (!further || actor.held.includes(further)),
+          );
           if (!start || reached.length === 0 || (start === '/libraries/:id' && how !== 'in a library of others'))
             continue;
           it(`${endpoint.operationId} answers as of what is not there`, async () => {

@@ -5,6 +5,7 @@ export {
   AccountLimits,
   TimeZone,
 } from './access.schemas.ts';
+export { narrowKeys, revokeKeys } from './account-keys.ts';
 export {
   type AccountDraft,
   CHILD_AGE,
@@ -17,4 +18,4 @@ export {
 export { type LibraryAccess, setAccountLibraries, setLibraryAccess, tellReached } from './library-access.ts';
 export { foldUsername, isSameName, Username } from './names.ts';
 export { accountsReaching, librariesReached, reachSql } from './reach.store.ts';
-export { narrowKeys, roleColumns } from './roles.store.ts';
+export { roleColumns } from './roles.store.ts';

@@ -5,6 +5,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { type ApiError, conflict, invalid } from '#kernel/errors.ts';
 import { breaks } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import { authenticatorName } from './authenticators.ts';
 import type { NewMethod } from './methods.schemas.ts';
 import { findMethod, type MethodRow, toMethod } from './methods.store.ts';
 import { challengeIn, relyingParty, usePasskeyChallenge } from './passkeys.ts';
@@ -25,7 +26,7 @@ export async function addPasskeyTo(
       id: newId(),
       account_id: who.accountId,
       kind: 'passkey',
-      name: name ?? call.client.name ?? 'Passkey',
+      name: name ?? authenticatorName({ aaguid, transports: credential.transports ?? [] }),
       credential_id: credential.id,
       public_key: Buffer.from(credential.publicKey),
       counter: credential.counter,

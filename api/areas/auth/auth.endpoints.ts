@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { revokeKeys } from '#areas/accounts/public.ts';
 import { requireClientId } from '#kernel/admission.ts';
 import { audit } from '#kernel/audit.ts';
 import { bearer, cookieValue, readAccessToken, refreshCookie, sessionCookie } from '#kernel/credentials.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
+import { answerUnlessSame } from '#kernel/etag.ts';
 import type { Principal } from '#kernel/principal.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { addressGroup } from '#kernel/request.ts';
@@ -92,13 +93,14 @@ export const logout = defineEndpoint({
 const hasCookies = ({ headers, client }: Call): boolean =>
   [sessionCookie(client.secure), refreshCookie(client.secure)].some((name) => cookieValue(headers, name) !== undefined);
 
-/** By access token, however old, or by refresh token. */
+/** By access token, however old, or by refresh token. A bearer is judged alone, as everywhere. */
 async function sessionPresented(call: Call, refreshToken: string | undefined): Promise<string | undefined> {
   const { headers, client, deps, db } = call;
-  const access = bearer(headers) ?? cookieValue(headers, sessionCookie(client.secure));
+  const token = bearer(headers);
+  const access = token ?? cookieValue(headers, sessionCookie(client.secure));
   const claims = access && (await readAccessToken(deps.keys, access).catch(() => undefined));
   if (claims) return claims.sessionId;
-  const second = refreshToken ?? cookieValue(headers, refreshCookie(client.secure));
+  const second = refreshToken ?? (token ? undefined : cookieValue(headers, refreshCookie(client.secure)));
   return second ? sessionOfToken(db, second) : undefined;
 }
 
@@ -113,10 +115,8 @@ export const getMe = defineEndpoint({
 
   async handle(_input, call) {
     const me = await readMe(call);
-    const etag = `"${createHash('sha256').update(JSON.stringify(me)).digest('base64url').slice(0, 22)}"`;
-    call.reply.header('ETag', etag);
-    call.reply.header('Cache-Control', 'private, no-cache');
-    if (call.headers['if-none-match'] === etag) call.reply.status(304);
+    const { lastSeenAt: _use, ...account } = me.account; // that it is used is no other content
+    answerUnlessSame(call, { ...me, account });
     return me;
   },
 });
@@ -191,12 +191,9 @@ export const endOtherSessions = defineEndpoint({
     );
     for (const table of ['sign_in_challenges', 'quick_connects', 'password_resets'])
       await db(table).where({ account_id: who.accountId }).delete();
-    const keys = db('api_keys').where({ account_id: who.accountId }).whereNull('revoked_at');
-    const revoked: { id: string; scopes: string[] }[] =
-      query.apiKeys === 'true' ? await keys.update({ revoked_at: new Date() }, ['id', 'scopes']) : [];
-    for (const { id, scopes } of revoked) await audit(call, 'api-key.revoked', { keyId: id, scopes });
+    const revokedKeys = query.apiKeys === 'true' ? await revokeKeys(call, who.accountId) : 0;
     await audit(call, 'sessions-ended', { sessions: endedSessions });
-    return { endedSessions, revokedKeys: revoked.length };
+    return { endedSessions, revokedKeys };
   },
 });
 

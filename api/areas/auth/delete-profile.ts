@@ -16,6 +16,11 @@ export async function removeProfile(call: Call, row: ProfileRow): Promise<void> 
     await stopSession(db, id, { reason: 'limit' });
     await stopTranscodeSessions(db, id);
   }
+  const keys = await db('api_keys')
+    .where({ profile_id: row.id })
+    .whereNull('revoked_at')
+    .select<{ id: string; scopes: string[] }[]>('id', 'scopes');
+  for (const { id: keyId, scopes } of keys) await audit(call, 'api-key.revoked', { keyId, scopes });
   for (const table of ['sessions', 'api_keys', 'quick_connects', 'push_subscriptions', 'label_principals'])
     await db(table).where({ profile_id: row.id }).delete();
   await db('devices').where({ account_id: who.accountId, last_profile_id: row.id }).update({ last_profile_id: null });

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import { foldUsername, isSameName } from '#areas/accounts/public.ts';
-import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
@@ -10,7 +9,7 @@ import { sha256 } from '#platform/keys.ts';
 import type { Login, SignIn } from './auth.schemas.ts';
 import { accountOfPasskey } from './passkeys.ts';
 import { hashPassword, isOutdated, passwordMatches } from './passwords.ts';
-import { secondFactorAsked } from './second-factor.ts';
+import { noteFailure, secondFactorAsked } from './second-factor.ts';
 import { startSession } from './sign-in.ts';
 
 const PER_MINUTE = 10; // SPEC 8, by address and by name
@@ -38,14 +37,14 @@ async function loginByPasskey(call: Call, body: Body, passkey: NonNullable<Body[
   const enabled = call.deps.settings.get('auth.passkeys.enabled');
   const id = enabled ? await accountOfPasskey(call, passkey) : undefined;
   if (!id) {
-    await audit(call, 'sign-in-failed', { method: 'passkey' });
+    await noteFailure(call, undefined, { method: 'passkey' });
     throw new ApiError('UNAUTHENTICATED', 'The passkey is not accepted', {});
   }
   const account = await call
     .db('accounts')
     .where({ id })
     .first<{ unusable: boolean }>(call.db.raw('(disabled or coalesce(expires_at < now(), false)) as unusable'));
-  if (account.unusable) throw new ApiError('FORBIDDEN', 'This account is disabled', { by: 'account-disabled' });
+  if (account.unusable) throw await refused(call, id, disabled());
   const { keep, remember, profileId } = body;
   return call.transact((inside) =>
     startSession(inside, { accountId: id, method: 'passkey', twoFactor: true, keep, remember, profileId }),
@@ -64,10 +63,11 @@ async function loginByPassword(
   const account = await candidate(db, username);
   const right = await passwordMatches(account?.password_hash ?? null, password);
   if (!account || !right) {
-    await audit({ ...call, who: { ...call.who, accountId: account?.id ?? '' } }, 'sign-in-failed', {});
+    await noteFailure(call, account?.id, {});
     throw new ApiError('UNAUTHENTICATED', 'The name or the password is wrong', {});
   }
-  refuseUnusable(call, account);
+  const refusal = refusalOf(call, account);
+  if (refusal) throw await refused(call, account.id, refusal);
   await renewHash(db, account, password);
   const asked = await secondFactorAsked(call, {
     accountId: account.id,
@@ -94,11 +94,19 @@ async function renewHash(db: Db, { id, password_hash: before }: Candidate, passw
 }
 
 /** What is told only after the right password. */
-function refuseUnusable({ deps }: Call, account: Candidate): void {
-  if (account.unusable) throw new ApiError('FORBIDDEN', 'This account is disabled', { by: 'account-disabled' });
-  if (!deps.settings.get('auth.password.enabled') && account.role !== 'owner') {
-    throw new ApiError('FORBIDDEN', 'Signing in with a password is switched off', { by: 'password-off' });
-  }
+function refusalOf({ deps }: Call, account: Candidate): Refusal | undefined {
+  if (account.unusable) return disabled();
+  if (deps.settings.get('auth.password.enabled') || account.role === 'owner') return undefined;
+  return new ApiError('FORBIDDEN', 'Signing in with a password is switched off', { by: 'password-off' });
+}
+
+type Refusal = ApiError<'FORBIDDEN'>;
+const disabled = (): Refusal => new ApiError('FORBIDDEN', 'This account is disabled', { by: 'account-disabled' });
+
+/** The refusal, once it is written down. */
+async function refused(call: Call, accountId: string, refusal: Refusal): Promise<Refusal> {
+  await noteFailure(call, accountId, { ...(refusal.details.by && { by: refusal.details.by }) });
+  return refusal;
 }
 
 /** By name in any letter case and exactly otherwise, or by a verified address; a name goes before another's address. */

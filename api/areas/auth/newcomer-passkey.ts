@@ -8,13 +8,13 @@ import type { Call } from '#kernel/endpoint.ts';
 import { addPasskeyTo } from './add-passkey.ts';
 import { ALGORITHMS, challengeIn, insertPasskeyChallenge, relyingParty, TIMEOUT_MS } from './passkeys.ts';
 
-/** For somebody who is invited and has no account yet; undefined where browsers make no passkeys. */
+/** For somebody who is invited and has no account yet; undefined where browsers make no passkeys, or none are taken. */
 export async function newcomerOptions(
   call: Call,
   name: string,
 ): Promise<PublicKeyCredentialCreationOptionsJSON | undefined> {
   const { id, usable } = relyingParty(call);
-  if (!usable) return undefined;
+  if (!usable || !call.deps.settings.get('auth.passkeys.enabled')) return undefined;
   const options = await generateRegistrationOptions({
     rpName: call.deps.settings.get('server.name'),
     rpID: id,

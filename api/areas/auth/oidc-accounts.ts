@@ -168,7 +168,7 @@ export async function applyRole(call: Call, account: Found, claims: Claims): Pro
       revision: db.raw('revision + 1'),
       updated_at: db.fn.now(),
     });
-  await narrowKeys(db, account.id, role);
+  await narrowKeys(call, account.id, role);
   await tellReached(call, account.id, before);
   const asThem = { ...call, who: { ...call.who, accountId: account.id } };
   await audit(asThem, 'user.changed', {

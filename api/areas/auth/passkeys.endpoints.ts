@@ -65,33 +65,45 @@ export const getSignInOptions = defineEndpoint({
   },
 });
 
-async function readOptions(call: Call): Promise<z.input<typeof SignInOptions>> {
+type Options = z.input<typeof SignInOptions>;
+
+/** Before setup is complete nobody signs in, whatever is set. */
+const nothingYet: Omit<Options, 'passwordRules' | 'serverTime'> = {
+  password: false,
+  passkeys: false,
+  quickConnect: false,
+  passwordReset: 'admin',
+  invites: false,
+  tiles: [],
+};
+
+async function readOptions(call: Call): Promise<Options> {
   const { db, deps, now } = call;
   const { settings } = deps;
   const state = await db('server_state').first<{ setup_completed_at: Date | null } | undefined>('setup_completed_at');
-  const ready = Boolean(state?.setup_completed_at);
-  const passkeys = ready && settings.get('auth.passkeys.enabled') && relyingParty(call).usable;
-  const tiled = ready && settings.get('auth.accountTiles');
+  const passwordRules = { minLength: settings.get('auth.password.minLength'), maxLength: 256 };
+  const always = { passwordRules, serverTime: now.toISOString() };
+  if (!state?.setup_completed_at) return { ...nothingYet, ...always };
+  const passkeys = settings.get('auth.passkeys.enabled') && relyingParty(call).usable;
   return {
-    password: ready && settings.get('auth.password.enabled'),
+    password: settings.get('auth.password.enabled'),
     passkeys,
     ...(passkeys && { passkey: { ...(await signInOptions(call)) } }),
-    ...oidcOption(call, ready),
-    quickConnect: ready && settings.get('auth.quickConnect.enabled'),
-    passwordReset: mailReady(deps) ? 'mail' : 'admin', // without a mail server, as before setup, an admin's link
-    invites: ready,
-    tiles: tiled ? await tiles(call) : [],
-    passwordRules: { minLength: settings.get('auth.password.minLength'), maxLength: 256 },
+    ...oidcOption(call),
+    quickConnect: settings.get('auth.quickConnect.enabled'),
+    passwordReset: mailReady(deps) ? 'mail' : 'admin', // without a mail server an admin's link
+    invites: true,
+    tiles: settings.get('auth.accountTiles') ? await tiles(call) : [],
     ...(await messageOf(call)),
-    serverTime: now.toISOString(),
+    ...always,
   };
 }
 
 /** The provider to offer, by the owner's name for it. */
-function oidcOption({ deps }: Call, ready: boolean): Pick<z.input<typeof SignInOptions>, 'oidc'> {
+function oidcOption({ deps }: Call): Pick<Options, 'oidc'> {
   const { settings } = deps;
   const issuer = settings.get('auth.oidc.issuer');
-  if (!ready || !issuer || !settings.get('auth.oidc.clientId')) return {};
+  if (!issuer || !settings.get('auth.oidc.clientId')) return {};
   return {
     oidc: {
       name: settings.get('auth.oidc.name') ?? new URL(issuer).hostname,

@@ -1,8 +1,17 @@
 import { hash, type Options, verify } from '@node-rs/argon2';
 import { ApiError } from '#kernel/errors.ts';
+import type { Config } from '#platform/config.ts';
 
 // argon2id is the package's default algorithm.
-const COST: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } satisfies Options;
+let cost = COST;
+
+/** What the deployment wishes passwords to cost; said once by each process that hashes some. */
+export function takePasswordCost({ memoryKib, passes }: Config['passwordCost']): void {
+  cost = { ...COST, memoryCost: memoryKib, timeCost: passes };
+  dummy = undefined;
+}
+
 const AT_ONCE = 4;
 const MAY_WAIT = 50;
 
@@ -27,10 +36,10 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 }
 
 export function hashPassword(password: string): Promise<string> {
-  return inTurn(() => hash(password.normalize('NFC'), COST));
+  return inTurn(() => hash(password.normalize('NFC'), cost));
 }
 
-/** For a secret that is looked up by its hash: the same salt makes the same hash. */
+/** For a secret that is looked up by its hash: the same salt and cost make the same hash. */
 export function hashSalted(secret: string, salt: Buffer): Promise<string> {
   return inTurn(() => hash(secret, { ...COST, salt }));
 }
@@ -40,7 +49,7 @@ const PARAMETERS = /^\$argon2id\$v=\d+\$m=(\d+),t=(\d+),p=\d+\$/;
 /** Made when less was asked of a hash than is now: it is made anew when the password is next at hand. */
 export function isOutdated(stored: string): boolean {
   const [, memory = 0, passes = 0] = PARAMETERS.exec(stored) ?? [];
-  return Number(memory) < (COST.memoryCost ?? 0) || Number(passes) < (COST.timeCost ?? 0);
+  return Number(memory) < cost.memoryCost || Number(passes) < cost.timeCost;
 }
 
 let dummy: Promise<string> | undefined;

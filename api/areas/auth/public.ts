@@ -7,6 +7,6 @@ export { issuerOutbound } from './oidc-provider.ts';
 export { CreationOptions, RegistrationResponse } from './passkeys.schemas.ts';
 export { createOwnerReset, createReset } from './password-reset.ts';
 export { refuseWeak } from './password-rules.ts';
-export { hashPassword, passwordMatches } from './passwords.ts';
+export { hashPassword, passwordMatches, takePasswordCost } from './passwords.ts';
 export { listProfiles } from './sessions.store.ts';
 export { startSession } from './sign-in.ts';

@@ -18,10 +18,11 @@ export async function insertRefreshToken(db: Db, sessionId: string, number: numb
       hash: hashOf(token),
       session_id: sessionId,
       number,
-      expires_at: db.raw(
-        'least(now() + make_interval(days => ?), (select expires_at from sessions where id = ?::uuid))',
-        [REFRESH_DAYS, sessionId],
-      ),
+      // Never beyond the sign-in itself.
+      expires_at: db.raw('least(now() + make_interval(days => ?), (select expires_at from sessions where id = ?))', [
+        REFRESH_DAYS,
+        sessionId,
+      ]),
     })
     .returning<{ expires_at: Date }[]>('expires_at');
   if (!row) throw new Error('no row');
@@ -32,18 +33,20 @@ export interface Used {
   sessionId: string;
   number: number;
   expired: boolean;
+  /** The account can be used no more. */
+  gone: boolean;
 }
 
-/** One statement decides: of any number at once exactly one finds the token unused. */
+/** One statement decides: of any number at once exactly one finds the token unused. It expires with its sign-in at the latest. */
 export async function useRefreshToken(db: Db, token: string, retryKey: string | undefined): Promise<Used | undefined> {
-  const found = await db.raw<{ rows: { session_id: string; number: number; expired: boolean }[] }>(
-    `update refresh_tokens t set used_at = now(), retry_key = ? from sessions s
+  const found = await db.raw<{ rows: Used[] }>(
+    `update refresh_tokens t set used_at = now(), retry_key = ? from sessions s join accounts a on a.id = s.account_id
      where t.hash = ? and t.used_at is null and s.id = t.session_id
-     returning t.session_id, t.number, least(t.expires_at, s.expires_at) < now() as expired`,
+     returning t.session_id as "sessionId", t.number, least(t.expires_at, s.expires_at) < now() as expired,
+       a.disabled or coalesce(a.expires_at < now(), false) as gone`,
     [retryKey ?? null, hashOf(token)],
   );
-  const [row] = found.rows;
-  return row && { sessionId: row.session_id, number: row.number, expired: row.expired };
+  return found.rows[0];
 }
 
 export interface Spent {

@@ -1,8 +1,8 @@
 import { requireClientId } from '#kernel/admission.ts';
+import { audit } from '#kernel/audit.ts';
 import { cookieValue, refreshCookie } from '#kernel/credentials.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
-import { newId } from '#platform/ids.ts';
 import { seal, sha256, unseal } from '#platform/keys.ts';
 import type { Keep, SignIn } from './auth.schemas.ts';
 import {
@@ -47,6 +47,7 @@ async function trade(call: Call, { token, keep, retryKey }: Presented): Promise<
     clearCookies(call);
     throw new ApiError('AUTH_TOKEN_EXPIRED', 'The refresh token has expired', {});
   }
+  if (used.gone) throw refused(call, {});
   const issued = await insertRefreshToken(db, used.sessionId, used.number + 1);
   if (retryKey) await keepSuccessor(db, token, seal(deps.keys, JSON.stringify(issued), placeOf(token)));
   await db('sessions').where({ id: used.sessionId }).update({ last_seen_at: new Date(), address: call.client.address });
@@ -97,16 +98,11 @@ async function refuseOtherClient(call: Call, token: string): Promise<void> {
   if (bound && bound !== call.client.id) throw refused(call, {});
 }
 
-async function endReused({ db, client }: Call, spent: Spent): Promise<void> {
-  await removeSession(db, { id: spent.session_id });
-  await db('audit_log').insert({
-    id: newId(),
-    account_id: spent.account_id,
-    device_id: spent.device_id,
-    action: 'refresh-token-reused',
-    address: client.address,
-    details: JSON.stringify({ sessionId: spent.session_id }),
-  });
+async function endReused(call: Call, spent: Spent): Promise<void> {
+  const { session_id: sessionId, account_id: accountId, device_id: deviceId } = spent;
+  await removeSession(call.db, { id: sessionId });
+  const who = { ...call.who, accountId, ...(deviceId && { deviceId }) };
+  await audit({ ...call, who }, 'refresh-token-reused', { sessionId });
 }
 
 function refused(call: Call, details: { reason?: string }): ApiError {

@@ -26,9 +26,19 @@ export async function removeMethod(call: Call, id: string): Promise<Kind> {
   return kind;
 }
 
-function refuseLast({ deps, who }: Call, kind: Kind, left: readonly Kind[]): void {
-  const signsIn = left.some((one) => one === 'password' || one === 'passkey' || one === 'oidc');
-  if (!signsIn) throw conflict('last-method', 'Nothing would be left to sign in with');
+const WAYS_IN: readonly Kind[] = ['password', 'passkey', 'oidc'];
+
+/** What the settings switched off is no way in: nobody could sign in with it. */
+function opens({ deps: { settings }, who }: Call, kind: Kind): boolean {
+  if (kind === 'password') return who.role === 'owner' || settings.get('auth.password.enabled');
+  if (kind === 'passkey') return settings.get('auth.passkeys.enabled');
+  return kind === 'oidc' && settings.get('auth.oidc.issuer') !== null;
+}
+
+function refuseLast(call: Call, kind: Kind, left: readonly Kind[]): void {
+  const { deps, who } = call;
+  if (WAYS_IN.includes(kind) && !left.some((one) => opens(call, one)))
+    throw conflict('last-method', 'Nothing would be left to sign in with');
   const required: readonly string[] = deps.settings.get('auth.twoFactor.requiredRoles');
   const was = kind === 'totp' || kind === 'passkey';
   if (was && required.includes(who.role) && !left.includes('totp') && !left.includes('passkey'))

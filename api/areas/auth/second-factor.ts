@@ -1,4 +1,5 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
+import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
@@ -69,7 +70,13 @@ export async function withSecondFactor<T>(
     return { value: await then(inside, row) };
   });
   if (done) return done.value;
+  if (sessionId === undefined) await noteFailure(call, row.account_id, { method: proof.method });
   throw new ApiError('UNAUTHENTICATED', 'The code is wrong', { triesLeft: row.tries });
+}
+
+/** A sign-in that came to nothing, in the audit log; of nobody known when the name is none. */
+export async function noteFailure(call: Call, accountId: string | undefined, details: object): Promise<void> {
+  await audit({ ...call, who: { ...call.who, accountId: accountId ?? '' } }, 'sign-in-failed', details);
 }
 
 async function proved(call: Call, row: ChallengeRow, proof: Proof): Promise<boolean> {

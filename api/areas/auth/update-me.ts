@@ -90,7 +90,11 @@ async function changeAddress(call: Call, row: Row, address: string | null): Prom
 async function setAddress({ db, who }: Call, address: string | null): Promise<boolean> {
   const change = { email: address, email_verified: false };
   const done = await db
-    .transaction((inside) => inside('accounts').where({ id: who.accountId }).update(change))
+    .transaction(async (inside) => {
+      await inside('accounts').where({ id: who.accountId }).update(change);
+      // A link that was mailed proves the address it went to, and no later one.
+      return inside('password_resets').where({ account_id: who.accountId, by_mail: true }).delete();
+    })
     .catch((error: { code?: string }) => {
       if (error.code === '23505') return undefined;
       throw error;

@@ -97,7 +97,7 @@ export function forPerson(event: Published, reader: Reader): Payload | undefined
   return isAbout(event, reader) ? event.payload : undefined;
 }
 
-const OF_CLASSES: readonly Audience[] = ['library', 'item', 'settings', 'managers'];
+const OF_CLASSES: readonly Audience[] = ['library', 'item', 'settings'];
 
 /** By the scopes of a key; an account without chat hears no chat. */
 const mayHear = ({ event }: Published, { who, class: { roomChat } }: Reader): boolean =>

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '#platform/db.ts';
-import { type EventFacts, type EventName, events } from '#platform/events.ts';
+import { type EventFacts, type EventName, volatileEvents } from '#platform/events.ts';
 import type { Log } from '#platform/log.ts';
 import type { Redis } from '#platform/redis.ts';
 import { EVENT_STREAM } from '#platform/relay.ts';
@@ -17,8 +17,11 @@ export interface Published {
 }
 
 export const REPLAYED = 1000;
+/** Progress that newer progress took the place of: who saw it last goes on behind it. */
+export const SUPERSEDED = 10_000;
 const BATCH = 500;
 const LOOK_MS = 1000;
+const MOST_LOADED = 50_000; // where no worker has trimmed them for long
 
 interface Setting {
   db: Db;
@@ -35,6 +38,7 @@ export class EventFeed {
   readonly #setting: Setting;
   readonly #kept = new Map<number, Published>();
   readonly #newest = new Map<string, number>();
+  readonly #superseded = new Map<string, number>();
   readonly #reader: Redis;
   #lasting = 0;
   #head = 0;
@@ -52,17 +56,25 @@ export class EventFeed {
     return this.#head;
   }
 
-  /** Number of the oldest that can be replayed. */
+  /** Number of the oldest that can be replayed; 0 as long as none was let go of. */
   get tail(): number {
+    if (this.#lasting < REPLAYED) return 0;
     return this.#kept.keys().next().value ?? this.#head + 1;
   }
 
   /** Reads what is kept, then goes on in the background until aborted. */
   async start(listener: (events: readonly Published[]) => void): Promise<void> {
     const { db } = this.#setting;
-    const rows = await db('events')
+    const first = db('events')
+      .whereNotIn('event', volatileEvents)
       .orderBy('number', 'desc')
-      .limit(REPLAYED * 2)
+      .offset(REPLAYED - 1)
+      .limit(1)
+      .select('number');
+    const rows = await db('events')
+      .whereRaw('number >= coalesce(?, 0)', [first])
+      .orderBy('number', 'desc')
+      .limit(MOST_LOADED)
       .select<Published[]>('*');
     for (const row of rows.reverse()) this.#keep(fromRow(row));
     this.#listener = listener;
@@ -75,10 +87,8 @@ export class EventFeed {
 
   /** Where who saw this event is, and since when at least: an id is made with its change. */
   find(id: string): Position | undefined {
-    for (const event of this.#kept.values())
-      if (event.id === id)
-        return { place: event.number, atMs: Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16) };
-    return undefined;
+    const place = this.#superseded.get(id) ?? this.#kept.values().find((event) => event.id === id)?.number;
+    return place === undefined ? undefined : { place, atMs: Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16) };
   }
 
   async #follow(): Promise<void> {
@@ -138,13 +148,20 @@ export class EventFeed {
     this.#kept.set(event.number, event);
     const thing = progressOf(event);
     if (thing) {
-      const before = this.#newest.get(thing);
-      if (before !== undefined) this.#kept.delete(before);
+      const before = this.#kept.get(this.#newest.get(thing) ?? 0);
+      if (before) this.#supersede(before);
       if (isVolatile(event)) this.#newest.set(thing, event.number);
       else this.#newest.delete(thing);
     }
     if (!isVolatile(event)) this.#lasting += 1;
     while (this.#lasting > REPLAYED) this.#dropOldest();
+  }
+
+  #supersede({ number, id }: Published): void {
+    this.#kept.delete(number);
+    this.#superseded.set(id, number);
+    const [oldest] = this.#superseded.keys();
+    if (this.#superseded.size > SUPERSEDED && oldest !== undefined) this.#superseded.delete(oldest);
   }
 
   #dropOldest(): void {
@@ -155,7 +172,7 @@ export class EventFeed {
   }
 }
 
-const isVolatile = ({ event }: Published): boolean => 'volatile' in events[event];
+const isVolatile = ({ event }: Published): boolean => volatileEvents.includes(event);
 
 /** The scan or session whose progress the event is about. */
 function progressOf({ event, payload }: Published): string | undefined {

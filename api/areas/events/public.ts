@@ -19,4 +19,5 @@ export function payloadFor(event: Emitted, reader: Reader): Record<string, unkno
   return forClass(published, reader.class) ?? forPerson(published, reader);
 }
 
+export { REPLAYED, SUPERSEDED } from './feed.ts';
 export type { WholeReader } from './reader.ts';

@@ -153,8 +153,7 @@ export class EventStreams {
     for (const stream of this.#streams) {
       if (stream.isStuck(now, STUCK_MS)) stream.cut();
       else if (!stream.held) stream.write(block);
-      const { deviceId } = stream.reader.who;
-      if (deviceId) noteSeen(this.#deps.db, deviceId, null);
+      noteSeen(this.#deps.db, stream.reader.who, null);
     }
     await this.#lookAgain();
     this.#classes = new Map([...this.#streams].map(({ reader }) => [reader.class.key, reader.class]));

@@ -147,22 +147,40 @@ const WAYS_IN: readonly SettingKey[] = [
 ];
 type After = (key: SettingKey) => unknown;
 
-/** 409 for what the caller's own account could not get in by, or past the second factor of. */
-async function refuseLockout({ db, who }: Call, after: After): Promise<void> {
+interface Ways {
+  factors: string[];
+  has_password: boolean;
+  /** Providers of its identities. */
+  issuers: string[];
+}
+
+/** 409 for what the caller's own account could not get in by any more, or past the second factor of. */
+async function refuseLockout({ db, who, deps }: Call, after: After): Promise<void> {
   if (who.operator) return;
-  const row = await db('accounts').where({ id: who.accountId }).first<{ factors: string[] }>('factors');
-  if (!signsIn(who.role, row.factors, after)) throw conflict('locks-out', 'You could not sign in any more');
+  const ways = await db('accounts as a')
+    .where({ id: who.accountId })
+    .first<Ways>(
+      'factors',
+      db.raw('password_hash is not null as has_password'),
+      db.raw(`array(select issuer from sign_in_methods m where m.account_id = a.id and m.kind = 'oidc') as issuers`),
+    );
+  const before: After = (key) => deps.settings.get(key);
+  if (signsIn(who.role, ways, before) && !signsIn(who.role, ways, after))
+    throw conflict('locks-out', 'You could not sign in any more');
   const required = after('auth.twoFactor.requiredRoles') as string[];
-  const proves = row.factors.includes('totp') || row.factors.includes('passkey');
+  const proves = ways.factors.includes('totp') || ways.factors.includes('passkey');
   if (required.includes(who.role) && !proves) throw conflict('locks-out', 'Your own account has no second factor');
 }
 
-/** The owner always may with a password. */
-function signsIn(role: string, factors: readonly string[], after: After): boolean {
-  if (role === 'owner' || after('auth.password.enabled') === true) return true;
-  const passkey = after('auth.passkeys.enabled') === true && factors.includes('passkey');
-  return passkey || (after('auth.oidc.issuer') !== null && factors.includes('oidc'));
+/** The owner always may with a password, if there is one; an identity opens with its own provider alone. */
+function signsIn(role: string, { has_password: password, factors, issuers }: Ways, by: After): boolean {
+  if (password && (role === 'owner' || by('auth.password.enabled') === true)) return true;
+  if (by('auth.passkeys.enabled') === true && factors.includes('passkey')) return true;
+  const issuer = by('auth.oidc.issuer');
+  return typeof issuer === 'string' && issuers.some((one) => bare(one) === bare(issuer));
 }
+
+const bare = (issuer: string): string => issuer.replace(/\/$/, '');
 
 interface One {
   key: SettingKey;

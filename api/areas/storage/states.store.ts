@@ -40,7 +40,7 @@ export async function changeState(
   const before = await db('storages')
     .where({ id, state: from })
     .forUpdate()
-    .first<{ state_since: Date } | undefined>('state_since');
+    .first<{ state_since: Date; owner_id: string | null } | undefined>('state_since', 'owner_id');
   if (!before) return undefined;
   const now = new Date();
   const back = to === 'available';
@@ -48,7 +48,11 @@ export async function changeState(
     .where({ id })
     .update({ state: to, reason, state_since: now, returned_at: back ? now : null, updated_at: now });
   if (isAway(from) !== isAway(to)) {
-    await emit(db, back ? 'system.storage.available' : 'system.storage.unavailable', { payload: { storageId: id } });
+    const facts = before.owner_id ? { userIds: [before.owner_id] } : {}; // whose own storage it is
+    await emit(db, back ? 'system.storage.available' : 'system.storage.unavailable', {
+      payload: { storageId: id },
+      facts,
+    });
   }
   return { awayMs: isAway(from) ? now.getTime() - before.state_since.getTime() : 0 };
 }

@@ -35,7 +35,7 @@ export async function changeUser(call: Call, row: UserRow, change: UserChange): 
   } catch (error) {
     throw nameTaken(error);
   }
-  if (role) await narrowKeys(db, row.id, role);
+  if (role) await narrowKeys(call, row.id, role);
   if (change.email !== undefined && !sameAddress(row, change.email)) await endMailedLinks(db, row.id);
   if (change.disabled) await endAccess(db, row.id);
   await refuseFurtherReach(call, row.id, before);

@@ -1,3 +1,4 @@
+import { revokeKeys } from '#areas/accounts/public.ts';
 import { requireMail, writeMail } from '#areas/email/public.ts';
 import { notify } from '#areas/notifications/public.ts';
 import { audit } from '#kernel/audit.ts';
@@ -31,7 +32,7 @@ export const resetUserSignIn = defineEndpoint({
     if (body.sendMail) requireMailTo(call, row);
     await removeMethods(db, row.id, body);
     const endedSessions = body.endSessions ? await db('sessions').where({ account_id: row.id }).delete() : 0;
-    const revokedKeys = body.revokeKeys ? await revokeKeys(db, row.id) : 0;
+    const revokedKeys = body.revokeKeys ? await revokeKeys(call, row.id) : 0;
     const link = body.link ? await resetLink(call, row.id, body.hours) : undefined;
     const mailed = body.sendMail && link !== undefined && (await mailLink(call, row, link));
     await tellPerson(call, row, { body, endedSessions, revokedKeys });
@@ -94,6 +95,3 @@ async function removeMethods(db: Db, accountId: string, wish: SignInReset): Prom
   ];
   if (kinds.length > 0) await db('sign_in_methods').where({ account_id: accountId }).whereIn('kind', kinds).delete();
 }
-
-const revokeKeys = (db: Db, accountId: string): Promise<number> =>
-  db('api_keys').where({ account_id: accountId }).whereNull('revoked_at').update({ revoked_at: db.fn.now() });

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { decodeJwt } from 'jose';
 import { foldUsername, insertAccount } from '#areas/accounts/public.ts';
-import { createOwnerReset, hashPassword } from '#areas/auth/public.ts';
+import { createOwnerReset, hashPassword, takePasswordCost } from '#areas/auth/public.ts';
+import { newId } from '#platform/ids.ts';
 import { type Api, clientFor, startApi } from '#support/api.ts';
+import { eventually } from '#support/stores.ts';
 
 const PASSWORD = 'correct horse battery';
 const device = { 'x-client-id': 'test-client-0000-1', 'x-client-name': 'Test' };
@@ -99,6 +101,21 @@ describe('Auth', () => {
       expect(errorOf(await signIn(name)).details.by).to.equal('account-disabled');
     });
 
+    it('writes down every sign-in that came to nothing, with whose it would have been', async () => {
+      const name = await account();
+      await api.anyone.login({ body: { username: name, password: 'not this one' } });
+      await api.deps.db('accounts').where({ username: name }).update({ disabled: true });
+      await signIn(name);
+      const rows: { details: object; address: string }[] = await api.deps
+        .db('audit_log as l')
+        .join('accounts as a', 'a.id', 'l.account_id')
+        .where({ 'a.username': name, action: 'sign-in-failed' })
+        .orderBy('l.id')
+        .select('l.details', 'l.address');
+      expect(rows.map(({ details }) => details)).to.deep.equal([{}, { by: 'account-disabled' }]);
+      expect(rows.every(({ address }) => address === '127.0.0.1')).to.equal(true);
+    });
+
     it('refuses the eleventh attempt of a minute for a name', async () => {
       for (let i = 0; i < 10; i++) await api.anyone.login({ body: { username: 'target', password: 'x' } });
       const answer = await api.anyone.login({ body: { username: 'target', password: 'x' } });
@@ -184,33 +201,43 @@ describe('Auth', () => {
       expect((await api.anyone.refreshSession(ask)).status).to.equal(401);
     });
 
-    it('keeps who used a token twice, whose it was and from where', async () => {
-      const { refreshToken, account: mine, session } = (await signIn(await account())).body;
-      for (let i = 0; i < 2; i++) await api.anyone.refreshSession({ body: { refreshToken }, headers: device });
-      const row = await api.deps.db('audit_log').where({ action: 'refresh-token-reused', account_id: mine.id }).first();
-      expect(row).to.deep.include({ device_id: session.device?.id, details: { sessionId: session.id } });
-      expect(row.address).to.be.a('string');
-    });
-
-    it('gives 30 days more, and never more than the sign-in may last', async () => {
-      const { refreshToken, session } = (await signIn(await account())).body;
-      const days = (iso: string): number => Math.round((Date.parse(iso) - Date.now()) / 86_400_000);
+    it('gives no more than the sign-in may last, and nothing once it is over or its account has expired', async () => {
+      const name = await account();
+      const { refreshToken, session } = (await signIn(name)).body;
       const refresh = (token: string | undefined) =>
         api.anyone.refreshSession({ body: { refreshToken: token }, headers: device });
-      const first = await refresh(refreshToken);
-      expect(days(first.body.refreshExpiresAt)).to.equal(30);
-      const lasts = (interval: string) =>
+      const ends = (at: number) =>
         api.deps
           .db('sessions')
           .where({ id: session.id })
-          .update({ expires_at: api.deps.db.raw(`now() + interval '${interval}'`) });
-      await lasts('3 days');
-      const second = await refresh(first.body.refreshToken);
-      expect(days(second.body.refreshExpiresAt)).to.equal(3);
-      await lasts('-1 second');
-      const over = await refresh(second.body.refreshToken);
-      expect([over.status, errorOf(over).code]).to.deep.equal([401, 'AUTH_TOKEN_EXPIRED']);
-      expect(over.headers.getSetCookie().map((one) => /^\w+=;.*Max-Age=0/.test(one))).to.deep.equal([true, true]);
+          .update({ expires_at: new Date(at) });
+      const soon = Date.now() + 3_600_000;
+      await ends(soon);
+      const fresh = await refresh(refreshToken);
+      expect(fresh.body.refreshExpiresAt).to.equal(new Date(soon).toISOString());
+      await ends(Date.now() - 1000);
+      const over = await refresh(fresh.body.refreshToken);
+      expect(errorOf(over).code).to.equal('AUTH_TOKEN_EXPIRED');
+      expect(over.headers.getSetCookie().filter((cookie) => cookie.includes('Max-Age=0'))).to.have.length(2);
+      const guest = await account();
+      const guests = (await signIn(guest)).body.refreshToken;
+      await api.deps
+        .db('accounts')
+        .where({ username: guest })
+        .update({ expires_at: new Date(Date.now() - 1000) });
+      expect(errorOf(await refresh(guests)).code).to.equal('AUTH_TOKEN_INVALID');
+    });
+
+    it('writes a reuse down with the account whose sign-in it ended', async () => {
+      const name = await account();
+      const { refreshToken, session } = (await signIn(name)).body;
+      for (let use = 0; use < 2; use += 1) await api.anyone.refreshSession({ body: { refreshToken }, headers: device });
+      const rows = await api.deps
+        .db('audit_log as l')
+        .join('accounts as a', 'a.id', 'l.account_id')
+        .where({ 'a.username': name, action: 'refresh-token-reused' })
+        .select('l.details', 'l.device_id');
+      expect(rows).to.deep.equal([{ details: { sessionId: session.id }, device_id: session.device?.id }]);
     });
 
     it('refuses another installation without using the token up', async () => {
@@ -239,23 +266,57 @@ describe('Auth', () => {
       expect(errorOf(await withToken(two.body.accessToken).getMe()).code).to.equal('AUTH_TOKEN_INVALID');
     });
 
-    it('are a hundred of an account: of more the longest unused end', async () => {
+    it('say when they were used last, right to five minutes, and so do their accounts', async () => {
       const name = await account();
-      const { db } = api.deps;
-      const { session, account: mine } = (await signIn(name)).body;
-      await db.raw(
-        `insert into sessions (id, account_id, profile_id, method, expires_at, last_seen_at)
-         select gen_random_uuid(), account_id, profile_id, method, expires_at, now() - make_interval(days => n)
-         from sessions, generate_series(1, 100) n where id = ?`,
-        [session.id],
+      const { accessToken, session } = (await signIn(name)).body;
+      const me = withToken(accessToken);
+      const before = new Date(Date.now() - 600_000);
+      await api.deps.db('sessions').where({ id: session.id }).update({ last_seen_at: before, address: '203.0.113.9' });
+      await api.deps.db('accounts').where({ username: name }).update({ last_seen_at: before });
+      const seen = async () => (await me.listSessions()).body.items[0];
+      const lately = (at: string | null | undefined): boolean => Date.parse(at ?? '') > before.getTime() + 300_000;
+      await eventually(async () => lately((await seen())?.lastSeenAt), 30_000);
+      expect((await seen())?.address).to.equal('127.0.0.1');
+      await eventually(async () => lately((await me.getMe()).body.account.lastSeenAt), 30_000);
+    });
+
+    it('are read again with 304 while nothing but their use changed', async () => {
+      const name = await account();
+      const me = withToken((await signIn(name)).body.accessToken);
+      const etag = (await me.getMe()).headers.get('etag') ?? '';
+      await api.deps.db('accounts').where({ username: name }).update({ last_seen_at: new Date() });
+      expect((await me.getMe({ headers: { 'if-none-match': etag } })).status).to.equal(304);
+      await me.updateMe({ body: { displayName: 'Another' } });
+      expect((await me.getMe({ headers: { 'if-none-match': etag } })).status).to.equal(200);
+    });
+
+    it('are a hundred of an account: of more the longest unused go', async () => {
+      const name = await account();
+      const first = (await signIn(name)).body;
+      const of = { account_id: first.account.id, profile_id: first.profile.id, method: 'password' };
+      const unused = newId();
+      await api.deps.db('sessions').insert(
+        Array.from({ length: 99 }, (_, at) => ({
+          ...of,
+          id: at === 0 ? unused : newId(),
+          expires_at: new Date(Date.now() + 60_000),
+          last_seen_at: new Date(Date.now() - (at === 0 ? 7_200_000 : 3_600_000)),
+        })),
       );
-      await signIn(name);
-      const seen = await db('sessions')
-        .where({ account_id: mine.id })
-        .orderBy('last_seen_at')
-        .pluck<Date[]>('last_seen_at');
-      expect(seen).to.have.length(100);
-      expect(Math.round((Date.now() - (seen[0]?.getTime() ?? 0)) / 86_400_000)).to.equal(98);
+      const last = (await signIn(name)).body;
+      const left = await api.deps.db('sessions').where({ account_id: of.account_id }).pluck('id');
+      expect(left).to.have.length(100).and.include.members([first.session.id, last.session.id]).and.not.include(unused);
+    });
+
+    it('end by the bearer alone where a cookie came along', async () => {
+      const answer = await signIn(await account());
+      const cookie = answer.headers
+        .getSetCookie()
+        .map((line) => line.split(';')[0])
+        .join('; ');
+      const odd = clientFor(api.url, { ...device, cookie, authorization: 'Bearer nonsense' });
+      expect((await odd.logout({ body: {} })).body).to.deep.equal({ ended: false });
+      expect((await withToken(answer.body.accessToken).getMe()).status).to.equal(200);
     });
 
     it('end by logout, and once more is no error', async () => {
@@ -289,6 +350,29 @@ describe('Auth', () => {
     expect((await api.anyone.login({ body: { username: 'owner', password: 'another long one' } })).status).to.equal(
       200,
     );
+  });
+
+  describe('passwords', () => {
+    after(() => takePasswordCost(api.config.passwordCost));
+
+    it('are hashed anew at the next sign-in when they are to cost more', async () => {
+      const name = await account();
+      const hashNow = async (): Promise<string> =>
+        (await api.deps.db('accounts').where({ username: name }).first<{ password_hash: string }>()).password_hash;
+      const before = await hashNow();
+      expect(before).to.include('$argon2id$').and.include('m=19456,t=2,p=1');
+      await signIn(name);
+      expect(await hashNow()).to.equal(before);
+      takePasswordCost({ memoryKib: 20_480, passes: 3 });
+      await api.anyone.login({ body: { username: name, password: 'a wrong one' }, headers: device });
+      expect(await hashNow(), 'not by a wrong one').to.equal(before);
+      expect((await signIn(name)).status).to.equal(200);
+      expect(await hashNow()).to.include('m=20480,t=3,p=1');
+      expect((await signIn(name)).status).to.equal(200);
+      takePasswordCost(api.config.passwordCost);
+      expect((await signIn(name)).status, 'also once they are to cost less').to.equal(200);
+      expect(await hashNow()).to.include('m=20480,t=3,p=1');
+    });
   });
 
   it('takes no token of another kind or hand for an access token', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import {
   challengeOf,
@@ -149,6 +150,31 @@ describe('Auth: proving oneself', () => {
       expect(JSON.stringify(body)).to.not.include(secret).and.not.include(codes[0]);
       const row = await api.deps.db('sign_in_methods').where({ kind: 'totp' }).select('*');
       expect(JSON.stringify(row)).to.not.include(secret);
+    });
+
+    it('count for none where the settings switched them off: what nobody can sign in with is no way in', async () => {
+      const set = async (key: string, value: unknown): Promise<void> => {
+        await api.deps
+          .db('settings')
+          .insert({ key, value: JSON.stringify(value) })
+          .onConflict('key')
+          .merge();
+        await api.deps.settings.reload();
+      };
+      const { id, me } = await somebody(api);
+      const [identity] = await api.deps
+        .db('sign_in_methods')
+        .insert({ id: newId(), account_id: id, kind: 'oidc', issuer: 'https://id.example', subject: id })
+        .returning<{ id: string }[]>('id');
+      const reasonOf = async (method: string | undefined) =>
+        errorOf(await me.removeSignInMethod({ params: { id: method ?? '' } })).details.reason;
+      expect(await reasonOf(id), 'no provider is set up').to.equal('last-method');
+      await set('auth.oidc.issuer', 'https://id.example');
+      await set('auth.password.enabled', false);
+      expect(await reasonOf(identity?.id), 'passwords are off').to.equal('last-method');
+      await set('auth.password.enabled', true);
+      expect((await me.removeSignInMethod({ params: { id } })).status).to.equal(204);
+      await set('auth.oidc.issuer', null);
     });
 
     it('are taken away by a confirmed person, TOTP with its recovery codes, never the last one', async () => {

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { authenticatorName } from '#areas/auth/authenticators.ts';
+import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { type Authenticator, authenticator } from '#support/authenticator.ts';
 import {
@@ -59,6 +61,16 @@ describe('Auth: passkeys', () => {
     await unconfirm(api, someone.id);
     const refused = errorOf(await someone.me.startPasskeyRegistration());
     expect(refused.details).to.deep.equal({ by: 'confirm', methods: ['password', 'passkey'] });
+  });
+
+  it('are named after their authenticator when nobody names them', async () => {
+    const someone = await somebody(api);
+    await withPasskey(someone);
+    const [method] = (await someone.me.listSignInMethods()).body.items.filter(({ kind }) => kind === 'passkey');
+    expect(method?.name, 'not after the app').to.equal('This device');
+    const named = (aaguid: string, transports: string[]) => authenticatorName({ aaguid, transports });
+    expect(named('FBFC3007-154E-4ECC-8C0B-6E020557D7BD', ['internal'])).to.equal('iCloud Keychain');
+    expect(named('00000000-0000-0000-0000-000000000000', ['usb', 'nfc'])).to.equal('Security key');
   });
 
   it('are refused with another challenge, origin or relying party, and of another account', async () => {
@@ -173,6 +185,19 @@ describe('Auth: passkeys', () => {
     expect((await login(own.get(await options()))).status).to.equal(200);
   });
 
+  it('are twenty of an account at most', async () => {
+    const someone = await somebody(api);
+    const row = { account_id: someone.id, kind: 'passkey', public_key: Buffer.alloc(1) };
+    const add = (count: number) =>
+      api.deps
+        .db('sign_in_methods')
+        .insert(Array.from({ length: count }, () => ({ ...row, id: newId(), credential_id: newId() })));
+    await add(19);
+    expect((await someone.me.startPasskeyRegistration()).status).to.equal(200);
+    await add(1);
+    expect(errorOf(await someone.me.startPasskeyRegistration()).details.reason).to.equal('too-many');
+  });
+
   it('need https or localhost', async () => {
     const someone = await somebody(api);
     await set('server.publicUrl', 'http://192.168.1.5:8080');
@@ -206,8 +231,13 @@ describe('Auth: passkeys', () => {
     });
 
     it('says nothing before setup is complete, and is not kept', async () => {
+      await api.as(await api.given.owner()).updateBranding({ body: { signInMessage: 'Ring twice' } });
+      await set('email.enabled', true);
+      expect((await api.anyone.getSignInOptions()).body).to.include({ message: 'Ring twice', passwordReset: 'mail' });
       await api.deps.db('server_state').update({ setup_completed_at: null });
       const { body, headers } = await api.anyone.getSignInOptions();
+      expect(body.passwordReset).to.equal('admin');
+      expect(body).to.not.have.any.keys('message', 'passkey', 'oidc');
       expect(headers.get('cache-control')).to.equal('no-store');
       expect(body).to.include({ password: false, passkeys: false, quickConnect: false, invites: false });
       expect(body.tiles).to.deep.equal([]);

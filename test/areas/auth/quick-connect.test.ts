@@ -76,6 +76,19 @@ describe('Auth: quick connect', () => {
     await api.deps.settings.reload();
   });
 
+  it('is asked for by a thousand at once and no more, from wherever they ask', async () => {
+    const { db } = api.deps;
+    await db.raw(
+      `insert into quick_connects (id, code, secret_hash, client_id, device_name, address, expires_at)
+       select gen_random_uuid(), 'full' || n, sha256(n::text::bytea), 'a-television-0001', 'TV', '203.0.113.' || n % 250, now() + interval '1 minute'
+       from generate_series(1, 999) n`,
+    );
+    const ask = () => api.anyone.startQuickConnect({ body: {}, headers: tv });
+    expect((await ask()).status).to.equal(201);
+    expect((await ask()).status).to.equal(429);
+    await db('quick_connects').delete();
+  });
+
   it('is decided once', async () => {
     const [one, two] = [await somebody(api), await somebody(api)];
     const { quickConnect, secret } = await start();

@@ -95,6 +95,18 @@ describe('Auth: two-factor', () => {
       );
     });
 
+    it('write a wrong code down as a sign-in that failed', async () => {
+      const someone = await somebody(api);
+      await withTotp(someone.me);
+      const challenge = challengeOf(await signIn(api, someone.username));
+      await api.anyone.verifyTwoFactor({ body: { challenge, method: 'totp', code: '000000' }, headers: device });
+      const rows = await api.deps
+        .db('audit_log')
+        .where({ account_id: someone.id, action: 'sign-in-failed' })
+        .select('details');
+      expect(rows).to.deep.equal([{ details: { method: 'totp' } }]);
+    });
+
     it('bind a challenge to the client it was made for, use it once, and forget it after five minutes', async () => {
       const { username, me, id } = await somebody(api);
       const { secret, codes } = await withTotp(me);

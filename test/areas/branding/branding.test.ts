@@ -136,6 +136,7 @@ describe('Branding', () => {
     });
 
     it('are shown to the sign-in page, and their revision to whoever asks the server', async () => {
+      await api.deps.db('server_state').update({ setup_completed_at: new Date() });
       const { revision } = (await admin.updateBranding({ body: { signInMessage: 'Welcome' } })).body;
       expect((await api.anyone.getSignInOptions()).body.message).to.equal('Welcome');
       expect((await api.anyone.getServerInfo()).body.branding.revision).to.equal(revision);

@@ -248,6 +248,12 @@ describe('mail and its causes', () => {
       const me = await bare.anyone.updateMe({ body: { email }, headers });
       expect(me.body.email).to.deep.equal({ address: email, verified: false });
       expect((await login(email)).status).to.equal(401);
+      const link = { account_id: account.id, hash: Buffer.from('mailed before'), by_mail: true };
+      await bare.deps.db('password_resets').insert({ ...link, expires_at: new Date(Date.now() + 60_000) });
+      await bare.anyone.updateMe({ body: { email: address('bare2') }, headers });
+      const open = await bare.deps.db('password_resets').where({ account_id: account.id });
+      expect(open, 'a link that went to another address would prove this one').to.deep.equal([]);
+      await bare.anyone.updateMe({ body: { email }, headers });
       const other = await bare.given.member();
       const same = await bare.as(other).updateMe({ body: { email } });
       expect(same.body.email, 'nothing tells that it is taken').to.deep.equal({ address: email, verified: false });

@@ -3,13 +3,16 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createPositions } from '#areas/events/position.ts';
+import { changeState } from '#areas/storage/states.store.ts';
 import { newId } from '#platform/ids.ts';
-import { emit } from '#platform/outbox.ts';
+import { emit, emitMany } from '#platform/outbox.ts';
 import { type Relay, startRelay } from '#platform/relay.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { EventReader } from '#support/event-reader.ts';
 import type { Person } from '#support/given.ts';
 import { eventually } from '#support/stores.ts';
+import { trimEvents } from '#workers/upkeep-jobs.ts';
+import type { Work } from '#workers/work.ts';
 
 describe('Events', function () {
   this.timeout(120_000);
@@ -139,6 +142,20 @@ describe('Events', function () {
       for (const reader of Object.values(readers)) reader.close();
     });
 
+    it('tells of a storage to who manages libraries and to the person whose own it is', async () => {
+      const [mine, other] = [await api.given.member(), await api.given.member()];
+      const row = { id: newId(), name: 'drive', kind: 'mount', state: 'available', state_since: new Date() };
+      await api.deps.db('storages').insert({ ...row, root_name: row.id, path: '', owner_id: mine.accountId });
+      const readers = await Promise.all([owner, mine, other].map((one) => open(one)));
+      const mount = { ...row, rootName: row.id, path: '' };
+      await changeState(api.deps.db, mount, { to: 'unavailable', reason: null });
+      const name = await keys('server.name');
+      for (const reader of readers) await settled(reader, name);
+      const heard = readers.map(({ events }) => events.some(({ event }) => event === 'system.storage.unavailable'));
+      expect(heard).to.deep.equal([true, true, false]);
+      for (const reader of readers) reader.close();
+    });
+
     it('goes by the scopes of a key', async () => {
       const key = await api.given.key(owner, ['library:view']);
       const libraryId = await library({ everyone: true }); // before: open streams hear of new rights within a second
@@ -202,6 +219,83 @@ describe('Events', function () {
       ]);
       expect(new Set(changes.map(({ id }) => id)).size).to.equal(5);
       second.close();
+    });
+
+    describe('beside much progress', () => {
+      const progress = { userId: newId(), itemId: newId(), mediaFileId: newId() };
+      const plays = (sessionId: string, count: number) =>
+        emitMany(
+          api.deps.db,
+          'playback.progress',
+          Array.from({ length: count }, (_, at) => ({
+            payload: { ...progress, sessionId, positionMs: at },
+            facts: { userIds: [progress.userId] },
+          })),
+        );
+      const replica = () =>
+        startApi({
+          FOYER_DATABASE_URL: api.deps.config.databaseUrl,
+          FOYER_REDIS_URL: api.deps.config.redisUrl,
+          FOYER_KEYS_FILE: api.deps.config.keysFile,
+          FOYER_OPERATOR_KEY_SHA256: api.deps.config.operatorKeySha256 ?? '',
+        });
+      const told = (reader: EventReader) =>
+        reader.events
+          .filter(({ data }) => data.payload.reason !== 'access')
+          .map(({ event, data }) => data.payload.keys ?? event);
+
+      it('goes on behind progress that newer progress took the place of', async () => {
+        const sessionId = newId();
+        const first = await open(owner);
+        await plays(sessionId, 1);
+        await eventually(() => first.events.some(({ data }) => data.payload.sessionId === sessionId));
+        const lastEventId = first.events.find(({ data }) => data.payload.sessionId === sessionId)?.id ?? '';
+        first.close();
+        await keys('behind-progress');
+        await plays(sessionId, 3);
+        const live = await open(owner);
+        await settled(live, await keys('after-progress'));
+        live.close();
+        const back = await open(owner, { lastEventId });
+        await settled(back, 'after-progress');
+        expect(told(back)).to.deep.equal([['behind-progress'], 'playback.progress', ['after-progress']]);
+        back.close();
+      });
+
+      it('keeps a thousand events that are none, however much there was, also after a trim and on a new replica', async () => {
+        const reader = await open(owner);
+        const sessionId = newId();
+        await plays(sessionId, 1);
+        await settled(reader, await keys('long-ago'));
+        const lastEventId = reader.events.find(({ data }) => data.payload.sessionId === sessionId)?.id ?? '';
+        await plays(sessionId, 3000);
+        await settled(reader, await keys('just-now'));
+        reader.close();
+        await trimEvents({}, { db: api.deps.db } as Work);
+        const back = await EventReader.open(`${(await replica()).url}/api/v1/events`, {
+          ...owner.headers,
+          'last-event-id': lastEventId,
+        });
+        await settled(back, 'just-now');
+        expect(told(back)).to.deep.equal([['long-ago'], 'playback.progress', ['just-now']]);
+        back.close();
+        const all = await open(owner);
+        for (let made = 0; made < 1100; made += 100)
+          await emitMany(
+            api.deps.db,
+            'settings.changed',
+            Array.from({ length: 100 }, (_, at) => ({ payload: { keys: [`filler.${made + at}`] } })),
+          );
+        await settled(all, 'filler.1099');
+        all.close();
+        await trimEvents({}, { db: api.deps.db } as Work);
+        const left = await api.deps.db('events').select<{ event: string }[]>('event');
+        expect(left.filter(({ event }) => event !== 'playback.progress')).to.have.length(1000);
+        const late = await open(owner, { lastEventId });
+        await eventually(() => late.events.length > 0);
+        expect(late.events[0]?.data.payload).to.include({ missed: true });
+        late.close();
+      });
     });
 
     it('sends a reset first for what it does not know, and no error', async () => {
@@ -299,6 +393,22 @@ describe('Events', function () {
       await eventually(() => readers.filter(({ closed }) => closed).length === 4);
       await settled(await open(owner), await keys('all-but-four'));
       expect(readers.filter(({ closed }) => closed)).to.have.length(4);
+      for (const reader of readers) reader.close();
+    });
+
+    it('refuses the fifty-first of an account, from however many sign-ins', async () => {
+      const member = await api.given.member();
+      const signIns = await Promise.all(Array.from({ length: 13 }, () => api.given.again(member)));
+      const readers: EventReader[] = [];
+      for (const at of Array.from({ length: 50 }).keys()) readers.push(await open(signIns[at >> 2] ?? member));
+      const last = await api.fetch('/api/v1/events', { headers: member.headers });
+      expect(last.status).to.equal(429);
+      readers[0]?.close();
+      await eventually(async () => {
+        const again = await api.fetch('/api/v1/events', { headers: signIns[12]?.headers ?? {} });
+        await again.body?.cancel();
+        return again.status === 200;
+      });
       for (const reader of readers) reader.close();
     });
 

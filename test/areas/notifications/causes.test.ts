@@ -55,6 +55,30 @@ describe('what makes notifications', () => {
     expect(await kinds(member)).to.deep.equal(['api-key-changed']);
   });
 
+  it('tells the holder of keys that end or lose scopes by a new role or a reset, and writes each down', async () => {
+    const admin = await api.given.admin();
+    const make = async (name: string, scopes: string[]) =>
+      (await api.as(admin).createApiKey({ body: { name, scopes, expiresAt: null } })).body.id;
+    const [wide, gone] = [await make('wide', ['library:view', 'item:edit']), await make('gone', ['item:edit'])];
+    const written = async (action: string) =>
+      (await api.deps.db('audit_log').where({ action, account_id: owner.accountId }).orderBy('id')).map(
+        ({ details }: { details: object }) => details,
+      );
+    await api.as(owner).updateUser({ params: { id: admin.accountId }, body: { role: 'member' } });
+    expect(await kinds(admin)).to.deep.equal(['api-key-changed']);
+    expect(await written('api-key.changed')).to.deep.include({
+      ...{ keyId: wide, before: ['library:view', 'item:edit'], after: ['library:view'] },
+    });
+    expect(await written('api-key.revoked')).to.deep.include({ keyId: gone, scopes: ['item:edit'] });
+    const again = await api.given.again(admin);
+    const reset = { link: false, endSessions: false, revokeKeys: true };
+    expect((await api.as(owner).resetUserSignIn({ params: { id: admin.accountId }, body: reset })).body).to.include({
+      revokedKeys: 1,
+    });
+    expect(await kinds(again)).to.include('api-key-changed');
+    expect(await written('api-key.revoked')).to.deep.include({ keyId: wide, scopes: ['library:view'] });
+  });
+
   it('writes to many by the job, in batches that go on after a kill, each receiver once', async () => {
     await api.deps.db.raw(
       `insert into accounts (id, username, username_folded, display_name, role)

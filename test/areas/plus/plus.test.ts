@@ -251,6 +251,13 @@ describe('Plus licence', () => {
     expect((await api.as(await api.given.member()).listPlusFeatures()).body.items[0]?.title).to.equal('Recording');
   });
 
+  it('names them in the language of the profile where it has one of its own', async () => {
+    const person = await api.given.person('member', { language: 'de' });
+    await api.deps.db('profiles').where({ id: person.profileId }).update({ language: 'fr' });
+    const [dvr] = (await api.as(person).listPlusFeatures()).body.items;
+    expect(dvr?.title).to.equal('Enregistrement');
+  });
+
   it('names them in French to who reads French, and in the language of the server to who has named none', async () => {
     const first = async (who: Person) => (await api.as(who).listPlusFeatures()).body.items[0]?.title;
     expect(await first(await api.given.person('member', { language: 'fr-CA' }))).to.equal('Enregistrement');

@@ -35,6 +35,8 @@ describe('Settings', () => {
     });
     owner = await api.given.owner();
     admin = await api.given.admin();
+    const passwords = api.deps.db('accounts').whereIn('id', [owner.accountId, admin.accountId]);
+    await passwords.update({ password_hash: 'theirs' });
   });
   const change = (values: Record<string, unknown>, more: object = {}, who = owner) =>
     api.as(who).updateSettings({ body: { values, ...more } as never });
@@ -212,6 +214,27 @@ describe('Settings', () => {
       expect((await change({ ...off, ...both }, { dryRun: true }, proved)).status).to.equal(200);
       const alone = { ...off, 'auth.passkeys.enabled': false };
       expect(error(await change(alone, { dryRun: true }, proved)).details.reason).to.equal('locks-out');
+    });
+
+    it('counts a way in that the account has alone: no password, no identity of another provider', async () => {
+      const has = async (person: Person, method: object) =>
+        api.deps.db('sign_in_methods').insert({ id: newId(), account_id: person.accountId, ...method });
+      const passkey = { kind: 'passkey', name: 'key', credential_id: newId(), public_key: Buffer.alloc(1) };
+      const reasonOf = async (values: object, who: Person) =>
+        error(await change(values as Record<string, unknown>, { dryRun: true }, who))?.details.reason;
+      const keyed = await api.given.admin();
+      await has(keyed, passkey);
+      expect(await reasonOf({ 'auth.passkeys.enabled': false }, keyed)).to.equal('locks-out');
+      const passwords = api.deps.db('accounts').where({ id: owner.accountId });
+      await passwords.clone().update({ password_hash: null });
+      await has(owner, { kind: 'oidc', issuer: 'https://id.example', subject: 'me' });
+      const provider = { 'auth.oidc.issuer': 'https://id.example', 'auth.oidc.clientId': 'foyer' };
+      expect((await change(provider)).status).to.equal(200);
+      expect(await reasonOf({ 'auth.oidc.issuer': null, 'auth.oidc.clientId': null }, owner)).to.equal('locks-out');
+      expect(await reasonOf({ 'auth.oidc.issuer': 'https://other.example' }, owner)).to.equal('locks-out');
+      await passwords.clone().update({ password_hash: 'theirs' });
+      expect((await change({ 'auth.oidc.issuer': null, 'auth.oidc.clientId': null })).status).to.equal(200);
+      expect(await reasonOf({ 'auth.password.enabled': false }, owner), 'the owner always may').to.equal(undefined);
     });
 
     it('goes by what another replica wrote, not by what it remembers', async () => {

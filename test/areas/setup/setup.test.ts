@@ -64,6 +64,14 @@ describe('Setup', () => {
     expect((await api.anyone.claimServer({ body: { code: CODE } })).status).to.equal(429);
   });
 
+  it('says 401 to who has no ticket before anything of the request is looked at', async () => {
+    const wrong = { body: { noSuchField: 1 } };
+    expect((await api.anyone.saveSetupDraft(wrong)).status).to.equal(401);
+    expect((await api.anyone.completeSetup(wrong)).status).to.equal(401);
+    expect((await api.anyone.runSetupChecks(wrong)).status).to.equal(401);
+    expect((await api.anyone.listSetupFolders({ query: { rootId: 'x', noSuchParameter: 1 } })).status).to.equal(401);
+  });
+
   it('answers only the latest ticket, and that ticket opens nothing else', async () => {
     const first = await claim();
     const second = await claim();

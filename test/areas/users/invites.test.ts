@@ -46,6 +46,25 @@ describe('invites', () => {
     expect(await stateOf(one.id)).to.equal('open');
   });
 
+  it('offers no passkey where none is taken', async () => {
+    const { code } = await invite(owner);
+    const set = async (key: string, value: unknown): Promise<void> => {
+      await api.deps
+        .db('settings')
+        .insert({ key, value: JSON.stringify(value) })
+        .onConflict('key')
+        .merge();
+      await api.deps.settings.reload();
+    };
+    const offers = async () => 'passkeyOptions' in (await api.anyone.checkInvite({ body: { code } })).body;
+    await set('server.publicUrl', 'https://foyer.example');
+    expect(await offers()).to.equal(true);
+    await set('auth.passkeys.enabled', false);
+    expect(await offers()).to.equal(false);
+    await set('auth.passkeys.enabled', true);
+    await set('server.publicUrl', null);
+  });
+
   it('makes the account with role and template, tells of it, and signs in', async () => {
     const library = await givenLibrary(api.deps.db, 'movies', { everyone: false });
     const one = await invite(owner, {

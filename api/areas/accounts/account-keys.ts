@@ -1,0 +1,60 @@
+import { notify } from '#areas/notifications/public.ts';
+import { audit } from '#kernel/audit.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { type Permission, type Role, rolePermissions } from '#kernel/permissions.ts';
+
+/** API keys that change with their account: each is written down, and their holder is told of it where somebody else did it. */
+interface Key {
+  id: string;
+  name: string;
+  scopes: Permission[];
+}
+
+const activeKeys = ({ db }: Call, accountId: string) =>
+  db('api_keys').where({ account_id: accountId }).whereNull('revoked_at');
+
+/** All of them; answers how many. */
+export async function revokeKeys(call: Call, accountId: string): Promise<number> {
+  const revoked = await revoke(call, accountId, () => true);
+  await tellHolder(call, accountId, revoked);
+  return revoked.length;
+}
+
+/** They keep what the new role has; those of children and guests end, and those that nothing is left of. */
+export async function narrowKeys(call: Call, accountId: string, role: Role): Promise<void> {
+  const allowed: readonly Permission[] = role === 'child' || role === 'guest' ? [] : rolePermissions[role];
+  const kept = ({ scopes }: Key): Permission[] => scopes.filter((scope) => allowed.includes(scope));
+  const revoked = await revoke(call, accountId, (key) => kept(key).length === 0);
+  const wide = (await keysOf(call, accountId)).filter((key) => kept(key).length < key.scopes.length);
+  for (const key of wide) {
+    await call
+      .db('api_keys')
+      .where({ id: key.id })
+      .update({ scopes: kept(key) });
+    await audit(call, 'api-key.changed', { keyId: key.id, before: key.scopes, after: kept(key) });
+  }
+  await tellHolder(call, accountId, [...revoked, ...wide]);
+}
+
+async function keysOf(call: Call, accountId: string): Promise<Key[]> {
+  return activeKeys(call, accountId).orderBy('id').forUpdate().select<Key[]>('id', 'name', 'scopes');
+}
+
+async function revoke(call: Call, accountId: string, ends: (key: Key) => boolean): Promise<Key[]> {
+  const ended = (await keysOf(call, accountId)).filter(ends);
+  const ids = ended.map(({ id }) => id);
+  await activeKeys(call, accountId).whereIn('id', ids).update({ revoked_at: call.db.fn.now() });
+  for (const { id: keyId, scopes } of ended) await audit(call, 'api-key.revoked', { keyId, scopes });
+  return ended;
+}
+
+async function tellHolder({ db, who }: Call, accountId: string, keys: readonly Key[]): Promise<void> {
+  if (keys.length === 0 || who.accountId === accountId) return;
+  await notify(db, {
+    kind: 'api-key-changed',
+    to: { accountIds: [accountId] },
+    ...(who.accountId && { actorId: who.accountId }),
+    data: { name: keys.map(({ name }) => name).join(', ') },
+    mergeKey: `api-key-changed:${accountId}`,
+  });
+}
