@@ -8,9 +8,11 @@ import type { Db } from '#platform/db.ts';
 import { migrations } from '#platform/migrations/index.ts';
 import { runningBackup, type ShownRow } from './backups.store.ts';
 import { buildOf, isNewer } from './backups.view.ts';
+import { within } from './places.ts';
 import { type Opened, openBackup, type Stored, storedAside, storedBackup } from './stored.ts';
 
 const MAJORS = 2;
+const OPEN_MS = 15_000;
 /** Tables, their indexes and what Postgres notes of both, of a byte of COPY. */
 const SPACE_FACTOR = 3;
 
@@ -46,7 +48,7 @@ async function found(
 ): Promise<Pick<Judged, 'opened' | 'stored' | 'blockers'>> {
   if (row.state === 'replaced') return { opened: undefined, stored: storedAside(db, row), blockers: [] };
   try {
-    const opened = await openBackup({ ...deps, db }, row, passphrase);
+    const opened = await within(openBackup({ ...deps, db }, row, passphrase), OPEN_MS);
     return { opened, stored: storedBackup(opened), blockers: [] };
   } catch (error) {
     return { opened: undefined, stored: undefined, blockers: [blockerOf(error)] };

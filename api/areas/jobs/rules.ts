@@ -6,7 +6,7 @@ interface Judged {
 }
 
 /** Kinds that their own areas begin again: a scan by Scanning, deliveries by Webhooks, backups by Backup. */
-export const NOT_RETRIABLE: readonly string[] = ['library.scan', 'webhook.deliver', 'backup.create'];
+export const NOT_RETRIABLE: readonly string[] = ['library.scan', 'webhook.deliver', 'backup.create', 'backup.restore'];
 const FINAL = ['completed', 'failed', 'cancelled'];
 
 export const isRetriable = ({ kind, state }: Judged): boolean =>

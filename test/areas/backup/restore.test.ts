@@ -157,10 +157,12 @@ describe('restoreBackup', () => {
     expect(cancelled.body.changed + cancelled.body.stopping).to.equal(1);
     expect(await restoreProcess(api).ended).to.equal(0);
     const { restore } = (await api.as(admin).listBackups()).body;
-    expect(restore).to.deep.include({ state: 'failed' });
+    expect(restore).to.deep.include({ state: 'failed', phase: 'fetching' }); // it was heard at once
     expect(restore?.error).to.deep.include({ reason: 'cancelled' });
     const job = await api.deps.db('jobs').where({ id: jobId }).first<{ state: string }>('state');
     expect(job.state).to.equal('cancelled');
+    const retried = await api.as(admin).retryJobs({ body: { ids: [jobId] } });
+    expect(retried.body.skipped).to.deep.equal([{ id: jobId, reason: 'not-retriable' }]); // a restore is begun with its plan
   });
 
   it('drops what a restore put aside once its seven days are over', async () => {
