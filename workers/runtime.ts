@@ -39,14 +39,7 @@ export interface Runtime {
  * process loses that connection: others take its jobs then, so it must end.
  */
 export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: () => void): Promise<Runtime> {
-  const pool = new pg.Pool({
-    connectionString: deps.config.databaseUrl,
-    max: 24,
-    application_name: 'foyer-worker',
-    Client: FencedClient,
-  });
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  const pool = poolOf(deps);
   const alive = lifeline(deps);
   let stopping = false;
   alive.on('error', () => undefined);
@@ -92,6 +85,19 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
       await pool.end();
     },
   };
+}
+
+/** Of graphile-worker; no connection of it reaches a database that was exchanged. */
+function poolOf({ config }: WorkerDeps): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: config.databaseUrl,
+    max: 24,
+    application_name: 'foyer-worker',
+    Client: FencedClient,
+  });
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
 }
 
 /** The connection that says that this process lives. */

@@ -8,6 +8,7 @@ import { openObject, openPart } from '#platform/backup/part.ts';
 import { openKey } from '#platform/backup/sealing.ts';
 import { keptOut } from '#platform/backup/tables.ts';
 import { partName } from '#platform/backup-manifest.ts';
+import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { askForBackup, copyOf, makeBackup, namesAt, placeOf, workOf } from '#support/backups.ts';
 import type { Person } from '#support/given.ts';
@@ -81,8 +82,10 @@ describe('backup.create', function () {
       `insert into settings (key, value) select 'many.' || n, to_jsonb(repeat(md5(n::text), 300)) from generate_series(1, 8000) n`,
     );
     let writing = true;
+    const action = 'test.pair'; // in a table that is dumped early; its twin in one that is dumped late
+    const pair = `with early as (insert into audit_log (id, action) values (?, '${action}')) insert into settings (key, value) values (?, '1')`;
     const writer = (async () => {
-      for (let n = 0; writing; n += 1) await db.raw(`insert into settings (key, value) values (?, '1')`, [`late.${n}`]);
+      for (let n = 0; writing; n += 1) await db.raw(pair, [newId(), `late.${n}`]);
     })();
     const made = await makeBackup(api);
     writing = false;
@@ -97,6 +100,7 @@ describe('backup.create', function () {
     const late = [...copied.matchAll(/^late\.(\d+)\t/gm)].map(([, n]) => Number(n)).sort((a, b) => a - b);
     expect(late).to.deep.equal(late.map((_, at) => at));
     expect(copied.match(/^many\./gm)).to.have.length(8000);
+    expect((await copyOf(made, 'audit_log')).split(action).length - 1, 'both or neither').to.equal(late.length);
   });
 
   it('seals parts and objects under the passphrase: nothing of them is in the clear, no other passphrase opens them', async () => {
@@ -126,7 +130,8 @@ describe('backup.create', function () {
 
   it('shares objects: a second backup, sealed under the same passphrase or open, moves only what is new', async () => {
     const put = (key: string, size: number) => api.deps.objects.put('foyer-artwork', key, randomBytes(size));
-    await put('pictures/a', 10_000);
+    const twins = randomBytes(10_000);
+    for (const key of ['a', 'a-twin']) await api.deps.objects.put('foyer-artwork', `pictures/${key}`, twins);
     await put('pictures/large', 5_000_000);
     const newBytes = async (): Promise<unknown> => (await rowOf((await makeBackup(api)).id))?.new_bytes;
     expect(await newBytes()).to.equal(5_010_000);
