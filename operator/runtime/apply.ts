@@ -18,6 +18,8 @@ import type { Metrics } from './metrics.ts';
 import { APPLY_PATCH, type Rest } from './rest.ts';
 
 const MANAGED_BY = 'app.kubernetes.io/managed-by';
+/** What happens once: not to be begun again, nor ended, for a wish that is over. */
+const ONCE = 'Job';
 
 export interface ApplyDeps {
   rest: Rest;
@@ -56,7 +58,15 @@ export class Applier {
       const hash = child.metadata.annotations?.[APPLIED];
       if (live.metadata.annotations?.[APPLIED] === hash) this.#deps.drifted(owner, child, drift);
     }
+    if (!live && kind === ONCE && !(await this.#isNewest(owner))) return undefined;
     return this.#send(child, live === undefined);
+  }
+
+  /** A second operator may look at a moment that is gone. With a newer wish, its own pass is on its way. */
+  async #isNewest({ kind, metadata }: KubeObject): Promise<boolean> {
+    const path = await this.#deps.caches.pathOf(kind, metadata.namespace ?? '', metadata.name);
+    const live = await this.#deps.rest.read<KubeObject>({ method: 'GET', path }).catch(absent);
+    return live?.metadata.uid === metadata.uid && live?.metadata.generation === metadata.generation;
   }
 
   #driftOf(child: KubeObject, live: KubeObject): string | undefined {
@@ -98,6 +108,7 @@ export class Applier {
     for (const kind of this.#deps.caches.kinds()) {
       const there = this.#deps.caches.of(kind).list(owner.metadata.namespace ?? '', labels);
       const left = there.filter((child) => !wanted.has(`${kind}/${child.metadata.name}`) && isPrunable(owner, child));
+      if (left.length > 0 && kind === ONCE && !(await this.#isNewest(owner))) continue;
       for (const child of left) if (await this.remove(child, owner.metadata.uid)) pruned.push(child);
     }
     return pruned;
