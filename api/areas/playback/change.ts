@@ -28,7 +28,7 @@ export async function change(call: Call, id: string, body: ChangePlayback): Prom
   if (body.remember) {
     await rememberTracks(db, { profileId: before.profile_id, item, tracks: choice.file.tracks, named: body });
   }
-  const state = await findState(db, who.profileId, item.id);
+  const state = await findState(db, before.profile_id, item.id);
   return toStart(call, {
     item,
     choice,

@@ -1,32 +1,6 @@
 import { z } from 'zod';
 import { Id, Milliseconds, Timestamp, UtcMoment } from '#kernel/schemas.ts';
 
-export const ItemProgress = z
-  .object({
-    itemId: Id,
-    type: z.string(),
-    positionMs: Milliseconds,
-    durationMs: Milliseconds.nullable(),
-    progress: z.number().min(0).max(1),
-    fileId: Id.nullable(),
-    watched: z.boolean(),
-    playCount: z.int(),
-    lastPlayedAt: Timestamp.nullable(),
-    updatedAt: Timestamp.nullable(),
-    children: z
-      .object({ total: z.int(), watched: z.int(), inProgress: z.int(), nextItemId: Id.optional() })
-      .optional()
-      .describe('Of a container; its own position is that of the next child'),
-  })
-  .meta({ id: 'ItemProgress' });
-export type ItemProgress = z.output<typeof ItemProgress>;
-
-const Time = UtcMoment.describe('Client time; a future one is taken as now');
-
-export const SetProgress = z.strictObject({ positionMs: Milliseconds, fileId: Id.optional(), at: Time.optional() });
-
-export const MarkWatched = z.strictObject({ at: UtcMoment.optional(), countPlay: z.boolean().default(false) });
-
 export const ReadingPosition = z
   .object({
     itemId: Id,
@@ -41,6 +15,33 @@ export const ReadingPosition = z
   })
   .meta({ id: 'ReadingPosition' });
 export type ReadingPosition = z.output<typeof ReadingPosition>;
+
+export const ItemProgress = z
+  .object({
+    itemId: Id,
+    type: z.string(),
+    positionMs: Milliseconds,
+    durationMs: Milliseconds.nullable(),
+    progress: z.number().min(0).max(1),
+    fileId: Id.nullable(),
+    watched: z.boolean(),
+    playCount: z.int(),
+    lastPlayedAt: Timestamp.nullable(),
+    updatedAt: Timestamp.nullable(),
+    reading: ReadingPosition.optional().describe('Of a book or comic that was opened'),
+    children: z
+      .object({ total: z.int(), watched: z.int(), inProgress: z.int(), nextItemId: Id.optional() })
+      .optional()
+      .describe('Of a container; its own position is that of the next child'),
+  })
+  .meta({ id: 'ItemProgress' });
+export type ItemProgress = z.output<typeof ItemProgress>;
+
+const Time = UtcMoment.describe('Client time; a future one is taken as now');
+
+export const SetProgress = z.strictObject({ positionMs: Milliseconds, fileId: Id.optional(), at: Time.optional() });
+
+export const MarkWatched = z.strictObject({ at: UtcMoment.optional(), countPlay: z.boolean().default(false) });
 
 export const SetReading = z.strictObject({
   value: z.union([z.string().regex(/^page:([1-9]\d{0,5}|1000000)$/), z.string().regex(/^cfi:epubcfi\(.{1,990}\)$/)]),

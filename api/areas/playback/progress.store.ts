@@ -142,18 +142,21 @@ export async function writeRating(
 
 interface ReadingWrite extends Place {
   reading: NonNullable<StateRow['reading']>;
+  /** Without one the file that is noted stays. */
+  fileId: string | null;
   at: Date;
 }
 
 /** Reaching the end marks it watched; turning back later does not unmark it. */
 export async function writeReading(
   db: Db,
-  { profileId, itemId, libraryId, reading, at }: ReadingWrite,
+  { profileId, itemId, libraryId, reading, fileId, at }: ReadingWrite,
 ): Promise<StateRow> {
   const found = await db.raw<{ rows: StateRow[] }>(
-    `insert into item_states as s (profile_id, item_id, library_id, reading, progress, watched, last_played_at, state_at)
-     values (:profileId, :itemId, :libraryId, :reading, :progress, :finished, :at, :at)
-     on conflict (profile_id, item_id) do update set reading = excluded.reading, progress = excluded.progress,
+    `insert into item_states as s (profile_id, item_id, library_id, file_id, reading, progress, watched, last_played_at, state_at)
+     values (:profileId, :itemId, :libraryId, :fileId, :reading, :progress, :finished, :at, :at)
+     on conflict (profile_id, item_id) do update set reading = excluded.reading,
+       file_id = coalesce(excluded.file_id, s.file_id), progress = excluded.progress,
        watched = s.watched or excluded.watched, last_played_at = excluded.last_played_at, state_at = excluded.state_at, updated_at = now()
      where s.state_at is null or s.state_at <= excluded.state_at
      returning ${COLUMNS}`,
@@ -161,6 +164,7 @@ export async function writeReading(
       profileId,
       itemId,
       libraryId,
+      fileId,
       at,
       reading: JSON.stringify(reading),
       progress: reading.progress,

@@ -6,6 +6,7 @@ import { onlyVisibleItems } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import type { ItemProgress } from './progress.schemas.ts';
 import { findState, type StateRow, writePosition } from './progress.store.ts';
+import { readingOf } from './reading.view.ts';
 
 const SHORTEST_MS = 60_000;
 const SHORTEST_PART = 0.02;
@@ -108,7 +109,8 @@ export async function readProgress(call: Call, itemId: string): Promise<ItemProg
   const item = await getVisibleItem(db, who, itemId);
   const children = item.container ? await childrenOf(call, itemId) : undefined;
   const own = await findState(db, who.profileId, children?.nextItemId ?? itemId);
-  return { ...toProgress(item, own), ...(children && { children }) };
+  const reading = item.container ? undefined : await readingOf(db, item, own);
+  return { ...toProgress(item, own), ...(reading && { reading }), ...(children && { children }) };
 }
 
 const UNTOUCHED = {

@@ -48,7 +48,7 @@ async function write(call: Call, item: VisibleItem, { report, at }: { report: Sy
   await refuseStrangeFile(call, item.id, report.fileId);
   if (report.positionMs !== undefined && !isTimed(item)) throw conflict('not-playable-item', 'This has no position');
   if (report.reading !== undefined) {
-    const reading = SetReading.safeParse({ value: report.reading, at: report.at });
+    const reading = SetReading.safeParse({ value: report.reading, at: report.at, fileId: report.fileId });
     if (!reading.success) throw invalid(['body', 'reports'], 'bad_reading', 'the place is not one of a book');
     await setReading(call, item.id, reading.data);
   }

@@ -17,6 +17,7 @@ export interface ItemProgress {
   playCount: number;
   lastPlayedAt: Instant | null;
   updatedAt: Instant | null;
+  /** Of a book or comic that was opened */ reading?: ReadingPosition;
   /** Of a container; its own position is that of the next child */ children?: {
     total: number;
     watched: number;

@@ -1,0 +1,38 @@
+import type { VisibleItem } from '#areas/items/public.ts';
+import type { Db } from '#platform/db.ts';
+import type { ReadingPosition } from './progress.schemas.ts';
+import type { StateRow } from './progress.store.ts';
+
+/** The page of a place that names one. */
+export function pageOf(value: string): number | undefined {
+  return value.startsWith('page:') ? Number(value.slice(5)) : undefined;
+}
+
+/** How many pages the item has, where that is known. */
+export async function pagesOf(db: Db, itemId: string): Promise<number | undefined> {
+  const row = await db('items').where({ id: itemId }).first<{ details: { pages?: number } } | undefined>('details');
+  return row?.details.pages;
+}
+
+/** Where the profile is in a book or comic; nothing where it never opened it. */
+export async function readingOf(
+  db: Db,
+  item: VisibleItem,
+  state: StateRow | undefined,
+): Promise<ReadingPosition | undefined> {
+  if (!state?.reading) return undefined;
+  const { reading } = state;
+  const page = pageOf(reading.value);
+  const pages = await pagesOf(db, item.id);
+  return {
+    itemId: item.id,
+    fileId: state.file_id,
+    value: reading.value,
+    progress: reading.progress,
+    ...(page !== undefined && { page }),
+    ...(pages !== undefined && { pages }),
+    finished: reading.finished,
+    deviceName: reading.deviceName,
+    updatedAt: reading.at,
+  };
+}
