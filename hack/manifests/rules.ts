@@ -15,7 +15,7 @@ const KEPT = ['list', 'watch', 'create', 'patch'];
 
 /** In the namespaces that are watched. */
 export const rules: readonly Rule[] = [
-  { apiGroups: ['foyer.media'], resources: ['mediaservers'], verbs: WATCHED },
+  { apiGroups: ['foyer.media'], resources: ['mediaservers'], verbs: ['get', ...WATCHED] }, // before a Job is begun or ended
   { apiGroups: ['foyer.media'], resources: ['libraries', 'tunerdevices'], verbs: [...WATCHED, 'patch'] }, // finalizers
   {
     apiGroups: ['foyer.media'],
