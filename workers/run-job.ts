@@ -80,13 +80,17 @@ async function begin({ db, config, log }: WorkerDeps, id: string): Promise<JobRo
     if (!row || !['waiting', 'delayed', 'active'].includes(row.state)) return undefined;
     const wasLost = row.state === 'active';
     if (row.cancel_requested) {
-      await transaction('jobs').where({ id }).update({ state: 'cancelled', finished_at: new Date() });
+      await transaction('jobs')
+        .where({ id })
+        .update({ state: 'cancelled', ...ended() });
       await endAttempt(transaction, id, { outcome: 'lost' });
       return undefined;
     }
     if (wasLost && row.losses >= FREE_LOSSES) {
       const error = JSON.stringify({ code: 'INTERNAL', reason: 'worker-lost', message: 'Its worker died each time' });
-      await transaction('jobs').where({ id }).update({ state: 'failed', error, finished_at: new Date() });
+      await transaction('jobs')
+        .where({ id })
+        .update({ state: 'failed', error, ...ended() });
       await endAttempt(transaction, id, { outcome: 'lost' });
       await tellFailed(transaction, row);
       log.warn({ job: id, kind: row.kind }, 'job given up: its worker died each time');
@@ -175,12 +179,14 @@ const columnsOf = ({ done, total, unit }: Units): object => ({
   ...(total !== undefined && { progress: total === 0 ? 0 : Math.min(1, done / total) }),
 });
 
+/** Who asks what changed since finds the end too. */
+const ended = (now = new Date()) => ({ finished_at: now, updated_at: now });
+
 async function finish({ db }: WorkerDeps, id: string, change: Finish): Promise<void> {
-  const now = new Date();
   await db.transaction(async (transaction) => {
     await transaction('jobs')
       .where({ id })
-      .update({ ...change, finished_at: now, updated_at: now });
+      .update({ ...change, ...ended() });
     const { state: outcome, error } = change;
     await endAttempt(transaction, id, { outcome, ...(error !== undefined && { error }) });
   });
@@ -202,7 +208,7 @@ interface Failure {
 /** Says what became of the attempt. A job whose process stops or whose queue was paused is put back without having used an attempt. */
 async function afterFailure(job: JobRow, { deps, error, reason }: Failure): Promise<string> {
   const { log } = deps;
-  if (reason === 'cancelled') {
+  if (reason === 'cancelled' || (await cancelled(deps, job.id))) {
     await finish(deps, job.id, { state: 'cancelled' });
     return 'cancelled';
   }

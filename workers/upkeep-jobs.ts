@@ -2,6 +2,7 @@ import { trimKeys } from '#areas/api-keys/api-keys.store.ts';
 import { REPLAYED, SUPERSEDED } from '#areas/events/public.ts';
 import { leavesOf, markLeaves, unmarkLeaves } from '#areas/playback/progress.store.ts';
 import { principalOfProfile } from '#kernel/account-row.ts';
+import type { Db } from '#platform/db.ts';
 import { volatileEvents } from '#platform/events.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import type { Work } from './work.ts';
@@ -49,8 +50,20 @@ export async function trimPlayback(_payload: unknown, { db }: Work): Promise<voi
   await db.raw(`delete from playback_sessions where stopped_at < now() - interval '30 days'`);
   await db.raw(`delete from transcode_sessions where purged_at < now() - interval '1 day'`);
   await db.raw(`delete from playback_synced where at < now() - interval '90 days'`);
+  await trimJobs(db);
+}
+
+const MOST_JOBS = 1_000_000;
+
+/** Ended jobs go after 7 days, failed ones after 30, and the ones that ended first beyond a million rows; children with their parent. */
+export async function trimJobs(db: Db, most = MOST_JOBS): Promise<void> {
   await db.raw(
     `delete from jobs where parent_id is null and finished_at < now() - case when state = 'failed' then interval '30 days' else interval '7 days' end`,
+  );
+  await db.raw(
+    `delete from jobs where id in (select id from jobs where parent_id is null and finished_at is not null
+       order by finished_at desc offset ?)`,
+    [most],
   );
 }
 

@@ -48,6 +48,10 @@ const acts: Record<string, (work: Work) => Promise<unknown>> = {
   leak: async () => {
     throw new Error("ENOENT: no such file, open '/films/A film.mkv' by smb://me:secret@nas");
   },
+  'fail-cancelled': async (work) => {
+    await work.db('jobs').where({ id: work.jobId }).update({ cancel_requested: true });
+    throw new Error('no luck, and nobody wants it any more');
+  },
   'fail-once': async ({ attempt }) => {
     if (attempt === 1) throw new Error('no luck yet');
     return { attempt };

@@ -62,15 +62,23 @@ describe('worker runtime', function () {
       .and.not.include('secret');
   });
 
+  it('does not try again what was cancelled while it failed', async () => {
+    const id = await workers.ask('fail-cancelled');
+    expect(await workers.reaches(id, 'cancelled')).to.include({ attempts: 1, error: null });
+  });
+
   it('gives up what its worker died of each time: says so in the history, and tells who manages jobs', async () => {
     const { id: accountId } = await insertAccount(workers.db, { username: 'owner', role: 'owner', passwordHash: null });
     const id = await workers.ask('wait', { runAt: new Date(Date.now() + 60_000) });
-    await workers.db('jobs').where({ id }).update({ state: 'active', losses: 3 });
+    const longAgo = new Date(Date.now() - 86_400_000);
+    await workers.db('jobs').where({ id }).update({ state: 'active', losses: 3, updated_at: longAgo });
     await workers
       .db('job_attempts')
       .insert({ job_id: id, number: 1, started_at: new Date(), pod: 'dead', node: 'dead' });
     await workers.hasten(id);
     expect((await workers.reaches(id, 'failed')).error).to.include({ reason: 'worker-lost' });
+    const changed = await workers.db('jobs').where({ id }).where('updated_at', '>', longAgo).pluck('id');
+    expect(changed, 'who asks what changed since learns of it').to.deep.equal([id]);
     expect(await workers.db('job_attempts').where({ job_id: id }).pluck('outcome')).to.deep.equal(['lost']);
     const told = await workers
       .db('notifications as n')

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
-import { expireKeys, expireSessions } from '#workers/upkeep-jobs.ts';
+import { expireKeys, expireSessions, trimJobs } from '#workers/upkeep-jobs.ts';
 import { trimWebhooks } from '#workers/webhooks/deliver.ts';
 import type { Work } from '#workers/work.ts';
 
@@ -125,5 +125,27 @@ describe('what goes by itself', () => {
     const left = await bodies();
     expect(left.size, '5,000 that are done, and what waits').to.equal(5001);
     expect([left.has(fresh), left.has(weeks), left.has(waiting)]).to.deep.equal([false, false, true]);
+  });
+
+  it('are jobs seven days after their end, failed ones after 30, and what ended first beyond the most', async () => {
+    const { db } = api.deps;
+    const job = async (days: number, state = 'completed', more: object = {}): Promise<string> => {
+      const id = newId();
+      const row = { id, kind: 'webhook.deliver', queue: 'delivery', state, finished_at: daysAgo(days), ...more };
+      await db('jobs').insert(row);
+      return id;
+    };
+    await db('jobs').whereNotNull('finished_at').delete();
+    const [fresh, weeks, failed] = [await job(6), await job(8), await job(29, 'failed')];
+    const child = await job(5, 'completed', { parent_id: fresh });
+    const [gone, waiting] = [await job(31, 'failed'), await job(0, 'delayed', { finished_at: null })];
+    await trimJobs(db);
+    expect(await ids('jobs'))
+      .to.include.members([fresh, child, failed, waiting])
+      .and.not.include.members([weeks, gone]);
+    await trimJobs(db, 1);
+    expect(await ids('jobs'))
+      .to.include.members([fresh, child, waiting])
+      .and.not.include(failed);
   });
 });

@@ -47,7 +47,7 @@ export async function sendMail({ smtp, address, mail, signal, transcript }: Send
     ...(username !== null && { auth: { user: username, pass: password ?? '' } }),
     ...{ connectionTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS, socketTimeout: SILENCE_MS },
     ...{ disableFileAccess: true, disableUrlAccess: true },
-    ...(transcript && { logger: recorder(transcript), debug: true }),
+    ...(transcript && { logger: recorder(transcript, username), debug: true }),
   });
   const stop = (): void => transport.close();
   signal.addEventListener('abort', stop, { once: true });
@@ -96,14 +96,27 @@ interface Entry {
   tnx?: string;
 }
 
-/** Keeps what client and server said; nodemailer hides credentials itself, and bodies are told by their length alone. */
-function recorder(transcript: Line[]) {
+const HIDDEN = '/* secret */'; // as nodemailer writes it in place of a password
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** How the user's name stands in what nodemailer logs of AUTH LOGIN, PLAIN and CRAM-MD5, and of their end. */
+const namings = (user: string): string[] => [
+  base64(`\0${user}\0${HIDDEN}`),
+  base64(`${user} ${HIDDEN}`),
+  base64(user),
+  JSON.stringify(user),
+];
+
+/** Keeps what client and server said; nodemailer hides passwords itself, and bodies are told by their length alone. */
+function recorder(transcript: Line[], username: string | null) {
   const began = performance.now();
+  const hidden = username ? namings(username) : [];
   const note = (entry: Entry, text: unknown, ...values: unknown[]): void => {
     const stage = entry.tnx ?? 'client';
     if (stage === 'message') return;
     let at = 0;
-    const line = String(text).replace(/%[sd]/g, () => String(values[at++]));
+    const said = String(text).replace(/%[sd]/g, () => String(values[at++]));
+    const line = hidden.reduce((left, naming) => left.replaceAll(naming, HIDDEN), said);
     transcript.push({ atMs: Math.round(performance.now() - began), stage, line: line.slice(0, LONGEST) });
   };
   const nothing = (): void => undefined;

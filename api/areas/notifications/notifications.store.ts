@@ -97,26 +97,33 @@ export async function markRead(
 ): Promise<number> {
   const own = db('notifications').where({ profile_id: who.profileId, in_app: true });
   if (ids) own.whereIn('id', [...ids]);
-  if (upTo !== undefined)
-    own.whereRaw('(created_at, id) <= (select created_at, id from notifications where id = ?)', [upTo]);
-  if (upTo !== undefined && !(await isOwn(db, who, upTo))) return 0;
+  if (upTo !== undefined) {
+    const place = await placeOf(db, who, upTo);
+    if (place === undefined) return 0;
+    // Of one that is gone, or part of a newer one by now, the id alone tells its time.
+    if (place === 'gone') own.where('id', '<=', upTo);
+    else own.whereRaw('(created_at, id) <= (select created_at, id from notifications where id = ?)', [upTo]);
+  }
   return read
     ? own.whereNull('read_at').update({ read_at: db.fn.now() })
     : own.whereNotNull('read_at').update({ read_at: null });
 }
 
-async function isOwn(db: Db, { profileId }: Principal, id: string): Promise<boolean> {
-  const row = await db('notifications').where({ id, profile_id: profileId }).first<{ id: string } | undefined>('id');
-  return row !== undefined;
+type Place = 'here' | 'gone';
+
+/** Undefined for what never was the profile's. */
+async function placeOf(db: Db, { profileId }: Principal, id: string): Promise<Place | undefined> {
+  const own = { id, profile_id: profileId };
+  const here = await db('notifications').where(own).first<{ id: string } | undefined>('id');
+  if (here) return 'here';
+  const gone = await db('notifications_gone').where(own).first<{ id: string } | undefined>('id');
+  return gone && 'gone';
 }
 
 /** False for what never was the profile's. Messages that were not sent yet go with it. */
 export async function removeNotification(db: Db, who: Principal, id: string): Promise<boolean> {
   if ((await db('notifications').where({ id, profile_id: who.profileId }).delete()) > 0) return true;
-  const gone = await db('notifications_gone')
-    .where({ id, profile_id: who.profileId })
-    .first<{ id: string } | undefined>('id');
-  return gone !== undefined;
+  return (await placeOf(db, who, id)) !== undefined;
 }
 
 /** Job notification.sweep: read ones 30 days, unread 90, 1,000 a profile with the oldest read going first. */

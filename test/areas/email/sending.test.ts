@@ -222,6 +222,8 @@ describe('mails on their way', () => {
   });
 });
 
+const atobOf = (word: string): string => Buffer.from(word, 'base64').toString();
+
 describe('mail servers', () => {
   const { key, cert } = certificate();
   const cases: [name: string, options: object, settings: object, tls: boolean][] = [
@@ -256,6 +258,11 @@ describe('mail servers', () => {
         const wire = JSON.stringify(answer.transcript);
         expect(wire).to.include('RCPT TO');
         expect(wire).to.not.include(Buffer.from('right').toString('base64'));
+        const client = answer.transcript.filter(({ stage }) => stage !== 'server').map(({ line }) => line);
+        const said = client.flatMap((line) => [line, ...line.split(' ').map((word) => atobOf(word))]);
+        const naming = said.filter((line) => /(^|["\0])foyer($|["\0 ])/.test(line));
+        expect(naming, 'its user is a credential too').to.deep.equal([]);
+        expect(wire).to.include('/* secret */');
         office.password = 'another';
         expect(await test()).to.deep.include({ ok: false, stage: 'auth', code: '535' });
         expect(JSON.stringify(await api.deps.db('jobs').pluck('payload'))).to.not.include('right');

@@ -134,6 +134,20 @@ describe('notifications', () => {
       expect((await api.as(member).markNotificationsRead({ body })).status).to.equal(400);
   });
 
+  it('reads up to one that became part of a newer one since the list was drawn', async () => {
+    const [member, other] = [await api.given.member(), await api.given.member()];
+    const joined = { ...shared(member, 'joined'), mergeKey: 'joined' };
+    await tell(shared(member, 'before'));
+    await tell(joined);
+    const [top] = (await list(member)).items;
+    await tell(joined);
+    const upTo = top?.id ?? '';
+    expect((await api.as(other).markNotificationsRead({ body: { upTo } })).body).to.include({ changed: 0 });
+    const { body } = await api.as(member).markNotificationsRead({ body: { upTo } });
+    expect(body).to.deep.equal({ changed: 1, unreadCount: 1 });
+    expect((await list(member, { unread: true })).items.map(({ count }) => count)).to.deep.equal([2]);
+  });
+
   it('deletes own ones, again without an error, and nobody else’s', async () => {
     const [member, other] = [await api.given.member(), await api.given.member()];
     await tell(shared(member));
