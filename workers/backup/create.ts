@@ -25,6 +25,7 @@ import {
   manifestName,
   manifestText,
 } from '#platform/backup-manifest.ts';
+import { Fenced } from '#platform/fence.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { type Keys, ringOf } from '#platform/keys.ts';
 import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
@@ -169,6 +170,7 @@ async function ended(error: unknown, { work, row, keys }: Ended): Promise<never>
 
 /** The snapshot's connection broke: the server that it was to restarts, or changed over. */
 function lostConnection(error: unknown): boolean {
+  if (error instanceof Fenced) return true;
   const { code = '', message = '' } = error as { code?: string; message?: string };
   return error === 'connection' || /^(57P0|08)/.test(code) || /Connection terminated|not queryable/.test(message);
 }

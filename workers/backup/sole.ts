@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { FencedClient } from '#platform/fence.ts';
 import type { WorkerDeps } from '#workers/work.ts';
 
 /** Class and number of the advisory lock of the one who makes backups or clears away after them. */
@@ -6,13 +7,13 @@ const LOCK = [4713, 1];
 
 /**
  * Runs the work on a connection of its own that holds the lock; `gone` is aborted when the connection is. Undefined while
- * somebody else has the lock.
+ * somebody else has the lock. Throws Fenced: what it reads would hold up the exchange of the database, or be of another one.
  */
 export async function asSole<T>(
   { config }: Pick<WorkerDeps, 'config'>,
   work: (client: pg.Client, gone: AbortSignal) => Promise<T>,
 ): Promise<{ value: T } | undefined> {
-  const client = new pg.Client({
+  const client = new FencedClient({
     connectionString: config.databaseUrl,
     keepAlive: true,
     application_name: 'foyer-backup',
