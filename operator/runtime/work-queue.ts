@@ -26,7 +26,7 @@ export class WorkQueue {
   /** Asked for again while a pass was under way. */
   readonly #again = new Set<string>();
   readonly #later = new Map<string, { at: number; timer: NodeJS.Timeout }>();
-  readonly #faults = new Map<string, number>();
+  readonly #faults = new Map<string, { count: number; until: number }>();
   #takers: ((key: string | undefined) => void)[] = [];
   #closed = false;
 
@@ -60,12 +60,18 @@ export class WorkQueue {
     this.#later.set(key, { at, timer });
   }
 
-  /** Comes back after 1 s, then 2, 4 ... 300 s, give or take a quarter; a change brings it back at once. Answers the pause. */
-  retry(key: string, atLeastMs = 0): number {
-    const faults = this.#faults.get(key) ?? 0;
-    this.#faults.set(key, faults + 1);
-    const { firstMs, mostMs } = this.#backoff;
-    const pause = Math.max(atLeastMs, Math.min(firstMs * 2 ** faults, mostMs) * (0.75 + Math.random() / 2));
+  /**
+   * Comes back after 1 s, then 2, 4 ... 300 s, give or take a quarter; a change brings it back at once. A pass that a change
+   * brought within the pause, and that failed too, makes the pause no longer: many changes in a bad moment are one fault. Answers
+   * the pause.
+   */
+  retry(key: string, { atLeastMs = 0, atMostMs = this.#backoff.mostMs } = {}): number {
+    const { count, until } = this.#faults.get(key) ?? { count: 0, until: 0 };
+    const left = until - performance.now();
+    const longer = Math.min(this.#backoff.firstMs * 2 ** count, atMostMs) * (0.75 + Math.random() / 2);
+    const pause = Math.max(atLeastMs, left > 0 ? left : longer);
+    const next = performance.now() + pause;
+    this.#faults.set(key, left > 0 ? { count, until: Math.max(until, next) } : { count: count + 1, until: next });
     this.addAfter(key, pause);
     return pause;
   }

@@ -86,7 +86,7 @@ export class Work {
     metrics.reconcileErrors.inc({ controller });
     const permanent = error instanceof PermanentFault;
     if (!permanent) metrics.queueRetries.inc({ name: controller, controller });
-    const pauseMs = permanent ? undefined : this.#queue.retry(key, retryAfterMs(error));
+    const pauseMs = permanent ? undefined : this.#queue.retry(key, pauseAfter(error));
     if (permanent) this.#queue.forget(key);
     // Our own faults are worth a stack; what the API server refuses, or does not take at all, is told by its words.
     const isOurs = !(permanent || error instanceof Refusal || error instanceof Unreached);
@@ -102,4 +102,12 @@ export class Work {
   }
 }
 
-const retryAfterMs = (error: Error): number => (error instanceof Refusal ? (error.retryAfterMs ?? 0) : 0);
+/** An API server in trouble comes back by itself, and what changed meanwhile is not told again: it is asked soon. */
+const AWAY_MS = 15_000;
+
+function pauseAfter(error: Error): { atLeastMs?: number; atMostMs?: number } {
+  if (error instanceof Unreached) return { atMostMs: AWAY_MS };
+  if (!(error instanceof Refusal)) return {};
+  const isAway = error.status === 429 || error.status >= 500;
+  return { atLeastMs: error.retryAfterMs ?? 0, ...(isAway && { atMostMs: AWAY_MS }) };
+}

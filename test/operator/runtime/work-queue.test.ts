@@ -32,18 +32,28 @@ describe('work queue', () => {
     expect(await queue.take()).to.equal('b');
   });
 
-  it('comes back later with each fault, until one pass goes well', () => {
-    const queue = new WorkQueue(undefined, { firstMs: 1000, mostMs: 300_000 });
-    const pauses = Array.from({ length: 12 }, () => queue.retry('a'));
-    for (const [index, pause] of pauses.entries()) {
-      const middle = Math.min(1000 * 2 ** index, 300_000);
+  it('comes back later with each fault, until one pass goes well', async () => {
+    const queue = new WorkQueue(undefined, { firstMs: 4, mostMs: 64 });
+    const parts: number[] = [];
+    for (const middle of [4, 8, 16, 32, 64, 64]) {
+      const pause = queue.retry('a');
       expect(pause).to.be.within(middle * 0.75, middle * 1.25);
+      parts.push(pause / middle);
+      await sleep(pause + 2);
     }
-    const parts = pauses.map((pause, index) => pause / Math.min(1000 * 2 ** index, 300_000));
-    expect(new Set(parts).size, 'spread, so that many that failed at one moment do not come back at one').to.equal(12);
-    expect(queue.retry('b', 60_000)).to.equal(60_000);
+    expect(new Set(parts).size, 'spread, so that many that failed at one moment do not come back at one').to.equal(6);
+    expect(queue.retry('a', { atMostMs: 8 })).to.be.below(11);
+    expect(queue.retry('b', { atLeastMs: 60_000 })).to.equal(60_000);
     queue.forget('a');
-    expect(queue.retry('a')).to.be.below(1300);
+    expect(queue.retry('a')).to.be.below(6);
+    queue.close();
+  });
+
+  it('does not wait longer for the faults of passes that changes brought within the pause', () => {
+    const queue = new WorkQueue(undefined, { firstMs: 1000, mostMs: 300_000 });
+    const first = queue.retry('a');
+    const pauses = Array.from({ length: 12 }, () => queue.retry('a'));
+    expect(Math.max(...pauses)).to.be.at.most(first);
     queue.close();
   });
 
