@@ -11,7 +11,7 @@ const REMEMBER_SEC = 60;
 /** The caller's own open session with its rights judged at most 60 seconds ago; 404 else, whatever the reason. */
 export async function getOwnSession(call: Call, id: string): Promise<SessionRow> {
   const row = await findSession(call.db, id);
-  if (!row || row.account_id !== call.who.accountId || row.state === 'stopped') throw notFound();
+  if (!row || row.account_id !== call.who.accountId || row.stopped_at) throw notFound();
   await judgeItem(call, row.item_id);
   await Promise.all([touchSession(call.db, id), touchBytes(call.db, row.playback_session_id)]);
   return row;

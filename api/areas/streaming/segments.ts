@@ -72,7 +72,8 @@ async function waitForSegment(call: Call, row: SessionRow, { want, key }: { want
   await waitUntil(call, row.id, {
     look: () => call.deps.objects.stat('foyer-transcode', key),
     inVain: async (now) => {
-      if (now.state === 'idle' && now.lease_holder === null) await ask(call, row.id, want); // its worker left meanwhile
+      const isHeld = now.lease_until !== null && now.lease_until.getTime() > Date.now();
+      if (now.state === 'idle' && !isHeld) await ask(call, row.id, want); // its worker left meanwhile, or is lost
     },
   });
 }

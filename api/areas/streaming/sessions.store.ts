@@ -48,6 +48,8 @@ export interface SessionRow {
 }
 
 const LEASE = `interval '10 seconds'`;
+/** Nobody works on it: given back, or its worker is lost, resting or not. */
+const FREE = '(lease_until is null or lease_until < now())';
 const OPEN: SessionState[] = ['starting', 'running', 'idle'];
 
 export type SessionDraft = Pick<
@@ -74,7 +76,7 @@ export async function claimOpenSession(db: Db, holder: WorkerInfo): Promise<Sess
   const waiting = db(TABLE)
     .select('id')
     .whereIn('state', ['starting', 'running'])
-    .andWhereRaw('(lease_until is null or lease_until < now())')
+    .andWhereRaw(FREE)
     .orderBy('wanted_at')
     .limit(1)
     .forUpdate()
@@ -91,7 +93,7 @@ function claim(db: Db, holder: WorkerInfo) {
       worker: JSON.stringify(holder),
       state: 'running',
     })
-    .andWhereRaw('(lease_until is null or lease_until < now())');
+    .andWhereRaw(FREE);
 }
 
 /** Leases of workers that died on this machine end at once; those of others when their 10 seconds have passed. */
@@ -160,10 +162,10 @@ export async function wantSegment(
   const [row] = await db(TABLE)
     .update({
       wanted_rendition: rendition,
-      wanted_segment: segment,
+      ...(segment >= 0 && { wanted_segment: segment }), // a header is made wherever a worker begins
       wanted_at: db.fn.now(),
       last_access_at: db.fn.now(),
-      state: db.raw(`case when state = 'idle' and lease_holder is null then 'starting' else state end`),
+      state: db.raw(`case when state = 'idle' and ${FREE} then 'starting' else state end`),
     })
     .where({ id })
     .whereIn('state', OPEN)
@@ -273,7 +275,7 @@ export async function countSlots(db: Db): Promise<{ used: number; waiting: numbe
     .whereIn('state', ['starting', 'running', 'idle'])
     .select<{ used: number; waiting: number }[]>(
       db.raw(`count(*) filter (where lease_until > now()) as used`),
-      db.raw(`count(*) filter (where state <> 'idle' and (lease_until is null or lease_until < now())) as waiting`),
+      db.raw(`count(*) filter (where state <> 'idle' and ${FREE}) as waiting`),
     );
   return { used: row?.used ?? 0, waiting: row?.waiting ?? 0 };
 }
@@ -283,6 +285,6 @@ export async function wakeSession(db: Db, id: string): Promise<boolean> {
   const woken = await db(TABLE)
     .update({ state: 'starting', last_access_at: db.fn.now() })
     .where({ id, state: 'idle' })
-    .whereNull('lease_holder');
+    .whereRaw(FREE);
   return woken > 0;
 }

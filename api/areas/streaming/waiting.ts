@@ -46,7 +46,7 @@ const busy = (retryAfterSec: number): ApiError =>
 
 /** The session when something may still come of it. */
 export function refuseFailed(row: SessionRow | undefined): SessionRow {
-  if (!row || row.state === 'stopped') throw notFound();
+  if (!row || row.stopped_at) throw notFound(); // a failed one that was stopped too
   if (row.state !== 'failed') return row;
   const { reason = 'decode', segment = 0 } = row.error ?? {};
   throw new ApiError('TRANSCODE_FAILED', 'The file could not be transcoded', { reason, segment });

@@ -207,6 +207,9 @@ describe('playing a transcode session over HTTP', function () {
     const told = (await failed.json()) as { error: { code: string; details: object } };
     expect(told.error.code).to.equal('TRANSCODE_FAILED');
     expect(told.error.details).to.deep.equal({ reason: 'decode', segment: 0 });
+    expect((await api.as(viewer).stopTranscodeSession({ params: { id } })).status).to.equal(204);
+    const over = await api.fetch(`/api/v1/stream/${id}/v0/segments/0.m4s`, { headers: viewer.headers });
+    expect(over.status).to.equal(404);
     const other = await open('h264-50fps.mp4', { mode: 'encode' });
     await api.deps.db('storages').where({ id: api.given.storageId }).update({ enabled: false });
     const away = await api.fetch(`/api/v1/stream/${other.id}/v0/segments/1.m4s`, { headers: viewer.headers });
