@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectObjects } from '#platform/objects.ts';
-import { atEnd, eventually, freePort, temporaryFolder } from './stores.ts';
+import { atEndOfRun, eventually, freePort, temporaryFolder } from './stores.ts';
 
 export const ACCESS = 'test';
 export const SECRET = 'test-secret';
@@ -30,7 +30,7 @@ export function startS3(): Promise<string> {
 }
 
 async function start(): Promise<string> {
-  const folder = temporaryFolder('s3');
+  const folder = temporaryFolder('s3', atEndOfRun);
   const identity = { name: 'test', credentials: [{ accessKey: ACCESS, secretKey: SECRET }], actions: ['Admin'] };
   writeFileSync(join(folder, 's3.json'), JSON.stringify({ identities: [identity] }));
   const s3 = await freePort();
@@ -46,7 +46,7 @@ async function start(): Promise<string> {
     { stdio: 'ignore', cwd: folder },
   );
   const gone = once(child, 'exit');
-  atEnd(async () => {
+  atEndOfRun(async () => {
     child.kill('SIGKILL');
     await gone;
   });
