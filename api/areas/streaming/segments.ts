@@ -72,6 +72,7 @@ async function waitForSegment(call: Call, row: SessionRow, { want, key }: { want
   await waitUntil(call, row.id, {
     look: () => call.deps.objects.stat('foyer-transcode', key),
     inVain: async (now) => {
+      await refuseAwaySource(call, now.plan.source); // the storage may go while somebody waits
       const isHeld = now.lease_until !== null && now.lease_until.getTime() > Date.now();
       if (now.state === 'idle' && !isHeld) await ask(call, row.id, want); // its worker left meanwhile, or is lost
     },

@@ -7,6 +7,7 @@ import type { ApiError } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
 import { connectRedis } from '#platform/redis.ts';
 import { type Api, startApi } from '#support/api.ts';
+import type { Person } from '#support/given.ts';
 import { look, wishFor } from '#support/hls-render.ts';
 import { film } from '#support/hls-session.ts';
 import { atEnd, eventually } from '#support/stores.ts';
@@ -17,6 +18,7 @@ describe('requests that wait for a segment', function () {
   this.timeout(60_000);
   let api: Api;
   let session: string;
+  let owner: Person;
 
   before(async function () {
     this.timeout(600_000);
@@ -25,10 +27,22 @@ describe('requests that wait for a segment', function () {
     const path = join(api.mediaRoot, 'h264-aac.mp4');
     copyFileSync(join(made, 'h264-aac.mp4'), path);
     const { fileId, itemId } = await film(api.deps.db, path, api.given.storageId);
-    const owner = await api.given.owner();
+    owner = await api.given.owner();
     const wish = { ...wishFor(await look(path), { mode: 'encode' }), ...owner, fileId, itemId };
     const ids = { playbackSessionId: newId(), subtitles: [] };
     session = (await openTranscodeSession(api.deps.db, { ...wish, ...ids })).id;
+  });
+
+  it('are told that the storage went, as soon as it does', async () => {
+    const { db } = api.deps;
+    const looked = async () => (await db('transcode_sessions').where({ id: session }).first('wanted_at')).wanted_at;
+    const opened = await looked();
+    const waiting = api.fetch(`/api/v1/stream/${session}/v0/segments/3.m4s`, { headers: owner.headers });
+    await eventually(async () => (await looked()) > opened);
+    const storage = db('storages').where({ id: api.given.storageId });
+    await storage.clone().update({ enabled: false });
+    expect((await waiting).status).to.equal(423);
+    await storage.clone().update({ enabled: true });
   });
 
   it('are eight of a session in all pods together: the oldest gives up', async () => {
