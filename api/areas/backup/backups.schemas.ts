@@ -1,5 +1,5 @@
-import { Cron } from 'croner';
 import { z } from 'zod';
+import { CronText } from '#kernel/cron.ts';
 import { pageQuery } from '#kernel/page.ts';
 import { Bytes, commaList, Id, queryBool, RelativePath, Timestamp } from '#kernel/schemas.ts';
 import { type SortTable, sortQuery } from '#kernel/sort.ts';
@@ -110,21 +110,6 @@ export const VerifyBackup = z.strictObject({
   depth: VerifyDepth.default('load'),
   passphrase: z.string().max(200).optional().describe("When the kept one is not this backup's"),
 });
-
-const CronText = z
-  .string()
-  .max(100)
-  .refine(isCron, { error: 'five cron fields', params: { code: 'bad_cron' } })
-  .describe("Five fields, in the server's time zone");
-
-function isCron(text: string): boolean {
-  try {
-    new Cron(text, { paused: true, mode: '5-part' });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const Kept = z.int().min(0).max(1000);
 export const Keep = z.object({ last: Kept, daily: Kept, weekly: Kept, monthly: Kept });

@@ -1,5 +1,5 @@
-import { Cron } from 'croner';
 import { z } from 'zod';
+import { CronText } from '#kernel/cron.ts';
 import { Role } from '#kernel/permissions.ts';
 import {
   Bytes,
@@ -59,21 +59,6 @@ const Agent = z
     error: 'no such metadata agent',
     params: { code: 'unknown_agent' },
   });
-
-const CronText = z
-  .string()
-  .max(100)
-  .refine(isCron, { error: 'five cron fields', params: { code: 'bad_cron' } })
-  .describe("Five fields, in the server's time zone");
-
-function isCron(text: string): boolean {
-  try {
-    new Cron(text, { paused: true, mode: '5-part' });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const Glob = z.string().min(1).max(200);
 

@@ -1,24 +1,11 @@
 import { Client } from 'minio';
+import { NEVER_CALLED } from '#platform/never-called.ts';
 import { objectsOf } from '#platform/objects.ts';
 import type { OutboundSetting } from '#platform/outbound.ts';
 import { createAddressJudge, judgedAgent } from '#platform/outbound-agent.ts';
 import { type Destination, DestinationAway } from './destination.ts';
 import { objectsDestination } from './objects-destination.ts';
 
-/** Never a place of backups, whoever names it: this machine, link-local with its metadata services, and what is no address. */
-const NEVER = [
-  '0.0.0.0/8',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '192.0.0.0/24',
-  '100.100.100.200/32',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
-  '::/8',
-  'fe80::/10',
-  'fd00:ec2::/32',
-  'ff00::/8',
-];
 const PRIVATE_TOO = ['0.0.0.0/0', '::/0'];
 const SILENT_MS = 60_000;
 
@@ -47,7 +34,7 @@ export function s3Destination({ place, secret, always, deny, lookup }: S3Setting
   const url = new URL(place.endpoint);
   const tls = url.protocol === 'https:';
   const judge = createAddressJudge(
-    { deny: [...NEVER, ...deny], ...(lookup && { lookup }) },
+    { deny: [...NEVER_CALLED, ...deny], ...(lookup && { lookup }) },
     { allow: PRIVATE_TOO, always },
   );
   try {

@@ -1,0 +1,18 @@
+import { Cron } from 'croner';
+import { z } from 'zod';
+
+/** Five fields, as `30 3 * * *`. */
+export const CronText = z
+  .string()
+  .max(100)
+  .refine(isCron, { error: 'five cron fields', params: { code: 'bad_cron' } })
+  .describe("Five fields, in the server's time zone");
+
+function isCron(text: string): boolean {
+  try {
+    new Cron(text, { paused: true, mode: '5-part' });
+    return true;
+  } catch {
+    return false;
+  }
+}
