@@ -4,6 +4,7 @@ import {
   findSession,
   insertSession,
   refuseFromAway,
+  type SessionRow,
   stopSession,
   takePlace,
   touchBytes,
@@ -11,36 +12,41 @@ import {
 import type { Call } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
-import type { FileSource } from './sources.view.ts';
+import type { SourceFile } from './sources.view.ts';
 
 /**
  * The playback session that a direct stream counts for: the one named, which must be the caller's and open, or one that
  * opens by itself for this device and file and takes a place among the account's streams.
  */
-export async function directSession(call: Call, source: FileSource, named: string | undefined): Promise<string> {
-  const id = named === undefined ? await implicitSession(call, source) : await openSession(call, source, named);
-  await touchBytes(call.db, id);
+export async function directSession(call: Call, source: SourceFile, named: string | undefined): Promise<string> {
+  const { id, last_bytes_at: last } =
+    named === undefined ? await implicitSession(call, source) : await openSession(call, source, named);
+  if (Date.now() - last.getTime() > TOUCHED_MS) await touchBytes(call.db, id);
   return id;
 }
 
-async function openSession(call: Call, source: FileSource, id: string): Promise<string> {
+/** Players ask for many ranges a second: one that sent something a moment ago is not written again. */
+const TOUCHED_MS = 5000;
+type Session = Pick<SessionRow, 'id' | 'last_bytes_at'>;
+
+async function openSession(call: Call, source: SourceFile, id: string): Promise<Session> {
   const row = await findSession(call.db, id);
   const mine = row?.account_id === call.who.accountId && row.item_id === source.itemId;
   if (!row || !mine || row.state === 'stopped') throw notFound();
-  return row.id;
+  return row;
 }
 
-async function implicitSession(call: Call, source: FileSource): Promise<string> {
+async function implicitSession(call: Call, source: SourceFile): Promise<Session> {
   const { accountId, deviceId } = call.who;
   const at = { accountId, deviceId, fileId: source.id };
   refuseFromAway(call);
   const known = await findImplicit(call.db, at);
-  if (known) return known.id;
+  if (known) return known;
   return call.transact(async ({ db, who, client, deps }) => {
     const serverCap = deps.settings.get('playback.maxStreams');
     const replaced = await takePlace(db, who, { deviceId, encodes: false, serverCap });
     const again = await findImplicit(db, at); // two requests at once open one
-    if (again) return again.id;
+    if (again) return again;
     for (const id of replaced) await stopSession(db, id, { reason: 'replaced' });
     const row = await insertSession(
       db,
@@ -67,12 +73,12 @@ async function implicitSession(call: Call, source: FileSource): Promise<string> 
       },
       [],
     );
-    return row.id;
+    return row;
   });
 }
 
 /** PlaybackDecision of a file that is sent as it is. */
-function decisionOf(source: FileSource): object {
+function decisionOf(source: SourceFile): object {
   return {
     method: 'direct_play',
     reasons: [],

@@ -13,7 +13,7 @@ import { metered } from './metered.ts';
 import { openToReceivers } from './receivers.ts';
 import { sendObject } from './segments.ts';
 import { type OpenFile, openSource } from './sources.ts';
-import { type FileSource, findSource, nameOf } from './sources.view.ts';
+import { findSourceFile, nameOf, type SourceFile } from './sources.view.ts';
 import { Trickplay } from './streaming.schemas.ts';
 import { findTrickplay, trickplayKey } from './trickplay.store.ts';
 
@@ -21,8 +21,8 @@ const FileParams = z.object({ fileId: Id });
 const ticket = z.string().max(2000).optional().describe('Cast ticket');
 
 /** A file of an item the caller may see; 404 else, with the same work whether there is one or not. */
-async function getSource(call: Call, fileId: string): Promise<FileSource> {
-  const source = await findSource(call.db, fileId);
+async function getSource(call: Call, fileId: string): Promise<SourceFile> {
+  const source = await findSourceFile(call.db, fileId);
   await getVisibleItem(call.db, call.who, source?.itemId ?? NOTHING);
   if (!source) throw notFound();
   return source;
@@ -31,14 +31,14 @@ async function getSource(call: Call, fileId: string): Promise<FileSource> {
 /** No item has this id. */
 const NOTHING = '00000000-0000-0000-0000-000000000000';
 
-async function openSendable(call: Call, source: FileSource): Promise<OpenFile> {
+async function openSendable(call: Call, source: SourceFile): Promise<OpenFile> {
   if (source.missing) throw new ApiError('MEDIA_NOT_PLAYABLE', 'The file is not there', { reason: 'missing-file' });
   return openSource(call, source);
 }
 
 function sendable(
   call: Call,
-  source: FileSource,
+  source: SourceFile,
   { file, session }: { file: OpenFile; session: string | undefined },
 ): Sendable {
   return {

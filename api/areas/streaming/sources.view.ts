@@ -2,8 +2,8 @@ import type { Db } from '#platform/db.ts';
 import { decodeKeyframes, type ProbedFile } from '#platform/media.ts';
 import type { Named } from './download-name.ts';
 
-/** What Streaming reads of a media file: where it lies, what it is, and its keyframes. */
-export interface FileSource {
+/** What Streaming reads of a media file: where it lies and what it is. */
+export interface SourceFile {
   id: string;
   itemId: string;
   libraryId: string;
@@ -15,10 +15,14 @@ export interface FileSource {
   durationMs: number;
   missing: boolean;
   probe: ProbedFile | null;
+}
+
+/** With its keyframes, which are the larger part of it. */
+export interface FileSource extends SourceFile {
   keyframes: number[] | undefined;
 }
 
-interface Row {
+interface FileRow {
   id: string;
   item_id: string;
   library_id: string;
@@ -29,11 +33,21 @@ interface Row {
   duration_ms: number | null;
   missing_since: Date | null;
   probe: ProbedFile | null;
+}
+
+interface Row extends FileRow {
   keyframes: Buffer | null;
 }
 
-const COLUMNS =
-  'id item_id library_id storage_id path size_bytes modified_ms duration_ms missing_since probe keyframes'.split(' ');
+const FILE_COLUMNS =
+  'id item_id library_id storage_id path size_bytes modified_ms duration_ms missing_since probe'.split(' ');
+const COLUMNS = [...FILE_COLUMNS, 'keyframes'];
+
+/** For what sends the bytes as they are: players ask for many ranges of a file. */
+export async function findSourceFile(db: Db, fileId: string): Promise<SourceFile | undefined> {
+  const row = (await db('media_files').where({ id: fileId }).first(FILE_COLUMNS)) as FileRow | undefined;
+  return row && toSourceFile(row);
+}
 
 export async function findSource(db: Db, fileId: string): Promise<FileSource | undefined> {
   const row = (await db('media_files').where({ id: fileId }).first(COLUMNS)) as Row | undefined;
@@ -55,6 +69,10 @@ export function versionOf({ sizeBytes, modifiedMs }: Pick<FileSource, 'sizeBytes
 }
 
 function toSource(row: Row): FileSource {
+  return { ...toSourceFile(row), keyframes: row.keyframes ? decodeKeyframes(row.keyframes) : undefined };
+}
+
+function toSourceFile(row: FileRow): SourceFile {
   return {
     id: row.id,
     itemId: row.item_id,
@@ -66,7 +84,6 @@ function toSource(row: Row): FileSource {
     durationMs: row.duration_ms ?? 0,
     missing: row.missing_since !== null,
     probe: row.probe,
-    keyframes: row.keyframes ? decodeKeyframes(row.keyframes) : undefined,
   };
 }
 

@@ -51,6 +51,8 @@ export interface SessionRow {
   commands: { command: string; args: Record<string, unknown> }[];
   started_at: Date;
   last_report_at: Date;
+  /** When bytes were last asked for, to ten seconds. */
+  last_bytes_at: Date;
   last_progress_event_at: Date | null;
   stopped_at: Date | null;
   stop_reason: StopReason | null;
