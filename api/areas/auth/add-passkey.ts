@@ -1,4 +1,4 @@
-import { type RegistrationResponseJSON, verifyRegistrationResponse } from '@simplewebauthn/server';
+import type { RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { z } from 'zod';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -8,7 +8,7 @@ import { newId } from '#platform/ids.ts';
 import { authenticatorName } from './authenticators.ts';
 import type { NewMethod } from './methods.schemas.ts';
 import { findMethod, type MethodRow, toMethod } from './methods.store.ts';
-import { challengeIn, relyingParty, usePasskeyChallenge } from './passkeys.ts';
+import { challengeIn, relyingParty, usePasskeyChallenge, webauthn } from './passkeys.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
 import { tellMethods } from './tell.ts';
 
@@ -52,6 +52,7 @@ async function verified(call: Call, response: RegistrationResponseJSON) {
   const challenge = challengeIn(response.response.clientDataJSON);
   if (!(await usePasskeyChallenge(call.db, challenge, call.who.accountId))) throw refused('wrong_challenge');
   const { id, origin } = relyingParty(call);
+  const { verifyRegistrationResponse } = await webauthn();
   const result = await verifyRegistrationResponse({
     response,
     expectedChallenge: challenge,

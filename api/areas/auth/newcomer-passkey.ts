@@ -1,12 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import {
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type RegistrationResponseJSON,
-} from '@simplewebauthn/server';
+import type { PublicKeyCredentialCreationOptionsJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { Call } from '#kernel/endpoint.ts';
 import { addPasskeyTo } from './add-passkey.ts';
-import { ALGORITHMS, challengeIn, insertPasskeyChallenge, relyingParty, TIMEOUT_MS } from './passkeys.ts';
+import { ALGORITHMS, challengeIn, insertPasskeyChallenge, relyingParty, TIMEOUT_MS, webauthn } from './passkeys.ts';
 
 /** For somebody who is invited and has no account yet; undefined where browsers make no passkeys, or none are taken. */
 export async function newcomerOptions(
@@ -15,6 +11,7 @@ export async function newcomerOptions(
 ): Promise<PublicKeyCredentialCreationOptionsJSON | undefined> {
   const { id, usable } = relyingParty(call);
   if (!usable || !call.deps.settings.get('auth.passkeys.enabled')) return undefined;
+  const { generateRegistrationOptions } = await webauthn();
   const options = await generateRegistrationOptions({
     rpName: call.deps.settings.get('server.name'),
     rpID: id,

@@ -1,16 +1,16 @@
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  verifyAuthenticationResponse,
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict } from '#kernel/errors.ts';
 import { ownAddress } from '#kernel/own-address.ts';
 import type { Db } from '#platform/db.ts';
 import { listMethodRows, type MethodRow } from './methods.store.ts';
+
+/** Read when the first passkey comes: its 72 files are a sixth of a start. */
+export const webauthn = () => import('@simplewebauthn/server');
 
 export const TIMEOUT_MS = 300_000;
 export const MOST_PASSKEYS = 20;
@@ -54,6 +54,7 @@ export async function registrationOptions(call: Call): Promise<PublicKeyCredenti
   const names = await db('accounts')
     .where({ id: who.accountId })
     .first<{ username: string; display_name: string }>('username', 'display_name');
+  const { generateRegistrationOptions } = await webauthn();
   const options = await generateRegistrationOptions({
     rpName: deps.settings.get('server.name'),
     rpID: id,
@@ -72,6 +73,7 @@ export async function registrationOptions(call: Call): Promise<PublicKeyCredenti
 
 /** For anybody who signs in with a passkey alone: the device must have verified who it is. */
 export async function signInOptions(call: Call): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  const { generateAuthenticationOptions } = await webauthn();
   const options = await generateAuthenticationOptions({
     rpID: relyingParty(call).id,
     userVerification: 'required',
@@ -88,6 +90,7 @@ export async function secondFactorOptions(
 ): Promise<PublicKeyCredentialRequestOptionsJSON | undefined> {
   const passkeys = rows.filter(({ kind }) => kind === 'passkey');
   if (passkeys.length === 0) return undefined;
+  const { generateAuthenticationOptions } = await webauthn();
   return generateAuthenticationOptions({
     rpID: relyingParty(call).id,
     allowCredentials: described(passkeys),
@@ -125,6 +128,7 @@ export async function passkeyAccount(
     .first<MethodRow | undefined>();
   if (!row?.public_key) return undefined;
   const { id, origin } = relyingParty(call);
+  const { verifyAuthenticationResponse } = await webauthn();
   const verified = await verifyAuthenticationResponse({
     response,
     expectedChallenge: challenge,

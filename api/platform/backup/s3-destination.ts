@@ -1,6 +1,5 @@
-import { Client } from 'minio';
 import { NEVER_CALLED } from '#platform/never-called.ts';
-import { objectsOf } from '#platform/objects.ts';
+import { bucketClient, objectsOf } from '#platform/objects.ts';
 import type { OutboundSetting } from '#platform/outbound.ts';
 import { createAddressJudge, judgedAgent } from '#platform/outbound-agent.ts';
 import { type Destination, DestinationAway } from './destination.ts';
@@ -42,7 +41,7 @@ export function s3Destination({ place, secret, always, deny, lookup }: S3Setting
   } catch (error) {
     throw new DestinationAway('unreachable', 'This address is not reached from here', { cause: error });
   }
-  const client = new Client({
+  const client = bucketClient({
     endPoint: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port || (tls ? 443 : 80)),
     useSSL: tls,
