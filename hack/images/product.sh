@@ -43,7 +43,7 @@ code_layer() {
   mkdir -p "$1/app"
   local copies
   mapfile -t copies < <(said 'p.copy.join("\n")')
-  (cd "$tree" && cp -a "${copies[@]}" "$1/app/" && node "$root/hack/bundle.ts" "$1/app/$(said p.bundle)")
+  (cd "$tree" && cp -a "${copies[@]}" "$1/app/" && node "$root/hack/bundle.ts" "$1/app")
   chmod -R u=rwX,go=rX "$1/app"
 }
 

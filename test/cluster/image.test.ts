@@ -11,8 +11,6 @@ interface Product {
   cmd: string[];
   ports: number[];
   copy: string[];
-  /** Where the operator's bundle lies. */
-  bundle: string;
   without: string[];
   packages: string[];
 }
@@ -42,22 +40,24 @@ describe('the Dockerfile and hack/image', () => {
     );
   });
 
-  it('copy the same folders, each to its own name', () => {
-    const copies = said(last, 'COPY').filter((words) => !words.startsWith('--from='));
-    expect(copies.map((words) => words.split(' ')[0])).to.deep.equal(product.copy);
-    for (const words of copies) expect(words.split(' ')[1]).to.match(new RegExp(`^(\\./|${words.split(' ')[0]})$`));
+  it('copy the same folders, each to its own name, those with programs after these were bundled', () => {
+    const [bundle, ...others] = said(last, 'COPY')
+      .filter((words) => !words.endsWith(' node_modules'))
+      .reverse();
+    expect(bundle).to.equal('--from=modules /app/bundle bundle');
+    const wanted = product.copy.map((name) =>
+      name === 'package.json' ? 'package.json ./' : `--from=modules /app/${name} ${name}`,
+    );
+    expect(others.reverse()).to.deep.equal(wanted);
     expect(said(last, 'COPY')).to.include('--from=modules /app/node_modules node_modules');
   });
 
-  it("bundle the operator to the same place, which the operator's Deployment runs", () => {
-    expect(said(modules, 'RUN')[1]).to.equal(
-      `node hack/bundle.ts ${product.bundle} && npm prune --omit=dev --ignore-scripts`,
-    );
-    expect(said(last, 'COPY')).to.include(`--from=modules /app/${product.bundle} ${product.bundle}`);
-    expect(readFileSync('hack/images/product.sh', 'utf8')).to.include(
-      'node "$root/hack/bundle.ts" "$1/app/$(said p.bundle)"',
-    );
-    expect(PROGRAM).to.include(`${product.bundle}/main.js`);
+  it("bundle the same programs, of which the operator's Deployment runs one by its bundle", () => {
+    const brought = said(modules, 'COPY').map((words) => words.split(' ')[0]);
+    expect(brought).to.include.members(product.copy);
+    expect(said(modules, 'RUN')[1]).to.equal('node hack/bundle.ts . && npm prune --omit=dev --ignore-scripts');
+    expect(readFileSync('hack/images/product.sh', 'utf8')).to.include('node "$root/hack/bundle.ts" "$1/app"');
+    expect(PROGRAM).to.include('operator/bundle/main.js');
   });
 
   it('leave out the same modules and take the same packages of Debian', () => {
