@@ -2,9 +2,9 @@
 //   node hack/bundle.ts IMAGE      (manifests/image/Dockerfile and hack/images/product.sh: IMAGE holds the folders of the tree)
 // The operator goes whole into operator/bundle: a third of the time to start and of the memory, most of it the client of
 // Kubernetes, of which only what reads a kubeconfig is wanted. Of the rest our own code goes into bundle/, and each
-// main.ts becomes a line that begins it there, so that what is run keeps its name.
+// program becomes a line that begins it there, so that what is run keeps its name.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 
 const [image] = process.argv.slice(2);
@@ -71,9 +71,10 @@ await build({
 });
 
 const PROGRAMS = [
-  'api',
-  ...['', '/parser', '/restore', '/subtitles', '/transcode', '/tuner'].map((name) => `workers${name}`),
+  ...['api/main.ts', 'api/migrate.ts', 'workers/main.ts'],
+  ...['parser', 'restore', 'subtitles', 'transcode', 'tuner'].map((name) => `workers/${name}/main.ts`),
 ];
+const nameOf = (program: string): string => program.replace('.ts', '').replaceAll('/', '-');
 /** The only package that goes in: the others are found as they are. */
 const INSIDE = 'zod';
 
@@ -93,11 +94,11 @@ const places: Plugin = {
 
 await build({
   ...common,
-  entryPoints: Object.fromEntries(PROGRAMS.map((folder) => [folder.replace('/', '-'), `${folder}/main.ts`])),
+  entryPoints: Object.fromEntries(PROGRAMS.map((program) => [nameOf(program), program])),
   outdir: join(image, 'bundle'),
   plugins: [places, standIns],
 });
-for (const folder of PROGRAMS) {
-  const up = folder.replaceAll(/[^/]+/g, '..');
-  writeFileSync(join(image, folder, 'main.ts'), `import '${up}/bundle/${folder.replace('/', '-')}.js';\n`);
+for (const program of PROGRAMS) {
+  const up = dirname(program).replaceAll(/[^/]+/g, '..');
+  writeFileSync(join(image, program), `import '${up}/bundle/${nameOf(program)}.js';\n`);
 }
