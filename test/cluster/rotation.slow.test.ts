@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { newKeyRing } from '#operator/keys.ts';
 import type { KubeObject } from '#operator/runtime/kube.ts';
-import { images, UP_MS } from './support/cluster.ts';
+import { images, node, UP_MS } from './support/cluster.ts';
 import { type Home, startHome } from './support/home.ts';
 import { type PodOptions, pod, runPod } from './support/pods.ts';
 import { until } from './support/until.ts';
@@ -82,6 +82,7 @@ describe('a server whose credentials change', function () {
 
   before(async function () {
     this.timeout(UP_MS);
+    await node();
     const [first = '', postgres = '', redis = '', s3Image = ''] = await images('product', 'postgres', 'redis', 'minio');
     product = first;
     from = { postgres, redis, minio: s3Image };
