@@ -4,7 +4,16 @@
 set -euo pipefail
 layer() { tar --sort=name --mtime=@0 --numeric-owner --owner=0 --group=0 -C "$1" -cf "$2" .; }
 sum() { sha256sum "$1" | cut -d' ' -f1; }
-if [ "$1" = --layer ]; then layer "$2" "$3.part" && sum "$3.part" >"$3.sha256" && mv "$3.part" "$3"; exit; fi
+if [ "$1" = --layer ]; then
+  # Several may make the same one, and any may be stopped: each part appears whole.
+  part=$(mktemp "$3.XXXXXX"); trap 'rm -f "$part" "$part.sha256"' EXIT
+  layer "$2" "$part"
+  sum "$part" >"$part.sha256"
+  chmod 644 "$part"
+  mv "$part.sha256" "$3.sha256"
+  mv "$part" "$3"
+  exit
+fi
 name=$1 out=$(realpath -m "$2") config=$3; shift 3
 tmp=$(mktemp -d "$(dirname "$out")/.image-XXXXXX"); trap 'rm -rf "$tmp"' EXIT
 n=0 diffs='' layers='' history=''
