@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import { notFound } from '#kernel/errors.ts';
 import { may, type Principal } from '#kernel/principal.ts';
 import { iso } from '#kernel/schemas.ts';
@@ -57,9 +58,21 @@ export async function getVisibleItem(db: Db, who: Principal, id: string): Promis
   return item;
 }
 
+/** As getVisibleItem, and nothing deletes it before the transaction ends, which is about to note something of it. */
+export async function holdVisibleItem(db: Db, who: Principal, id: string): Promise<VisibleItem> {
+  const row: VisibleRow | undefined = await visibleItem(db, who, id).forKeyShare('i').first();
+  if (!row) throw notFound();
+  return toVisibleItem(row);
+}
+
 /** As getVisibleItem, with undefined in place of 404. */
 export async function findVisibleItem(db: Db, who: Principal, id: string): Promise<VisibleItem | undefined> {
-  const row: VisibleRow | undefined = await visibleItems(db, who)
+  const row: VisibleRow | undefined = await visibleItem(db, who, id).first();
+  return row && toVisibleItem(row);
+}
+
+function visibleItem(db: Db, who: Principal, id: string): Knex.QueryBuilder {
+  return visibleItems(db, who)
     .join('libraries as l', 'l.id', 'i.library_id')
     .where('i.id', id)
     .select(
@@ -67,9 +80,7 @@ export async function findVisibleItem(db: Db, who: Principal, id: string): Promi
       ...['parent_index', 'runtime_ms', 'file_count', 'revision'].map(on),
       'l.type as library_type',
       'l.settings as library_settings',
-    )
-    .first();
-  return row && toVisibleItem(row);
+    );
 }
 
 function toVisibleItem(row: VisibleRow): VisibleItem {
@@ -183,15 +194,17 @@ const emptyLists = { ratings: [], trailers: [], links: [], ageRatings: [] };
 
 interface Leaf {
   id: string;
+  type: string;
   watched: boolean;
-  position: number;
+  /** Begun and not finished: seen to some part, or open at some page. */
+  begun: boolean;
   played: Date | null;
 }
 
 const goesOn = ['show', 'season', 'course', 'section', 'album', 'comic-series', 'author'];
 
 /**
- * The child of a container to go on with: the one begun last, else the first unwatched after the last one played, else the
+ * The child of a container to go on with: the one begun last, else the first unwatched from the last one played on, else the
  * first unwatched; specials only when nothing else is left. Undefined when everything is watched, or for what has no order.
  */
 export async function nextUp(db: Db, who: Principal, containerId: string): Promise<ItemSummary | undefined> {
@@ -200,8 +213,12 @@ export async function nextUp(db: Db, who: Principal, containerId: string): Promi
 }
 
 /** The child that playing a container begins with: the next one, and once everything is watched the first again. */
-export async function firstToPlay(db: Db, who: Principal, containerId: string): Promise<string | undefined> {
-  const leaves = await findLeaves(db, who, containerId);
+export async function firstToPlay(
+  db: Db,
+  who: Principal,
+  { containerId, types }: { containerId: string; types: readonly string[] },
+): Promise<string | undefined> {
+  const leaves = (await findLeaves(db, who, containerId)).filter((leaf) => types.includes(leaf.type));
   return (nextOf(leaves) ?? leaves[0])?.id;
 }
 
@@ -213,9 +230,9 @@ async function findLeaves(db: Db, who: Principal, containerId: string): Promise<
       containerId,
       containerId,
     ])
-    .select('i.id')
+    .select('i.id', 'i.type')
     .select(
-      db.raw(`coalesce(s.watched, false) as watched, coalesce(s.position_ms, 0) as position,
+      db.raw(`coalesce(s.watched, false) as watched, coalesce(s.progress, 0) > 0 as begun,
         s.last_played_at as played`),
     )
     .orderByRaw(`(i.type = 'episode' and i.parent_index = 0), i.parent_index nulls first, i.index_number nulls last`)
@@ -224,14 +241,14 @@ async function findLeaves(db: Db, who: Principal, containerId: string): Promise<
 }
 
 /** `leaves` in order. */
-export function nextOf<L extends Omit<Leaf, 'id'>>(leaves: readonly L[]): L | undefined {
+export function nextOf<L extends Omit<Leaf, 'id' | 'type'>>(leaves: readonly L[]): L | undefined {
   const playedAt = (leaf: L): number => leaf.played?.getTime() ?? 0;
   const latest = (list: readonly L[]): L | undefined =>
     list.reduce<L | undefined>((best, leaf) => (!best || playedAt(leaf) > playedAt(best) ? leaf : best), undefined);
-  const begun = latest(leaves.filter((leaf) => !leaf.watched && leaf.position > 0));
+  const begun = latest(leaves.filter((leaf) => !leaf.watched && leaf.begun));
   const last = latest(leaves.filter((leaf) => leaf.played !== null));
   if (begun && (!last || playedAt(begun) >= playedAt(last))) return begun;
-  const after = last ? leaves.slice(leaves.indexOf(last) + 1) : [];
+  const after = last ? leaves.slice(leaves.indexOf(last)) : []; // opened for a moment is not played
   return after.find((leaf) => !leaf.watched) ?? begun ?? leaves.find((leaf) => !leaf.watched);
 }
 

@@ -19,7 +19,14 @@ export {
   PersonRole,
   UserState,
 } from './items.schemas.ts';
-export { findVisibleItem, firstToPlay, getVisibleItem, nextUp, type VisibleItem } from './items.store.ts';
+export {
+  findVisibleItem,
+  firstToPlay,
+  getVisibleItem,
+  holdVisibleItem,
+  nextUp,
+  type VisibleItem,
+} from './items.store.ts';
 export { containerTypes, heldTypesOf, isContainer, resolutionOf, topTypesOf } from './kinds.ts';
 export { itemsMatching } from './matching.ts';
 export { Chapter, Marker, MediaFile, MediaStream } from './media.schemas.ts';

@@ -1,4 +1,4 @@
-import { getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
+import { holdVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import { stopTranscodeSessions } from '#areas/streaming/public.ts';
 import { type SessionRow, takePlace } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -18,7 +18,7 @@ const OLD_STREAM_LIVES_MS = 10_000;
 export async function change(call: Call, id: string, body: ChangePlayback): Promise<PlaybackStart> {
   const { db, who } = call;
   const before = await ownOpenSession(call, id);
-  const item = await getVisibleItem(db, who, before.item_id);
+  const item = await holdVisibleItem(db, who, before.item_id);
   const sent = body.client ?? ((before.profile ?? undefined) as ClientProfile | undefined);
   const { given, profile } = await profileOf(call, sent, body.client === undefined);
   const wishes = wishesOf(before, body);

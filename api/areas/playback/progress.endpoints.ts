@@ -1,4 +1,4 @@
-import { getVisibleItem } from '#areas/items/public.ts';
+import { getVisibleItem, holdVisibleItem } from '#areas/items/public.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { invalid, notFound } from '#kernel/errors.ts';
 import { IdParams, iso } from '#kernel/schemas.ts';
@@ -49,7 +49,7 @@ export const setItemProgress = defineEndpoint({
   errors: ['CONFLICT'],
 
   async handle({ params, body }, call) {
-    const item = await getVisibleItem(call.db, call.who, params.id);
+    const item = await holdVisibleItem(call.db, call.who, params.id);
     refuseBadPosition(item, body.positionMs);
     await refuseStrangeFile(call, item.id, body.fileId);
     await recordPosition(call, {
@@ -182,7 +182,7 @@ export const setItemRating = defineEndpoint({
   answer: json(200, ItemRating),
 
   async handle({ params, body }, { db, who }) {
-    const item = await getVisibleItem(db, who, params.id);
+    const item = await holdVisibleItem(db, who, params.id);
     const row = await writeRating(db, {
       profileId: who.profileId,
       itemId: item.id,
@@ -203,7 +203,7 @@ export const clearItemRating = defineEndpoint({
   answer: none(),
 
   async handle({ params }, { db, who }) {
-    const item = await getVisibleItem(db, who, params.id);
+    const item = await holdVisibleItem(db, who, params.id);
     if (!(await findState(db, who.profileId, item.id))) return;
     await writeRating(db, { profileId: who.profileId, itemId: item.id, libraryId: item.libraryId, value: null });
   },

@@ -45,9 +45,9 @@ export interface PositionWrite extends Place {
   countPlay: boolean;
 }
 
-/** The newest write wins; what is stored afterwards is answered. Once watched stays watched. */
-export async function writePosition(db: Db, write: PositionWrite): Promise<StateRow> {
-  const found = await db.raw<{ rows: StateRow[] }>(
+/** The newest write wins; false is answered for an older one. Once watched stays watched. */
+export async function writePosition(db: Db, write: PositionWrite): Promise<boolean> {
+  const found = await db.raw<{ rows: unknown[] }>(
     `insert into item_states as s (profile_id, item_id, library_id, position_ms, file_id, progress, watched, play_count, last_played_at, state_at)
      values (:profileId, :itemId, :libraryId, :positionMs, :fileId, :progress, :watched, :plays, :at, :at)
      on conflict (profile_id, item_id) do update set
@@ -55,14 +55,10 @@ export async function writePosition(db: Db, write: PositionWrite): Promise<State
        watched = s.watched or excluded.watched, play_count = s.play_count + excluded.play_count,
        last_played_at = greatest(s.last_played_at, excluded.last_played_at), state_at = excluded.state_at, updated_at = now()
      where s.state_at is null or s.state_at <= excluded.state_at
-     returning ${COLUMNS}`,
+     returning item_id`,
     { ...write, plays: write.countPlay ? 1 : 0 },
   );
-  const [row] = found.rows;
-  if (row) return row;
-  const kept = await findState(db, write.profileId, write.itemId);
-  if (!kept) throw new Error('a newer write is there');
-  return kept;
+  return found.rows.length > 0;
 }
 
 /** Of the item, or of all in a container that the caller sees, however many they are. */
@@ -91,7 +87,8 @@ export async function markLeaves(db: Db, { profileId, leaves, at, countPlay }: M
   await db.raw(
     `insert into item_states as s (profile_id, item_id, library_id, watched, progress, play_count, last_played_at, state_at)
      select :profileId, i.id, i.library_id, true, 1, :plays, :at, :at from items i where i.id = any(:leaves::uuid[])
-     on conflict (profile_id, item_id) do update set watched = true, progress = 1, position_ms = 0,
+     for key share
+     on conflict (profile_id, item_id) do update set watched = true, progress = 1, position_ms = 0, reading = null,
        play_count = s.play_count + excluded.play_count, last_played_at = greatest(s.last_played_at, excluded.last_played_at),
        state_at = excluded.state_at, updated_at = now()
      where s.state_at is null or s.state_at <= excluded.state_at`,
@@ -147,19 +144,19 @@ interface ReadingWrite extends Place {
   at: Date;
 }
 
-/** Reaching the end marks it watched; turning back later does not unmark it. */
+/** Reaching the end marks it watched; turning back later does not unmark it. False is answered for an older one. */
 export async function writeReading(
   db: Db,
   { profileId, itemId, libraryId, reading, fileId, at }: ReadingWrite,
-): Promise<StateRow> {
-  const found = await db.raw<{ rows: StateRow[] }>(
+): Promise<boolean> {
+  const found = await db.raw<{ rows: unknown[] }>(
     `insert into item_states as s (profile_id, item_id, library_id, file_id, reading, progress, watched, last_played_at, state_at)
      values (:profileId, :itemId, :libraryId, :fileId, :reading, :progress, :finished, :at, :at)
      on conflict (profile_id, item_id) do update set reading = excluded.reading,
        file_id = coalesce(excluded.file_id, s.file_id), progress = excluded.progress,
        watched = s.watched or excluded.watched, last_played_at = excluded.last_played_at, state_at = excluded.state_at, updated_at = now()
      where s.state_at is null or s.state_at <= excluded.state_at
-     returning ${COLUMNS}`,
+     returning item_id`,
     {
       profileId,
       itemId,
@@ -171,12 +168,21 @@ export async function writeReading(
       finished: reading.finished,
     },
   );
-  const row = found.rows[0] ?? (await findState(db, profileId, itemId));
-  if (!row) throw new Error('no row');
-  return row;
+  return found.rows.length > 0;
 }
 
-const CONTAINERS = ['show', 'season', 'artist', 'album', 'author', 'comic-series', 'course', 'section', 'photo-album'];
+/** What holds others; only what lies in it is played. */
+export const CONTAINERS = [
+  'show',
+  'season',
+  'artist',
+  'album',
+  'author',
+  'comic-series',
+  'course',
+  'section',
+  'photo-album',
+];
 
 interface Below {
   itemId: string;

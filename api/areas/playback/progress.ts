@@ -5,7 +5,7 @@ import { iso } from '#kernel/schemas.ts';
 import { onlyVisibleItems } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import type { ItemProgress } from './progress.schemas.ts';
-import { findState, type StateRow, writePosition } from './progress.store.ts';
+import { CONTAINERS, findState, type StateRow, writePosition } from './progress.store.ts';
 import { readingOf } from './reading.view.ts';
 
 const SHORTEST_MS = 60_000;
@@ -36,14 +36,14 @@ export interface Reading {
 }
 
 /** Judges a position and stores it: too early keeps none, past the threshold is watched. */
-export async function recordPosition(call: Call, reading: Reading): Promise<{ state: StateRow; counted: boolean }> {
+export async function recordPosition(call: Call, reading: Reading): Promise<{ written: boolean; counted: boolean }> {
   const { db, who, now, deps } = call;
   const { item, positionMs, durationMs, mayCount } = reading;
   const end = await watchedFromMs(db, item.id, { durationMs, percent: deps.settings.get('playback.watchedPercent') });
   const part = await partOf(db, reading);
   const watched = durationMs > 0 && positionMs >= end && part.last;
   const kept = watched ? 0 : keptPosition(reading);
-  const state = await writePosition(db, {
+  const written = await writePosition(db, {
     profileId: reading.profileId ?? who.profileId,
     itemId: item.id,
     libraryId: item.libraryId,
@@ -54,7 +54,7 @@ export async function recordPosition(call: Call, reading: Reading): Promise<{ st
     at: reading.at > now ? now : reading.at, // a future time is taken as now
     countPlay: watched && mayCount,
   });
-  return { state, counted: watched && mayCount };
+  return { written, counted: written && watched && mayCount };
 }
 
 interface Part {
@@ -107,10 +107,26 @@ async function watchedFromMs(
 export async function readProgress(call: Call, itemId: string): Promise<ItemProgress> {
   const { db, who } = call;
   const item = await getVisibleItem(db, who, itemId);
-  const children = item.container ? await childrenOf(call, itemId) : undefined;
-  const own = await findState(db, who.profileId, children?.nextItemId ?? itemId);
-  const reading = item.container ? undefined : await readingOf(db, item, own);
-  return { ...toProgress(item, own), ...(reading && { reading }), ...(children && { children }) };
+  if (item.container) return progressOf(call, item);
+  const own = await findState(db, who.profileId, itemId);
+  const reading = await readingOf(db, item, own);
+  return { ...toProgress(item, own), ...(reading && { reading }) };
+}
+
+/** Of a container: where one is in the child that comes next; without one everything was played. */
+async function progressOf(call: Call, item: VisibleItem): Promise<ItemProgress> {
+  const { db, who } = call;
+  const next = await nextUp(db, who, item.id);
+  const counted = await countChildren(call, item.id);
+  const { total } = counted;
+  const state = next && (await findState(db, who.profileId, next.id));
+  const watched = total > 0 && counted.watched === total;
+  return {
+    ...toProgress({ ...item, runtimeMs: next?.runtimeMs ?? null }, state),
+    watched,
+    ...(watched && { progress: 1 }),
+    children: { ...counted, ...(next && { nextItemId: next.id }) },
+  };
 }
 
 const UNTOUCHED = {
@@ -139,20 +155,21 @@ export function toProgress(item: VisibleItem, state: StateRow | undefined): Item
   };
 }
 
-async function childrenOf({ db, who }: Call, id: string): Promise<NonNullable<ItemProgress['children']>> {
+async function countChildren(
+  { db, who }: Call,
+  id: string,
+): Promise<{ total: number; watched: number; inProgress: number }> {
   const [counted] = await db('items as i')
     .joinRaw('left join item_states s on s.item_id = i.id and s.profile_id = ?', [who.profileId])
     .whereRaw('(i.parent_id = ? or i.grandparent_id = ?)', [id, id])
     .modify(onlyVisibleItems, who, 'i')
     .whereNull('i.extra_of')
-    .whereNotIn('i.type', ['season', 'album', 'section'])
-    .select<{ total: number; watched: number; begun: number }[]>(
+    .whereNotIn('i.type', CONTAINERS)
+    .select<{ total: number; watched: number; inProgress: number }[]>(
       db.raw(`count(*)::int as total, count(*) filter (where s.watched)::int as watched,
-        count(*) filter (where s.position_ms > 0 and not s.watched)::int as begun`),
+        count(*) filter (where s.progress > 0 and not s.watched)::int as "inProgress"`),
     );
-  const next = await nextUp(db, who, id);
-  const { total = 0, watched = 0, begun = 0 } = counted ?? {};
-  return { total, watched, inProgress: begun, ...(next && { nextItemId: next.id }) };
+  return counted ?? { total: 0, watched: 0, inProgress: 0 };
 }
 
 /** Plays over time by itself. */

@@ -1,8 +1,8 @@
-import { getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
+import { getVisibleItem, holdVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid, notFound } from '#kernel/errors.ts';
 import type { ReadingPosition, SetReading } from './progress.schemas.ts';
-import { findState, writeReading } from './progress.store.ts';
+import { findState, type StateRow, writeReading } from './progress.store.ts';
 import { refuseStrangeFile } from './progress.ts';
 import { pageOf, pagesOf, readingOf } from './reading.view.ts';
 
@@ -10,8 +10,12 @@ const READABLE = ['book', 'comic', 'audiobook'];
 
 async function readable({ db, who }: Call, id: string): Promise<VisibleItem> {
   const item = await getVisibleItem(db, who, id);
-  if (!READABLE.includes(item.type)) throw conflict('not-readable-item', 'This has no pages');
+  refuseUnreadable(item);
   return item;
+}
+
+function refuseUnreadable(item: VisibleItem): void {
+  if (!READABLE.includes(item.type)) throw conflict('not-readable-item', 'This has no pages');
 }
 
 export async function readReading(call: Call, id: string): Promise<ReadingPosition> {
@@ -22,10 +26,33 @@ export async function readReading(call: Call, id: string): Promise<ReadingPositi
   return reading;
 }
 
-/** A page behind the last is 400; the last page, or `finished`, marks it watched. */
+/** A place that is older than what is noted changes nothing, and is answered with what is. */
 export async function setReading(call: Call, id: string, body: SetReading): Promise<ReadingPosition> {
+  const { db, who } = call;
+  const item = await holdVisibleItem(db, who, id);
+  await takeReading(call, item, body);
+  const state = await findState(db, who.profileId, item.id);
+  return (await readingOf(db, item, state)) ?? (await beginning(call, item, state));
+}
+
+/** Nothing is noted but that it was read, or was forgotten: the place is the first page. */
+async function beginning({ db, now }: Call, item: VisibleItem, state: StateRow | undefined): Promise<ReadingPosition> {
+  const pages = await pagesOf(db, item.id);
+  const finished = state?.watched ?? false;
+  return {
+    ...{ itemId: item.id, fileId: null, value: 'page:1', page: 1, ...(pages !== undefined && { pages }) },
+    ...{ progress: finished ? 1 : 0, finished, deviceName: null },
+    updatedAt: (state?.state_at ?? now).toISOString(),
+  };
+}
+
+/**
+ * A page behind the last is 400; the last page, or `finished`, marks it watched. False is answered for a place that is
+ * older than what is noted.
+ */
+export async function takeReading(call: Call, item: VisibleItem, body: SetReading): Promise<boolean> {
   const { db, who, now, client } = call;
-  const item = await readable(call, id);
+  refuseUnreadable(item);
   await refuseStrangeFile(call, item.id, body.fileId);
   const pages = await pagesOf(db, item.id);
   const page = pageOf(body.value);
@@ -33,10 +60,7 @@ export async function setReading(call: Call, id: string, body: SetReading): Prom
   const at = body.at && new Date(body.at) < now ? new Date(body.at) : now;
   const place = { profileId: who.profileId, itemId: item.id, libraryId: item.libraryId };
   const reading = { ...placeIn(body, page, pages), deviceName: client.name ?? null, at: at.toISOString() };
-  const state = await writeReading(db, { ...place, at, reading, fileId: body.fileId ?? null });
-  const kept = await readingOf(db, item, state);
-  if (!kept) throw notFound();
-  return kept;
+  return writeReading(db, { ...place, at, reading, fileId: body.fileId ?? null });
 }
 
 interface ReadTo {
@@ -50,6 +74,6 @@ function placeIn(body: SetReading, page: number | undefined, pages: number | und
   return {
     value: body.value,
     progress: known ? page / pages : (body.progress ?? 0),
-    finished: body.finished ?? (known && page === pages),
+    finished: body.finished === true || (known && page === pages),
   };
 }

@@ -1,4 +1,4 @@
-import { getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
+import { holdVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import { touchTranscode } from '#areas/streaming/public.ts';
 import { factsOf, lockSession, payloadOf, type SessionRow } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -30,8 +30,10 @@ export async function report(
 ): Promise<{ row: SessionRow; commands: SessionRow['commands'] }> {
   const { db, now } = call;
   const before = await ownOpenSession(call, id);
-  const item = await getVisibleItem(db, call.who, before.item_id);
-  const { positionMs, counted } = await keep(call, item, { row: before, body });
+  const item = await holdVisibleItem(db, call.who, before.item_id);
+  const at = timeOf(call, body);
+  if (before.read_at && before.read_at > at) return heard(call, before);
+  const { positionMs, counted } = await keep(call, item, { row: before, body, at });
   const decision = await takeTracks(db, before, { item, named: body });
   const progressDue = now.getTime() - (before.last_progress_event_at?.getTime() ?? 0) >= PROGRESS_EVENT_MS;
   const [row] = await db('playback_sessions')
@@ -40,6 +42,7 @@ export async function report(
       state: body.state,
       position_ms: positionMs,
       rate: body.rate,
+      read_at: at,
       last_report_at: now,
       counted_play: before.counted_play || counted,
       commands: '[]',
@@ -53,15 +56,30 @@ export async function report(
   return { row, commands: before.commands };
 }
 
+/** A future time is taken as now. */
+function timeOf({ now }: Call, { at }: PlaybackReport): Date {
+  const told = at ? new Date(at) : now;
+  return told > now ? now : told;
+}
+
+/** A report that others overtook on their way changes nothing; that the client is alive is known from it. */
+async function heard({ db, now }: Call, { id, commands }: SessionRow): ReturnType<typeof report> {
+  const [row] = await db('playback_sessions')
+    .where({ id })
+    .update({ last_report_at: now, commands: '[]' })
+    .returning<SessionRow[]>('*');
+  if (!row) throw new Error('no row');
+  return { row, commands };
+}
+
 /** A reading behind the end is the end. */
 async function keep(
   call: Call,
   item: VisibleItem,
-  { row, body }: { row: SessionRow; body: PlaybackReport },
+  { row, body, at }: { row: SessionRow; body: PlaybackReport; at: Date },
 ): Promise<{ positionMs: number; counted: boolean }> {
   const durationMs = row.duration_ms ?? item.runtimeMs ?? 0;
   const positionMs = Math.min(body.positionMs, durationMs || Number.MAX_SAFE_INTEGER);
-  const at = body.at ? new Date(body.at) : call.now;
   const reading = { item, positionMs, durationMs, fileId: row.file_id, at, mayCount: !row.counted_play, ofFile: true };
   const { counted } = await recordPosition(call, { ...reading, profileId: row.profile_id });
   return { positionMs, counted };

@@ -1,11 +1,18 @@
-import { firstToPlay, getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
+import { firstToPlay, holdVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import {
   freeTranscoders,
   offerTranscodeSession,
   openTranscodeSession,
   stopTranscodeSessions,
 } from '#areas/streaming/public.ts';
-import { insertSession, refuseFromAway, type SessionRow, stopSession, takePlace } from '#areas/viewing/public.ts';
+import {
+  findSession,
+  insertSession,
+  refuseFromAway,
+  type SessionRow,
+  stopSession,
+  takePlace,
+} from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
@@ -56,14 +63,14 @@ async function whereLeft(
 /** The item itself, or the next unplayed child of a container, which begins anew once all of it was played. */
 async function playable(call: Call, id: string): Promise<VisibleItem> {
   const { db, who } = call;
-  const item = await getVisibleItem(db, who, id);
+  const item = await holdVisibleItem(db, who, id);
   if (!item.container) {
     if (PLAYABLE.includes(item.type)) return item;
     throw new ApiError('MEDIA_NOT_PLAYABLE', 'This is nothing to play', { reason: 'type' });
   }
-  const child = await firstToPlay(db, who, id);
+  const child = await firstToPlay(db, who, { containerId: id, types: PLAYABLE });
   if (!child) throw new ApiError('MEDIA_NOT_PLAYABLE', 'Nothing is to play here', { reason: 'type' });
-  return getVisibleItem(db, who, child);
+  return holdVisibleItem(db, who, child);
 }
 
 /**
@@ -75,7 +82,7 @@ async function makeRoom(call: Call, choice: Choice, replaces: string | undefined
   const encodes = choice.decision.method === 'transcode';
   const serverCap = deps.settings.get('playback.maxStreams');
   const replaced = await takePlace(db, who, { deviceId: who.deviceId, replaces, encodes, serverCap });
-  if (replaces && !replaced.includes(replaces)) throw notFound();
+  if (replaces && !replaced.includes(replaces)) await refuseStranger(call, replaces);
   for (const id of replaced) {
     await stopSession(db, id, { reason: 'replaced' });
     const freed = await stopTranscodeSessions(db, id);
@@ -85,6 +92,12 @@ async function makeRoom(call: Call, choice: Choice, replaces: string | undefined
   const places = await placesOf(call);
   refuseFull(places);
   return places;
+}
+
+/** One that has ended meanwhile needs no ending. */
+async function refuseStranger({ db, who }: Call, sessionId: string): Promise<void> {
+  const row = await findSession(db, sessionId);
+  if (row?.account_id !== who.accountId) throw notFound();
 }
 
 interface Opening {

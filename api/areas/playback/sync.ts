@@ -1,12 +1,12 @@
 import type { z } from 'zod';
-import { getVisibleItem, type VisibleItem } from '#areas/items/public.ts';
+import { holdVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { ApiError, conflict, invalid } from '#kernel/errors.ts';
+import { ApiError, invalid } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
 import { SetReading, type Synced, type SyncReport } from './progress.schemas.ts';
-import { findState, leavesOf, markLeaves, unmarkLeaves } from './progress.store.ts';
-import { isTimed, recordPosition, refuseStrangeFile } from './progress.ts';
-import { setReading } from './reading.ts';
+import { findState, leavesOf, markLeaves, type StateRow, unmarkLeaves } from './progress.store.ts';
+import { recordPosition, refuseBadPosition, refuseStrangeFile } from './progress.ts';
+import { takeReading } from './reading.ts';
 
 type Result = z.input<typeof Synced>['results'][number];
 
@@ -31,49 +31,68 @@ async function apply(call: Call, report: SyncReport): Promise<Result['outcome']>
     .returning<{ client_event_id: string }[]>('client_event_id');
   if (!fresh) return 'duplicate';
   try {
-    const item = await getVisibleItem(db, who, report.itemId);
-    const before = await findState(db, who.profileId, item.id);
+    const item = await holdVisibleItem(db, who, report.itemId);
     const at = new Date(Math.min(new Date(report.at).getTime(), call.now.getTime()));
-    if (before?.state_at && before.state_at > at) return 'older';
-    await write(call, item, { report, at });
-    return 'applied';
+    await refuse(call, item, report);
+    const before = await findState(db, who.profileId, item.id);
+    const older = before?.state_at && before.state_at > at;
+    if (!older) await write(call, item, { report, at, before });
+    await keepHistory(call, item, { report, at });
+    return older ? 'older' : 'applied';
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return error.code === 'NOT_FOUND' ? 'not-found' : 'invalid';
   }
 }
 
-async function write(call: Call, item: VisibleItem, { report, at }: { report: SyncReport; at: Date }): Promise<void> {
-  const { db, who } = call;
+/** What is wrong with a report is seen before anything of it is noted. */
+async function refuse(call: Call, item: VisibleItem, report: SyncReport): Promise<void> {
   await refuseStrangeFile(call, item.id, report.fileId);
-  if (report.positionMs !== undefined && !isTimed(item)) throw conflict('not-playable-item', 'This has no position');
+  if (report.positionMs !== undefined) refuseBadPosition(item, report.positionMs);
+}
+
+interface Write {
+  report: SyncReport;
+  at: Date;
+  before: StateRow | undefined;
+}
+
+async function write(call: Call, item: VisibleItem, { report, at, before }: Write): Promise<void> {
   if (report.reading !== undefined) {
     const reading = SetReading.safeParse({ value: report.reading, at: report.at, fileId: report.fileId });
     if (!reading.success) throw invalid(['body', 'reports'], 'bad_reading', 'the place is not one of a book');
-    await setReading(call, item.id, reading.data);
+    await takeReading(call, item, reading.data);
   }
   if (report.positionMs !== undefined) {
-    const durationMs = item.runtimeMs ?? 0;
     await recordPosition(call, {
       item,
       positionMs: report.positionMs,
-      durationMs,
+      durationMs: item.runtimeMs ?? 0,
       fileId: report.fileId ?? null,
       at,
-      mayCount: true,
+      mayCount: before?.progress !== 1 || played(report), // reports of one play behind its end are one play
     });
   }
   await mark(call, item, { watched: report.watched, at });
-  if ((report.playedMs ?? 0) > HISTORY_FROM_MS) {
-    await db('play_history').insert({
-      id: newId(),
-      profile_id: who.profileId,
-      account_id: who.accountId,
-      item_id: item.id,
-      at,
-      played_ms: report.playedMs,
-    });
-  }
+}
+
+const played = ({ playedMs = 0 }: SyncReport): boolean => playedMs > HISTORY_FROM_MS;
+
+/** That it was played is so, also where what came later stands in the way of its position. */
+async function keepHistory(
+  { db, who }: Call,
+  item: VisibleItem,
+  { report, at }: Pick<Write, 'report' | 'at'>,
+): Promise<void> {
+  if (!played(report)) return;
+  await db('play_history').insert({
+    id: newId(),
+    profile_id: who.profileId,
+    account_id: who.accountId,
+    item_id: item.id,
+    at,
+    played_ms: report.playedMs,
+  });
 }
 
 /** Of a show or an album all that is in it. */

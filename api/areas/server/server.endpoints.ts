@@ -18,17 +18,20 @@ function limit({ client }: Call): void {
   if (client.address !== '127.0.0.1' && client.address !== '::1') limitHere(`server:${client.address}`, PER_MINUTE);
 }
 
-const MOST_MS = 2000;
-const WARY_MS = 10_000;
+/** These answers hang on no store: what it does not say within this is left out. */
+const MOST_MS = 60;
+const WARY_MS = 1000;
 let waryUntil = 0;
 
-/** These answers wait for no store: once one was slow, none is asked for a while. */
-async function inTime<T>(ask: () => Promise<T>): Promise<T | undefined> {
-  if (Date.now() < waryUntil) return undefined;
-  const found = await Promise.race([ask(), sleep(MOST_MS, 'slow' as const, { ref: false })]);
-  if (found !== 'slow') return found;
-  waryUntil = Date.now() + WARY_MS;
-  return undefined;
+const soon = async <T>(asked: Promise<T>): Promise<T | undefined> =>
+  Promise.race([asked, sleep(MOST_MS, undefined, { ref: false })]);
+
+/** Whether a valid credential came along. A store that was slow is not asked again for a second. */
+async function isKnown({ identify, deps }: Call): Promise<boolean> {
+  if (deps.vitals.state('database') !== 'ok' || Date.now() < waryUntil) return false;
+  const found = await soon(identify().then((who) => who ?? 'nobody'));
+  if (found === undefined) waryUntil = Date.now() + WARY_MS;
+  return found !== undefined && found !== 'nobody';
 }
 
 export const getServerInfo = defineEndpoint({
@@ -44,9 +47,8 @@ export const getServerInfo = defineEndpoint({
     limit(call);
     const { deps, reply } = call;
     const { settings, vitals } = deps;
-    const known = vitals.state('database') === 'ok' && (await inTime(call.identify));
     const complete = vitals.setupComplete();
-    const branding = await brandingOf(deps);
+    const [known, branding] = await Promise.all([isKnown(call), soon(brandingOf(deps))]);
     reply.header('Access-Control-Allow-Origin', '*'); // pickers of servers; no credentials go with it
     const info = {
       id: deps.keys.serverId,
@@ -61,7 +63,7 @@ export const getServerInfo = defineEndpoint({
       language: settings.get('server.language'),
       timeZone: settings.get('server.timeZone'),
       links: { docs: '/api/v1/docs', openapi: '/api/v1/openapi.json', app: '/' },
-      branding: { revision: branding.revision },
+      branding: { revision: branding?.revision ?? 0 },
       notice: settings.get('server.notice'),
     };
     return { ...answerUnlessSame(call, info, 'no-cache'), time: call.now.toISOString() };

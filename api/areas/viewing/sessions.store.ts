@@ -42,6 +42,8 @@ export interface SessionRow {
   position_ms: number;
   duration_ms: number | null;
   rate: number;
+  /** By the client's clock, of the report that the state, position and rate are from. */
+  read_at: Date | null;
   implicit: boolean;
   encodes: boolean;
   counted_play: boolean;

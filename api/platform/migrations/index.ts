@@ -41,6 +41,7 @@ import * as viewingItemsGone from './20261122110000_viewing_items_gone.ts';
 import * as backupCreate from './20261122150000_backup_create.ts';
 import * as restoreCreate from './20261122151000_restore_create.ts';
 import * as itemsAgeYears from './20261122160000_items_age_years.ts';
+import * as viewingReadAt from './20261122170000_viewing_read_at.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -99,4 +100,5 @@ export const migrations: Record<string, Migration> = {
   '20261122150000_backup_create': backupCreate,
   '20261122151000_restore_create': restoreCreate,
   '20261122160000_items_age_years': itemsAgeYears,
+  '20261122170000_viewing_read_at': viewingReadAt,
 };

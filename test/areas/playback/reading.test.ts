@@ -21,4 +21,33 @@ describe('The place in a comic', () => {
     const next = await given.me.setReadingPosition({ params, body: { value: 'page:6' } });
     expect(next.body).to.include({ value: 'page:6', fileId });
   });
+
+  it('is answered with what is noted where it is older, and is over when the comic is marked as read', async () => {
+    const { db } = given.api.deps;
+    const comics = await givenLibrary(db, 'comics');
+    const id = await givenItem(db, comics, { type: 'comic', details: { pages: 20 } });
+    const params = { id };
+    const at = new Date(Date.now() - 60_000).toISOString();
+    await given.me.setReadingPosition({ params, body: { value: 'page:5' } });
+    expect((await given.me.setReadingPosition({ params, body: { value: 'page:3', at } })).body.page).to.equal(5);
+    await given.me.markWatched({ params });
+    expect((await given.me.getReadingPosition({ params })).status).to.equal(404);
+    expect(await given.progress(id))
+      .to.include({ watched: true, progress: 1 })
+      .and.not.have.property('reading');
+    const late = await given.me.setReadingPosition({ params, body: { value: 'page:3', at } });
+    expect([late.status, late.body.value, late.body.progress, late.body.finished]).to.deep.equal([
+      ...[200, 'page:1', 1, true],
+    ]);
+    expect((await given.me.getReadingPosition({ params })).status).to.equal(404);
+  });
+
+  it('at the last page has read it, whatever else is said', async () => {
+    const { db } = given.api.deps;
+    const id = await givenItem(db, await givenLibrary(db, 'comics'), { type: 'comic', details: { pages: 20 } });
+    const params = { id };
+    const last = await given.me.setReadingPosition({ params, body: { value: 'page:20', finished: false } });
+    expect(last.body.finished).to.equal(true);
+    expect((await given.progress(id)).watched).to.equal(true);
+  });
 });

@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import { newId } from '#platform/ids.ts';
+import { givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
+import { audio, GivenPlayback, HOUR, video } from '#support/given-playback.ts';
+import { eventually } from '#support/stores.ts';
+
+const ago = (ms: number): string => new Date(Date.now() - ms).toISOString();
+
+describe('Progress', () => {
+  const given = new GivenPlayback();
+  const { film, play, progress } = given;
+
+  const database = () => given.api.deps.db;
+
+  const sync = async (...reports: { itemId: string; at: string; [more: string]: unknown }[]): Promise<string[]> => {
+    const { body } = await given.me.syncPlayback({
+      body: { reports: reports.map((one) => ({ clientEventId: newId(), ...one })) },
+    });
+    return body.results.map(({ outcome }) => outcome);
+  };
+
+  it('lets no report that comes late move a session back, pause it or count its play', async () => {
+    const id = await film();
+    const { session } = (await play(id)).body;
+    const params = { id: session.id };
+    const told = async (body: object) =>
+      (await given.me.reportPlayback({ params, body: { state: 'playing', positionMs: 0, ...body } })).body.session;
+    await told({ positionMs: 900_000, at: ago(10_000), rate: 1.5 });
+    const late = await told({ positionMs: 600_000, state: 'paused', at: ago(20_000) });
+    expect(late).to.include({ positionMs: 900_000, state: 'playing', rate: 1.5 });
+    expect((await told({ positionMs: HOUR * 0.95, at: ago(20_000) })).positionMs).to.equal(900_000);
+    expect(await progress(id)).to.include({ positionMs: 900_000, watched: false, playCount: 0 });
+    expect(await given.events(session.id)).to.not.include('playback.paused');
+    expect((await told({ positionMs: 930_000, at: ago(0) })).positionMs).to.equal(930_000);
+  });
+
+  it('counts no play for a report that what another device told later has overtaken', async () => {
+    const id = await film();
+    const params = { id: (await play(id)).body.session.id };
+    await given.me.setItemProgress({ params: { id }, body: { positionMs: 900_000 } });
+    await given.me.reportPlayback({ params, body: { state: 'playing', positionMs: HOUR * 0.95, at: ago(60_000) } });
+    expect(await progress(id)).to.include({ positionMs: 900_000, playCount: 0 });
+    await given.me.reportPlayback({ params, body: { state: 'playing', positionMs: HOUR * 0.96 } });
+    expect(await progress(id)).to.include({ watched: true, playCount: 1 });
+  });
+
+  it('takes no offline position behind the end, and of a bad report nothing', async () => {
+    const id = await film();
+    const at = ago(5000);
+    const stranger = newId();
+    expect(
+      await sync(
+        { itemId: id, at, positionMs: HOUR + 2000, watched: true },
+        { itemId: id, at, positionMs: 600_000, fileId: stranger, playedMs: 120_000 },
+        { itemId: id, at, positionMs: 700_000 },
+      ),
+    ).to.deep.equal(['invalid', 'invalid', 'applied']);
+    expect(await progress(id)).to.include({ positionMs: 700_000, watched: false });
+    expect(await database()('play_history').where({ item_id: id })).to.have.length(0);
+  });
+
+  it('notes with an offline position in which file of the item it is', async () => {
+    const id = await film();
+    const [fileId] = await database()('media_files').where({ item_id: id }).pluck('id');
+    expect(await sync({ itemId: id, at: ago(5000), positionMs: 700_000, fileId })).to.deep.equal(['applied']);
+    expect(await progress(id)).to.include({ positionMs: 700_000, fileId });
+  });
+
+  it('counts one play for several offline reports behind its end, and another for the next one', async () => {
+    const id = await film();
+    const report = (ms: number, part: number, more: object = {}) => ({
+      ...{ itemId: id, at: ago(ms), positionMs: HOUR * part },
+      ...more,
+    });
+    await sync(report(90_000, 0.5), report(80_000, 0.91), report(70_000, 0.95));
+    expect(await progress(id)).to.include({ watched: true, playCount: 1 });
+    await sync(report(60_000, 0.5), report(50_000, 0.91));
+    expect((await progress(id)).playCount).to.equal(2);
+  });
+
+  it('keeps the history of what was played offline, also where a later position stands', async () => {
+    const id = await film();
+    await given.me.setItemProgress({ params: { id }, body: { positionMs: 900_000 } });
+    const at = ago(HOUR);
+    expect(await sync({ itemId: id, at, positionMs: 100_000, playedMs: 120_000 })).to.deep.equal(['older']);
+    const [played] = await database()('play_history').where({ item_id: id });
+    expect([played.at.toISOString(), (await progress(id)).positionMs]).to.deep.equal([at, 900_000]);
+  });
+
+  it('tells after a change of tracks whether the film was watched', async () => {
+    const id = await film();
+    await given.me.markWatched({ params: { id } });
+    const { session } = (await play(id)).body;
+    const changed = await given.me.changePlayback({ params: { id: session.id }, body: { positionMs: 120_000 } });
+    expect(changed.body.resume).to.deep.equal({ positionMs: 120_000, watched: true });
+  });
+
+  it('tells of a container where one is in the child that comes next, and that all of it was watched', async () => {
+    const shows = await givenLibrary(database(), 'shows');
+    const show = await givenItem(database(), shows, { type: 'show', top: true });
+    const episodes: string[] = [];
+    for (const n of [1, 2]) {
+      const place = { type: 'episode', parent_id: show, parent_index: 1, index_number: n, runtime_ms: n * HOUR };
+      episodes.push(await givenItem(database(), shows, place));
+    }
+    const [first = '', second = ''] = episodes;
+    await given.me.markWatched({ params: { id: first } });
+    await given.me.setItemProgress({ params: { id: second }, body: { positionMs: HOUR } });
+    expect(await progress(show)).to.deep.include({
+      ...{ type: 'show', positionMs: HOUR, durationMs: 2 * HOUR, progress: 0.5, watched: false },
+      children: { total: 2, watched: 1, inProgress: 1, nextItemId: second },
+    });
+    await given.me.markWatched({ params: { id: second } });
+    expect(await progress(show)).to.deep.include({
+      ...{ positionMs: 0, durationMs: null, progress: 1, watched: true },
+      children: { total: 2, watched: 2, inProgress: 0 },
+    });
+  });
+
+  it('goes on with the episode that was only opened, and with the comic that is being read', async () => {
+    const shows = await givenLibrary(database(), 'shows');
+    const show = await givenItem(database(), shows, { type: 'show', top: true });
+    const comics = await givenLibrary(database(), 'comics');
+    const series = await givenItem(database(), comics, { type: 'comic-series', top: true, details: {} });
+    const children = { shows: [] as string[], comics: [] as string[] };
+    for (const n of [1, 2, 3]) {
+      const place = { parent_id: show, parent_index: 1, index_number: n, runtime_ms: HOUR };
+      children.shows.push(await givenItem(database(), shows, { type: 'episode', ...place }));
+      const comic = { parent_id: series, index_number: n, details: { pages: 20 } };
+      children.comics.push(await givenItem(database(), comics, { type: 'comic', ...comic }));
+    }
+    await given.me.setItemProgress({ params: { id: children.shows[1] ?? '' }, body: { positionMs: 30_000 } });
+    expect((await progress(show)).children?.nextItemId).to.equal(children.shows[1]);
+    await given.me.setReadingPosition({ params: { id: children.comics[1] ?? '' }, body: { value: 'page:4' } });
+    expect((await progress(series)).children).to.include({ inProgress: 1, nextItemId: children.comics[1] });
+    expect((await given.me.getItem({ params: { id: series } })).body.next?.id).to.equal(children.comics[1]);
+  });
+
+  it('plays of an author what can be heard', async () => {
+    const books = await givenLibrary(database(), 'books');
+    const author = await givenItem(database(), books, { type: 'author' });
+    await givenItem(database(), books, { type: 'book', parent_id: author, index_number: 1 });
+    const place = { type: 'audiobook', parent_id: author, index_number: 2, runtime_ms: HOUR };
+    const heard = await givenItem(database(), books, place);
+    await givenFile(database(), books, heard, { container: 'mp4', duration_ms: HOUR, streams: [audio] });
+    expect((await play(author)).body.session?.itemId).to.equal(heard);
+  });
+
+  it('takes the place of a session that has ended meanwhile, and of no stranger’s', async () => {
+    const id = await film({ streams: [video, audio] });
+    const { session } = (await play(id)).body;
+    await given.me.endPlaybackSession({ params: { id: session.id } });
+    expect((await play(id, { replaces: session.id })).status).to.equal(201);
+    given.me = given.api.as(await given.api.given.member());
+    expect((await play(id, { replaces: session.id })).status).to.equal(404);
+  });
+
+  it('answers 404 for what is deleted while a position of it is on its way', async () => {
+    const id = await film();
+    const held = await database().transaction();
+    await held('items').where({ id }).delete();
+    const answer = given.me.setItemProgress({ params: { id }, body: { positionMs: 600_000 } });
+    const waits = async () => {
+      const { rows } = await database().raw<{ rows: unknown[] }>(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return rows.length > 0;
+    };
+    await eventually(waits);
+    await held.commit();
+    expect((await answer).status).to.equal(404);
+  });
+});
