@@ -22,7 +22,7 @@ const DUE = `
   select s.id, case when ${gone} then 'limit' else 'timeout' end as reason
   from playback_sessions s join accounts a on a.id = s.account_id
   where s.state <> 'stopped' and (${gone}
-    or greatest(s.last_report_at, s.last_bytes_at) <
+    or greatest(s.last_report_at, s.last_bytes_at, ?::timestamptz) <
        now() - case when s.state = 'paused' then interval '30 minutes' else interval '60 seconds' end)`;
 
 /** Sessions of those who have viewing hours. */
@@ -70,9 +70,9 @@ async function warn(db: Db, timed: readonly Timed[], now: Date): Promise<void> {
     .update({ commands: JSON.stringify([{ command: 'message', args }]) });
 }
 
-async function dueOf(db: Db, timed: readonly Timed[], now: Date): Promise<Lost[]> {
+async function dueOf(db: Db, timed: readonly Timed[], { now, heardSince }: Moment): Promise<Lost[]> {
   const lost = await lostAccess(db);
-  const due = await db.raw<{ rows: Lost[] }>(DUE);
+  const due = await db.raw<{ rows: Lost[] }>(DUE, [heardSince]);
   const outside = outsideHours(timed, now);
   const silent = due.rows.map(
     ({ id, reason }): Lost => ({
@@ -84,8 +84,19 @@ async function dueOf(db: Db, timed: readonly Timed[], now: Date): Promise<Lost[]
   return [...lost, ...silent, ...over.map(([id]): Lost => ({ id, reason: 'viewing-hours' }))];
 }
 
+/** When a sweep is made. */
+interface Moment {
+  now: Date;
+  /** Silence before it is nobody's fault: the database was away. */
+  heardSince: Date;
+}
+
 /** One worker at a time sweeps; the others find the lock taken. Hours without a zone of their own are the server's. */
-export async function sweepOnce(db: Db, serverZone = 'UTC', now = new Date()): Promise<number> {
+export async function sweepOnce(
+  db: Db,
+  serverZone = 'UTC',
+  { now = new Date(), heardSince = new Date(0) }: Partial<Moment> = {},
+): Promise<number> {
   return db.transaction(async (transaction) => {
     const lock = await transaction.raw<{ rows: { got: boolean }[] }>(
       `select pg_try_advisory_xact_lock(hashtext('foyer.playback-sweeper')) as got`,
@@ -94,7 +105,7 @@ export async function sweepOnce(db: Db, serverZone = 'UTC', now = new Date()): P
     const timed = await timedSessions(transaction, serverZone);
     await warn(transaction, timed, now);
     let stopped = 0;
-    for (const { id, reason } of await dueOf(transaction, timed, now)) {
+    for (const { id, reason } of await dueOf(transaction, timed, { now, heardSince })) {
       if (!(await stopSession(transaction, id, { reason }))) continue; // for another reason, told first
       await stopTranscodeSessions(transaction, id);
       stopped += 1;
@@ -105,7 +116,10 @@ export async function sweepOnce(db: Db, serverZone = 'UTC', now = new Date()): P
 
 type Deps = Pick<WorkerDeps, 'config' | 'db' | 'log' | 'settings'>;
 
-/** Every 15 seconds until aborted, and as soon as rights change; a lost database is no reason to end. */
+/**
+ * Every 15 seconds until aborted, and as soon as rights change. A lost database is no reason to end, and those whose
+ * reports it did not take have their minute from its return on.
+ */
 export async function sweepPlayback(
   { config, db, log, settings }: Deps,
   signal: AbortSignal,
@@ -114,10 +128,17 @@ export async function sweepPlayback(
   let rest = new AbortController();
   const wake = (): void => rest.abort();
   const listening = listen(config.databaseUrl, { channel: RIGHTS_CHANNEL, heard: wake, connected: wake, signal });
+  let heardSince = new Date();
+  let failed = false;
   while (!signal.aborted) {
     rest = new AbortController();
-    await sweepOnce(db, settings.get('server.timeZone')).catch((error: Error) =>
-      log.warn({ err: error.message }, 'playback not swept'),
+    if (failed) heardSince = new Date();
+    failed = await sweepOnce(db, settings.get('server.timeZone'), { heardSince }).then(
+      () => false,
+      (error: Error) => {
+        log.warn({ err: error.message }, 'playback not swept');
+        return true;
+      },
     );
     await sleep(everyMs, undefined, { signal: AbortSignal.any([signal, rest.signal]) }).catch(() => undefined);
     await sleep(GATHER_MS, undefined, { signal }).catch(() => undefined);

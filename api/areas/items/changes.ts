@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict } from '#kernel/errors.ts';
 import { type Page, readCursor, writeCursor } from '#kernel/page.ts';
@@ -20,7 +21,7 @@ export async function libraryChanges(
   const scope = `listLibraryChanges|${library.id}|${call.who.profileId}`;
   const cursor = (since: Since): string =>
     writeCursor(call.deps.keys, scope, {
-      values: [since.seq, since.at.getTime(), since.stateAt, since.stateId],
+      values: [since.seq, since.at.getTime(), since.stateAt, since.stateId, sightOf(call)],
       id: since.id,
     });
   if (wish.since === undefined) {
@@ -44,7 +45,19 @@ export async function libraryChanges(
   if (call.now.getTime() - since.at.getTime() > KEPT_MS) {
     throw conflict('cursor-expired', 'Changes are kept for 30 days; list anew');
   }
+  if (values[4] !== undefined && values[4] !== sightOf(call)) {
+    throw conflict('cursor-expired', 'What may be seen has changed since; list anew');
+  }
   return read(call, library, { since, wish, cursor });
+}
+
+/** What of a library is seen, in short: nothing tells item by item what rules of an account hide or show. */
+function sightOf({ who }: Call): string {
+  const { ageLimit = null, hideUnrated, labels = null } = who.sees;
+  return createHash('sha256')
+    .update(JSON.stringify([ageLimit, hideUnrated, labels]))
+    .digest('base64url')
+    .slice(0, 16);
 }
 
 /** No id is greater: the sequence up to and with its number was read. */

@@ -1,5 +1,7 @@
 import type { Knex } from 'knex';
+import type { Principal } from '#kernel/principal.ts';
 import type { SortTable } from '#kernel/sort.ts';
+import { onlyVisibleItems } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import type { VisibleItem } from './items.store.ts';
 
@@ -12,13 +14,17 @@ export const creditSorts = {
  * Credits of an item as `c`. An episode has its own (its guests first) and then its show's; a show counts the episodes that
  * each person is credited on.
  */
-export function creditsOf(db: Db, item: VisibleItem, roles: readonly string[] | undefined): Knex.QueryBuilder {
+export function creditsOf(
+  { db, who }: { db: Db; who: Principal },
+  item: VisibleItem,
+  roles: readonly string[] | undefined,
+): Knex.QueryBuilder {
   const owners = [item.id, ...(item.type === 'episode' && item.grandparentId ? [item.grandparentId] : [])];
-  const episodes =
-    item.type === 'show'
-      ? `(select count(distinct e.id)::int from credits o join items e on e.id = o.item_id
-          where o.person_id = c.person_id and e.grandparent_id = c.item_id and e.trashed_at is null)`
-      : 'null::int';
+  const episodes = db('credits as o')
+    .join('items as e', 'e.id', 'o.item_id')
+    .whereRaw('o.person_id = c.person_id and e.grandparent_id = c.item_id')
+    .modify(onlyVisibleItems, who, 'e')
+    .select(db.raw('count(distinct e.id)::int'));
   const inner = db('credits as c')
     .join('people as p', 'p.id', 'c.person_id')
     .whereRaw('c.item_id = any(?::uuid[])', [owners])
@@ -27,10 +33,11 @@ export function creditsOf(db: Db, item: VisibleItem, roles: readonly string[] | 
     .select(
       db.raw(
         `(array_position(?::uuid[], c.item_id) * 10000000::bigint + (case when c.guest then 0 else 1000000 end)
-          + least(c.position, 999999)) as rank, ${episodes} as episodes`,
+          + least(c.position, 999999)) as rank`,
         [owners],
       ),
-    );
+    )
+    .select(item.type === 'show' ? episodes.as('episodes') : db.raw('null::int as episodes'));
   if (roles) inner.whereRaw('c.role = any(?::text[])', [[...roles]]);
   return db.queryBuilder().from(inner.as('c')).select('c.*');
 }

@@ -3,13 +3,20 @@ import { operatorsOf } from '#kernel/filter.ts';
 import type { Principal } from '#kernel/principal.ts';
 import { usualSort } from './browse.ts';
 import { fieldsFor } from './fields.ts';
+import { sharesPlace } from './items.store.ts';
 import type { FieldInfo, SortInfo } from './listing.schemas.ts';
 import type { LibraryRow } from './shelves.store.ts';
 import { librarySorts } from './sorts.ts';
 
 /** What the filter builder may offer on these types. */
-export function fieldInfos(who: Principal, types: readonly string[]): z.output<typeof FieldInfo>[] {
-  return Object.entries(fieldsFor(who, types)).map(([name, field]) => ({
+export function fieldInfos(
+  who: Principal,
+  library: LibraryRow,
+  types: readonly string[],
+): z.output<typeof FieldInfo>[] {
+  const places = sharesPlace(who, library.settings);
+  const usable = Object.entries(fieldsFor(who, types)).filter(([name]) => places || !ofPlace.includes(name));
+  return usable.map(([name, field]) => ({
     name,
     label: field.label,
     kind: field.kind,
@@ -23,6 +30,9 @@ export function fieldInfos(who: Principal, types: readonly string[]): z.output<t
     custom: false,
   }));
 }
+
+/** They match nothing where the library keeps to its editors where its photos were taken. */
+const ofPlace = ['place_country', 'place_city', 'has_location'];
 
 const labels: Record<string, string> = {
   title: 'Title',

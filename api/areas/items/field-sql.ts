@@ -11,7 +11,7 @@ import {
   type Where,
 } from '#kernel/filter-sql.ts';
 import type { Principal } from '#kernel/principal.ts';
-import { onlyKnownLabels } from '#kernel/visibility.ts';
+import { onlyKnownLabels, onlyVisibleItems } from '#kernel/visibility.ts';
 import { containersSql } from './kinds.ts';
 
 /** SQL of the filter fields over `items as i`, the caller's state `s` joined. */
@@ -173,35 +173,50 @@ export const externalId: ItemWhere = (query, { op, values }) => {
   else query.where(either);
 };
 
-/** Leaves below a container, of what is not trashed. */
-const LEAVES = `from items k left join item_states ks on ks.item_id = k.id and ks.profile_id = s_profile.id
-  where k.trashed_at is null and k.extra_of is null and k.type <> all(${containersSql})
-    and (k.parent_id = i.id or k.grandparent_id = i.id)`;
+/** What lies in a container and is played, of what the caller sees, that `which` is true of. */
+function leaves(query: Query, who: Principal, which: string): Query {
+  const inside = query.client.queryBuilder().from('items as k') as Query;
+  return inside
+    .select(query.client.raw('1'))
+    .joinRaw('left join item_states ks on ks.item_id = k.id and ks.profile_id = ?::uuid', [
+      (who.profileId || null) as unknown as string,
+    ])
+    .whereRaw(`k.extra_of is null and k.type <> all(${containersSql}) and ${which}`)
+    .whereRaw('(k.parent_id = i.id or k.grandparent_id = i.id)')
+    .modify(onlyVisibleItems, who, 'k');
+}
+
+const ANY = 'true';
+const LEFT = 'not coalesce(ks.watched, false)';
+const BEGUN = '(ks.watched or ks.position_ms > 0)';
+
+interface OfState {
+  leaf: string;
+  /** With one `?` for each of `leaves`. */
+  container: string;
+  leaves: readonly string[];
+}
 
 /** A condition on the caller's state of the item itself, or of what lies in a container. */
-function stateOf({ leaf, container }: { leaf: string; container: string }): Where<Pick<Asking, 'who'>> {
+function stateOf({ leaf, container, leaves: kinds }: OfState): Where<Pick<Asking, 'who'>> {
   const compiled = `(case when i.type = any(${containersSql}) then ${container} else ${leaf} end)`;
   return (query, condition, { who }) => {
-    const bound = compiled.split('s_profile.id');
     const wanted = (condition.values[0] === 'true') === (condition.op === 'eq');
-    query.whereRaw(
-      wanted ? bound.join('?::uuid') : `not ${bound.join('?::uuid')}`,
-      new Array<string | null>(bound.length - 1).fill(who.profileId || null) as Knex.RawBinding[],
-    );
+    const inside = kinds.map((which) => leaves(query, who, which));
+    query.whereRaw(wanted ? compiled : `not ${compiled}`, inside as unknown as string[]);
   };
 }
 
-const ANY_LEFT = `exists (select 1 ${LEAVES} and not coalesce(ks.watched, false))`;
-const ANY_BEGUN = `exists (select 1 ${LEAVES} and (ks.watched or ks.position_ms > 0))`;
-
 export const watched = stateOf({
   leaf: 'coalesce(s.watched, false)',
-  container: `(not ${ANY_LEFT} and exists (select 1 ${LEAVES}))`,
+  container: '(not exists ? and exists ?)',
+  leaves: [LEFT, ANY],
 });
-export const unwatched = stateOf({ leaf: 'not coalesce(s.watched, false)', container: ANY_LEFT });
+export const unwatched = stateOf({ leaf: `not coalesce(s.watched, false)`, container: 'exists ?', leaves: [LEFT] });
 export const inProgress = stateOf({
   leaf: '(not coalesce(s.watched, false) and coalesce(s.position_ms, 0) > 0)',
-  container: `(${ANY_LEFT} and ${ANY_BEGUN})`,
+  container: '(exists ? and exists ?)',
+  leaves: [LEFT, BEGUN],
 });
 
 /** A photo's place is told by libraries that share it, or to editors: elsewhere such a condition matches nothing. */

@@ -101,7 +101,7 @@ export const listItemPeople = defineEndpoint({
   async handle({ params, query }, call) {
     const { db, deps } = call;
     const item = await itemAt(call, params.id, (id) => `/items/${id}/people`);
-    return pageOf<CreditRow, Credit>(db, creditsOf(db, item, query.role), {
+    return pageOf<CreditRow, Credit>(db, creditsOf(call, item, query.role), {
       keys: deps.keys,
       terms: parseSort(query.sort, creditSorts, 'order'),
       cursor: query.cursor,

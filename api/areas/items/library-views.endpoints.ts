@@ -36,9 +36,12 @@ export const listLibraryFields = defineEndpoint({
 
   async handle({ params, query }, call) {
     const library = await getVisibleLibrary(call.db, call.who, params.id);
-    if (await unchanged(call, { libraryIds: [], more: `${library.type}|${query.type?.join() ?? ''}` })) return NOTHING;
+    if (
+      await unchanged(call, { libraryIds: [], more: `${library.id}|${library.revision}|${query.type?.join() ?? ''}` })
+    )
+      return NOTHING;
     const types = query.type ?? heldTypesOf(library.type);
-    return { items: fieldInfos(call.who, types), sorts: sortInfos(library, types) };
+    return { items: fieldInfos(call.who, library, types), sorts: sortInfos(library, types) };
   },
 });
 

@@ -8,7 +8,7 @@ import { type Places, placesOf, refuseFull } from './places.ts';
 import type { ChangePlayback, ClientProfile, PlaybackStart } from './playback.schemas.ts';
 import { findState } from './progress.store.ts';
 import { ownOpenSession } from './report.ts';
-import { openStream } from './start.ts';
+import { openStream, withinFile } from './start.ts';
 import { toStart } from './start-answer.ts';
 import { rememberTracks } from './track-choices.ts';
 
@@ -92,7 +92,7 @@ interface Move {
 /** The old stream goes on for 10 seconds, so that nothing breaks off while the player loads the new one. */
 async function move(call: Call, { before, item, choice, body, wishes, profile }: Move): Promise<SessionRow> {
   const { db } = call;
-  const startMs = body.positionMs ?? before.position_ms;
+  const startMs = withinFile(body.positionMs ?? before.position_ms, choice.file);
   const { quality, maxBitrate, allow } = wishes;
   await stopTranscodeSessions(db, before.id, { afterMs: OLD_STREAM_LIVES_MS });
   const stream = await openStream(call, { id: before.id, item, choice, startMs });

@@ -15,10 +15,15 @@ export function containerOf(hls: Hls): 'fmp4' | 'ts' {
   return hls.segments.includes('fmp4') ? 'fmp4' : 'ts';
 }
 
-/** The chosen track first; the others too when the player takes audio renditions. */
-export function audioWishes({ file, audio }: Chosen, { profile, dynamicRange }: DecisionInput, hls: Hls): AudioWish[] {
+/** The chosen track first; the others too when the player takes audio renditions, as far as the account may have them encoded. */
+export function audioWishes(
+  { file, audio }: Chosen,
+  { profile, limits, dynamicRange }: DecisionInput,
+  hls: Hls,
+): AudioWish[] {
   if (!audio) return [];
-  const all = file.tracks.filter((track) => track.kind === 'audio');
+  const encodes = limits.audioTranscode && !limits.remuxOnly;
+  const all = file.tracks.filter((track) => track.kind === 'audio' && (encodes || canCopy(track, hls, profile)));
   const tracks = hls.audioRenditions ? [audio, ...all.filter((track) => track.id !== audio.id)] : [audio];
   return tracks.map((track) => {
     const wish = audioWish(track, profile, hls);

@@ -67,17 +67,19 @@ function carries(container: 'fmp4' | 'ts', codec: string): boolean {
 }
 
 /** Sound that would have to be encoded when the account may not. */
-function soundFaults({ audio }: Chosen, input: DecisionInput): PlaybackReason[] {
+export function soundFaults({ audio }: Chosen, input: DecisionInput): PlaybackReason[] {
   const { profile, limits } = input;
   if (!audio || !profile.hls || (limits.audioTranscode && !limits.remuxOnly)) return [];
-  return canCopy(audio, profile.hls, profile) ? [] : audioFaults(audio, profile.hls.audio, profile.maxAudioChannels);
+  if (canCopy(audio, profile.hls, profile)) return [];
+  const faults = audioFaults(audio, profile.hls.audio, profile.maxAudioChannels);
+  return faults.length > 0 ? faults : ['audio-codec-not-supported']; // segments do not carry it
 }
 
 /** Everything encoded to H.264 and AAC, in the variants of the ladder. */
 export function encodedPlan(chosen: Chosen, input: DecisionInput): Outcome | undefined {
   const { profile } = input;
   const hls = profile.hls;
-  if (!hls) return undefined;
+  if (!hls || soundFaults(chosen, input).length > 0) return undefined;
   const subtitle = subtitlePlan(chosen, profile, 'hls');
   const common = {
     container: containerOf(hls),

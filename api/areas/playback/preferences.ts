@@ -1,4 +1,6 @@
+import { invalid } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
+import type { Rung } from '#platform/settings.ts';
 import { PlaybackPreferences } from './progress.schemas.ts';
 
 const BUILT_IN: PlaybackPreferences = {
@@ -36,6 +38,15 @@ export async function readPreferences(
     .first<{ preferences: Record<string, unknown> } | undefined>('preferences');
   const merged = PlaybackPreferences.safeParse({ ...BUILT_IN, ...defaults, ...row?.preferences });
   return merged.success ? merged.data : BUILT_IN;
+}
+
+/** Throws 400 with the path of a quality that is none. A rung that leaves the ladder later bounds nothing any more. */
+export function refuseUnknownQuality(change: Record<string, unknown>, ladder: readonly Rung[]): void {
+  const known: unknown[] = ['auto', 'original', null, undefined, ...ladder.map((rung) => rung.id)];
+  for (const field of ['homeQuality', 'remoteQuality']) {
+    if (!known.includes(change[field]))
+      throw invalid(['body', field], 'unknown_quality', 'auto, original or a ladder id');
+  }
 }
 
 /** null takes a choice back. */

@@ -2,7 +2,7 @@ import { getVisibleItem, holdVisibleItem } from '#areas/items/public.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { invalid, notFound } from '#kernel/errors.ts';
 import { IdParams, iso } from '#kernel/schemas.ts';
-import { readPreferences, writePreferences } from './preferences.ts';
+import { readPreferences, refuseUnknownQuality, writePreferences } from './preferences.ts';
 import {
   ChangePreferences,
   ItemProgress,
@@ -247,6 +247,7 @@ export const updatePlaybackPreferences = defineEndpoint({
   answer: json(200, PlaybackPreferences),
 
   async handle({ body }, { db, who, deps }) {
+    refuseUnknownQuality(body, deps.settings.get('playback.ladder'));
     await writePreferences(db, who.profileId, body);
     return readPreferences(db, who.profileId, deps.settings.get('playback.defaults'));
   },

@@ -53,7 +53,7 @@ export async function writePosition(db: Db, write: PositionWrite): Promise<boole
      on conflict (profile_id, item_id) do update set
        position_ms = excluded.position_ms, file_id = coalesce(excluded.file_id, s.file_id), progress = excluded.progress,
        watched = s.watched or excluded.watched, play_count = s.play_count + excluded.play_count,
-       last_played_at = greatest(s.last_played_at, excluded.last_played_at), state_at = excluded.state_at, updated_at = now()
+       last_played_at = greatest(s.last_played_at, excluded.last_played_at), state_at = excluded.state_at, updated_at = clock_timestamp()
      where s.state_at is null or s.state_at <= excluded.state_at
      returning item_id`,
     { ...write, plays: write.countPlay ? 1 : 0 },
@@ -71,7 +71,7 @@ export async function forgetPositions(db: Db, who: Principal, itemId: string): P
       progress: db.raw('case when watched then 1 else 0 end'),
       reading: null,
       state_at: new Date(),
-      updated_at: new Date(),
+      updated_at: db.raw('clock_timestamp()'),
     });
 }
 
@@ -90,7 +90,7 @@ export async function markLeaves(db: Db, { profileId, leaves, at, countPlay }: M
      for key share
      on conflict (profile_id, item_id) do update set watched = true, progress = 1, position_ms = 0, reading = null,
        play_count = s.play_count + excluded.play_count, last_played_at = greatest(s.last_played_at, excluded.last_played_at),
-       state_at = excluded.state_at, updated_at = now()
+       state_at = excluded.state_at, updated_at = clock_timestamp()
      where s.state_at is null or s.state_at <= excluded.state_at`,
     { profileId, at, plays: countPlay ? 1 : 0, leaves: [...leaves] },
   );
@@ -110,7 +110,7 @@ export async function unmarkLeaves(
       position_ms: 0,
       reading: null,
       state_at: at,
-      updated_at: new Date(),
+      updated_at: db.raw('clock_timestamp()'),
     });
 }
 
@@ -126,7 +126,7 @@ export async function writeRating(
   const change = {
     ...(value === undefined ? {} : { rating: value, rated_at: value === null ? null : new Date() }),
     ...(favorite === undefined ? {} : { favorite }),
-    updated_at: new Date(),
+    updated_at: db.raw('clock_timestamp()'),
   };
   const [row] = await db('item_states')
     .insert({ profile_id: profileId, item_id: itemId, library_id: libraryId, ...change })
@@ -154,7 +154,7 @@ export async function writeReading(
      values (:profileId, :itemId, :libraryId, :fileId, :reading, :progress, :finished, :at, :at)
      on conflict (profile_id, item_id) do update set reading = excluded.reading,
        file_id = coalesce(excluded.file_id, s.file_id), progress = excluded.progress,
-       watched = s.watched or excluded.watched, last_played_at = excluded.last_played_at, state_at = excluded.state_at, updated_at = now()
+       watched = s.watched or excluded.watched, last_played_at = excluded.last_played_at, state_at = excluded.state_at, updated_at = clock_timestamp()
      where s.state_at is null or s.state_at <= excluded.state_at
      returning item_id`,
     {

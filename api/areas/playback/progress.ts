@@ -39,7 +39,8 @@ export interface Reading {
 export async function recordPosition(call: Call, reading: Reading): Promise<{ written: boolean; counted: boolean }> {
   const { db, who, now, deps } = call;
   const { item, positionMs, durationMs, mayCount } = reading;
-  const end = await watchedFromMs(db, item.id, { durationMs, percent: deps.settings.get('playback.watchedPercent') });
+  const percent = deps.settings.get('playback.watchedPercent');
+  const end = await watchedFromMs(db, reading, percent);
   const part = await partOf(db, reading);
   const watched = durationMs > 0 && positionMs >= end && part.last;
   const kept = watched ? 0 : keptPosition(reading);
@@ -48,7 +49,7 @@ export async function recordPosition(call: Call, reading: Reading): Promise<{ wr
     itemId: item.id,
     libraryId: item.libraryId,
     positionMs: kept,
-    progress: watched ? 1 : Math.min(1, (kept + part.beforeMs) / Math.max(1, part.wholeMs)),
+    progress: watched ? 1 : shareOf(kept, part),
     watched,
     fileId: reading.fileId,
     at: reading.at > now ? now : reading.at, // a future time is taken as now
@@ -61,6 +62,11 @@ interface Part {
   beforeMs: number;
   wholeMs: number;
   last: boolean;
+}
+
+/** Of what has no known length nothing is known of how far one is. */
+function shareOf(keptMs: number, { beforeMs, wholeMs }: Part): number {
+  return wholeMs > 0 ? Math.min(1, (keptMs + beforeMs) / wholeMs) : 0;
 }
 
 /** Where a file stands in a film of several; a whole one is its own last part. */
@@ -90,14 +96,11 @@ function keptPosition({ item, positionMs, durationMs }: Reading): number {
   return FILM.includes(item.type) && early ? 0 : positionMs;
 }
 
-/** The setting's share of the duration or the start of the last credits, whichever is first. */
-async function watchedFromMs(
-  db: Db,
-  itemId: string,
-  { durationMs, percent }: { durationMs: number; percent: number },
-): Promise<number> {
+/** The setting's share of the duration or the start of the last credits of that file, whichever is first. */
+async function watchedFromMs(db: Db, { item, durationMs, fileId }: Reading, percent: number): Promise<number> {
   const credits = await db('markers')
-    .where({ item_id: itemId, kind: 'credits' })
+    .where({ item_id: item.id, kind: 'credits' })
+    .whereRaw('(file_id is null or file_id = coalesce(?::uuid, file_id))', [fileId])
     .orderBy('start_ms', 'desc')
     .first<{ start_ms: number } | undefined>('start_ms');
   return Math.min((durationMs * percent) / 100, credits?.start_ms ?? Infinity);

@@ -89,6 +89,7 @@ export const listPlaybackSessions = defineEndpoint({
     if (filter.method) list.where('s.method', filter.method);
     if (filter.state) list.where('s.state', filter.state);
     else list.whereNot('s.state', 'stopped');
+    list.whereRaw(`(s.stopped_at is null or s.stopped_at > ?)`, [new Date(call.now.getTime() - KEPT_MS)]);
     const found = await pageOf<SessionRow, SessionRow>(db, list, {
       keys: deps.keys,
       terms: parseSort(sort, sessionSorts, '-startedAt'),
@@ -191,7 +192,7 @@ export const reportPlayback = defineEndpoint({
   emits: ['playback.paused', 'playback.resumed', 'playback.progress'],
 
   async handle({ params, body }, call) {
-    limitHere(`report:${params.id}`, 5, 1000);
+    limitHere(`report:${call.who.accountId}:${params.id}`, 5, 1000);
     const { row, commands } = await report(call, params.id, body);
     return { session: toSession(row, call.who), commands: commands as z.input<typeof Reported>['commands'] };
   },

@@ -34,7 +34,8 @@ export async function start(call: Call, itemId: string, body: StartPlayback): Pr
   const { resume, fileId: begun } = await whereLeft(call, item);
   const resumed = body.startMs === undefined ? begun : undefined;
   const choice = await choose(call, item, { wishes: { ...body, resumed }, profile });
-  const startMs = body.startMs ?? Math.max(0, resume.positionMs - choice.preferences.rewindOnResumeMs);
+  const wished = body.startMs ?? Math.max(0, resume.positionMs - choice.preferences.rewindOnResumeMs);
+  const startMs = withinFile(wished, choice.file);
   if (body.dryRun) {
     call.reply.status(200);
     return dryStart(call, { item, choice, resume });
@@ -45,6 +46,11 @@ export async function start(call: Call, itemId: string, body: StartPlayback): Pr
   await rememberTracks(db, { profileId: who.profileId, item, tracks: choice.file.tracks, named: body });
   const preroll = body.preroll && choice.preferences.preroll;
   return toStart(call, { item, choice, resume, row, preroll, places });
+}
+
+/** A place behind the end is the end. */
+export function withinFile(positionMs: number, { durationMs }: { durationMs: number }): number {
+  return durationMs > 0 ? Math.min(positionMs, durationMs) : positionMs;
 }
 
 /** Where the profile left it, and in which file. */

@@ -131,6 +131,7 @@ type Beside = Pick<PlaybackStart, 'markers' | 'chapters' | 'fonts'> & { trickpla
 export async function readBeside(db: Db, itemId: string, file: CandidateFile): Promise<Beside> {
   const markers = await db('markers')
     .where({ item_id: itemId })
+    .whereRaw('(file_id is null or file_id = ?)', [file.id])
     .orderBy('start_ms')
     .select<{ kind: Beside['markers'][number]['kind']; start_ms: number; end_ms: number }[]>(
       'kind',
@@ -160,7 +161,8 @@ export async function nextItemId(db: Db, who: Principal, itemId: string): Promis
   const [row]: { id: string }[] = await db('items as i')
     .joinRaw(
       `join items n on n.type = i.type and n.extra_of is null
-       and coalesce(n.grandparent_id, n.parent_id) = coalesce(i.grandparent_id, i.parent_id)
+       and (case when i.type = 'track' then n.parent_id = i.parent_id
+         else coalesce(n.grandparent_id, n.parent_id) = coalesce(i.grandparent_id, i.parent_id) end)
        and (coalesce(n.parent_index, 0), coalesce(n.index_number, 0)) > (coalesce(i.parent_index, 0), coalesce(i.index_end, i.index_number, 0))`,
     )
     .where('i.id', itemId)

@@ -260,6 +260,30 @@ describe('the playback decision', () => {
     expect(made).to.deep.equal({ refused: ['video-codec-not-supported'] });
   });
 
+  it('has no sound encoded for who may not, in no rendition and in no segment that does not carry it', () => {
+    const limits = { ...input().limits, audioTranscode: false };
+    const dts: Track = { ...aac, id: 'd', index: 2, codec: 'dts', default: false };
+    const beside = outcome([file({ container: 'matroska', tracks: [h264, aac, dts] })], { limits });
+    expect(beside.stream?.audio.map(({ streamId }) => streamId)).to.deep.equal([aac.id]);
+    const both = outcome([file({ container: 'matroska', tracks: [h264, aac, dts] })]);
+    expect(both.stream?.audio).to.have.length(2);
+    const encoded = [
+      { ...h264, codec: 'vc1' },
+      { ...dts, default: true },
+    ];
+    expect(decide([file({ tracks: encoded })], input({ limits }))).to.deep.equal({
+      refused: ['video-codec-not-supported', 'audio-codec-not-supported'],
+    });
+    const chromium = profile('chromium');
+    const hls = chromium.hls && { ...chromium.hls, segments: ['ts' as const] };
+    const flac = [h264, { ...aac, codec: 'flac' }];
+    const uncarried = decide(
+      [file({ container: 'matroska', tracks: flac })],
+      input({ limits, profile: { ...chromium, hls } }),
+    );
+    expect(uncarried).to.deep.equal({ refused: ['container-not-supported', 'audio-codec-not-supported'] });
+  });
+
   it('takes the file that needs least work at the highest quality within the limits', () => {
     const uhd = file({
       id: 'uhd',

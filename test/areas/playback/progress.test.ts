@@ -170,4 +170,88 @@ describe('Progress', () => {
     await held.commit();
     expect((await answer).status).to.equal(404);
   });
+
+  it('keeps a position in what has no known length, and claims no share of it', async () => {
+    const id = await film({}, { runtime_ms: null });
+    await given.me.setItemProgress({ params: { id }, body: { positionMs: 600_000 } });
+    expect(await progress(id)).to.include({ positionMs: 600_000, progress: 0, watched: false });
+  });
+
+  it('is watched from the credits of the file that plays, not of another edition', async () => {
+    const id = await film();
+    const [fileId] = await database()('media_files').where({ item_id: id }).pluck('id');
+    const credits = (file: string | null, startMs: number) =>
+      database()('markers').insert({
+        ...{ id: newId(), item_id: id, file_id: file, kind: 'credits', source: 'person' },
+        ...{ start_ms: startMs, end_ms: startMs + 60_000 },
+      });
+    const other = await givenFile(database(), given.library, id, { edition: 'Extended', duration_ms: 2 * HOUR });
+    await credits(other, 900_000);
+    const { session, markers } = (await play(id, { fileId })).body;
+    expect(markers).to.deep.equal([]);
+    const at = async (positionMs: number) => {
+      await given.me.reportPlayback({ params: { id: session.id }, body: { state: 'playing', positionMs } });
+      return (await progress(id)).watched;
+    };
+    expect(await at(1_200_000)).to.equal(false);
+    await credits(fileId, 1_500_000);
+    expect(await at(1_600_000)).to.equal(true);
+  });
+
+  it('follows with the next track of the same album', async () => {
+    const music = await givenLibrary(database(), 'music');
+    const artist = await givenItem(database(), music, { type: 'artist', top: true });
+    const albums: string[][] = [];
+    for (const _ of [1, 2]) {
+      const album = await givenItem(database(), music, { type: 'album', parent_id: artist });
+      const tracks: string[] = [];
+      for (const n of [1, 2]) {
+        const place = { parent_id: album, grandparent_id: artist, parent_index: 1, index_number: n };
+        const id = await givenItem(database(), music, { type: 'track', ...place, runtime_ms: 200_000 });
+        await givenFile(database(), music, id, { container: 'mp3', duration_ms: 200_000, streams: [audio] });
+        tracks.push(id);
+      }
+      albums.push(tracks);
+    }
+    const [, [first = '', second = ''] = []] = albums;
+    expect((await play(first, { dryRun: true })).body.nextItemId).to.equal(second);
+    expect((await play(second, { dryRun: true })).body).to.not.have.property('nextItemId');
+  });
+
+  it('begins at the end where a place behind it is asked for', async () => {
+    const { session } = (await play(await film(), { startMs: 2 * HOUR })).body;
+    expect(session.positionMs).to.equal(HOUR);
+    const params = { id: session.id };
+    const changed = await given.me.changePlayback({ params, body: { positionMs: 3 * HOUR } });
+    expect(changed.body.session.positionMs).to.equal(HOUR);
+  });
+
+  it('lets nobody else use up the reports of a session', async () => {
+    const params = { id: (await play(await film())).body.session.id };
+    const body = { state: 'playing' as const, positionMs: 60_000 };
+    const stranger = given.api.as(await given.api.given.member());
+    const strange = await Promise.all([1, 2, 3, 4, 5, 6, 7].map(() => stranger.reportPlayback({ params, body })));
+    expect(strange.map(({ status }) => status)).to.include(429);
+    expect((await given.me.reportPlayback({ params, body })).status).to.equal(200);
+  });
+
+  it('tells for a day of sessions that have ended, in lists too', async () => {
+    const params = { id: (await play(await film())).body.session.id };
+    await given.me.endPlaybackSession({ params });
+    const told = async (): Promise<unknown[]> => [
+      (await given.me.getPlaybackSession({ params })).status,
+      (await given.me.listPlaybackSessions({ query: { state: 'stopped' } })).body.items.length,
+    ];
+    expect(await told()).to.deep.equal([200, 1]);
+    await database()('playback_sessions')
+      .where(params)
+      .update({ stopped_at: new Date(Date.now() - 25 * HOUR) });
+    expect(await told()).to.deep.equal([404, 0]);
+  });
+
+  it('takes as quality what there is', async () => {
+    const set = async (homeQuality: string) =>
+      (await given.me.updatePlaybackPreferences({ body: { homeQuality } })).status;
+    expect([await set('720p-3m'), await set('auto'), await set('best')]).to.deep.equal([200, 200, 400]);
+  });
 });

@@ -29,6 +29,18 @@ describe('what ends playback by itself', function () {
     expect((await progress(id)).positionMs).to.equal(500_000);
   });
 
+  it('counts no silence from before the database took reports again', async () => {
+    const { db } = given.api.deps;
+    const { session } = (await play(await film())).body;
+    const silentFor = async (ms: number): Promise<unknown> =>
+      db('playback_sessions')
+        .where({ id: session.id })
+        .update({ last_report_at: new Date(Date.now() - ms), last_bytes_at: new Date(Date.now() - ms) });
+    await silentFor(300_000);
+    expect(await sweepOnce(db, 'UTC', { heardSince: new Date(Date.now() - 30_000) })).to.equal(0);
+    expect(await sweepOnce(db, 'UTC', { heardSince: new Date(Date.now() - 61_000) })).to.equal(1);
+  });
+
   it('warns once, in the minute before the viewing hours end, in the answer to a report', async () => {
     const { db } = given.api.deps;
     const viewer = await given.api.given.member();
@@ -43,7 +55,7 @@ describe('what ends playback by itself', function () {
         .update({ viewing_hours: JSON.stringify(viewingHours), hours_zone: 'UTC' });
     await timed(hours);
     for (const time of ['19:58:50', '19:59:10', '19:59:25'])
-      await sweepOnce(db, 'UTC', new Date(`2026-11-20T${time}Z`));
+      await sweepOnce(db, 'UTC', { now: new Date(`2026-11-20T${time}Z`) });
     await timed([]);
     const report = async () =>
       (await given.api.as(viewer).reportPlayback({ params, body: { state: 'playing', positionMs: 1 } })).body.commands;
@@ -66,10 +78,10 @@ describe('what ends playback by itself', function () {
         all.flat(),
       );
 
-    expect(await sweepOnce(db, 'UTC', new Date('2026-11-20T20:00:30Z'))).to.equal(1);
+    expect(await sweepOnce(db, 'UTC', { now: new Date('2026-11-20T20:00:30Z') })).to.equal(1);
     expect(await reasons()).to.deep.equal([null, 'viewing-hours']);
-    expect(await sweepOnce(db, 'UTC', new Date('2026-11-20T19:59:30Z'))).to.equal(0);
-    expect(await sweepOnce(db, 'UTC', new Date('2026-11-20T20:01:30Z'))).to.equal(1);
+    expect(await sweepOnce(db, 'UTC', { now: new Date('2026-11-20T19:59:30Z') })).to.equal(0);
+    expect(await sweepOnce(db, 'UTC', { now: new Date('2026-11-20T20:01:30Z') })).to.equal(1);
     expect(await reasons()).to.deep.equal(['viewing-hours', 'viewing-hours']);
   });
 
