@@ -10,7 +10,7 @@ import { folderNodeId } from './folders.ts';
 import { FolderNode, MissingChild } from './listing.schemas.ts';
 import { itemAt } from './merged.ts';
 import { hasMissing } from './missing.store.ts';
-import { listMissing, missingOrder } from './missing.ts';
+import { listMissing, type MissingPlace, missingOrder } from './missing.ts';
 import { getVisibleLibrary, type LibraryRow } from './shelves.store.ts';
 import { sliceOf } from './slices.ts';
 
@@ -89,9 +89,11 @@ export const listMissingChildren = defineEndpoint({
     const order = missingOrder(query.sort ?? 'releasedOn');
     const item = await itemAt(call, params.id, (id) => `/items/${id}/missing`);
     const all = hasMissing(item.type) ? await listMissing(call, item, query) : [];
-    return sliceOf(call, all.sort(order), {
+    return sliceOf<MissingPlace, MissingChild>(call, all.sort(order), {
       ...query,
+      order,
       scope: `listMissingChildren|${item.id}|${query.sort ?? ''}|${query.aired ?? ''}|${query.specials}`,
+      placeOf: ({ type, title, parentIndex, index, releasedOn }) => ({ type, title, parentIndex, index, releasedOn }),
       keyOf: (child) => `${child.type}|${child.parentIndex ?? ''}|${child.index ?? ''}|${child.title}`,
     });
   },

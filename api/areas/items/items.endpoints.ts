@@ -156,7 +156,7 @@ export const listItemExtras = defineEndpoint({
   },
 });
 
-const Within = z.string().regex(/^(parent|library|(collection|playlist):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/);
+const Within = z.string().regex(/^(parent|library|(collection|playlist):[0-9a-f-]{36})$/);
 
 export const getItemNeighbours = defineEndpoint({
   operationId: 'getItemNeighbours',

@@ -45,22 +45,29 @@ function keysOf(child: Numbered): string[] {
   return child.index === undefined ? ids : [...ids, `#${child.parentIndex ?? ''}.${child.index}`];
 }
 
-/** Numbers below the item, a file of two episodes counting as both, and external ids anywhere that the caller sees. */
+/**
+ * Numbers below the item, a file of two episodes counting as both, and external ids anywhere that the caller sees. What lies
+ * below and is hidden from the caller is not told as missing either.
+ */
 async function findHeld(
   db: Db,
   who: Principal,
   { source, known }: { source: string; known: readonly unknown[] },
 ): Promise<Set<string>> {
   const pairs = known.flatMap((one) => Object.entries((one as Partial<Numbered> | null)?.externalIds ?? {}));
-  const rows: HeldRow[] = await visibleItems(db, who)
-    .whereRaw('(i.parent_id = ? or i.grandparent_id = ? or i.external_ids @> any(?::jsonb[]))', [
-      source,
-      source,
-      pairs.map(([provider, id]) => JSON.stringify({ [provider]: id })),
-    ])
-    .select('i.parent_id', 'i.grandparent_id', 'i.parent_index', 'i.index_number', 'i.index_end', 'i.external_ids');
-  return new Set(rows.flatMap((row) => heldKeys(row, source)));
+  const below: HeldRow[] = await db('items as i')
+    .whereNull('i.trashed_at')
+    .whereRaw('(i.parent_id = ? or i.grandparent_id = ?)', [source, source])
+    .select(HELD);
+  const elsewhere: HeldRow[] = await visibleItems(db, who)
+    .whereRaw('i.external_ids @> any(?::jsonb[])', [pairs.map(([provider, id]) => JSON.stringify({ [provider]: id }))])
+    .select(HELD);
+  return new Set([...below, ...elsewhere].flatMap((row) => heldKeys(row, source)));
 }
+
+const HELD = ['parent_id', 'grandparent_id', 'parent_index', 'index_number', 'index_end', 'external_ids'].map(
+  (name) => `i.${name}`,
+);
 
 interface HeldRow {
   parent_id: string | null;

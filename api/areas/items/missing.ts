@@ -29,17 +29,20 @@ export async function listMissing(call: Call, item: VisibleItem, wish: MissingWi
     .sort(byNumber);
 }
 
-function byNumber(a: MissingChild, b: MissingChild): number {
-  const key = (child: MissingChild): number => (child.parentIndex ?? 0) * 100_000 + (child.index ?? 99_999);
+/** What a missing child is ordered by. */
+export type MissingPlace = Pick<MissingChild, 'type' | 'title' | 'parentIndex' | 'index' | 'releasedOn'>;
+
+function byNumber(a: MissingPlace, b: MissingPlace): number {
+  const key = (child: MissingPlace): number => (child.parentIndex ?? 0) * 100_000 + (child.index ?? 99_999);
   return key(a) - key(b) || a.title.localeCompare(b.title);
 }
 
-function byRelease(a: MissingChild, b: MissingChild): number {
+function byRelease(a: MissingPlace, b: MissingPlace): number {
   return (a.releasedOn ?? '9999').localeCompare(b.releasedOn ?? '9999') || byNumber(a, b);
 }
 
 /** `releasedOn` or `index`; `-` descends. */
-export function missingOrder(sort: string): (a: MissingChild, b: MissingChild) => number {
+export function missingOrder(sort: string): (a: MissingPlace, b: MissingPlace) => number {
   const order = { index: byNumber, releasedOn: byRelease }[sort.replace(/^-/, '')];
   if (!order) throw invalid(['query', 'sort'], 'unknown_field', 'sorts are releasedOn and index');
   return sort.startsWith('-') ? (a, b) => order(b, a) : order;

@@ -2,6 +2,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { countBeyond, type Key, keyOfRow, rowOf, type Walk, walk } from '#kernel/keyset.ts';
 import { countUpTo, type SortTerm } from '#kernel/page.ts';
+import { Id } from '#kernel/schemas.ts';
 import type { ItemSummary } from './items.schemas.ts';
 import type { VisibleItem } from './items.store.ts';
 import { type Listing, listed, rulesFor, sortOf } from './listing.ts';
@@ -87,6 +88,7 @@ function listingWithin(item: VisibleItem, within: string): Listing | undefined {
   if (within === 'library') return { types: [item.type], shelves: [{ libraryId: item.libraryId, type: item.type }] };
   if (within.startsWith('collection:')) {
     const id = within.slice('collection:'.length);
+    if (!Id.safeParse(id).success) return undefined;
     return {
       types: [],
       narrow: (query) =>

@@ -248,6 +248,13 @@ describe('what hangs on an item', () => {
     expect(await titles({ sort: '-index' })).to.deep.equal(['K1.4', 'K1.3']);
     const first = await missing({ limit: 1 });
     expect(await titles({ limit: 1, cursor: first.body.page.cursor ?? '' })).to.deep.equal(['K1.4']);
+    const came = { type: 'episode', grandparent_id: show.id, parent_id: show.seasons[0], age_years: 18 };
+    await givenItem(db, shows, { ...came, parent_index: 1, index_number: 3 });
+    expect(await titles({ limit: 1, cursor: first.body.page.cursor ?? '' })).to.deep.equal(['K1.4']);
+    const child = api.as(await api.given.person('child', { age_limit: 12 }));
+    const told = await child.listMissingChildren({ params: { id: show.id } });
+    expect(told.body.items.map(({ title }) => title)).to.deep.equal(['K1.4']);
+    await db('items').where({ grandparent_id: show.id, index_number: 3 }).delete();
     const children = await api
       .as(member)
       .listItemChildren({ params: { id: show.id }, query: { season: 1, missing: 'true' } });

@@ -17,6 +17,19 @@ describe('issues of a scan', function () {
     expect((await place.items()).map(({ title }) => title)).to.deep.equal(['Up']);
   });
 
+  it('tell of names that are written alike and are other bytes, of which both are taken', async () => {
+    const place = await newPlace('movies');
+    await place.put('Amélie (2001)/Amélie (2001).mkv'.normalize('NFC'));
+    await place.put('Amélie (2001)/Amélie (2001).mkv'.normalize('NFD'));
+    await place.put('Up (2009)/Up (2009).mkv');
+    const scan = await place.scan();
+    expect(scan.issues.map(({ kind, path }) => [kind, path.split('/').at(-1)?.normalize('NFC')])).to.deep.equal([
+      ['name-conflict', 'Amélie (2001)'],
+    ]);
+    expect(await place.files()).to.have.length(3);
+    expect((await place.scan()).issues).to.have.length(1);
+  });
+
   it('tell of an NFO file that is none, and its film is taken by its name', async () => {
     const place = await newPlace('movies');
     await place.put('Up (2009)/Up (2009).mkv');

@@ -33,7 +33,7 @@ export interface WalkedFile {
 }
 
 export interface WalkIssue {
-  kind: 'unreadable' | 'bad-encoding' | 'link-outside' | 'too-long-path';
+  kind: 'unreadable' | 'bad-encoding' | 'name-conflict' | 'link-outside' | 'too-long-path';
   path: string;
   detail?: string;
 }

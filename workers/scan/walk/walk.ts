@@ -104,6 +104,8 @@ export class Walk {
     const absolute = join(this.#order.root, directory.path);
     for (const entry of entriesOf(absolute, directory)) this.#note(directory, entry, rules);
     directory.files.sort((a, b) => (a.name < b.name ? -1 : 1));
+    for (const name of twinsIn([...directory.directories, ...directory.files.map((file) => file.name)]))
+      directory.issues.push({ kind: 'name-conflict', path: joined(directory.path, name) });
     directory.videos = directory.files.filter((file) => kindOf(file.name) === 'video').length;
     directory.signature = signatureOf(directory.files);
     this.#enter(directory, rules);
@@ -192,6 +194,20 @@ function entriesOf(absolute: string, directory: WalkedDirectory): Dirent[] {
     else directory.issues.push({ kind: 'bad-encoding', path: joined(directory.path, text) });
   }
   return entries.filter((entry) => whole.has(entry.name));
+}
+
+const PLAIN = /^[\x20-\x7e]*$/;
+
+/** Names that are written like another one beside them and are other bytes: both are taken, and nobody can tell them apart. */
+function twinsIn(names: readonly string[]): string[] {
+  const marked = names.filter((name) => !PLAIN.test(name));
+  const seen = new Set<string>();
+  return marked.filter((name) => {
+    const written = name.normalize('NFC');
+    const twin = seen.has(written);
+    seen.add(written);
+    return twin;
+  });
 }
 
 function fileOf(name: string, stat: Stats): WalkedFile {
