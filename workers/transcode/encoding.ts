@@ -1,4 +1,4 @@
-import type { StreamPlan } from '#areas/streaming/public.ts';
+import { type StreamPlan, segmentStartMs } from '#areas/streaming/public.ts';
 import { commandOf, type Run } from './command.ts';
 import { type Cutter, cutterFor } from './cutter.ts';
 import { type FfmpegProcess, ffmpegArguments, startFfmpeg } from './ffmpeg.ts';
@@ -20,7 +20,9 @@ export class Encoding implements Head {
   resting = false;
   /** When bytes came last, or it went on after a rest; ms of the process clock. */
   lastBytesAt = performance.now();
-  readonly startedAt = performance.now();
+  /** When it began, rests left out; ms of the process clock. */
+  #beganAt = performance.now();
+  #restsSince = 0;
   readonly #plan: StreamPlan;
   readonly #child: Promise<FfmpegProcess>;
   readonly #events: EncodingEvents;
@@ -46,6 +48,13 @@ export class Encoding implements Head {
     return this.#running?.pid ?? 0;
   }
 
+  /** Seconds of the film made in one second; unknown while it rests. */
+  get speed(): number | undefined {
+    if (this.resting) return undefined;
+    const madeMs = segmentStartMs(this.#plan, Math.min(...this.next.values())) - segmentStartMs(this.#plan, this.from);
+    return Math.round((madeMs / (performance.now() - this.#beganAt)) * 100) / 100;
+  }
+
   kill(): void {
     this.#killed = true;
     this.#running?.kill();
@@ -60,6 +69,7 @@ export class Encoding implements Head {
   rest(): void {
     if (this.resting) return;
     this.resting = true;
+    this.#restsSince = performance.now();
     this.#running?.rest();
   }
 
@@ -67,6 +77,7 @@ export class Encoding implements Head {
     if (!this.resting) return;
     this.resting = false;
     this.lastBytesAt = performance.now();
+    this.#beganAt += this.lastBytesAt - this.#restsSince;
     this.#running?.resume();
   }
 

@@ -13,6 +13,44 @@ export interface Wanted {
   segment: number;
 }
 
+const keyOf = ({ rendition, segment }: Wanted): string => `${rendition}/${segment}`;
+
+/** What is wanted of a session, and by whom it still is. */
+export class Wants {
+  readonly #waited = new Map<string, Wanted>();
+  #last: Wanted;
+  #read: Wanted;
+
+  constructor(first: Wanted) {
+    this.#last = first;
+    this.#read = first;
+  }
+
+  /** The segment wanted last by somebody who did not go away since. */
+  get last(): Wanted {
+    return this.#last;
+  }
+
+  /** `stored`: it is read, nobody waits for it. */
+  hear(wanted: Wanted, { stored }: { stored: boolean }): void {
+    if (wanted.segment < 0) return;
+    this.#last = wanted;
+    if (stored) this.#read = wanted;
+    else this.#waited.set(keyOf(wanted), wanted);
+  }
+
+  /** Who waited for it reads it now. */
+  made(one: Wanted): void {
+    if (this.#waited.delete(keyOf(one))) this.#read = one;
+  }
+
+  /** All who waited for it went away: what was wanted before counts again. */
+  withdraw(wanted: Wanted): void {
+    this.#waited.delete(keyOf(wanted));
+    if (keyOf(wanted) === keyOf(this.#last)) this.#last = [...this.#waited.values()].at(-1) ?? this.#read;
+  }
+}
+
 /** A want so many segments beyond the encoder is waited for; one further on is reached sooner by a new start. */
 const REACH = 3;
 /** The encoder rests when it is so far ahead of the last want, and goes on when it is nearer than that. */

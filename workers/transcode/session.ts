@@ -7,7 +7,7 @@ import type { Objects } from '#platform/objects.ts';
 import type { Redis } from '#platform/redis.ts';
 import { type Encoder, SOFTWARE } from './encoders.ts';
 import { Encoding } from './encoding.ts';
-import { Breath, faultOf, mustRestart, shouldRest, type Wanted } from './head.ts';
+import { Breath, faultOf, mustRestart, shouldRest, type Wanted, Wants } from './head.ts';
 import { SessionTexts } from './words.ts';
 
 export interface SessionDeps {
@@ -46,7 +46,7 @@ export class TranscodeSession {
   readonly #texts: SessionTexts;
   #textsBegun = false;
   #textsDone = false;
-  #want: Wanted;
+  readonly #wants: Wants;
   #seenWantAt: number;
   #accessAt: number;
   #video: string | undefined;
@@ -74,7 +74,8 @@ export class TranscodeSession {
     const chosen = plan.audio.find((one) => one.default) ?? plan.audio[0];
     this.#video = plan.video[0]?.id;
     this.#audio = chosen?.id;
-    this.#want = { rendition: row.wanted_rendition ?? this.#video ?? this.#audio ?? '', segment: row.wanted_segment };
+    const rendition = row.wanted_rendition ?? this.#video ?? this.#audio ?? '';
+    this.#wants = new Wants({ rendition, segment: row.wanted_segment });
     this.over = new Promise((resolve) => {
       this.#finish = resolve;
     });
@@ -82,10 +83,10 @@ export class TranscodeSession {
 
   /** Begins at the first wanted segment that is not stored: after another worker's death the rest is kept. */
   async begin(): Promise<void> {
-    const { rendition } = this.#want;
+    const { rendition } = this.#wants.last;
     const { plan } = this.#row;
     const count = segmentCount(plan);
-    let segment = Math.max(this.#want.segment, 0);
+    let segment = Math.max(this.#wants.last.segment, 0);
     while (segment < count && (await this.#isStored({ rendition, segment }))) segment += 1;
     if (segment < count) return this.want({ rendition, segment }, { stored: false });
     const file = await this.#deps.pathOf(plan.source.storageId, plan.source.path);
@@ -110,11 +111,17 @@ export class TranscodeSession {
     this.#accessAt = Date.now();
     this.#breath.end();
     if (wanted.rendition.startsWith('s')) return; // its tracks are taken out from the first start on
-    if (wanted.segment >= 0) this.#want = wanted;
+    this.#wants.hear(wanted, { stored });
     if (!stored) this.#select(wanted.rendition);
     if (!stored && (this.#finished || mustRestart(this.#encoding, wanted))) {
-      this.#restart(wanted.segment < 0 ? this.#want.segment : wanted.segment);
+      this.#restart(wanted.segment < 0 ? this.#wants.last.segment : wanted.segment);
     } else this.#pace();
+  }
+
+  /** Nobody waits for it any more: the encoder rests when it is far from what is still wanted. */
+  withdraw(wanted: Wanted): void {
+    this.#wants.withdraw(wanted);
+    this.#pace();
   }
 
   /** Only what is fetched is encoded: one variant, one sound. */
@@ -180,15 +187,17 @@ export class TranscodeSession {
     if (name === 'init.mp4' && (await objects.stat(BUCKET, key))) return;
     await objects.put(BUCKET, key, bytes);
     await announceReady(redis, this.id, `${rendition}/${name}`);
+    const segment = Number.parseInt(name, 10);
+    this.#wants.made({ rendition, segment });
     this.#pace();
     const picture = this.#row.plan.video.find((one) => one.id === rendition);
-    if (picture?.action === 'copy' && Number.parseInt(name, 10) >= this.#want.segment) await this.#breath.take();
+    if (picture?.action === 'copy' && segment >= this.#wants.last.segment) await this.#breath.take();
   }
 
   #pace(): void {
     const encoding = this.#encoding;
     if (!encoding) return;
-    const rest = shouldRest(this.#row.plan, encoding, { want: this.#want.segment, resting: encoding.resting });
+    const rest = shouldRest(this.#row.plan, encoding, { want: this.#wants.last.segment, resting: encoding.resting });
     if (rest) encoding.rest();
     else encoding.resume();
   }
@@ -242,7 +251,7 @@ export class TranscodeSession {
     const row = await renewSession(this.#deps.db, {
       id: this.id,
       holder: this.#deps.workerId,
-      renewal: { state: encoding?.resting ? 'idle' : 'running', speed: this.#speed(), restarts: this.#restarts },
+      renewal: { state: encoding?.resting ? 'idle' : 'running', speed: encoding?.speed, restarts: this.#restarts },
     });
     if (!row) return this.#end();
     await this.#hear(row);
@@ -259,17 +268,9 @@ export class TranscodeSession {
   async #hear(row: SessionRow): Promise<void> {
     if (row.wanted_at.getTime() <= this.#seenWantAt) return;
     this.#seenWantAt = row.wanted_at.getTime();
-    const wanted = { rendition: row.wanted_rendition ?? '', segment: row.wanted_segment };
+    if (row.wanted_rendition === null) return; // taken back since
+    const wanted = { rendition: row.wanted_rendition, segment: row.wanted_segment };
     this.want(wanted, { stored: await this.#isStored(wanted) });
-  }
-
-  /** Film seconds made in a second. */
-  #speed(): number | undefined {
-    const encoding = this.#encoding;
-    if (!encoding || encoding.resting) return undefined;
-    const made = Math.min(...encoding.next.values()) - encoding.from;
-    const seconds = (performance.now() - encoding.startedAt) / 1000;
-    return Math.round(((made * 2) / seconds) * 100) / 100;
   }
 
   /** Gives the lease back: `starting` for another worker at once, `idle` until somebody wants something. */

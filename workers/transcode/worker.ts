@@ -176,8 +176,9 @@ export class TranscodeWorker {
     if (!session) return;
     if (text === 'stop') void session.renew().catch(() => undefined);
     else {
-      const { rendition, segment, stored = false } = JSON.parse(text) as Want;
-      session.want({ rendition, segment }, { stored });
+      const { rendition, segment, stored = false, withdrawn = false } = JSON.parse(text) as Want;
+      if (withdrawn) session.withdraw({ rendition, segment });
+      else session.want({ rendition, segment }, { stored });
     }
   }
 

@@ -15,14 +15,14 @@ export const sentKey = (playbackSessionId: string): string => `foyer:stream:sent
 const uncounted = new Map<string, number>();
 let counting: NodeJS.Timeout | undefined;
 
-/** Adds what went out of a segment to its playback session's bytes, in Redis within 5 seconds. */
+/** Adds what went out of a segment, broken off or whole, to its playback session's bytes, in Redis within 5 seconds. */
 export function countSent({ deps }: Pick<Call, 'deps'>, playbackSessionId: string, sent: Bytes): Bytes {
   const add = (bytes: number): void => {
     uncounted.set(playbackSessionId, (uncounted.get(playbackSessionId) ?? 0) + bytes);
     counting ??= setTimeout(() => void writeCounts(deps.redis), COUNT_MS).unref();
   };
   const { body, length = 0 } = sent;
-  if (body instanceof Readable) body.once('close', () => body.readableEnded && add(length));
+  if (body instanceof Readable) body.pause().on('data', (chunk: Buffer) => add(chunk.length));
   else if (body !== null) add(length);
   return sent;
 }

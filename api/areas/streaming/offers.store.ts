@@ -16,6 +16,8 @@ export interface Want {
   segment: number;
   /** It is there already: the worker only learns where the viewer is. */
   stored?: boolean;
+  /** All who wanted it went away. */
+  withdrawn?: boolean;
 }
 
 /** Lost with Redis: workers then find the open rows themselves within 2 seconds. */

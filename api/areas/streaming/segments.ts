@@ -4,9 +4,10 @@ import type { Bucket } from '#platform/objects.ts';
 import { sendRanged } from './file-answer.ts';
 import { announceWant, offerSession, type Want } from './offers.store.ts';
 import { segmentCount } from './plan.ts';
-import { noteRead, type SessionRow, wantSegment } from './sessions.store.ts';
+import type { SessionRow } from './sessions.store.ts';
 import { refuseAwaySource } from './sources.ts';
 import { refuseFailed, waitUntil } from './waiting.ts';
+import { noteRead, wantSegment, withdrawWant } from './wants.store.ts';
 
 const TYPES: Record<string, string> = { m4s: 'video/mp4', mp4: 'video/mp4', ts: 'video/mp2t' };
 
@@ -70,6 +71,7 @@ async function waitForSegment(call: Call, row: SessionRow, { want, key }: { want
   refuseFailed(row);
   await Promise.all([ask(call, row.id, want), refuseAwaySource(call, row.plan.source)]);
   await waitUntil(call, row.id, {
+    asked: { name: key, withdraw: () => withdraw(call, row.id, want) },
     look: () => call.deps.objects.stat('foyer-transcode', key),
     inVain: async (now) => {
       await refuseAwaySource(call, now.plan.source); // the storage may go while somebody waits
@@ -84,4 +86,9 @@ async function ask({ db, deps }: Call, id: string, want: Want): Promise<void> {
   if (!answer) return;
   if (answer.offer) await offerSession(deps.redis, id);
   else await announceWant(deps.redis, id, want);
+}
+
+async function withdraw({ deps }: Call, id: string, want: Want): Promise<void> {
+  await withdrawWant(deps.db, { id, rendition: want.rendition, segment: want.segment });
+  await announceWant(deps.redis, id, { ...want, withdrawn: true });
 }

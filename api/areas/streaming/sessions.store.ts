@@ -1,7 +1,7 @@
 import type { Db } from '#platform/db.ts';
 import type { StreamPlan } from './plan.ts';
 
-const TABLE = 'transcode_sessions';
+export const TABLE = 'transcode_sessions';
 
 export type SessionState = 'starting' | 'running' | 'idle' | 'stopped' | 'failed';
 
@@ -49,8 +49,8 @@ export interface SessionRow {
 
 const LEASE = `interval '10 seconds'`;
 /** Nobody works on it: given back, or its worker is lost, resting or not. */
-const FREE = '(lease_until is null or lease_until < now())';
-const OPEN: SessionState[] = ['starting', 'running', 'idle'];
+export const FREE = '(lease_until is null or lease_until < now())';
+export const OPEN: SessionState[] = ['starting', 'running', 'idle'];
 
 export type SessionDraft = Pick<
   SessionRow,
@@ -154,50 +154,12 @@ export async function failSession(db: Db, id: string, error: SessionError): Prom
     .whereIn('state', OPEN);
 }
 
-/** Notes what is wanted, so that a worker finds it without Redis. Answers whether the session needs a worker to be offered. */
-export async function wantSegment(
-  db: Db,
-  { id, rendition, segment }: { id: string; rendition: string; segment: number },
-): Promise<{ offer: boolean; state: SessionState } | undefined> {
-  const [row] = await db(TABLE)
-    .update({
-      wanted_rendition: rendition,
-      ...(segment >= 0 && { wanted_segment: segment }), // a header is made wherever a worker begins
-      wanted_at: db.fn.now(),
-      last_access_at: db.fn.now(),
-      state: db.raw(`case when state = 'idle' and ${FREE} then 'starting' else state end`),
-    })
-    .where({ id })
-    .whereIn('state', OPEN)
-    .returning<{ state: SessionState; held: boolean }[]>([
-      'state',
-      db.raw('coalesce(lease_until > now(), false) as held'),
-    ] as never[]);
-  return row && { offer: !row.held, state: row.state };
-}
-
 /** Marks an access, written at most once in 5 seconds a session. */
 export async function touchSession(db: Db, id: string): Promise<void> {
   await db(TABLE)
     .update({ last_access_at: db.fn.now() })
     .where({ id })
     .andWhereRaw(`(last_access_at is null or last_access_at < now() - interval '5 seconds')`);
-}
-
-/**
- * Notes a segment that was read without waiting, once in a few: what lies far behind it may be deleted, and a worker begins
- * there. One that somebody may still wait for stays noted.
- */
-export async function noteRead(
-  db: Db,
-  id: string,
-  { rendition, segment }: { rendition: string; segment: number },
-): Promise<void> {
-  await db(TABLE)
-    .update({ wanted_rendition: rendition, wanted_segment: segment })
-    .where({ id })
-    .whereIn('state', OPEN)
-    .whereRaw(`abs(wanted_segment - ?) >= 3 and wanted_at < now() - interval '30 seconds'`, [segment]);
 }
 
 /** Plans and last wants of those of these sessions that are not over. */

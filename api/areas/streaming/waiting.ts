@@ -14,17 +14,19 @@ interface Wait<T> {
   look: () => Promise<T | undefined>;
   /** After each look in vain, with the session as it is by now. */
   inVain: (row: SessionRow) => Promise<void>;
+  /** Of one that was asked for by its name: what is done once the last client that waits for it went away. */
+  asked?: { name: string; withdraw: () => Promise<unknown> };
 }
 
 /**
  * Looks until it is there, 30 seconds at most. Of all requests that wait for a session, whichever pod they wait in, the
  * oldest gives up when there are more than eight.
  */
-export async function waitUntil<T>(call: Call, sessionId: string, { look, inVain }: Wait<T>): Promise<T> {
+export async function waitUntil<T>(call: Call, sessionId: string, { look, inVain, asked }: Wait<T>): Promise<T> {
   const { db, redis } = call.deps;
   const arrivals = arrivalsOf(redis);
   const silence = await arrivals.listen(sessionId);
-  const place = await takePlace(redis, sessionId);
+  const place = await takePlace(redis, sessionId, asked?.name);
   try {
     for (const end = Date.now() + WAIT_MS; ; ) {
       const heard = arrivals.heard(sessionId);
@@ -37,7 +39,8 @@ export async function waitUntil<T>(call: Call, sessionId: string, { look, inVain
     }
   } finally {
     silence();
-    await place.leave();
+    const isLast = await place.leave();
+    if (call.signal.aborted && isLast) await asked?.withdraw();
   }
 }
 
@@ -54,13 +57,14 @@ export function refuseFailed(row: SessionRow | undefined): SessionRow {
 
 interface Place {
   isLost: () => Promise<boolean>;
-  leave: () => Promise<unknown>;
+  /** Whether nobody else waits for the same. */
+  leave: () => Promise<boolean>;
 }
 
 /** A place among the waiting in Redis; the oldest is pushed out and woken. While Redis is away nobody is. */
-async function takePlace(redis: Redis, sessionId: string): Promise<Place> {
+async function takePlace(redis: Redis, sessionId: string, name = ''): Promise<Place> {
   const key = `foyer:transcode:waiting:${sessionId}`;
-  const own = newId();
+  const own = `${name} ${newId()}`;
   const now = Date.now();
   const taken = await withoutFail(
     () =>
@@ -76,6 +80,9 @@ async function takePlace(redis: Redis, sessionId: string): Promise<Place> {
   if (taken && Number(taken[2]?.[1]) > 0) await announceReady(redis, sessionId, 'crowded');
   return {
     isLost: async () => taken !== null && (await withoutFail(() => redis.zscore(key, own), '')) === null,
-    leave: () => withoutFail(() => redis.zrem(key, own), 0),
+    leave: async () => {
+      const left = await withoutFail(() => redis.multi().zrem(key, own).zrange(key, '0', '-1').exec(), null);
+      return !((left?.[1]?.[1] ?? []) as string[]).some((other) => other.startsWith(`${name} `));
+    },
   };
 }

@@ -82,6 +82,21 @@ describe('playing a transcode session over HTTP', function () {
     expect(await last()).to.equal(0);
   });
 
+  it('counts what went out of a segment that its player broke off', async () => {
+    const { id } = await open('h264-base.mkv', { mode: 'encode' });
+    const size = 32 << 20;
+    await api.deps.objects.put('foyer-transcode', `${id}/v0/0.m4s`, Buffer.alloc(size));
+    const key = sentKey((await findSession(api.deps.db, id))?.playback_session_id ?? '');
+    const player = new AbortController();
+    const { signal } = player;
+    const headers = viewer.headers;
+    const answer = await api.fetch(`/api/v1/stream/${id}/v0/segments/0.m4s`, { headers, signal });
+    const read = (await answer.body?.getReader().read())?.value?.length ?? 0;
+    player.abort();
+    const counted = await eventually(async () => Number(await api.deps.redis.get(key)));
+    expect(counted).to.be.within(read, size - 1);
+  });
+
   it('gives a complete valid presentation with subtitles, which ffmpeg plays to its end', async () => {
     writeFileSync(
       join(api.mediaRoot, 'beside.srt'),

@@ -2,6 +2,7 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openTranscodeSession } from '#areas/streaming/public.ts';
+import { countSlots, findSession } from '#areas/streaming/sessions.store.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import type { ApiError } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
@@ -43,6 +44,25 @@ describe('requests that wait for a segment', function () {
     await storage.clone().update({ enabled: false });
     expect((await waiting).status).to.equal(423);
     await storage.clone().update({ enabled: true });
+  });
+
+  it('take back what they wanted when all who wanted it went away', async () => {
+    const row = () => findSession(api.deps.db, session);
+    const places = () => api.deps.redis.zcard(`foyer:transcode:waiting:${session}`);
+    const [first, second] = [new AbortController(), new AbortController()];
+    const asked = [first, second].map(({ signal }) =>
+      api.fetch(`/api/v1/stream/${session}/v0/segments/2.m4s`, { headers: owner.headers, signal }).catch(() => 'gone'),
+    );
+    await eventually(async () => (await places()) === 2);
+    expect(await row()).to.include({ state: 'starting', wanted_rendition: 'v0', wanted_segment: 2 });
+    first.abort();
+    await eventually(async () => (await places()) === 1);
+    expect(await row()).to.include({ state: 'starting', wanted_rendition: 'v0' });
+    second.abort();
+    await eventually(async () => (await row())?.state === 'idle');
+    expect(await row()).to.include({ wanted_rendition: null });
+    expect(await Promise.all(asked)).to.deep.equal(['gone', 'gone']);
+    expect(await countSlots(api.deps.db)).to.deep.equal({ used: 0, waiting: 0 });
   });
 
   it('are eight of a session in all pods together: the oldest gives up', async () => {

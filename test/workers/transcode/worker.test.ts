@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { announceWant, offerSession } from '#areas/streaming/offers.store.ts';
-import { findSession, stopSession, sweepSessions, touchSession, wantSegment } from '#areas/streaming/sessions.store.ts';
+import { findSession, stopSession, sweepSessions, touchSession } from '#areas/streaming/sessions.store.ts';
+import { wantSegment } from '#areas/streaming/wants.store.ts';
 import { film, openSession, type Stage, stage, stored, worker } from '#support/hls-session.ts';
 import { atEnd, eventually } from '#support/stores.ts';
 import { fixtures } from '../../../hack/fixtures/index.ts';
@@ -214,6 +215,23 @@ describe('transcode worker', function () {
     expect(await count()).to.equal(resting);
     await announceWant(far.redis, id, { rendition: 'v0', segment: Math.floor(resting / 2), stored: true });
     await eventually(async () => (await count()) > resting);
+    await one.stop();
+  });
+
+  it('rests at once where nobody waits any more, and goes on where somebody does', async () => {
+    const real = join((await fixtures()).real, 'video/bbb_full_720p.mp4');
+    const far = await stage(join(real, '..'));
+    const id = await openSession(far.db, await film(far.db, real), { mode: 'encode' });
+    const one = worker(far);
+    await stored(far.objects, `${id}/v0/0.m4s`);
+    const encoding = () => one.sessions.get(id)?.encoding;
+    const ahead = { rendition: 'v0', segment: 100 };
+    await announceWant(far.redis, id, ahead);
+    await eventually(() => encoding()?.from === 100 && !encoding()?.resting);
+    await announceWant(far.redis, id, { ...ahead, withdrawn: true });
+    await eventually(() => encoding()?.resting);
+    await announceWant(far.redis, id, ahead);
+    await eventually(() => encoding()?.from === 100 && !encoding()?.resting);
     await one.stop();
   });
 });

@@ -1,0 +1,54 @@
+import type { Db } from '#platform/db.ts';
+import { FREE, OPEN, type SessionState, TABLE } from './sessions.store.ts';
+
+/** Notes what is wanted, so that a worker finds it without Redis. Answers whether the session needs a worker to be offered. */
+export async function wantSegment(
+  db: Db,
+  { id, rendition, segment }: { id: string; rendition: string; segment: number },
+): Promise<{ offer: boolean; state: SessionState } | undefined> {
+  const [row] = await db(TABLE)
+    .update({
+      wanted_rendition: rendition,
+      ...(segment >= 0 && { wanted_segment: segment }), // a header is made wherever a worker begins
+      wanted_at: db.fn.now(),
+      last_access_at: db.fn.now(),
+      state: db.raw(`case when state = 'idle' and ${FREE} then 'starting' else state end`),
+    })
+    .where({ id })
+    .whereIn('state', OPEN)
+    .returning<{ state: SessionState; held: boolean }[]>([
+      'state',
+      db.raw('coalesce(lease_until > now(), false) as held'),
+    ] as never[]);
+  return row && { offer: !row.held, state: row.state };
+}
+
+/**
+ * Notes a segment that was read without waiting, once in a few: what lies far behind it may be deleted, and a worker begins
+ * there. One that somebody may still wait for stays noted.
+ */
+export async function noteRead(
+  db: Db,
+  id: string,
+  { rendition, segment }: { rendition: string; segment: number },
+): Promise<void> {
+  await db(TABLE)
+    .update({ wanted_rendition: rendition, wanted_segment: segment })
+    .where({ id })
+    .whereIn('state', OPEN)
+    .whereRaw(`abs(wanted_segment - ?) >= 3 and wanted_at < now() - interval '30 seconds'`, [segment]);
+}
+
+/** Takes back what was wanted last, when it is this: a session that waits for a worker for it alone waits no more. */
+export async function withdrawWant(
+  db: Db,
+  { id, rendition, segment }: { id: string; rendition: string; segment: number },
+): Promise<void> {
+  await db(TABLE)
+    .update({
+      wanted_rendition: null,
+      state: db.raw(`case when ${FREE} then 'idle' else state end`),
+    })
+    .where({ id, wanted_rendition: rendition, ...(segment >= 0 && { wanted_segment: segment }) })
+    .whereIn('state', OPEN);
+}
