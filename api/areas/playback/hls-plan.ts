@@ -13,7 +13,7 @@ import { audioWishes, canCopy, containerOf, type Hls } from './hls-audio.ts';
 import { type Frame, fitFrame, rungFrame, rungsFor } from './ladder.ts';
 import { capsOf, quality } from './limits.ts';
 import type { PlaybackDecision, PlaybackReason } from './playback.schemas.ts';
-import { isPicture, subtitlePlan } from './subtitle-plan.ts';
+import { isPicture, isText, subtitlePlan } from './subtitle-plan.ts';
 import { audioFaults, videoFaults } from './support.ts';
 import type { Track } from './tracks.ts';
 
@@ -30,6 +30,7 @@ export function copiedPlan(chosen: Chosen, input: DecisionInput): Outcome | { fa
     ...videoFaults(video, hls.video, profile),
     ...failed([
       ['video-codec-not-supported', carries(containerOf(hls), video.codec)],
+      ['container-not-supported', containerOf(hls) === 'fmp4' || !video.rotation], // none says there which side is up
       ['keyframes-unknown', file.keyframesKnown],
       ['subtitle-burn-in', subtitle?.delivery !== 'burn-in'],
     ]),
@@ -196,7 +197,7 @@ function videoWish(video: Track, made: VideoMade): VideoWish {
 /** Text tracks as WebVTT renditions, the chosen one marked. */
 function subtitleWishes({ file, subtitle }: Chosen, hls: Hls): SubtitleWish[] {
   if (!hls.webvtt) return [];
-  const text = file.tracks.filter((track) => track.kind === 'subtitle' && !isPicture(track));
+  const text = file.tracks.filter((track) => track.kind === 'subtitle' && isText(track));
   return text.map((track) => ({
     streamId: track.id,
     ...(track.externalPath ? { externalPath: track.externalPath } : { streamIndex: track.index }),

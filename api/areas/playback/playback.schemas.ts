@@ -193,7 +193,7 @@ export const PlaybackStart = z
         forced: z.boolean(),
         hearingImpaired: z.boolean(),
         default: z.boolean(),
-        url: z.string().describe('Its text; empty for pictures'),
+        url: z.string().describe('Its text; empty where it has none, as pictures'),
       }),
     ),
     audio: z.array(MediaStream),

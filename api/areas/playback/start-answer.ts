@@ -8,7 +8,7 @@ import { type Places, placesOf } from './places.ts';
 import type { PlaybackStart } from './playback.schemas.ts';
 import { toSession } from './session.view.ts';
 import { nextItemId, readBeside } from './start.view.ts';
-import { isPicture } from './subtitle-plan.ts';
+import { isText } from './subtitle-plan.ts';
 import type { Track } from './tracks.ts';
 import type { Warning } from './warnings.ts';
 
@@ -109,9 +109,9 @@ function subtitlesOf(itemId: string, file: CandidateFile): PlaybackStart['subtit
       forced: track.forced,
       hearingImpaired: track.hearingImpaired,
       default: track.default,
-      url: isPicture(track)
-        ? ''
-        : `/api/v1/items/${itemId}/subtitles/${encodeURIComponent(fileName(track))}?fileId=${file.id}`,
+      url: isText(track)
+        ? `/api/v1/items/${itemId}/subtitles/${encodeURIComponent(fileName(track))}?fileId=${file.id}`
+        : '',
     }));
 }
 

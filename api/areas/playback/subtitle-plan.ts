@@ -1,13 +1,19 @@
+import { TEXT_CODECS } from '#areas/streaming/public.ts';
 import type { Chosen, SubtitlePlan } from './candidates.ts';
 import type { Profile } from './profiles.ts';
 import type { Track } from './tracks.ts';
 
-const PICTURES = ['pgs', 'vobsub', 'dvb_subtitle', 'dvbsub'];
+const PICTURES = ['pgs', 'vobsub', 'dvb_subtitle', 'dvbsub', 'xsub'];
 /** Formats that each codec can be handed over in, beside vtt, which any text becomes. */
 const OWN_FORMAT: Record<string, 'ass' | 'srt'> = { ass: 'ass', ssa: 'ass', subrip: 'srt' };
 
 export function isPicture(track: Track): boolean {
   return PICTURES.includes(track.codec);
+}
+
+/** Whether its words can be handed over; what is neither text nor pictures cannot be shown at all. */
+export function isText({ codec, externalPath }: Track): boolean {
+  return TEXT_CODECS.includes(codec) || (externalPath !== undefined && !PICTURES.includes(codec));
 }
 
 /** How the chosen subtitle reaches the viewer; text is burned in only for a client that can take it in no other way. */
@@ -21,6 +27,7 @@ export function subtitlePlan(
   if (isPicture(track)) {
     return { track, delivery: by === 'direct' && profile.subtitles.pictures ? 'pictures' : 'burn-in' };
   }
+  if (!isText(track)) return undefined;
   const inPlaylist = profile.hls?.webvtt === true;
   const beside = takesBeside(track, profile);
   if (by === 'hls' && inPlaylist) return { track, delivery: 'hls' };

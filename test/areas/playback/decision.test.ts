@@ -294,4 +294,28 @@ describe('the playback decision', () => {
     expect(outcome([uhd, sd, file()]).file.id).to.equal('f');
     expect(outcome([uhd, sd, file()], { maxBitrate: 2_000_000 }).file.id).to.equal('sd');
   });
+
+  it('encodes a picture on its side where the container does not say which side is up', () => {
+    const turned = file({ container: 'matroska', tracks: [{ ...h264, rotation: 90 }, aac] });
+    const by = (segments: ('fmp4' | 'ts')[]) => {
+      const { hls } = profile('chromium');
+      return outcome([turned], { profile: profile('chromium', { hls: hls && { ...hls, segments } }) }).decision;
+    };
+    expect(by(['fmp4'])).to.include({ method: 'direct_stream' });
+    expect(by(['ts'])).to.include({ method: 'transcode' });
+    expect(by(['ts']).video).to.include({ width: 1080, height: 1920 });
+  });
+
+  it('leaves out subtitles that are neither text nor pictures', () => {
+    const captions: Track = { ...words, id: 'c', index: 4, codec: 'eia_608' };
+    const [asked, other] = ['c', 's'].map((subtitleStreamId) =>
+      outcome([file({ container: 'matroska', tracks: [h264, aac, words, captions] })], {
+        tracks: { ...input().tracks, subtitleStreamId },
+      }),
+    );
+    expect(asked?.decision.subtitle).to.equal(undefined);
+    expect(other?.decision.subtitle).to.deep.equal({ streamId: 's', delivery: 'hls' });
+    for (const one of [asked, other])
+      expect(one?.stream?.subtitles.map(({ streamId }) => streamId)).to.deep.equal(['s']);
+  });
 });

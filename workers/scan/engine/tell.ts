@@ -1,3 +1,4 @@
+import { TEXT_CODECS } from '#areas/streaming/public.ts';
 import { ageSql } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import type { EventFacts } from '#platform/events.ts';
@@ -25,12 +26,12 @@ interface Told {
 /** By item; null is not rated. */
 export type Ages = ReadonlyMap<string, number | null>;
 
-/** Events of one batch (none during the first scan of a library), and jobs for files whose container has no keyframe index. */
+/** Events of one batch (none during the first scan of a library), and jobs for files whose container has no index. */
 export async function tellOfItems(scan: Scan, db: Db, told: Told): Promise<void> {
   for (const { id, placed } of told.files) {
     const { read } = placed;
     if (read && 'probed' in read) {
-      await askForKeyframes(scan.work, db, { id, libraryId: scan.library.id, probed: read.probed });
+      await askForReading(scan.work, db, { id, libraryId: scan.library.id, probed: read.probed });
     }
   }
   if (scan.library.first) return;
@@ -113,16 +114,39 @@ export async function agesOf(db: Db, ids: readonly string[]): Promise<Ages> {
   return new Map(rows.map(({ id, age }) => [id, age]));
 }
 
-/** For a video whose container has no index. */
-export async function askForKeyframes(
+interface ReadFile {
+  id: string;
+  libraryId: string;
+  probed: Probed;
+}
+
+/** What only a reading of the whole file tells, where its container has no index: keyframes, and the texts inside. */
+export async function askForReading(work: Pick<Work, 'enqueue'>, db: Db, file: ReadFile): Promise<void> {
+  if (lacksKeyframes(file.probed)) await ask(work, db, { kind: 'media.keyframes', ...file });
+  if (hasTextsToLookFor(file.probed)) await ask(work, db, { kind: 'subtitles.extract', ...file });
+}
+
+function lacksKeyframes({ file, keyframes }: Probed): boolean {
+  return !keyframes && file.streams.some((stream) => stream.kind === 'video' && !stream.attachedPicture);
+}
+
+/** Of the others a text is found by the index when somebody asks for it. */
+const INDEXED = ['matroska', 'webm', 'mp4'];
+
+function hasTextsToLookFor({ file: { container, streams } }: Probed): boolean {
+  return (
+    !INDEXED.includes(container) &&
+    streams.some(({ kind, codec }) => kind === 'subtitle' && TEXT_CODECS.includes(codec))
+  );
+}
+
+async function ask(
   work: Pick<Work, 'enqueue'>,
   db: Db,
-  { id, libraryId, probed }: { id: string; libraryId: string; probed: Probed },
+  { kind, id, libraryId }: ReadFile & { kind: 'media.keyframes' | 'subtitles.extract' },
 ): Promise<void> {
-  if (probed.keyframes) return;
-  if (!probed.file.streams.some((stream) => stream.kind === 'video' && !stream.attachedPicture)) return;
-  await work.enqueue(db, 'media.keyframes', {
+  await work.enqueue(db, kind, {
     payload: { fileId: id },
-    options: { key: `media.keyframes:${id}`, priority: 70, cause: 'scan', libraryId, target: { kind: 'file', id } },
+    options: { key: `${kind}:${id}`, priority: 70, cause: 'scan', libraryId, target: { kind: 'file', id } },
   });
 }

@@ -1,0 +1,64 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { textTrackKey } from '#areas/streaming/public.ts';
+import { tool } from '#support/hls-validator.ts';
+import { atEnd, temporaryFolder } from '#support/stores.ts';
+import { extractSubtitles } from '#workers/subtitles/extract-job.ts';
+import { SessionTexts } from '#workers/transcode/words.ts';
+import { planOf } from '../../../api/areas/streaming/plan.ts';
+import { findSource, versionOf } from '../../../api/areas/streaming/sources.view.ts';
+import { newPlace, type Place } from './support.ts';
+
+describe('texts inside a file without an index', function () {
+  this.timeout(60_000);
+  let place: Place;
+
+  before(async function () {
+    this.timeout(600_000);
+    place = await newPlace('movies');
+  });
+
+  it('are taken out after the scan, so that nobody who has them burned in waits for it', async () => {
+    const { db, objects } = place.api.deps;
+    const folder = temporaryFolder('texts');
+    writeFileSync(join(folder, 'words.srt'), '1\n00:00:01,000 --> 00:00:02,000\nGood morning\n');
+    await place.put('Plain (2001)/Plain (2001).mkv', 'h264-base.mkv');
+    await place.put('Old (2002)/Old (2002).flv', 'h264.flv');
+    const old = join(place.path, 'Old (2002)/Old (2002).flv');
+    const inputs = ['-i', join(place.made, 'h264.flv'), '-i', join(folder, 'words.srt')];
+    await tool('ffmpeg', ['-v', 'error', '-y', ...inputs, '-map', '0', '-map', '1', '-c', 'copy', '-c:s', 'text', old]);
+    await place.age();
+    await place.scan();
+    const file = (await place.files()).find(({ path }) => path.endsWith('.flv'));
+    const jobs = await db('jobs').where({ kind: 'subtitles.extract', library_id: place.libraryId }).select('payload');
+    expect(jobs.map(({ payload }) => payload)).to.deep.equal([{ fileId: file?.id }]);
+    await extractSubtitles({ fileId: file?.id ?? '' }, place.work());
+    const source = await findSource(db, file?.id ?? '');
+    if (!source?.probe) throw new Error('not read');
+    const { container, startMs, streams } = source.probe;
+    const { index = -1 } = streams.find(({ kind }) => kind === 'subtitle') ?? {};
+    const kept = textTrackKey({ fileId: source.id, version: versionOf(source) }, index);
+    const text = Buffer.concat((await (await objects.get('foyer-subtitles', kept)).toArray()) as Buffer[]);
+    expect(text.toString()).to.contain('Good morning');
+
+    const burnIn = { streamIndex: index, number: 0, kind: 'text' as const };
+    const plan = planOf(
+      {
+        ...{ playbackSessionId: '', accountId: '', profileId: '', itemId: '', fileId: source.id },
+        ...{ mode: 'encode', container: 'fmp4', durationMs: source.durationMs, startMs: 0, audio: [], subtitles: [] },
+        video: [
+          {
+            ...{ streamIndex: 0, action: 'encode', sourceCodec: 'h264', codec: 'h264', width: 160, height: 90 },
+            ...{ frameRate: 25, bitrate: 1, toneMap: false, deinterlace: false, burnIn },
+          },
+        ],
+      },
+      { storageId: source.storageId, path: source.path, container, startMs, version: versionOf(source) },
+    );
+    const texts = new SessionTexts(plan, { objects, scratchDir: folder, pathOf: async () => undefined });
+    atEnd(() => texts.end());
+    const words = await texts.burned('v0', '/there/is/no/such/film');
+    expect(words?.number, 'the film was not needed').to.equal(undefined);
+  });
+});
