@@ -1,7 +1,7 @@
 import { textTrackKey } from '#areas/streaming/public.ts';
 import type { Objects } from '#platform/objects.ts';
 import { Unsure } from '../probe/fault.ts';
-import { demuxerOf, GUARDS } from '../transcode/command.ts';
+import { demuxerOf, fileClock, GUARDS } from '../transcode/command.ts';
 import { ffmpegArguments, startFfmpeg } from '../transcode/ffmpeg.ts';
 import { matroskaTexts } from './matroska-texts.ts';
 
@@ -64,7 +64,7 @@ async function byFfmpeg(
   signal: AbortSignal,
 ): Promise<Map<number, Buffer>> {
   const demuxer = demuxerOf(source.container);
-  const reading = [...GUARDS, '-copyts', '-start_at_zero', ...(demuxer ? ['-f', demuxer] : []), '-vn', '-an', '-dn'];
+  const reading = [...GUARDS, ...fileClock(source.startMs), ...(demuxer ? ['-f', demuxer] : []), '-vn', '-an', '-dn'];
   const command = {
     inputs: [{ file: `file:${source.file}`, options: reading }],
     outputs: tracks.map((track, i) => ({

@@ -105,13 +105,20 @@ function inputsFor(
 /** Of every file that is read: it may have become another since it was looked at. */
 export const GUARDS = ['-protocol_whitelist', 'file,pipe', '-codec_whitelist', DECODERS];
 
+/**
+ * The file's clock, which shows its first timestamp as 0. By `-start_at_zero` a transport stream's would begin with the first
+ * of the tracks that are read: another one for the sound alone. The microsecond keeps ffmpeg from taking it for that.
+ */
+export const fileClock = (startMs: number): string[] => ['-copyts', '-itsoffset', (1e-6 - startMs / 1000).toFixed(6)];
+
 function input(run: Run, seekMs: number, options: string[]): Command['inputs'][number] {
   const demuxer = demuxerOf(run.plan.source.container);
   return {
     file: `file:${run.file}`,
     options: [
       ...GUARDS,
-      ...['-copyts', '-start_at_zero', '-noaccurate_seek'],
+      ...fileClock(run.plan.source.startMs),
+      '-noaccurate_seek',
       ...(demuxer ? ['-f', demuxer] : []),
       ...(seekMs > 0 ? ['-ss', (seekMs / 1000).toFixed(3)] : []),
       ...['-dn', ...options],

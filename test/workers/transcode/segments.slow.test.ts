@@ -10,6 +10,7 @@ import {
   tool,
   validateHls,
 } from '#support/hls-validator.ts';
+import { temporaryFolder } from '#support/stores.ts';
 import { fixtures } from '../../../hack/fixtures/index.ts';
 
 interface Case {
@@ -22,30 +23,33 @@ interface Case {
 const encode = (file: string, more: Partial<Wished> = {}): Case => ({ file, wished: { mode: 'encode', ...more } });
 const copy = (file: string, slack = 0): Case => ({ file, wished: { mode: 'copy', copyAudio: true }, slack });
 
-/** Odd and long GOPs, open GOPs, B-frames, start times other than 0, uneven rates, interlaced, formats without an index. */
+/**
+ * Every made film that is played, encoded, and copied where a player may take it so: odd and long GOPs, open GOPs, B-frames,
+ * start times other than 0, uneven rates, interlaced, formats without an index.
+ */
 const cases: Case[] = [
-  encode('h264-aac.mp4'),
-  encode('h264-vgop.mp4'),
-  encode('h264-base.mkv'),
-  encode('h264-gop40.mp4'),
-  encode('h264-50fps.mp4'),
-  encode('h264-rotated.mp4'),
-  encode('h264-late-audio.mp4'),
-  encode('h264-nocues.mkv'),
+  ...['h264-aac.mp4', 'h264-aac-end.mp4', 'h264-vgop.mp4', 'h264-base.mkv', 'h264-multi.mkv'].map((file) =>
+    encode(file),
+  ),
+  ...['h264-gop40.mp4', 'h264-50fps.mp4', 'h264-rotated.mp4', 'h264-late-audio.mp4'].map((file) => encode(file)),
+  ...['h264-nocues.mkv', 'h264-fragmented.mp4', 'h264-allintra.mkv', 'h264-flac-offset.mkv'].map((file) =>
+    encode(file),
+  ),
   encode('h264-interlaced.mkv', { deinterlace: true }),
-  encode('hevc-opengop.mkv'),
+  ...['hevc-opengop.mkv', 'hevc-opengop.mp4', 'hevc-hvc1.mp4'].map((file) => encode(file)),
   encode('hevc-hdr10.mkv', { toneMap: true }),
-  encode('h264-aac-offset.ts'),
+  encode('hevc-hlg.mp4', { toneMap: true }),
+  ...['h264-aac-offset.ts', 'h264-aac.m2ts', 'h264.flv', 'tiny.mkv', 'tiny.mp4'].map((file) => encode(file)),
   encode('mpeg2-ac3.ts', { deinterlace: true }),
-  encode('mpeg4-mp3.avi'),
-  encode('vp9-opus.webm'),
-  copy('h264-aac.mp4'),
-  copy('h264-vgop.mp4'),
-  copy('h264-base.mkv', 0.001),
-  copy('hevc-opengop.mkv', 0.001),
-  copy('hevc-hvc1.mp4'),
-  copy('h264-aac-offset.ts', 0.001),
-  copy('av1-opus.mp4'),
+  ...['mpeg2-mp2.mpg', 'mpeg4-mp3.avi', 'mpeg4-mp3.mkv', 'mpeg4-ac3.mov', 'wmv2.wmv'].map((file) => encode(file)),
+  ...['mjpeg-pcm.mov', 'vp8-vorbis.webm', 'vp9-opus.webm', 'av1-opus.mp4', 'av1-opus.webm'].map((file) => encode(file)),
+  ...['h264-aac.mp4', 'h264-aac-end.mp4', 'h264-vgop.mp4', 'h264-50fps.mp4'].map((file) => copy(file)),
+  ...['h264-rotated.mp4', 'h264-fragmented.mp4', 'h264-late-audio.mp4', 'tiny.mp4'].map((file) => copy(file)),
+  ...['h264-base.mkv', 'h264-multi.mkv', 'h264-nocues.mkv', 'h264-allintra.mkv'].map((file) => copy(file, 0.001)),
+  ...['h264-interlaced.mkv', 'h264-flac-offset.mkv', 'tiny.mkv'].map((file) => copy(file, 0.001)),
+  ...['hevc-opengop.mkv', 'hevc-hdr10.mkv', 'vp9-opus.webm', 'av1-opus.webm'].map((file) => copy(file, 0.001)),
+  ...['hevc-opengop.mp4', 'hevc-hvc1.mp4', 'hevc-hlg.mp4', 'av1-opus.mp4'].map((file) => copy(file)),
+  ...['h264-aac-offset.ts', 'h264-aac.m2ts', 'h264.flv'].map((file) => copy(file, 0.001)),
 ];
 
 const bytesOf = (made: Rendered, { segments }: CheckedRendition): Buffer[] =>
@@ -102,6 +106,30 @@ describe('segments', function () {
       for (const rendition of report.renditions) await compare({ made, sought, rendition, n }, wished);
     });
   }
+
+  it('show the same picture after a seek, however late it began behind the sounds', async () => {
+    const late = join(temporaryFolder('late'), 'late.ts');
+    const sound = (from: number): string[] => ['-itsoffset', String(from), '-f', 'lavfi', '-i', 'sine=duration=9'];
+    await tool('ffmpeg', [
+      ...['-v', 'error', '-itsoffset', '1.6', '-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=25:d=8', ...sound(0.8)],
+      ...[...sound(0), '-map', '0', '-map', '1', '-map', '2', '-c:v', 'libx264', '-preset', 'ultrafast', '-g', '25'],
+      ...['-pix_fmt', 'yuv420p', '-c:a', 'aac', late],
+    ]);
+    const looked = await look(late);
+    const plan = planFor(looked, { mode: 'encode' });
+    const made = await render(looked, plan);
+    const { faults, renditions } = await validateHls(readFrom(made), { durationMs: looked.durationMs });
+    expect(faults).to.deep.equal([]);
+    const sought = await render(looked, plan, { from: 2, to: 2 });
+    for (const rendition of renditions) {
+      await compare({ made: { ...made, name: 'late.ts' }, sought, rendition, n: 2 }, { mode: 'encode' });
+    }
+    const copied = planFor(looked, { mode: 'copy' });
+    const copy = await render(looked, copied);
+    const seen = (await validateHls(readFrom(copy), { durationMs: looked.durationMs })).renditions[0];
+    const starts = seen?.segments.map(({ startSec }) => Math.round(startSec * 1000)).slice(1);
+    expect(starts).to.deep.equal(copied.boundaries?.slice(1));
+  });
 
   async function compare(
     {
