@@ -1,5 +1,6 @@
-import { textTrackKey } from '#areas/streaming/public.ts';
+import { TELETEXT, textTrackKey } from '#areas/streaming/public.ts';
 import type { Objects } from '#platform/objects.ts';
+import { DECODERS } from '../probe/decoders.ts';
 import { Unsure } from '../probe/fault.ts';
 import { demuxerOf, fileClock, GUARDS } from '../transcode/command.ts';
 import { ffmpegArguments, startFfmpeg } from '../transcode/ffmpeg.ts';
@@ -64,7 +65,8 @@ async function byFfmpeg(
   signal: AbortSignal,
 ): Promise<Map<number, Buffer>> {
   const demuxer = demuxerOf(source.container);
-  const reading = [...GUARDS, ...fileClock(source.startMs), ...(demuxer ? ['-f', demuxer] : []), '-vn', '-an', '-dn'];
+  const guards = tracks.some(({ format }) => format === TELETEXT) ? [...GUARDS, ...AS_TEXT] : GUARDS;
+  const reading = [...guards, ...fileClock(source.startMs), ...(demuxer ? ['-f', demuxer] : []), '-vn', '-an', '-dn'];
   const command = {
     inputs: [{ file: `file:${source.file}`, options: reading }],
     outputs: tracks.map((track, i) => ({
@@ -85,5 +87,10 @@ async function byFfmpeg(
   return new Map(tracks.map(({ index }, i) => [index, texts[i] ?? Buffer.alloc(0)]));
 }
 
+/** Teletext's pages of subtitles: each stands until the next, which may be empty. No other reading of a file decodes teletext. */
+const AS_TEXT = [
+  ...['-codec_whitelist', `${DECODERS},libzvbi_teletextdec`],
+  ...['-fix_sub_duration', '-txt_format', 'text', '-txt_page', 'subtitle'],
+];
 const SUBSTATION = ['-c:s', 'ass', '-f', 'ass'];
 const WEBVTT = ['-c:s', 'webvtt', '-f', 'webvtt'];

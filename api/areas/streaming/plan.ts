@@ -96,6 +96,8 @@ export interface VideoRendition extends VideoWish {
 }
 export interface AudioRendition extends AudioWish {
   id: string;
+  /** RFC 6381, where the codec's word alone does not say it: AAC is of several kinds. */
+  codecString?: string;
 }
 export interface SubtitleRendition extends SubtitleWish {
   id: string;
@@ -145,7 +147,7 @@ export function planOf(wish: StreamWish, source: PlanSource): StreamPlan {
     })),
     audio: wish.audio.slice(0, MAX_AUDIO).map((audio, i) => ({
       ...audio,
-      ...(audio.action === 'encode' ? { codec: 'aac' } : {}), // the grid of sound is AAC's
+      ...(audio.action === 'encode' ? { codec: 'aac' } : aacKind(audio, source)), // the grid of sound is AAC's
       id: `a${i}`,
     })),
     subtitles: wish.subtitles.slice(0, MAX_SUBTITLES).map((subtitle, i) => ({ ...subtitle, id: `s${i}` })),
@@ -257,6 +259,11 @@ function encodedCodec(video: VideoWish): string {
 }
 
 const PLAIN: Record<string, string> = { h264: 'avc1.640028', hevc: 'hvc1.2.4.L120.B0', av1: 'av01.0.08M.08' };
+
+function aacKind({ codec, streamIndex }: AudioWish, { codecStrings }: PlanSource): { codecString?: string } {
+  const codecString = codecStrings?.[streamIndex];
+  return codec === 'aac' && codecString?.startsWith('mp4a.40.') ? { codecString } : {};
+}
 
 function copiedCodec(video: VideoWish, source: PlanSource): string {
   return (

@@ -104,7 +104,7 @@ function subtitleLines(subtitles: readonly SubtitleRendition[], options: Playlis
 function variantLine(plan: StreamPlan, video: VideoRendition, group: AudioGroup | undefined): string {
   const sounds = group?.tracks ?? plan.audio.slice(0, 1);
   const loudest = Math.max(0, ...sounds.map((one) => one.bitrate));
-  const codecs = [video.codecString, ...new Set(sounds.map((one) => AUDIO_CODECS[one.codec] ?? one.codec))];
+  const codecs = [video.codecString, ...new Set(sounds.map(soundCodec))];
   const { num, den } = exactRate(video.frameRate);
   return tag('EXT-X-STREAM-INF', {
     BANDWIDTH: String(Math.ceil((video.bitrate * PEAK + loudest) * 1.05)),
@@ -118,12 +118,14 @@ function variantLine(plan: StreamPlan, video: VideoRendition, group: AudioGroup 
   });
 }
 
+const soundCodec = ({ codec, codecString }: AudioRendition): string => codecString ?? AUDIO_CODECS[codec] ?? codec;
+
 function soundLines(plan: StreamPlan, audio: AudioRendition, options: PlaylistOptions): string[] {
   const bandwidth = String(Math.ceil(audio.bitrate * 1.1));
   const stream = tag('EXT-X-STREAM-INF', {
     BANDWIDTH: bandwidth,
     'AVERAGE-BANDWIDTH': bandwidth,
-    CODECS: quoted(AUDIO_CODECS[audio.codec] ?? audio.codec),
+    CODECS: quoted(soundCodec(audio)),
     ...(plan.subtitles.length > 0 ? { SUBTITLES: quoted('subtitles') } : {}),
   });
   return [stream, address(audio.id, options)];

@@ -33,7 +33,7 @@ export { openToReceivers } from './receivers.ts';
 export { sendObject } from './segments.ts';
 export { findOpenSources, openSource, refuseAwaySource } from './sources.ts';
 export { type FileSource, findItemSource, findSource, versionOf } from './sources.view.ts';
-export { fontKey, fontsKey, TEXT_CODECS, textTrackKey, webvttBlock } from './text-tracks.ts';
+export { fontKey, fontsKey, TELETEXT, TEXT_CODECS, textTrackKey, webvttBlock } from './text-tracks.ts';
 export { tryEncoders } from './trials.store.ts';
 
 /**

@@ -144,4 +144,20 @@ describe('playlists', () => {
 v0/index.m3u8
 `);
   });
+
+  it('says of which kind the sound is that goes through as it is', () => {
+    const sound = (action: 'copy' | 'encode') => ({
+      ...{ streamId: 'a', streamIndex: 1, action, sourceCodec: 'aac', codec: 'aac', channels: 2, bitrate: 64_000 },
+      default: true,
+    });
+    const codecsOf = (action: 'copy' | 'encode') => {
+      const { video: _none, ...wish } = { ...plan(), video: undefined };
+      const ids = { playbackSessionId: '', accountId: '', profileId: '', itemId: '', fileId: 'f' };
+      const asked = { ...wish, ...ids, audio: [sound(action)], subtitles: [] };
+      return /CODECS="([^"]+)"/.exec(
+        masterPlaylist(planOf(asked, { ...source, codecStrings: { 1: 'mp4a.40.5' } })),
+      )?.[1];
+    };
+    expect([codecsOf('copy'), codecsOf('encode')]).to.deep.equal(['mp4a.40.5', 'mp4a.40.2']);
+  });
 });

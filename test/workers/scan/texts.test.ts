@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { textTrackKey } from '#areas/streaming/public.ts';
 import { tool } from '#support/hls-validator.ts';
 import { atEnd, temporaryFolder } from '#support/stores.ts';
+import { teletextStream } from '#support/teletext.ts';
 import { extractSubtitles } from '#workers/subtitles/extract-job.ts';
 import { SessionTexts } from '#workers/transcode/words.ts';
 import { planOf } from '../../../api/areas/streaming/plan.ts';
@@ -61,4 +62,60 @@ describe('texts inside a file without an index', function () {
     const words = await texts.burned('v0', '/there/is/no/such/film');
     expect(words?.number, 'the film was not needed').to.equal(undefined);
   });
+
+  it('are read of teletext too, for a player as for a playlist', async () => {
+    const { api } = place;
+    const pages = [
+      { atMs: 11_000, lines: [20, 22].map((row) => ({ row, text: row === 20 ? 'Good morning' : 'from the mast' })) },
+      { atMs: 13_000, lines: [] },
+      { atMs: 15_000, lines: [{ row: 22, text: 'It is <late> & cold' }] },
+      { atMs: 17_000, lines: [] },
+    ];
+    const words = join(temporaryFolder('teletext'), 'words.ts');
+    writeFileSync(words, teletextStream(pages));
+    await place.put('Cast (2003)/Cast (2003).ts', 'mpeg2-ac3.ts');
+    const film = join(place.path, 'Cast (2003)/Cast (2003).ts');
+    const inputs = ['-i', join(place.made, 'mpeg2-ac3.ts'), '-copyts', '-itsoffset', '-8', '-i', words];
+    await tool('ffmpeg', [
+      '-v',
+      'error',
+      '-y',
+      ...inputs,
+      '-map',
+      '0:v',
+      '-map',
+      '0:a',
+      '-map',
+      '1',
+      '-c',
+      'copy',
+      film,
+    ]);
+    await place.age();
+    await place.scan();
+    const file = (await place.files()).find(({ path }) => path.endsWith('.ts'));
+    await extractSubtitles({ fileId: file?.id ?? '' }, place.work());
+    const viewer = await api.given.admin();
+    const started = await api.as(viewer).startPlayback({
+      params: { id: file?.item_id ?? '' },
+      body: { client: { builtIn: 'chromium' }, subtitleStreamId: (await trackOf(file?.id))?.id },
+    });
+    expect(started.status, JSON.stringify(started.body)).to.equal(201);
+    const { session, subtitles } = started.body;
+    expect(session.decision.subtitle?.delivery).to.equal('hls');
+    const text = await (await api.fetch(subtitles[0]?.url ?? '', { headers: viewer.headers })).text();
+    const shown = [...text.matchAll(/([\d:.]+) --> ([\d:.]+)\n(.+)/g)].map(([, from, to, line]) => [from, to, line]);
+    expect(shown.map(([, , line]) => line)).to.deep.equal(['Good morning', 'It is &lt;late&gt; &amp; cold']);
+    expect(shown.map(([from]) => Number(from?.slice(-6))).map((at, _, all) => at - (all[0] ?? 0))).to.deep.equal([
+      0, 4,
+    ]);
+    const cut = session.url.replace('master.m3u8', 's0/segments/');
+    const segments = await Promise.all(
+      [0, 1, 2].map(async (n) => (await api.fetch(`${cut}${n}.vtt`, { headers: viewer.headers })).text()),
+    );
+    expect(segments.join('')).to.contain('from the mast');
+  });
+
+  const trackOf = (fileId = ''): Promise<{ id: string } | undefined> =>
+    place.api.deps.db('media_streams').where({ file_id: fileId, kind: 'subtitle' }).first('id');
 });
