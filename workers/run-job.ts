@@ -40,14 +40,26 @@ interface Setting {
   stop: AbortSignal;
   /** True while the job's queue stands still: it ends at its next checkpoint and goes on later. */
   paused: () => boolean;
+  /** What runs here, by id: how each is told that it is cancelled. */
+  running: Map<string, () => void>;
 }
 
 /** One attempt. The row is the record: it decides about retries, graphile-worker only brings it here. */
-export async function runJob(id: string, { deps, handlers, stop, paused }: Setting): Promise<void> {
-  const job = await begin(deps, id);
-  if (!job) return;
+export async function runJob(id: string, setting: Setting): Promise<void> {
   const cancel = new AbortController();
+  setting.running.set(id, () => cancel.abort('cancelled')); // before it is active: from then on it may be told
+  try {
+    const job = await begin(setting.deps, id);
+    if (job) await attempt(job, setting, cancel);
+  } finally {
+    setting.running.delete(id);
+  }
+}
+
+async function attempt(job: JobRow, { deps, handlers, stop, paused }: Setting, cancel: AbortController): Promise<void> {
+  const { id } = job;
   const signal = AbortSignal.any([stop, cancel.signal]);
+  // It is told at once; looked for too, should the connection that hears it hang.
   const look = setInterval(
     () => void cancelled(deps, id).then((asked) => asked && cancel.abort('cancelled')),
     CANCEL_LOOK_MS,

@@ -10,6 +10,7 @@ import { runJob } from './run-job.ts';
 import type { Handlers, WorkerDeps } from './work.ts';
 
 const SWEEP_MS = 1000;
+const CANCELLED = 'foyer_jobs_cancelled';
 
 const DEAD = `
   with holders as (select locked_by, min(locked_at) as since from graphile_worker.jobs where locked_by is not null group by 1),
@@ -44,7 +45,7 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
   let stopping = false;
   alive.on('error', () => undefined);
   alive.on('end', () => stopping || lost());
-  await alive.connect();
+  const running = await heardOn(alive);
   const stop = new AbortController();
   const runners: Runner[] = [];
   let streaming = false;
@@ -52,7 +53,7 @@ export async function startRuntime(deps: WorkerDeps, handlers: Handlers, lost: (
     streaming = (await alive.query<{ streaming: boolean }>(STREAMING)).rows[0]?.streaming ?? false;
   };
   await look();
-  const setting = { pool, alive, deps, handlers, stop: stop.signal };
+  const setting = { pool, alive, deps, handlers, stop: stop.signal, running };
   const lanes = LANES.map((spec, number) => ({
     ...setting,
     lane: new Lane(spec, deps, () => streaming),
@@ -110,6 +111,15 @@ function lifeline({ config }: WorkerDeps): pg.Client {
   });
 }
 
+/** Connects it; jobs that are entered in the answer are called when they are cancelled. */
+async function heardOn(alive: pg.Client): Promise<Map<string, () => void>> {
+  const running = new Map<string, () => void>();
+  alive.on('notification', ({ payload = '' }) => running.get(payload)?.());
+  await alive.connect();
+  await alive.query(`listen ${CANCELLED}`);
+  return running;
+}
+
 interface Running {
   lane: Lane;
   /** The first lane's first runner also queues what is scheduled. */
@@ -121,6 +131,8 @@ interface Running {
   deps: WorkerDeps;
   handlers: Handlers;
   stop: AbortSignal;
+  /** Jobs that run in this process. */
+  running: Map<string, () => void>;
 }
 
 /** Workers for the part of the lane's width that has none yet. */
@@ -152,7 +164,7 @@ async function startRunner(running: Running): Promise<Runner> {
 }
 
 /** Runs a job of the queue; one that was taken while the queue closed goes back to its place. */
-function taskFor(queue: Queue, { lane, deps, handlers, stop }: Running): Task {
+function taskFor(queue: Queue, { lane, deps, handlers, stop, running }: Running): Task {
   return async (payload, { job }) => {
     const { id } = payload as { id: string };
     if (!lane.isOpen(queue)) {
@@ -160,6 +172,6 @@ function taskFor(queue: Queue, { lane, deps, handlers, stop }: Running): Task {
       return;
     }
     const paused = (): boolean => lane.isStill(queue);
-    await lane.hold(queue, () => runJob(id, { deps, handlers, stop, paused }));
+    await lane.hold(queue, () => runJob(id, { deps, handlers, stop, paused, running }));
   };
 }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
+import pg from 'pg';
 import { connectDatabase, type Db } from '#platform/db.ts';
 import type { EnqueueOptions } from '#platform/jobs.ts';
 import { createLog } from '#platform/log.ts';
@@ -107,6 +108,15 @@ export class Workers {
   async settle(values: Parameters<typeof saveSettings>[1]): Promise<void> {
     await saveSettings(this.db, values, null);
     await announceSettings(this.#redis);
+  }
+
+  /** Hears a channel of the database until what it answers is called. */
+  async hear(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>> {
+    const client = new pg.Client({ connectionString: this.#environment['FOYER_DATABASE_URL'] });
+    client.on('notification', ({ payload }) => heard(payload ?? ''));
+    await client.connect();
+    await client.query(`listen ${channel}`);
+    return () => client.end();
   }
 
   /** Brings a delayed job's time forward to now. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { insertAccount } from '#areas/accounts/public.ts';
+import { cancel } from '#areas/jobs/jobs.store.ts';
 import { eventually } from '#support/stores.ts';
 import { Workers } from '#support/workers.ts';
 
@@ -102,6 +103,23 @@ describe('worker runtime', function () {
     const over = await workers.reaches(id, 'cancelled');
     expect(over.finished_at).to.be.instanceOf(Date);
     expect(workers.noted(id)).to.equal(1);
+  });
+
+  it('hears at once that a job is cancelled, and is not told of one that waits', async () => {
+    const id = await workers.ask('wait');
+    const waiting = await workers.ask('', { runAt: new Date(Date.now() + 60_000) });
+    await workers.reaches(id, 'active');
+    const told: string[] = [];
+    const ear = await workers.hear('foyer_jobs_cancelled', (job) => told.push(job));
+    await cancel(workers.db, [waiting, id]);
+    await workers.reaches(id, 'cancelled');
+    await eventually(() => told.length > 0);
+    expect(told).to.deep.equal([id]);
+    await ear();
+    const other = await workers.ask('wait');
+    await workers.reaches(other, 'active');
+    await workers.db.raw(`select pg_notify('foyer_jobs_cancelled', ?)`, [other]); // nothing that a look at the row finds
+    await workers.reaches(other, 'cancelled');
   });
 
   it('does not begin a job that was cancelled before', async () => {

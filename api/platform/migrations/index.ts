@@ -42,6 +42,7 @@ import * as backupCreate from './20261122150000_backup_create.ts';
 import * as restoreCreate from './20261122151000_restore_create.ts';
 import * as itemsAgeYears from './20261122160000_items_age_years.ts';
 import * as viewingReadAt from './20261122170000_viewing_read_at.ts';
+import * as jobsCancelTold from './20261122171000_jobs_cancel_told.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -101,4 +102,5 @@ export const migrations: Record<string, Migration> = {
   '20261122151000_restore_create': restoreCreate,
   '20261122160000_items_age_years': itemsAgeYears,
   '20261122170000_viewing_read_at': viewingReadAt,
+  '20261122171000_jobs_cancel_told': jobsCancelTold,
 };
