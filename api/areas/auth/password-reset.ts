@@ -52,6 +52,16 @@ export async function createReset(
   return { token, expiresAt: await putReset(db, accountId, { hash: hashOf(token), hours, byMail: false }) };
 }
 
+/** The link of `createReset` went by mail too. */
+export async function resetWasSent(db: Db, accountId: string): Promise<void> {
+  await db('password_resets').where({ account_id: accountId }).update({ sent: true });
+}
+
+/** Links that were mailed: they prove the address that they went to, and no later one, and let nobody in who reads that one. */
+export async function endMailedResets(db: Db, accountId: string): Promise<void> {
+  await db('password_resets').where({ account_id: accountId }).whereRaw('(sent or by_mail)').delete();
+}
+
 /** A one-time token that goes to the address of the account and nowhere else: who has it has the address. */
 export async function createMailedReset(db: Db, accountId: string): Promise<{ token: string; expiresAt: string }> {
   const token = newSecret('foypr_');
@@ -70,6 +80,7 @@ async function putReset(db: Db, accountId: string, { hash, hours, byMail }: NewR
       account_id: accountId,
       hash,
       by_mail: byMail,
+      sent: byMail,
       expires_at: db.raw('now() + make_interval(hours => ?)', [hours]),
     })
     .onConflict('account_id')

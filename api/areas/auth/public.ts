@@ -5,7 +5,7 @@ export { purgeSomeOfProfile, removeProfileRow } from './delete-profile.ts';
 export { addNewcomerPasskey, newcomerOptions } from './newcomer-passkey.ts';
 export { issuerOutbound } from './oidc-provider.ts';
 export { CreationOptions, RegistrationResponse } from './passkeys.schemas.ts';
-export { createOwnerReset, createReset } from './password-reset.ts';
+export { createOwnerReset, createReset, endMailedResets, resetWasSent } from './password-reset.ts';
 export { refuseWeak } from './password-rules.ts';
 export { hashPassword, passwordMatches, takePasswordCost } from './passwords.ts';
 export { listProfiles } from './sessions.store.ts';

@@ -6,6 +6,7 @@ import { ApiError, conflict } from '#kernel/errors.ts';
 import { requireConfirmed, requireMain } from '#kernel/person.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import type { MeChange } from './me.schemas.ts';
+import { endMailedResets } from './password-reset.ts';
 
 const CONFIRMS_AN_HOUR = 10;
 const HOUR_MS = 3_600_000;
@@ -92,8 +93,8 @@ async function setAddress({ db, who }: Call, address: string | null): Promise<bo
   const done = await db
     .transaction(async (inside) => {
       await inside('accounts').where({ id: who.accountId }).update(change);
-      // A link that was mailed proves the address it went to, and no later one.
-      return inside('password_resets').where({ account_id: who.accountId, by_mail: true }).delete();
+      await endMailedResets(inside, who.accountId);
+      return true;
     })
     .catch((error: { code?: string }) => {
       if (error.code === '23505') return undefined;

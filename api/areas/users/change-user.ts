@@ -6,6 +6,7 @@ import {
   roleColumns,
   tellReached,
 } from '#areas/accounts/public.ts';
+import { endMailedResets } from '#areas/auth/public.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict } from '#kernel/errors.ts';
@@ -36,7 +37,7 @@ export async function changeUser(call: Call, row: UserRow, change: UserChange): 
     throw nameTaken(error);
   }
   if (role) await narrowKeys(call, row.id, role);
-  if (change.email !== undefined && !sameAddress(row, change.email)) await endMailedLinks(db, row.id);
+  if (change.email !== undefined && !sameAddress(row, change.email)) await endMailedResets(db, row.id);
   if (change.disabled) await endAccess(db, row.id);
   await refuseFurtherReach(call, row.id, before);
   await tellReached(call, row.id, before);
@@ -92,11 +93,6 @@ function columnsOf(row: UserRow, change: UserChange): Record<string, unknown> {
 
 function sameAddress({ email: before }: UserRow, email: string | null): boolean {
   return email?.toLowerCase() === before?.toLowerCase();
-}
-
-/** A link that was mailed proves the address it went to, and no later one. */
-async function endMailedLinks(db: Db, accountId: string): Promise<void> {
-  await db('password_resets').where({ account_id: accountId, by_mail: true }).delete();
 }
 
 /** Sign-ins and open links end; keys are refused as long as the account is. */

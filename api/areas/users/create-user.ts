@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { createAccount } from '#areas/accounts/public.ts';
-import { createReset, hashPassword, refuseWeak } from '#areas/auth/public.ts';
+import { createReset, hashPassword, refuseWeak, resetWasSent } from '#areas/auth/public.ts';
 import { mailReady, writeMail } from '#areas/email/public.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -60,6 +60,7 @@ async function mailLink({ db, deps, who }: Call, draft: UserDraft, link: MailedL
     ...link,
     values: { inviter, name: draft.username, until: link.expiresAt },
   });
+  await resetWasSent(db, link.accountId);
 }
 
 /** A link with which the person sets a password; the token is in the fragment, which no log has. */

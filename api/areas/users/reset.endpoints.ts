@@ -1,4 +1,5 @@
 import { revokeKeys } from '#areas/accounts/public.ts';
+import { resetWasSent } from '#areas/auth/public.ts';
 import { requireMail, writeMail } from '#areas/email/public.ts';
 import { notify } from '#areas/notifications/public.ts';
 import { audit } from '#kernel/audit.ts';
@@ -59,6 +60,7 @@ async function mailLink(
     ...{ kind: 'password-reset', text: 'password-reset', to: email, accountId, language, path, expiresAt },
     values: { name, until: expiresAt },
   });
+  await resetWasSent(db, accountId);
   return true;
 }
 

@@ -43,6 +43,7 @@ import * as restoreCreate from './20261122151000_restore_create.ts';
 import * as itemsAgeYears from './20261122160000_items_age_years.ts';
 import * as viewingReadAt from './20261122170000_viewing_read_at.ts';
 import * as jobsCancelTold from './20261122171000_jobs_cancel_told.ts';
+import * as authResetsSent from './20261122172000_auth_resets_sent.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -103,4 +104,5 @@ export const migrations: Record<string, Migration> = {
   '20261122160000_items_age_years': itemsAgeYears,
   '20261122170000_viewing_read_at': viewingReadAt,
   '20261122171000_jobs_cancel_told': jobsCancelTold,
+  '20261122172000_auth_resets_sent': authResetsSent,
 };

@@ -59,6 +59,32 @@ describe('Users: own accounts and what was seen', () => {
     expect(await row().pluck('email_verified')).to.deep.equal([false]);
   });
 
+  it('ends a link that was mailed to an address which was none of the person’s, and no link that was handed over', async () => {
+    const { settings } = api.deps;
+    const from = { 'email.from': 'foyer@home.example', 'server.publicUrl': 'https://home.example' };
+    const mail = { 'email.enabled': true, 'email.smtp.host': 'smtp.test', ...from };
+    const answer = await api.as(owner).updateSettings({ body: { values: mail } });
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+    await settings.reload();
+    const opens = async (url = '') =>
+      (await api.anyone.completePasswordReset({ body: { token: url.split('#token=')[1] ?? '' } })).status;
+    const make = async (sendInvite: boolean) =>
+      (
+        await api.as(owner).createUser({
+          body: { username: `new ${sendInvite}`, email: `wrong-${sendInvite}@example.org`, sendInvite },
+        })
+      ).body;
+    const [mailed, handed] = [await make(true), await make(false)];
+    expect([await opens(mailed.resetUrl), await opens(handed.resetUrl)]).to.deep.equal([200, 200]);
+    for (const { id } of [mailed, handed])
+      await api.as(owner).updateUser({ params: { id }, body: { email: `right-${id}@example.org` } });
+    expect([await opens(mailed.resetUrl), await opens(handed.resetUrl)]).to.deep.equal([404, 200]);
+    const again = await api.as(owner).resetUserSignIn({ params: { id: mailed.id }, body: { sendMail: true } });
+    expect(again.body.mailed, JSON.stringify(again.body)).to.equal(true);
+    await api.as(owner).updateUser({ params: { id: mailed.id }, body: { email: null } });
+    expect(await opens(again.body.url)).to.equal(404);
+  });
+
   it('gives nobody sight of the unrated that the giver has not', async () => {
     const own_permissions = '{"user:manage":true}';
     const parent = await api.given.person('member', { own_permissions, hide_unrated: true });
