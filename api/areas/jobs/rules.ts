@@ -14,5 +14,6 @@ export const isRetriable = ({ kind, state }: Judged): boolean =>
 
 export const isFinal = ({ state }: Pick<Judged, 'state'>): boolean => FINAL.includes(state);
 
-/** A library that is being deleted is deleted to the end: half of it helps nobody. */
-export const isCancellable = (row: Judged): boolean => !isFinal(row) && row.kind !== 'library.delete';
+/** What is being deleted is deleted to the end: half a library helps nobody, and what people left is theirs to be gone. */
+const TO_THE_END: readonly string[] = ['library.delete', 'profile.purge', 'user.purge'];
+export const isCancellable = (row: Judged): boolean => !isFinal(row) && !TO_THE_END.includes(row.kind);

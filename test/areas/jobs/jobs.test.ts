@@ -291,6 +291,17 @@ describe('Jobs', () => {
       expect(await job(child)).to.include({ state: 'active', cancel_requested: true });
     });
 
+    it('lets everything be deleted to the end', async () => {
+      const kinds = ['library.delete', 'profile.purge', 'user.purge'];
+      for (const kind of kinds) await add({ kind, queue: 'maintenance' });
+      const { body } = await api.as(owner).cancelJobs({ body: { match: { queue: 'maintenance' } } });
+      expect(body).to.deep.include({ matched: 3, changed: 0, stopping: 0 });
+      const { items } = await listed();
+      expect(items.map(({ kind, cancellable }) => ({ kind, cancellable }))).to.have.deep.members(
+        kinds.map((kind) => ({ kind, cancellable: false })),
+      );
+    });
+
     it('ends the scan of a job that has not begun', async () => {
       const { body: library } = await api.as(owner).createLibrary({
         body: { name: 'Films', type: 'movies', folders: [{ storageId: api.given.storageId, path: '' }] } as never,
