@@ -1,5 +1,5 @@
 import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
-import { notFound } from '#kernel/errors.ts';
+import { ApiError, type Issue, invalidAll, notFound } from '#kernel/errors.ts';
 import { answerUnlessSame } from '#kernel/etag.ts';
 import { filterQuery, parseFilter } from '#kernel/filter.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
@@ -143,12 +143,19 @@ export const setSetting = defineEndpoint({
   async handle({ params: { key }, body }, call) {
     if (!isSettingKey(key)) throw notFound();
     const values = { [key]: body.value };
-    const { changed } = await changeSettings(call, { values, note: body.note, dryRun: false });
+    const { changed } = await changeSettings(call, { values, note: body.note, dryRun: false }).catch(asOfOne);
     const [setting] = await (changed.length > 0 ? after(call, [key], parsed(values)) : shown(call, [key]));
     if (!setting) throw notFound();
     return setting;
   },
 });
+
+/** What is wrong with the one value is said of where it was written. */
+function asOfOne(error: unknown): never {
+  if (!(error instanceof ApiError) || error.code !== 'VALIDATION_FAILED') throw error;
+  const { issues } = error.details as { issues: Issue[] };
+  throw invalidAll(issues.map(({ path, ...issue }) => ({ ...issue, path: ['body', 'value', ...path.slice(3)] })));
+}
 
 export const checkSettings = defineEndpoint({
   operationId: 'checkSettings',
