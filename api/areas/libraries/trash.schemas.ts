@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ItemSummary } from '#areas/items/public.ts';
 import { pageQuery, type SortTable, sortQuery } from '#kernel/page.ts';
-import { Bytes, Id, Timestamp, UtcMoment } from '#kernel/schemas.ts';
+import { Bytes, Id, Moment, Timestamp } from '#kernel/schemas.ts';
 
 export const TrashReason = z.enum(['missing', 'deleted', 'folder-removed']);
 
@@ -42,7 +42,7 @@ export const TrashQuery = z.object({
   q: z.string().min(1).max(100).optional(),
 });
 
-export const EmptyTrashQuery = z.object({ reason: TrashReason.optional(), before: UtcMoment.optional() });
+export const EmptyTrashQuery = z.object({ reason: TrashReason.optional(), before: Moment.optional() });
 
 export const Purged = z.object({ purged: z.int(), filesDeleted: z.int(), bytesFreed: Bytes });
 

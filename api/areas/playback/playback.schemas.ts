@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Chapter, ItemSummary, Marker, MediaStream } from '#areas/items/public.ts';
-import { Id, Milliseconds, Timestamp, UtcMoment } from '#kernel/schemas.ts';
+import { Id, Milliseconds, Moment, Timestamp } from '#kernel/schemas.ts';
 
 const hdrs = ['hdr10', 'hdr10plus', 'dolby-vision', 'hlg'] as const;
 
@@ -260,7 +260,7 @@ export const PlaybackReport = z.strictObject({
   state: z.enum(['playing', 'paused', 'buffering']),
   positionMs: Milliseconds,
   rate: z.number().min(0.25).max(4).default(1),
-  at: UtcMoment.optional().describe('Client time of the reading'),
+  at: Moment.optional().describe('Client time of the reading'),
   bufferedMs: Milliseconds.optional(),
   droppedFrames: z.int().min(0).optional(),
   bandwidthBps: z.int().min(0).optional(),

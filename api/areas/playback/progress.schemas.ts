@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Milliseconds, Timestamp, UtcMoment } from '#kernel/schemas.ts';
+import { Id, Milliseconds, Moment, Timestamp } from '#kernel/schemas.ts';
 
 export const ReadingPosition = z
   .object({
@@ -37,11 +37,11 @@ export const ItemProgress = z
   .meta({ id: 'ItemProgress' });
 export type ItemProgress = z.output<typeof ItemProgress>;
 
-const Time = UtcMoment.describe('Client time; a future one is taken as now');
+const Time = Moment.describe('Client time; a future one is taken as now');
 
 export const SetProgress = z.strictObject({ positionMs: Milliseconds, fileId: Id.optional(), at: Time.optional() });
 
-export const MarkWatched = z.strictObject({ at: UtcMoment.optional(), countPlay: z.boolean().default(false) });
+export const MarkWatched = z.strictObject({ at: Moment.optional(), countPlay: z.boolean().default(false) });
 
 export const SetReading = z.strictObject({
   value: z.union([z.string().regex(/^page:([1-9]\d{0,5}|1000000)$/), z.string().regex(/^cfi:epubcfi\(.{1,990}\)$/)]),
@@ -60,7 +60,8 @@ export const SetRating = z
   .refine((body) => body.value !== undefined || body.favorite !== undefined, {
     error: 'value or favorite',
     params: { code: 'nothing_to_set' },
-  });
+  })
+  .meta({ minProperties: 1 });
 
 export const ItemRating = z
   .object({ itemId: Id, value: z.number().nullable(), favorite: z.boolean(), ratedAt: Timestamp.nullable() })
@@ -72,7 +73,7 @@ export const SyncPlayback = z.strictObject({
       z.strictObject({
         clientEventId: Id,
         itemId: Id,
-        at: UtcMoment,
+        at: Moment,
         fileId: Id.optional(),
         positionMs: Milliseconds.optional(),
         watched: z.boolean().optional(),
