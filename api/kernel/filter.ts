@@ -62,12 +62,22 @@ export function filterQuery(fields: FieldTable, description: string): z.ZodOptio
   return z
     .string()
     .max(MAX_LENGTH)
+    .meta({ 'x-filter': toldFields(fields) })
     .superRefine((text, context) => {
       for (const { path, code, message } of filterFaults(text, fields))
         context.addIssue({ code: 'custom', path: [...path], message, params: { code } });
     })
     .optional()
     .describe(description);
+}
+
+/** What each field takes, for programs that build filters; operators where they are fewer than its kind's. */
+function toldFields(fields: FieldTable): object {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, { kind, values, operators: own }]) => {
+      return [name, { kind, ...(own && { operators: own }), ...(values && { values }) }];
+    }),
+  );
 }
 
 function filterFaults(text: string, fields: FieldTable): readonly Issue[] {

@@ -14,9 +14,8 @@ const isKnown = (text: string): boolean => {
   return year >= 1 && year <= 9999 && !/^0000|[+-](?:1[6-9]|2\d):?\d\d$/.test(text);
 };
 const known = { error: 'of the years 1 to 9999, in a time zone that there is', params: { code: 'unknown_moment' } };
-/** Input: a moment in any time zone, and one in UTC. */
+/** Input: a moment in any time zone. */
 export const Moment = z.iso.datetime({ offset: true }).refine(isKnown, known);
-export const UtcMoment = z.iso.datetime().refine(isKnown, known);
 export const Day = z.iso.date().refine(isKnown, known);
 export const Milliseconds = z.int().min(0);
 export const Bytes = z.int().min(0);
@@ -83,11 +82,20 @@ export const queryInt = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.int().min(min).max(max));
 
+/** What a word of a list may be, for programs: its schema. */
+function wordOf(item: z.ZodType): object {
+  const { $schema: _dialect, ...whole } = z.toJSONSchema(item, { io: 'input', unrepresentable: 'any' });
+  const [named = whole] = Object.values(whole.$defs ?? {});
+  const { id: _name, pattern, ...schema } = named;
+  return { ...schema, ...(pattern !== undefined && schema.format === undefined && { pattern }) };
+}
+
 /** `a,b,c`, each parsed by `item`; doubles are taken once. */
 export const commaList = <S extends z.ZodType<unknown, string>>(item: S, max: number) =>
   z
     .string()
     .max(max * 80)
+    .meta({ 'x-list': { items: wordOf(item), maxItems: max } })
     .transform((text) => [...new Set(text.split(','))])
     .pipe(z.array(item).min(1).max(max));
 

@@ -29,6 +29,7 @@ export function sortQuery(fields: SortTable | readonly string[]): z.ZodOptional<
   return z
     .string()
     .max(200)
+    .meta({ 'x-sort': names })
     .superRefine((text, context) => {
       for (const { code, message } of sortFaults(text, names))
         context.addIssue({ code: 'custom', message, params: { code } });

@@ -80,7 +80,12 @@ export const listMissingChildren = defineEndpoint({
     ...pageQuery,
     aired: queryBool.optional(),
     specials: queryBool.default(false),
-    sort: z.string().max(200).optional().describe('releasedOn, index'),
+    sort: z
+      .string()
+      .max(200)
+      .meta({ 'x-list': { items: { enum: ['releasedOn', '-releasedOn', 'index', '-index'] }, maxItems: 1 } })
+      .optional()
+      .describe('releasedOn, index'),
   }),
   answer: page(MissingChild),
   errors: ['CONFLICT'],

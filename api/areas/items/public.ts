@@ -30,6 +30,7 @@ export {
 export { containerTypes, heldTypesOf, isContainer, resolutionOf, topTypesOf } from './kinds.ts';
 export { itemsMatching } from './matching.ts';
 export { Chapter, Marker, MediaFile, MediaStream } from './media.schemas.ts';
+export { itemFilter } from './queries.ts';
 export { listChapters } from './relations.store.ts';
 export { findItemSummaries, listSummaries } from './summaries.store.ts';
 export { ROOT_ORDER, type TitleOrder, titleOrder } from './title-order.ts';

@@ -125,6 +125,7 @@ export type JobsQuery = z.output<typeof JobsQuery>;
 
 const Ids = z.array(Id).min(1).max(1000);
 const oneOf = { error: 'exactly one of ids and match', params: { code: 'one_of' } };
+const ONE_MEMBER = { minProperties: 1, maxProperties: 1 };
 const named = { error: 'name at least one member', params: { code: 'too_small' } };
 const exactlyOne = ({ ids, match }: { ids?: unknown; match?: unknown }): boolean =>
   (ids === undefined) !== (match === undefined);
@@ -144,7 +145,8 @@ export const RetryJobs = z
       })
       .optional(),
   })
-  .refine(exactlyOne, oneOf);
+  .refine(exactlyOne, oneOf)
+  .meta(ONE_MEMBER);
 export type RetryMatch = NonNullable<z.output<typeof RetryJobs>['match']>;
 
 export const CancelJobs = z
@@ -159,9 +161,11 @@ export const CancelJobs = z
         byUserId: Id.optional(),
       })
       .refine(notEmpty, named)
+      .meta({ minProperties: 1 })
       .optional(),
   })
-  .refine(exactlyOne, oneOf);
+  .refine(exactlyOne, oneOf)
+  .meta(ONE_MEMBER);
 export type CancelMatch = NonNullable<z.output<typeof CancelJobs>['match']>;
 
 const Skipped = <R extends [string, ...string[]]>(reasons: R) =>

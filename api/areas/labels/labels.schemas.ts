@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { itemFilter } from '#areas/items/public.ts';
 import { pageQuery, sortQuery } from '#kernel/page.ts';
 import { commaList, Id, queryBool, Timestamp } from '#kernel/schemas.ts';
 import type { SortTable } from '#kernel/sort.ts';
@@ -20,7 +21,8 @@ const PrincipalIn = z
   .refine((one) => Object.values(one).filter((member) => member !== undefined).length === 1, {
     error: 'exactly one of userId, profileId and role',
     params: { code: 'one_of' },
-  });
+  })
+  .meta({ minProperties: 1, maxProperties: 1 });
 export type PrincipalIn = z.output<typeof PrincipalIn>;
 
 export const MOST_PRINCIPALS = 1000;
@@ -117,7 +119,7 @@ export const LabelItemsBody = z.strictObject({
   filter: z
     .strictObject({
       libraryId: Id,
-      filter: z.string().max(2000).describe('As of listLibraryItems; empty is everything that it lists'),
+      filter: itemFilter.unwrap().describe('As of listLibraryItems; empty is everything that it lists'),
       action: z.enum(['add', 'remove']),
     })
     .optional(),

@@ -73,6 +73,7 @@ export const SettingsChange = z.strictObject({
       error: '1 to 100 keys',
       params: { code: 'too_small' },
     })
+    .meta({ minProperties: 1, maxProperties: 100 })
     .describe('null puts the saved value away'),
   revision: z.int().min(0).optional(),
   dryRun: z.boolean().default(false),

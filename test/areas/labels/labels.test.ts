@@ -175,7 +175,10 @@ describe('labels', () => {
       expect(later.status).to.equal(202);
       const job = await db('jobs').where({ id: later.body.jobId }).first('kind', 'queue');
       expect(job).to.deep.equal({ kind: 'labels.apply', queue: 'interactive' });
-      expect((await put(id, { filter: { ...filter, filter: 'nothing:eq:1' } })).status).to.equal(400);
+      const refused = await put(id, { filter: { ...filter, filter: 'year:eq:2000;nothing:eq:1' } });
+      const { issues } = (refused.body as unknown as { error: { details: { issues: { path: unknown[] }[] } } }).error
+        .details;
+      expect(issues.map(({ path }) => path)).to.deep.equal([['body', 'filter', 'filter', 1]]);
       const { number } = await db('labels').where({ id }).first<{ number: number }>('number');
       const told: unknown[] = [];
       const keep: Work['keep'] = async (_db, _checkpoint, units) => void told.push(units);
