@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { takePasswordCost } from '#areas/auth/public.ts';
+import { upgradeWantsBackup } from '#areas/backup/public.ts';
 import { prepareServer } from '#areas/setup/public.ts';
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase } from '#platform/db.ts';
@@ -9,12 +10,21 @@ import { migrate } from '#platform/migrate.ts';
 import { connectObjects } from '#platform/objects.ts';
 
 /**
- * `migrate.ts [expand|contract]`. Expand is run to its end before the API of a version starts: schema, buckets, and what the resource
+ * `migrate.ts [expand|contract|guarded]`. Expand is run to its end before the API of a version starts: schema, buckets, and what the resource
  * declares. Contract is run once no process of the version before is left: schema only. Without a phase all of it.
+ * `guarded` is all of it too, unless a backup is to be made before: then nothing is done, and it ends with 75.
  */
-const phase = z.enum(['expand', 'contract']).optional().parse(process.argv[2]);
+const BACKUP_FIRST = 75;
+const word = z.enum(['expand', 'contract', 'guarded']).optional().parse(process.argv[2]);
+const phase = word === 'guarded' ? undefined : word;
 const config = readConfig();
 const log = createLog(config.logLevel, 'migrate');
+if (word === 'guarded') {
+  const before = connectDatabase(config.databaseUrl, log, { max: 1, name: 'foyer-migrate', unfenced: true });
+  const wanted = await upgradeWantsBackup(before);
+  await before.destroy();
+  if (wanted) process.exit(BACKUP_FIRST);
+}
 const ran = await migrate(config.databaseUrl, phase);
 log.info({ ran, phase }, 'schema is current');
 if (phase === 'contract') process.exit(0);

@@ -83,10 +83,16 @@ async function connected(url: string): Promise<pg.Client> {
 /** Of Postgres: cannot connect now; too many connections. Of the network: anything. */
 const startsYet = (code = 'ECONNREFUSED'): boolean => /^(57P03|53300|E[A-Z_]+)$/.test(code);
 
-/** Migrations that this build needs and that have not run yet: a pod is ready once there are none. */
-export async function migrationsPending(db: Db): Promise<string[]> {
+/** Migrations of this build that have not run yet; undefined where none ever ran. */
+export async function migrationsLeft(db: Db): Promise<string[] | undefined> {
   const [found] = await db.select<{ there: boolean }[]>(db.raw(`to_regclass('knex_migrations') is not null as there`));
-  const rows = found?.there ? await db('knex_migrations').select<{ name: string }[]>('name') : [];
-  const ran = new Set(rows.map((row) => row.name));
-  return Object.keys(migrations).filter((name) => phaseOf(name) === 'expand' && !ran.has(name));
+  if (!found?.there) return undefined;
+  const ran = new Set((await db('knex_migrations').select<{ name: string }[]>('name')).map((row) => row.name));
+  return Object.keys(migrations).filter((name) => !ran.has(name));
+}
+
+/** Those that this build needs: a pod is ready once there are none. */
+export async function migrationsPending(db: Db): Promise<string[]> {
+  const left = (await migrationsLeft(db)) ?? Object.keys(migrations);
+  return left.filter((name) => phaseOf(name) === 'expand');
 }

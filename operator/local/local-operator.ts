@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiSeen, seeApi } from '../api-seen.ts';
+import { WITHOUT_BACKUP } from '../backup-first.ts';
 import { serverClient } from '../server-api/server-client.ts';
 import { brandingFolder, writeBranding } from './branding-folder.ts';
 import { restoreProcess, serverProcesses } from './desired.ts';
@@ -21,6 +22,7 @@ import { LocalStores } from './stores.ts';
 import { Supervisor } from './supervisor.ts';
 import { LocalTuners } from './tuners.ts';
 import { type Seen, serverStatus, serverVerdicts } from './verdicts.ts';
+import { codeVersion } from './version.ts';
 
 const CALM_MS = 5000;
 const BUSY_MS = 150;
@@ -164,9 +166,17 @@ export class LocalOperator {
     const restoring = await isRestoring(stores.databaseUrl);
     if (restoring !== undefined)
       await this.#supervisor.apply(restoring ? [restoreProcess(environment)] : [], ['restore']);
-    if (!(await this.#migration.ensure(environment, (job) => this.#supervisor.runOnce(job, signal)))) return;
+    if (!(await this.#migrated(server, environment, signal))) return;
     await this.#supervisor.apply(serverProcesses(server.spec, environment), ['api', 'worker', 'transcode']);
     await this.#supervisor.apply(this.#tuners.processes(server, resources), ['tuner']);
+  }
+
+  async #migrated(server: Server, environment: Record<string, string>, signal: AbortSignal): Promise<boolean> {
+    return this.#migration.ensure(environment, {
+      run: (job) => this.#supervisor.runOnce(job, signal),
+      say: (line) => this.#sayOnce(line),
+      withoutBackup: server.annotations[WITHOUT_BACKUP] === codeVersion,
+    });
   }
 
   /** For `recover-owner`, which runs beside this process. */
@@ -237,7 +247,8 @@ export class LocalOperator {
           `${name} ends again and again (${lastEnd}): see ${join(this.#state.dir, 'logs', `${name}.log`)}`,
         );
     const { state, message } = this.#migration.state;
-    if (state === 'failed') this.#warnOnce(`${message.replace('logs/', join(this.#state.dir, 'logs/'))}`);
+    if (state === 'failed' || state === 'not-backed-up')
+      this.#warnOnce(`${message.replace('logs/', join(this.#state.dir, 'logs/'))}`);
   }
 
   #sayOnce(line: string): void {

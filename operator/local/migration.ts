@@ -1,27 +1,51 @@
 import { createHash } from 'node:crypto';
+import { howToGoOn } from '../backup-first.ts';
 import { nodeArguments } from './desired.ts';
 import type { OneShot } from './one-shot.ts';
+import { codeVersion } from './version.ts';
 
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 60_000;
+/** A backup that fails is no matter of seconds, and each attempt is one more in the list. */
+const BACKUP_PAUSE_MS = 5 * 60_000;
+/** Of `migrate.ts guarded`: nothing is migrated before there is a backup. */
+const BACKUP_FIRST = 75;
+
+export interface MigrationTools {
+  run: (job: OneShot) => Promise<number | undefined>;
+  /** Told before a backup is made, which may take minutes. */
+  say?: (line: string) => void;
+  /** The upgrade to this version goes on without a backup. */
+  withoutBackup?: boolean;
+}
 
 /** Runs api/migrate.ts for each environment that the server is to have; a failed attempt is repeated after a growing pause. */
 export class Migration {
   #applied: string | undefined;
   #failures = 0;
   #notBefore = 0;
-  state: { state: 'pending' | 'applied' | 'failed'; message: string } = {
+  #withoutBackup = false;
+  state: { state: 'pending' | 'applied' | 'failed' | 'not-backed-up'; message: string } = {
     state: 'pending',
     message: 'The migrations have not run yet',
   };
 
   /** True when the server may be started, or go on, with this environment. */
-  async ensure(env: Record<string, string>, run: (job: OneShot) => Promise<number | undefined>): Promise<boolean> {
+  async ensure(env: Record<string, string>, tools: MigrationTools): Promise<boolean> {
     const wanted = createHash('sha256').update(JSON.stringify(env)).digest('hex');
     if (this.#applied === wanted) return true;
+    const { withoutBackup = false } = tools;
+    if (withoutBackup !== this.#withoutBackup) this.#notBefore = 0; // that was the answer
+    this.#withoutBackup = withoutBackup;
     if (Date.now() < this.#notBefore) return false;
-    const job = { name: 'migrate', ...nodeArguments('api/migrate.ts'), env: { ...env, FOYER_POD: 'migrate' } };
-    const code = await run(job);
+    const migrate = (...words: string[]): Promise<number | undefined> =>
+      tools.run(jobOf('migrate', MIGRATE, words, env));
+    let code = await migrate(...(withoutBackup ? [] : ['guarded']));
+    if (code === BACKUP_FIRST) {
+      tools.say?.('a backup is made before the database is migrated');
+      if ((await tools.run(jobOf('backup', BACKUP, ['alone'], env))) !== 0) return this.#notBackedUp();
+      code = await migrate();
+    }
     if (code === 0) this.#succeeded(wanted);
     else this.#failed(code);
     return code === 0;
@@ -38,4 +62,19 @@ export class Migration {
     this.#failures += 1;
     this.state = { state: 'failed', message: `api/migrate.ts ended with ${code ?? 'a signal'}; see logs/migrate.log` };
   }
+
+  #notBackedUp(): false {
+    this.#notBefore = Date.now() + BACKUP_PAUSE_MS;
+    const message = `the backup before the upgrade failed, and the database is as it was; see logs/backup.log. It is tried again after 5 minutes: ${howToGoOn(codeVersion)}`;
+    this.state = { state: 'not-backed-up', message };
+    return false;
+  }
+}
+
+const MIGRATE = 'api/migrate.ts';
+const BACKUP = 'workers/backup/before-upgrade.ts';
+
+function jobOf(name: string, script: string, words: readonly string[], env: Record<string, string>): OneShot {
+  const { args, ...how } = nodeArguments(script);
+  return { name, ...how, args: [...args, ...words], env: { ...env, FOYER_POD: name } };
 }

@@ -21,8 +21,8 @@ export interface Seen {
   database: Health;
   redis: Health;
   objects: Health;
-  /** 'pending', 'applied', or the fault of the last attempt. */
-  migrations: { state: 'pending' | 'applied' | 'failed'; message: string };
+  /** 'pending', 'applied', or the fault of the last attempt: 'not-backed-up' where the backup before it failed. */
+  migrations: { state: 'pending' | 'applied' | 'failed' | 'not-backed-up'; message: string };
   processes: SeenProcess[];
   replacing: boolean;
   /** The API answers its readiness check. */
@@ -101,7 +101,8 @@ function degraded(parts: readonly Verdict[], seen: Seen): Verdict {
 
 function migrations({ migrations: { state, message } }: Seen, type = 'MigrationsApplied'): Verdict {
   if (state === 'applied') return verdict(type, 'Completed', message);
-  return not(type, state === 'failed' ? 'MigrationFailed' : 'MigrationPending', message);
+  const faults = { failed: 'MigrationFailed', 'not-backed-up': 'BackupFailed', pending: 'MigrationPending' } as const;
+  return not(type, faults[state], message);
 }
 
 function transcode({ transcode: { max } }: MediaServerSpec, seen: Seen): Verdict {

@@ -1,4 +1,5 @@
 // One verdict for each part of a server. Pure.
+import { howToGoOn } from '../backup-first.ts';
 import { backupVerdict } from '../backup-verdict.ts';
 import { plusSaid, verifierFault } from '../plus-environment.ts';
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
@@ -111,6 +112,28 @@ export const objects = (looked: Looked): Verdict =>
     untried,
   ]);
 
+const waits = ({ release }: Seen): Omit<Verdict, 'type'> =>
+  release?.restore
+    ? no('MigrationPending', `Job ${release.restore.metadata.name} restores a backup first`)
+    : no('WaitingForDatabase', 'The stores are not ready yet');
+
+/** Before another version: nothing is migrated until its Job is through. */
+const backupFirst: Check = ({ server, seen, plan }) => {
+  if (plan.backup === undefined || plan.current) return undefined;
+  const job = childOf(seen, 'Job', plan.backup);
+  if (!job) return waits(seen);
+  if (holding(job, 'Failed'))
+    return no(
+      'BackupFailed',
+      `the backup before the upgrade to ${plan.version} failed, the version before goes on: kubectl logs job/${plan.backup}; it is tried again after 5 minutes: ${howToGoOn(plan.version)}`,
+    );
+  const refused = refusedPod(job, seen);
+  if (refused) return no('Refused', refused);
+  const trouble = troubleIn(server, 'backup', seen.pods);
+  if (trouble) return no(trouble.reason, trouble.message);
+  return no('MigrationPending', `Job ${plan.backup} makes the backup before the upgrade`);
+};
+
 const failedJob: Check = ({ server, seen, plan }) => {
   const names = [plan.migration, plan.contraction].filter((name) => name !== undefined);
   const failed = names.find((name) => holding(childOf(seen, 'Job', name), 'Failed'));
@@ -127,7 +150,7 @@ const pending: Check = ({ server, seen, plan }) => {
   if (plan.current) return undefined;
   if (!plan.migration) return no('MigrationPending', 'The spec has a fault that comes first');
   const job = childOf(seen, 'Job', plan.migration);
-  if (!job) return no('WaitingForDatabase', 'The stores are not ready yet');
+  if (!job) return waits(seen);
   const refused = refusedPod(job, seen);
   if (refused) return no('Refused', refused);
   const trouble = troubleIn(server, 'migrate', seen.pods);
@@ -136,6 +159,7 @@ const pending: Check = ({ server, seen, plan }) => {
 
 export const migrations = (looked: Looked): Verdict =>
   judge('MigrationsApplied', looked, [
+    backupFirst,
     failedJob,
     pending,
     () => yes('Completed', 'The schema is that of this version'),

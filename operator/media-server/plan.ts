@@ -18,8 +18,8 @@ import { type Fault, faultsOf } from './faults.ts';
 import { type Pool, poolOf } from './pool.ts';
 import { type Recovery, recoveryOf } from './recovery.ts';
 import { type Release, releaseObject, withReplicas } from './release.ts';
-import { restoreJobs } from './restore.ts';
-import { deployments, type RollOut, rollOut } from './roll-out.ts';
+import { restoreJobs, restoreOf } from './restore.ts';
+import { deployments, type RollOut, rollOut, versionIn } from './roll-out.ts';
 import { childOf, childrenOf, type Seen } from './seen.ts';
 import type { Server } from './server.ts';
 import { managedIn, nothingElseRuns, withStores } from './stores-in-use.ts';
@@ -36,6 +36,10 @@ export interface Plan {
   objects: KubeObject[];
   /** The expand Job that the next roll-out needs; undefined while the resource is faulty. */
   migration: string | undefined;
+  /** The Job of the backup that it waits for. */
+  backup: string | undefined;
+  /** The version that the next roll-out leads to. */
+  version: string;
   /** The contract Job of this version. */
   contraction: string | undefined;
   /** A claim code is wanted. */
@@ -57,6 +61,8 @@ export function planServer(server: Server, seen: Seen, tools: Tools): Plan {
     faults,
     objects: objectsOf(base, rolled, seen),
     migration: next?.migration,
+    backup: next?.backup,
+    version: versionIn(base.context.images.foyer),
     contraction: next?.contraction,
     claim: base.claim,
     release,
@@ -116,7 +122,10 @@ function rolledOf({ context, stores, environment, recovery }: Base, seen: Seen):
   const pool = poolOf(context.server, seen, { template: release.transcode, templates: release.templates });
   const over = next?.ready === true && nothingElseRuns(next.release, seen);
   const managed = managedIn((over ? context : stores).server);
-  return { next, release: { ...release, managed, templates: pool.templates, ...recovery.mark }, pool };
+  const { restore: _before, ...rest } = release;
+  const restore = restoreOf(context, seen, next?.ready === true);
+  const marks = { managed, templates: pool.templates, ...recovery.mark, ...(restore && { restore }) };
+  return { next, release: { ...rest, ...marks }, pool };
 }
 
 /** In the order in which they are written: what others need comes first. */
@@ -135,15 +144,16 @@ function objectsOf(base: Base, { next, release, pool }: Rolled, seen: Seen): Kub
     apiService(server),
     parserService(server),
     ...around(stores, seen),
-    ...(next ? jobsOf(base, next, seen) : []),
+    ...(next ? jobsOf(base, next) : []),
+    ...restoreJobs(release?.restore, context, seen),
     ...(release ? [releaseObject(server, release), ...release.deployments] : []),
     ...(pool?.jobs ?? []),
   ];
 }
 
-const jobsOf = ({ context, recovery }: Base, { jobs, ready }: RollOut, seen: Seen): KubeObject[] => [
+const jobsOf = ({ context, recovery }: Base, { jobs, ready }: RollOut): KubeObject[] => [
   ...jobs,
-  ...(ready ? [...recovery.jobs(context), ...restoreJobs(context, seen)] : []),
+  ...(ready ? recovery.jobs(context) : []),
 ];
 
 /** Everything that waits for no roll-out. */

@@ -30,6 +30,8 @@ const Release = z.object({
   managed: z.custom<ManagedStores>().optional(),
   /** The value of foyer.media/owner-recovery that was answered, as a hash. */
   recovered: z.string().optional(),
+  /** The Job of the restore that is under way, as the server told last. */
+  restore: z.custom<KubeObject>().optional(),
 });
 export type Release = z.output<typeof Release>;
 

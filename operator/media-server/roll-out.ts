@@ -1,6 +1,8 @@
 // The next release: what must run before it, what it is made of, what runs after it. Pure.
+import { WITHOUT_BACKUP } from '../backup-first.ts';
 import type { KubeObject } from '../runtime/kube.ts';
 import { apiDeployment } from './desired/api.ts';
+import { backupFirstJob } from './desired/backup-first.ts';
 import type { Context } from './desired/context.ts';
 import { nameOf } from './desired/meta.ts';
 import { contractJob, expandJob } from './desired/migrate.ts';
@@ -17,6 +19,8 @@ export const RETRY_MS = 5 * 60_000;
 export interface RollOut {
   migration: string;
   contraction: string;
+  /** The Job that the migration waits for: a backup, before another version. */
+  backup: string | undefined;
   /** The migration is through: this release may be in force. */
   ready: boolean;
   release: Release;
@@ -28,14 +32,16 @@ export function rollOut(context: Context, seen: Seen): RollOut {
   const contraction = contractJob(context);
   const there = childOf(seen, 'Job', job.metadata.name);
   const released = seen.release?.hash === hash;
-  const expand = (there || storesReady(context, seen)) && !longFailed(there, seen.now) ? [job] : [];
+  const backup = released || there ? undefined : backupFirst(context, seen);
+  const due = (of: KubeObject): KubeObject[] => (isDue(of, context, seen) ? [of] : []);
   const contract = wantsContract(contraction, seen, released) ? [contraction] : [];
   return {
     migration: job.metadata.name,
     contraction: contraction.metadata.name,
     ready: released || holding(there, 'Complete') !== undefined,
+    backup: backup?.metadata.name,
     release: releaseFrom(context, seen.release, hash),
-    jobs: [...expand, ...contract],
+    jobs: [...due(backup ?? job), ...contract],
   };
 }
 
@@ -62,13 +68,37 @@ export const deployments = (context: Context): KubeObject[] => [
   ...subtitlesDeployment(context),
 ];
 
+const imageIn = (object: KubeObject | undefined): string | undefined =>
+  (object?.spec as { template: { spec: PodSpec } } | undefined)?.template.spec.containers[0]?.image;
+
+/** What waits for another version to take over from the one in force: its Job, until that is through. */
+function backupFirst(context: Context, seen: Seen): KubeObject | undefined {
+  const { server, images } = context;
+  const { release } = seen;
+  const name = nameOf(server, 'api');
+  const before = imageIn(release?.deployments.find(({ metadata }) => metadata.name === name));
+  if (before === undefined || before === images.foyer || versionIn(images.foyer) === server.annotations[WITHOUT_BACKUP])
+    return undefined;
+  const job = backupFirstJob(context);
+  return holding(childOf(seen, 'Job', job.metadata.name), 'Complete') ? undefined : job;
+}
+
+/** The tag of an image, or its digest. */
+export const versionIn = (image: string): string => /[:@]([^:@/]+)$/.exec(image)?.[1] ?? 'latest';
+
+/** It would only use up its attempts before its database answers or while a backup is restored into it, and is not made again for a while once it failed. */
+function isDue({ metadata }: KubeObject, context: Context, seen: Seen): boolean {
+  const there = childOf(seen, 'Job', metadata.name);
+  const begins = seen.release?.restore === undefined && storesReady(context, seen);
+  return (there !== undefined || begins) && !longFailed(there, seen.now);
+}
+
 /** Left out, and so deleted: the next pass makes it again. */
 function longFailed(job: KubeObject | undefined, now: Date): boolean {
   const failed = holding(job, 'Failed');
   return failed !== undefined && now.getTime() - new Date(failed.lastTransitionTime ?? 0).getTime() >= RETRY_MS;
 }
 
-/** A migration before its database answers would only use up its attempts. */
 function storesReady({ server, secrets }: Context, seen: Seen): boolean {
   const { postgres, objects } = server.spec;
   const up = (name: string): boolean => {

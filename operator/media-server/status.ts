@@ -1,6 +1,6 @@
 // What was seen and planned -> the status. Pure.
 import { backupStatus } from '../backup-verdict.ts';
-import { type Condition, type Judged, setConditions, type Verdict } from '../schemas/conditions.ts';
+import { type Condition, type Judged, type Reason, setConditions, type Verdict } from '../schemas/conditions.ts';
 import type { MediaServerStatus } from '../schemas/media-server.ts';
 import * as checks from './checks.ts';
 import { judge, type Looked, no, yes } from './checks.ts';
@@ -44,6 +44,9 @@ function ready(looked: Looked, parts: readonly Verdict[]): Verdict {
   ]);
 }
 
+/** A roll-out does not go on by itself. */
+const STOPS: readonly Reason[] = ['MigrationFailed', 'BackupFailed'];
+
 const blocks = (verdict: Verdict | undefined): boolean =>
   verdict?.status === 'False' && verdict.reason !== 'NoneAsked' && verdict.reason !== 'NotServed';
 
@@ -64,7 +67,7 @@ function progressing(looked: Looked): Verdict {
     () => {
       const { reason, message } = checks.migrations(looked);
       if (plan.current) return undefined;
-      return reason === 'MigrationFailed' ? no(reason, message) : yes(reason, message);
+      return STOPS.includes(reason) ? no(reason, message) : yes(reason, message);
     },
     () => {
       const names = moving.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort();
@@ -76,7 +79,17 @@ function progressing(looked: Looked): Verdict {
 
 /** Components whose pods are in trouble, whatever else is ready. */
 function troubled({ server, seen }: Looked): Verdict | undefined {
-  for (const component of ['api', 'workers', 'parser', 'subtitles', 'postgres', 'redis', 'objects', 'migrate']) {
+  for (const component of [
+    'api',
+    'workers',
+    'parser',
+    'subtitles',
+    'postgres',
+    'redis',
+    'objects',
+    'backup',
+    'migrate',
+  ]) {
     const trouble = troubleIn(server, component, seen.pods);
     if (trouble) return { type: 'Degraded', status: 'True', ...trouble };
   }
@@ -115,7 +128,7 @@ function degraded(looked: Looked, parts: readonly Verdict[], whole: Verdict): Ve
 /** What kstatus reads beside Ready: present only while they hold. */
 function kstatus({ plan }: Looked, { status, reason, message }: Verdict): Verdict[] {
   const [fault] = plan.faults;
-  const failed = reason === 'MigrationFailed' ? { reason, message } : undefined;
+  const failed = STOPS.includes(reason) ? { reason, message } : undefined;
   const stuck = fault ?? failed;
   if (stuck) return [{ type: 'Stalled', ...yes(stuck.reason, stuck.message) }];
   return status === 'True' ? [{ type: 'Reconciling', ...yes(reason, message) }] : [];

@@ -28,13 +28,13 @@ import {
 import { Fenced } from '#platform/fence.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { type Keys, ringOf } from '#platform/keys.ts';
-import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
+import { FinalFailure, Postponed } from '#workers/work.ts';
 import { copyBackup } from './copy.ts';
 import { type Dumped, dumpTables } from './dump.ts';
 import { applyKeeping } from './keep-rules.ts';
 import { storeObjects } from './objects.ts';
 import { Pace } from './pace.ts';
-import { type Run, reach } from './run.ts';
+import { type Making, type Run, reach } from './run.ts';
 import { asSole } from './sole.ts';
 
 const AGAIN_MS = 5000;
@@ -43,7 +43,11 @@ const AGAIN_MS = 5000;
  * Job backup.create. After a kill it goes on at the object it was at; the snapshot of the tables is lost with its connection, so
  * a dump that was not whole begins again.
  */
-export async function createBackup({ backupId }: JobPayload<'backup.create'>, work: Work): Promise<unknown> {
+export async function createBackup(
+  { backupId }: JobPayload<'backup.create'>,
+  work: Making,
+  version = fullVersion,
+): Promise<unknown> {
   const row = await work.db('backups').where({ id: backupId }).first<BackupRow | undefined>();
   if (!row || (row.state !== 'queued' && row.state !== 'running')) return undefined;
   const keys = await ringOf(work.config.keysFile);
@@ -54,7 +58,7 @@ export async function createBackup({ backupId }: JobPayload<'backup.create'>, wo
         ...(row.state === 'queued' && { started_at: new Date() }),
       });
       const signal = AbortSignal.any([work.signal, gone]);
-      const run = await begun({ work, row, keys, client, signal });
+      const run = await begun({ work, row, keys, client, signal, version });
       return made(run, keys);
     });
     if (!sole) throw new Postponed(new Date(Date.now() + AGAIN_MS));
@@ -64,7 +68,7 @@ export async function createBackup({ backupId }: JobPayload<'backup.create'>, wo
   }
 }
 
-type Begun = Pick<Run, 'work' | 'row' | 'client' | 'signal'> & { keys: Keys };
+type Begun = Pick<Run, 'work' | 'row' | 'client' | 'signal' | 'version'> & { keys: Keys };
 
 async function begun({ keys, ...start }: Begun): Promise<Run> {
   const { work, row } = start;
@@ -104,7 +108,7 @@ async function made(run: Run, keys: Keys): Promise<{ sizeBytes: number }> {
     id: row.id,
     serverId: keys.serverId,
     serverName: work.settings.get('server.name'),
-    serverVersion: fullVersion,
+    serverVersion: run.version,
     startedAt: checkpoint.startedAt,
     finishedAt: new Date().toISOString(),
     objectsMode: row.objects_mode,
@@ -141,7 +145,7 @@ async function dumpOnce(run: Run): Promise<Checkpoint> {
 }
 
 interface Ended {
-  work: Work;
+  work: Making;
   row: BackupRow;
   keys: Keys;
 }

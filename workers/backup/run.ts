@@ -4,14 +4,19 @@ import { updateBackup } from '#areas/backup/public.ts';
 import type { Destination } from '#platform/backup/destination.ts';
 import type { BackupKey } from '#platform/backup/sealing.ts';
 import type { BackupEncryption } from '#platform/backup-manifest.ts';
-import type { Work } from '#workers/work.ts';
+import type { Work, WorkerDeps } from '#workers/work.ts';
 import type { Pace } from './pace.ts';
+
+/** What of a job's attempt is used: the backup before an upgrade has none. */
+export type Making = WorkerDeps & Pick<Work, 'jobId' | 'signal' | 'checkpoint' | 'keep' | 'report'>;
 
 /** One making of a backup, as its steps share it. */
 export interface Run {
-  work: Work;
+  work: Making;
   deps: PlaceDeps;
   row: BackupRow;
+  /** Of the server that it is of. */
+  version: string;
   /** Holds the lock of the one that makes a backup, and the snapshot while there is one. */
   client: pg.Client;
   destination: Destination;

@@ -11,6 +11,7 @@ export {
   updateBackup,
 } from './backups.store.ts';
 export { buildOf, isNewer } from './backups.view.ts';
+export { requestBeforeUpgrade, upgradeWantsBackup, versionOfDatabase } from './before-upgrade.ts';
 export { declareBackups } from './declared.ts';
 export { listPlace, listPlaces } from './listing.ts';
 export { findPlace, livePlaces, nameOf, notePlace, type PlaceRow } from './places.store.ts';

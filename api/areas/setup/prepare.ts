@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { createAccount, insertAccount } from '#areas/accounts/public.ts';
 import { hashPassword } from '#areas/auth/public.ts';
 import { declareBackups } from '#areas/backup/public.ts';
+import { fullVersion } from '#areas/server/public.ts';
 import type { Permission } from '#kernel/permissions.ts';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
@@ -15,9 +16,9 @@ const OwnerFile = z.object({ username: z.string().min(1).max(64), password: z.st
 export async function prepareServer(db: Db, config: Config, keys: Keys): Promise<void> {
   await db.transaction(async (transaction) => {
     await transaction('server_state')
-      .insert({ server_id: keys.serverId, claim_sha256: config.claimSha256 ?? null })
+      .insert({ server_id: keys.serverId, claim_sha256: config.claimSha256 ?? null, version: fullVersion })
       .onConflict('one')
-      .merge(['claim_sha256']);
+      .merge(['claim_sha256', 'version']);
     await putStorages(transaction, config);
     await putOperatorKey(transaction, config);
     await putOwner(transaction, config);

@@ -14,7 +14,8 @@ export type Component =
   | 'objects'
   | 'migrate'
   | 'recovery'
-  | 'restore';
+  | 'restore'
+  | 'backup';
 
 type Named = Pick<Server, 'name' | 'namespace' | 'uid'>;
 

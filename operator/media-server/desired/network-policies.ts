@@ -22,12 +22,13 @@ const CLIENTS: readonly string[] = [
   'migrate',
   'recovery',
   'restore',
+  'backup',
   'tuner',
 ];
 /** Those that take in what others made. */
 const ASKERS: readonly string[] = ['api', 'workers'];
 /** Those that reach beyond the cluster: a backup may lie in a bucket outside. */
-const OUTGOING: readonly string[] = [...ASKERS, 'restore'];
+const OUTGOING: readonly string[] = [...ASKERS, 'restore', 'backup'];
 const DNS = { ports: [{ protocol: 'UDP', port: 53 }, ...tcp(53)] };
 
 const anyOf = (server: Server, components: readonly string[]): object => ({

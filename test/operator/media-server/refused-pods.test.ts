@@ -73,11 +73,15 @@ describe('pods that cannot be made', () => {
     here.change({ version: '2.0.0' });
     here.kube.put({ ...set, status: { replicas: 1, readyReplicas: 1, updatedReplicas: 1 } });
     await here.pass();
-    const next = here.kube.list('Job', 'media').find(({ metadata, status }) => {
-      return metadata.name.includes('-migrate-') && !status;
-    });
-    here.kube.put(about('Job', next?.metadata.name ?? ''));
-    await here.pass();
-    expect(here.condition('MigrationsApplied')).to.equal('False Refused');
+    for (const part of ['-backup-', '-migrate-']) {
+      const next = here.kube
+        .list('Job', 'media')
+        .find(({ metadata: { name }, status }) => name.includes(part) && !status);
+      here.kube.put(about('Job', next?.metadata.name ?? ''));
+      await here.pass();
+      expect(here.condition('MigrationsApplied'), part).to.equal('False Refused');
+      here.kube.play(here.now);
+      await here.pass();
+    }
   });
 });

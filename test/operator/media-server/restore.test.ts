@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { KubeObject } from '#operator/runtime/kube.ts';
-import { running } from './specs.ts';
+import { imageOf, managed, named, running } from './specs.ts';
 import type { World } from './support.ts';
 
 /** Until what was asked before does not count any more. */
@@ -34,21 +34,61 @@ describe('a restore in a cluster', () => {
     expect(jobs(here)).to.deep.equal([]);
   });
 
-  it('goes on while the server answers nothing, and is made where the server waits for it', async () => {
+  it('goes on while the server answers nothing, and is made anew when somebody deletes it then', async () => {
     const here = await running();
     here.answers.restore = 'preparing';
     await here.pass();
     here.answers.reachable = false;
     await here.pass();
     expect(jobs(here)).to.have.length(1);
-    for (const { metadata } of jobs(here)) here.kube.drop('Job', metadata.name);
     here.later(LATER_MS);
+    for (const turn of ['once', 'twice']) {
+      for (const { metadata } of jobs(here)) here.kube.drop('Job', metadata.name);
+      await here.pass();
+      expect(jobs(here), turn).to.have.length(1);
+    }
+    const [job] = jobs(here);
+    here.kube.put({ ...(job as KubeObject), status: { conditions: [{ type: 'Complete', status: 'True' }] } });
     await here.pass();
-    expect(jobs(here), 'nobody says that there is one').to.deep.equal([]);
-    Object.assign(here.answers, { reachable: true, waitingFor: 'restore' });
+    await here.pass();
+    expect(jobs(here), 'it is through: there is nothing to open').to.deep.equal([]);
+  });
+
+  it('is made where the server waits for it', async () => {
+    const here = await running();
+    Object.assign(here.answers, { waitingFor: 'restore' });
     here.later(LATER_MS);
     await here.pass();
     expect(jobs(here)).to.have.length(1);
+  });
+
+  it('goes on, as it was, while the resource is faulty or another version waits for it', async () => {
+    const here = await running({ ...managed, email: { secretRef: { name: 'mail' } } });
+    here.answers.restore = 'switching';
+    await here.pass();
+    const before = jobs(here);
+    here.answers.reachable = false;
+    here.later(LATER_MS);
+    here.kube.drop('Secret', 'mail');
+    await here.pass();
+    expect(here.condition('SettingsValid')).to.equal('False SecretMissing');
+    expect(jobs(here)).to.deep.equal(before);
+    for (const { metadata } of before) here.kube.drop('Job', metadata.name);
+    await here.pass();
+    expect(jobs(here).map(({ spec }) => spec)).to.deep.equal(before.map(({ spec }) => spec));
+
+    here.kube.put(...named);
+    here.change({ version: '2.0.0' });
+    await here.pass();
+    await here.pass();
+    expect(jobs(here).map(imageOf)).to.deep.equal(['foyer:1.0.0']);
+    expect(here.message('MigrationsApplied')).to.contain('restores a backup first');
+    const [job] = jobs(here);
+    here.kube.put({ ...(job as KubeObject), status: { conditions: [{ type: 'Complete', status: 'True' }] } });
+    Object.assign(here.answers, { reachable: true, restore: 'completed' });
+    await here.settle();
+    expect(imageOf(here.kube.get('Deployment', 'media', 'home-api'))).to.equal('foyer:2.0.0');
+    expect(jobs(here)).to.deep.equal([]);
   });
 
   it('is made anew when its Job ended before the restore did', async () => {

@@ -163,6 +163,7 @@ describe('roll-out of another version', () => {
   it('is expand, roll, contract; the old pods stay as they are until the schema is there', async () => {
     const here = await running();
     here.change({ version: '2.0.0', api: { replicas: 3 } });
+    await here.pass();
     here.kube.play(here.now);
     await here.pass();
     await here.pass();

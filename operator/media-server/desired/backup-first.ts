@@ -1,0 +1,21 @@
+// The Job before the migration of another version: the backup that the server's settings ask for.
+import type { KubeObject } from '../../runtime/kube.ts';
+import type { Context } from './context.ts';
+import { metaOf } from './meta.ts';
+import { hashOf, oneShot, oneShotPod } from './migrate.ts';
+
+/** Each attempt is a backup of its own. */
+const ATTEMPTS = 1;
+
+/** It sees whether a backup is asked for and anything is to be migrated; backups may lie on a storage. */
+export function backupFirstJob(context: Context): KubeObject {
+  const component = 'backup' as const;
+  const args = ['workers/backup/before-upgrade.ts'];
+  const template = oneShotPod(context, { component, args, bare: false });
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: metaOf(context.server, { suffix: `backup-${hashOf(template)}`, component }),
+    spec: oneShot(template, ATTEMPTS),
+  };
+}
