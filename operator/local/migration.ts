@@ -39,11 +39,11 @@ export class Migration {
     this.#withoutBackup = withoutBackup;
     if (Date.now() < this.#notBefore) return false;
     const migrate = (...words: string[]): Promise<number | undefined> =>
-      tools.run(jobOf('migrate', MIGRATE, words, env));
+      tools.run(jobOf('migrate', ['api/migrate.ts', ...words], env));
     let code = await migrate(...(withoutBackup ? [] : ['guarded']));
     if (code === BACKUP_FIRST) {
       tools.say?.('a backup is made before the database is migrated');
-      if ((await tools.run(jobOf('backup', BACKUP, ['alone'], env))) !== 0) return this.#notBackedUp();
+      if ((await tools.run(jobOf('backup', BACKUP, env))) !== 0) return this.#notBackedUp();
       code = await migrate();
     }
     if (code === 0) this.#succeeded(wanted);
@@ -71,10 +71,9 @@ export class Migration {
   }
 }
 
-const MIGRATE = 'api/migrate.ts';
-const BACKUP = 'workers/backup/before-upgrade.ts';
+const BACKUP = ['workers/backup/before-upgrade.ts', 'alone'];
 
-function jobOf(name: string, script: string, words: readonly string[], env: Record<string, string>): OneShot {
+function jobOf(name: string, [script = '', ...words]: readonly string[], env: Record<string, string>): OneShot {
   const { args, ...how } = nodeArguments(script);
   return { name, ...how, args: [...args, ...words], env: { ...env, FOYER_POD: name } };
 }

@@ -264,7 +264,9 @@ export const MediaServerSpec = withRules(
     ownerSecretRef: ref('Secret')
       .optional()
       .describe('username and password of the first owner; absent: the setup wizard with the claim code.'),
-    backup: Backup.optional().describe('Backups; absent: as set in the app.'),
+    backup: Backup.optional().describe(
+      'Backups; absent: as set in the app. Where beforeUpgrade is set there, as it is by default, another version waits for a backup; one that fails stops the upgrade, until it is mended or the annotation foyer.media/upgrade-without-backup names that version.',
+    ),
     plus: Plus.optional().describe('Licensing; absent: everything open.'),
     networkPolicy: z
       .strictObject({ enabled: z.boolean().default(true).describe('Whether they are made.') })
