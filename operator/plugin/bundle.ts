@@ -20,12 +20,29 @@ const SHORTEST_SECRET = 6;
 export function secretValues(secrets: readonly KubeObject[]): string[] {
   const values = secrets.flatMap(({ data }) => Object.values((data ?? {}) as Record<string, string>));
   const spelt = values.flatMap((value) => {
-    const text = Buffer.from(value, 'base64').toString('utf8');
+    const text = Buffer.from(value, 'base64').toString('utf8').trim();
     const lines = text.split(/\s+|["{}[\],]/).filter((line) => line.length >= SHORTEST_SECRET * 2);
-    return [value, text.trim(), encodeURIComponent(text.trim()), ...lines];
+    return [value, ...[text, ...passwordsIn(text)].flatMap(spellings), ...lines];
   });
   const long = spelt.filter((value) => value.length >= SHORTEST_SECRET);
   return [...new Set(long)].sort((a, b) => b.length - a.length);
+}
+
+/** As it is, in an address, and in a log or an object of JSON. */
+const spellings = (text: string): string[] => [text, encodeURIComponent(text), JSON.stringify(text).slice(1, -1)];
+
+/** Of an address, which a driver tells apart from the rest: in clear and as it stands there. */
+function passwordsIn(text: string): string[] {
+  const password = URL.canParse(text) ? new URL(text).password : '';
+  return [password, decoded(password)];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 export const redact = (text: string, values: readonly string[]): string =>
@@ -39,8 +56,9 @@ function withoutData(secret: KubeObject): KubeObject {
   return { apiVersion, kind, metadata: rest, keys: Object.fromEntries(keys) };
 }
 
+/** Without folded lines, in which a secret would be torn. */
 const yaml = (objects: readonly KubeObject[]): string =>
-  objects.map((object) => stringify(object, { aliasDuplicateObjects: false })).join('---\n');
+  objects.map((object) => stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 })).join('---\n');
 
 export async function gather(cluster: Cluster, seen: Snapshot): Promise<Files> {
   const own = { 'app.kubernetes.io/name': 'foyer' };

@@ -6,7 +6,7 @@ import { imagesOf } from '../media-server/desired/images.ts';
 import { mediaMounts, mediaVolumes } from '../media-server/desired/media.ts';
 import { defined, selectorOf } from '../media-server/desired/meta.ts';
 import { OPERATOR } from '../media-server/desired/network-policies.ts';
-import { CHECKSUM, metricsPort, restrictedContainer, restrictedPod, sized } from '../media-server/desired/pod.ts';
+import { CHECKSUM, metricsPort, PULL, restrictedContainer, restrictedPod, sized } from '../media-server/desired/pod.ts';
 import { digest } from '../runtime/canonical.ts';
 import type { KubeObject } from '../runtime/kube.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
@@ -23,6 +23,8 @@ const GRACE_SECONDS = 30;
 const TIMESHIFT = { name: 'timeshift', mountPath: '/timeshift' };
 /** Home networks: a tuner stands in one. */
 const PRIVATE = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
+/** With the metadata services of clouds, which hand out credentials of the node. */
+const LINK_LOCAL = ['169.254.0.0/16', 'fe80::/10'];
 
 export interface Tuner {
   name: string;
@@ -112,7 +114,7 @@ function container(tuner: Tuner): object {
   return defined({
     name: 'tuner',
     image: imagesOf(server.spec, images).foyer,
-    imagePullPolicy: server.spec.imagePullPolicy,
+    imagePullPolicy: server.spec.imagePullPolicy ?? PULL,
     args: ['workers/tuner/main.ts'],
     env: environment(tuner),
     ports: [{ name: 'status', containerPort: TUNER_PORT, protocol: 'TCP' }, metricsPort],
@@ -166,8 +168,8 @@ function networkPolicy(tuner: Tuner): KubeObject {
   };
 }
 
-/** Home networks are open until the server names the ones that are. */
+/** Home networks are open until the server names the ones that are; where nodes tell of themselves never is. */
 function except(cidr: string, live: readonly string[]): string[] {
-  if (live.length === 0) return [];
-  return PRIVATE.filter((range) => range.includes(':') === cidr.includes(':'));
+  const closed = [...LINK_LOCAL, ...(live.length === 0 ? [] : PRIVATE)];
+  return closed.filter((range) => range.includes(':') === cidr.includes(':'));
 }

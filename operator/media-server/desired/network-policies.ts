@@ -123,6 +123,14 @@ function outside({ spec }: Server): object[] {
   return [{ to: [...internet, ...opened.map((cidr) => ({ ipBlock: { cidr } }))] }];
 }
 
+/** The provider that people sign in at and the buckets of backups may stand in the house or the cluster: known by their port alone too. */
+function toNamed({ spec }: Server): object[] {
+  const { oidc, backup } = spec;
+  const addresses = [oidc?.issuer, backup?.destination.s3.endpoint, backup?.copyTo?.s3.endpoint];
+  const ports = [...new Set(addresses.flatMap(portOf))].sort((a, b) => a - b);
+  return ports.length > 0 ? [{ ports: tcp(...ports) }] : [];
+}
+
 const SMTP_PORT = 587;
 
 /** A relay may stand in the cluster or in the house: like a foreign store, it is known by its port alone. */
@@ -163,7 +171,7 @@ export function networkPolicies(context: Context): KubeObject[] {
     policy(server, {
       suffix: 'outside',
       pods: anyOf(server, OUTGOING),
-      egress: [...outside(server), ...toMail(server, secrets)],
+      egress: [...outside(server), ...toNamed(server), ...toMail(server, secrets)],
     }),
     ...stores.map((name) =>
       policy(server, {

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { redact, secretValues, writeBundle } from '#operator/plugin/bundle.ts';
-import { Refused } from '#operator/plugin/cluster.ts';
+import { gather, redact, secretValues, writeBundle } from '#operator/plugin/bundle.ts';
+import { type Cluster, Refused } from '#operator/plugin/cluster.ts';
 import { diagnose, printFindings } from '#operator/plugin/doctor.ts';
 import { type Snapshot, serverOf } from '#operator/plugin/snapshot.ts';
 import type { KubeObject } from '#operator/runtime/kube.ts';
@@ -115,6 +115,29 @@ describe('support bundle', () => {
     const values = secretValues([secret]);
     const text = `a p@ss word/1 b ${encodeURIComponent('p@ss word/1')} c ${base64('p@ss word/1')} d c2VjcmV0LWNhbmFyeQ==`;
     expect(redact(text, values)).to.equal('a [secret] b [secret] c [secret] d [secret]');
+  });
+
+  it('takes out the password of an address alone, and what JSON writes otherwise', () => {
+    const named = object('Secret', 'database', {
+      data: { uri: base64('postgres://foyer:can%40ary-pw@db:5432/foyer'), odd: base64('quo"ted\\pass') },
+    });
+    const text = ['can%40ary-pw', 'can@ary-pw', JSON.stringify('quo"ted\\pass'), 'quo"ted\\pass'].join(' ');
+    expect(redact(text, secretValues([named]))).to.equal('[secret] [secret] "[secret]" [secret]');
+  });
+
+  it('finds a secret with spaces in a long line of an object', async () => {
+    const phrase = 'correct horse battery staple of the house';
+    const pod = object('Pod', 'home-api-1', { spec: {}, status: { message: `${'x'.repeat(60)} ${phrase} and more` } });
+    const secrets = [object('Secret', 'home-x', { data: { phrase: base64(phrase) } })];
+    const cluster = {
+      list: async (_version: string, kind: string) => (kind === 'Secret' ? secrets : []),
+      secret: async () => undefined,
+      log: async () => undefined,
+    } as unknown as Cluster;
+    const files = await gather(cluster, { ...well, pods: [pod] });
+    expect(files.get('pods.yaml'))
+      .to.include('[secret] and more')
+      .and.not.match(/horse|staple/);
   });
 
   it('is refused where it cannot be written', async () => {
