@@ -71,7 +71,7 @@ await build({
 });
 
 const PROGRAMS = [
-  ...['api/main.ts', 'api/migrate.ts', 'workers/main.ts'],
+  ...['api/main.ts', 'api/migrate.ts', 'workers/main.ts', 'workers/backup/before-upgrade.ts'],
   ...['parser', 'restore', 'subtitles', 'transcode', 'tuner'].map((name) => `workers/${name}/main.ts`),
 ];
 const nameOf = (program: string): string => program.replace('.ts', '').replaceAll('/', '-');

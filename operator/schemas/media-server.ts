@@ -265,7 +265,7 @@ export const MediaServerSpec = withRules(
       .optional()
       .describe('username and password of the first owner; absent: the setup wizard with the claim code.'),
     backup: Backup.optional().describe(
-      'Backups; absent: as set in the app. Where beforeUpgrade is set there, as it is by default, another version waits for a backup; one that fails stops the upgrade, until it is mended or the annotation foyer.media/upgrade-without-backup names that version.',
+      'Backups; where absent, as the app sets them. An upgrade waits for one where beforeUpgrade is set.',
     ),
     plus: Plus.optional().describe('Licensing; absent: everything open.'),
     networkPolicy: z

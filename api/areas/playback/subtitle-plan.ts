@@ -16,6 +16,10 @@ export function isText({ codec, externalPath }: Track): boolean {
   return TEXT_CODECS.includes(codec) || (externalPath !== undefined && !PICTURES.includes(codec));
 }
 
+/** A player has the pictures in the file that it plays itself; beside a stream nothing hands them over yet. */
+const picturesBy = (profile: Profile, by: 'direct' | 'hls'): SubtitlePlan['delivery'] =>
+  by === 'direct' && profile.subtitles.pictures ? 'pictures' : 'burn-in';
+
 /** How the chosen subtitle reaches the viewer; text is burned in only for a client that can take it in no other way. */
 export function subtitlePlan(
   { subtitle: track }: Pick<Chosen, 'subtitle'>,
@@ -23,10 +27,7 @@ export function subtitlePlan(
   by: 'direct' | 'hls',
 ): SubtitlePlan | undefined {
   if (!track) return undefined;
-  // A player has the pictures in the file that it plays itself; beside a stream nothing hands them over yet.
-  if (isPicture(track)) {
-    return { track, delivery: by === 'direct' && profile.subtitles.pictures ? 'pictures' : 'burn-in' };
-  }
+  if (isPicture(track)) return { track, delivery: picturesBy(profile, by) };
   if (!isText(track)) return undefined;
   const inPlaylist = profile.hls?.webvtt === true;
   const beside = takesBeside(track, profile);

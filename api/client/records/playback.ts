@@ -178,7 +178,7 @@ export interface PlaybackStart {
     forced: boolean;
     hearingImpaired: boolean;
     default: boolean;
-    /** Its text; empty for pictures */ url: string;
+    /** Its text; empty where it has none, as pictures */ url: string;
   }[];
   audio: MediaStream[];
   fonts: { name: string; url: string }[];
