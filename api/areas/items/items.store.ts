@@ -60,9 +60,15 @@ export async function getVisibleItem(db: Db, who: Principal, id: string): Promis
 
 /** As getVisibleItem, and nothing deletes it before the transaction ends, which is about to note something of it. */
 export async function holdVisibleItem(db: Db, who: Principal, id: string): Promise<VisibleItem> {
+  const item = await findHeldItem(db, who, id);
+  if (!item) throw notFound();
+  return item;
+}
+
+/** As holdVisibleItem, with undefined in place of 404. */
+export async function findHeldItem(db: Db, who: Principal, id: string): Promise<VisibleItem | undefined> {
   const row: VisibleRow | undefined = await visibleItem(db, who, id).forKeyShare('i').first();
-  if (!row) throw notFound();
-  return toVisibleItem(row);
+  return row && toVisibleItem(row);
 }
 
 /** As getVisibleItem, with undefined in place of 404. */

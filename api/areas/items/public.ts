@@ -20,6 +20,7 @@ export {
   UserState,
 } from './items.schemas.ts';
 export {
+  findHeldItem,
   findVisibleItem,
   firstToPlay,
   getVisibleItem,

@@ -33,6 +33,24 @@ export function decide(files: readonly CandidateFile[], input: DecisionInput): O
 }
 
 export function decideFile(file: CandidateFile, input: DecisionInput): Outcome | Refused {
+  const made = decideAs(file, input);
+  if ('refused' in made) return made;
+  const whole = input.quality === 'original' ? made : decideAs(file, { ...input, quality: 'original' });
+  const [original, ...rungs] = made.decision.alternatives;
+  const told = original && !('refused' in whole) ? [{ ...original, ...wayOf(whole) }] : [];
+  return { ...made, decision: { ...made.decision, alternatives: [...told, ...rungs] } };
+}
+
+/** How the source reaches this client, and at what cost. */
+function wayOf({ decision: { method, bitrate, video } }: Outcome): {
+  method: Method;
+  bitrate: number;
+  height?: number;
+} {
+  return { method, bitrate, ...(video && { height: video.height }) };
+}
+
+function decideAs(file: CandidateFile, input: DecisionInput): Outcome | Refused {
   const audio = chooseAudio(file.tracks, input.tracks);
   const chosen: Chosen = {
     file,

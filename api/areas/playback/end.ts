@@ -1,4 +1,4 @@
-import { findVisibleItem } from '#areas/items/public.ts';
+import { findHeldItem } from '#areas/items/public.ts';
 import { notify } from '#areas/notifications/public.ts';
 import { freeTranscoders, stopTranscodeSessions } from '#areas/streaming/public.ts';
 import { lockSession, type SessionRow, stopSession } from '#areas/viewing/public.ts';
@@ -49,7 +49,7 @@ async function stop(call: Call, row: SessionRow, why: Parameters<typeof stopSess
 }
 
 async function keepPosition(call: Call, row: SessionRow, positionMs: number): Promise<void> {
-  const item = await findVisibleItem(call.db, call.who, row.item_id);
+  const item = await findHeldItem(call.db, call.who, row.item_id);
   if (!item) return; // of what is not seen any more nothing is noted
   const durationMs = row.duration_ms ?? item.runtimeMs ?? 0;
   const mayCount = !row.counted_play;

@@ -38,7 +38,9 @@ function fitsProfile(stream: ProbedStream, { profiles }: VideoSupport): boolean 
 
 /** A picture on its side fits where it fits turned. */
 function fitsFrame({ width, height }: { width: number; height: number }, bounds: readonly Bounds[]): boolean {
-  return bounds.every(({ maxWidth = Infinity, maxHeight = Infinity }) => width <= maxWidth && height <= maxHeight);
+  const fits = (one: number, other: number): boolean =>
+    bounds.every(({ maxWidth = Infinity, maxHeight = Infinity }) => one <= maxWidth && other <= maxHeight);
+  return fits(width, height) || fits(height, width);
 }
 
 /** Faults against the support that comes nearest; `maxChannels` is the player's own bound. */

@@ -260,6 +260,32 @@ describe('the playback decision', () => {
     expect(made).to.deep.equal({ refused: ['video-codec-not-supported'] });
   });
 
+  it('tells of the source how it would come, whatever quality is asked for', () => {
+    const ways = (more: Partial<CandidateFile>, asked: Partial<DecisionInput> = {}) => {
+      const [source] = outcome([file(more)], asked).decision.alternatives;
+      return [source?.quality, source?.method];
+    };
+    const lower = { quality: '360p-0m8' };
+    expect([ways({}), ways({}, lower)]).to.deep.equal([
+      ['original', 'direct_play'],
+      ['original', 'direct_play'],
+    ]);
+    const copied = { container: 'matroska' };
+    expect([ways(copied), ways(copied, lower)]).to.deep.equal([
+      ['original', 'direct_stream'],
+      ['original', 'direct_stream'],
+    ]);
+    expect(ways({ tracks: [{ ...h264, codec: 'vc1' }, aac] }, lower)).to.deep.equal(['original', 'transcode']);
+  });
+
+  it('plays a picture that stands upright where it fits turned', () => {
+    const upright = file({ tracks: [{ ...h264, width: 1080, height: 1920 }, aac] });
+    const bounded = { profile: profile('chromium', { maxWidth: 1920, maxHeight: 1080 }) };
+    expect(outcome([upright], bounded).decision.method).to.equal('direct_play');
+    const narrow = { profile: profile('chromium', { maxWidth: 1280, maxHeight: 720 }) };
+    expect(outcome([upright], narrow).decision.reasons).to.include('video-resolution-not-supported');
+  });
+
   it('has no sound encoded for who may not, in no rendition and in no segment that does not carry it', () => {
     const limits = { ...input().limits, audioTranscode: false };
     const dts: Track = { ...aac, id: 'd', index: 2, codec: 'dts', default: false };
