@@ -20,6 +20,8 @@ export interface Started {
   resume: PlaybackStart['resume'];
   /** Clips were asked for, and the profile likes them. */
   preroll?: boolean;
+  /** It goes on where it was left; who begins anew resumes nothing. */
+  resumes?: boolean;
 }
 
 /** All that a player needs to begin. */
@@ -67,7 +69,7 @@ export async function dryStart(call: Call, started: Started): Promise<PlaybackSt
 
 type Common = Omit<PlaybackStart, 'session' | 'warnings'>;
 
-async function common(call: Call, { item, choice, resume, preroll }: Started): Promise<Common> {
+async function common(call: Call, { item, choice, resume, preroll, resumes = false }: Started): Promise<Common> {
   const { db } = call;
   const { file } = choice;
   const { trickplay, ...beside } = await readBeside(db, item.id, file);
@@ -79,9 +81,7 @@ async function common(call: Call, { item, choice, resume, preroll }: Started): P
     ...beside,
     ...(trickplay && { trickplayUrl: `/api/v1/files/${file.id}/trickplay` }),
     ...(next && { nextItemId: next }),
-    preroll: preroll
-      ? await prerollsFor(call, { libraryId: item.libraryId, itemType: item.type, resumes: resume.positionMs > 0 })
-      : [],
+    preroll: preroll ? await prerollsFor(call, { libraryId: item.libraryId, itemType: item.type, resumes }) : [],
     keepAliveMs: KEEP_ALIVE_MS,
   };
 }

@@ -45,7 +45,7 @@ export async function start(call: Call, itemId: string, body: StartPlayback): Pr
   const row = await open(call, { item, choice, startMs, profile: given, body });
   await rememberTracks(db, { profileId: who.profileId, item, tracks: choice.file.tracks, named: body });
   const preroll = body.preroll && choice.preferences.preroll;
-  return toStart(call, { item, choice, resume, row, preroll, places });
+  return toStart(call, { item, choice, resume, row, preroll, resumes: startMs > 0, places });
 }
 
 /** A place behind the end is the end. */

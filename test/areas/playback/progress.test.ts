@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '#platform/ids.ts';
+import { saveSettings } from '#platform/settings.ts';
 import { givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
 import { audio, GivenPlayback, HOUR, video } from '#support/given-playback.ts';
 import { eventually } from '#support/stores.ts';
@@ -261,5 +262,28 @@ describe('Progress', () => {
     const set = async (homeQuality: string) =>
       (await given.me.updatePlaybackPreferences({ body: { homeQuality } })).status;
     expect([await set('720p-3m'), await set('auto'), await set('best')]).to.deep.equal([200, 200, 400]);
+  });
+
+  it('chooses clips for who begins a film and wants them, within the age limit', async () => {
+    const { settings } = given.api.deps;
+    const clip = await film({}, { title: 'Curtain', age_years: 16 });
+    await database()('preroll_clips').insert({
+      ...{ id: newId(), item_id: clip, title: 'Curtain', position: 0, weight: 1, state: 'ready' },
+      ...{ duration_ms: 10_000, library_ids: [] },
+    });
+    const rules = { pick: 'in-order', maxClips: 1, skippableAfterMs: 5000, itemTypes: ['movie'], resumeToo: false };
+    await saveSettings(database(), { 'playback.preroll': { enabled: true, ...rules } }, null);
+    await settings.reload();
+    const id = await film();
+    const clips = async (body: object = {}) => (await play(id, { preroll: true, ...body })).body.preroll.length;
+    const told = [await clips(), await clips({ preroll: false })];
+    await given.me.setItemProgress({ params: { id }, body: { positionMs: 900_000 } });
+    told.push(await clips(), await clips({ startMs: 0 }));
+    expect(told).to.deep.equal([1, 0, 0, 1]);
+    await given.me.updatePlaybackPreferences({ body: { preroll: false } });
+    expect(await clips({ startMs: 0 })).to.equal(0);
+    given.me = given.api.as(await given.api.given.person('child', { age_limit: 12 }));
+    expect(await clips()).to.equal(0);
+    await database()('preroll_clips').delete();
   });
 });
