@@ -121,6 +121,7 @@ const SUBTITLES = [
   'dvbsub',
   'xsub',
   'cc_dec',
+  'libzvbi_teletextdec',
 ];
 
 /** As ffprobe takes it. */

@@ -1,8 +1,7 @@
 import { TELETEXT, textTrackKey } from '#areas/streaming/public.ts';
 import type { Objects } from '#platform/objects.ts';
-import { DECODERS } from '../probe/decoders.ts';
 import { Unsure } from '../probe/fault.ts';
-import { demuxerOf, fileClock, GUARDS } from '../transcode/command.ts';
+import { demuxerOf, FILE_CLOCK, GUARDS } from '../transcode/command.ts';
 import { ffmpegArguments, startFfmpeg } from '../transcode/ffmpeg.ts';
 import { matroskaTexts } from './matroska-texts.ts';
 
@@ -66,7 +65,7 @@ async function byFfmpeg(
 ): Promise<Map<number, Buffer>> {
   const demuxer = demuxerOf(source.container);
   const guards = tracks.some(({ format }) => format === TELETEXT) ? [...GUARDS, ...AS_TEXT] : GUARDS;
-  const reading = [...guards, ...fileClock(source.startMs), ...(demuxer ? ['-f', demuxer] : []), '-vn', '-an', '-dn'];
+  const reading = [...guards, ...FILE_CLOCK, ...(demuxer ? ['-f', demuxer] : []), '-vn', '-an', '-dn'];
   const command = {
     inputs: [{ file: `file:${source.file}`, options: reading }],
     outputs: tracks.map((track, i) => ({
@@ -87,10 +86,7 @@ async function byFfmpeg(
   return new Map(tracks.map(({ index }, i) => [index, texts[i] ?? Buffer.alloc(0)]));
 }
 
-/** Teletext's pages of subtitles: each stands until the next, which may be empty. No other reading of a file decodes teletext. */
-const AS_TEXT = [
-  ...['-codec_whitelist', `${DECODERS},libzvbi_teletextdec`],
-  ...['-fix_sub_duration', '-txt_format', 'text', '-txt_page', 'subtitle'],
-];
+/** Teletext's pages of subtitles: each stands until the next, which may be empty. */
+const AS_TEXT = ['-fix_sub_duration', '-txt_format', 'text', '-txt_page', 'subtitle'];
 const SUBSTATION = ['-c:s', 'ass', '-f', 'ass'];
 const WEBVTT = ['-c:s', 'webvtt', '-f', 'webvtt'];

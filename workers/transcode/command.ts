@@ -106,10 +106,10 @@ function inputsFor(
 export const GUARDS = ['-protocol_whitelist', 'file,pipe', '-codec_whitelist', DECODERS];
 
 /**
- * The file's clock, which shows its first timestamp as 0. By `-start_at_zero` a transport stream's would begin with the first
- * of the tracks that are read: another one for the sound alone. The microsecond keeps ffmpeg from taking it for that.
+ * The file's clock, which shows its first timestamp as 0. Of a transport stream ffmpeg would begin anew to count, at the first of
+ * the tracks that are read, which is another one for the sound alone: but not where the offset is a microsecond beside.
  */
-export const fileClock = (startMs: number): string[] => ['-copyts', '-itsoffset', (1e-6 - startMs / 1000).toFixed(6)];
+export const FILE_CLOCK = ['-copyts', '-start_at_zero', '-itsoffset', '0.000001'];
 
 function input(run: Run, seekMs: number, options: string[]): Command['inputs'][number] {
   const demuxer = demuxerOf(run.plan.source.container);
@@ -117,7 +117,7 @@ function input(run: Run, seekMs: number, options: string[]): Command['inputs'][n
     file: `file:${run.file}`,
     options: [
       ...GUARDS,
-      ...fileClock(run.plan.source.startMs),
+      ...FILE_CLOCK,
       '-noaccurate_seek',
       ...(demuxer ? ['-f', demuxer] : []),
       ...(seekMs > 0 ? ['-ss', (seekMs / 1000).toFixed(3)] : []),

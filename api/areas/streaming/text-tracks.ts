@@ -4,7 +4,10 @@ import { type StreamPlan, segmentStartMs, TRANSPORT_OFFSET_MS } from './plan.ts'
 export const TELETEXT = 'dvb_teletext';
 
 /** Codecs that are text, or become it, when a worker takes them out; one that ffmpeg cannot read would fail the others with it. */
-export const TEXT_CODECS: readonly string[] = ['subrip', 'ass', 'ssa', 'webvtt', 'mov_text', 'text', TELETEXT];
+export const TEXT_CODECS: readonly string[] = [
+  ...['subrip', 'ass', 'ssa', 'webvtt', 'mov_text', 'text'],
+  ...[TELETEXT, 'eia_608'],
+];
 
 /**
  * Where a text track of a file is kept once a worker has taken it out (bucket `foyer-subtitles`): SubRip, WebVTT or

@@ -333,7 +333,7 @@ describe('the playback decision', () => {
   });
 
   it('leaves out subtitles that are neither text nor pictures', () => {
-    const captions: Track = { ...words, id: 'c', index: 4, codec: 'eia_608' };
+    const captions: Track = { ...words, id: 'c', index: 4, codec: 'arib_caption' };
     const [asked, other] = ['c', 's'].map((subtitleStreamId) =>
       outcome([file({ container: 'matroska', tracks: [h264, aac, words, captions] })], {
         tracks: { ...input().tracks, subtitleStreamId },

@@ -116,6 +116,25 @@ describe('texts inside a file without an index', function () {
     expect(segments.join('')).to.contain('from the mast');
   });
 
-  const trackOf = (fileId = ''): Promise<{ id: string } | undefined> =>
-    place.api.deps.db('media_streams').where({ file_id: fileId, kind: 'subtitle' }).first('id');
+  it('are read of a track of captions', async () => {
+    const captions = join(temporaryFolder('captions'), 'words.scc');
+    const said = '9420 9420 9470 9470 c8e5 ecec ef80 942f 942f'; // Hello
+    writeFileSync(captions, `Scenarist_SCC V1.0\n\n00:00:01:00\t${said}\n\n00:00:03:00\t942c 942c\n`);
+    await place.put('Captions (2004)/Captions (2004).mov', 'mjpeg-pcm.mov');
+    const film = join(place.path, 'Captions (2004)/Captions (2004).mov');
+    const inputs = ['-i', join(place.made, 'h264-aac.mp4'), '-i', captions];
+    await tool('ffmpeg', ['-v', 'error', '-y', ...inputs, '-map', '0:v', '-map', '1', '-c', 'copy', film]);
+    await place.age();
+    await place.scan();
+    const file = (await place.files()).find(({ path }) => path.endsWith('.mov'));
+    await extractSubtitles({ fileId: file?.id ?? '' }, place.work());
+    const viewer = await place.api.given.admin();
+    const { stream_index } = (await trackOf(file?.id)) ?? {};
+    const url = `/api/v1/items/${file?.item_id}/subtitles/${stream_index}`;
+    const text = await (await place.api.fetch(url, { headers: viewer.headers })).text();
+    expect(text).to.match(/00:01.000 --> 00:0[23].*\nHello/);
+  });
+
+  const trackOf = (fileId = ''): Promise<{ id: string; stream_index: number } | undefined> =>
+    place.api.deps.db('media_streams').where({ file_id: fileId, kind: 'subtitle' }).first('id', 'stream_index');
 });
