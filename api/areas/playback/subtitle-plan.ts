@@ -28,12 +28,14 @@ export function subtitlePlan(
 ): SubtitlePlan | undefined {
   if (!track) return undefined;
   if (isPicture(track)) return { track, delivery: picturesBy(profile, by) };
-  if (!isText(track)) return undefined;
+  return isText(track) ? { track, delivery: textDelivery(track, profile, by) } : undefined;
+}
+
+function textDelivery(track: Track, profile: Profile, by: 'direct' | 'hls'): SubtitlePlan['delivery'] {
   const inPlaylist = profile.hls?.webvtt === true;
-  const beside = takesBeside(track, profile);
-  if (by === 'hls' && inPlaylist) return { track, delivery: 'hls' };
-  if (beside) return { track, delivery: 'sidecar' };
-  return { track, delivery: inPlaylist ? 'hls' : 'burn-in' };
+  if (by === 'hls' && inPlaylist) return 'hls';
+  if (takesBeside(track, profile)) return 'sidecar';
+  return inPlaylist ? 'hls' : 'burn-in';
 }
 
 function takesBeside(track: Track, { subtitles }: Profile): boolean {
