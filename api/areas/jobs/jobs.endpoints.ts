@@ -1,7 +1,7 @@
 import { cancelScansOf } from '#areas/scanning/public.ts';
 import { defineEndpoint, json } from '#kernel/endpoint.ts';
 import { answerUnlessSame } from '#kernel/etag.ts';
-import { page, pageOf, parseSort, type SortTerm } from '#kernel/page.ts';
+import { page, pageOf, parseSort } from '#kernel/page.ts';
 import { may } from '#kernel/principal.ts';
 import {
   CancelJobs,
@@ -9,6 +9,7 @@ import {
   JobDetail,
   JobsQuery,
   jobSorts,
+  latest,
   QueueStatus,
   RetriedJobs,
   RetryJobs,
@@ -27,11 +28,6 @@ import { toJobs } from './jobs.view.ts';
 import { queueStatuses, standingNow } from './queues.view.ts';
 import { isCancellable, isFinal } from './rules.ts';
 
-/** Active ones before others, then the newest. */
-const LATEST: readonly SortTerm[] = [
-  { name: 'active', column: `(j.state = 'active')::int`, type: 'int', descending: true },
-  { name: 'createdAt', column: 'j.created_at', type: 'timestamptz', descending: true },
-];
 const MOST_SKIPPED = 100;
 
 export const listJobs = defineEndpoint({
@@ -50,7 +46,7 @@ export const listJobs = defineEndpoint({
     const byAccountId = manages && !mine ? undefined : who.accountId;
     const found = await pageOf<JobRow, JobRow>(db, selectJobs(db, { ...wanted, byAccountId }), {
       keys: deps.keys,
-      terms: sort ? parseSort(sort, jobSorts, '') : LATEST,
+      terms: sort ? parseSort(sort, jobSorts, '') : latest,
       cursor,
       limit,
       scope: JSON.stringify(['listJobs', byAccountId, wanted]),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pageQuery } from '#kernel/page.ts';
 import { commaList, Id, Moment, queryBool, Timestamp } from '#kernel/schemas.ts';
-import { type SortTable, sortQuery } from '#kernel/sort.ts';
+import { type SortTable, type SortTerm, sortQuery } from '#kernel/sort.ts';
 import { queues } from '#platform/jobs.ts';
 
 export const Queue = z.enum(queues);
@@ -106,6 +106,12 @@ export const jobSorts: SortTable = {
   progress: { column: 'j.progress', type: 'real' },
   priority: { column: 'j.priority', type: 'int' },
 };
+
+/** Active ones before others, then the newest. */
+export const latest: readonly SortTerm[] = [
+  { name: 'active', column: `(j.state = 'active')::int`, type: 'int', descending: true },
+  { name: 'createdAt', column: 'j.created_at', type: 'timestamptz', descending: true },
+];
 
 export const JobsQuery = z.object({
   ...pageQuery,

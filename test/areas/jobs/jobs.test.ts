@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import { compactCounts } from '#areas/jobs/jobs.store.ts';
+import { jobSorts, latest } from '#areas/jobs/jobs.schemas.ts';
+import { compactCounts, type JobsWanted, selectJobs } from '#areas/jobs/jobs.store.ts';
+import { walkQuery } from '#kernel/keyset.ts';
+import { parseSort } from '#kernel/page.ts';
 import { connectDatabase } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { ALIVE } from '#platform/queue.ts';
@@ -202,6 +205,39 @@ describe('Jobs', () => {
       const { items } = await listed({ ids: running });
       expect(items[0]?.remainingMs).to.be.within(20_000, 120_000);
       await worker.destroy();
+    });
+
+    it('walks an index in its orders and for its filters, and sorts nothing, however many wait', async () => {
+      const { db } = api.deps;
+      await db.raw(`insert into jobs (id, kind, queue, state, payload, target, created_at, started_at, finished_at)
+        select gen_random_uuid(), 'items.similar', 'analysis', case when n % 2 = 0 then 'completed' else 'waiting' end, '{}',
+          json_build_object('id', n), at, case when n % 2 = 0 then at end, case when n % 2 = 0 then at end
+        from (select n, now() - n * interval '1 second' as at from generate_series(1, 20000) n) made`);
+      await db.raw('analyze jobs');
+      const planOf = async (wanted: JobsWanted, terms = latest): Promise<string> => {
+        const query = selectJobs(db, wanted);
+        const { sql, bindings } = walkQuery(
+          { db, query, terms, idColumn: 'j.id' },
+          { backwards: false, limit: 51 },
+        ).toSQL();
+        const { rows } = await db.raw<{ rows: Record<string, string>[] }>(`explain ${sql}`, bindings as string[]);
+        return rows.map((row) => row['QUERY PLAN']).join('\n');
+      };
+      const sorted = (sort: string) => planOf({}, parseSort(sort, jobSorts, ''));
+      const plans = {
+        jobs_latest: await planOf({}),
+        jobs_created: await sorted('-createdAt'),
+        jobs_started: await sorted('-startedAt'),
+        jobs_ended: await sorted('-finishedAt'),
+        jobs_priority: await sorted('priority'),
+        jobs_progress: await sorted('progress'),
+      };
+      for (const [index, plan] of Object.entries(plans)) {
+        expect(plan).to.include(index);
+        expect(plan, plan).to.not.match(/-> +Sort|Seq Scan/);
+      }
+      expect(await planOf({ targetId: '7' })).to.include('jobs_target');
+      expect(await planOf({ kind: 'subtitles.*' })).to.include('jobs_kind');
     });
 
     it('answers 304 while nothing changed', async () => {
