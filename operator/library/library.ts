@@ -86,9 +86,21 @@ const inner = (path: string): string => path.split('/').filter(Boolean).join('/'
 
 /** The members of `body` that the server does not hold yet; none is a pass without a write. */
 export function differences(body: Body, library: ServerLibrary): Body {
-  const changed = Object.entries(body).filter(([key, wanted]) => !holds(wanted, member(library, key)));
+  const changed = Object.entries(body).filter(([key, wanted]) => {
+    const there = member(library, key);
+    return key === 'access' ? !holds(asSets(wanted), asSets(there)) : !holds(wanted, there);
+  });
   return Object.fromEntries(changed);
 }
+
+/** Roles and accounts have no order: the server tells them in its own. */
+const asSets = (access: unknown): unknown =>
+  Object.fromEntries(
+    Object.entries((access ?? {}) as Body).map(([key, value]) => [
+      key,
+      Array.isArray(value) ? value.toSorted() : value,
+    ]),
+  );
 
 /** What the resource said once and says no longer goes back to its default; what people set is not touched. */
 function withDefaults(body: Body, { managedFields = [] }: ServerLibrary): Body {

@@ -2,7 +2,7 @@
 import { type BackupSeen, backupStatus, backupVerdict } from '../backup-verdict.ts';
 import { plusSaid, verifierFault } from '../plus-environment.ts';
 import type { Reason, Verdict } from '../schemas/conditions.ts';
-import type { MediaServerSpec, MediaServerStatus } from '../schemas/media-server.ts';
+import { asksForPlugins, type MediaServerSpec, type MediaServerStatus } from '../schemas/media-server.ts';
 import type { ChildState } from './child.ts';
 import type { Role } from './process-spec.ts';
 
@@ -145,7 +145,7 @@ function ingress(spec: MediaServerSpec): Verdict {
 function notServed(spec: MediaServerSpec, { backup: seen }: Seen): Verdict[] {
   const { plugins, backup, plus, branding, declared } = spec;
   const asked = {
-    PluginsReady: plugins.install.length > 0,
+    PluginsReady: asksForPlugins(plugins),
     DeclaredReady: declared.length > 0,
   };
   const types = Object.entries(asked).filter(([, wanted]) => wanted);

@@ -4,6 +4,7 @@ import { backupVerdict } from '../backup-verdict.ts';
 import { plusSaid, verifierFault } from '../plus-environment.ts';
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 import type { Reason, Verdict } from '../schemas/conditions.ts';
+import { asksForPlugins } from '../schemas/media-server.ts';
 import { databaseKey, redisKey } from './desired/context.ts';
 import { nameOf } from './desired/meta.ts';
 import type { StoreName } from './desired/stores.ts';
@@ -287,7 +288,7 @@ export function notServed({ server, seen }: Looked): Verdict[] {
   });
   const rare = [say('DeclaredReady', declared.length > 0, 'declared')];
   return [
-    say('PluginsReady', plugins.install.length > 0, 'plugins.install'),
+    say('PluginsReady', asksForPlugins(plugins), 'plugins'),
     backupVerdict(server.spec, seen.api.backup),
     ...rare.filter(({ reason }) => reason === 'NotServed'),
     ...(plus ? [plusVerdict(server.spec)] : []),

@@ -228,7 +228,9 @@ export const MediaServerSpec = withRules(
       .default([])
       .describe('Where media lies; mounted into every API, worker and transcode pod.'),
     transcode: Transcode.prefault({}).describe('The pool of transcode workers.'),
-    subtitles: Subtitles.optional().describe('The speech model that makes subtitles.'),
+    subtitles: Subtitles.optional().describe(
+      'The speech model that makes subtitles; this version loads none, as SubtitlesReady says.',
+    ),
     settings: Settings.optional().describe('Server settings; declared ones are read-only through the API.'),
     declared: z
       .array(
@@ -240,7 +242,9 @@ export const MediaServerSpec = withRules(
       )
       .max(20)
       .default([])
-      .describe('Bodies of the API applied by the operator.'),
+      .describe(
+        'Bodies of the API applied by the operator; kept, and not served by this version, as DeclaredReady says.',
+      ),
     network: Network.prefault({}).describe('Networks.'),
     email: z
       .strictObject({ secretRef: ref('Secret').describe('host, port, security, username, password, from.') })
@@ -260,7 +264,7 @@ export const MediaServerSpec = withRules(
       })
       .optional()
       .describe('Names and logos.'),
-    plugins: Plugins.prefault({}).describe('Plugins.'),
+    plugins: Plugins.prefault({}).describe('Plugins; kept, and not served by this version, as PluginsReady says.'),
     ownerSecretRef: ref('Secret')
       .optional()
       .describe('username and password of the first owner; absent: the setup wizard with the claim code.'),
@@ -288,6 +292,10 @@ export const MediaServerSpec = withRules(
   atMostOne('ingress', 'gateway'),
 );
 export type MediaServerSpec = z.output<typeof MediaServerSpec>;
+
+/** Whether there is anything for PluginsReady to say. */
+export const asksForPlugins = ({ allowed, install, trustedKeys }: MediaServerSpec['plugins']): boolean =>
+  [allowed, install, trustedKeys].some((list) => list.length > 0);
 
 const count = () => z.int().min(0).optional();
 const time = () => z.iso.datetime().optional();

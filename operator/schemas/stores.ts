@@ -75,7 +75,7 @@ export const Media = exactlyOne(
     persistentVolumeClaim: persistentVolumeClaim().optional().describe('A claim.'),
     nfs: nfs().optional().describe('An NFS export.'),
     hostPath: hostPath().optional().describe('A path on the node.'),
-    s3: bucket().optional().describe('A bucket.'),
+    s3: bucket().optional().describe('A bucket; kept, and not served by this version, as MediaReady says.'),
     readOnly: z.boolean().default(true).describe('Nothing is ever written there.'),
   }),
   ['persistentVolumeClaim', 'nfs', 'hostPath', 's3'],

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { accountsOf, idsOf } from '#operator/server-api/accounts.ts';
-import { serverClient } from '#operator/server-api/server-client.ts';
+import { serverClient, Unreachable } from '#operator/server-api/server-client.ts';
 import { startApi } from '#support/api.ts';
 
 describe('accounts that resources name', () => {
@@ -12,5 +12,16 @@ describe('accounts that resources name', () => {
     const ids = idsOf([...accounts.keys()], accounts);
     expect(ids).to.have.members(made.map(({ accountId }) => accountId));
     expect(idsOf(['nobody of that name'], accounts)).to.deep.equal([]);
+  });
+
+  it('are not known in part: those of a page that is refused would lose what they were granted', async () => {
+    const first = { items: [{ id: 'a', username: 'ann' }], page: { cursor: 'more' } };
+    const half = accountsOf(async (_method, path) =>
+      path.includes('cursor')
+        ? { status: 429, body: { error: { code: 'RATE_LIMITED' } } }
+        : { status: 200, body: first },
+    );
+    const fault = await half.catch((error: unknown) => error);
+    expect(fault).to.be.instanceOf(Unreachable).and.have.property('message').that.contains('429 RATE_LIMITED');
   });
 });

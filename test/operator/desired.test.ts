@@ -233,6 +233,8 @@ describe('conditions of the MediaServer', () => {
     expect(judge({}, text)).to.include({ IngressReady: 'False NotServed', SubtitlesReady: 'False NotServed' });
     const branded = FILE.replace('  email:', '  branding: { configMapRef: { name: brand } }\n  email:');
     expect(judge({}, branded)).to.include({ BrandingReady: 'True Valid' });
+    const allowed = FILE.replace('  email:', '  plugins: { trustedKeys: [a] }\n  email:');
+    expect(judge({}, allowed)).to.include({ PluginsReady: 'False NotServed' });
   });
 });
 

@@ -121,6 +121,19 @@ describe('Library resource', () => {
     expect(differences({ folders: [{ storageId: 'x', path: '' }] }, row)).to.have.property('folders');
   });
 
+  it('is at rest whatever order the server tells roles and accounts in, and never where another one is named', () => {
+    const access = { everyone: false, roles: ['member', 'admin'], accountIds: ['b', 'a'] };
+    const there = { access: { everyone: false, roles: ['admin', 'member'], accountIds: ['a', 'b'] } };
+    const row = there as unknown as ServerLibrary;
+    expect(differences({ access }, row)).to.deep.equal({});
+    expect(differences({ access: { ...access, accountIds: ['a', 'c'] } }, row)).to.have.property('access');
+    expect(differences({ access: { ...access, accountIds: ['a'] } }, row)).to.have.property('access');
+    const agents = { settings: { agents: ['tmdb', 'nfo'] } };
+    expect(
+      differences({ settings: { agents: ['nfo', 'tmdb'] } }, agents as unknown as ServerLibrary),
+    ).not.to.deep.equal({});
+  });
+
   it('is made again when the server no longer has it', async () => {
     const { ask, asked } = fakeServer(new Map());
     await reconcileLibrary(resourceOf(), { libraryId: 'gone', scanRequest: 'again' }, context(ask));
