@@ -98,7 +98,7 @@ const asSets = (access: unknown): unknown =>
   Object.fromEntries(
     Object.entries((access ?? {}) as Body).map(([key, value]) => [
       key,
-      Array.isArray(value) ? value.toSorted() : value,
+      Array.isArray(value) ? (value as string[]).toSorted((one, other) => (one < other ? -1 : 1)) : value,
     ]),
   );
 
