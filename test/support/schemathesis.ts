@@ -1,8 +1,8 @@
 // Schemathesis, as PyPI has it, in a folder of its own.
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const VERSION = '4.32.5';
@@ -20,19 +20,45 @@ async function installed(): Promise<string> {
   return folder;
 }
 
-/** Runs it over the description that the server serves; what it found, and how many requests it made. */
-export async function schemathesis(
-  url: string,
-  words: readonly string[],
-): Promise<{ ok: boolean; told: string; cases: number }> {
+export interface Fuzzed {
+  ok: boolean;
+  told: string;
+  cases: number;
+  /** Operations, as `GET /items`, of which not one request that the schema allows was taken. */
+  untaken: string[];
+}
+
+function untaken(seen: string): string[] {
+  const lines = readFileSync(seen, 'utf8').split('\n');
+  rmSync(dirname(seen), { recursive: true });
+  const of = (word: string) =>
+    new Set(lines.flatMap((line) => (line.startsWith(word) ? [line.slice(word.length)] : [])));
+  return [...of('refused ').difference(of('taken '))].sort();
+}
+
+/**
+ * Runs it over the description that the server serves; what it found, and how many requests it made. `beyond` are codes of
+ * refusals that no schema can tell.
+ */
+export async function schemathesis(url: string, words: readonly string[], beyond: readonly string[]): Promise<Fuzzed> {
   const folder = await installed();
+  const seen = join(mkdtempSync(join(tmpdir(), 'foyer-fuzz-')), 'seen');
+  writeFileSync(seen, '');
   const command = [
     '-c',
     'from schemathesis.cli import schemathesis; schemathesis()',
     'run',
     `${url}/api/v1/openapi.json`,
   ];
-  const env = { ...process.env, PYTHONPATH: folder, PYTHONHASHSEED: '0' };
+  const env = {
+    ...process.env,
+    PYTHONPATH: [folder, import.meta.dirname].join(delimiter),
+    PYTHONDONTWRITEBYTECODE: '1',
+    PYTHONHASHSEED: '0',
+    SCHEMATHESIS_HOOKS: 'schemathesis_hooks',
+    FUZZ_BEYOND: JSON.stringify(beyond),
+    FUZZ_TOLD: seen,
+  };
   const { stdout } = await run('python3', [...command, ...words, '--no-color'], {
     env,
     maxBuffer: 1 << 28,
@@ -42,5 +68,5 @@ export async function schemathesis(
   const told = stdout.replace(/[^\n]{400,}/g, (line) => `${line.slice(0, 400)}…`);
   // Its own faults (Python 3.11 fails at deep recursion) are none of the server.
   const ok = /\d+ generated/.test(stdout) && !/❌ ST\d+|Network Error/.test(stdout);
-  return { ok, told, cases: Number(/(\d+) generated/.exec(stdout)?.[1] ?? 0) };
+  return { ok, told, untaken: untaken(seen), cases: Number(/(\d+) generated/.exec(stdout)?.[1] ?? 0) };
 }
