@@ -62,6 +62,9 @@ describe('Playback', () => {
     await given.me.setItemProgress({ params: { id }, body: { positionMs: 900_000, at: at(1000) } });
     const older = await given.me.setItemProgress({ params: { id }, body: { positionMs: 100_000, at: at(60_000) } });
     expect(older.body.positionMs).to.equal(900_000);
+    const zoned = at(500).replace('Z', '+00:00');
+    const written = await given.me.setItemProgress({ params: { id }, body: { positionMs: 900_000, at: zoned } });
+    expect(written.status, 'a time with a zone').to.equal(200);
     const behind = await given.me.setItemProgress({ params: { id }, body: { positionMs: HOUR * 2 } });
     expect(behind.status).to.equal(400);
   });
