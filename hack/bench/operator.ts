@@ -41,8 +41,8 @@ execFileSync('go', ['build', '-trimpath', '-o', twin, '.'], {
 });
 
 // Ours as its image has it: bundled.
-const bundle = `${temporaryFolder('bundle')}/operator`;
-execFileSync(process.execPath, ['hack/bundle.ts', bundle], { stdio: 'inherit' });
+const image = temporaryFolder('bundle');
+execFileSync(process.execPath, ['hack/bundle.ts', image, 'operator'], { stdio: 'inherit' });
 
 const at = (namespace: string, name = '') =>
   `/apis/${GROUP_VERSION}/namespaces/${namespace}/libraries${name && `/${name}`}`;
@@ -70,7 +70,7 @@ const ours: Starter = (namespace, kubeconfig) => {
   const words = ['--kubeconfig', kubeconfig, '--namespace', namespace, '--api-url', server.url, '--workers', WORKERS];
   const ports = ['--host', '127.0.0.1', '--health-port', '0', '--metrics-port', '0'];
   const env = { ...process.env, FOYER_LOG_LEVEL: 'error' };
-  return spawn(process.execPath, [...NODE, `${bundle}/main.js`, 'cluster', ...words, ...ports], {
+  return spawn(process.execPath, [...NODE, `${image}/operator/bundle/main.js`, 'cluster', ...words, ...ports], {
     stdio: 'inherit',
     env,
   });

@@ -77,8 +77,8 @@ let bundling: Promise<string> | undefined;
 function bundled(): Promise<string> {
   bundling ??= (async () => {
     const into = temporaryFolder('bundle', atEndOfRun);
-    await promisify(execFile)(process.execPath, ['hack/bundle.ts', into]);
-    return join(into, 'main.js');
+    await promisify(execFile)(process.execPath, ['hack/bundle.ts', into, 'operator']);
+    return join(into, 'operator/bundle/main.js');
   })();
   return bundling;
 }
