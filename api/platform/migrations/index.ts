@@ -44,8 +44,8 @@ import * as itemsAgeYears from './20261122160000_items_age_years.ts';
 import * as viewingReadAt from './20261122170000_viewing_read_at.ts';
 import * as jobsCancelTold from './20261122171000_jobs_cancel_told.ts';
 import * as authResetsSent from './20261122172000_auth_resets_sent.ts';
-import * as serverVersion from './20261122180000_server_version.ts';
 import * as jobsLists from './20261122173000_jobs_lists.ts';
+import * as serverVersion from './20261122180000_server_version.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -107,6 +107,6 @@ export const migrations: Record<string, Migration> = {
   '20261122170000_viewing_read_at': viewingReadAt,
   '20261122171000_jobs_cancel_told': jobsCancelTold,
   '20261122172000_auth_resets_sent': authResetsSent,
-  '20261122180000_server_version': serverVersion,
   '20261122173000_jobs_lists': jobsLists,
+  '20261122180000_server_version': serverVersion,
 };
