@@ -75,10 +75,15 @@ async function waitForSegment(call: Call, row: SessionRow, { want, key }: { want
     look: () => call.deps.objects.stat('foyer-transcode', key),
     inVain: async (now) => {
       await refuseAwaySource(call, now.plan.source); // the storage may go while somebody waits
-      const isHeld = now.lease_until !== null && now.lease_until.getTime() > Date.now();
-      if (now.state === 'idle' && !isHeld) await ask(call, row.id, want); // its worker left meanwhile, or is lost
+      if (isForgotten(now)) await ask(call, row.id, want);
     },
   });
+}
+
+/** Its worker left meanwhile, or is lost; or somebody took back what is wanted just as this request came for the same. */
+function isForgotten({ state, lease_until: until, wanted_rendition: wanted }: SessionRow): boolean {
+  const isHeld = until !== null && until.getTime() > Date.now();
+  return wanted === null || (state === 'idle' && !isHeld);
 }
 
 async function ask({ db, deps }: Call, id: string, want: Want): Promise<void> {

@@ -55,6 +55,13 @@ export function refuseFailed(row: SessionRow | undefined): SessionRow {
   throw new ApiError('TRANSCODE_FAILED', 'The file could not be transcoded', { reason, segment });
 }
 
+let cameLast = 0;
+/** Ms of the clock, in the order of coming also for those of one millisecond. */
+const comingTime = (): number => {
+  cameLast = Math.max(Date.now(), cameLast + 0.001);
+  return cameLast;
+};
+
 interface Place {
   isLost: () => Promise<boolean>;
   /** Whether nobody else waits for the same. */
@@ -65,7 +72,7 @@ interface Place {
 async function takePlace(redis: Redis, sessionId: string, name = ''): Promise<Place> {
   const key = `foyer:transcode:waiting:${sessionId}`;
   const own = `${name} ${newId()}`;
-  const now = Date.now();
+  const now = comingTime();
   const taken = await withoutFail(
     () =>
       redis

@@ -13,6 +13,7 @@ import { look, wishFor } from '#support/hls-render.ts';
 import { film } from '#support/hls-session.ts';
 import { atEnd, eventually } from '#support/stores.ts';
 import { waitUntil } from '../../../api/areas/streaming/waiting.ts';
+import { withdrawWant } from '../../../api/areas/streaming/wants.store.ts';
 import { fixtures } from '../../../hack/fixtures/index.ts';
 
 describe('requests that wait for a segment', function () {
@@ -63,6 +64,20 @@ describe('requests that wait for a segment', function () {
     expect(await row()).to.include({ wanted_rendition: null });
     expect(await Promise.all(asked)).to.deep.equal(['gone', 'gone']);
     expect(await countSlots(api.deps.db)).to.deep.equal({ used: 0, waiting: 0 });
+  });
+
+  it('ask again for what somebody else took back just as they came', async () => {
+    const row = () => findSession(api.deps.db, session);
+    const gone = new AbortController();
+    const asked = api
+      .fetch(`/api/v1/stream/${session}/v0/segments/2.m4s`, { headers: owner.headers, signal: gone.signal })
+      .catch(() => 'gone');
+    await eventually(async () => (await row())?.wanted_rendition === 'v0');
+    await withdrawWant(api.deps.db, { id: session, rendition: 'v0', segment: 2 });
+    expect((await row())?.wanted_rendition).to.equal(null);
+    await eventually(async () => (await row())?.wanted_rendition === 'v0');
+    gone.abort();
+    expect(await asked).to.equal('gone');
   });
 
   it('are eight of a session in all pods together: the oldest gives up', async () => {
