@@ -41,7 +41,8 @@ async function start(): Promise<string> {
     seaweed(),
     [
       ...['server', '-s3', `-dir=${folder}`, '-ip=127.0.0.1', '-ip.bind=127.0.0.1'],
-      ...[`-s3.config=${join(folder, 's3.json')}`, '-master.volumeSizeLimitMB=64', '-volume.max=20', ...flags],
+      // Each bucket takes seven volumes at its first object, and all files of a run share this server.
+      ...[`-s3.config=${join(folder, 's3.json')}`, '-master.volumeSizeLimitMB=64', '-volume.max=1000', ...flags],
     ],
     { stdio: 'ignore', cwd: folder },
   );
