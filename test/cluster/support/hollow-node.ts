@@ -104,7 +104,7 @@ export class HollowNode {
     }
     if (status?.phase !== 'Pending' || this.stuck.test(metadata.name)) return;
     const component = metadata.labels?.['app.kubernetes.io/component'];
-    const ends = component === 'migrate' || component === 'recovery';
+    const ends = ['migrate', 'recovery', 'backup', 'restore'].includes(component ?? '');
     await this.#patch(`${path}/status`, { status: ends ? this.#ended(spec) : this.#up(spec) });
   }
 
