@@ -73,11 +73,16 @@ describe('requests that wait for a segment', function () {
       .fetch(`/api/v1/stream/${session}/v0/segments/2.m4s`, { headers: owner.headers, signal: gone.signal })
       .catch(() => 'gone');
     await eventually(async () => (await row())?.wanted_rendition === 'v0');
-    await withdrawWant(api.deps.db, { id: session, rendition: 'v0', segment: 2 });
+    const { db } = api.deps;
+    const held = { state: 'running', lease_until: new Date(Date.now() + 60_000) };
+    await db('transcode_sessions').where({ id: session }).update(held);
+    await withdrawWant(db, { id: session, rendition: 'v0', segment: 2 });
     expect((await row())?.wanted_rendition).to.equal(null);
     await eventually(async () => (await row())?.wanted_rendition === 'v0');
     gone.abort();
     expect(await asked).to.equal('gone');
+    await eventually(async () => (await row())?.wanted_rendition === null);
+    await db('transcode_sessions').where({ id: session }).update({ state: 'idle', lease_until: null });
   });
 
   it('are eight of a session in all pods together: the oldest gives up', async () => {
