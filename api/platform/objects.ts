@@ -151,7 +151,7 @@ function s3Objects(url: URL): Objects {
   return objectsOf(client, (bucket) => prefixOf + bucket);
 }
 
-/** Read where buckets are asked for, not by each process that may: it takes 20 MiB and 100 ms. */
+/** Read where buckets are asked for, not by each process that may: it is large. */
 export function bucketClient(options: ClientOptions): Client {
   const minio = createRequire(import.meta.url)('minio') as typeof import('minio');
   return new minio.Client(options);

@@ -12,8 +12,8 @@ import { createBackup } from './create.ts';
 
 /**
  * `before-upgrade.ts [alone]`: the backup before a build migrates the database, where the settings ask for one; it ends with 0
- * once there is one, or where none is asked for. Workers of the version that serves take it as any other; where none does in
- * time, as on one machine, where none runs (`alone`), it is made here.
+ * once there is one, or where none is asked for. Workers of the version that serves take it like each backup; where none does
+ * in time, or none runs (`alone`, on one machine), it is made here.
  */
 const LOOK_MS = 500;
 const PATIENCE_MS = process.argv[2] === 'alone' ? 0 : 30_000;

@@ -9,7 +9,7 @@ import { ownAddress } from '#kernel/own-address.ts';
 import type { Db } from '#platform/db.ts';
 import { listMethodRows, type MethodRow } from './methods.store.ts';
 
-/** Read when the first passkey comes: its 72 files are a sixth of a start. */
+/** Read when the first passkey comes: many files, which most servers never need. */
 export const webauthn = () => import('@simplewebauthn/server');
 
 export const TIMEOUT_MS = 300_000;
