@@ -7,6 +7,7 @@ import { servePoolMetrics } from '#areas/streaming/public.ts';
 import { readConfig } from '#platform/config.ts';
 import { disconnectDatabase } from '#platform/db.ts';
 import { endReplaced, whenReplaced } from '#platform/fence.ts';
+import { endProcess } from '#platform/leave.ts';
 import { createLog } from '#platform/log.ts';
 import { serveMetrics } from '#platform/metrics.ts';
 import { startRelay } from '#platform/relay.ts';
@@ -46,7 +47,7 @@ async function drain(): Promise<void> {
   deps.settings.stop();
   deps.redis.disconnect();
   await disconnectDatabase(deps.db);
-  process.exit(0);
+  await endProcess(0);
 }
 
 process.once('SIGTERM', () => void drain());

@@ -5,6 +5,7 @@ import { prepareServer } from '#areas/setup/public.ts';
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase } from '#platform/db.ts';
 import { readKeys } from '#platform/keys.ts';
+import { endProcess } from '#platform/leave.ts';
 import { createLog } from '#platform/log.ts';
 import { migrate } from '#platform/migrate.ts';
 import { connectObjects } from '#platform/objects.ts';
@@ -23,11 +24,11 @@ if (word === 'guarded') {
   const before = connectDatabase(config.databaseUrl, log, { max: 1, name: 'foyer-migrate', unfenced: true });
   const wanted = await upgradeWantsBackup(before);
   await before.destroy();
-  if (wanted) process.exit(BACKUP_FIRST);
+  if (wanted) await endProcess(BACKUP_FIRST);
 }
 const ran = await migrate(config.databaseUrl, phase);
 log.info({ ran, phase }, 'schema is current');
-if (phase === 'contract') process.exit(0);
+if (phase === 'contract') await endProcess(0);
 const db = connectDatabase(config.databaseUrl, log, { max: 2, name: 'foyer-migrate', unfenced: true });
 await connectObjects(config.objectsUrl).prepare([
   'foyer-artwork',

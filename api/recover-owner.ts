@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { createOwnerReset } from '#areas/auth/public.ts';
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase } from '#platform/db.ts';
+import { endProcess } from '#platform/leave.ts';
 import { createLog } from '#platform/log.ts';
 
 /**
@@ -19,6 +20,6 @@ const reset = await createOwnerReset(db, hash === undefined ? undefined : Buffer
 await db.destroy();
 if (!reset) {
   process.stderr.write('there is no owner yet: complete the setup\n');
-  process.exit(1);
+  await endProcess(1);
 }
 process.stdout.write(`${JSON.stringify(reset)}\n`);

@@ -9,6 +9,7 @@ import { Refused } from './refused.ts';
 import { Credentials } from './runtime/credentials.ts';
 import { serveHealth } from './runtime/health.ts';
 import type { Controller } from './runtime/kube.ts';
+import { endProcess } from './runtime/leave.ts';
 import { newLog } from './runtime/log.ts';
 import { Manager } from './runtime/manager.ts';
 import { processMetrics } from './runtime/metrics.ts';
@@ -116,7 +117,7 @@ function stopSignal(): AbortSignal {
   const stopping = new AbortController();
   const stop = (): void => {
     stopping.abort();
-    setTimeout(() => process.exit(0), LEAVE_MS).unref();
+    setTimeout(() => void endProcess(0), LEAVE_MS).unref();
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ClusterOptions } from './cluster.ts';
 import { Refused } from './refused.ts';
+import { endProcess } from './runtime/leave.ts';
 
 const collect = (value: string, before: string[] = []): string[] => [...before, value];
 /** In the variable they are separated by commas. */
@@ -48,7 +49,7 @@ program
   .option('--metrics-port <number>', 'port of /metrics; 0 takes a free one', portNumber, 8080)
   .action(async (options: ClusterOptions) => {
     const { runCluster } = await import('./cluster.ts');
-    process.exit(await runCluster(options));
+    await endProcess(await runCluster(options));
   });
 
 const local = program

@@ -5,6 +5,7 @@ import { readConfig } from '#platform/config.ts';
 import { connectDatabase, databaseUp } from '#platform/db.ts';
 import { endReplaced, whenReplaced } from '#platform/fence.ts';
 import { ringOf } from '#platform/keys.ts';
+import { endAtOnce, endProcess } from '#platform/leave.ts';
 import { createLog } from '#platform/log.ts';
 import { serveMetrics } from '#platform/metrics.ts';
 import { connectObjects } from '#platform/objects.ts';
@@ -39,7 +40,7 @@ const stopping = new AbortController();
 const deps = { config, db, redis, objects, settings, log };
 const runtime = await startRuntime(deps, handlers, () => {
   log.error('the database connection that says this worker lives is gone; others take its jobs, so it ends');
-  process.exit(1);
+  endAtOnce();
 });
 const relay = startRelay(config.databaseUrl, redis, log);
 const sweeping = sweepPlayback(deps, stopping.signal);
@@ -55,14 +56,14 @@ log.info({ pod: config.pod }, 'worker is up');
 /** Gives its jobs back within 15 seconds, each at its checkpoint. */
 async function leave(): Promise<void> {
   stopping.abort();
-  setTimeout(() => process.exit(1), 20_000).unref();
+  setTimeout(endAtOnce, 20_000).unref();
   await runtime.stop();
   await Promise.all([sweeping, counting, overseeing, watching, trimming, backingUp, sealing]);
   await relay.stop();
   settings.stop();
   redis.disconnect();
   await db.destroy();
-  process.exit(0);
+  await endProcess(0);
 }
 
 process.once('SIGTERM', () => void leave());

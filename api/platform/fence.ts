@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { endAtOnce } from './leave.ts';
 import type { Log } from './log.ts';
 
 /**
@@ -41,7 +42,7 @@ export function whenReplaced(end: () => void): void {
 /** At once: nothing that it still does could be kept. Who started it starts it anew. */
 export function endReplaced(log: Log): never {
   log.warn('the database is replaced by a restore: this process ends, to begin anew on the new one');
-  process.exit(1);
+  endAtOnce();
 }
 
 /** How far the restore is that keeps the database closed, as far as this process heard; undefined while none does. */

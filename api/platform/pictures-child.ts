@@ -1,5 +1,6 @@
 // The process that opens pictures of others: it has no environment, no network and no writing, and dies of the first fault.
 import sharp, { type Metadata, type Sharp } from 'sharp';
+import { endProcess } from './leave.ts';
 import { blurhash } from './pictures-blurhash.ts';
 import { frameReader, toFrame } from './pictures-frames.ts';
 import type { ChildAnswer, ChildAsk, PictureFacts, PictureMake, PictureRules } from './pictures-protocol.ts';
@@ -129,5 +130,5 @@ const read = frameReader(MOST_FRAME_BYTES, ({ head, bytes }) => {
   );
 });
 process.stdin.on('data', read);
-process.stdin.on('end', () => process.exit(0));
+process.stdin.on('end', () => void endProcess(0));
 process.stdout.write(toFrame({ ready: true }));

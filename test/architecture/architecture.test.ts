@@ -82,6 +82,14 @@ describe('architecture', () => {
     }
   });
 
+  it('ends its processes by endProcess, which no compile thread can hold up', () => {
+    for (const file of [...sources('api'), ...sources('workers'), ...sources('operator')]) {
+      if (/\/leave\.ts$/.test(file)) continue;
+      const text = readFileSync(file, 'utf8').replace(/\/\/.*|^ *\*.*/gm, '');
+      expect(text, file).to.not.match(/\bprocess\.(exit|reallyExit|abort)\(/);
+    }
+  });
+
   it('has one HTTP client: what leaves the server goes through platform/outbound.ts', () => {
     // The parser pods are the server's own. The docs and landing pages carry a script that fetches in the browser; servers import only createServer and types.
     const apart = [

@@ -3,6 +3,7 @@ import { findBackup, requestBeforeUpgrade, upgradeWantsBackup, versionOfDatabase
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase } from '#platform/db.ts';
 import { ringOf } from '#platform/keys.ts';
+import { endProcess } from '#platform/leave.ts';
 import { createLog } from '#platform/log.ts';
 import { connectObjects } from '#platform/objects.ts';
 import { connectRedis } from '#platform/redis.ts';
@@ -61,4 +62,4 @@ async function made(): Promise<boolean> {
 
 const done = await made();
 if (!done) log.error('the backup before the upgrade failed: the database is not migrated');
-process.exit(done ? 0 : 1);
+await endProcess(done ? 0 : 1);

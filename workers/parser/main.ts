@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { z } from 'zod';
 import { parseEnvironment } from '#platform/config.ts';
+import { endProcess } from '#platform/leave.ts';
 import { createLog } from '#platform/log.ts';
 import { serveMetrics } from '#platform/metrics.ts';
 import { createParser } from './server.ts';
@@ -19,13 +20,13 @@ const { server, tryOut } = createParser(log);
 const metrics = serveMetrics(config.FOYER_METRICS_PORT, config.FOYER_HOST);
 server.listen(config.FOYER_PORT, config.FOYER_HOST);
 await once(server, 'listening');
-if (!(await tryOut())) process.exit(1);
+if (!(await tryOut())) await endProcess(1);
 log.info({}, 'parser is up');
 
 /** What is being opened is answered. */
 function leave(): void {
   metrics?.close();
-  server.close(() => process.exit(0));
+  server.close(() => void endProcess(0));
 }
 process.once('SIGTERM', leave);
 process.once('SIGINT', leave);

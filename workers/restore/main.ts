@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '#platform/config.ts';
 import { ringOf } from '#platform/keys.ts';
+import { endProcess } from '#platform/leave.ts';
 import { createLog } from '#platform/log.ts';
 import { connectObjects } from '#platform/objects.ts';
 import { connectRedis } from '#platform/redis.ts';
@@ -23,10 +24,10 @@ const restored = async (): Promise<boolean> => {
     return await restoreOnRecord({ ...deps, sourceOf: sourcesOf(deps) });
   } catch (error) {
     log.error({ err: error }, 'the restore broke off: it is to be begun again');
-    process.exit(1);
+    return endProcess(1);
   }
 };
 while (!(await restored())) await sleep(PAUSE_MS); // another one ends just now
 redis.disconnect();
 log.info('no restore is on record any more');
-process.exit(0);
+await endProcess(0);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { endProcess } from '#platform/leave.ts';
 import { createLog } from '#platform/log.ts';
 import { serveMetrics } from '#platform/metrics.ts';
 import { serveStatus } from '../status-server.ts';
@@ -29,7 +30,7 @@ log.warn({ model: state.model }, state.message);
 function leave(): void {
   server.close();
   metrics?.close();
-  setTimeout(() => process.exit(0), 100).unref();
+  setTimeout(() => void endProcess(0), 100).unref();
 }
 process.once('SIGTERM', leave);
 process.once('SIGINT', leave);

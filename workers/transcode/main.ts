@@ -1,6 +1,7 @@
 import { readConfig } from '#platform/config.ts';
 import { connectDatabase } from '#platform/db.ts';
 import { endReplaced, whenReplaced } from '#platform/fence.ts';
+import { endAtOnce, endProcess } from '#platform/leave.ts';
 import { createLog } from '#platform/log.ts';
 import { serveMetrics } from '#platform/metrics.ts';
 import { connectObjects } from '#platform/objects.ts';
@@ -30,14 +31,14 @@ let leaving = false;
 async function leave(): Promise<void> {
   if (leaving) return;
   leaving = true;
-  setTimeout(() => process.exit(1), 10_000).unref();
+  setTimeout(endAtOnce, 10_000).unref();
   endTrials();
   await worker.stop();
   settings.stop();
   metrics?.close();
   redis.disconnect();
   await db.destroy();
-  process.exit(0);
+  await endProcess(0);
 }
 process.on('SIGTERM', () => void leave());
 process.on('SIGINT', () => void leave());

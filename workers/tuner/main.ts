@@ -1,3 +1,4 @@
+import { endProcess } from '#platform/leave.ts';
 import { createLog } from '#platform/log.ts';
 import { serveMetrics } from '#platform/metrics.ts';
 import { createOutbound } from '#platform/outbound.ts';
@@ -19,7 +20,7 @@ function leave(): void {
   device.stop();
   server.close();
   metrics?.close();
-  setTimeout(() => process.exit(0), 100).unref();
+  setTimeout(() => void endProcess(0), 100).unref();
 }
 process.once('SIGTERM', leave);
 process.once('SIGINT', leave);
