@@ -4,6 +4,7 @@ import type { Caches } from './caches.ts';
 import { canonical, digest } from './canonical.ts';
 import { driftOf, owned } from './drift.ts';
 import { hasStatus } from './faults.ts';
+import { HANDED_OVER, handOverOf, leavesReplicas } from './hand-over.ts';
 import {
   APPLIED,
   type Applied,
@@ -80,6 +81,7 @@ export class Applier {
     const { rest, caches, metrics } = this.#deps;
     const { kind, metadata } = child;
     const path = await caches.pathOf(kind, metadata.namespace ?? '', metadata.name);
+    if (!isNew && leavesReplicas(child)) await this.#handOver(path);
     const query = { fieldManager: FIELD_MANAGER, force: true };
     const answer = await rest.write<KubeObject>({
       method: 'PATCH',
@@ -92,6 +94,17 @@ export class Applier {
     caches.of(kind).put(answer);
     this.#remember(child, answer);
     return answer;
+  }
+
+  /** Caches hold no managedFields: the object itself is looked at. */
+  async #handOver(path: string): Promise<void> {
+    const { rest, metrics } = this.#deps;
+    const live = await rest.read<KubeObject>({ method: 'GET', path }).catch(absent);
+    const body = live && handOverOf(live);
+    if (!body) return;
+    const query = { fieldManager: HANDED_OVER };
+    await rest.write({ method: 'PATCH', path, query, body, contentType: APPLY_PATCH });
+    metrics.writes.inc({ kind: body.kind, verb: 'apply' });
   }
 
   #remember(child: KubeObject, answer: KubeObject): void {

@@ -181,6 +181,23 @@ describe('MediaServer on a real API server', function () {
       await until('3 pods', async () => (await find())?.status?.apiReady === '3/3');
     });
 
+    it('hands its number of pods over to an autoscaler, and ends none for it', async () => {
+      const replicas = async (): Promise<number> => {
+        const words = ['get', 'deployment', 'home-api', '-n', namespace, '-o', 'jsonpath={.spec.replicas}'];
+        return Number(await cluster.kubectl.run(words));
+      };
+      const least = async (ms: number): Promise<number> => {
+        const seen: number[] = [];
+        for (const end = Date.now() + ms; Date.now() < end; await sleep(200)) seen.push(await replicas());
+        return Math.min(...seen);
+      };
+      const looking = least(20_000);
+      await cluster.kubectl.patch({ ...at, namespace }, { spec: { api: { autoscaling: { min: 2, max: 5 } } } });
+      expect(await looking).to.equal(3);
+      await cluster.kubectl.patch({ ...at, namespace }, { spec: { api: { autoscaling: null, replicas: 2 } } });
+      await until('2 pods', async () => (await find())?.status?.apiReady === '2/2');
+    });
+
     it('rolls another version out behind its migration', async () => {
       hollow.stuck = /-migrate-/;
       await cluster.kubectl.patch({ ...at, namespace }, { spec: { version: '2.0.0' } });
