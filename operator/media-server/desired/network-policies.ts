@@ -4,14 +4,10 @@ import type { Secrets } from '../../server-environment.ts';
 import type { Server } from '../server.ts';
 import { type Context, databaseKey, objectsSecret, redisKey } from './context.ts';
 import { API_PORT, METRICS_PORT, PARSER_PORT } from './environment.ts';
-import { type Component, metaOf, selectorOf } from './meta.ts';
+import { type Component, metaOf, nameOf, selectorOf } from './meta.ts';
+import { anywhere, blocks, internet, near, type Place, placeOf, tcp, toPlaces } from './network-peers.ts';
 import { STORE_PORTS, type StoreName } from './stores.ts';
 
-/** Not of the internet: these are opened by spec.network.allow alone. */
-const PRIVATE = ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'];
-const PRIVATE6 = ['fc00::/7', 'fe80::/10'];
-
-const tcp = (...ports: number[]): object[] => ports.map((port) => ({ protocol: 'TCP', port }));
 const STORES: readonly StoreName[] = ['postgres', 'redis', 'objects'];
 /** Those of the product's processes that talk to its stores. */
 const CLIENTS: readonly string[] = [
@@ -86,58 +82,52 @@ function parser(server: Server): KubeObject[] {
   ];
 }
 
-const DEFAULT_PORTS: Record<string, number> = { 'postgres:': 5432, 'postgresql:': 5432, 'http:': 80, 'https:': 443 };
-
-function portOf(address: string | undefined): number[] {
-  if (!address || !URL.canParse(address)) return [];
-  const { port, protocol } = new URL(address);
-  return [port ? Number(port) : (DEFAULT_PORTS[protocol] ?? STORE_PORTS.redis)];
-}
-
-/** Stores that somebody else runs are known by their port alone: a policy cannot name hosts. */
-function foreignPorts({ server, secrets }: Context): number[] {
+/** Of stores that somebody else runs. */
+function foreignStores({ server, secrets }: Context): Place[] {
   const { postgres, redis, objects } = server.spec;
-  const at = ({ name, key }: { name: string; key: string }) => portOf(secrets.get(name)?.[key]);
-  const ports = [
-    ...(postgres.secretRef || postgres.cloudNativePG ? at(databaseKey(server)) : []),
+  const at = ({ name, key }: { name: string; key: string }) => placeOf(secrets.get(name)?.[key]);
+  return [
+    ...(postgres.secretRef ? at(databaseKey(server)) : []),
     ...(redis.secretRef ? at(redisKey(server)) : []),
     ...(objects.secretRef ? at({ name: objectsSecret(server), key: 'endpoint' }) : []),
   ];
-  return [...new Set(ports)].sort((a, b) => a - b);
+}
+
+/** CloudNativePG marks the pods of a Cluster so. */
+function toCluster(server: Server): object[] {
+  if (!server.spec.postgres.cloudNativePG) return [];
+  const matchLabels = { 'cnpg.io/cluster': nameOf(server, 'postgres') };
+  return [{ to: [{ podSelector: { matchLabels } }], ports: tcp(STORE_PORTS.postgres) }];
 }
 
 function toStores(context: Context): object[] {
-  const foreign = foreignPorts(context);
-  const own = { to: [{ podSelector: anyOf(context.server, STORES) }], ports: tcp(...Object.values(STORE_PORTS)) };
-  return [own, ...(foreign.length > 0 ? [{ ports: tcp(...foreign) }] : [])];
+  const { server } = context;
+  const own = { to: [{ podSelector: anyOf(server, STORES) }], ports: tcp(...Object.values(STORE_PORTS)) };
+  return [own, ...toCluster(server), ...toPlaces(foreignStores(context), anywhere, server)];
 }
 
 /** Metadata, mail, webhooks, push: the internet, and of other networks those that the resource opens. */
 function outside({ spec }: Server): object[] {
   const { webhooks, imports, plugins, live } = spec.network.allow;
   const opened = [...new Set([...webhooks, ...imports, ...plugins, ...live])].sort();
-  const internet = [
-    { ipBlock: { cidr: '0.0.0.0/0', except: PRIVATE } },
-    { ipBlock: { cidr: '::/0', except: PRIVATE6 } },
-  ];
-  return [{ to: [...internet, ...opened.map((cidr) => ({ ipBlock: { cidr } }))] }];
-}
-
-/** The provider that people sign in at and the buckets of backups may stand in the house or the cluster: known by their port alone too. */
-function toNamed({ spec }: Server): object[] {
-  const { oidc, backup } = spec;
-  const addresses = [oidc?.issuer, backup?.destination.s3.endpoint, backup?.copyTo?.s3.endpoint];
-  const ports = [...new Set(addresses.flatMap(portOf))].sort((a, b) => a - b);
-  return ports.length > 0 ? [{ ports: tcp(...ports) }] : [];
+  return [{ to: [...internet, ...blocks(opened)] }];
 }
 
 const SMTP_PORT = 587;
 
-/** A relay may stand in the cluster or in the house: like a foreign store, it is known by its port alone. */
-function toMail({ spec }: Server, secrets: Secrets): object[] {
+/** A relay may stand in the cluster or in the house. */
+function mailPlace({ spec }: Server, secrets: Secrets): Place[] {
   if (!spec.email) return [];
-  const port = Number(secrets.get(spec.email.secretRef.name)?.port ?? SMTP_PORT);
-  return Number.isInteger(port) && port > 0 && port < 65_536 ? [{ ports: tcp(port) }] : [];
+  const { host = '', port: given } = secrets.get(spec.email.secretRef.name) ?? {};
+  const port = Number(given ?? SMTP_PORT);
+  return Number.isInteger(port) && port > 0 && port < 65_536 ? [{ host, port }] : [];
+}
+
+/** Like the provider that people sign in at and the buckets of backups. */
+function toNamed(server: Server, secrets: Secrets): object[] {
+  const { oidc, backup } = server.spec;
+  const addresses = [oidc?.issuer, backup?.destination.s3.endpoint, backup?.copyTo?.s3.endpoint];
+  return toPlaces([...addresses.flatMap(placeOf), ...mailPlace(server, secrets)], near, server);
 }
 
 /** As a peer, wherever it runs. */
@@ -171,7 +161,7 @@ export function networkPolicies(context: Context): KubeObject[] {
     policy(server, {
       suffix: 'outside',
       pods: anyOf(server, OUTGOING),
-      egress: [...outside(server), ...toNamed(server), ...toMail(server, secrets)],
+      egress: [...outside(server), ...toNamed(server, secrets)],
     }),
     ...stores.map((name) =>
       policy(server, {
