@@ -21,13 +21,7 @@ export const apiAway: ApiSeen = { apiReady: false, setupComplete: undefined, ver
 
 const READY_ATTEMPTS = 8;
 
-/** What only some servers are asked. */
-export interface AskedToo {
-  /** Of backups, for a spec.backup that is judged. */
-  backup: boolean;
-}
-
-export async function seeApi(ask: Ask, too: AskedToo): Promise<ApiSeen> {
+export async function seeApi(ask: Ask): Promise<ApiSeen> {
   try {
     const waitingFor = await waitOf(ask);
     if (waitingFor !== undefined) return waitingFor === 'restore' ? { ...apiAway, restoring: true } : apiAway;
@@ -35,13 +29,13 @@ export async function seeApi(ask: Ask, too: AskedToo): Promise<ApiSeen> {
       ask('GET', '/server/info'),
       ask('GET', '/server/health'),
       ask('GET', '/backups?limit=1'),
-      too.backup ? ask('GET', '/backups/settings') : undefined,
+      ask('GET', '/backups/settings'),
     ]);
     const { setupComplete, version } = (info.body ?? {}) as { setupComplete?: boolean; version?: string };
     const claimBlockedUntil = setupComplete === false ? await blockOf(ask) : undefined;
     const block = claimBlockedUntil === undefined ? {} : { claimBlockedUntil };
     const restoring = isUnderWay(backups.body);
-    const backup = backupFrom(kept?.body, backups.body);
+    const backup = backupFrom(kept.body, backups.body);
     const more = { ...block, ...restoring, ...(backup && { backup }) };
     return { apiReady: true, setupComplete, version, health: checksOf(health.body), ...more };
   } catch {

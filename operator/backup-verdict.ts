@@ -6,6 +6,10 @@ export interface BackupSeen {
   /** Of the destination: ok, unreachable, read-only or full. */
   destination: string;
   destinationReason?: string;
+  /** Of the destination: builtin, s3 or storage. */
+  kind?: string;
+  /** None is made by itself. */
+  off?: true;
   overdue: boolean;
   nextRunAt?: string;
   lastCompletedAt?: string;
@@ -14,7 +18,8 @@ export interface BackupSeen {
 }
 
 interface Settings {
-  destination: { state: string; stateReason?: string };
+  enabled: boolean;
+  destination: { kind: string; state: string; stateReason?: string };
   warnings: string[];
   nextRunAt?: string;
   lastCompleted?: { at: string };
@@ -26,11 +31,13 @@ interface Listed {
 
 /** From the answers of getBackupSettings and listBackups; undefined when one was refused, as by a version without them. */
 export function backupFrom(settings: unknown, list: unknown): BackupSeen | undefined {
-  const { destination, warnings, nextRunAt, lastCompleted } = (settings ?? {}) as Partial<Settings>;
+  const { enabled, destination, warnings, nextRunAt, lastCompleted } = (settings ?? {}) as Partial<Settings>;
   const { items } = (list ?? {}) as Partial<Listed>;
   if (!destination || !warnings || !items) return undefined;
   return {
     destination: destination.state,
+    kind: destination.kind,
+    ...(enabled === false && { off: true }),
     overdue: warnings.includes('overdue'),
     ...(destination.stateReason !== undefined && { destinationReason: destination.stateReason }),
     ...(nextRunAt !== undefined && { nextRunAt }),
@@ -51,23 +58,30 @@ const verdict = (status: Verdict['status'], reason: Verdict['reason'], message: 
   message,
 });
 
-/** True only while the last backup is good, in time, and the place for the next one answers. */
-export function backupVerdict({ backup }: Pick<MediaServerSpec, 'backup'>, seen: BackupSeen | undefined): Verdict {
-  if (!backup) return verdict('False', 'NoneAsked', 'spec.backup is absent');
+type Asked = Pick<MediaServerSpec, 'backup'> & Partial<Pick<MediaServerSpec, 'networkPolicy'>>;
+
+/** True only while the last backup is good, in time, and the place for the next one answers; those that the app sets too. */
+export function backupVerdict(spec: Asked, seen: BackupSeen | undefined): Verdict {
+  if (!spec.backup && !seen) return verdict('False', 'NoneAsked', 'spec.backup is absent');
   if (!seen) return verdict('Unknown', 'ServerNotReady', 'the server has not told of its backups yet');
-  return faultIn(seen) ?? health(seen);
+  if (!spec.backup && seen.off)
+    return verdict('False', 'NoneAsked', 'spec.backup is absent, and backups are switched off in the app');
+  return faultIn(spec, seen) ?? health(seen);
 }
 
-function faultIn({
-  destination,
-  destinationReason: why,
-  last,
-  lastCompletedAt: at,
-  overdue,
-}: BackupSeen): Verdict | undefined {
+const CLOSED =
+  '; if its address is private: the NetworkPolicies of this server lead to a bucket that spec.backup names, or to a network of spec.network.allow, and to no other';
+
+function destinationFault({ backup, networkPolicy }: Asked, { destination, kind }: BackupSeen, why: string): Verdict {
+  const closed = !backup && kind === 's3' && destination === 'unreachable' && networkPolicy?.enabled;
+  const which = backup ? 'spec.backup.destination' : 'the destination that is set in the app';
+  return verdict('False', 'DestinationUnreachable', `${which} is ${destination}: ${why}${closed ? CLOSED : ''}`);
+}
+
+function faultIn(spec: Asked, seen: BackupSeen): Verdict | undefined {
+  const { destination, destinationReason: why, last, lastCompletedAt: at, overdue } = seen;
   const since = at === undefined ? 'none is good yet' : `the last good one is of ${at}`;
-  if (destination !== 'ok')
-    return verdict('False', 'DestinationUnreachable', `spec.backup.destination is ${destination}: ${why ?? since}`);
+  if (destination !== 'ok') return destinationFault(spec, seen, why ?? since);
   if (last?.state === 'failed' || last?.state === 'damaged')
     return verdict('False', 'BackupFailed', `the last backup is ${last.state}: ${last.message ?? since}`);
   return overdue ? verdict('False', 'BackupOverdue', `no backup since it was due; ${since}`) : undefined;

@@ -118,7 +118,7 @@ export class LocalOperator {
     if (!resources || !server) return true;
     if (!server.spec.suspend) await this.#reconciled(server, resources, signal);
     if (signal.aborted) return true;
-    const { seen, api } = await this.#look(server);
+    const { seen, api } = await this.#look();
     this.#announce(api, server);
     this.#warnOfEnds(seen);
     if (api.apiReady && !server.spec.suspend) await this.#libraries.pass(resources);
@@ -193,10 +193,10 @@ export class LocalOperator {
     writeWhole(join(this.#state.dir, 'run', 'owner.json'), JSON.stringify({ username, password }));
   }
 
-  async #look(server: Server | undefined): Promise<{ seen: Seen; api: ApiSeen }> {
+  async #look(): Promise<{ seen: Seen; api: ApiSeen }> {
     const stores = this.#inUse;
     const client = serverClient(`http://127.0.0.1:${this.#place.port}`, this.#place.operatorKey);
-    const api = await seeApi(client, { backup: server?.spec.backup !== undefined });
+    const api = await seeApi(client);
     const processes = this.#supervisor.children().map(({ spec, state, restarts, lastEnd }) => {
       return { name: spec.name, role: spec.role, state, restarts, lastEnd };
     });

@@ -150,7 +150,7 @@ function notServed(spec: MediaServerSpec, { backup: seen }: Seen): Verdict[] {
   };
   const types = Object.entries(asked).filter(([, wanted]) => wanted);
   const said = types.map(([type]) => not(type, 'NotServed', 'this version does not do it on one machine yet'));
-  if (backup) said.push(backupVerdict(spec, seen));
+  if (backup || seen) said.push(backupVerdict({ backup }, seen));
   if (plus) said.push(plusVerdict({ plus }));
   if (!branding) return said;
   return [...said, verdict('BrandingReady', 'Valid', `ConfigMap ${branding.configMapRef.name} is in force`)];
@@ -168,7 +168,7 @@ export function serverStatus(spec: MediaServerSpec, seen: Seen, url: string): Om
     phase: seen.apiReady ? 'Running' : 'Starting',
     ...(seen.version !== undefined && { version: seen.version }),
     url,
-    ...(spec.backup && backupStatus(seen.backup)),
+    ...backupStatus(seen.backup),
     apiReady: `${readyCount(seen, 'api')}/${spec.api.replicas}`,
     replicas: seen.processes.filter(({ role }) => role === 'api').length,
     transcode: {

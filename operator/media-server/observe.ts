@@ -1,5 +1,5 @@
 // Caches -> what a pass sees.
-import { type AskedToo, apiAway, seeApi } from '../api-seen.ts';
+import { apiAway, seeApi } from '../api-seen.ts';
 import { referencesIn } from '../references.ts';
 import type { KubeObject, Reader } from '../runtime/kube.ts';
 import { OWNER } from '../runtime/kube.ts';
@@ -130,15 +130,12 @@ export class Probes {
   readonly #blocks = new Map<string, number>();
 
   /** Asks only when a pod is ready: nothing else would answer. */
-  async look({ uid, name, spec }: Server, seen: Seen, connection: Connection): Promise<Seen> {
+  async look({ uid, name }: Server, seen: Seen, connection: Connection): Promise<Seen> {
     const api = childOf(seen, 'Deployment', `${name}-api`);
     if (!api || workloadOf(api).ready === 0) return seen;
     const known = this.#asked.get(uid);
     const at = seen.now.getTime();
-    const answer =
-      known && at - known.at < HOLDS_MS
-        ? known.answer
-        : this.#ask({ uid, backup: spec.backup !== undefined }, at, connection);
+    const answer = known && at - known.at < HOLDS_MS ? known.answer : this.#ask(uid, at, connection);
     if (answer !== known?.answer) this.#asked.set(uid, { at, answer });
     const { silent, ...told } = await answer;
     const last = this.#told.get(uid);
@@ -162,10 +159,10 @@ export class Probes {
     this.#plus.delete(uid);
   }
 
-  async #ask({ uid, ...too }: AskedToo & { uid: string }, at: number, connection: Connection): Promise<Answer> {
+  async #ask(uid: string, at: number, connection: Connection): Promise<Answer> {
     const known = this.#plus.get(uid);
-    if (known && at - known.at < PLUS_MS) return ask(connection, too, known.plus);
-    const answer = await ask(connection, too);
+    if (known && at - known.at < PLUS_MS) return ask(connection, known.plus);
+    const answer = await ask(connection);
     if (answer.plus && !answer.silent) this.#plus.set(uid, { at, plus: answer.plus });
     return answer;
   }
@@ -177,7 +174,7 @@ interface Answer extends Told {
 }
 
 /** With what is known of the licence, or asking for that too. */
-async function ask(connection: Connection, too: AskedToo, known?: PlusSeen): Promise<Answer> {
+async function ask(connection: Connection, known?: PlusSeen): Promise<Answer> {
   let silent = false;
   const noted: Ask = async (...words) => {
     try {
@@ -187,7 +184,7 @@ async function ask(connection: Connection, too: AskedToo, known?: PlusSeen): Pro
       throw error;
     }
   };
-  const [api, demand] = await Promise.all([seeApi(noted, too), demandFrom(connection)]);
+  const [api, demand] = await Promise.all([seeApi(noted), demandFrom(connection)]);
   const plus = known ?? (api.apiReady ? await plusFrom(noted).catch(() => undefined) : undefined);
   return { api, demand, plus, silent: silent || demand === undefined };
 }

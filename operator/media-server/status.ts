@@ -190,7 +190,7 @@ export function statusOf(looked: Looked, before: readonly Condition[]): MediaSer
     tuners: seen.tuners,
     ...(claim && { claim: { secretName: nameOf(server, 'claim') } }),
     ...(plan.recovery.status && { recovery: plan.recovery.status }),
-    ...(server.spec.backup && backupStatus(seen.api.backup)),
+    ...backupStatus(seen.api.backup),
     ...(seen.plus && { plus: seen.plus }),
   };
 }

@@ -48,7 +48,7 @@ const operator: Check = ({ operators, namespace }) => {
 
 /** Conditions that say what is wrong by being False, and those that say it by being True. */
 const NEGATIVE = ['Degraded', 'Stalled'];
-const QUIET = ['NoneAsked', 'Stable', 'AllReady', 'NeverScanned'];
+const QUIET = ['NoneAsked', 'Stable', 'AllReady', 'NeverScanned', 'NeverBackedUp'];
 
 function conditionFindings(object: KubeObject): Finding[] {
   const about = `${object.kind} ${object.metadata.name}`;

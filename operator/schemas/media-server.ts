@@ -343,7 +343,7 @@ export const MediaServerStatus = z.object({
       message: words().optional().describe('Its fault.'),
     })
     .optional()
-    .describe('Backups.'),
+    .describe('Backups, as spec.backup or the app sets them.'),
   plus: z
     .object({
       mode: words().describe('open, licensed, or why nothing is open: none, lapsed or invalid.'),

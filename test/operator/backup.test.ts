@@ -59,7 +59,6 @@ describe('spec.backup', function () {
   });
 
   it('is healthy only while the last backup is good, in time, and the place answers', () => {
-    expect(backupVerdict({}, good)).to.include({ status: 'False', reason: 'NoneAsked' });
     expect(said(undefined)).to.equal('Unknown ServerNotReady');
     expect(said(good)).to.equal('True Completed');
     expect(said({ ...good, last: { state: 'running' } })).to.equal('True Completed');
@@ -75,6 +74,21 @@ describe('spec.backup', function () {
     expect(backupStatus({ destination: 'ok', overdue: false })).to.deep.equal({});
   });
 
+  it('that is absent leaves it to the app, whose backups are judged the same', () => {
+    const app = (seen: BackupSeen | undefined) => backupVerdict({ networkPolicy: { enabled: true } }, seen);
+    expect(app(undefined)).to.include({ status: 'False', reason: 'NoneAsked' });
+    expect(app({ ...good, off: true })).to.include({ status: 'False', reason: 'NoneAsked' });
+    expect(app(good)).to.include({ status: 'True', reason: 'Completed' });
+    expect(app({ ...good, overdue: true })).to.include({ status: 'False', reason: 'BackupOverdue' });
+    const away = { ...good, destination: 'unreachable', kind: 's3' };
+    expect(app(away).message).to.contain('set in the app').and.contain('spec.network.allow');
+    const open = (seen: BackupSeen, { enabled = true } = {}) =>
+      backupVerdict({ networkPolicy: { enabled } }, seen).message;
+    expect(open({ ...away, kind: 'builtin' })).to.not.contain('NetworkPolicies');
+    expect(open(away, { enabled: false })).to.not.contain('NetworkPolicies');
+    expect(backupVerdict(spec, away).message).to.match(/^spec\.backup\.destination is unreachable: [^;]*$/);
+  });
+
   it('is judged by what a real server answers to the key of the operator', async () => {
     const api: Api = await startApi();
     const headers = { authorization: `Bearer ${api.operatorKey}` };
@@ -82,7 +96,7 @@ describe('spec.backup', function () {
       const response = await api.fetch(`/api/v1${path}`, { method, headers });
       return { status: response.status, body: await response.json().catch(() => undefined) };
     };
-    const see = async () => (await seeApi(ask as never, { backup: true })).backup;
+    const see = async () => (await seeApi(ask as never)).backup;
     expect((await see())?.lastCompletedAt).to.equal(undefined);
     expect(said(await see())).to.equal('Unknown NeverBackedUp');
     const { id } = await makeBackup(api);
@@ -94,7 +108,9 @@ describe('spec.backup', function () {
     expect(said(await see())).to.equal('False BackupOverdue');
     await api.deps.db('backup_places').update({ state: 'full', state_reason: 'no space left' });
     expect(said(await see())).to.equal('False DestinationUnreachable');
-    expect(await seeApi(ask as never, { backup: false }), 'is not asked').to.not.have.property('backup');
+    expect(backupVerdict({}, await see())).to.include({ status: 'False', reason: 'DestinationUnreachable' });
+    await api.deps.db('backup_settings').update({ enabled: false });
+    expect(backupVerdict({}, await see())).to.include({ status: 'False', reason: 'NoneAsked' });
     expect(apiAway).to.not.have.property('backup');
   });
 });

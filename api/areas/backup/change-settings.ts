@@ -144,7 +144,7 @@ async function tryPlace(call: Call, row: PlaceRow): Promise<void> {
   } catch (error) {
     const state = error instanceof DestinationAway ? error.state : 'unreachable';
     call.log.info({ err: error, step }, 'destination of backups refused');
-    throw conflict('check-failed', 'Backups cannot be kept there', { step, state });
+    throw conflict('check-failed', refusal(call, row, state), { step, state });
   }
 }
 
@@ -175,4 +175,11 @@ function told({ destination, copyTo, encryption, ...rest }: BackupSettingsChange
     ...(copyTo !== undefined && { copyTo: named(copyTo) }),
     ...(encryption && { encryption: encryption.mode }),
   };
+}
+
+/** In a cluster an address that does not answer may be closed by policies, which the app cannot change. */
+function refusal({ deps: { config } }: Call, { kind }: PlaceRow, state: string): string {
+  const said = 'Backups cannot be kept there';
+  if (kind !== 's3' || state !== 'unreachable' || config.apiServerNetworks.length === 0) return said;
+  return `${said}: nothing answers. If its address is private, the network policies of the cluster may be in the way: the MediaServer opens it by spec.backup or spec.network.allow`;
 }

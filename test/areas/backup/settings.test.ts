@@ -13,6 +13,7 @@ const VERIFIER = '{"keys":[{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQ
 
 interface Refusal {
   code: string;
+  message: string;
   details: { reason?: string; step?: string; by?: string; feature?: string; revision?: number; fields?: string[] };
 }
 const refusalOf = ({ body }: Answered): Refusal => (body as unknown as { error: Refusal }).error;
@@ -163,6 +164,16 @@ describe('settings of backups', function () {
     }
     for (const endpoint of ['ftp://s3.example', 'http://me:secret@s3.example', 'x'])
       expect((await patch({ destination: bucket(endpoint) })).status, endpoint).to.equal(400);
+  });
+
+  it('say what may close a bucket that does not answer, where there is a cluster', async () => {
+    const answer = async (environment: Record<string, string>): Promise<string> => {
+      const here = await startApi({ FOYER_BACKUP_NETWORKS: '["127.0.0.0/8"]', ...environment });
+      const body = { destination: bucket('http://127.0.0.1:9') };
+      return refusalOf(await here.as(await here.given.owner()).updateBackupSettings({ body })).message;
+    };
+    expect(await answer({})).to.equal('Backups cannot be kept there');
+    expect(await answer({ KUBERNETES_SERVICE_HOST: '10.96.0.1' })).to.contain('spec.network.allow');
   });
 
   it('need the Plus feature for a bucket where licences are asked for, and for nothing else', async () => {

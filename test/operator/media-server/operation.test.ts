@@ -165,7 +165,7 @@ describe('MediaServer in operation', () => {
       reconcileMediaServer({ namespace: 'media', name: 'home' }, here.kube, { now: here.now, tools: here.tools });
     here.later(5000);
     for (let count = 0; count < 10; count++) await pass();
-    expect(asked).to.equal(5); // ready, info, health, backups, and the claim while nobody owns it
+    expect(asked).to.equal(6); // ready, info, health, backups, their settings, and the claim while nobody owns it
     expect(here.condition('Ready')).to.equal('True AllReady');
   });
 
