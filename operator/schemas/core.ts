@@ -63,19 +63,9 @@ export const resources = () =>
     .strictObject({
       limits: amounts().optional().describe('Most that a container may use.'),
       requests: amounts().optional().describe('What a container is sure to get.'),
-      claims: z
-        .array(
-          z.strictObject({
-            name: z.string().max(63).describe('Of an entry of resourceClaims.'),
-            request: z.string().max(63).optional().describe('One request of the claim.'),
-          }),
-        )
-        .max(16)
-        .optional()
-        .describe('Dynamic resource claims.'),
     })
     .optional()
-    .describe('Requests and limits, as in core/v1 ResourceRequirements.');
+    .describe('Requests and limits, as in core/v1 ResourceRequirements without claims.');
 
 export const tolerations = () =>
   z

@@ -17,6 +17,9 @@ import { Settings } from './settings.ts';
 import { Backup, Media, Objects, Postgres, Redis } from './stores.ts';
 import { atMostOne, exactlyOne, type Kind, listMap, setOf, withRules } from './structural.ts';
 
+const REGISTRY = /^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?(\/[a-z0-9._-]+)*$/;
+/** The last part without a colon: one before is a port's. */
+const UNTAGGED = /^[^\s@]*\/[^\s@:/]+$|^[^\s@:/]+$/;
 const DIGEST = /^[^@\s]+@sha256:[0-9a-f]{64}$/;
 
 const replicas = (count: number) => z.int().min(0).max(100).default(count);
@@ -68,7 +71,12 @@ const Ingress = z.strictObject({
       issuerRef: z
         .strictObject({
           name: objectName().describe('Name of the issuer.'),
-          kind: z.enum(['Issuer', 'ClusterIssuer']).default('Issuer').describe('Kind of the issuer.'),
+          kind: z
+            .string()
+            .max(63)
+            .regex(/^[A-Z][A-Za-z0-9]*$/)
+            .default('Issuer')
+            .describe('Issuer, ClusterIssuer, or the kind of another group.'),
           group: z.string().max(253).default('cert-manager.io').describe('Group of the issuer.'),
         })
         .optional()
@@ -208,8 +216,17 @@ export const MediaServerSpec = withRules(
       .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/)
       .optional()
       .describe("Image tag of every component; default: the operator's own version."),
-    registry: z.string().min(1).max(253).optional().describe('Registry of all components, for a mirror.'),
-    image: imageName().optional().describe('Image of all components, without tag.'),
+    registry: z
+      .string()
+      .min(1)
+      .max(253)
+      .regex(REGISTRY, 'must be a host such as mirror.example:5000, and maybe a path')
+      .optional()
+      .describe('Registry of all components, for a mirror, such as mirror.example:5000/foyer.'),
+    image: imageName()
+      .regex(UNTAGGED, 'must have no tag and no digest: spec.version has the tag')
+      .optional()
+      .describe('Image of all components, without tag.'),
     imagePullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).optional().describe('As in core/v1.'),
     imagePullSecrets: listMap('name', ref('Secret'), 16).optional().describe('As in core/v1.'),
     api: Api.prefault({}).describe('The API.'),

@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { setConditions } from '#operator/schemas/conditions.ts';
 import { kinds } from '#operator/schemas/kinds.ts';
+import { MediaServerSpec } from '#operator/schemas/media-server.ts';
 import { crd, exactlyOne, type Json, structural } from '#operator/schemas/structural.ts';
 import { crdFile } from '../../hack/generate.ts';
 
@@ -128,5 +129,21 @@ describe('setConditions', () => {
     expect(setConditions(before, [ready], { generation: 1, now: later }).map(({ type }) => type)).to.deep.equal([
       'Ready',
     ]);
+  });
+});
+
+describe('images of a MediaServer', () => {
+  const stores = { postgres: { managed: {} }, redis: { managed: {} }, objects: { managed: {} } };
+  const taken = (spec: object): boolean => MediaServerSpec.safeParse({ ...stores, ...spec }).success;
+
+  it('are named without tag, in a registry without scheme', () => {
+    for (const image of ['foyer', 'home/foyer', 'mirror.example:5000/foyer', 'localhost/a/b/foyer'])
+      expect(taken({ image }), image).to.equal(true);
+    for (const image of ['foyer:1', 'mirror.example:5000/foyer:1', `foyer@sha256:${'0'.repeat(64)}`, 'foyer/', 'a b'])
+      expect(taken({ image }), image).to.equal(false);
+    for (const registry of ['mirror', 'mirror.example:5000', 'mirror.example/proxy/hub'])
+      expect(taken({ registry }), registry).to.equal(true);
+    for (const registry of ['https://mirror.example', 'mirror.example/', 'a b'])
+      expect(taken({ registry }), registry).to.equal(false);
   });
 });

@@ -6,13 +6,17 @@ import { defined, metaOf, nameOf } from './meta.ts';
 
 type Ingress = NonNullable<Server['spec']['ingress']>;
 
-/** cert-manager makes the Secret when the Ingress asks for it. */
+/** cert-manager makes the Secret when the Ingress asks for it. Issuers of others are named by kind and group, which it refuses beside cluster-issuer. */
 function issuerAnnotations({ tls }: Ingress): Record<string, string> {
-  const issuer = tls?.issuerRef;
-  if (!issuer) return {};
-  const named = issuer.kind === 'ClusterIssuer' ? 'cert-manager.io/cluster-issuer' : 'cert-manager.io/issuer';
-  const group = issuer.group === 'cert-manager.io' ? {} : { 'cert-manager.io/issuer-group': issuer.group };
-  return { [named]: issuer.name, ...group };
+  if (!tls?.issuerRef) return {};
+  const { name, kind, group } = tls.issuerRef;
+  if (group === 'cert-manager.io' && kind === 'Issuer') return { 'cert-manager.io/issuer': name };
+  if (group === 'cert-manager.io' && kind === 'ClusterIssuer') return { 'cert-manager.io/cluster-issuer': name };
+  return {
+    'cert-manager.io/issuer': name,
+    'cert-manager.io/issuer-kind': kind,
+    'cert-manager.io/issuer-group': group,
+  };
 }
 
 export function ingress(server: Server): KubeObject[] {

@@ -218,6 +218,7 @@ export function cloudNativePGCluster({ server, images }: Context): KubeObject[] 
   const { cloudNativePG } = server.spec.postgres;
   if (!cloudNativePG) return [];
   const { instances, storage } = cloudNativePG;
+  const { imagePullPolicy, imagePullSecrets } = server.spec;
   const cluster = {
     apiVersion: 'postgresql.cnpg.io/v1',
     kind: 'Cluster',
@@ -225,6 +226,8 @@ export function cloudNativePGCluster({ server, images }: Context): KubeObject[] 
     spec: defined({
       instances,
       imageName: images.cloudNativePG,
+      imagePullPolicy,
+      imagePullSecrets,
       storage: { size: String(storage) },
       bootstrap: { initdb: { database: 'foyer', owner: 'foyer' } },
     }),

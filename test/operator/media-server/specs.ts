@@ -30,6 +30,7 @@ export const specs: Record<string, Plain> = {
   cloudNativePG: {
     ...managed,
     postgres: { cloudNativePG: { instances: 2, storage: '20Gi', image: 'pg:18' } },
+    imagePullSecrets: [{ name: 'pull' }],
     gateway: { parentRefs: [{ name: 'door', namespace: 'edge' }], hostnames: ['films.example'] },
   },
   gpu: {
