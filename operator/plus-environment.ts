@@ -2,18 +2,42 @@
 import { z } from 'zod';
 import type { MediaServerSpec } from './schemas/media-server.ts';
 
-const Jwks = z.object({
-  keys: z.array(z.looseObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string() })).min(1),
+/** As the processes read it. */
+const Key = z.looseObject({
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  x: z.base64url().length(43),
+  kid: z.string().max(200).optional(),
+  iss: z.string().max(200).optional(),
 });
+const Jwks = z.object({ keys: z.array(Key).min(1).max(50) });
 
 /** Key of the ConfigMap of spec.plus.verifierKeys. */
 export const VERIFIER_KEY = 'jwks.json';
 
-/** Why an inline verifier is none: pods would not start with it. */
-export function verifierFault({ plus }: Pick<MediaServerSpec, 'plus'>): string | undefined {
-  const jwks = plus?.verifierKeys?.jwks;
-  if (jwks === undefined) return undefined;
-  return isVerifier(jwks) ? undefined : 'spec.plus.verifierKeys.jwks is no JWK set of Ed25519 public keys';
+/** Texts of the ConfigMaps that a resource names, by name and key. */
+export type ConfigMaps = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+/** The verifier as it is in force: inline, or of its ConfigMap. */
+export function verifierOf({ plus }: Asking, configMaps: ConfigMaps): string | undefined {
+  const { jwks, configMapRef } = plus?.verifierKeys ?? {};
+  return jwks ?? (configMapRef && configMaps.get(configMapRef.name)?.[VERIFIER_KEY]);
+}
+
+type Asking = Pick<MediaServerSpec, 'plus'>;
+
+/** Most that is told to a process in one variable. */
+const LENGTH_MAX = 65_536;
+
+/** Why a verifier is none: processes would not start with it. A ConfigMap that is missing is told elsewhere. */
+export function verifierFault(spec: Asking, configMaps: ConfigMaps): string | undefined {
+  const { jwks, configMapRef } = spec.plus?.verifierKeys ?? {};
+  if (jwks === undefined && !(configMapRef && configMaps.has(configMapRef.name))) return undefined;
+  const at = configMapRef ? `${VERIFIER_KEY} of ConfigMap ${configMapRef.name}` : 'spec.plus.verifierKeys.jwks';
+  const text = verifierOf(spec, configMaps);
+  if (text === undefined) return `ConfigMap ${configMapRef?.name} has no key ${VERIFIER_KEY}: add it`;
+  if (text.length > LENGTH_MAX) return `${at} is longer than ${LENGTH_MAX} characters`;
+  return isVerifier(text) ? undefined : `${at} is no JWK set of Ed25519 public keys`;
 }
 
 function isVerifier(text: string): boolean {
@@ -35,17 +59,16 @@ export function plusSaid({ plus }: Pick<MediaServerSpec, 'plus'>): string {
 }
 
 interface Values<V> {
-  text: (jwks: string) => V;
-  configMap: (name: string) => V;
+  configMaps: ConfigMaps;
   secret: (ref: { name: string; key: string }) => V;
 }
 
-/** FOYER_PLUS_*, with values as the place has them. */
-export function plusEnvironment<V>({ plus }: Pick<MediaServerSpec, 'plus'>, make: Values<V>): Record<string, V> {
-  const { verifierKeys: keys, licenceSecretRef: licence } = plus ?? {};
+/** FOYER_PLUS_*; the verifier is public, so it goes by value, and a change of it starts processes anew. */
+export function plusEnvironment<V>(spec: Asking, { configMaps, secret }: Values<V>): Record<string, V | string> {
+  const licence = spec.plus?.licenceSecretRef;
+  const verifier = verifierOf(spec, configMaps);
   return {
-    ...(keys?.jwks !== undefined && { FOYER_PLUS_VERIFIER: make.text(keys.jwks) }),
-    ...(keys?.configMapRef && { FOYER_PLUS_VERIFIER: make.configMap(keys.configMapRef.name) }),
-    ...(licence && { FOYER_PLUS_LICENCE: make.secret(licence) }),
+    ...(verifier !== undefined && { FOYER_PLUS_VERIFIER: verifier }),
+    ...(licence && { FOYER_PLUS_LICENCE: secret(licence) }),
   };
 }

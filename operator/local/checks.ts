@@ -1,9 +1,11 @@
 // What the schemas cannot see: references between resources, and what one machine cannot do.
 import type { z } from 'zod';
+import { verifierFault } from '../plus-environment.ts';
 import { keysWanted, referencesIn } from '../references.ts';
 import { kinds } from '../schemas/kinds.ts';
 import { isSchedule } from '../tuner-device/verdicts.ts';
 import { type Problem, type SourceDocument, UNTOLD } from './documents.ts';
+import { textsOf } from './environment.ts';
 import { problemAt, type Resource, type Resources } from './resources.ts';
 
 /** Kind and name to the spec that is in force, for fields that cannot be changed. */
@@ -14,6 +16,7 @@ export function checkResources(resources: Resources, inForce: InForce): Problem[
   return [
     ...oneServer(resources),
     ...resources.servers.flatMap(localOnly),
+    ...resources.servers.flatMap((server) => licensing(server, resources)),
     ...resources.libraries.flatMap((library) => libraryReferences(library, resources)),
     ...resources.tuners.flatMap((tuner) => tunerReferences(tuner, resources)),
     ...all.flatMap((resource) => references(resource, resources)),
@@ -41,6 +44,11 @@ function localOnly({ spec, source }: Resources['servers'][number]): Problem[] {
       problemAt(source, ['spec', 'postgres', 'cloudNativePG'], 'needs a cluster: use managed or secretRef'),
     );
   return problems;
+}
+
+function licensing({ spec, source }: Resources['servers'][number], resources: Resources): Problem[] {
+  const fault = verifierFault(spec, textsOf(resources));
+  return fault === undefined ? [] : [problemAt(source, ['spec', 'plus', 'verifierKeys'], fault)];
 }
 
 function libraryReferences({ spec, source }: Resources['libraries'][number], resources: Resources): Problem[] {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { declaredBackup } from '../backup-environment.ts';
 import { sha256 } from '../keys.ts';
-import { plusEnvironment, VERIFIER_KEY } from '../plus-environment.ts';
+import { type ConfigMaps, plusEnvironment } from '../plus-environment.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
 import { bucketUrl, declaredSettings, type MediaRoot, plainEnvironment, secretValue } from '../server-environment.ts';
 import { brandingFolder } from './branding-folder.ts';
@@ -60,8 +60,15 @@ function ownership({ spec }: Server, place: Place): Record<string, string> {
   return { ...code, FOYER_OPEN_SETUP: place.openSetup ? '1' : '0' };
 }
 
-const textOf = (value: string | Uint8Array | undefined): string =>
-  typeof value === 'string' ? value : Buffer.from(value ?? []).toString('utf8');
+const textOf = (value: string | Uint8Array): string =>
+  typeof value === 'string' ? value : Buffer.from(value).toString('utf8');
+
+export const textsOf = ({ configMaps }: Pick<Resources, 'configMaps'>): ConfigMaps =>
+  new Map(
+    [...configMaps].map(([name, data]) => {
+      return [name, Object.fromEntries(Object.entries(data).map(([key, value]) => [key, textOf(value)]))];
+    }),
+  );
 
 /** The environment that all processes of the server share. */
 export function serverEnvironment(server: Server, resources: Resources, to: { place: Place; stores: Stores }) {
@@ -87,8 +94,7 @@ export function serverEnvironment(server: Server, resources: Resources, to: { pl
     FOYER_SETTINGS: JSON.stringify(declaredSettings(server.spec, resources.secrets)),
     ...(backup !== undefined && { FOYER_BACKUP: backup }),
     ...plusEnvironment(server.spec, {
-      text: (jwks) => jwks,
-      configMap: (name) => textOf(resources.configMaps.get(name)?.[VERIFIER_KEY]),
+      configMaps: textsOf(resources),
       secret: (ref) => secretValue(resources.secrets, ref),
     }),
     ...ownership(server, place),

@@ -1,6 +1,6 @@
 // What was seen of the server -> its conditions. Pure.
 import { type BackupSeen, backupStatus, backupVerdict } from '../backup-verdict.ts';
-import { plusSaid, verifierFault } from '../plus-environment.ts';
+import { plusSaid } from '../plus-environment.ts';
 import type { Reason, Verdict } from '../schemas/conditions.ts';
 import { asksForPlugins, type MediaServerSpec, type MediaServerStatus } from '../schemas/media-server.ts';
 import type { ChildState } from './child.ts';
@@ -156,10 +156,7 @@ function notServed(spec: MediaServerSpec, { backup: seen }: Seen): Verdict[] {
   return [...said, verdict('BrandingReady', 'Valid', `ConfigMap ${branding.configMapRef.name} is in force`)];
 }
 
-function plusVerdict(spec: Pick<MediaServerSpec, 'plus'>): Verdict {
-  const fault = verifierFault(spec);
-  return fault ? not('PlusReady', 'SpecInvalid', fault) : verdict('PlusReady', 'Valid', plusSaid(spec));
-}
+const plusVerdict = (spec: Pick<MediaServerSpec, 'plus'>): Verdict => verdict('PlusReady', 'Valid', plusSaid(spec));
 
 /** The rest of the status; counts of resources are the caller's. */
 export function serverStatus(spec: MediaServerSpec, seen: Seen, url: string): Omit<MediaServerStatus, 'conditions'> {

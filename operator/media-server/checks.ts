@@ -272,13 +272,14 @@ export const ingress = (looked: Looked): Verdict => judge('IngressReady', looked
 const declaredBy = ({ configMapRef }: { configMapRef: { name: string } }): string =>
   `ConfigMap ${configMapRef.name} goes before what is set in the app; what is not valid in it is left out, and logged`;
 
-function plusVerdict(spec: Server['spec']): Verdict {
-  const fault = verifierFault(spec);
+function plusVerdict({ server: { spec }, seen }: Looked): Verdict {
+  const fault = verifierFault(spec, seen.configMaps);
   return { type: 'PlusReady', ...(fault ? no('SpecInvalid', fault) : yes('Valid', plusSaid(spec))) };
 }
 
 /** Asked for, and this version does not do it; and backups, branding and licensing, which it does. */
-export function notServed({ server, seen }: Looked): Verdict[] {
+export function notServed(looked: Looked): Verdict[] {
+  const { server, seen } = looked;
   const { plugins, plus, branding, declared } = server.spec;
   const say = (type: string, asked: boolean, field: string): Verdict => ({
     type,
@@ -291,7 +292,7 @@ export function notServed({ server, seen }: Looked): Verdict[] {
     say('PluginsReady', asksForPlugins(plugins), 'plugins'),
     backupVerdict(server.spec, seen.api.backup),
     ...rare.filter(({ reason }) => reason === 'NotServed'),
-    ...(plus ? [plusVerdict(server.spec)] : []),
+    ...(plus ? [plusVerdict(looked)] : []),
     ...(branding ? [{ type: 'BrandingReady', ...yes('Valid', declaredBy(branding)) }] : []),
   ];
 }

@@ -1,4 +1,5 @@
 // What is wrong with the resource itself: nothing is rolled out until it changes. Pure.
+import { verifierFault } from '../plus-environment.ts';
 import { keysWanted, type Reference, referencesIn } from '../references.ts';
 import type { Reason } from '../schemas/conditions.ts';
 import { databaseKey, objectsSecret, redisKey, type SecretKey, serverIdOf } from './desired/context.ts';
@@ -85,6 +86,29 @@ function ownFaults({ name }: Server, { secrets }: Seen): Fault[] {
   return [{ type: 'SettingsValid', reason: 'SecretInvalid', message }];
 }
 
+const settingsFault = (reason: Reason, message: string): Fault => ({ type: 'SettingsValid', reason, message });
+
+function plusFaults({ spec }: Server, { configMaps }: Seen): Fault[] {
+  const fault = verifierFault(spec, configMaps);
+  return fault === undefined ? [] : [settingsFault('SpecInvalid', fault)];
+}
+
+const SECURITIES = ['tls', 'starttls', 'none'];
+
+/** Values that the server would leave out: mail would go another way, or none. */
+function mailFaults({ spec }: Server, { secrets }: Seen): Fault[] {
+  const { name } = spec.email?.secretRef ?? { name: '' };
+  const { port, security, from } = secrets.get(name) ?? {};
+  const wrong = (is: boolean, key: string, like: string): Fault[] =>
+    is ? [settingsFault('SecretInvalid', `Secret ${name}: the value of ${key} is no ${like}: correct it`)] : [];
+  const ports = Number(port);
+  return [
+    ...wrong(Boolean(port) && !(Number.isInteger(ports) && ports > 0 && ports < 65_536), 'port', 'port such as 587'),
+    ...wrong(Boolean(security) && !SECURITIES.includes(security ?? ''), 'security', SECURITIES.join(', ')),
+    ...wrong(Boolean(from) && !from?.includes('@'), 'from', 'address such as foyer@example.com'),
+  ];
+}
+
 export function faultsOf(server: Server, seen: Seen): Fault[] {
   const database = {
     ...databaseKey(server),
@@ -99,6 +123,8 @@ export function faultsOf(server: Server, seen: Seen): Fault[] {
     ...addressFaults({ ...database, type: 'DatabaseReady' }, seen),
     ...addressFaults({ ...redis, type: 'RedisReady' }, seen),
     ...addressFaults({ ...objects, type: 'ObjectsReady' }, seen),
+    ...plusFaults(server, seen),
+    ...mailFaults(server, seen),
     ...notServed(server, seen),
     ...ownFaults(server, seen),
   ];

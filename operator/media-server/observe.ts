@@ -67,7 +67,9 @@ export function observe(server: Server, kube: Reader, now: Date): Seen {
     now,
     secrets,
     notes,
-    configMaps: new Set(references.map((ref) => ref.name).filter((config) => kube.get('ConfigMap', namespace, config))),
+    configMaps: new Map(
+      references.flatMap(({ name: config }) => configMapOf(kube.get('ConfigMap', namespace, config))),
+    ),
     claims: new Set(claimNames(server).filter((claim) => kube.get('PersistentVolumeClaim', namespace, claim))),
     children,
     pods: kube.list('Pod', namespace, selectorOf(server)),
@@ -98,6 +100,9 @@ function secretsOf(server: Server, kube: Reader, children: ReadonlyMap<string, K
   }
   return { secrets, notes };
 }
+
+const configMapOf = (object: KubeObject | undefined): [string, Record<string, string>][] =>
+  object ? [[object.metadata.name, (object.data ?? {}) as Record<string, string>]] : [];
 
 function textsOf({ data }: KubeObject): Record<string, string> {
   const entries = Object.entries((data ?? {}) as Record<string, string>);

@@ -99,6 +99,7 @@ function baseOf(server: Server, seen: Seen, { valid, ...tools }: Tools & { valid
     images: imagesOf(server.spec, images),
     clusterNetworks,
     secrets,
+    configMaps: seen.configMaps,
     environment: environment?.metadata.name ?? '',
     volumes: volumesOf(server, seen),
     claimSha256: claimSha256(server, secrets, seen.release),

@@ -1,5 +1,6 @@
 // What a pass sees: plain data, so that everything after it is pure.
 import type { ApiSeen } from '../api-seen.ts';
+import type { ConfigMaps } from '../plus-environment.ts';
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 import type { PlusSeen } from '../server-api/plus.ts';
 import type { Secrets } from '../server-environment.ts';
@@ -12,8 +13,9 @@ export interface Seen {
   secrets: Secrets;
   /** Annotations of the Secrets made for it, by name. */
   notes: ReadonlyMap<string, Readonly<Record<string, string>>>;
-  /** Names of ConfigMaps and of claims that exist, of those that the resource names. */
-  configMaps: ReadonlySet<string>;
+  /** Those that the resource names. */
+  configMaps: ConfigMaps;
+  /** Names of claims that exist, of those that the resource names. */
   claims: ReadonlySet<string>;
   /** Children by kind and name, such as `Deployment/home-api`. */
   children: ReadonlyMap<string, KubeObject>;

@@ -1,5 +1,6 @@
 // Everything that builders take.
 import { createHmac } from 'node:crypto';
+import type { ConfigMaps } from '../../plus-environment.ts';
 import { canonical } from '../../runtime/canonical.ts';
 import type { Secrets } from '../../server-environment.ts';
 import type { Server } from '../server.ts';
@@ -24,6 +25,8 @@ export interface Context {
   clusterNetworks: readonly string[];
   /** Those that the resource names and those made for it, this pass included. */
   secrets: Secrets;
+  /** Those that the resource names. */
+  configMaps: ConfigMaps;
   /** Holds settings and the address of the object store; named by its content. */
   environment: string;
   /** Volumes that stores have already: nothing of them can be changed through a StatefulSet. */

@@ -1,6 +1,6 @@
 // What pods are told: plain values, and references to Secrets.
 import { declaredBackup } from '../../backup-environment.ts';
-import { plusEnvironment, VERIFIER_KEY } from '../../plus-environment.ts';
+import { plusEnvironment } from '../../plus-environment.ts';
 import type { KubeObject } from '../../runtime/kube.ts';
 import { bucketUrl, declaredSettings, plainEnvironment, type Secrets } from '../../server-environment.ts';
 import type { Server } from '../server.ts';
@@ -17,7 +17,7 @@ import {
 import { mediaRoots } from './media.ts';
 import { metaOf, nameOf, secretObject } from './meta.ts';
 
-export type EnvValue = string | SecretKey | { field: string } | { configMap: string; of: string };
+export type EnvValue = string | SecretKey | { field: string };
 
 export const API_PORT = 8080;
 export const METRICS_PORT = 9090;
@@ -34,8 +34,6 @@ export function envOf(values: Readonly<Record<string, EnvValue>>): object[] {
     .map(([name, value]) => {
       if (typeof value === 'string') return { name, value };
       if (isSecret(value)) return { name, valueFrom: { secretKeyRef: { name: value.name, key: value.key } } };
-      if ('configMap' in value)
-        return { name, valueFrom: { configMapKeyRef: { name: value.configMap, key: value.of } } };
       return { name, valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: value.field } } };
     });
 }
@@ -64,7 +62,13 @@ const serverId = (server: Server, secrets: Secrets): string =>
   serverIdOf(secrets.get(keysSecret(server))?.['keys.json']) ?? server.uid;
 
 /** The environment that all pods of the server share. */
-export function podEnvironment({ server, secrets, environment, clusterNetworks }: Context): Record<string, EnvValue> {
+export function podEnvironment({
+  server,
+  secrets,
+  configMaps,
+  environment,
+  clusterNetworks,
+}: Context): Record<string, EnvValue> {
   const { name, namespace, uid, spec } = server;
   return {
     ...plainEnvironment(spec, {
@@ -85,8 +89,7 @@ export function podEnvironment({ server, secrets, environment, clusterNetworks }
     ...(spec.backup && { FOYER_BACKUP: { name: environment, key: 'FOYER_BACKUP' } }),
     FOYER_POD: { field: 'metadata.name' },
     ...plusEnvironment<EnvValue>(spec, {
-      text: (jwks) => jwks,
-      configMap: (name) => ({ configMap: name, of: VERIFIER_KEY }),
+      configMaps,
       secret: ({ name: of, key }) => ({ name: of, key }),
     }),
   };

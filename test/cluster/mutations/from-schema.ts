@@ -41,6 +41,7 @@ const TEXTS: [RegExp, readonly string[]][] = [
   [/subPath$/, ['a', 'a/b']],
   [/(url|issuer|endpoint|publicUrl|baseUrl)$/i, ['https://one.example', 'http://two.example:8096']],
   [/(version)$/, ['1.1.0', '2.0.0-rc.1']],
+  [/issuerRef\.kind$/, ['Issuer', 'ClusterIssuer']],
   [/registry$/, ['mirror.example:5000']],
   [/image$/i, ['mirror.example/foyer']],
   [/deviceId$/, ['1068AAAA', '1060bbbb']],

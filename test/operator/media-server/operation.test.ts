@@ -8,6 +8,13 @@ import { CANARY, images, MemoryKube, mediaServer, secret, World } from './suppor
 
 type Plain = Record<string, unknown>;
 
+const configMap = (name: string, data: Record<string, string>): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'media' },
+  data,
+});
+
 describe('faults of a MediaServer', () => {
   it('are told with what to do, roll nothing out and take nothing away', async () => {
     const here = await running(specs.external);
@@ -51,6 +58,24 @@ describe('faults of a MediaServer', () => {
       specs.media ?? {},
       (kube) => kube.drop('PersistentVolumeClaim', 'films'),
       'MediaReady False VolumeMissing',
+    ],
+    [
+      'a verifier',
+      { ...managed, plus: { verifierKeys: { jwks: '{"keys":[]}' } } },
+      () => undefined,
+      'SettingsValid False SpecInvalid',
+    ],
+    [
+      'a ConfigMap without its key',
+      { ...managed, plus: { verifierKeys: { configMapRef: { name: 'plus' } } } },
+      (kube) => kube.put(configMap('plus', { other: 'x' })),
+      'SettingsValid False SpecInvalid',
+    ],
+    [
+      'a mail relay',
+      specs.external ?? {},
+      (kube) => kube.put(secret('mail', { host: 'smtp.example', from: 'a@example', port: 'smtp', token: 't' })),
+      'SettingsValid False SecretInvalid',
     ],
     [
       'a ConfigMap',
@@ -167,6 +192,27 @@ describe('MediaServer in operation', () => {
     for (let count = 0; count < 10; count++) await pass();
     expect(asked).to.equal(6); // ready, info, health, backups, their settings, and the claim while nobody owns it
     expect(here.condition('Ready')).to.equal('True AllReady');
+  });
+
+  it('starts processes anew with the keys of licences that a ConfigMap has now', async () => {
+    const jwks = (kid: string) => {
+      const x = '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo';
+      return JSON.stringify({ keys: [{ kty: 'OKP', crv: 'Ed25519', x, kid }] });
+    };
+    const here = world({ ...managed, plus: { verifierKeys: { configMapRef: { name: 'plus' } } } });
+    here.kube.put(configMap('plus', { 'jwks.json': jwks('one') }));
+    await here.settle();
+    expect(here.condition('PlusReady')).to.equal('True Valid');
+    const api = () => JSON.stringify(specOf(here, 'Deployment', 'home-api').template);
+    expect(api()).to.contain('\\"one\\"');
+    here.kube.put(configMap('plus', { 'jwks.json': jwks('two') }));
+    await here.settle();
+    expect(api()).to.contain('\\"two\\"');
+    here.kube.put(configMap('plus', { 'jwks.json': 'gone' }));
+    await here.settle();
+    expect(here.condition('PlusReady')).to.equal('False SpecInvalid');
+    expect(here.condition('Ready'), 'as it was').to.equal('True AllReady');
+    expect(api()).to.contain('\\"two\\"');
   });
 
   it('tells of a parser that opens nothing, and is Ready without it', async () => {
