@@ -30,12 +30,17 @@ type Asking = Pick<MediaServerSpec, 'plus'>;
 const LENGTH_MAX = 65_536;
 
 /** Why a verifier is none: processes would not start with it. A ConfigMap that is missing is told elsewhere. */
-export function verifierFault(spec: Asking, configMaps: ConfigMaps): string | undefined {
-  const { jwks, configMapRef } = spec.plus?.verifierKeys ?? {};
-  if (jwks === undefined && !(configMapRef && configMaps.has(configMapRef.name))) return undefined;
-  const at = configMapRef ? `${VERIFIER_KEY} of ConfigMap ${configMapRef.name}` : 'spec.plus.verifierKeys.jwks';
-  const text = verifierOf(spec, configMaps);
-  if (text === undefined) return `ConfigMap ${configMapRef?.name} has no key ${VERIFIER_KEY}: add it`;
+export function verifierFault({ plus }: Asking, configMaps: ConfigMaps): string | undefined {
+  const { jwks, configMapRef } = plus?.verifierKeys ?? {};
+  if (jwks !== undefined) return faultIn('spec.plus.verifierKeys.jwks', jwks);
+  const data = configMapRef && configMaps.get(configMapRef.name);
+  if (!data) return undefined;
+  const text = data[VERIFIER_KEY];
+  if (text === undefined) return `ConfigMap ${configMapRef.name} has no key ${VERIFIER_KEY}: add it`;
+  return faultIn(`${VERIFIER_KEY} of ConfigMap ${configMapRef.name}`, text);
+}
+
+function faultIn(at: string, text: string): string | undefined {
   if (text.length > LENGTH_MAX) return `${at} is longer than ${LENGTH_MAX} characters`;
   return isVerifier(text) ? undefined : `${at} is no JWK set of Ed25519 public keys`;
 }

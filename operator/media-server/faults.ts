@@ -93,20 +93,22 @@ function plusFaults({ spec }: Server, { configMaps }: Seen): Fault[] {
   return fault === undefined ? [] : [settingsFault('SpecInvalid', fault)];
 }
 
-const SECURITIES = ['tls', 'starttls', 'none'];
+/** Of spec.email: what the server takes, and what to say of anything else. */
+const MAIL: Record<string, [taken: (value: string) => boolean, like: string]> = {
+  port: [(value) => /^\d{1,5}$/.test(value) && Number(value) > 0 && Number(value) < 65_536, 'port such as 587'],
+  security: [(value) => ['tls', 'starttls', 'none'].includes(value), 'tls, starttls or none'],
+  from: [(value) => value.includes('@'), 'address such as foyer@example.com'],
+};
 
 /** Values that the server would leave out: mail would go another way, or none. */
 function mailFaults({ spec }: Server, { secrets }: Seen): Fault[] {
-  const { name } = spec.email?.secretRef ?? { name: '' };
-  const { port, security, from } = secrets.get(name) ?? {};
-  const wrong = (is: boolean, key: string, like: string): Fault[] =>
-    is ? [settingsFault('SecretInvalid', `Secret ${name}: the value of ${key} is no ${like}: correct it`)] : [];
-  const ports = Number(port);
-  return [
-    ...wrong(Boolean(port) && !(Number.isInteger(ports) && ports > 0 && ports < 65_536), 'port', 'port such as 587'),
-    ...wrong(Boolean(security) && !SECURITIES.includes(security ?? ''), 'security', SECURITIES.join(', ')),
-    ...wrong(Boolean(from) && !from?.includes('@'), 'from', 'address such as foyer@example.com'),
-  ];
+  const name = spec.email?.secretRef.name ?? '';
+  const values = secrets.get(name) ?? {};
+  return Object.entries(MAIL).flatMap(([key, [taken, like]]) => {
+    const value = values[key];
+    if (!spec.email || !value || taken(value)) return [];
+    return [settingsFault('SecretInvalid', `Secret ${name}: the value of ${key} is no ${like}: correct it`)];
+  });
 }
 
 export function faultsOf(server: Server, seen: Seen): Fault[] {
