@@ -1,10 +1,7 @@
 // One verdict for each part of a server. Pure.
 import { howToGoOn } from '../backup-first.ts';
-import { backupVerdict } from '../backup-verdict.ts';
-import { plusSaid, verifierFault } from '../plus-environment.ts';
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 import type { Reason, Verdict } from '../schemas/conditions.ts';
-import { asksForPlugins } from '../schemas/media-server.ts';
 import { databaseKey, redisKey } from './desired/context.ts';
 import { nameOf } from './desired/meta.ts';
 import type { StoreName } from './desired/stores.ts';
@@ -241,10 +238,12 @@ export const subtitles = (looked: Looked): Verdict =>
     () => no('NotServed', 'no model loaded: this version makes no subtitles from speech yet'),
   ]);
 
-/** Conditions of the route that its Gateways gave. */
+const ROUTE = ['Accepted', 'ResolvedRefs'];
+
+/** Conditions of the route that its Gateways gave: they take it, and find what it leads to. */
 function parentsOf(route: KubeObject | undefined): StatusCondition[] {
   const { parents = [] } = (route?.status ?? {}) as { parents?: { conditions?: StatusCondition[] }[] };
-  return parents.flatMap(({ conditions = [] }) => conditions.filter(({ type }) => type === 'Accepted'));
+  return parents.flatMap(({ conditions = [] }) => conditions.filter(({ type }) => ROUTE.includes(type)));
 }
 
 const gateway: Check = ({ server, seen }) => {
@@ -268,31 +267,3 @@ const address: Check = ({ server, seen }) => {
 };
 
 export const ingress = (looked: Looked): Verdict => judge('IngressReady', looked, [gateway, address]);
-
-const declaredBy = ({ configMapRef }: { configMapRef: { name: string } }): string =>
-  `ConfigMap ${configMapRef.name} goes before what is set in the app; what is not valid in it is left out, and logged`;
-
-function plusVerdict({ server: { spec }, seen }: Looked): Verdict {
-  const fault = verifierFault(spec, seen.configMaps);
-  return { type: 'PlusReady', ...(fault ? no('SpecInvalid', fault) : yes('Valid', plusSaid(spec))) };
-}
-
-/** Asked for, and this version does not do it; and backups, branding and licensing, which it does. */
-export function notServed(looked: Looked): Verdict[] {
-  const { server, seen } = looked;
-  const { plugins, plus, branding, declared } = server.spec;
-  const say = (type: string, asked: boolean, field: string): Verdict => ({
-    type,
-    ...(asked
-      ? no('NotServed', `spec.${field} is kept, and this version does nothing with it yet`)
-      : no('NoneAsked', `spec.${field} is absent`)),
-  });
-  const rare = [say('DeclaredReady', declared.length > 0, 'declared')];
-  return [
-    say('PluginsReady', asksForPlugins(plugins), 'plugins'),
-    backupVerdict(server.spec, seen.api.backup),
-    ...rare.filter(({ reason }) => reason === 'NotServed'),
-    ...(plus ? [plusVerdict(looked)] : []),
-    ...(branding ? [{ type: 'BrandingReady', ...yes('Valid', declaredBy(branding)) }] : []),
-  ];
-}

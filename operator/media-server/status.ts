@@ -6,6 +6,7 @@ import * as checks from './checks.ts';
 import { judge, type Looked, no, yes } from './checks.ts';
 import { addressOf } from './desired/ingress.ts';
 import { nameOf, selectorOf } from './desired/meta.ts';
+import { notServed } from './optional-checks.ts';
 import { troubleIn } from './pod-trouble.ts';
 import { childOf, childrenOf, holding, type Seen, workloadOf } from './seen.ts';
 import { poolStatus } from './transcode-pool.ts';
@@ -148,7 +149,7 @@ export function verdictsOf(looked: Looked): Verdict[] {
   const moving = progressing(looked);
   const whole = ready(looked, parts);
   const summary = [whole, moving, degraded(looked, parts, whole), ...kstatus(looked, moving)];
-  return [...summary, ...parts, checks.subtitles(looked), checks.ingress(looked), ...checks.notServed(looked)];
+  return [...summary, ...parts, checks.subtitles(looked), checks.ingress(looked), ...notServed(looked)];
 }
 
 function phaseOf(verdicts: readonly Verdict[]): string {

@@ -19,43 +19,49 @@ interface Alert {
   for: string;
   severity: 'warning' | 'critical';
   summary: string;
+  /** What somebody does who is woken by it. */
+  runbook: string;
 }
 
 function alerts({ name, namespace }: Server): Alert[] {
   const of = `namespace="${namespace}",service="${name}-api"`;
+  const look = `kubectl -n ${namespace} describe mediaserver ${name}`;
+  const log = `kubectl -n ${namespace} logs -l app.kubernetes.io/instance=${name},app.kubernetes.io/component=api --prefix --since=15m`;
   return [
     {
       name: 'FoyerDown',
       expr: `absent(up{${of}} == 1)`,
       for: '5m',
       severity: 'critical',
-      summary: 'No API pod answers: look at `kubectl describe mediaserver`',
+      summary: 'No API pod answers: nobody can sign in or play',
+      runbook: `${look}: the conditions name the part that is away, and what to do. Where all of them are well, Prometheus does not reach the metrics port: look at the NetworkPolicy ${name}-metrics. Then ${log}`,
     },
     {
       name: 'FoyerErrors',
       expr: `sum(rate(foyer_http_requests_total{${of},status=~"5.."}[5m])) > 0.05 * sum(rate(foyer_http_requests_total{${of}}[5m]))`,
       for: '10m',
       severity: 'warning',
-      summary: 'More than one request in twenty fails: look at the log of the API pods',
+      summary: 'More than one request in twenty fails',
+      runbook: `${look}: DatabaseReady, RedisReady and ObjectsReady tell of a store that fails. Else ${log}: each fault is there with the requestId that people were answered`,
     },
     {
       name: 'FoyerTranscodeWaits',
       expr: `max(foyer_transcode_waiting{${of}}) > 0`,
       for: '2m',
       severity: 'warning',
-      summary:
-        'Sessions wait for a transcode worker: raise spec.transcode.max, or look at the condition TranscodeReady',
+      summary: 'Sessions wait for a transcode worker',
+      runbook: `${look}: TranscodeReady names pods that find no node, cannot be made or end. Where all workers serve, raise spec.transcode.max, or spec.transcode.sessionsPerJob on strong hardware`,
     },
   ];
 }
 
 function prometheusRule(server: Server): KubeObject {
-  const rules = alerts(server).map(({ name, expr, for: after, severity, summary }) => ({
+  const rules = alerts(server).map(({ name, expr, for: after, severity, summary, runbook }) => ({
     alert: name,
     expr,
     for: after,
     labels: { severity, mediaserver: server.name },
-    annotations: { summary },
+    annotations: { summary, runbook },
   }));
   return {
     apiVersion: 'monitoring.coreos.com/v1',

@@ -136,9 +136,9 @@ export const OPERATOR = {
   podSelector: { matchLabels: { 'app.kubernetes.io/name': 'foyer-operator' } },
 };
 
-/** The operator, and Prometheus once it is asked to look. */
+/** The operator, and Prometheus once any of spec.monitoring is asked for: rules and panels need it too, whoever tells it to look. */
 function metricsFrom({ spec }: Server): object {
-  const from = spec.monitoring.serviceMonitor ? [{ namespaceSelector: {} }] : [OPERATOR];
+  const from = Object.values(spec.monitoring).some(Boolean) ? [{ namespaceSelector: {} }] : [OPERATOR];
   return { from, ports: tcp(METRICS_PORT) };
 }
 

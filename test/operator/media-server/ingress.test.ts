@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { managed, running } from './specs.ts';
+import type { KubeObject } from '#operator/runtime/kube.ts';
+import { managed, running, specs } from './specs.ts';
 
 describe('the certificate of an Ingress', () => {
   const asked = async (issuerRef: object): Promise<Record<string, string>> => {
@@ -19,5 +20,21 @@ describe('the certificate of an Ingress', () => {
       'cert-manager.io/issuer-kind': theirs.kind,
       'cert-manager.io/issuer-group': theirs.group,
     });
+  });
+});
+
+describe('the HTTPRoute of a gateway', () => {
+  it('is well once a Gateway takes it and finds the Service', async () => {
+    const here = await running(specs.cloudNativePG);
+    const route = here.kube.get('HTTPRoute', 'media', 'home') as KubeObject;
+    const told = async (resolved: string): Promise<string> => {
+      const accepted = { type: 'Accepted', status: 'True' };
+      const refs = { type: 'ResolvedRefs', status: resolved, message: 'Service home-api is not found' };
+      here.kube.put({ ...route, status: { parents: [{ conditions: [accepted, refs] }] } });
+      await here.pass();
+      return `${here.condition('IngressReady')}: ${here.message('IngressReady')}`;
+    };
+    expect(await told('False')).to.match(/^False NotAccepted: .*is not found$/);
+    expect(await told('True')).to.match(/^True Accepted/);
   });
 });

@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import { managed, named, running, specs } from './specs.ts';
+import { MemoryKube, mediaServer, World } from './support.ts';
+
+interface Policy {
+  ingress: { from: { namespaceSelector: object; podSelector?: object }[] }[];
+}
+
+describe('spec.monitoring', () => {
+  it('says which definitions it lacks, and nothing where it asks for nothing', async () => {
+    expect((await running()).condition('MonitoringReady')).to.equal('absent');
+    expect((await running(specs.monitored)).condition('MonitoringReady')).to.equal('True Valid');
+    const bare = new World(mediaServer(specs.monitored ?? {}), new MemoryKube(['ServiceMonitor']).put(...named));
+    await bare.settle();
+    expect(bare.condition('MonitoringReady')).to.equal('False NotServed');
+    expect(bare.message('MonitoringReady')).to.match(/^no PrometheusRule is made: install/);
+    expect(bare.condition('Degraded'), 'the server works').to.equal('False AllReady');
+    expect(bare.names('ConfigMap')).to.include('home-dashboard');
+  });
+
+  it('lets Prometheus look, whichever part is asked for', async () => {
+    const open = async (monitoring: object): Promise<boolean> => {
+      const here = await running({ ...managed, monitoring });
+      const { ingress } = here.kube.get('NetworkPolicy', 'media', 'home-metrics')?.spec as Policy;
+      return ingress[0]?.from.some(({ podSelector }) => podSelector === undefined) ?? false;
+    };
+    expect(await open({})).to.equal(false);
+    for (const part of ['serviceMonitor', 'prometheusRule', 'dashboard'])
+      expect(await open({ [part]: true }), part).to.equal(true);
+  });
+});
