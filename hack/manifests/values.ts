@@ -10,6 +10,7 @@ export const productVersion = version;
 
 const image = (what: string, name: string) => z.string().min(1).default(name).describe(what);
 const free = (what: string) => z.record(z.string(), z.unknown()).default({}).describe(what);
+const texts = (what: string) => z.record(z.string(), z.string()).default({}).describe(what);
 const list = (what: string) => z.array(z.record(z.string(), z.unknown())).default([]).describe(what);
 
 export const Values = z.strictObject({
@@ -40,10 +41,10 @@ export const Values = z.strictObject({
     requests: { cpu: '50m', memory: '192Mi' },
     limits: { memory: '512Mi' },
   }),
-  nodeSelector: free('Labels that a node must have.'),
+  nodeSelector: texts('Labels that a node must have.'),
   tolerations: list('Tolerations of the operator.'),
   priorityClassName: z.string().default('').describe('Priority class of the operator.'),
-  podAnnotations: free('Annotations of the operator pods.'),
+  podAnnotations: texts('Annotations of the operator pods.'),
   crds: z
     .strictObject({
       install: z.boolean().default(true).describe('The three definitions come with the release and stay when it goes.'),

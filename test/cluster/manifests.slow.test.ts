@@ -96,29 +96,6 @@ describe('manifests', function () {
     expect(await template('--set', 'crds.install=false')).not.to.include('CustomResourceDefinition');
   });
 
-  it('the chart puts every value where it belongs', async () => {
-    const values = [
-      'replicas=2',
-      'priorityClassName=high',
-      'podAnnotations.a=b',
-      'nodeSelector.disk=ssd',
-      'tolerations[0].key=k',
-    ];
-    const made = objectsOf(await template(...values.flatMap((value) => ['--set', value])));
-    const deployment = made.find(({ kind }) => kind === 'Deployment');
-    expect(deployment).to.have.nested.property('spec.replicas', 2);
-    expect(deployment).to.have.nested.property('spec.template.metadata.annotations.a', 'b');
-    expect(deployment).to.have.nested.property('spec.template.spec.priorityClassName', 'high');
-    expect(deployment).to.have.nested.property('spec.template.spec.nodeSelector.disk', 'ssd');
-    expect(deployment).to.have.nested.property('spec.template.spec.tolerations[0].key', 'k');
-  });
-
-  for (const value of ['replicas=many', 'logLevel=loud', 'colour=red', 'stores.postgres='])
-    it(`the chart refuses ${value}`, async () => {
-      const refused = await template('--set', value).catch((error: Error) => error.message);
-      expect(refused).to.include("don't meet the specifications of the schema");
-    });
-
   it('the API server takes every overlay, as it is written', async () => {
     for (const overlay of readdirSync('manifests/overlays')) await strictly(['-k', `manifests/overlays/${overlay}`]);
   });

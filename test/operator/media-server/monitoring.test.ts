@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { managed, named, running, specs } from './specs.ts';
+import { managed, named, running, specOf, specs } from './specs.ts';
 import { MemoryKube, mediaServer, World } from './support.ts';
 
 interface Policy {
@@ -21,7 +21,7 @@ describe('spec.monitoring', () => {
   it('lets Prometheus look, whichever part is asked for', async () => {
     const open = async (monitoring: object): Promise<boolean> => {
       const here = await running({ ...managed, monitoring });
-      const { ingress } = here.kube.get('NetworkPolicy', 'media', 'home-metrics')?.spec as Policy;
+      const { ingress } = specOf(here, 'NetworkPolicy', 'home-metrics') as unknown as Policy;
       return ingress[0]?.from.some(({ podSelector }) => podSelector === undefined) ?? false;
     };
     expect(await open({})).to.equal(false);
