@@ -27,6 +27,12 @@ export function declaredSettings(spec: MediaServerSpec, secrets: Secrets): Recor
   return { ...Object.fromEntries(own), ...mail, ...oidcSettings(spec, secrets), ...fieldSettings(spec) };
 }
 
+/** Keys of those that are declared as settings, or by email and oidc. */
+export const declaredKeys = (spec: MediaServerSpec, secrets: Secrets): string[] =>
+  Object.keys(declaredSettings(spec, secrets)).filter(
+    (key) => Object.hasOwn(spec.settings ?? {}, key) || /^(email|auth\.oidc)\./.test(key),
+  );
+
 function resolved(value: unknown, secrets: Secrets): unknown {
   const ref = (value as { secretRef?: { name: string; key: string } }).secretRef;
   return ref ? secretValue(secrets, ref) : value;

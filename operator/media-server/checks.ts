@@ -2,6 +2,8 @@
 import { howToGoOn } from '../backup-first.ts';
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 import type { Reason, Verdict } from '../schemas/conditions.ts';
+import { leftOut } from '../server-api/settings.ts';
+import { declaredKeys } from '../server-environment.ts';
 import { databaseKey, redisKey } from './desired/context.ts';
 import { nameOf } from './desired/meta.ts';
 import type { StoreName } from './desired/stores.ts';
@@ -198,10 +200,26 @@ function storageOf({ spec }: KubeObject): string | undefined {
   return claims[0]?.spec.resources.requests.storage;
 }
 
+/** As the server itself says, once all of its pods are of this spec. */
+const settingsLeftOut: Check = ({ server, seen, plan }) => {
+  const api = childOf(seen, 'Deployment', nameOf(server, 'api'));
+  if (!seen.settings || !plan.current || !api || !workloadOf(api).settled) return undefined;
+  const { refused, unknown: absent } = leftOut(declaredKeys(server.spec, seen.secrets), seen.settings);
+  if (refused.length > 0)
+    return no(
+      'SpecInvalid',
+      `the server does not take the values of ${refused.join(', ')}, and goes on as if they were not declared: correct them`,
+    );
+  return absent.length > 0
+    ? no('NotServed', `${absent.join(', ')}: kept, and this version does nothing with them yet`)
+    : undefined;
+};
+
 export const settings = (looked: Looked): Verdict =>
   judge('SettingsValid', looked, [
     faultOf('SettingsValid'),
     fixedVolumes,
+    settingsLeftOut,
     () => yes('Valid', 'The settings are in force'),
   ]);
 

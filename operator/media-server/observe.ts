@@ -3,8 +3,10 @@ import { apiAway, seeApi } from '../api-seen.ts';
 import { referencesIn } from '../references.ts';
 import type { KubeObject, Reader } from '../runtime/kube.ts';
 import { OWNER } from '../runtime/kube.ts';
-import { type PlusSeen, plusFrom } from '../server-api/plus.ts';
+import { plusFrom } from '../server-api/plus.ts';
 import type { Ask } from '../server-api/server-client.ts';
+import { settingsFrom } from '../server-api/settings.ts';
+import { declaredKeys } from '../server-environment.ts';
 import { selectorOf } from './desired/meta.ts';
 import { refusalsIn } from './refused-pods.ts';
 import { RELEASE, releaseOf } from './release.ts';
@@ -81,6 +83,7 @@ export function observe(server: Server, kube: Reader, now: Date): Seen {
     api: apiAway,
     demand: undefined,
     plus: undefined,
+    settings: undefined,
   };
 }
 
@@ -116,7 +119,10 @@ function claimNames({ spec }: Server): string[] {
 }
 
 /** What the server told, and when. */
-type Told = Pick<Seen, 'api' | 'demand' | 'plus'>;
+type Told = Pick<Seen, 'api' | 'demand'> & Rare;
+
+/** Told rarely, since it changes rarely. */
+type Rare = Pick<Seen, 'plus' | 'settings'>;
 
 /** Changes come in flocks, and the server takes a few requests a second: an answer holds for this long. */
 const HOLDS_MS = 800;
@@ -124,23 +130,25 @@ const HOLDS_MS = 800;
 /** An API whose pods are ready and that leaves a request unanswered is busy rather than gone: what it told last holds for so long. */
 const BUSY_MS = 30_000;
 
-/** A licence changes rarely: what the server told of it holds for so long. */
-const PLUS_MS = 30_000;
+/** A licence and settings in force change rarely: what the server told of them holds for so long, or until it has other settings. */
+const RARE_MS = 30_000;
 
 export class Probes {
   readonly #asked = new Map<string, { at: number; answer: Promise<Answer> }>();
   readonly #told = new Map<string, { at: number; told: Told }>();
-  readonly #plus = new Map<string, { at: number; plus: PlusSeen }>();
+  readonly #rare = new Map<string, { at: number; environment: string; rare: Rare }>();
   /** By uid, until when claim codes are blocked, as it was told. */
   readonly #blocks = new Map<string, number>();
 
   /** Asks only when a pod is ready: nothing else would answer. */
-  async look({ uid, name }: Server, seen: Seen, connection: Connection): Promise<Seen> {
+  async look(server: Server, seen: Seen, connection: Connection): Promise<Seen> {
+    const { uid, name } = server;
     const api = childOf(seen, 'Deployment', `${name}-api`);
     if (!api || workloadOf(api).ready === 0) return seen;
     const known = this.#asked.get(uid);
     const at = seen.now.getTime();
-    const answer = known && at - known.at < HOLDS_MS ? known.answer : this.#ask(uid, at, connection);
+    const answer =
+      known && at - known.at < HOLDS_MS ? known.answer : this.#ask(askedOf(server, seen, api), at, connection);
     if (answer !== known?.answer) this.#asked.set(uid, { at, answer });
     const { silent, ...told } = await answer;
     const last = this.#told.get(uid);
@@ -161,16 +169,31 @@ export class Probes {
     this.#blocks.delete(uid);
     this.#asked.delete(uid);
     this.#told.delete(uid);
-    this.#plus.delete(uid);
+    this.#rare.delete(uid);
   }
 
-  async #ask(uid: string, at: number, connection: Connection): Promise<Answer> {
-    const known = this.#plus.get(uid);
-    if (known && at - known.at < PLUS_MS) return ask(connection, known.plus);
-    const answer = await ask(connection);
-    if (answer.plus && !answer.silent) this.#plus.set(uid, { at, plus: answer.plus });
+  async #ask({ uid, environment, settings }: Asked, at: number, connection: Connection): Promise<Answer> {
+    const known = this.#rare.get(uid);
+    if (known && known.environment === environment && at - known.at < RARE_MS)
+      return ask(connection, { settings }, known.rare);
+    const answer = await ask(connection, { settings });
+    const { plus, settings: told, silent } = answer;
+    if (plus && !silent) this.#rare.set(uid, { at, environment, rare: { plus, settings: told } });
     return answer;
   }
+}
+
+interface Asked {
+  uid: string;
+  /** Of the settings that its pods have, and whether all of them do. */
+  environment: string;
+  /** Whether it declares some. */
+  settings: boolean;
+}
+
+function askedOf({ uid, spec }: Server, { release, secrets }: Seen, api: KubeObject): Asked {
+  const environment = `${release?.environment} ${workloadOf(api).settled}`;
+  return { uid, environment, settings: declaredKeys(spec, secrets).length > 0 };
 }
 
 interface Answer extends Told {
@@ -178,8 +201,8 @@ interface Answer extends Told {
   silent: boolean;
 }
 
-/** With what is known of the licence, or asking for that too. */
-async function ask(connection: Connection, known?: PlusSeen): Promise<Answer> {
+/** With what is told rarely, or asking for that too. */
+async function ask(connection: Connection, too: Pick<Asked, 'settings'>, known?: Rare): Promise<Answer> {
   let silent = false;
   const noted: Ask = async (...words) => {
     try {
@@ -190,8 +213,13 @@ async function ask(connection: Connection, known?: PlusSeen): Promise<Answer> {
     }
   };
   const [api, demand] = await Promise.all([seeApi(noted), demandFrom(connection)]);
-  const plus = known ?? (api.apiReady ? await plusFrom(noted).catch(() => undefined) : undefined);
-  return { api, demand, plus, silent: silent || demand === undefined };
+  const rare = known ?? (api.apiReady ? await rareFrom(noted, too) : { plus: undefined, settings: undefined });
+  return { api, demand, ...rare, silent: silent || demand === undefined };
+}
+
+async function rareFrom(ask: Ask, { settings }: Pick<Asked, 'settings'>): Promise<Rare> {
+  const plus = await plusFrom(ask).catch(() => undefined);
+  return { plus, settings: settings ? await settingsFrom(ask).catch(() => undefined) : undefined };
 }
 
 async function demandFrom(connection: Connection): Promise<PoolDemand | undefined> {

@@ -3,6 +3,7 @@ import type { ApiSeen } from '../api-seen.ts';
 import type { ConfigMaps } from '../plus-environment.ts';
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 import type { PlusSeen } from '../server-api/plus.ts';
+import type { SettingsSeen } from '../server-api/settings.ts';
 import type { Secrets } from '../server-environment.ts';
 import type { Release } from './release.ts';
 import type { PoolDemand } from './transcode-pool.ts';
@@ -33,6 +34,8 @@ export interface Seen {
   demand: PoolDemand | undefined;
   /** Likewise. */
   plus: PlusSeen | undefined;
+  /** Likewise, and only where the resource declares some. */
+  settings: SettingsSeen | undefined;
 }
 
 export const childOf = ({ children }: Seen, kind: string, name: string): KubeObject | undefined =>

@@ -188,6 +188,8 @@ export interface Answers {
   blockedUntil: string | null;
   /** Of GET /plus. */
   plus: Record<string, unknown>;
+  /** Of GET /settings: where the value of each key comes from. */
+  settings?: Record<string, string>;
 }
 
 export class World {
@@ -206,7 +208,7 @@ export class World {
     this.kube = kube.put(server);
     const ask = async (_method: string, path: string) => {
       if (!this.answers.reachable) throw new Error('refused');
-      const { setupComplete, health, plus, blockedUntil, restore: state, waitingFor } = this.answers;
+      const { setupComplete, health, plus, blockedUntil, restore: state, waitingFor, settings } = this.answers;
       if (waitingFor) return { status: 503, body: { error: { details: { waitingFor } } } };
       const checks = Object.entries(health).map(([name, state]) => ({ name, state }));
       const bodies: Record<string, unknown> = {
@@ -214,6 +216,7 @@ export class World {
         '/server/health': { checks },
         '/setup/claim': { blockedUntil },
         '/plus': plus,
+        '/settings': settings && { items: Object.entries(settings).map(([key, source]) => ({ key, source })) },
         '/backups?limit=1': { items: [], ...(state && { restore: { state } }) },
       };
       return { status: 200, body: bodies[path] };

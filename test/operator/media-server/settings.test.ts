@@ -1,0 +1,40 @@
+import { expect } from 'chai';
+import { settingsFrom } from '#operator/server-api/settings.ts';
+import { startApi } from '#support/api.ts';
+import { managed, world } from './specs.ts';
+
+describe('settings that a resource declares', function () {
+  this.timeout(60_000);
+
+  it('are told where the server does not take them, or does not have them', async () => {
+    const settings = { 'server.name': 'Ours', 'server.timeZone': 'Nowhere/Else', 'faces.enabled': true };
+    const here = world({ ...managed, settings });
+    here.answers.settings = { 'server.name': 'resource', 'server.timeZone': 'default', 'server.notice': 'saved' };
+    await here.settle();
+    expect(here.condition('SettingsValid')).to.equal('False SpecInvalid');
+    expect(here.message('SettingsValid')).to.contain('values of server.timeZone,');
+    expect(here.condition('Degraded')).to.equal('True SpecInvalid');
+    expect(here.condition('Ready')).to.equal('True AllReady');
+    here.answers.settings = { 'server.name': 'resource', 'server.timeZone': 'resource' };
+    here.change({ settings: { ...settings, 'server.timeZone': 'Europe/Berlin' } });
+    await here.settle();
+    expect(here.condition('SettingsValid')).to.equal('False NotServed');
+    expect(here.message('SettingsValid')).to.match(/^faces\.enabled: kept/);
+    expect(here.condition('Degraded')).to.equal('False AllReady');
+    here.change({ settings: { 'server.name': 'Ours' } });
+    await here.settle();
+    expect(here.condition('SettingsValid')).to.equal('True Valid');
+  });
+
+  it('are judged by what a real server answers to the key of the operator', async () => {
+    const declared = { 'server.name': 'Ours', 'server.timeZone': 'Nowhere/Else', 'email.from': 'nobody', 'x.y': 1 };
+    const api = await startApi({ FOYER_SETTINGS: JSON.stringify(declared) });
+    const headers = { authorization: `Bearer ${api.operatorKey}` };
+    const seen = await settingsFrom(async (method, path) => {
+      const response = await api.fetch(`/api/v1${path}`, { method, headers });
+      return { status: response.status, body: await response.json() };
+    });
+    expect(seen?.inForce).to.deep.equal(['server.name']);
+    expect(seen?.known).to.include.members(['server.timeZone', 'email.from']).and.not.include('x.y');
+  });
+});
