@@ -60,9 +60,20 @@ function oidcSettings({ oidc }: MediaServerSpec, secrets: Secrets): Record<strin
   };
 }
 
+/** Where people find the server, as the resource says: the setting, else the host of what leads in, unless that is any host of a domain. */
+export function publicUrl({ settings, ingress, gateway }: MediaServerSpec): string | undefined {
+  const declared = settings?.['server.publicUrl'];
+  if (declared !== undefined) return declared;
+  const hosts = ingress ? [ingress.host] : (gateway?.hostnames ?? []);
+  const host = hosts.find((name) => !name.includes('*'));
+  return host && `${ingress && !ingress.tls ? 'http' : 'https'}://${host}`;
+}
+
 function fieldSettings(spec: MediaServerSpec): Record<string, unknown> {
   const { network, transcode, subtitles, plugins } = spec;
+  const address = publicUrl(spec);
   return {
+    ...(address !== undefined && { 'server.publicUrl': address }),
     'transcode.maxWorkers': transcode.max,
     ...(network.trustedProxies.length > 0 && { 'network.trustedProxies': network.trustedProxies }),
     ...(transcode.accelerator && { 'transcode.hardware': transcode.accelerator.kind }),

@@ -62,7 +62,11 @@ const Api = z.strictObject({
 });
 
 const Ingress = z.strictObject({
-  host: z.string().min(1).max(253).describe('Host name of the server.'),
+  host: z
+    .string()
+    .min(1)
+    .max(253)
+    .describe('Host name of the server; its public address where no setting says another.'),
   className: objectName().optional().describe("Ingress class; default: the cluster's."),
   annotations: z.record(z.string().max(317), z.string().max(4096)).optional().describe('Annotations of the Ingress.'),
   tls: exactlyOne(

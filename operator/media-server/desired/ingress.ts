@@ -1,5 +1,6 @@
 // The way in for people: an Ingress or an HTTPRoute.
 import type { KubeObject } from '../../runtime/kube.ts';
+import { publicUrl } from '../../server-environment.ts';
 import type { Server } from '../server.ts';
 import { API_PORT } from './environment.ts';
 import { defined, metaOf, nameOf } from './meta.ts';
@@ -63,10 +64,5 @@ export function httpRoute(server: Server): KubeObject[] {
 }
 
 /** Where people find the server; its Service where nothing leads in. */
-export function addressOf({ name, namespace, spec }: Server): string {
-  const declared = spec.settings?.['server.publicUrl'];
-  if (typeof declared === 'string') return declared;
-  if (spec.ingress) return `${spec.ingress.tls ? 'https' : 'http'}://${spec.ingress.host}`;
-  const [host] = spec.gateway?.hostnames ?? [];
-  return host ? `https://${host}` : `http://${name}-api.${namespace}.svc:${API_PORT}`;
-}
+export const addressOf = ({ name, namespace, spec }: Server): string =>
+  publicUrl(spec) ?? `http://${name}-api.${namespace}.svc:${API_PORT}`;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { settingsFrom } from '#operator/server-api/settings.ts';
 import { startApi } from '#support/api.ts';
-import { managed, world } from './specs.ts';
+import { managed, running, texts, world } from './specs.ts';
 
 describe('settings that a resource declares', function () {
   this.timeout(60_000);
@@ -24,6 +24,26 @@ describe('settings that a resource declares', function () {
     here.change({ settings: { 'server.name': 'Ours' } });
     await here.settle();
     expect(here.condition('SettingsValid')).to.equal('True Valid');
+  });
+
+  it('have the address of what leads in, unless it is declared by itself', async () => {
+    const told = async (spec: object): Promise<unknown> => {
+      const here = await running({ ...managed, ...spec });
+      const [name = ''] = here.names('Secret').filter((secret) => secret.startsWith('home-environment-'));
+      const declared = JSON.parse(texts(here, name).FOYER_SETTINGS ?? '') as Record<string, unknown>;
+      if (declared['server.publicUrl'] !== undefined) expect(here.status.url).to.equal(declared['server.publicUrl']);
+      return declared['server.publicUrl'];
+    };
+    const gateway = (...hostnames: string[]) => ({ gateway: { parentRefs: [{ name: 'door' }], hostnames } });
+    expect(await told({})).to.equal(undefined);
+    expect(await told({ ingress: { host: 'films.example' } })).to.equal('http://films.example');
+    expect(await told({ ingress: { host: 'films.example', tls: { secretName: 'tls' } } })).to.equal(
+      'https://films.example',
+    );
+    expect(await told(gateway('*.example', 'films.example'))).to.equal('https://films.example');
+    expect(await told(gateway('*.example'))).to.equal(undefined);
+    const settings = { 'server.publicUrl': 'https://other.example' };
+    expect(await told({ ingress: { host: 'films.example' }, settings })).to.equal('https://other.example');
   });
 
   it('are judged by what a real server answers to the key of the operator', async () => {
