@@ -128,6 +128,9 @@ export const accelerator = () =>
     count: z.int().min(1).max(16).default(1).describe('How many of it a pod gets.'),
     kind: z.enum(['nvenc', 'qsv', 'vaapi']).describe('Interface that the encoder uses.'),
     runtimeClassName: objectName().optional().describe('Runtime class of the pods.'),
+    supplementalGroups: setOf(z.int().min(1).max(2_147_483_647), 8)
+      .optional()
+      .describe("Groups of the pods that may use the device, such as the node's group render for qsv and vaapi."),
     nodeSelector: nodeSelector(),
     tolerations: tolerations(),
   });

@@ -8,7 +8,7 @@ import { type Component, defined, nameOf, selectorOf } from './meta.ts';
 export const CHECKSUM = 'foyer.media/checksum';
 /** Also for `latest`, which Kubernetes would pull always: images may have been loaded without a registry. */
 export const PULL = 'IfNotPresent';
-const USER = 1000;
+export const USER = 1000;
 
 export type Resources = MediaServerSpec['workers']['resources'];
 

@@ -6,7 +6,7 @@ import { jobAnnotations, jobSpec } from '../transcode-jobs.ts';
 import type { NewJob } from '../transcode-pool.ts';
 import type { Context } from './context.ts';
 import { defined, metaOf } from './meta.ts';
-import { foyerPod, metricsPort, metricsProbes, sized } from './pod.ts';
+import { foyerPod, metricsPort, metricsProbes, restrictedPod, sized, USER } from './pod.ts';
 
 type Accelerator = NonNullable<MediaServerSpec['transcode']['accelerator']>;
 
@@ -16,9 +16,19 @@ export function acceleratedResources(base: object, { resourceName, count }: Acce
   return { ...rest, limits: { ...limits, [resourceName]: String(count) } };
 }
 
-/** Where such a pod may run. */
-export const acceleratedPod = ({ runtimeClassName, nodeSelector, tolerations }: Accelerator): object =>
-  defined({ runtimeClassName, nodeSelector, tolerations });
+/** Where such a pod may run, and as whom: device files of many nodes are for a group of theirs alone. */
+export const acceleratedPod = ({
+  runtimeClassName,
+  nodeSelector,
+  tolerations,
+  supplementalGroups,
+}: Accelerator): object =>
+  defined({
+    runtimeClassName,
+    nodeSelector,
+    tolerations,
+    securityContext: supplementalGroups && { ...restrictedPod(USER), supplementalGroups },
+  });
 
 /** Templates of the pool's Jobs. */
 export interface TranscodeTemplates {

@@ -35,7 +35,12 @@ export const specs: Record<string, Plain> = {
   },
   gpu: {
     ...managed,
-    transcode: { accelerator: gpu, warm: 2, max: 3, priorityClassName: 'high' },
+    transcode: {
+      accelerator: { ...gpu, supplementalGroups: [44, 109] },
+      warm: 2,
+      max: 3,
+      priorityClassName: 'high',
+    },
     subtitles: {
       accelerator: gpu,
       model: 'small',
