@@ -16,11 +16,11 @@ import {
 import { type Condition, setConditions, type Verdict } from '../schemas/conditions.ts';
 import { LibrarySpec, type LibraryStatus } from '../schemas/library.ts';
 import { MediaServerSpec } from '../schemas/media-server.ts';
-import { idsOf } from '../server-api/accounts.ts';
+import { accountsNamed } from '../server-api/accounts.ts';
 import { type LibraryList, NoList } from '../server-api/library-list.ts';
 import { Unreachable } from '../server-api/server-client.ts';
 import { referringOnChange, type ServerName, type Servers, secretText } from '../server-api/servers.ts';
-import { type LibraryContext, type Reconciled, reconcileLibrary, releaseLibrary } from './library.ts';
+import { type LibraryContext, type Reconciled, reconcileLibrary, releaseLibrary, scanWanted } from './library.ts';
 import { release } from './release.ts';
 
 /** What the server holds of a library at rest is seen by the look at all of them (look.ts); this is for what no list shows. */
@@ -102,7 +102,7 @@ async function sync(
     managedBy: { kind: 'Library', namespace, name, uid },
     mediaId: (entry) => media.get(entry) ?? '',
     read: (id) => list.read(id),
-    accountIds: async (usernames) => idsOf(usernames, await list.accounts()),
+    accounts: async (usernames) => accountsNamed(usernames, await list.accounts()),
   };
   // Before the server holds anything of it. What stays there is let go of without holding anybody up: look.ts.
   await work.kube.setFinalizer(object, spec.deletionPolicy === 'Delete');
@@ -111,7 +111,7 @@ async function sync(
     const reconciled = await reconcileLibrary({ name, annotations, spec }, before, context);
     if (isGone(object, work.kube)) await releaseLibrary(spec, reconciled.status, list.ask);
     else await tell(object, work, reconciled.verdicts, reconciled.status);
-    return after(about(pauseOf(reconciled, spec)));
+    return after(about(pauseOf(reconciled, spec, scanWanted({ annotations }))));
   } catch (error) {
     if (!(error instanceof Unreachable || error instanceof NoList)) throw error;
     await tell(object, work, notReady('ServerNotReady', `The server does not answer: ${error.message}`));
@@ -123,8 +123,9 @@ async function sync(
 const isGone = ({ kind, metadata }: KubeObject, kube: Kube): boolean =>
   kube.get(kind, metadata.namespace ?? '', metadata.name)?.metadata.uid !== metadata.uid;
 
-function pauseOf(reconciled: Reconciled, { access }: LibrarySpec): number {
+function pauseOf(reconciled: Reconciled, { access }: LibrarySpec, scan: string | undefined): number {
   if (isScanning(reconciled)) return SCANNING_MS;
+  if (scan !== undefined && scan !== reconciled.status.scanRequest) return UNSETTLED_MS;
   const isReady = reconciled.verdicts.some(({ type, status }) => type === 'Ready' && status === 'True');
   return isReady && !access?.users ? CALM_MS : UNSETTLED_MS;
 }

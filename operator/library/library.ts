@@ -1,7 +1,10 @@
 // A Library resource becomes a library of the server, through the public API alone.
+import { digest } from '../runtime/canonical.ts';
 import type { Verdict } from '../schemas/conditions.ts';
 import type { LibrarySpec, LibraryStatus } from '../schemas/library.ts';
-import { type Answer, type Ask, refusalText } from '../server-api/server-client.ts';
+import type { Named } from '../server-api/accounts.ts';
+import type { Answer, Ask } from '../server-api/server-client.ts';
+import { refused, syncedOf, verdictsOf } from './verdicts.ts';
 
 export interface ManagedBy {
   kind: string;
@@ -16,8 +19,8 @@ export interface LibraryContext {
   mediaId: (name: string) => string;
   /** GET of one library; from a list of all where there are many. */
   read: (id: string) => Promise<Answer>;
-  /** Ids of those of these accounts that exist. */
-  accountIds: (usernames: readonly string[]) => Promise<string[]>;
+  /** Which of these accounts there are. */
+  accounts: (usernames: readonly string[]) => Promise<Named>;
 }
 
 interface LastScan {
@@ -35,7 +38,7 @@ export interface ServerLibrary {
   name: string;
   order: number;
   state: string;
-  folders: { storageId: string; path?: string; state: string }[];
+  folders: { storageId: string; storageName?: string; path?: string; state: string }[];
   settings: Record<string, unknown>;
   access?: Record<string, unknown>;
   managedBy?: ManagedBy | null;
@@ -50,6 +53,8 @@ export interface ServerLibrary {
 export const LET_GO = { managedBy: null };
 
 export const SCAN = 'foyer.media/scan';
+
+const NOBODY: Named = { ids: [], unknown: [] };
 
 /** What is looked at of the resource. */
 export interface Library {
@@ -142,13 +147,23 @@ export async function reconcileLibrary(
   before: LibraryStatus,
   context: LibraryContext,
 ): Promise<Reconciled> {
-  const synced = await sync(library, before, context);
+  const { users = [] } = library.spec.access ?? {};
+  const named = users.length > 0 ? await context.accounts(users) : NOBODY;
+  const synced = await sync(library, before, { ...context, accountIds: named.ids });
   if (!synced.library) return { status: before, verdicts: refused(synced.answer) };
   const status = await statusOf(synced.library, before, context);
-  const wanted = library.annotations[SCAN];
-  if (wanted !== undefined && wanted !== before.scanRequest && (await scanAsked(synced.library, context)))
+  const wanted = scanWanted(library);
+  if (wanted !== before.scanRequest && wanted !== undefined && (await scanAsked(synced.library, context)))
     status.scanRequest = wanted;
-  return { status, verdicts: verdictsOf(synced.library, synced.answer) };
+  return { status, verdicts: verdictsOf(synced.library, syncedOf(synced.answer, named)) };
+}
+
+const REQUEST_MAX = 1024;
+
+/** The value of the annotation; of a long one what tells it from others, since a status has no room for it. */
+export function scanWanted({ annotations }: Pick<Library, 'annotations'>): string | undefined {
+  const value = annotations[SCAN];
+  return value === undefined || value.length <= REQUEST_MAX ? value : digest(value);
 }
 
 /** False when it must be asked again: its storage may be away now. */
@@ -158,14 +173,18 @@ async function scanAsked({ id, folders }: ServerLibrary, { ask }: LibraryContext
   return answer.status < 300;
 }
 
+interface SyncContext extends LibraryContext {
+  accountIds: string[];
+}
+
 interface Synced {
   library: ServerLibrary | undefined;
   /** The last answer of the server; a refusal when it was not 2xx. */
   answer: Answer;
 }
 
-async function sync(library: Library, { libraryId }: LibraryStatus, context: LibraryContext): Promise<Synced> {
-  const said = { ...libraryBody(library, context), ...(await accessOf(library.spec, context)) };
+async function sync(library: Library, { libraryId }: LibraryStatus, context: SyncContext): Promise<Synced> {
+  const said = { ...libraryBody(library, context), ...accessOf(library.spec, context) };
   const body = { ...said, managedFields: fieldsOf(said), managedBy: context.managedBy };
   const found = libraryId ? await context.read(libraryId) : undefined;
   if (!found || found.status === 404) return create({ ...body, type: library.spec.type }, context);
@@ -184,10 +203,9 @@ async function create(body: Body, { ask }: LibraryContext): Promise<Synced> {
   return { library: answer.status < 300 ? (answer.body as ServerLibrary) : undefined, answer };
 }
 
-async function accessOf({ access }: LibrarySpec, { accountIds }: LibraryContext): Promise<Body> {
+function accessOf({ access }: LibrarySpec, { accountIds }: SyncContext): Body {
   if (!access) return {};
-  const ids = access.users ? await accountIds(access.users) : [];
-  return { access: { everyone: access.everyone ?? false, roles: access.roles ?? [], accountIds: ids } };
+  return { access: { everyone: access.everyone ?? false, roles: access.roles ?? [], accountIds } };
 }
 
 async function statusOf(
@@ -218,51 +236,6 @@ async function scanStatus(
 async function startOf(scanId: string, ask: Ask): Promise<string | undefined> {
   const { body } = await ask('GET', `/scans/${scanId}`);
   return ((body ?? {}) as { startedAt?: string }).startedAt;
-}
-
-function refused(answer: Answer): Verdict[] {
-  const message = `the server refused the library: ${refusalText(answer)}`;
-  const verdict = { status: 'False', reason: 'ApiRefused', message } as const;
-  return [
-    { type: 'Ready', ...verdict },
-    { type: 'Synced', ...verdict },
-  ];
-}
-
-function verdictsOf(library: ServerLibrary, answer: Answer): Verdict[] {
-  const away = library.folders.filter((folder) => folder.state !== 'available').length;
-  const folders: Verdict = away
-    ? {
-        type: 'FoldersAvailable',
-        status: 'False',
-        reason: 'FolderMissing',
-        message: `${away} of its folders cannot be read`,
-      }
-    : {
-        type: 'FoldersAvailable',
-        status: 'True',
-        reason: 'FoldersFound',
-        message: `${library.folders.length} folders`,
-      };
-  const synced: Verdict =
-    answer.status < 300
-      ? { type: 'Synced', status: 'True', reason: 'InSync', message: 'The server holds what the resource says' }
-      : { type: 'Synced', status: 'False', reason: 'ApiRefused', message: refusalText(answer) };
-  const faults = [folders, synced].filter(({ status }) => status === 'False');
-  const ready: Verdict = faults[0]
-    ? { ...faults[0], type: 'Ready' }
-    : { type: 'Ready', status: 'True', reason: 'AllReady', message: 'In sync, and its folders can be read' };
-  return [ready, scanned(library), folders, synced];
-}
-
-function scanned({ lastScan }: ServerLibrary): Verdict {
-  const type = 'Scanned';
-  if (!lastScan) return { type, status: 'False', reason: 'NeverScanned', message: 'No scan has ended yet' };
-  const { state, added, updated, missing } = lastScan;
-  const message = `${state}: ${added} added, ${updated} updated, ${missing} missing`;
-  if (state === 'completed') return { type, status: 'True', reason: 'Completed', message };
-  if (state === 'failed' || state === 'cancelled') return { type, status: 'False', reason: 'ScanFailed', message };
-  return { type, status: 'Unknown', reason: 'Scanning', message: state };
 }
 
 /** A resource that is gone: its library goes too, or is let go. True when nothing is left to do. */

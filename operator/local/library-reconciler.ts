@@ -1,7 +1,7 @@
 import { reconcileLibrary, releaseLibrary } from '../library/library.ts';
 import type { Verdict } from '../schemas/conditions.ts';
 import type { LibrarySpec, LibraryStatus } from '../schemas/library.ts';
-import { accountsOf, idsOf } from '../server-api/accounts.ts';
+import { accountsNamed, accountsOf } from '../server-api/accounts.ts';
 import { type Ask, Unreachable } from '../server-api/server-client.ts';
 import { managedBy, type Place } from './environment.ts';
 import type { Resource, Resources } from './resources.ts';
@@ -48,7 +48,7 @@ export class LibraryReconciler {
       managedBy: managedBy(library, this.#place),
       mediaId: (name: string) => this.#place.mediaId(name),
       read: (id: string) => this.#ask('GET', `/libraries/${id}`),
-      accountIds: async (usernames: readonly string[]) => idsOf(usernames, await accountsOf(this.#ask)),
+      accounts: async (usernames: readonly string[]) => accountsNamed(usernames, await accountsOf(this.#ask)),
     };
     const { status, verdicts } = await reconcileLibrary(library, item.status as LibraryStatus, context);
     this.#status.report(item, status, verdicts);

@@ -4,6 +4,7 @@ import { z } from 'zod';
 /** Every reason that a condition may carry. */
 export const reasons = [
   'Accepted',
+  'AccountUnknown',
   'AllReady',
   'ApiRefused',
   'ApiUnreachable',

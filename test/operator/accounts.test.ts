@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { accountsOf, idsOf } from '#operator/server-api/accounts.ts';
+import { accountsNamed, accountsOf } from '#operator/server-api/accounts.ts';
 import { serverClient, Unreachable } from '#operator/server-api/server-client.ts';
 import { startApi } from '#support/api.ts';
 
@@ -9,9 +9,15 @@ describe('accounts that resources name', () => {
     const made = await Promise.all(Array.from({ length: 201 }, () => api.given.guest()));
     const accounts = await accountsOf(serverClient(api.url, api.operatorKey));
     expect(accounts.size).to.equal(201);
-    const ids = idsOf([...accounts.keys()], accounts);
+    const { ids } = accountsNamed([...accounts.keys()], accounts);
     expect(ids).to.have.members(made.map(({ accountId }) => accountId));
-    expect(idsOf(['nobody of that name'], accounts)).to.deep.equal([]);
+    expect(accountsNamed(['Nobody of it'], accounts)).to.deep.equal({ ids: [], unknown: ['Nobody of it'] });
+  });
+
+  it('are found in any letter case, each once, as at sign-in', async () => {
+    const body = { items: [{ id: 'a', username: 'Ann' }], page: { cursor: null } };
+    const accounts = await accountsOf(async () => ({ status: 200, body }));
+    expect(accountsNamed(['ann', 'ANN', 'ben'], accounts)).to.deep.equal({ ids: ['a'], unknown: ['ben'] });
   });
 
   it('are not known in part: those of a page that is refused would lose what they were granted', async () => {

@@ -11,8 +11,8 @@ import {
 } from '#operator/library/library.ts';
 import { parseText } from '#operator/local/documents.ts';
 import { toResources } from '#operator/local/resources.ts';
-import type { LibraryStatus } from '#operator/schemas/library.ts';
-import { accountsOf, idsOf } from '#operator/server-api/accounts.ts';
+import { type LibraryStatus, LibraryStatus as LibraryStatusSchema } from '#operator/schemas/library.ts';
+import { accountsNamed, accountsOf } from '#operator/server-api/accounts.ts';
 import { type Answer, type Ask, serverClient, Unreachable } from '#operator/server-api/server-client.ts';
 
 const managedBy = { kind: 'Library', namespace: 'default', name: 'films', uid: 'u1' };
@@ -74,7 +74,7 @@ describe('Library resource', () => {
     managedBy,
     mediaId: (name: string) => `id of ${name}`,
     read: (id: string) => ask('GET', `/libraries/${id}`),
-    accountIds: async (names: readonly string[]) => idsOf(names, await accountsOf(ask)),
+    accounts: async (names: readonly string[]) => accountsNamed(names, await accountsOf(ask)),
   });
 
   it('says only what its spec names', () => {
@@ -169,6 +169,7 @@ describe('Library resource', () => {
     const again = await reconcileLibrary(resourceOf(), status, context(ask));
     const told = Object.fromEntries(again.verdicts.map(({ type, status: is, reason }) => [type, `${is} ${reason}`]));
     expect(told).to.include({ Ready: 'False FolderMissing', Scanned: 'True Completed', Synced: 'True InSync' });
+    expect(again.verdicts[0]?.message, 'which, and what to do').to.match(/: media:\/films \(unavailable\): check/);
     const startedAt = '2025-12-31T23:59:00.000Z';
     expect(again.status.lastScan).to.deep.equal({
       ...counts,
@@ -179,6 +180,39 @@ describe('Library resource', () => {
     asked.length = 0;
     expect((await reconcileLibrary(resourceOf(), again.status, context(ask))).status).to.deep.equal(again.status);
     expect(asked, 'when it began is known').to.deep.equal(['GET /libraries/l1']);
+  });
+
+  it('names the accounts that nobody has, applies the rest, and heals when they are made', async () => {
+    const rows = new Map<string, ServerLibrary>();
+    const { ask } = fakeServer(rows);
+    const people = [{ id: 'a1', username: 'Ann' }];
+    const withPeople: Ask = async (method, path, body) =>
+      path.startsWith('/users')
+        ? { status: 200, body: { items: people, page: { cursor: null } } }
+        : ask(method, path, body);
+    const library = resourceOf(FILE.replace('roles: [admin, member]', 'users: [ann, ben, eve]'));
+    const told = ({ verdicts }: Awaited<ReturnType<typeof reconcileLibrary>>) =>
+      Object.fromEntries(verdicts.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
+    const first = await reconcileLibrary(library, {}, context(withPeople));
+    expect(told(first)).to.include({ Ready: 'True AllReady', Synced: 'False AccountUnknown' });
+    const message = first.verdicts.find(({ type }) => type === 'Synced')?.message;
+    expect(message).to.include('spec.access.users: no account is named ben, eve:').and.not.match(/ann/i);
+    expect(rows.get('l1')?.access).to.deep.equal({ everyone: false, roles: [], accountIds: ['a1'] });
+    expect(rows.get('l1')?.name, 'the rest is applied').to.equal('Films');
+    people.push({ id: 'b2', username: 'ben' }, { id: 'e3', username: 'eve' });
+    const healed = await reconcileLibrary(library, first.status, context(withPeople));
+    expect(told(healed)).to.include({ Ready: 'True AllReady', Synced: 'True InSync' });
+    expect(rows.get('l1')?.access).to.deep.include({ accountIds: ['a1', 'b2', 'e3'] });
+  });
+
+  it('answers an annotation that no status could hold once, too', async () => {
+    const { ask, asked } = fakeServer(new Map());
+    const library = resourceOf(FILE.replace(': again', `: ${'x'.repeat(3000)}`));
+    const { status } = await reconcileLibrary(library, {}, context(ask));
+    expect(LibraryStatusSchema.safeParse(status).error).to.equal(undefined);
+    asked.length = 0;
+    await reconcileLibrary(library, status, context(ask));
+    expect(asked).to.deep.equal(['GET /libraries/l1']);
   });
 
   it('is let go or deleted when the resource is gone', async () => {
