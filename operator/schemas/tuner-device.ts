@@ -70,8 +70,10 @@ export const TunerDeviceSpec = z.strictObject({
   guide: Guide.optional().describe('The programme guide.'),
   channels: z
     .strictObject({
-      include: globs().describe('Names or numbers wanted, as globs; none is all.'),
-      exclude: globs().describe('Names or numbers left out, as globs.'),
+      include: globs().describe(
+        'Names or numbers wanted, with `*`, `?` and classes such as [1-3], in any letter case; none is all.',
+      ),
+      exclude: globs().describe('Names or numbers left out, likewise.'),
       numbering: z.enum(['source', 'sequential']).default('source').describe("The source's numbers, or 1, 2, 3."),
     })
     .prefault({})
@@ -128,7 +130,8 @@ export const tunerDevice: Kind = {
   kind: 'TunerDevice',
   plural: 'tunerdevices',
   short: 'tuner',
-  description: 'A network tuner or a playlist of live channels of a MediaServer.',
+  description:
+    'A network tuner or a playlist of live channels of a MediaServer. Its lineup is read and told; guides, watching and recording come with Live TV.',
   spec: TunerDeviceSpec,
   status: TunerDeviceStatus,
   columns: [

@@ -175,13 +175,22 @@ function secretsOf(spec: TunerDeviceSpec, server: { namespace: string; name: str
 
 function faultOf({ spec, server, secrets }: Tuner): Fault | undefined {
   if (!secrets.get(`${server.name}-keys`)) return { reason: 'ServerNotReady', message: 'The server is being set up' };
-  for (const { path, ref } of urlRefs(spec))
-    if (!secrets.get(ref.name)?.[ref.key]) {
-      const message = `${path}: Secret ${ref.name} with the key ${ref.key} does not exist: make it`;
-      return { reason: 'SecretMissing', message };
-    }
-  return scheduleFault(spec) ?? recordingsFault(spec, server);
+  return urlFault(spec, secrets) ?? scheduleFault(spec) ?? recordingsFault(spec, server);
 }
+
+/** A value that is no address is not repeated: it may hold a password. */
+function urlFault(spec: TunerDeviceSpec, secrets: Tuner['secrets']): Fault | undefined {
+  for (const { path, ref } of urlRefs(spec)) {
+    const value = secrets.get(ref.name)?.[ref.key];
+    const which = `Secret ${ref.name} with the key ${ref.key}`;
+    if (!value) return { reason: 'SecretMissing', message: `${path}: ${which} does not exist: make it` };
+    if (!isAddress(value))
+      return { reason: 'SecretInvalid', message: `${path}: ${which} holds no http address: correct it` };
+  }
+  return undefined;
+}
+
+const isAddress = (value: string): boolean => /^https?:\/\//i.test(value) && URL.canParse(value);
 
 function scheduleFault({ guide }: TunerDeviceSpec): Fault | undefined {
   if (!guide || isSchedule(guide.refresh)) return undefined;
@@ -192,8 +201,8 @@ function scheduleFault({ guide }: TunerDeviceSpec): Fault | undefined {
 function recordingsFault(spec: TunerDeviceSpec, server: Tuner['server']): Fault | undefined {
   const media = spec.recordings?.media;
   const entry = server.spec.media.find(({ name }) => name === media);
-  if (media === undefined || (entry && !entry.readOnly)) return undefined;
-  const message = `MediaServer ${server.name} has no writable media entry ${media}: add it, or correct spec.recordings`;
+  if (media === undefined || (entry && !entry.readOnly && !entry.s3)) return undefined;
+  const message = `MediaServer ${server.name} has no writable media entry ${media} that can be mounted: add it, or correct spec.recordings`;
   return { reason: 'MediaUnknown', message };
 }
 

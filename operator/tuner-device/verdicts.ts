@@ -15,6 +15,7 @@ export const PodStatus = z.object({
   tuners: z.object({ total: count, inUse: count }).optional(),
   channels: count.optional(),
   programmes: count.optional(),
+  /** Absent where it reads no guides, null until it has read one. */
   lastGuideRefresh: z.iso.datetime().nullish(),
   nextRecordingAt: z.iso.datetime().nullish(),
   recording: z.boolean().default(false),
@@ -67,7 +68,8 @@ function guideFresh({ guide }: TunerDeviceSpec, { pod }: TunerSeen, now: Date): 
   if (!guide?.xmltv && !guide?.device) return not(type, 'NoneAsked', 'spec.guide is absent');
   if (!pod) return unknown(type, 'Starting', 'Not known until the tuner answers');
   const last = pod.lastGuideRefresh;
-  if (!last) return not(type, 'GuideStale', 'The guide was never read: check spec.guide');
+  if (last === undefined) return not(type, 'NotServed', 'spec.guide is kept, and this version reads no guides yet');
+  if (last === null) return not(type, 'GuideStale', 'The guide was never read: check spec.guide');
   if (isMissed(guide.refresh, new Date(last), now))
     return not(type, 'GuideStale', `The guide was last read at ${last}: check spec.guide`);
   return is(type, 'GuideRefreshed', `Read at ${last}`);

@@ -33,8 +33,10 @@ const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10
 const Environment = z.object({
   FOYER_TUNER_SPEC: json.pipe(Spec),
   FOYER_TUNER_URL: z.url().optional(),
-  /** CIDRs that the device may be in, beside the internet and home networks. */
+  /** CIDRs that the device may be in, beside the internet, instead of home networks. */
   FOYER_TUNER_NETWORKS: json.pipe(z.array(z.string())).prefault('[]'),
+  /** How often a playlist is asked whether it is still there; a device is at each look. */
+  FOYER_TUNER_PROBE_SECONDS: z.coerce.number().min(0).max(86_400).default(300),
   FOYER_TUNER_REFRESH_HOURS: z.coerce.number().min(0.001).max(168).default(24),
   FOYER_HOST: z.string().default('127.0.0.1'),
   FOYER_PORT: z.coerce.number().int().min(0).max(65535).default(8081),
@@ -46,7 +48,11 @@ export interface TunerConfig {
   spec: TunerSpec;
   /** Address of the playlist. */
   url: string | undefined;
+  /** Home networks, while none is named. */
+  home: readonly string[];
+  /** Those that the resource names: nothing closes these, no name of the cluster's inside either. */
   networks: string[];
+  probeMs: number;
   refreshMs: number;
   host: string;
   port: number;
@@ -60,7 +66,9 @@ export function readTunerConfig(environment: NodeJS.ProcessEnv = process.env): T
   return {
     spec: e.FOYER_TUNER_SPEC,
     url: e.FOYER_TUNER_URL ?? e.FOYER_TUNER_SPEC.source.m3u?.url,
-    networks: [...PRIVATE, ...e.FOYER_TUNER_NETWORKS],
+    home: e.FOYER_TUNER_NETWORKS.length > 0 ? [] : PRIVATE,
+    networks: e.FOYER_TUNER_NETWORKS,
+    probeMs: e.FOYER_TUNER_PROBE_SECONDS * 1000,
     refreshMs: e.FOYER_TUNER_REFRESH_HOURS * 3_600_000,
     host: e.FOYER_HOST,
     port: e.FOYER_PORT,

@@ -30,6 +30,9 @@ const Tuner = z.object({
   TargetIP: z.string().optional(),
 });
 
+/** Something answered, and not with a page. */
+export class NoPage extends Error {}
+
 /** Fetches JSON of an address; throws what hindered it. */
 export type FetchJson = (url: string) => Promise<unknown>;
 
@@ -57,11 +60,18 @@ export async function readHdhomerun(base: string, fetchJson: FetchJson): Promise
   };
 }
 
-/** Tuners that somebody uses now, by status.json; undefined where the device has none. */
+/** Tuners that somebody uses now, by status.json; undefined where the device has none. Throws where it is no device, or away. */
 export async function tunersInUse(base: string, fetchJson: FetchJson): Promise<number | undefined> {
-  const answer = z.array(z.unknown()).safeParse(await fetchJson(`${base}/status.json`).catch(() => undefined));
-  if (!answer.success) return undefined;
+  const answer = z.array(z.unknown()).safeParse(await fetchJson(`${base}/status.json`).catch(none));
+  if (!answer.success) {
+    Discover.parse(await fetchJson(`${base}/discover.json`));
+    return undefined;
+  }
   const tuners = answer.data.flatMap((entry) => Tuner.safeParse(entry).data ?? []);
   return tuners.filter(({ Resource, VctNumber, TargetIP }) => Resource.startsWith('tuner') && (VctNumber ?? TargetIP))
     .length;
+}
+
+function none(error: unknown): undefined {
+  if (!(error instanceof NoPage || error instanceof SyntaxError)) throw error;
 }

@@ -1,5 +1,5 @@
 // What a source of live television offers.
-import picomatch from 'picomatch';
+import { globMatcher } from './glob.ts';
 
 export interface Channel {
   number: string;
@@ -37,8 +37,7 @@ export function chosen(channels: readonly Channel[], { include, exclude, numberi
   return wanted.map((channel, index) => ({ ...channel, number: String(index + 1) }));
 }
 
-/** Names hold dots, slashes and brackets of their own: only `*`, `?` and classes mean something. */
 function matcher(globs: readonly string[]): (channel: Channel) => boolean {
-  const tests = globs.map((glob) => picomatch(glob, { nocase: true, dot: true, noextglob: true, bash: true }));
+  const tests = globs.map(globMatcher);
   return ({ name, number }) => tests.some((test) => test(name) || test(number));
 }

@@ -24,8 +24,21 @@ export interface Playlist {
 export class NotAPlaylist extends Error {}
 
 const SCHEMES = /^(https?|rtsp|udp|rtp):\/\//i;
-const ATTRIBUTE = /([A-Za-z0-9_-]+)=(?:"([^"]*)"|([^\s",]+))/g;
+/** Begins where a word begins, so that a long word is looked at once. */
+const ATTRIBUTE = /(?<![A-Za-z0-9_-])([A-Za-z0-9_-]+)=(?:"([^"]*)"|([^\s",]+))/g;
 export const MOST_ENTRIES = 50_000;
+/** Nothing that names a channel, or where it is, is longer. */
+export const LONGEST_LINE = 65_536;
+
+/** One after the other: a list of all lines could be many times larger than the text. Undefined for one that is too long. */
+function* linesOf(text: string): Generator<string | undefined> {
+  for (let at = text.startsWith('\uFEFF') ? 1 : 0; at < text.length; ) {
+    const found = text.indexOf('\n', at);
+    const end = found < 0 ? text.length : found;
+    yield end - at > LONGEST_LINE ? undefined : text.slice(at, end).trim();
+    at = end + 1;
+  }
+}
 
 function attributesOf(line: string): Record<string, string> {
   const pairs = [...line.matchAll(ATTRIBUTE)].map(([, key = '', quoted, bare]) => [key.toLowerCase(), quoted ?? bare]);
@@ -61,24 +74,35 @@ function entryOf({ title, attributes, group }: Pending, url: string): PlaylistEn
 
 /** Throws NotAPlaylist for what does not begin with #EXTM3U. Entries over the most are counted as skipped. */
 export function readPlaylist(text: string): Playlist {
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
-  const header = lines.find((line) => line.trim() !== '') ?? '';
-  if (!header.startsWith('#EXTM3U')) throw new NotAPlaylist('it does not begin with #EXTM3U');
-  const { 'url-tvg': urlTvg, 'x-tvg-url': xTvgUrl } = attributesOf(header);
-  const playlist: Playlist = { entries: [], guides: (urlTvg ?? xTvgUrl ?? '').split(',').filter(Boolean), skipped: 0 };
+  let playlist: Playlist | undefined;
   let pending: Pending | undefined;
-  for (const raw of lines) {
-    const line = raw.trim();
-    pending = read(playlist, pending, line);
+  for (const line of linesOf(text)) {
+    if (line === '') continue;
+    if (playlist) pending = read(playlist, pending, line);
+    else playlist = begun(line);
   }
-  return playlist;
+  if (!playlist) throw new NotAPlaylist(NO_HEADER);
+  return JSON.parse(JSON.stringify(playlist)) as Playlist; // parts of the text would keep all of it
+}
+
+const NO_HEADER = 'it does not begin with #EXTM3U';
+
+/** By its first line. */
+function begun(header: string | undefined): Playlist {
+  if (!header?.startsWith('#EXTM3U')) throw new NotAPlaylist(NO_HEADER);
+  const { 'url-tvg': urlTvg, 'x-tvg-url': xTvgUrl } = attributesOf(header);
+  return { entries: [], guides: (urlTvg ?? xTvgUrl ?? '').split(',').filter(Boolean), skipped: 0 };
 }
 
 /** One line; answers what the next ones are about. */
-function read(playlist: Playlist, pending: Pending | undefined, line: string): Pending | undefined {
+function read(playlist: Playlist, pending: Pending | undefined, line: string | undefined): Pending | undefined {
+  if (line === undefined) {
+    playlist.skipped += 1;
+    return undefined;
+  }
   if (line.startsWith('#EXTINF:')) return { title: titleOf(line), attributes: attributesOf(line) };
   if (line.startsWith('#EXTGRP:') && pending) return { ...pending, group: line.slice('#EXTGRP:'.length) };
-  if (line === '' || line.startsWith('#') || !pending) return pending;
+  if (line.startsWith('#') || !pending) return pending;
   if (SCHEMES.test(line) && playlist.entries.length < MOST_ENTRIES) playlist.entries.push(entryOf(pending, line));
   else playlist.skipped += 1;
   return undefined;

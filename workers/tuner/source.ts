@@ -2,26 +2,30 @@ import { isIPv6 } from 'node:net';
 import type { Outbound } from '#platform/outbound.ts';
 import type { TunerConfig } from './config.ts';
 import { findDevice } from './discovery.ts';
-import { type FetchJson, readHdhomerun, tunersInUse } from './hdhomerun.ts';
+import { type FetchJson, NoPage, readHdhomerun, tunersInUse } from './hdhomerun.ts';
 import type { Channel, Lineup } from './lineup.ts';
 import { type PlaylistEntry, readPlaylist } from './m3u.ts';
 
 const PLAYLIST_BYTES = 64 << 20;
+const PROBE_BYTES = 1024;
 const DEVICE_TIMEOUT_MS = 10_000;
 const PLAYLIST_TIMEOUT_MS = 60_000;
 
 /** Where channels come from. Each question throws what hindered it. */
 export interface Source {
   lineup(): Promise<Lineup>;
-  /** Streams that others take at the device; undefined where it does not tell. */
+  /** Streams that others take at the device; undefined where it does not tell. Throws where it does not answer. */
   inUse(): Promise<number | undefined>;
 }
 
 export function sourceOf(config: TunerConfig, outbound: Outbound, find: typeof findDevice = findDevice): Source {
   const { hdhomerun, m3u } = config.spec.source;
   if (hdhomerun) return hdhomerunSource(hdhomerun, config, { outbound, find });
-  return { lineup: () => playlistLineup(config, outbound, m3u), inUse: async () => undefined };
+  return playlistSource(config, outbound, m3u);
 }
+
+/** Where the source may be. */
+const open = ({ home, networks }: TunerConfig) => ({ allow: home, always: networks });
 
 interface Ways {
   outbound: Outbound;
@@ -34,8 +38,8 @@ function hdhomerunSource(
   { outbound, find }: Ways,
 ): Source {
   const fetchJson: FetchJson = async (url) => {
-    const answer = await outbound(url, { allow: config.networks, timeoutMs: DEVICE_TIMEOUT_MS });
-    if (answer.status !== 200) throw new Error(`the device answered ${answer.status}`);
+    const answer = await outbound(url, { ...open(config), timeoutMs: DEVICE_TIMEOUT_MS });
+    if (answer.status !== 200) throw new NoPage(`the device answered ${answer.status}`);
     return JSON.parse(answer.body.toString('utf8'));
   };
   const base = async (): Promise<string> => {
@@ -52,15 +56,48 @@ function hdhomerunSource(
 
 type M3u = TunerConfig['spec']['source']['m3u'];
 
-async function playlistLineup({ url, networks }: TunerConfig, outbound: Outbound, m3u: M3u): Promise<Lineup> {
-  if (!url) throw new Error('no address of a playlist is given');
-  const headers = m3u?.userAgent ? { 'user-agent': m3u.userAgent } : {};
-  const limits = { maxBytes: PLAYLIST_BYTES, timeoutMs: PLAYLIST_TIMEOUT_MS };
-  const answer = await outbound(url, { allow: networks, headers, ...limits });
-  if (answer.status !== 200) throw new Error(`the address of the playlist answered ${answer.status}`);
-  const { entries } = readPlaylist(answer.body.toString('utf8'));
-  const channels = entries.map(channelOf);
-  return { channels, tuners: m3u?.maxStreams ?? 1, encrypted: 0 };
+function playlistSource(config: TunerConfig, outbound: Outbound, m3u: M3u): Source {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  const text = async (limits: { maxBytes: number; cut?: boolean }): Promise<string> => {
+    askedAt = performance.now();
+    if (!config.url) throw new Error('no address of a playlist is given');
+    const { url, headers } = withoutCredential(config.url);
+    const agent = m3u?.userAgent ? { 'user-agent': m3u.userAgent } : {};
+    const sent = { ...open(config), ...limits, headers: { ...headers, ...agent }, timeoutMs: PLAYLIST_TIMEOUT_MS };
+    const answer = await outbound(url, sent);
+    if (answer.status !== 200) throw new Error(`the address of the playlist answered ${answer.status}`);
+    return answer.body.toString('utf8');
+  };
+  return {
+    async lineup() {
+      const { entries } = readPlaylist(await text({ maxBytes: PLAYLIST_BYTES }));
+      return { channels: entries.map(channelOf), tuners: m3u?.maxStreams ?? 1, encrypted: 0 };
+    },
+    async inUse() {
+      // It is there as long as it begins as one; all of it is read much more rarely.
+      if (performance.now() - askedAt >= config.probeMs) readPlaylist(await text({ maxBytes: PROBE_BYTES, cut: true }));
+      return undefined;
+    },
+  };
+}
+
+/** A name and a password before the host are sent as what they are. */
+function withoutCredential(address: string): { url: string; headers: Record<string, string> } {
+  const url = new URL(address);
+  const { username, password } = url;
+  if (!username && !password) return { url: address, headers: {} };
+  url.username = '';
+  url.password = '';
+  const plain = `${plainOf(username)}:${plainOf(password)}`;
+  return { url: url.href, headers: { authorization: `Basic ${Buffer.from(plain).toString('base64')}` } };
+}
+
+function plainOf(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 const HD = /\b(u?hd|4k|1080[pi]?|720p)\b/i;

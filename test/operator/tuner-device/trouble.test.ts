@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { KubeObject } from '#operator/runtime/kube.ts';
 import { TunerDeviceSpec } from '#operator/schemas/tuner-device.ts';
 import { tunerTrouble } from '#operator/tuner-device/trouble.ts';
-import { tunerVerdicts } from '#operator/tuner-device/verdicts.ts';
+import { PodStatus, tunerVerdicts } from '#operator/tuner-device/verdicts.ts';
 
 const deployment = (status: object = {}): KubeObject => ({
   apiVersion: 'apps/v1',
@@ -54,5 +54,25 @@ describe('the pod of a tuner that is not ready', () => {
       reason: 'Starting',
       message: 'The tuner does not answer yet',
     });
+  });
+});
+
+describe('the guide of a tuner', () => {
+  const asking = TunerDeviceSpec.parse({
+    ...{ serverRef: { name: 'home' }, source: { m3u: { url: 'http://x/' } } },
+    guide: { xmltv: { url: 'http://g/' }, refresh: '0 */6 * * *' },
+  });
+  const told = (pod: object) => {
+    const answered = PodStatus.parse({ reachable: true, ...pod });
+    const seen = { running: true, trouble: undefined, pod: answered, waiting: false };
+    const { status, reason } = tunerVerdicts(asking, seen, now).find(({ type }) => type === 'GuideFresh') ?? {};
+    return `${status} ${reason}`;
+  };
+
+  it('is told as not read by this version, as never read, as old, and as fresh', () => {
+    expect(told({})).to.equal('False NotServed');
+    expect(told({ lastGuideRefresh: null })).to.equal('False GuideStale');
+    expect(told({ lastGuideRefresh: '2025-12-31T05:00:00Z' })).to.equal('False GuideStale');
+    expect(told({ lastGuideRefresh: '2025-12-31T23:00:00Z' })).to.equal('True GuideRefreshed');
   });
 });

@@ -6,10 +6,16 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { createLog } from '#platform/log.ts';
+import { createOutbound, type OutboundSetting } from '#platform/outbound.ts';
 import { atEnd, eventually } from '#support/stores.ts';
+import { readTunerConfig } from '#workers/tuner/config.ts';
+import { TunerDevice } from '#workers/tuner/device.ts';
 import { findDevice, packet, readReply } from '#workers/tuner/discovery.ts';
+import { globMatcher } from '#workers/tuner/glob.ts';
 import { chosen } from '#workers/tuner/lineup.ts';
-import { NotAPlaylist, readPlaylist } from '#workers/tuner/m3u.ts';
+import { LONGEST_LINE, NotAPlaylist, readPlaylist } from '#workers/tuner/m3u.ts';
+import { sourceOf } from '#workers/tuner/source.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -131,6 +137,83 @@ describe('tuner', function () {
   });
 });
 
+describe('a device that is looked at again and again', () => {
+  const open = { FOYER_TUNER_NETWORKS: '["127.0.0.0/8"]', FOYER_TUNER_PROBE_SECONDS: '0' };
+  function deviceOf(spec: object, env: Record<string, string> = {}, setting?: OutboundSetting): TunerDevice {
+    const config = readTunerConfig({ FOYER_TUNER_SPEC: JSON.stringify(spec), ...open, ...env });
+    return new TunerDevice(sourceOf(config, createOutbound(setting)), config, createLog('silent', 'test'));
+  }
+  const seen = async (device: TunerDevice) => {
+    await device.look();
+    const { reachable, message } = device.status;
+    return { reachable, message };
+  };
+  const pages =
+    (there: Record<string, string>): RequestListener =>
+    (request, response) => {
+      const page = there[request.url ?? ''];
+      response.writeHead(page === undefined ? 404 : 200).end(page ?? '');
+    };
+
+  it('is told as unreachable when it goes away after its lineup was read, with or without a status.json', async () => {
+    for (const status of [{ '/status.json': '[]' }, {}]) {
+      const there: Record<string, string> = { '/discover.json': '{"TunerCount":2}', '/lineup.json': '[]', ...status };
+      const device = deviceOf({ source: { hdhomerun: { address: await box(pages(there)) } } });
+      expect(await seen(device)).to.include({ reachable: true });
+      expect(await seen(device)).to.include({ reachable: true });
+      for (const path of Object.keys(there)) delete there[path];
+      expect(await seen(device)).to.deep.equal({ reachable: false, message: 'the device answered 404' });
+      expect(device.status.tuners, 'what was known stays').to.include({ total: 2 });
+    }
+  });
+
+  it('is told as unreachable when its playlist is gone, or is none any more, and heals', async () => {
+    let [status, text] = [200, '#EXTM3U\n#EXTINF:-1,A\nhttp://s/a\n'];
+    const host = await box((_request, response) => response.writeHead(status).end(text));
+    const device = deviceOf({ source: { m3u: { url: `http://${host}/list` } } });
+    expect(await seen(device)).to.include({ reachable: true });
+    expect(await seen(device)).to.include({ reachable: true });
+    status = 404;
+    expect(await seen(device)).to.include({ reachable: false, message: 'the address of the playlist answered 404' });
+    [status, text] = [200, '<html>'];
+    expect(await seen(device)).to.include({ reachable: false });
+    text = '#EXTM3U\n';
+    expect(await seen(device)).to.include({ reachable: true, message: '0 channels' });
+  });
+
+  it('takes a name and a password from the address, and tells them to that host alone', async () => {
+    const told: (string | undefined)[] = [];
+    const other = await box((request, response) => {
+      told.push(request.headers.authorization);
+      response.end('#EXTM3U\n');
+    });
+    const host = await box((request, response) => {
+      told.push(request.headers.authorization);
+      response.writeHead(302, { location: `http://${other}/list` }).end();
+    });
+    const device = deviceOf({ source: { m3u: {} } }, { FOYER_TUNER_URL: `http://me:p%40ss@${host}/list` });
+    expect(await seen(device)).to.include({ reachable: true });
+    expect(told.slice(0, 2)).to.deep.equal([`Basic ${Buffer.from('me:p@ss').toString('base64')}`, undefined]);
+  });
+
+  it('reaches a name inside the cluster where its network is named, and no home network then', async () => {
+    const host = await box((_request, response) => response.end('#EXTM3U\n'));
+    const spec = { source: { m3u: { url: `http://tv.media.svc:${host.split(':')[1]}/list` } } };
+    const lookup = async () => [{ address: '127.0.0.1', family: 4 }];
+    expect(await seen(deviceOf(spec, {}, { lookup }))).to.include({ reachable: true });
+    const closed = deviceOf(spec, { FOYER_TUNER_NETWORKS: '[]' }, { lookup });
+    expect(await seen(closed)).to.deep.equal({ reachable: false, message: 'this name is not reached from here' });
+    const home = deviceOf(spec, {}, { lookup: async () => [{ address: '192.168.0.9', family: 4 }] });
+    expect(await seen(home)).to.deep.equal({ reachable: false, message: 'this address is not reached from here' });
+  });
+
+  it('ends what redirects for ever', async () => {
+    const host = await box((_request, response) => response.writeHead(302, { location: '/again' }).end());
+    const { reachable, message } = await seen(deviceOf({ source: { m3u: { url: `http://${host}/` } } }));
+    expect({ reachable, message }).to.deep.equal({ reachable: false, message: 'more than 5 redirects' });
+  });
+});
+
 describe('findDevice', () => {
   it('asks by broadcast and takes the address that the device gives', async () => {
     const device = createSocket('udp4');
@@ -194,6 +277,24 @@ describe('readPlaylist', () => {
     expect(() => readPlaylist('<html>')).to.throw(NotAPlaylist);
   });
 
+  it('reads what a hostile provider sends as any other, and leaves out lines that no channel has', () => {
+    const long = 'a'.repeat(LONGEST_LINE - 100);
+    const text = [
+      '#EXTM3U',
+      `#EXTINF:-1 ${long},${'"x'.repeat(20)}`,
+      'http://s/1',
+      `#EXTINF:-1 tvg-id="${long}${long}",Too long`,
+      'http://s/2',
+      '#EXTINF:-1,Three',
+      `http://s/${long}${long}`,
+      '#EXTINF:-1,Four',
+      'http://s/4',
+    ].join('\n');
+    const { entries, skipped } = readPlaylist(`${'\n'.repeat(1_000_000)}${text}${`\n#EXTINF:-1 ${long}`.repeat(100)}`);
+    expect(entries.map(({ url }) => url)).to.deep.equal(['http://s/1', 'http://s/4']);
+    expect(skipped).to.equal(2);
+  });
+
   it('never throws otherwise, whatever the lines hold', () => {
     fc.assert(fc.property(fc.string(), (text) => readPlaylist(`#EXTM3U ${text}`).entries.length >= 0));
   });
@@ -209,6 +310,28 @@ describe('chosen', () => {
       ['1', 'ARD'],
       ['2', 'ZDF/neo'],
     ]);
+  });
+
+  it('means by a glob what it says, and nothing by other letters', () => {
+    const meant: [string, string, boolean][] = [
+      ['!ard', '!ARD', true],
+      ['!ard', 'zdf', false],
+      ['{a,b}', 'a', false],
+      ['{a,b}', '{A,B}', true],
+      ['a?c', 'a/c', true],
+      ['[1-3]*', '25', true],
+      ['[!1-3]*', '25', false],
+      ['[hd] ard', '[HD] ARD', true],
+      ['*.*', '2.1', true],
+      ['a*c*', 'abcab', true],
+      ['a*c', 'abcab', false],
+      ['*', '', true],
+      ['[', '[', true],
+      ['a+(b)', 'A+(B)', true],
+    ];
+    expect(meant.filter(([glob, name, is]) => globMatcher(glob)(name) !== is)).to.deep.equal([]);
+    // With an expression that goes back for every star this would not end.
+    expect(globMatcher(`${'*a'.repeat(49)}b`)('a'.repeat(20_000))).to.equal(false);
   });
 
   it('takes all when nothing is named', () => {
