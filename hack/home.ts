@@ -58,7 +58,9 @@ function libraryOf(name: string, path: string, type: string | undefined): Librar
 
 /** A library stays when its folder is away for a while: a disk that is not mounted is no wish to let go of its library. */
 export function homeText(media: string, before: string): string {
-  const server = parse(readFileSync(SAMPLE, 'utf8')) as { spec: { media: unknown } };
+  const server = parse(readFileSync(SAMPLE, 'utf8')) as Server;
+  const { annotations } = serverIn(before)?.metadata ?? {};
+  if (annotations) server.metadata.annotations = annotations; // how people answer what the start asked
   server.spec.media = [{ name: 'media', hostPath: { path: media }, readOnly: true }];
   const mark = `# Media folder: ${JSON.stringify(media)}`;
   const found = librariesOf(media);
@@ -70,10 +72,18 @@ export function homeText(media: string, before: string): string {
   return `${HEADER}${mark}\n${[server, ...libraries].map((entry) => stringify(entry)).join('---\n')}`;
 }
 
-function librariesIn(text: string): Library[] {
-  const documents = parseAllDocuments(text).map((document) => document.toJS() as Library | null);
-  return documents.filter((entry): entry is Library => entry?.kind === 'Library');
+interface Server {
+  kind: string;
+  metadata: { annotations?: Record<string, string> };
+  spec: { media: unknown };
 }
+
+const documentsIn = (text: string): (Library | Server | null)[] =>
+  parseAllDocuments(text).map((document) => document.toJS() as Library | Server | null);
+const librariesIn = (text: string): Library[] =>
+  documentsIn(text).filter((entry): entry is Library => entry?.kind === 'Library');
+const serverIn = (text: string): Server | undefined =>
+  documentsIn(text).find((entry): entry is Server => entry?.kind === 'MediaServer');
 
 /** The folder that the file names. */
 function mediaIn(text: string): string | undefined {

@@ -176,6 +176,7 @@ export class LocalOperator {
       run: (job) => this.#supervisor.runOnce(job, signal),
       say: (line) => this.#sayOnce(line),
       withoutBackup: server.annotations[WITHOUT_BACKUP] === codeVersion,
+      server: `MediaServer ${server.name} in ${server.source.file}`,
     });
   }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { howToGoOn } from '../backup-first.ts';
+import { howToGoOnHere } from '../backup-first.ts';
 import { nodeArguments } from './desired.ts';
 import type { OneShot } from './one-shot.ts';
 import { codeVersion } from './version.ts';
@@ -17,6 +17,8 @@ export interface MigrationTools {
   say?: (line: string) => void;
   /** The upgrade to this version goes on without a backup. */
   withoutBackup?: boolean;
+  /** The resource, as people find it. */
+  server: string;
 }
 
 /** Runs api/migrate.ts for each environment that the server is to have; a failed attempt is repeated after a growing pause. */
@@ -43,7 +45,7 @@ export class Migration {
     let code = await migrate(...(withoutBackup ? [] : ['guarded']));
     if (code === BACKUP_FIRST) {
       tools.say?.('a backup is made before the database is migrated');
-      if ((await tools.run(jobOf('backup', BACKUP, env))) !== 0) return this.#notBackedUp();
+      if ((await tools.run(jobOf('backup', BACKUP, env))) !== 0) return this.#notBackedUp(tools.server);
       code = await migrate();
     }
     if (code === 0) this.#succeeded(wanted);
@@ -63,9 +65,10 @@ export class Migration {
     this.state = { state: 'failed', message: `api/migrate.ts ended with ${code ?? 'a signal'}; see logs/migrate.log` };
   }
 
-  #notBackedUp(): false {
+  #notBackedUp(server: string): false {
     this.#notBefore = Date.now() + BACKUP_PAUSE_MS;
-    const message = `the backup before the upgrade failed, and the database is as it was; see logs/backup.log. It is tried again after 5 minutes: ${howToGoOn(codeVersion)}`;
+    const how = howToGoOnHere(codeVersion, server);
+    const message = `the backup before the upgrade failed, and the database is as it was; see logs/backup.log. What to do: ${how}`;
     this.state = { state: 'not-backed-up', message };
     return false;
   }

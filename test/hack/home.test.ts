@@ -38,6 +38,13 @@ describe('the resources of hack/start', () => {
     expect(homeText(srv, before)).to.equal(before);
   });
 
+  it('keep what people noted on the server', () => {
+    const first = homeText(at('srv'), '');
+    const noted = first.replace('  name: home\n', '  name: home\n  annotations:\n    foyer.media/reconcile: paused\n');
+    expect(noted).not.to.equal(first);
+    expect(homeText(at('srv'), noted)).to.equal(noted);
+  });
+
   it('are left alone by a start beside the one that runs', async () => {
     const data = at('data');
     const file = join(data, 'home.yaml');

@@ -35,6 +35,7 @@ describe('the backup before an upgrade, on one machine', function () {
   }
 
   const tools = (more: Partial<MigrationTools> = {}): MigrationTools => ({
+    server: 'MediaServer home in home.yaml',
     run: async ({ command, args, env, cwd }) => {
       ran.push(args.slice(1).join(' '));
       const child = spawn(command, args, { cwd, env: { PATH: process.env.PATH, ...env }, stdio: 'inherit' });
@@ -101,7 +102,8 @@ describe('the backup before an upgrade, on one machine', function () {
     const migration = new Migration();
     expect(await migration.ensure(env(), tools())).to.equal(false);
     expect(migration.state.state).to.equal('not-backed-up');
-    expect(migration.state.message).to.contain('foyer.media/upgrade-without-backup').and.contain('beforeUpgrade');
+    expect(migration.state.message).to.contain('annotation foyer.media/upgrade-without-backup: ');
+    expect(migration.state.message).to.contain('of MediaServer home in home.yaml').and.contain('the version before');
     expect(await left()).to.deep.equal([NEWEST]);
     const [row] = await backups();
     expect(row?.state).to.equal('failed');
