@@ -18,7 +18,7 @@ import { eventsBetween } from './events.ts';
 import type { Fault } from './faults.ts';
 import { type Connection, observe, optionalKinds, type Probes } from './observe.ts';
 import { type Plan, planServer, type Tools } from './plan.ts';
-import type { Seen } from './seen.ts';
+import { childrenOf, type Seen } from './seen.ts';
 import { type Server, serverOf } from './server.ts';
 import { faultyStatus, statusOf } from './status.ts';
 
@@ -47,7 +47,7 @@ export async function reconcileMediaServer(
   }
   const seen = await look(server, kube, given);
   const plan = planServer(server, seen, given.tools);
-  const refused = server.spec.suspend ? undefined : await put(object, kube, plan).catch(refusal);
+  const refused = server.spec.suspend ? undefined : await put(object, kube, { plan, seen }).catch(refusal);
   const faults = refused ? [...plan.faults, faultFrom(refused)] : plan.faults;
   await report(object, kube, statusOf({ server, seen, plan: { ...plan, faults } }, conditionsOf(object)));
   if (refused) throw refused;
@@ -69,8 +69,12 @@ async function look(server: Server, kube: Kube, { now, tools }: { now: Date; too
   return key === undefined ? seen : tools.probes.look(server, seen, tools.connect(server, key));
 }
 
-async function put(object: KubeObject, kube: Kube, plan: Plan): Promise<undefined> {
-  await kube.apply(object, plan.objects);
+/** What is in force is not known though pods run, as its record was not seen yet or is gone: nothing is taken away then. */
+const isWhole = ({ release }: Plan, seen: Seen): boolean =>
+  release !== undefined || childrenOf(seen, 'Deployment').length === 0;
+
+async function put(object: KubeObject, kube: Kube, { plan, seen }: Pick<Done, 'plan' | 'seen'>): Promise<undefined> {
+  await kube.apply(object, plan.objects, { prune: isWhole(plan, seen) });
 }
 
 /** What the API server refuses for good becomes a condition too; the kit tries again, slower each time. Anything else is thrown. */

@@ -3,7 +3,7 @@
 import type { Caches } from './caches.ts';
 import { canonical, digest } from './canonical.ts';
 import { driftOf, owned } from './drift.ts';
-import { hasStatus } from './faults.ts';
+import { hasStatus, Unseen } from './faults.ts';
 import { HANDED_OVER, handOverOf, leavesReplicas } from './hand-over.ts';
 import {
   APPLIED,
@@ -19,8 +19,10 @@ import type { Metrics } from './metrics.ts';
 import { APPLY_PATCH, type Rest } from './rest.ts';
 
 const MANAGED_BY = 'app.kubernetes.io/managed-by';
-/** What happens once: not to be begun again, nor ended, for a wish that is over. */
+/** What happens once: not to be begun again for a wish that is over. */
 const ONCE = 'Job';
+/** What may be made once: its values are known nowhere else. */
+const VALUES = 'Secret';
 
 export interface ApplyDeps {
   rest: Rest;
@@ -39,14 +41,14 @@ export class Applier {
     this.#deps = deps;
   }
 
-  async apply(owner: KubeObject, desired: readonly KubeObject[]): Promise<Applied> {
+  async apply(owner: KubeObject, desired: readonly KubeObject[], { prune = true } = {}): Promise<Applied> {
     const children = desired.map((object) => childOf(owner, object));
     const written: KubeObject[] = [];
     for (const child of children) {
       const answer = await this.#one(owner, child);
       if (answer) written.push(answer);
     }
-    return { written, pruned: await this.#prune(owner, children) };
+    return { written, pruned: prune ? await this.#prune(owner, children) : [] };
   }
 
   async #one(owner: KubeObject, child: KubeObject): Promise<KubeObject | undefined> {
@@ -60,13 +62,27 @@ export class Applier {
       if (live.metadata.annotations?.[APPLIED] === hash) this.#deps.drifted(owner, child, drift);
     }
     if (!live && kind === ONCE && !(await this.#isNewest(owner))) return undefined;
+    if (!live && kind === VALUES) await this.#refuseUnseen(child);
     return this.#send(child, live === undefined);
+  }
+
+  /** The cache may be old: made anew, the values of one that is there would be lost. The next pass sees it. */
+  async #refuseUnseen({ kind, metadata }: KubeObject): Promise<void> {
+    const live = await this.#live(kind, metadata);
+    if (!live) return;
+    this.#deps.caches.of(kind).put(live);
+    throw new Unseen(`${kind} ${metadata.name} is there and was not seen yet`);
+  }
+
+  async #live(kind: string, { namespace = '', name }: KubeObject['metadata']): Promise<KubeObject | undefined> {
+    const path = await this.#deps.caches.pathOf(kind, namespace, name);
+    const live = await this.#deps.rest.read<KubeObject>({ method: 'GET', path }).catch(absent);
+    return live && { ...live, kind };
   }
 
   /** A second operator may look at a moment that is gone. With a newer wish, its own pass is on its way. */
   async #isNewest({ kind, metadata }: KubeObject): Promise<boolean> {
-    const path = await this.#deps.caches.pathOf(kind, metadata.namespace ?? '', metadata.name);
-    const live = await this.#deps.rest.read<KubeObject>({ method: 'GET', path }).catch(absent);
+    const live = await this.#live(kind, metadata);
     return live?.metadata.uid === metadata.uid && live?.metadata.generation === metadata.generation;
   }
 
@@ -117,13 +133,15 @@ export class Applier {
   async #prune(owner: KubeObject, children: readonly KubeObject[]): Promise<KubeObject[]> {
     const wanted = new Set(children.map(({ kind, metadata }) => `${kind}/${metadata.name}`));
     const labels = { [OWNER]: owner.metadata.uid ?? '' };
+    const left = this.#deps.caches.kinds().flatMap((kind) =>
+      this.#deps.caches
+        .of(kind)
+        .list(owner.metadata.namespace ?? '', labels)
+        .filter((child) => !wanted.has(`${kind}/${child.metadata.name}`) && isPrunable(owner, child)),
+    );
+    if (left.length === 0 || !(await this.#isNewest(owner))) return []; // what an older wish leaves out may be wanted by now
     const pruned: KubeObject[] = [];
-    for (const kind of this.#deps.caches.kinds()) {
-      const there = this.#deps.caches.of(kind).list(owner.metadata.namespace ?? '', labels);
-      const left = there.filter((child) => !wanted.has(`${kind}/${child.metadata.name}`) && isPrunable(owner, child));
-      if (left.length > 0 && kind === ONCE && !(await this.#isNewest(owner))) continue;
-      for (const child of left) if (await this.remove(child, owner.metadata.uid)) pruned.push(child);
-    }
+    for (const child of left) if (await this.remove(child, owner.metadata.uid)) pruned.push(child);
     return pruned;
   }
 
@@ -135,7 +153,7 @@ export class Applier {
     const { rest, caches, metrics } = this.#deps;
     const { kind, metadata } = object;
     const path = await caches.pathOf(kind, metadata.namespace ?? '', metadata.name);
-    const live = await rest.read<KubeObject>({ method: 'GET', path }).catch(absent);
+    const live = await this.#live(kind, metadata);
     if (!live || !isStill(live, metadata.uid, ownerUid)) return false;
     const { uid, resourceVersion } = live.metadata;
     const preconditions = { uid, resourceVersion };

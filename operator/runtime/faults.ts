@@ -22,6 +22,9 @@ export class Refusal extends Error {
 /** This process is not the leader any more, and the write was not sent. */
 export class Deposed extends Error {}
 
+/** Something is there that the caches did not hold yet: the next pass sees it. */
+export class Unseen extends Error {}
+
 export const hasStatus = (error: unknown, ...statuses: number[]): boolean =>
   error instanceof Refusal && statuses.includes(error.status);
 

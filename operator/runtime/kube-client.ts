@@ -46,8 +46,8 @@ export class KubeClient implements Kube {
     this.#deps.caches.seek(kind);
   }
 
-  apply(owner: KubeObject, desired: readonly KubeObject[]): Promise<Applied> {
-    return this.#applier.apply(owner, desired);
+  apply(owner: KubeObject, desired: readonly KubeObject[], how?: { prune?: boolean }): Promise<Applied> {
+    return this.#applier.apply(owner, desired, how);
   }
 
   async applyStatus(object: KubeObject, status: object): Promise<boolean> {

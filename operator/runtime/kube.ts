@@ -73,9 +73,10 @@ export interface Kube extends Reader {
   /**
    * Server-side apply of what differs (hash annotation `foyer.media/applied`, and drift in the fields we own), under field
    * manager `foyer`, as controlled children of owner. Prunes children (label foyer.media/owner=<uid>) that are no longer
-   * desired, never those annotated foyer.media/keep. Throws what the API server refuses.
+   * desired, never those annotated foyer.media/keep, and none while the owner seen is not the newest or `prune` is false.
+   * Throws what the API server refuses.
    */
-  apply(owner: KubeObject, desired: readonly KubeObject[]): Promise<Applied>;
+  apply(owner: KubeObject, desired: readonly KubeObject[], how?: { prune?: boolean }): Promise<Applied>;
   /** True when it was written; no call when equal. observedGeneration is the caller's to set. */
   applyStatus(object: KubeObject, status: object): Promise<boolean>;
   /** In the background, and only that uid when it is given; an object that is gone already is no fault. */

@@ -1,5 +1,5 @@
 // The workers of one controller: take a key, reconcile, say when to come back.
-import { Deposed, Refusal, Unreached } from './faults.ts';
+import { Deposed, Refusal, Unreached, Unseen } from './faults.ts';
 import { type Controller, type Key, type Kube, PermanentFault } from './kube.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -89,10 +89,10 @@ export class Work {
     const pauseMs = permanent ? undefined : this.#queue.retry(key, pauseAfter(error));
     if (permanent) this.#queue.forget(key);
     // Our own faults are worth a stack; what the API server refuses, or does not take at all, is told by its words.
-    const isOurs = !(permanent || error instanceof Refusal || error instanceof Unreached);
+    const isOurs = ![PermanentFault, Refusal, Unreached, Unseen].some((known) => error instanceof known);
     const message = error instanceof Unreached ? `the API server does not answer: ${error.message}` : error.message;
     log.warn({ controller, key, message, stack: isOurs ? error.stack : undefined, pauseMs }, 'a pass failed');
-    this.#tell(key, message);
+    if (!(error instanceof Unseen)) this.#tell(key, message);
   }
 
   #tell(key: string, message: string): void {

@@ -6,11 +6,15 @@ import { hashOf, oneShot, oneShotPod } from './migrate.ts';
 
 /** Each attempt is a backup of its own. */
 const ATTEMPTS = 1;
+const SCRIPT = 'workers/backup/before-upgrade.ts';
+/** An image of before there was such a backup is gone back to: it has nothing to migrate, and no script either. */
+const WHERE_THERE_IS_ONE = `if (process.getBuiltinModule('fs').existsSync('${SCRIPT}')) import('./${SCRIPT}');
+else console.log('this version makes no backup before an upgrade');`;
 
 /** It sees whether a backup is asked for and anything is to be migrated; backups may lie on a storage. */
 export function backupFirstJob(context: Context): KubeObject {
   const component = 'backup' as const;
-  const args = ['workers/backup/before-upgrade.ts'];
+  const args = ['--eval', WHERE_THERE_IS_ONE];
   const template = oneShotPod(context, { component, args, bare: false });
   return {
     apiVersion: 'batch/v1',

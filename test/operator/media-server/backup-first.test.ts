@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { expect } from 'chai';
 import type { KubeObject } from '#operator/runtime/kube.ts';
+import { temporaryFolder } from '#support/stores.ts';
 import { imageOf, jobs, running } from './specs.ts';
 import type { World } from './support.ts';
 
@@ -10,7 +12,29 @@ const backups = (here: World): KubeObject[] =>
 const serving = (here: World): string | undefined => imageOf(here.kube.get('Deployment', 'media', 'home-api'));
 const migrating = (here: World): (string | undefined)[] => jobs(here, 'expand').map(imageOf);
 
+const argsOf = (job: KubeObject | undefined): string[] =>
+  (job?.spec as { template: { spec: { containers: { args: string[] }[] } } } | undefined)?.template.spec.containers[0]
+    ?.args ?? [];
+
 describe('the backup before an upgrade, in a cluster', () => {
+  it('is the script of the image, and nothing where the image is of before there was one', async () => {
+    const here = await running();
+    here.change({ version: '2.0.0' });
+    await here.pass();
+    const [job] = backups(here);
+    const run = (cwd: string): Promise<{ code: number; said: string }> =>
+      new Promise((done) => {
+        execFile(process.execPath, argsOf(job), { cwd, env: { PATH: process.env.PATH } }, (error, out, told) =>
+          done({ code: Number(error?.code ?? 0), said: out + told }),
+        );
+      });
+    const now = await run('.');
+    expect(now.code).to.equal(1);
+    expect(now.said).to.contain('FOYER_DATABASE_URL'); // it asks for what only a pod has
+    const before = await run(temporaryFolder('older'));
+    expect(before).to.deep.equal({ code: 0, said: 'this version makes no backup before an upgrade\n' });
+  });
+
   it('comes before the migration of another version, while the version before serves', async () => {
     const here = await running();
     here.change({ version: '2.0.0' });
@@ -18,8 +42,7 @@ describe('the backup before an upgrade, in a cluster', () => {
     const [job, ...more] = backups(here);
     expect(more).to.deep.equal([]);
     expect(imageOf(job)).to.equal('foyer:2.0.0');
-    const { template } = (job?.spec ?? {}) as { template: { spec: { containers: { args: string[] }[] } } };
-    expect(template.spec.containers[0]?.args).to.deep.equal(['workers/backup/before-upgrade.ts']);
+    expect(argsOf(job).join()).to.contain('workers/backup/before-upgrade.ts');
     await here.pass();
     expect(migrating(here)).not.to.include('foyer:2.0.0');
     expect(serving(here)).to.equal('foyer:1.0.0');

@@ -95,8 +95,10 @@ export class MemoryKube implements Kube {
     return this.kinds.has(kind);
   }
 
-  async apply(owner: KubeObject, desired: readonly KubeObject[]): Promise<Applied> {
+  async apply(owner: KubeObject, desired: readonly KubeObject[], { prune = true } = {}): Promise<Applied> {
     const written = desired.filter((object) => this.#write(owner, object));
+    this.writes += prune ? 0 : written.length;
+    if (!prune) return { written, pruned: [] };
     const wanted = new Set(desired.map(idOf));
     const ours = [...this.objects].filter(([, { metadata }]) => metadata.labels?.[OWNER] === owner.metadata.uid);
     const pruned = ours.filter(([id, object]) => !wanted.has(id) && !object.metadata.annotations?.[KEEP]);
