@@ -17,6 +17,7 @@ import {
 } from './kube.ts';
 import type { Metrics } from './metrics.ts';
 import { APPLY_PATCH, type Rest } from './rest.ts';
+import { listAll } from './watch-stream.ts';
 
 const MANAGED_BY = 'app.kubernetes.io/managed-by';
 /** What happens once: not to be begun again for a wish that is over. */
@@ -61,12 +62,17 @@ export class Applier {
       const hash = child.metadata.annotations?.[APPLIED];
       if (live.metadata.annotations?.[APPLIED] === hash) this.#deps.drifted(owner, child, drift);
     }
-    if (!live && kind === ONCE && !(await this.#isNewest(owner))) return undefined;
-    if (!live && kind === VALUES) await this.#refuseUnseen(child);
+    if (!live && !(await this.#mayMake(owner, child))) return undefined;
     return this.#send(child, live === undefined);
   }
 
-  /** The cache may be old: made anew, the values of one that is there would be lost. The next pass sees it. */
+  /** The cache has none of it, which may be old. */
+  async #mayMake(owner: KubeObject, child: KubeObject): Promise<boolean> {
+    if (child.kind === VALUES) await this.#refuseUnseen(child);
+    return child.kind !== ONCE || this.#isNewest(owner);
+  }
+
+  /** Made anew, the values of one that is there would be lost. The next pass sees it. */
   async #refuseUnseen({ kind, metadata }: KubeObject): Promise<void> {
     const live = await this.#live(kind, metadata);
     if (!live) return;
@@ -140,9 +146,39 @@ export class Applier {
         .filter((child) => !wanted.has(`${kind}/${child.metadata.name}`) && isPrunable(owner, child)),
     );
     if (left.length === 0 || !(await this.#isNewest(owner))) return []; // what an older wish leaves out may be wanted by now
+    if (left.some(({ kind }) => kind !== ONCE)) await this.#refuseOld(owner);
     const pruned: KubeObject[] = [];
     for (const child of left) if (await this.remove(child, owner.metadata.uid)) pruned.push(child);
     return pruned;
+  }
+
+  /** What uses a child decides whether it may go: a store, or a Secret of pods that still run. The next pass sees how it truly is. */
+  async #refuseOld(owner: KubeObject): Promise<void> {
+    const { namespace = '', uid = '' } = owner.metadata;
+    const kinds = this.#deps.caches.kinds();
+    const isOld = await Promise.all(kinds.map((kind) => this.#isOld(kind, namespace, uid)));
+    const old = kinds.filter((_, index) => isOld[index]);
+    if (old.length > 0) throw new Unseen(`changes of ${old.join(', ')} were not seen yet`);
+  }
+
+  /** Takes in what is newer. */
+  async #isOld(kind: string, namespace: string, ownerUid: string): Promise<boolean> {
+    const { caches, rest } = this.#deps;
+    const concerned = await caches.concerned(kind, namespace, ownerUid);
+    if (!concerned) return false;
+    const { objects } = await listAll(rest, concerned.followed, new AbortController().signal);
+    const cache = caches.of(kind);
+    const versions = (of: readonly KubeObject[]): string =>
+      of
+        .map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`)
+        .sort()
+        .join();
+    const held = cache.list(namespace, concerned.labels);
+    if (versions(held) === versions(objects)) return false;
+    for (const object of held)
+      if (!objects.some(({ metadata }) => metadata.uid === object.metadata.uid)) cache.drop(object);
+    for (const object of objects) cache.put(object);
+    return true;
   }
 
   /**

@@ -2,13 +2,18 @@
 import { Cache } from './cache.ts';
 import { type Discovery, pathOf } from './discovery.ts';
 import { Informer, type InformerDeps } from './informer.ts';
-import type { KubeObject, Reader, Watch } from './kube.ts';
+import { type KubeObject, OWNER, type Reader, type Watch } from './kube.ts';
 import type { Followed } from './watch-stream.ts';
 
 interface Kept {
   watch: Watch;
   cache: Cache;
   informers: Informer[];
+}
+
+export interface Concerned {
+  labels: Record<string, string>;
+  followed: Followed;
 }
 
 export interface CachesPlan {
@@ -65,6 +70,17 @@ export class Caches implements Reader {
     const place = await this.#discovery.find(apiVersion, kind);
     if (!place) throw new Error(`the API server does not serve ${kind} of ${apiVersion}`);
     return pathOf(place, namespace, name);
+  }
+
+  /** How what concerns an owner is listed anew: by the labels that are watched, else by the owner's. */
+  async concerned(kind: string, namespace: string, ownerUid: string): Promise<Concerned | undefined> {
+    const { watch } = this.#known(kind);
+    if (watch.optional && !this.served(kind)) return undefined;
+    const labels = watch.labels ?? { [OWNER]: ownerUid };
+    const { apiVersion, fields } = watch;
+    const place = await this.#discovery.find(apiVersion, kind);
+    const selectors = { labelSelector: selectorOf(labels), fieldSelector: selectorOf(fields) };
+    return place && { labels, followed: { apiVersion, kind, path: pathOf(place, namespace), ...selectors } };
   }
 
   start(): void {

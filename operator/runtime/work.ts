@@ -104,8 +104,11 @@ export class Work {
 
 /** An API server in trouble comes back by itself, and what changed meanwhile is not told again: it is asked soon. */
 const AWAY_MS = 15_000;
+/** What was not seen is in the caches by now. */
+const UNSEEN_MS = 1000;
 
 function pauseAfter(error: Error): { atLeastMs?: number; atMostMs?: number } {
+  if (error instanceof Unseen) return { atMostMs: UNSEEN_MS };
   if (error instanceof Unreached) return { atMostMs: AWAY_MS };
   if (!(error instanceof Refusal)) return {};
   const isAway = error.status === 429 || error.status >= 500;

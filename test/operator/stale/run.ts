@@ -32,8 +32,8 @@ export interface Plan {
   /** The pass before which it begins, and for how many it lasts. */
   at: number;
   lasts: number;
-  /** Of `old`: how much of the history is not known yet, from 0 to 1. */
-  back: number;
+  /** Of `old`: which change of the first of the kinds is not known yet, from 0 (the first) to 1 (the last). */
+  from: number;
 }
 
 export interface Workload {
@@ -110,11 +110,12 @@ class Run {
     return [caches, new KubeClient({ rest, caches, metrics, recorder })];
   }
 
-  #begin({ mode, kinds, back }: Plan): void {
+  #begin({ mode, kinds, from }: Plan): void {
     const { version } = this.#store;
     if (mode === 'old') {
       [this.#caches, this.#kube] = this.#operator();
-      const then = Math.floor(version - back * (version - 100));
+      const changes = this.#store.history.filter(({ object }) => object.kind === kinds[0]);
+      const then = (changes[Math.floor(from * changes.length)]?.version ?? version) - 1;
       for (const kind of KINDS) this.#list(kind, kinds.includes(kind) ? then : version);
     }
     for (const kind of kinds) this.#held.add(kind);
@@ -153,12 +154,14 @@ class Run {
       const expected = [Refusal, Unseen, PermanentFault].some((known) => error instanceof known);
       if (!expected) throw error;
     });
+    this.#store.collect();
     this.#store.play(world.now);
   }
 
   /** A deletion is right where a look at how things truly are leaves the object out as well. */
   async #judge({ kind, metadata }: KubeObject): Promise<void> {
     this.deletions += 1;
+    if (kind === 'Deployment') this.faults.push(`deleted Deployment ${metadata.name}: nobody serves`);
     const live = this.#store.get('MediaServer', 'media', 'home');
     const server = live && serverOf(live);
     if (!server || 'reason' in server) return;

@@ -111,14 +111,17 @@ export class StoreServer extends MemoryKube {
     super.drop(kind, name);
     const metadata = { ...object.metadata, resourceVersion: String(++this.#version) };
     this.history.push({ version: this.#version, gone: true, object: { ...object, metadata } });
-    const { uid } = object.metadata;
-    for (const other of [...this.objects.values()]) // as the collector of garbage does
-      if (uid && other.metadata.ownerReferences?.some((owner) => owner.uid === uid))
-        this.drop(other.kind, other.metadata.name);
+  }
+
+  /** As the collector of garbage does: what belongs to nobody that is there. */
+  collect(): void {
+    const uids = new Set([...this.objects.values()].map(({ metadata }) => metadata.uid));
+    for (const { kind, metadata } of [...this.objects.values()])
+      if (metadata.ownerReferences?.some(({ uid }) => !uids.has(uid))) this.drop(kind, metadata.name);
   }
 
   async #answer(request: IncomingMessage): Promise<[number, object]> {
-    const { pathname } = new URL(request.url ?? '', 'http://localhost');
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
     const body = (await text(request)) || '{}';
     const [, apiVersion, rest = ''] =
       /^\/apis?\/((?:[a-z0-9.]+\/)?v\w+)(?:\/namespaces\/media\/(.*))?$/.exec(pathname) ?? [];
@@ -128,11 +131,18 @@ export class StoreServer extends MemoryKube {
     const [resource = '', name = '', part] = rest.split('/');
     const kind = kindOf.get(resource);
     if (!kind) return refused(404);
-    if (kind === 'Event') return [201, {}];
+    if (kind === 'Event')
+      return name === '' && request.method === 'GET' ? [200, { metadata: {}, items: [] }] : [201, {}];
+    if (name === '') return [200, this.#listed(kind, searchParams.get('labelSelector') ?? '')];
     const live = this.get(kind, 'media', name);
     if (request.method === 'PATCH') return this.#patch(live, JSON.parse(body) as KubeObject, part);
     if (!live) return refused(404);
     return request.method === 'DELETE' ? this.#delete(live, JSON.parse(body) as Options) : [200, live];
+  }
+
+  #listed(kind: string, selector: string): object {
+    const labels = Object.fromEntries(selector.split(',').map((one) => one.split('=') as [string, string]));
+    return { metadata: { resourceVersion: String(this.#version) }, items: this.list(kind, 'media', labels) };
   }
 
   #patch(live: KubeObject | undefined, body: KubeObject, part: string | undefined): [number, object] {
