@@ -31,7 +31,7 @@ export async function seeApi(ask: Ask): Promise<ApiSeen> {
       ask('GET', '/backups?limit=1'),
       ask('GET', '/backups/settings'),
     ]);
-    const { setupComplete, version } = (info.body ?? {}) as { setupComplete?: boolean; version?: string };
+    const { setupComplete, version } = saidOf(info.body);
     const claimBlockedUntil = setupComplete === false ? await blockOf(ask) : undefined;
     const block = claimBlockedUntil === undefined ? {} : { claimBlockedUntil };
     const restoring = isUnderWay(backups.body);
@@ -41,6 +41,18 @@ export async function seeApi(ask: Ask): Promise<ApiSeen> {
   } catch {
     return apiAway;
   }
+}
+
+interface Said {
+  setupComplete?: boolean;
+  version?: string;
+}
+
+/** Without the version where it is the short one of strangers: its database was too slow to know who asks. */
+function saidOf(body: unknown): Said {
+  const { setupComplete, version } = (body ?? {}) as Said;
+  const isWhole = /^\d+\.\d+\.\d/.test(version ?? '');
+  return { ...(setupComplete !== undefined && { setupComplete }), ...(isWhole && version && { version }) };
 }
 
 async function blockOf(ask: Ask): Promise<string | undefined> {

@@ -92,9 +92,15 @@ const faultFrom = (error: Error): Fault => ({
 const conditionsOf = ({ status }: KubeObject): Condition[] =>
   ((status ?? {}) as { conditions?: Condition[] }).conditions ?? [];
 
+/** What a server that is slow or away does not say anew. */
+const lastKnown = ({ status }: KubeObject): MediaServerStatus => {
+  const { version } = (status ?? {}) as MediaServerStatus;
+  return { ...(version !== undefined && { version }) };
+};
+
 async function report(object: KubeObject, kube: Kube, status: MediaServerStatus): Promise<void> {
   const before = conditionsOf(object);
-  if (!(await kube.applyStatus(object, status))) return;
+  if (!(await kube.applyStatus(object, { ...lastKnown(object), ...status }))) return;
   for (const event of eventsBetween(before, (status.conditions ?? []) as Condition[])) kube.event(object, event);
 }
 

@@ -184,6 +184,8 @@ export interface Answers {
   /** What it is not ready for. */
   waitingFor?: string;
   setupComplete: boolean;
+  /** 1.0.0 where nothing is said. */
+  version?: string;
   health: Record<string, string>;
   reachable: boolean;
   /** Of GET /setup/claim. */
@@ -210,11 +212,20 @@ export class World {
     this.kube = kube.put(server);
     const ask = async (_method: string, path: string) => {
       if (!this.answers.reachable) throw new Error('refused');
-      const { setupComplete, health, plus, blockedUntil, restore: state, waitingFor, settings } = this.answers;
+      const {
+        setupComplete,
+        version = '1.0.0',
+        health,
+        plus,
+        blockedUntil,
+        restore: state,
+        waitingFor,
+        settings,
+      } = this.answers;
       if (waitingFor) return { status: 503, body: { error: { details: { waitingFor } } } };
       const checks = Object.entries(health).map(([name, state]) => ({ name, state }));
       const bodies: Record<string, unknown> = {
-        '/server/info': { setupComplete, version: '1.0.0' },
+        '/server/info': { setupComplete, version },
         '/server/health': { checks },
         '/setup/claim': { blockedUntil },
         '/plus': plus,
