@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { peersKnown } from '#platform/peers.ts';
 import type { Redis } from '#platform/redis.ts';
 import { ApiError } from './errors.ts';
 
@@ -32,8 +33,12 @@ function countHere(key: string, now: number, windowMs = MINUTE): number {
   return recent.length;
 }
 
+/** Pods are not told how many they are, since that changes without them: they count each other while Redis is there. */
+const shares = (replicas: number): number => Math.max(replicas, peersKnown());
+
 export interface Limiter {
   redis: Redis;
+  /** As far as this process was told. */
   replicas: number;
   /** A minute when absent. */
   windowMs?: number;
@@ -52,7 +57,7 @@ export async function limitAttempts(
     tried = Number(await redis.eval(SLIDING, 1, name, randomUUID(), windowMs));
   } catch {
     tried = countHere(name, Date.now(), windowMs);
-    allowed = Math.max(1, Math.floor(limit / replicas));
+    allowed = Math.max(1, Math.floor(limit / shares(replicas)));
   }
   if (tried > allowed)
     throw new ApiError('RATE_LIMITED', 'Too many attempts; wait a while', { retryAfterSec: windowMs / 1000 });
@@ -84,7 +89,7 @@ export async function countKeyRequest({ redis, replicas }: Limiter, keyId: strin
     const [used, leftMs] = (await redis.eval(FIXED, 1, name)) as [number, number];
     return { limit, remaining: limit - used, resetSec: Math.max(1, Math.ceil(leftMs / 1000)) };
   } catch {
-    const share = Math.ceil(limit / replicas);
+    const share = Math.ceil(limit / shares(replicas));
     return { limit, remaining: share - countHere(name, Date.now()), resetSec: 60 };
   }
 }

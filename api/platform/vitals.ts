@@ -1,6 +1,7 @@
 import type { Db } from './db.ts';
 import { migrationsPending } from './migrate.ts';
 import type { Objects } from './objects.ts';
+import { notePeer } from './peers.ts';
 import type { Redis } from './redis.ts';
 
 export type Store = 'database' | 'redis' | 'objects';
@@ -137,7 +138,11 @@ export function createVitals({ db, redis, objects, pod }: Stores, parts: Probes)
   };
   const looks = Object.entries({
     database: () => database().then((): State => 'ok'),
-    redis: () => redis.ping().then((): State => 'ok'),
+    redis: async (): Promise<State> => {
+      await redis.ping();
+      await notePeer(redis, pod);
+      return 'ok';
+    },
     objects: () => objects.stat('foyer-artwork', 'vitals').then((): State => 'ok'),
     ...parts,
   }).map(([what, probe]) => ({ what: what as Watched, probe: lookAt(probe) }));

@@ -3,6 +3,7 @@ import { ApiError } from '#kernel/errors.ts';
 import { countKeyRequest, type Limiter, limitAttempts, limitHere } from '#kernel/rate-limit.ts';
 import { newId } from '#platform/ids.ts';
 import { createLog } from '#platform/log.ts';
+import { notePeer } from '#platform/peers.ts';
 import { connectRedis } from '#platform/redis.ts';
 import { atEnd, redisUrl } from '#support/stores.ts';
 
@@ -64,6 +65,23 @@ describe('rate limit', () => {
     expect(await count(asked)).to.equal(2);
     const small = newId();
     expect(await count([limitAttempts(away, small, 3), limitAttempts(away, small, 3)])).to.equal(1);
+  });
+
+  it('is shared by the processes that Redis knew last, where nobody told how many they are', async () => {
+    const { redis } = replica(1);
+    const away = replica(1, 'redis://127.0.0.1:9');
+    const through = async (): Promise<number> => {
+      const key = newId();
+      return count(Array.from({ length: 12 }, () => limitAttempts(away, key, 10)));
+    };
+    expect(await through()).to.equal(10);
+    for (const pod of ['api-a', 'api-b', 'api-c', 'api-d', 'api-a']) await notePeer(redis, pod);
+    expect(await through()).to.equal(2);
+    await notePeer(away.redis, 'api-a');
+    expect(await through(), 'what was known stays').to.equal(2);
+    await redis.del('foyer:apis');
+    await notePeer(redis, 'api-a');
+    expect(await through()).to.equal(10);
   });
 
   it('counts a key the same on every replica and answers what is left', async () => {
