@@ -114,6 +114,12 @@ function lookAt(look: () => Promise<State>): () => Promise<State> {
   };
 }
 
+async function lookAtRedis(redis: Redis, pod: string): Promise<State> {
+  await redis.ping();
+  await notePeer(redis, pod);
+  return 'ok';
+}
+
 interface Stores {
   db: Db;
   redis: Redis;
@@ -138,11 +144,7 @@ export function createVitals({ db, redis, objects, pod }: Stores, parts: Probes)
   };
   const looks = Object.entries({
     database: () => database().then((): State => 'ok'),
-    redis: async (): Promise<State> => {
-      await redis.ping();
-      await notePeer(redis, pod);
-      return 'ok';
-    },
+    redis: () => lookAtRedis(redis, pod),
     objects: () => objects.stat('foyer-artwork', 'vitals').then((): State => 'ok'),
     ...parts,
   }).map(([what, probe]) => ({ what: what as Watched, probe: lookAt(probe) }));
