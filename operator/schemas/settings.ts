@@ -84,11 +84,12 @@ const mail = {
   'push.enabled': bool('Web push.'),
 };
 
+/** One of sound alone has no height and no video. */
 const rung = z.strictObject({
   id: z.string().max(40).describe('Id.'),
   label: z.string().max(60).describe('Name for people.'),
-  height: z.int().min(144).max(4320).describe('Height, in pixels.'),
-  videoBitrate: z.int().min(50_000).describe('Bits a second of video.'),
+  height: z.int().min(0).max(4320).describe('Height, in pixels; 0 is sound alone.'),
+  videoBitrate: z.int().min(0).describe('Bits a second of video.'),
   audioBitrate: z.int().min(16_000).describe('Bits a second of audio.'),
 });
 
@@ -174,7 +175,7 @@ const concurrency = Object.fromEntries(
 const operation = {
   'webhooks.allowedNetworks': networks('Private networks that webhooks may call.'),
   'plugins.allowedNetworks': networks('Private networks that plugins may call.'),
-  'plugins.catalogues': words(10, 'Catalogues of plugins.'),
+  'plugins.catalogues': setOf(z.string().min(1).max(2048), 10).optional().describe('Catalogues of plugins.'),
   'plugins.trustedKeys': words(20, 'Keys whose plugins are trusted.'),
   'imports.allowedNetworks': networks('Networks that imports may call.'),
   'backup.includeFaces': bool('Faces are in backups.'),

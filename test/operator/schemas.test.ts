@@ -5,7 +5,9 @@ import { z } from 'zod';
 import { setConditions } from '#operator/schemas/conditions.ts';
 import { kinds } from '#operator/schemas/kinds.ts';
 import { MediaServerSpec } from '#operator/schemas/media-server.ts';
+import { Settings } from '#operator/schemas/settings.ts';
 import { crd, exactlyOne, type Json, structural } from '#operator/schemas/structural.ts';
+import { settingKeys, settingTable } from '#platform/settings.ts';
 import { crdFile } from '../../hack/generate.ts';
 
 interface Node {
@@ -145,5 +147,17 @@ describe('images of a MediaServer', () => {
       expect(taken({ registry }), registry).to.equal(true);
     for (const registry of ['https://mirror.example', 'mirror.example/', 'a b'])
       expect(taken({ registry }), registry).to.equal(false);
+  });
+});
+
+describe('settings of a MediaServer', () => {
+  it('are all that the server has but what is never in a resource, and each of its defaults can be declared', () => {
+    const shape: Record<string, z.ZodType> = Settings.shape;
+    expect(settingKeys.filter((key) => !shape[key])).to.deep.equal(['jobs.paused']);
+    const refused = settingKeys.filter((key) => {
+      const value: unknown = settingTable[key].schema.parse(undefined);
+      return shape[key] && value !== null && value !== undefined && !shape[key].safeParse(value).success;
+    });
+    expect(refused).to.deep.equal([]);
   });
 });
