@@ -65,7 +65,7 @@ export function publicUrl({ settings, ingress, gateway }: MediaServerSpec): stri
   const declared = settings?.['server.publicUrl'];
   if (declared !== undefined) return declared;
   const hosts = ingress ? [ingress.host] : (gateway?.hostnames ?? []);
-  const host = hosts.find((name) => !name.includes('*'));
+  const host = hosts.find((name) => !name.includes('*') && URL.canParse(`https://${name}`));
   return host && `${ingress && !ingress.tls ? 'http' : 'https'}://${host}`;
 }
 

@@ -42,6 +42,7 @@ describe('settings that a resource declares', function () {
     );
     expect(await told(gateway('*.example', 'films.example'))).to.equal('https://films.example');
     expect(await told(gateway('*.example'))).to.equal(undefined);
+    expect(await told({ ingress: { host: 'not a host' } }), 'the API server refuses that one').to.equal(undefined);
     const settings = { 'server.publicUrl': 'https://other.example' };
     expect(await told({ ingress: { host: 'films.example' }, settings })).to.equal('https://other.example');
   });
