@@ -15,6 +15,10 @@ export type Files = Map<string, string>;
 
 const LOG_LINES = 5000;
 const SHORTEST_SECRET = 6;
+/** Is in the bundle when the values of Secrets were known, and taken out. */
+export const SECRETS = 'secrets.yaml';
+export const UNREDACTED =
+  'Secrets may not be read: what logs and messages repeat of them could not be taken out. Look before you pass it on.';
 
 /** Values of the Secrets that may be read, in the spellings in which they could turn up. */
 export function secretValues(secrets: readonly KubeObject[]): string[] {
@@ -33,8 +37,22 @@ const spellings = (text: string): string[] => [text, encodeURIComponent(text), J
 
 /** Of an address, which a driver tells apart from the rest: in clear and as it stands there. */
 function passwordsIn(text: string): string[] {
-  const password = URL.canParse(text) ? new URL(text).password : '';
-  return [password, decoded(password)];
+  if (!URL.canParse(text)) return [];
+  const { password, searchParams } = new URL(text);
+  const told = [...searchParams].filter(([name]) => TELLING.test(name)).map(([, value]) => value);
+  return [password, decoded(password), ...told];
+}
+
+/** Parameters of an address that are worth hiding alone: a `sslmode=require` is not. */
+const TELLING = /pass|token|key|secret|auth|user|sig/i;
+
+/** Addresses that stand in a spec are no Secret, and hold one all the same: a password, and what providers tell clients apart by. */
+export function addressSecrets(value: unknown): string[] {
+  if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(addressSecrets);
+  if (typeof value !== 'string' || !URL.canParse(value)) return [];
+  const { search, username } = new URL(value);
+  const spelt = [...passwordsIn(value), search, ...(username ? [decoded(username)] : [])].flatMap(spellings);
+  return spelt.filter((text) => text.length >= SHORTEST_SECRET);
 }
 
 function decoded(text: string): string {
@@ -58,22 +76,34 @@ function withoutData(secret: KubeObject): KubeObject {
 
 /** Without folded lines, in which a secret would be torn. */
 const yaml = (objects: readonly KubeObject[]): string =>
-  objects.map((object) => stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 })).join('---\n');
+  objects.map((object) => stringify(once(object), { aliasDuplicateObjects: false, lineWidth: 0 })).join('---\n');
+
+/** Without the copy of it that `kubectl apply` keeps, in a spelling of its own. */
+function once(object: KubeObject): KubeObject {
+  const { [APPLIED]: _, ...annotations } = object.metadata.annotations ?? {};
+  return { ...object, metadata: { ...object.metadata, annotations } };
+}
+
+const APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** All that is taken out, the longest first. */
+function valuesOf(secrets: readonly KubeObject[], { servers, libraries, tuners }: Snapshot): string[] {
+  const inSpecs = [...servers, ...libraries, ...tuners].flatMap(({ spec }) => addressSecrets(spec));
+  return [...secretValues(secrets), ...inSpecs].sort((one, other) => other.length - one.length);
+}
 
 export async function gather(cluster: Cluster, seen: Snapshot): Promise<Files> {
   const own = { 'app.kubernetes.io/name': 'foyer' };
-  const secrets = (await cluster.list('v1', 'Secret', own)) ?? [];
-  const values = secretValues([...secrets, ...(await namedSecrets(cluster, seen))]);
+  const secrets = await cluster.list('v1', 'Secret', own);
+  const values = valuesOf([...(secrets ?? []), ...(await namedSecrets(cluster, seen))], seen);
   const files: Files = new Map();
   const put = (name: string, text: string): void => void files.set(name, redact(text, values));
   const { servers, libraries, tuners, pods, claims, events, operators = [], operatorPods } = seen;
-  const { clusterVersion, namespace } = seen;
-  put('about.txt', `cluster ${clusterVersion}\nnamespace ${namespace}\ntaken ${new Date().toISOString()}\n`);
   put('doctor.txt', printFindings(diagnose(seen)));
   put('resources.yaml', yaml([...servers, ...libraries, ...tuners]));
   put('pods.yaml', yaml([...operators, ...operatorPods, ...pods, ...claims]));
   put('events.yaml', yaml(events));
-  put('secrets.yaml', yaml(secrets.map(withoutData)));
+  if (secrets) put(SECRETS, yaml(secrets.map(withoutData)));
   for (const [apiVersion, kind] of OBJECTS)
     put(`${kind}.yaml`, yaml((await cluster.list(apiVersion, kind, own)) ?? []));
   for (const { pod, container, ...at } of [...operatorPods, ...pods].flatMap(containersOf)) {
@@ -82,7 +112,14 @@ export async function gather(cluster: Cluster, seen: Snapshot): Promise<Files> {
       if (text) put(`logs/${pod}/${container}${previous ? '.previous' : ''}.log`, text);
     }
   }
+  put('about.txt', aboutOf(seen, cluster.denied, secrets !== undefined));
   return files;
+}
+
+function aboutOf({ clusterVersion, namespace }: Snapshot, denied: Iterable<string>, isClean: boolean): string {
+  const lacks = [...denied].map((what) => `you may not ${what}\n`).join('');
+  const taken = `cluster ${clusterVersion}\nnamespace ${namespace}\ntaken ${new Date().toISOString()}\n`;
+  return `${taken}${lacks}${isClean ? '' : `${UNREDACTED}\n`}`;
 }
 
 const OBJECTS = [

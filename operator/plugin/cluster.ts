@@ -32,19 +32,23 @@ export interface PodLogAsk {
   sinceSeconds?: number;
 }
 
+/** The errors with which an API server says that somebody may not. */
+const FORBIDDEN = 403;
+
 export class Cluster {
   readonly namespace: string;
+  /** What was asked for and may not be read, as words. */
+  readonly denied = new Set<string>();
   readonly #config: KubeConfig;
   readonly #objects: KubernetesObjectApi;
   readonly #core: CoreV1Api;
 
   constructor({ kubeconfig, context, namespace }: ClusterOptions) {
-    this.#config = new KubeConfig();
-    if (kubeconfig) this.#config.loadFromFile(kubeconfig);
-    else this.#config.loadFromDefault();
+    this.#config = configOf(kubeconfig);
     if (context) this.#config.setCurrentContext(context);
-    const current = this.#config.getContextObject(this.#config.getCurrentContext());
-    if (!current) throw new Refused('no cluster: set KUBECONFIG or --kubeconfig');
+    const name = this.#config.getCurrentContext();
+    const current = this.#config.getContextObject(name);
+    if (!current) throw new Refused(context ? `no context ${name} in the kubeconfig` : NO_CLUSTER);
     this.namespace = namespace ?? current.namespace ?? 'default';
     this.#objects = KubernetesObjectApi.makeApiClient(this.#config);
     this.#core = this.#config.makeApiClient(CoreV1Api);
@@ -67,7 +71,9 @@ export class Cluster {
   ): Promise<KubeObject[] | undefined> {
     const selector = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
     const none = undefined; // of what a list can be told beside
-    const found = await orAbsent(
+    const what = `list ${kind}${namespace === undefined ? ' of the whole cluster' : ` in namespace ${namespace}`}`;
+    const found = await this.#asked(
+      what,
       this.#objects.list(apiVersion, kind, namespace, none, none, none, none, selector.join() || none),
     );
     return found?.items.map((item) => ({ ...plain(item), apiVersion, kind }));
@@ -75,7 +81,8 @@ export class Cluster {
 
   /** Undefined where there is none, or it may not be read. */
   async secret(name: string): Promise<KubeObject | undefined> {
-    const found = await orAbsent(this.#core.readNamespacedSecret({ name, namespace: this.namespace }));
+    const asked = this.#core.readNamespacedSecret({ name, namespace: this.namespace });
+    const found = await this.#asked(`read Secret ${name} in namespace ${this.namespace}`, asked);
     return found && plain(found);
   }
 
@@ -89,12 +96,30 @@ export class Cluster {
 
   /** Undefined when there is none, such as that of a container which never ended. */
   async log({ pod, namespace = this.namespace, ...ask }: PodLogAsk): Promise<string | undefined> {
-    return orAbsent(this.#core.readNamespacedPodLog({ name: pod, namespace, ...ask }));
+    const asked = this.#core.readNamespacedPodLog({ name: pod, namespace, ...ask });
+    return this.#asked(logsOf(namespace), asked);
   }
 
-  /** Writes the log as it grows; the controller ends it. */
-  follow({ pod, container, namespace = this.namespace, ...ask }: PodLogAsk, to: Writable): Promise<AbortController> {
-    return new Log(this.#config).log(namespace, pod, container, to, { follow: true, ...ask });
+  /** Writes the log as it grows, to its end; false when there is none yet. */
+  async follow({ pod, container, namespace = this.namespace, ...ask }: PodLogAsk, to: Writable): Promise<boolean> {
+    const log = new Log(this.#config).log(namespace, pod, container, to, { follow: true, ...ask });
+    return (await this.#asked(logsOf(namespace), log)) !== undefined;
+  }
+
+  /** Throws what was refused for lack of a right. */
+  insist(): void {
+    if (this.denied.size > 0) throw new Refused(deniedWords(this.denied));
+  }
+
+  /** Undefined where there is none, or it may not be read: `denied` tells those apart. */
+  async #asked<T>(what: string, asked: Promise<T>): Promise<T | undefined> {
+    try {
+      return await asked;
+    } catch (error) {
+      if (error instanceof ApiException && error.code === FORBIDDEN) this.denied.add(what);
+      else if (!isAbsent(error)) throw error;
+      return undefined;
+    }
   }
 
   async forward(pod: string, port: number, { to, from }: { to: Writable; from: Readable }): Promise<void> {
@@ -102,15 +127,61 @@ export class Cluster {
   }
 }
 
+const logsOf = (namespace: string): string => `read logs of pods in namespace ${namespace}`;
+
+/** `you may not list Pod in namespace media`, and what else. */
+export const deniedWords = (denied: Iterable<string>): string => `you may not ${[...denied].join(', nor ')}`;
+
 /** Classes of the client are told as the API server spells them. */
 const plain = (item: object): KubeObject => JSON.parse(JSON.stringify(item)) as KubeObject;
 
-async function orAbsent<T>(asked: Promise<T>): Promise<T | undefined> {
+const ABSENT = [400, 404];
+
+const isAbsent = (error: unknown): boolean =>
+  (error instanceof ApiException && ABSENT.includes(error.code)) ||
+  /Unrecognized API version and kind/.test(String(error));
+
+const NO_CLUSTER = 'no cluster: set KUBECONFIG or --kubeconfig';
+
+function configOf(file: string | undefined): KubeConfig {
+  const config = new KubeConfig();
+  if (file) config.loadFromFile(file);
+  else config.loadFromDefault();
+  // What the client takes where it has found nothing.
+  if (!file && config.getCurrentContext() === 'loaded-context' && config.getCurrentCluster()?.server === NOTHING)
+    throw new Refused(NO_CLUSTER);
+  for (const user of config.getUsers()) tellExec(user.exec as Exec | undefined);
+  return config;
+}
+
+const NOTHING = 'http://localhost:8080';
+
+interface Exec {
+  apiVersion?: string;
+  env?: { name: string; value: string }[] | null;
+}
+
+/** Programs that make credentials read what is asked of them from a variable, which the client does not set. */
+function tellExec(exec: Exec | undefined): void {
+  if (!exec) return;
+  const value = { kind: 'ExecCredential', apiVersion: exec.apiVersion, spec: { interactive: false } };
+  exec.env = [...(exec.env ?? []), { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(value) }];
+}
+
+/** Of any error: ours, the API server's, or the network's. Nobody who asks for help wants a stack. */
+export function wordsOf(error: Error): string {
+  if (error instanceof Refused) return error.message;
+  if (error instanceof ApiException) return `the cluster refuses: ${error.code} ${saidBy(error.body)}`.trim();
+  const { cause, message } = error as Error & { cause?: Error };
+  return `the cluster could not be asked: ${cause?.message || message}`;
+}
+
+/** The message of a Status, which the client hands on as text or as an object. */
+function saidBy(body: unknown): string {
   try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof ApiException && [400, 403, 404].includes(error.code)) return undefined;
-    if (/Unrecognized API version and kind/.test(String(error))) return undefined;
-    throw error;
+    const status = (typeof body === 'string' ? JSON.parse(body) : body) as { message?: string } | undefined;
+    return status?.message ?? '';
+  } catch {
+    return String(body).slice(0, 200);
   }
 }

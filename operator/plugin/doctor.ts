@@ -1,9 +1,12 @@
 // What hinders a server, and what to do about it. Pure.
+import { isSuspended } from '../media-server/server.ts';
 import type { KubeObject } from '../runtime/kube.ts';
 import type { Condition } from '../schemas/conditions.ts';
 import { kinds } from '../schemas/kinds.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
 import { GROUP } from '../schemas/structural.ts';
+import { serverNameOf } from '../server-api/servers.ts';
+import { deniedWords } from './cluster.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export interface Finding {
@@ -25,19 +28,34 @@ const warning = (about: string, message: string, advice: string): Finding => ({
   advice,
 });
 
+const INSTALL = 'kubectl apply --server-side -f manifests/install.yaml';
+
+/** What is not seen is not judged, and must not pass for well. */
+const rights: Check = ({ denied }) =>
+  denied.length > 0 ? [warning('rights', deniedWords(denied), 'nothing is said about that')] : [];
+
+const presence: Check = ({ servers, namespace, denied }) => {
+  if (servers.length > 0 || denied.some((what) => what.startsWith('list MediaServer'))) return [];
+  return [
+    warning('MediaServer', `none in namespace ${namespace}`, 'kubectl get mediaservers -A, and -n for another one'),
+  ];
+};
+
 const definitions: Check = ({ crds }) => {
   const about = 'CustomResourceDefinitions';
-  if (!crds) return [warning(about, 'may not be read', 'ask an admin of the cluster, or go on')];
+  if (!crds) return [];
   const absent = kinds.filter(({ plural }) => !crds.some(({ metadata }) => metadata.name === `${plural}.${GROUP}`));
   if (absent.length === 0) return [ok(about, `all ${kinds.length} are there`)];
   const names = absent.map(({ kind }) => kind).join(', ');
-  return [fault(about, `${names} not installed`, 'kubectl apply --server-side -f install.yaml')];
+  return [fault(about, `${names} not installed`, INSTALL)];
 };
 
-const operator: Check = ({ operators, namespace }) => {
+const operator: Check = ({ operators, namespace, denied }) => {
   if (!operators?.length) {
-    const advice = 'it may run in another: kubectl get deploy -A -l app.kubernetes.io/name=foyer-operator';
-    return [warning('operator', `none in namespace ${namespace}`, advice)];
+    const isKnown = !denied.some((what) => what.startsWith('list Deployment'));
+    const advice = 'it may run in another: ask who may list Deployments of all namespaces';
+    if (!isKnown) return [warning('operator', `none in namespace ${namespace}`, advice)];
+    return [warning('operator', 'no Deployment of it in the cluster', INSTALL)];
   }
   return operators.map(({ metadata: { name, namespace: at = namespace }, status }) => {
     const { readyReplicas = 0 } = (status ?? {}) as { readyReplicas?: number };
@@ -50,15 +68,17 @@ const operator: Check = ({ operators, namespace }) => {
 const NEGATIVE = ['Degraded', 'Stalled'];
 const QUIET = ['NoneAsked', 'Stable', 'AllReady', 'NeverScanned', 'NeverBackedUp'];
 
-function conditionFindings(object: KubeObject): Finding[] {
+function conditionFindings(object: KubeObject, isPaused: boolean): Finding[] {
   const about = `${object.kind} ${object.metadata.name}`;
   const { conditions = [], observedGeneration = 0 } = (object.status ?? {}) as {
     conditions?: Condition[];
     observedGeneration?: number;
   };
-  if (conditions.length === 0) return [fault(about, 'nobody has looked at it yet', 'is the operator running?')];
+  if (conditions.length === 0)
+    return [isPaused ? paused(about) : fault(about, 'nobody has looked at it yet', 'is the operator running?')];
   const stale = observedGeneration < (object.metadata.generation ?? 0);
-  const lag = stale ? [warning(about, 'its last change has not been taken up', 'wait, or look at the operator')] : [];
+  const late = isPaused ? paused(about) : warning(about, 'its last change has not been taken up', WAIT);
+  const lag = stale ? [late] : [];
   const bad = conditions.filter(({ type, status, reason }) => {
     if (QUIET.includes(reason) || type === 'Progressing' || type === 'Reconciling') return false;
     return NEGATIVE.includes(type) ? status === 'True' : status !== 'True';
@@ -71,8 +91,17 @@ function conditionFindings(object: KubeObject): Finding[] {
   return [...lag, ...told];
 }
 
-const conditions: Check = ({ servers, libraries, tuners }) =>
-  [...servers, ...libraries, ...tuners].flatMap(conditionFindings);
+const WAIT = 'wait, or look at the operator';
+const paused = (about: string): Finding =>
+  warning(about, 'nothing of it is taken up: its MediaServer is suspended', 'spec.suspend, or foyer.media/reconcile');
+
+const conditions: Check = ({ servers, libraries, tuners }) => {
+  const suspended = new Set(servers.filter(isSuspended).map(({ metadata }) => metadata.name));
+  const serverOf = (object: KubeObject): string => serverNameOf(object) ?? object.metadata.name;
+  return [...servers, ...libraries, ...tuners].flatMap((object) =>
+    conditionFindings(object, suspended.has(serverOf(object))),
+  );
+};
 
 interface ContainerStatus {
   name: string;
@@ -82,6 +111,7 @@ interface ContainerStatus {
 }
 
 interface PodStatus {
+  initContainerStatuses?: ContainerStatus[];
   containerStatuses?: ContainerStatus[];
   conditions?: { type: string; status: string; message?: string }[];
 }
@@ -90,31 +120,60 @@ const pods: Check = (seen) => seen.pods.flatMap(podFindings);
 
 function podFindings({ metadata, status }: KubeObject): Finding[] {
   const about = `pod ${metadata.name}`;
-  const { containerStatuses = [], conditions: held = [] } = (status ?? {}) as PodStatus;
+  const { initContainerStatuses = [], containerStatuses = [], conditions: held = [] } = (status ?? {}) as PodStatus;
   const unplaced = held.find(({ type, status: at }) => type === 'PodScheduled' && at === 'False');
   if (unplaced) return [fault(about, `no node takes it: ${unplaced.message}`, 'free or add what it asks for')];
-  return containerStatuses.flatMap((container) => containerFindings(about, metadata.name, container));
+  return [...initContainerStatuses, ...containerStatuses].flatMap((container) =>
+    containerFindings(about, metadata.name, container),
+  );
 }
+
+const IMAGE = ['ImagePullBackOff', 'ErrImagePull', 'InvalidImageName', 'ErrImageNeverPull'];
+/** A container waits for these in its ordinary course. */
+const UNDER_WAY = ['', 'ContainerCreating', 'PodInitializing'];
+const LOOP = 'CrashLoopBackOff';
 
 function containerFindings(about: string, pod: string, container: ContainerStatus): Finding[] {
   const { name, restartCount, state, lastState } = container;
-  const { reason, message } = state?.waiting ?? {};
-  if (reason === 'ImagePullBackOff' || reason === 'ErrImagePull')
-    return [fault(about, `image of ${name}: ${message ?? reason}`, 'check image, registry and imagePullSecrets')];
-  if (reason !== 'CrashLoopBackOff') return [];
+  const { reason = '', message = reason } = state?.waiting ?? {};
+  if (IMAGE.includes(reason))
+    return [fault(about, `image of ${name}: ${message}`, 'check image, registry and imagePullSecrets')];
+  if (UNDER_WAY.includes(reason)) return [];
+  if (reason !== LOOP) return [fault(about, `${name}: ${message}`, `kubectl describe pod ${pod}`)];
   const { reason: kind, exitCode } = lastState?.terminated ?? { exitCode: 0 };
   const why = kind ?? `exit ${exitCode}`;
   return [fault(about, `${name} ended ${restartCount} times (${why})`, `kubectl logs ${pod} -c ${name} --previous`)];
 }
 
-const claims: Check = ({ claims: all, storageClasses }) => {
-  const waiting = all.filter(({ status }) => (status as { phase?: string } | undefined)?.phase === 'Pending');
-  const standard = storageClasses?.some(
-    ({ metadata }) => metadata.annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true',
-  );
-  const advice = standard === false ? 'the cluster has no default StorageClass: name one' : 'look at its events';
-  return waiting.map(({ metadata }) => fault(`claim ${metadata.name}`, 'it is not bound to a volume', advice));
+interface Claiming {
+  volumes?: { persistentVolumeClaim?: { claimName: string } }[];
+}
+
+/** Those that pods of ours wait for: of others nothing is known, and some classes bind a claim only with its first pod. */
+const claims: Check = ({ claims: all, pods: own, storageClasses }) => {
+  const volumes = own.flatMap(({ spec }) => ((spec ?? {}) as Claiming).volumes ?? []);
+  const used = new Set(volumes.map(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName));
+  return all
+    .filter(({ metadata, status }) => used.has(metadata.name) && (status as { phase?: string })?.phase === 'Pending')
+    .map(({ metadata, spec }) =>
+      fault(`claim ${metadata.name}`, 'it is not bound to a volume', claimAdvice(spec as ClaimSpec, storageClasses)),
+    );
 };
+
+interface ClaimSpec {
+  storageClassName?: string;
+}
+
+function claimAdvice(spec: ClaimSpec | undefined, classes: KubeObject[] | undefined): string {
+  const wanted = spec?.storageClassName;
+  const isDefault = ({ metadata: { annotations } }: KubeObject): boolean =>
+    annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true';
+  if (wanted && classes && !classes.some(({ metadata }) => metadata.name === wanted))
+    return `the cluster has no StorageClass ${wanted}: make it, or name another one`;
+  if (wanted === undefined && classes && !classes.some(isDefault))
+    return 'the cluster has no default StorageClass: name one';
+  return 'look at its events';
+}
 
 const ingress: Check = ({ servers, ingressClasses }) =>
   servers.flatMap(({ metadata: { name }, spec }) => {
@@ -138,7 +197,7 @@ const devices: Check = ({ servers, nodes }) =>
     return [fault(about, `no node offers ${wanted}`, "install the device plugin of the card's maker")];
   });
 
-const CHECKS: readonly Check[] = [definitions, operator, conditions, pods, claims, ingress, devices];
+const CHECKS: readonly Check[] = [rights, definitions, presence, operator, conditions, pods, claims, ingress, devices];
 
 export const diagnose: Check = (seen) => CHECKS.flatMap((check) => check(seen));
 

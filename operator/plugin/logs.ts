@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import type { KubeObject } from '../runtime/kube.ts';
 import { containersOf } from './bundle.ts';
-import { type Cluster, Refused } from './cluster.ts';
+import { type Cluster, type PodLogAsk, Refused } from './cluster.ts';
 
 export interface LogWish {
   component?: string;
@@ -18,12 +18,26 @@ export async function printLogs(cluster: Cluster, server: KubeObject, wish: LogW
   const labels = { 'app.kubernetes.io/name': 'foyer', 'app.kubernetes.io/instance': server.metadata.name };
   const asked = wish.component ? { ...labels, [COMPONENT]: wish.component } : labels;
   const pods = (await cluster.list('v1', 'Pod', asked)) ?? [];
+  cluster.insist();
   if (pods.length === 0) throw new Refused(`no pods of ${server.metadata.name} ${wish.component ?? ''}`.trim());
   const each = pods.flatMap(containersOf).map((one) => ({ ...one, tailLines: wish.tail }));
   for (const ask of each) {
-    const lines = new PassThrough();
-    createInterface({ input: lines }).on('line', (line) => process.stdout.write(`${ask.pod} ${line}\n`));
-    if (wish.follow) await cluster.follow(ask, lines);
-    else lines.end((await cluster.log({ ...ask, previous: wish.previous ?? false })) ?? '');
+    const isThere = await (wish.follow ? followOne(cluster, ask) : printOne(cluster, ask, wish.previous ?? false));
+    cluster.insist();
+    if (!isThere) process.stderr.write(`${ask.pod} ${ask.container}: there is no such log\n`);
   }
 }
+
+function linesOf({ pod }: PodLogAsk): PassThrough {
+  const lines = new PassThrough();
+  createInterface({ input: lines }).on('line', (line) => process.stdout.write(`${pod} ${line}\n`));
+  return lines;
+}
+
+async function printOne(cluster: Cluster, ask: PodLogAsk, previous: boolean): Promise<boolean> {
+  const text = await cluster.log({ ...ask, previous });
+  linesOf(ask).end(text ?? '');
+  return text !== undefined;
+}
+
+const followOne = (cluster: Cluster, ask: PodLogAsk): Promise<boolean> => cluster.follow(ask, linesOf(ask));

@@ -3,8 +3,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Stored } from '../local/status-file.ts';
 import { type Format, printStatus } from '../status-print.ts';
-import { gather, writeBundle } from './bundle.ts';
-import { Cluster, type ClusterOptions, Refused } from './cluster.ts';
+import { gather, SECRETS, UNREDACTED, writeBundle } from './bundle.ts';
+import { Cluster, type ClusterOptions, deniedWords, Refused, wordsOf } from './cluster.ts';
 import { diagnose, printFindings } from './doctor.ts';
 import { printLogs } from './logs.ts';
 import { forwardApi, setupLink } from './open.ts';
@@ -25,11 +25,21 @@ function upTo(most: number): (text: string) => number {
 }
 
 const cluster = (): Cluster => new Cluster(program.opts<ClusterOptions>());
+const warn = (text: string): void => void process.stderr.write(`${text}\n`);
 const say = (text: string): void => void process.stdout.write(text);
 
 async function find(reader: Cluster, name?: string) {
-  const servers = (await reader.foyer('MediaServer')) ?? [];
+  const servers = await listed(reader, 'MediaServer');
   return serverOf({ servers, namespace: reader.namespace }, name);
+}
+
+/** Throws where that may not be known, which is not the same as none. */
+async function listed(reader: Cluster, kind: string) {
+  const found = await reader.foyer(kind);
+  reader.insist();
+  if (!found)
+    throw new Refused(`the cluster does not know ${kind}: kubectl apply --server-side -f manifests/install.yaml`);
+  return found;
 }
 
 program
@@ -38,8 +48,8 @@ program
   .addOption(new Option('-o, --output <format>', 'format').choices(['table', 'yaml', 'json']).default('table'))
   .action(async ({ output }: { output: Format }) => {
     const reader = cluster();
-    const lists = await Promise.all(['MediaServer', 'Library', 'TunerDevice'].map((kind) => reader.foyer(kind)));
-    const items = lists.flatMap((list) => list ?? []).map((item) => ({ status: {}, ...item }) as unknown as Stored);
+    const lists = await Promise.all(['MediaServer', 'Library', 'TunerDevice'].map((kind) => listed(reader, kind)));
+    const items = lists.flat().map((item) => ({ status: {}, ...item }) as unknown as Stored);
     say(printStatus(items, output));
   });
 
@@ -53,11 +63,12 @@ program
     const base = await forwardApi(reader, server, port);
     const link = await setupLink(reader, server, base);
     say(`${base}\n${link ? `setup ${link}\n` : ''}`);
+    if (reader.denied.size > 0) warn(`${deniedWords(reader.denied)}: the setup link is not told`);
   });
 
 program
   .command('doctor')
-  .description('Say what hinders the servers of the namespace, and what to do.')
+  .description('Say what hinders the servers of the namespace, and what to do. Ends with 1 where it finds a fault.')
   .action(async () => {
     const findings = diagnose(await takeSnapshot(cluster()));
     say(printFindings(findings));
@@ -85,14 +96,9 @@ program
     const files = await gather(reader, await takeSnapshot(reader));
     await writeBundle(files, output);
     say(`${output}: ${files.size} files\n`);
+    if (reader.denied.size > 0) warn(`not in it: ${deniedWords(reader.denied)}`);
+    if (!files.has(SECRETS)) warn(UNREDACTED);
   });
-
-/** Ours, or the cluster's: nobody who asks for help wants a stack. */
-function wordsOf(error: Error): string {
-  if (error instanceof Refused) return error.message;
-  const { cause, message } = error as Error & { cause?: Error };
-  return `the cluster could not be asked: ${cause?.message ?? message}`;
-}
 
 try {
   await program.parseAsync();

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import type { KubeObject } from '../runtime/kube.ts';
 import type { MediaServerStatus } from '../schemas/media-server.ts';
-import { type Cluster, Refused } from './cluster.ts';
+import { type Cluster, Refused, wordsOf } from './cluster.ts';
 
 const API_PORT = 8080;
 
@@ -14,7 +14,10 @@ export async function forwardApi(cluster: Cluster, server: KubeObject, port: num
     socket.on('error', () => socket.destroy());
     readyPod(cluster, server)
       .then((pod) => cluster.forward(pod, API_PORT, { to: socket, from: socket }))
-      .catch(() => socket.destroy());
+      .catch((error: Error) => {
+        process.stderr.write(`no way to the server: ${wordsOf(error)}\n`);
+        socket.destroy();
+      });
   });
   local.listen(port, '127.0.0.1');
   await once(local, 'listening').catch((error: Error) => {
@@ -27,6 +30,7 @@ export async function forwardApi(cluster: Cluster, server: KubeObject, port: num
 async function readyPod(cluster: Cluster, { metadata }: KubeObject): Promise<string> {
   const labels = { 'app.kubernetes.io/instance': metadata.name, 'app.kubernetes.io/component': 'api' };
   const pods = (await cluster.list('v1', 'Pod', labels)) ?? [];
+  cluster.insist();
   const ready = pods.find((pod) => {
     const { conditions = [] } = pod.status as { conditions?: { type: string; status: string }[] };
     return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');

@@ -19,6 +19,8 @@ export interface Snapshot {
   nodes: KubeObject[] | undefined;
   /** Of the newest first. */
   events: KubeObject[];
+  /** What may not be read. */
+  denied: string[];
 }
 
 const OPERATOR = { 'app.kubernetes.io/name': 'foyer-operator' };
@@ -53,6 +55,7 @@ export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
     ingressClasses: await cluster.listAll('networking.k8s.io/v1', 'IngressClass'),
     nodes: await cluster.listAll('v1', 'Node'),
     events: events.sort((a, b) => lastSeen(b).localeCompare(lastSeen(a))),
+    denied: [...cluster.denied],
   };
 }
 

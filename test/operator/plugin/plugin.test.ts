@@ -41,6 +41,7 @@ const well: Snapshot = {
   ingressClasses: [],
   nodes: [],
   events: [],
+  denied: [],
 };
 const faults = (seen: Partial<Snapshot>) => diagnose({ ...well, ...seen }).filter(({ state }) => state !== 'ok');
 
@@ -84,10 +85,52 @@ describe('kubectl mediaserver doctor', () => {
     const unplaced = object('Pod', 'home-transcode-0', {
       status: { conditions: [{ type: 'PodScheduled', status: 'False', message: 'Insufficient nvidia.com/gpu' }] },
     });
-    const claims = [object('PersistentVolumeClaim', 'data', { status: { phase: 'Pending' } })];
-    const text = printFindings(faults({ pods: [looping, unplaced], claims }));
+    const pending = { status: { phase: 'Pending' } };
+    const claim = (name: string, spec: object = {}) => object('PersistentVolumeClaim', name, { ...pending, spec });
+    const claims = [claim('data'), claim('of-others'), claim('fast', { storageClassName: 'ssd' })];
+    const volumes = ['data', 'fast'].map((claimName) => ({ persistentVolumeClaim: { claimName } }));
+    const waiting = object('Pod', 'home-postgres-0', { spec: { volumes }, status: {} });
+    const text = printFindings(faults({ pods: [looping, unplaced, waiting], claims }));
     expect(text).to.include('ended 7 times (exit 1)').and.include('--previous');
     expect(text).to.include('Insufficient nvidia.com/gpu').and.include('no default StorageClass');
+    expect(text).to.include('no StorageClass ssd').and.not.include('of-others');
+  });
+
+  it('tells whatever a container waits for that does not come by itself, in the words of the node', () => {
+    const waits = (reason: string, message?: string) =>
+      object('Pod', reason, {
+        status: { initContainerStatuses: [{ name: 'c', restartCount: 0, state: { waiting: { reason, message } } }] },
+      });
+    const found = faults({
+      pods: [
+        waits('ContainerCreating'),
+        waits('PodInitializing'),
+        waits('CreateContainerConfigError', "couldn't find key uri in Secret media/db"),
+        waits('InvalidImageName'),
+      ],
+    });
+    expect(found.map(({ about, message }) => `${about} ${message}`)).to.deep.equal([
+      "pod CreateContainerConfigError c: couldn't find key uri in Secret media/db",
+      'pod InvalidImageName image of c: InvalidImageName',
+    ]);
+  });
+
+  it('tells of a server that is suspended instead of asking for the operator', () => {
+    const servers = [object('MediaServer', 'home', { spec: { suspend: true }, status: well.servers[0]?.status })];
+    const libraries = [object('Library', 'films', { spec: { serverRef: { name: 'home' } }, status: {} })];
+    expect(printFindings(faults({ servers, libraries })))
+      .to.include('Library films')
+      .and.include('is suspended');
+    expect(printFindings(faults({ libraries }))).to.include('nobody has looked at it yet');
+  });
+
+  it('tells that there is no server, and of what it may not see nothing', () => {
+    expect(printFindings(faults({ servers: [] }))).to.include('MediaServer: none in namespace media');
+    const denied = ['list MediaServer in namespace media', 'list Deployment of the whole cluster'];
+    const text = printFindings(faults({ servers: [], operators: [], denied }));
+    expect(text).to.include('rights: you may not list MediaServer').and.not.include('MediaServer: none');
+    expect(text).to.include('operator: none in namespace media');
+    expect(printFindings(faults({ operators: [] }))).to.include('no Deployment of it in the cluster');
   });
 
   it('tells a device that no node offers, and an ingress class that is not there', () => {
@@ -133,6 +176,7 @@ describe('support bundle', () => {
       list: async (_version: string, kind: string) => (kind === 'Secret' ? secrets : []),
       secret: async () => undefined,
       log: async () => undefined,
+      denied: new Set(),
     } as unknown as Cluster;
     const files = await gather(cluster, { ...well, pods: [pod] });
     expect(files.get('pods.yaml'))
