@@ -134,15 +134,18 @@ const UNDER_WAY = ['', 'ContainerCreating', 'PodInitializing'];
 const LOOP = 'CrashLoopBackOff';
 
 function containerFindings(about: string, pod: string, container: ContainerStatus): Finding[] {
-  const { name, restartCount, state, lastState } = container;
+  const { name, state } = container;
   const { reason = '', message = reason } = state?.waiting ?? {};
   if (IMAGE.includes(reason))
     return [fault(about, `image of ${name}: ${message}`, 'check image, registry and imagePullSecrets')];
   if (UNDER_WAY.includes(reason)) return [];
   if (reason !== LOOP) return [fault(about, `${name}: ${message}`, `kubectl describe pod ${pod}`)];
-  const { reason: kind, exitCode } = lastState?.terminated ?? { exitCode: 0 };
-  const why = kind ?? `exit ${exitCode}`;
-  return [fault(about, `${name} ended ${restartCount} times (${why})`, `kubectl logs ${pod} -c ${name} --previous`)];
+  return [fault(about, endsOf(container), `kubectl logs ${pod} -c ${name} --previous`)];
+}
+
+function endsOf({ name, restartCount, lastState }: ContainerStatus): string {
+  const { reason, exitCode } = lastState?.terminated ?? { exitCode: 0 };
+  return `${name} ended ${restartCount} times (${reason ?? `exit ${exitCode}`})`;
 }
 
 interface Claiming {
