@@ -23,32 +23,44 @@ export async function release(
   object: KubeObject,
   { kube, servers, now, patienceMs = PATIENCE_MS }: Work,
 ): Promise<Outcome> {
-  const fault = await letGo(object, kube, servers);
+  const gone = nobodyToAsk(object, kube);
+  const fault = gone ?? (await letGo(object, kube, servers));
   const waited = now.getTime() - Date.parse(object.metadata.deletionTimestamp ?? now.toISOString());
   const gaveUp = object.metadata.annotations?.[SKIP] === 'true' || waited > patienceMs;
-  if (fault !== undefined && !gaveUp) return after(Math.min(AGAIN_MS, patienceMs - waited + 1000));
-  if (fault !== undefined) {
-    const { libraryId } = (object.status ?? {}) as LibraryStatus;
-    const message = `${fault}; library ${libraryId ?? object.metadata.name} stays on the server and can be deleted there`;
-    kube.event(object, { type: 'Warning', reason: 'CleanupSkipped', message });
-  }
+  if (fault !== undefined && gone === undefined && !gaveUp)
+    return after(Math.min(AGAIN_MS, patienceMs - waited + 1000));
+  if (fault !== undefined) tellLeft(object, fault, kube);
   await kube.setFinalizer(object, false);
   return done;
 }
 
+/** Why waiting would be of no use: a server that goes leaves its data, and takes nobody's wishes any more. */
+function nobodyToAsk({ metadata: { namespace = '' }, spec }: KubeObject, kube: Kube): string | undefined {
+  const { serverRef } = (spec ?? {}) as { serverRef?: { name?: string } };
+  const server = kube.get('MediaServer', namespace, serverRef?.name ?? '');
+  if (!server || server.metadata.deletionTimestamp) return `MediaServer ${serverRef?.name} is gone`;
+  return LibrarySpec.safeParse(spec).success ? undefined : 'the spec does not fit this operator';
+}
+
+/** Of rows that were to go. */
+function tellLeft(object: KubeObject, fault: string, kube: Kube): void {
+  const { libraryId } = (object.status ?? {}) as LibraryStatus;
+  const { deletionPolicy } = (object.spec ?? {}) as { deletionPolicy?: string };
+  if (deletionPolicy !== 'Delete') return;
+  const which = libraryId ?? object.metadata.name;
+  const message = `${fault}; what the server had of library ${which} stays in its data and can be deleted there`;
+  kube.event(object, { type: 'Warning', reason: 'CleanupSkipped', message });
+}
+
 /** What is in the way, or undefined. */
 async function letGo(object: KubeObject, kube: Kube, servers: Servers): Promise<string | undefined> {
-  const spec = LibrarySpec.safeParse(object.spec);
-  if (!spec.success) return undefined;
+  const spec = LibrarySpec.parse(object.spec);
   const namespace = object.metadata.namespace ?? '';
-  const { name } = spec.data.serverRef;
-  const server = kube.get('MediaServer', namespace, name);
-  // A server that goes takes its rows along, or keeps them for one that is made anew: nobody is left to ask.
-  if (!server || server.metadata.deletionTimestamp) return undefined;
+  const { name } = spec.serverRef;
   const list = servers.libraries(kube, { namespace, name });
   if (!list) return `MediaServer ${name} is not set up`;
   try {
-    const gone = await releaseLibrary(spec.data, await statusOf(object, list), list.ask);
+    const gone = await releaseLibrary(spec, await statusOf(object, list), list.ask);
     return gone ? undefined : `MediaServer ${name} refused`;
   } catch (error) {
     if (!(error instanceof Unreachable || error instanceof NoList)) throw error;

@@ -52,12 +52,14 @@ export const LibrarySpec = z.strictObject({
       schedule: cron().default('0 4 * * *').describe("Five-field cron, in the server's time zone."),
     })
     .prefault({})
-    .describe('When it is scanned.'),
+    .describe('When it is scanned; any new value of the annotation foyer.media/scan asks for a scan now.'),
   order: z.int().min(0).max(10_000).optional().describe('Place among the libraries, small first.'),
   deletionPolicy: z
     .enum(['Retain', 'Delete'])
     .default('Retain')
-    .describe("What becomes of the server's rows; media files are never touched."),
+    .describe(
+      'What becomes of the server\'s rows; media files are never touched. Delete waits for a server that does not answer, at most ten minutes, and not with the annotation foyer.media/skip-cleanup: "true".',
+    ),
 });
 export type LibrarySpec = z.output<typeof LibrarySpec>;
 

@@ -102,9 +102,16 @@ export const TunerDeviceSpec = z.strictObject({
   recordings: z
     .strictObject({ media: label().describe('A writable entry of spec.media of the MediaServer.') })
     .optional()
-    .describe('Where recordings go.'),
+    .describe(
+      'Where recordings go. Deletion waits for the end of one, at most 12 hours, and not with the annotation foyer.media/skip-cleanup: "true".',
+    ),
   resources: resources(),
-  hostNetwork: z.boolean().default(false).describe('Use the network of the node, for discovery by broadcast.'),
+  hostNetwork: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Use the network of the node, for discovery by broadcast; Pod Security allows that in privileged namespaces alone.',
+    ),
   nodeSelector: nodeSelector(),
 });
 export type TunerDeviceSpec = z.output<typeof TunerDeviceSpec>;
