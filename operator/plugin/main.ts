@@ -7,7 +7,7 @@ import { gather, SECRETS, UNREDACTED, writeBundle } from './bundle.ts';
 import { Cluster, type ClusterOptions, deniedWords, Refused, wordsOf } from './cluster.ts';
 import { diagnose, printFindings } from './doctor.ts';
 import { printLogs } from './logs.ts';
-import { forwardApi, setupLink } from './open.ts';
+import { forwardApi, publicAddress, setupLink } from './open.ts';
 import { serverOf, takeSnapshot } from './snapshot.ts';
 
 const program = new Command('kubectl-mediaserver')
@@ -55,14 +55,17 @@ program
 
 program
   .command('open [server]')
-  .description('Open a way to the server from this machine, and print its address.')
+  .description(
+    'Open a way to the server from this machine, and print its address, and the one that it has for everybody.',
+  )
   .option('-p, --port <number>', 'local port; 0 takes a free one', upTo(65_535), 8080)
   .action(async (name: string | undefined, { port }: { port: number }) => {
     const reader = cluster();
     const server = await find(reader, name);
     const base = await forwardApi(reader, server, port);
     const link = await setupLink(reader, server, base);
-    say(`${base}\n${link ? `setup ${link}\n` : ''}`);
+    const there = publicAddress(server);
+    say(`${base}\n${link ? `setup ${link}\n` : ''}${there ? `public ${there}\n` : ''}`);
     if (reader.denied.size > 0) warn(`${deniedWords(reader.denied)}: the setup link is not told`);
   });
 

@@ -46,3 +46,10 @@ export async function setupLink(cluster: Cluster, server: KubeObject, base: stri
   const code = (secret?.data as Record<string, string> | undefined)?.code;
   return code ? `${base}/setup#claim=${Buffer.from(code, 'base64').toString('utf8')}` : undefined;
 }
+
+/** Where people reach it, when it has an Ingress or a route that is taken up. */
+export function publicAddress({ status }: KubeObject): string | undefined {
+  const { url, conditions = [] } = (status ?? {}) as MediaServerStatus;
+  const isOpen = conditions.some(({ type, status: holds }) => type === 'IngressReady' && holds === 'True');
+  return isOpen ? url : undefined;
+}

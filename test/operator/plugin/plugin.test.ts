@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { gather, redact, secretValues, writeBundle } from '#operator/plugin/bundle.ts';
 import { type Cluster, Refused } from '#operator/plugin/cluster.ts';
 import { diagnose, printFindings } from '#operator/plugin/doctor.ts';
+import { publicAddress } from '#operator/plugin/open.ts';
 import { type Snapshot, serverOf } from '#operator/plugin/snapshot.ts';
 import type { KubeObject } from '#operator/runtime/kube.ts';
 import { temporaryFolder } from '#support/stores.ts';
@@ -145,6 +146,20 @@ describe('serverOf', () => {
     expect(serverOf(well).metadata.name).to.equal('home');
     expect(() => serverOf(well, 'work')).to.throw('no MediaServer work: namespace media has home');
     expect(() => serverOf({ ...well, servers: [] })).to.throw('name one');
+  });
+});
+
+describe('the address for everybody', () => {
+  it('is told where an Ingress or a route takes it, and not before', () => {
+    const server = (status: string) =>
+      object('MediaServer', 'home', {
+        status: { url: 'https://tv.lan', conditions: [condition('IngressReady', status)] },
+      });
+    expect([server('True'), server('False'), object('MediaServer', 'home')].map(publicAddress)).to.deep.equal([
+      'https://tv.lan',
+      undefined,
+      undefined,
+    ]);
   });
 });
 
