@@ -4,14 +4,8 @@ import type { Verdict } from '../schemas/conditions.ts';
 import type { LibrarySpec, LibraryStatus } from '../schemas/library.ts';
 import type { Named } from '../server-api/accounts.ts';
 import type { Answer, Ask } from '../server-api/server-client.ts';
+import type { LastScan, ManagedBy, ServerLibrary } from './server-library.ts';
 import { refused, syncedOf, verdictsOf } from './verdicts.ts';
-
-export interface ManagedBy {
-  kind: string;
-  namespace: string;
-  name: string;
-  uid: string;
-}
 
 export interface LibraryContext {
   ask: Ask;
@@ -21,32 +15,6 @@ export interface LibraryContext {
   read: (id: string) => Promise<Answer>;
   /** Which of these accounts there are. */
   accounts: (usernames: readonly string[]) => Promise<Named>;
-}
-
-interface LastScan {
-  id: string;
-  state: string;
-  finishedAt?: string | null;
-  added: number;
-  updated: number;
-  missing: number;
-}
-
-/** As the API answers it; only what is looked at here. */
-export interface ServerLibrary {
-  id: string;
-  name: string;
-  order: number;
-  state: string;
-  folders: { storageId: string; storageName?: string; path?: string; state: string }[];
-  settings: Record<string, unknown>;
-  access?: Record<string, unknown>;
-  managedBy?: ManagedBy | null;
-  /** What the resource said when it was last sent. */
-  managedFields?: string[];
-  itemCounts: Record<string, number>;
-  sizeBytes: number;
-  lastScan?: LastScan | null;
 }
 
 /** What a library is told when its resource is gone. */

@@ -6,7 +6,8 @@ import { after, type Controller, done, GROUP_VERSION, type Key, type Kube, type 
 import { type LibraryList, NoList } from '../server-api/library-list.ts';
 import { Unreachable } from '../server-api/server-client.ts';
 import { referring, type Servers, serverNameOf } from '../server-api/servers.ts';
-import { LET_GO, type ServerLibrary } from './library.ts';
+import { LET_GO } from './library.ts';
+import type { ServerLibrary } from './server-library.ts';
 
 /** With what it is spread by, below the half minute within which a resource tells of folders that are gone. */
 const LOOK_MS = 24_000;

@@ -2,7 +2,7 @@
 import type { Verdict } from '../schemas/conditions.ts';
 import type { Named } from '../server-api/accounts.ts';
 import { type Answer, refusalText } from '../server-api/server-client.ts';
-import type { ServerLibrary } from './library.ts';
+import type { ServerLibrary } from './server-library.ts';
 
 /** Of a library that there is not. */
 export function refused(answer: Answer): Verdict[] {

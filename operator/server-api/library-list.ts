@@ -1,6 +1,6 @@
 // The libraries of one server, read all at once: a thousand resources cost one request, not a thousand.
 import { isDeepStrictEqual } from 'node:util';
-import type { ServerLibrary } from '../library/library.ts';
+import type { ServerLibrary } from '../library/server-library.ts';
 import { accountsOf } from './accounts.ts';
 import { type Answer, type Ask, refusalText } from './server-client.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ServerLibrary } from '#operator/library/library.ts';
+import type { ServerLibrary } from '#operator/library/server-library.ts';
 import { LibraryList } from '#operator/server-api/library-list.ts';
 import type { Ask } from '#operator/server-api/server-client.ts';
 

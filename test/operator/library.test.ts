@@ -1,14 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { expect } from 'chai';
-import {
-  differences,
-  libraryBody,
-  reconcileLibrary,
-  releaseLibrary,
-  SCAN,
-  type ServerLibrary,
-} from '#operator/library/library.ts';
+import { differences, libraryBody, reconcileLibrary, releaseLibrary, SCAN } from '#operator/library/library.ts';
+import type { ServerLibrary } from '#operator/library/server-library.ts';
 import { parseText } from '#operator/local/documents.ts';
 import { toResources } from '#operator/local/resources.ts';
 import { type LibraryStatus, LibraryStatus as LibraryStatusSchema } from '#operator/schemas/library.ts';
