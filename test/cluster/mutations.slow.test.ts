@@ -3,7 +3,8 @@
 // FOYER_PART=2/3 the second third of them; 1/10 where nothing is said, and 1/1 all, in half an hour.
 import { expect } from 'chai';
 import { libraryController } from '#operator/library/controller.ts';
-import { differences, libraryBody, type ServerLibrary } from '#operator/library/library.ts';
+import { differences, libraryBody } from '#operator/library/library.ts';
+import type { ServerLibrary } from '#operator/library/server-library.ts';
 import { mediaServerController } from '#operator/media-server/controller.ts';
 import { mediaRoots } from '#operator/media-server/desired/media.ts';
 import { hasStatus } from '#operator/runtime/faults.ts';
