@@ -361,7 +361,11 @@ const libraries: Mutation[] = [
   badLib('a role that does not exist', { access: { roles: ['king'] } }, refused(/roles/)),
   badLib('a name that is too long', { displayName: 'x'.repeat(81) }, refused(/displayName/)),
   badLib('an unknown setting', { settings: { magic: true } }, refused(/unknown field|not declared in schema/i)),
-  lib('people who do not exist yet', { access: { users: ['nobody-yet'] } }, {}),
+  lib(
+    'people who do not exist yet',
+    { access: { users: ['nobody-yet'] } },
+    { condition: 'Synced False AccountUnknown', says: /nobody-yet/ },
+  ),
   lib(
     'two folders',
     {
