@@ -406,6 +406,11 @@ const tuners: Mutation[] = [
     notReady('SecretMissing', /nothing/),
   ),
   badTuner(
+    'a playlist of a Secret that holds no address',
+    { source: { m3u: { urlSecretRef: { name: 'spare', key: 'uri' } } } },
+    notReady('SecretInvalid', /no http address/),
+  ),
+  badTuner(
     'a guide of a Secret that is missing',
     { guide: { xmltv: { urlSecretRef: { name: 'no-such-guide' } } } },
     notReady('SecretMissing', /no-such-guide/),
