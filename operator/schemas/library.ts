@@ -57,9 +57,7 @@ export const LibrarySpec = z.strictObject({
   deletionPolicy: z
     .enum(['Retain', 'Delete'])
     .default('Retain')
-    .describe(
-      'What becomes of the server\'s rows; media files are never touched. Delete waits for a server that does not answer, at most ten minutes, and not with the annotation foyer.media/skip-cleanup: "true".',
-    ),
+    .describe("What becomes of the server's rows; media files are never touched."),
 });
 export type LibrarySpec = z.output<typeof LibrarySpec>;
 

@@ -102,16 +102,12 @@ export const TunerDeviceSpec = z.strictObject({
   recordings: z
     .strictObject({ media: label().describe('A writable entry of spec.media of the MediaServer.') })
     .optional()
-    .describe(
-      'Where recordings go. Deletion waits for the end of one, at most 12 hours, and not with the annotation foyer.media/skip-cleanup: "true".',
-    ),
+    .describe('Where recordings go.'),
   resources: resources(),
   hostNetwork: z
     .boolean()
     .default(false)
-    .describe(
-      'Use the network of the node, for discovery by broadcast; Pod Security allows that in privileged namespaces alone.',
-    ),
+    .describe('Use the network of the node, for discovery by broadcast; needs a privileged namespace.'),
   nodeSelector: nodeSelector(),
 });
 export type TunerDeviceSpec = z.output<typeof TunerDeviceSpec>;
@@ -137,8 +133,7 @@ export const tunerDevice: Kind = {
   kind: 'TunerDevice',
   plural: 'tunerdevices',
   short: 'tuner',
-  description:
-    'A network tuner or a playlist of live channels of a MediaServer. Its lineup is read and told; guides, watching and recording come with Live TV.',
+  description: 'A network tuner or a playlist of channels; guides, watching and recording come with Live TV.',
   spec: TunerDeviceSpec,
   status: TunerDeviceStatus,
   columns: [
