@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { reconcileLibrary } from '#operator/library/library.ts';
+import { LibrarySpec, type LibraryStatus } from '#operator/schemas/library.ts';
 import { accountsNamed, accountsOf } from '#operator/server-api/accounts.ts';
 import { serverClient, Unreachable } from '#operator/server-api/server-client.ts';
 import { startApi } from '#support/api.ts';
@@ -12,6 +14,32 @@ describe('accounts that resources name', () => {
     const { ids } = accountsNamed([...accounts.keys()], accounts);
     expect(ids).to.have.members(made.map(({ accountId }) => accountId));
     expect(accountsNamed(['Nobody of it'], accounts)).to.deep.equal({ ids: [], unknown: ['Nobody of it'] });
+  });
+
+  it('are granted a library when they are made, and hold up nothing of it before', async () => {
+    const api = await startApi();
+    const ask = serverClient(api.url, api.operatorKey);
+    const access = { users: ['nobody-yet'] };
+    const spec = LibrarySpec.parse({ serverRef: { name: 'home' }, type: 'movies', displayName: 'Films', access });
+    const context = {
+      ask,
+      managedBy: { kind: 'Library', namespace: 'media', name: 'films', uid: 'u1' },
+      mediaId: () => '',
+      read: (id: string) => ask('GET', `/libraries/${id}`),
+      accounts: async (names: readonly string[]) => accountsNamed(names, await accountsOf(ask)),
+    };
+    const synced = async (before: LibraryStatus) => {
+      const { status, verdicts } = await reconcileLibrary({ name: 'films', annotations: {}, spec }, before, context);
+      return { status, reason: verdicts.find(({ type }) => type === 'Synced')?.reason };
+    };
+    const first = await synced({});
+    expect(first.reason).to.equal('AccountUnknown');
+    const { accountId } = await api.given.guest();
+    const seen = async () => (await api.deps.db('library_access').where({ account_id: accountId })).length;
+    expect(await seen()).to.equal(0);
+    await api.deps.db('accounts').where({ id: accountId }).update({ username: 'Nobody-Yet' });
+    expect((await synced(first.status)).reason).to.equal('InSync');
+    expect(await seen()).to.equal(1);
   });
 
   it('are found in any letter case, each once, as at sign-in', async () => {
