@@ -84,7 +84,8 @@ function credentialsOf({ kubeconfig }: ClusterOptions): Credentials {
   }
 }
 
-function controllersOf(options: ClusterOptions): Controller[] {
+/** All that it runs. */
+export function controllersOf(options: ClusterOptions): Controller[] {
   const images = imagesFrom(process.env);
   const { apiUrl, tunerUrl, serverMetricsUrl = SERVER_METRICS } = options;
   const connect = (server: ServerName, key: string): Connection => ({

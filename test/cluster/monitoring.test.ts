@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { Registry, register } from 'prom-client';
 import { parse, parseAllDocuments } from 'yaml';
 import { servePoolMetrics } from '#areas/streaming/pool-metrics.ts';
+import { type ClusterOptions, controllersOf } from '#operator/cluster.ts';
 import type { KubeObject } from '#operator/runtime/kube.ts';
 import { newMetrics, processMetrics } from '#operator/runtime/metrics.ts';
 import { running, specOf, specs } from '../operator/media-server/specs.ts';
@@ -36,6 +37,47 @@ describe('rules and dashboards of the operator', () => {
     const asked = [...texts.join('\n').matchAll(/([a-z_]+)\{service=/g)].map(([, name]) => name ?? '');
     expect(asked.length).to.be.greaterThan(8);
     expect(told).to.include.members(asked);
+  });
+
+  it('are few: names say the unit, and labels only what is bounded', async () => {
+    const all = await newMetrics().registry.getMetricsAsJSON();
+    const bounded = ['code', 'controller', 'kind', 'method', 'name', 'namespace', 'reason', 'result', 'verb'];
+    expect(all.length).to.be.greaterThan(10);
+    for (const { name, type } of all) {
+      if (String(type) === 'counter') expect(name).to.match(/_total$/);
+      if (String(type) === 'histogram') expect(name).to.match(/_seconds$/);
+      const metric = newMetrics().registry.getSingleMetric(name) as unknown as { labelNames: string[] };
+      expect(bounded, name).to.include.members(metric.labelNames);
+      if (metric.labelNames.includes('namespace')) expect(String(type), name).to.equal('gauge');
+    }
+  });
+
+  it('come to fewer than 1,000 series, each controller, kind and answer of the API server told', async () => {
+    const metrics = newMetrics();
+    processMetrics(metrics);
+    const controllers = controllersOf({ namespace: [], clusterNetwork: [], workers: 4 } as unknown as ClusterOptions);
+    const kinds = new Set(controllers.flatMap(({ kind, watches }) => [kind, ...watches.map((one) => one.kind)]));
+    for (const { kind, name = kind.toLowerCase() } of controllers) {
+      for (const result of ['success', 'requeue_after', 'error']) metrics.reconciles.inc({ controller: name, result });
+      metrics.reconcileErrors.inc({ controller: name });
+      metrics.reconcileTime.observe({ controller: name }, 1);
+      for (const gauge of [metrics.activeWorkers, metrics.maxWorkers]) gauge.set({ controller: name }, 1);
+      const queue = { name, controller: name };
+      metrics.queueDepth.set(queue, 1);
+      for (const counter of [metrics.queueAdds, metrics.queueRetries]) counter.inc(queue);
+      for (const time of [metrics.queueTime, metrics.workTime]) time.observe(queue, 1);
+    }
+    for (const kind of kinds) {
+      for (const verb of ['create', 'apply', 'delete', 'status', 'finalizer']) metrics.writes.inc({ kind, verb });
+      for (const reason of ['absent', 'ended', 'connection', 'malformed', 'expired', 'throttled', 'refused', 'stopped'])
+        metrics.restarts.inc({ kind, reason });
+      for (const gauge of [metrics.staleness, metrics.synced]) gauge.set({ kind, namespace: '' }, 1);
+    }
+    for (const code of ['200', '201', '400', '401', '403', '404', '409', '410', '422', '429', '500', '503', '504'])
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) metrics.requests.inc({ code, method });
+    const series = (await metrics.registry.metrics()).split('\n').filter((line) => line && !line.startsWith('#'));
+    expect(kinds.size).to.be.greaterThan(15);
+    expect(series.length).to.be.below(1000);
   });
 
   it('say of each alert what to do', () => {

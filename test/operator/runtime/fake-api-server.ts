@@ -34,6 +34,8 @@ export class FakeApiServer {
   /** So many requests find the connection closed. */
   hangUps = 0;
   token: string | undefined;
+  /** Every so-manieth request is answered 429, to come again after a second. */
+  calmEach: number | undefined;
   /** What is written is answered after this. */
   slow: Promise<void> = Promise.resolve();
 
@@ -163,7 +165,9 @@ export class FakeApiServer {
       return;
     }
     const known = !this.token || request.headers.authorization === `Bearer ${this.token}`;
-    if (!known) refusal(response, { status: 401 });
+    if (this.calmEach && this.asked.length % this.calmEach === 0)
+      refusal(response, { status: 429, headers: { 'Retry-After': '1' } });
+    else if (!known) refusal(response, { status: 401 });
     else if (url.pathname === '/api/v1') send(response, { resources: this.served ? RESOURCES : [] });
     else if (url.pathname === COLLECTION) this.#collection(query, response);
     else void this.slow.then(() => send(response, { kind: 'ConfigMap', metadata: { name: 'x' } }));

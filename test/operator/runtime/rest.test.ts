@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Credentials } from '#operator/runtime/credentials.ts';
 import { Deposed, Refusal, refusalOf, Unreached } from '#operator/runtime/faults.ts';
@@ -74,6 +75,28 @@ describe('requests to the API server', () => {
       expect(other - began).to.be.at.least(999);
       expect(urgent).to.be.below(other);
     });
+  });
+
+  it('fall by more than four fifths where half of the answers ask for calm, and come back', async () => {
+    const loops = { end: false };
+    const hammer = async (): Promise<void> => {
+      while (!loops.end) await write().catch(() => undefined);
+    };
+    const perSecond = async (ms: number): Promise<number> => {
+      const before = server.asked.length;
+      await sleep(ms);
+      return ((server.asked.length - before) * 1000) / ms;
+    };
+    const all = Array.from({ length: 8 }, hammer);
+    const free = await perSecond(500);
+    server.calmEach = 2;
+    const asked = await perSecond(3000);
+    server.calmEach = undefined;
+    await sleep(2000); // what it was asked to wait
+    const after = await perSecond(500);
+    loops.end = true;
+    await Promise.all(all);
+    expect([asked < free / 5, after > free / 5], `${free}, ${asked}, ${after} a second`).to.deep.equal([true, true]);
   });
 
   it('are bounded by the API server itself, so that no write outlives the lease', async () => {
