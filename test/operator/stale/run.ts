@@ -67,6 +67,11 @@ class Run {
     this.#store = store;
     store.put(...named);
     this.#world = new World(mediaServer(spec), store);
+    const { connect } = this.#world.tools;
+    this.#world.tools.connect = (server, key) => ({
+      ...connect(server, key),
+      metrics: async () => store.workers() + idleFor(store),
+    });
     this.#rest = new Rest({ credentials: new Credentials(store.kubeconfig()), metrics: newMetrics() });
     store.deleting = (object) => this.#judge(object);
     store.writing = (before, next) => this.#compare(before, next);
@@ -162,6 +167,7 @@ class Run {
   async #judge({ kind, metadata }: KubeObject): Promise<void> {
     this.deletions += 1;
     if (kind === 'Deployment') this.faults.push(`deleted Deployment ${metadata.name}: nobody serves`);
+    if (metadata.name.includes('-transcode-')) return; // idle ones go one after the other, by what the server tells of them
     const live = this.#store.get('MediaServer', 'media', 'home');
     const server = live && serverOf(live);
     if (!server || 'reason' in server) return;
@@ -199,6 +205,13 @@ class Run {
     return numbered(entries as [string, string][]);
   }
 }
+
+/** All workers have been idle for long. */
+const idleFor = (store: StoreServer): string =>
+  store
+    .list('Pod', 'media')
+    .map(({ metadata }) => `foyer_transcode_worker_idle_seconds{pod="${metadata.name}"} 100000\n`)
+    .join('');
 
 const RANDOM: readonly [RegExp, string][] = [
   [/canary-([a-z]+)-\d+/g, '$1'],
