@@ -9,7 +9,7 @@ const ATTEMPTS = 1;
 const SCRIPT = 'workers/backup/before-upgrade.ts';
 /** An image of before there was such a backup is gone back to: it has nothing to migrate, and no script either. */
 const WHERE_THERE_IS_ONE = `if (process.getBuiltinModule('fs').existsSync('${SCRIPT}')) import('./${SCRIPT}');
-else console.log('this version makes no backup before an upgrade');`;
+else process.stdout.write('this version makes no backup before an upgrade\\n');`;
 
 /** It sees whether a backup is asked for and anything is to be migrated; backups may lie on a storage. */
 export function backupFirstJob(context: Context): KubeObject {
