@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { refusalOf, Unreached } from '#operator/runtime/faults.ts';
+import { refusalOf, Unreached, Unseen } from '#operator/runtime/faults.ts';
 import { type EventSaid, type Kube, type KubeObject, PermanentFault } from '#operator/runtime/kube.ts';
 import { newLog } from '#operator/runtime/log.ts';
 import { newMetrics } from '#operator/runtime/metrics.ts';
@@ -34,6 +34,29 @@ describe('a pass that fails', () => {
     expect(await failing(new Unreached('socket hang up'))).to.deep.include({ event: away });
     for (const error of [new Unreached('x'), refusalOf('/api', 422, { body: 'no' }), new PermanentFault('taken')])
       expect((await failing(error)).line.stack, error.message).to.equal(undefined);
+  });
+
+  it('is tried again soon, with nothing said of the object, where something was not seen yet', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const events: EventSaid[] = [];
+    let passes = 0;
+    const about: KubeObject = { apiVersion: 'v1', kind: 'Library', metadata: { name: 'films', namespace: 'media' } };
+    const kube = { get: () => about, event: (_: KubeObject, said: EventSaid) => events.push(said) } as unknown as Kube;
+    const reconcile = async () => {
+      passes += 1;
+      if (passes < 4) throw new Unseen('Secret home-keys is there and was not seen yet');
+      resolve();
+      return {};
+    };
+    const controller = { kind: 'Library', watches: [], reconcile };
+    const work = new Work(controller, { kube, metrics: newMetrics(), log: newLog('silent'), workers: 1 });
+    const began = performance.now();
+    work.start();
+    work.add({ namespace: 'media', name: 'films' });
+    await promise;
+    await work.stop();
+    expect(events).to.deep.equal([]);
+    expect(performance.now() - began).to.be.below(6000); // three pauses of about a second; doubling they would be seven
   });
 
   it('tells where our own is', async () => {
