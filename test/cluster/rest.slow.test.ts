@@ -29,35 +29,11 @@ function household(server: string, index: number): Resource[] {
   return [serverOnStage(server, index % 2 ? { api: { replicas: 1 } } : {}), ...libraries, tuner];
 }
 
-interface Measured {
-  residentMiB: number;
-  cpuSeconds: number;
-  /** The bound of the bucket that 95 of 100 passes lie below. */
-  p95Ms: number;
-}
-
-function measuredIn(text: string): Measured {
-  const single = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
-  const bounds = new Map<string, number>();
-  for (const [, le = '', count] of text.matchAll(
-    /^controller_runtime_reconcile_time_seconds_bucket\{le="([^"]+)".*\} (\d+)$/gm,
-  ))
-    bounds.set(le, (bounds.get(le) ?? 0) + Number(count));
-  const all = bounds.get('+Inf') ?? 0;
-  const [bound = 'NaN'] = [...bounds].find(([, count]) => count >= 0.95 * all) ?? [];
-  return {
-    residentMiB: single('process_resident_memory_bytes') / 2 ** 20,
-    cpuSeconds: single('process_cpu_seconds_total'),
-    p95Ms: Number(bound) * 1000,
-  };
-}
-
 describe(`50 resources at rest for ${MINUTES} min`, function () {
   this.timeout(MINUTES * 60_000 + 240_000);
   let stage: Stage;
   let namespace = '';
   let operator: OperatorProcess;
-  let told = { cpu: 0, residentMiB: 0, p95Ms: 0 };
 
   const kinds = ['mediaservers', 'libraries', 'tunerdevices'];
   const written = (mark: number) => stage.cluster.audit.writes(mark, operatorOf(namespace));
@@ -84,12 +60,6 @@ describe(`50 resources at rest for ${MINUTES} min`, function () {
   const resync = async (value: number): Promise<void> => {
     for (const kind of kinds)
       await stage.cluster.kubectl.run(['annotate', kind, '--all', '-n', namespace, '--overwrite', `resync=${value}`]);
-  };
-
-  /** What its metrics tell of it. */
-  const measured = async (): Promise<Measured> => {
-    const port = operator.lines.find(({ metrics }) => metrics !== undefined)?.metrics;
-    return measuredIn(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
   };
 
   before(async function () {
@@ -119,15 +89,11 @@ describe(`50 resources at rest for ${MINUTES} min`, function () {
 
   it('are not written to, however often they are looked at, and by a new process neither', async () => {
     const mark = await stage.cluster.audit.mark();
-    const [began, from] = [performance.now(), await measured()];
-    const end = began + MINUTES * 60_000;
+    const end = performance.now() + MINUTES * 60_000;
     const apart = (MINUTES * 60_000) / (RESYNCS + 1);
     for (let count = 0; count < RESYNCS; count++) {
       await sleep(apart);
       if (count === RESYNCS / 2) {
-        const { cpuSeconds, residentMiB, p95Ms } = await measured();
-        const cpu = (100 * (cpuSeconds - from.cpuSeconds)) / ((performance.now() - began) / 1000);
-        told = { cpu, residentMiB, p95Ms };
         expect(await operator.stop()).to.equal(0);
         operator = await stage.operator(namespace, { leaderElect: true });
       }
@@ -142,12 +108,6 @@ describe(`50 resources at rest for ${MINUTES} min`, function () {
     });
     expect(leases.length, 'the log would show it').to.be.greaterThan(5);
     expect(operator.alarms).to.deep.equal([]);
-  });
-
-  it('cost little: memory, processor and time of a pass', () => {
-    process.stdout.write(`    ${JSON.stringify(told)}\n`);
-    expect(told.residentMiB).to.be.within(20, 120);
-    expect(told.p95Ms).to.be.within(1, 250);
   });
 
   it('cost one apply for each object that a change concerns', async () => {
