@@ -19,6 +19,7 @@ import { settingsArea } from './settings/index.ts';
 import { setupArea } from './setup/index.ts';
 import { streamingArea } from './streaming/index.ts';
 import { subtitlesArea } from './subtitles/index.ts';
+import { themesArea } from './themes/index.ts';
 import { usersArea } from './users/index.ts';
 import { webhooksArea } from './webhooks/index.ts';
 
@@ -44,6 +45,7 @@ export const areas = [
   emailArea,
   eventsArea,
   webhooksArea,
+  themesArea,
   jobsArea,
   backupArea,
 ] as const satisfies readonly Area[];

@@ -20,6 +20,7 @@ import { settingsAddresses } from './settings.ts';
 import { setupAddresses } from './setup.ts';
 import { streamingAddresses } from './streaming.ts';
 import { subtitlesAddresses } from './subtitles.ts';
+import { themesAddresses } from './themes.ts';
 import { usersAddresses } from './users.ts';
 import { webhooksAddresses } from './webhooks.ts';
 
@@ -47,6 +48,7 @@ export const addresses = {
   ...setupAddresses,
   ...streamingAddresses,
   ...subtitlesAddresses,
+  ...themesAddresses,
   ...usersAddresses,
   ...webhooksAddresses,
 };

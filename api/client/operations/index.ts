@@ -20,6 +20,7 @@ import type { SettingsOperations } from './settings.ts';
 import type { SetupOperations } from './setup.ts';
 import type { StreamingOperations } from './streaming.ts';
 import type { SubtitlesOperations } from './subtitles.ts';
+import type { ThemesOperations } from './themes.ts';
 import type { UsersOperations } from './users.ts';
 import type { WebhooksOperations } from './webhooks.ts';
 
@@ -45,5 +46,6 @@ export interface Operations
     SetupOperations,
     StreamingOperations,
     SubtitlesOperations,
+    ThemesOperations,
     UsersOperations,
     WebhooksOperations {}

@@ -46,6 +46,7 @@ import * as jobsCancelTold from './20261122171000_jobs_cancel_told.ts';
 import * as authResetsSent from './20261122172000_auth_resets_sent.ts';
 import * as jobsLists from './20261122173000_jobs_lists.ts';
 import * as serverVersion from './20261122180000_server_version.ts';
+import * as themes from './20261122190000_themes_create.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -109,4 +110,5 @@ export const migrations: Record<string, Migration> = {
   '20261122172000_auth_resets_sent': authResetsSent,
   '20261122173000_jobs_lists': jobsLists,
   '20261122180000_server_version': serverVersion,
+  '20261122190000_themes_create': themes,
 };

@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import type { Call } from '#kernel/endpoint.ts';
+import { builtInOf, DEFAULT } from './built-in.ts';
+import type { Theme, ThemeToken } from './themes.schemas.ts';
+import { readTheme } from './themes.view.ts';
+import { tokens } from './tokens.ts';
+
+/** The theme with its ETag: its revision, and all that is told of it. 304 for who has it already. */
+export async function answerTheme(call: Call, id: string, { resolved } = { resolved: false }): Promise<Theme> {
+  const theme = await readTheme(call, id, { resolved });
+  const told = createHash('sha256').update(JSON.stringify(theme)).digest('base64url').slice(0, 16);
+  const etag = `"${theme.revision}-${theme.version}-${told}"`;
+  call.reply.header('ETag', etag);
+  call.reply.header('Cache-Control', 'private, no-cache');
+  if (call.method === 'GET' && call.headers['if-none-match'] === etag) call.reply.status(304);
+  return theme;
+}
+
+/** Every token there is; its default is what foyer-dark has in the dark. */
+export function tokenList(): z.input<typeof ThemeToken>[] {
+  const { schemes = {}, shared = {} } = builtInOf(DEFAULT) ?? {};
+  return tokens.map(({ values, ...one }) => ({
+    ...one,
+    ...(values && { values: [...values] }),
+    default: (one.scheme ? schemes.dark?.[one.name] : shared[one.name]) ?? '',
+  }));
+}

@@ -1,0 +1,98 @@
+// The themes as this process knows them, so that reading a stylesheet asks no store. Redis tells of changes; a look at the rows finds those that it did not tell.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Call, Deps } from '#kernel/endpoint.ts';
+import { builtInOf, DEFAULT } from './built-in.ts';
+import { type Compiled, compiledOf } from './compiled.ts';
+import { chainOf, type Source } from './resolve.ts';
+import { readServerChoice, toServerTheme } from './selection.store.ts';
+import type { ServerTheme } from './themes.schemas.ts';
+import { chainRows, type Edge, listEdges } from './themes.store.ts';
+
+const CHANNEL = 'foyer:themes';
+/** What is known is looked at again when it is asked for after this. */
+const HOLDS_MS = 5000;
+const PATIENCE_MS = 2000;
+
+interface Known {
+  edges: ReadonlyMap<string, Edge>;
+  server: ServerTheme;
+}
+
+export interface ThemeMemory {
+  /** What is known; waits for Postgres no longer than two seconds. */
+  known(): Promise<Known>;
+  /** Undefined where there is no such theme, or its rows are away. */
+  compiled(id: string, known: Known): Promise<Compiled | undefined>;
+}
+
+const memories = new WeakMap<Deps, ThemeMemory>();
+
+/** One for each process; made when it is first asked for. */
+export function themesOf(deps: Deps): ThemeMemory {
+  const made = memories.get(deps) ?? createMemory(deps);
+  memories.set(deps, made);
+  return made;
+}
+
+/** Tells every replica once the change has committed; without Redis they look within five seconds. */
+export function announce({ deps, afterCommit }: Call): void {
+  afterCommit(() => deps.redis.publish(CHANNEL, ''));
+}
+
+const nothing: Known = {
+  edges: new Map(),
+  server: { themeId: DEFAULT, mode: 'dark', allowChoice: true },
+};
+
+const MOST_KEPT = 200;
+
+function createMemory(deps: Deps): ThemeMemory {
+  const { db, log, redis, draining } = deps;
+  let known = nothing;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+  const read = async (): Promise<void> => {
+    const began = performance.now();
+    const [edges, choice] = await Promise.all([listEdges(db), readServerChoice(db)]);
+    known = { edges, server: toServerTheme(choice) };
+    readAt = began;
+  };
+  const quietly = (): Promise<void> =>
+    read()
+      .catch((error: Error) => log.debug({ err: error.message }, 'themes not read'))
+      .finally(() => {
+        reading = undefined;
+      });
+  const subscriber = redis.duplicate({ enableOfflineQueue: true });
+  const stale = (): void => {
+    readAt = Number.NEGATIVE_INFINITY;
+  };
+  subscriber.on('error', () => undefined); // connectRedis's log tells of a lost server
+  subscriber.on('ready', () => void subscriber.subscribe(CHANNEL).then(stale, () => undefined));
+  subscriber.on('message', stale);
+  draining.addEventListener('abort', () => subscriber.disconnect());
+  const rows = new Map<string, Source[]>();
+  return {
+    async known() {
+      if (performance.now() - readAt < HOLDS_MS || deps.vitals.state('database') !== 'ok') return known;
+      reading ??= quietly();
+      await Promise.race([reading, sleep(PATIENCE_MS, undefined, { ref: false })]);
+      return known;
+    },
+    async compiled(id, { edges }) {
+      const chain = chainOf(id, edges);
+      if (!chain) return undefined;
+      const key = chain.map((one) => `${one.id}:${one.revision}`).join();
+      const sources = rows.get(key) ?? (await sourcesOf(id).catch(() => undefined));
+      if (!sources) return undefined;
+      rows.set(key, sources);
+      const [oldest] = rows.keys();
+      if (rows.size > MOST_KEPT && oldest !== undefined) rows.delete(oldest);
+      return compiledOf(sources);
+    },
+  };
+
+  async function sourcesOf(id: string): Promise<Source[] | undefined> {
+    return chainOf<Source>(id, builtInOf(id) ? new Map() : await chainRows(db, id));
+  }
+}

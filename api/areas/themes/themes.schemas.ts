@@ -1,0 +1,201 @@
+import { z } from 'zod';
+import { Id, ManagedBy, queryBool, Timestamp } from '#kernel/schemas.ts';
+import { builtIns, DEFAULT } from './built-in.ts';
+import { groups, kinds } from './tokens.ts';
+
+const builtInIds = builtIns.map(({ id }) => id);
+
+/** A UUIDv7, or the fixed id of a built-in theme. */
+export const ThemeId = z
+  .union([z.enum(builtInIds), Id])
+  .meta({ id: 'ThemeId', description: `UUIDv7, or ${builtInIds.join(', ')}` });
+export const ThemeParams = z.object({ id: ThemeId });
+/** Whatever it is, there is a sheet. */
+export const StylesheetParams = z.object({ id: z.string().max(100) });
+
+const ShadowLayer = z
+  .object({ x: z.string(), y: z.string(), blur: z.string(), spread: z.string(), color: z.string() })
+  .meta({ id: 'ShadowLayer' });
+const TokenValue = z.union([z.string(), z.number(), z.array(ShadowLayer)]).meta({ id: 'TokenValue' });
+
+export const TokenSet = z.record(z.string(), TokenValue).describe('By the name of the token').meta({ id: 'TokenSet' });
+
+const schemeNames = ['light', 'dark'] as const;
+
+export const ContrastReport = z
+  .object({
+    scheme: z.enum(schemeNames),
+    pair: z.string().describe('Such as text.primary on surface.0'),
+    ratio: z.number().describe('To 1, by WCAG'),
+    required: z.number(),
+    ok: z.boolean(),
+  })
+  .meta({ id: 'ContrastReport' });
+
+const summary = {
+  id: ThemeId,
+  name: z.string(),
+  description: z.string().optional(),
+  author: z.string().optional(),
+  source: z.enum(['built-in', 'own']),
+  base: ThemeId.nullable().describe('Its tokens fill what is not named; null for the built-in one that needs none'),
+  version: z.string().describe('Changes with any token'),
+  stylesheetUrl: z.string(),
+  previewColors: z.array(z.string()).length(5).describe('#rrggbb of page, raised, text, accent and focus'),
+  usedBy: z.int().optional().describe('Profiles that chose it; with settings:manage'),
+  serverDefault: z.boolean(),
+  managedBy: ManagedBy.optional(),
+  revision: z.int(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+};
+
+export const ThemeSummary = z
+  .object({
+    ...summary,
+    schemeNames: z.array(z.enum(schemeNames)).describe('The first is that of a page that names none'),
+  })
+  .meta({ id: 'ThemeSummary' });
+export type ThemeSummary = z.output<typeof ThemeSummary>;
+
+export const Theme = z
+  .object({
+    ...summary,
+    schemes: z.object({ light: TokenSet.optional(), dark: TokenSet.optional() }),
+    shared: TokenSet.describe('Tokens that are the same in every scheme'),
+    contrast: z.array(ContrastReport),
+  })
+  .meta({ id: 'Theme' });
+export type Theme = z.output<typeof Theme>;
+
+export const ThemeToken = z
+  .object({
+    name: z.string(),
+    property: z.string().describe('The CSS custom property'),
+    kind: z.enum(kinds),
+    min: z.number().optional().describe('Of a length in px, of a duration in ms'),
+    max: z.number().optional().describe('Likewise; a length is at most 20 rem too'),
+    values: z.array(z.string()).optional(),
+    scheme: z.boolean().describe('May differ between light and dark'),
+    group: z.enum(groups),
+    label: z.string(),
+    default: TokenValue,
+  })
+  .meta({ id: 'ThemeToken' });
+
+const modes = ['system', 'light', 'dark'] as const;
+const switches = ['system', 'on', 'off'] as const;
+const choice = {
+  mode: z.enum(modes),
+  themeId: ThemeId.nullable().default(null).describe("null follows the server's default"),
+  lightThemeId: ThemeId.nullable().default(null).describe('In place of themeId where it is light'),
+  darkThemeId: ThemeId.nullable().default(null).describe('In place of themeId where it is dark'),
+  textScale: z.number().min(0.8).max(1.6).default(1),
+  reducedMotion: z.enum(switches).default('system').describe('system is as the device says'),
+  highContrast: z.enum(switches).default('system').describe('system is as the device says'),
+};
+
+export const ThemeSelection = z.object(choice).meta({ id: 'ThemeSelection' });
+export type ThemeSelection = z.output<typeof ThemeSelection>;
+
+export const ServerTheme = z
+  .object({
+    themeId: ThemeId,
+    lightThemeId: ThemeId.optional(),
+    darkThemeId: ThemeId.optional(),
+    mode: z.enum(modes),
+    allowChoice: z.boolean().describe('Profiles may choose themes of their own'),
+  })
+  .meta({ id: 'ServerTheme' });
+export type ServerTheme = z.output<typeof ServerTheme>;
+
+export const ThemesQuery = z.object({
+  tokens: queryBool.default(false).describe('Adds the list that an editor draws itself from'),
+});
+export const Themes = z.object({
+  items: z.array(ThemeSummary).describe('Built-in ones first, then by name'),
+  selection: ThemeSelection,
+  serverDefault: ServerTheme,
+  tokens: z.array(ThemeToken).optional(),
+});
+export type Themes = z.output<typeof Themes>;
+
+export const ThemeQuery = z.object({
+  resolved: queryBool.default(false).describe('Fills every token from the base'),
+});
+
+const line = (most: number) =>
+  z
+    .string()
+    .max(1000) // blanks around are cut
+    .refine((text) => !/\p{Cc}/u.test(text), { error: 'no control characters', params: { code: 'control_character' } })
+    .transform((text) => text.normalize('NFC').trim())
+    .pipe(z.string().max(most));
+const Name = line(60).pipe(z.string().min(1));
+const Text = z
+  .string()
+  .max(300)
+  .refine((text) => !/[^\P{Cc}\n]/u.test(text), {
+    error: 'no control characters',
+    params: { code: 'control_character' },
+  });
+
+/** What each value must be is told by the list of tokens; it is looked at apart, so that all that is bad is told at once. */
+const TokensIn = z
+  .record(z.string().max(100), z.unknown())
+  .describe('By the name of the token, or nested groups of value and type as design-tokens files have them');
+
+/** What getTheme gives beside what is said: a theme is read and created again as it is. */
+const ignored = Object.fromEntries(
+  ['id', 'source', 'contrast', 'version', 'stylesheetUrl', 'previewColors', 'usedBy', 'serverDefault', 'revision']
+    .concat('createdAt', 'updatedAt')
+    .map((name) => [name, z.unknown().optional().describe('Ignored')]),
+);
+
+export const ThemeDraft = z.strictObject({
+  ...ignored,
+  name: Name,
+  description: Text.nullable().optional(),
+  author: line(100).nullable().optional(),
+  base: ThemeId.nullable().default(DEFAULT).describe(`null is ${DEFAULT}`),
+  schemes: z
+    .strictObject({ light: TokensIn.optional(), dark: TokensIn.optional() })
+    .refine(({ light, dark }) => light ?? dark, { error: 'at least one scheme', params: { code: 'required' } })
+    .meta({ minProperties: 1 }),
+  shared: TokensIn.default({}),
+  managedBy: ManagedBy.nullable().optional().describe("With the operator's key; ignored of others"),
+  validateOnly: z.boolean().default(false).describe('Answers 200 with what it would be, and stores nothing'),
+});
+export type ThemeDraft = z.output<typeof ThemeDraft>;
+
+const Merged = TokensIn.describe('Merged: null takes a token back to the base');
+
+export const ThemeChange = z.strictObject({
+  revision: z.int().min(1).optional().describe('Of the theme that was read; another one is 409'),
+  name: Name.optional(),
+  description: Text.nullable().optional(),
+  author: line(100).nullable().optional(),
+  base: ThemeId.optional(),
+  schemes: z
+    .strictObject({ light: Merged.nullable().optional(), dark: Merged.nullable().optional() })
+    .optional()
+    .describe('null removes a scheme; one must stay'),
+  shared: Merged.optional(),
+});
+export type ThemeChange = z.output<typeof ThemeChange>;
+
+export const StylesheetQuery = z.object({
+  v: z.string().min(1).max(64).optional().describe('Version of the theme: the answer may then be kept for a year'),
+  scheme: z.enum(['light', 'dark', 'both']).default('both'),
+});
+export type StylesheetQuery = z.output<typeof StylesheetQuery>;
+
+export const SelectionChange = z.strictObject({
+  scope: z.enum(['profile', 'server']).default('profile'),
+  selection: z.strictObject(choice).describe('The whole of it'),
+  allowChoice: z.boolean().optional().describe('With scope server'),
+});
+export type SelectionChange = z.output<typeof SelectionChange>;
+
+export const Selected = z.object({ selection: ThemeSelection, serverDefault: ServerTheme });
+export type Selected = z.output<typeof Selected>;
