@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { startApi } from '#support/api.ts';
 import { authRows, keyRows } from './records/auth-rows.ts';
 import type { Row, Told } from './records/row.ts';
-import { libraryRows, playbackRows, serverRows } from './records/server-rows.ts';
+import { libraryRows, playbackRows, serverRows, themeRows } from './records/server-rows.ts';
 import { labelRows, userRows } from './records/users-rows.ts';
 import { type Asked, type Caller, World } from './records/world.ts';
 
@@ -37,7 +37,7 @@ describe('records and who may do what to them', function () {
     .map((name) => readFileSync(new URL(name, folder), 'utf8'))
     .join('\n')
     .replaceAll(/\s+/g, ' ');
-  const rows = [authRows, keyRows, userRows, labelRows, libraryRows, playbackRows, serverRows].flat();
+  const rows = [authRows, keyRows, userRows, labelRows, libraryRows, playbackRows, serverRows, themeRows].flat();
 
   for (const row of rows) {
     const { op, when, says, ask, answers } = row;

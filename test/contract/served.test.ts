@@ -23,7 +23,7 @@ interface ContractedArea {
 }
 
 /** How many operations are served; it may only grow. */
-const SERVED = 200;
+const SERVED = 207;
 
 const folder = new URL('./areas/', import.meta.url);
 const contract = readdirSync(folder).map(

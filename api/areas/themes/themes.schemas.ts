@@ -41,7 +41,7 @@ const summary = {
   base: ThemeId.nullable().describe('Its tokens fill what is not named; null for the built-in one that needs none'),
   version: z.string().describe('Changes with any token'),
   stylesheetUrl: z.string(),
-  previewColors: z.array(z.string()).length(5).describe('#rrggbb of page, raised, text, accent and focus'),
+  previewColors: z.array(z.string()).describe('Five: #rrggbb of page, raised, text, accent and focus'),
   usedBy: z.int().optional().describe('Profiles that chose it; with settings:manage'),
   serverDefault: z.boolean(),
   managedBy: ManagedBy.optional(),

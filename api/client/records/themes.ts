@@ -37,7 +37,7 @@ export interface ThemeSummary {
   /** Its tokens fill what is not named; null for the built-in one that needs none */ base: ThemeId | null;
   /** Changes with any token */ version: string;
   stylesheetUrl: string;
-  /** #rrggbb of page, raised, text, accent and focus */ previewColors: string[];
+  /** Five: #rrggbb of page, raised, text, accent and focus */ previewColors: string[];
   /** Profiles that chose it; with settings:manage */ usedBy?: number;
   serverDefault: boolean;
   managedBy?: ManagedBy;

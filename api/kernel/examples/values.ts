@@ -35,6 +35,22 @@ export const values: Readonly<Record<string, unknown>> = {
   'Device.name': 'Living room',
   'Label.name': 'Family evening',
   'createLabel.name': 'Family evening',
+  'Theme.schemes': { dark: { 'color.accent': 'oklch(0.78 0.13 75)' } },
+  'Theme.name': 'Evening',
+  'Theme.shared': { 'radius.card': '8px' },
+  'Theme.previewColors': '#0c0d11',
+  'ThemeSummary.previewColors': '#0c0d11',
+  'createTheme.schemes': { dark: { 'color.accent': 'oklch(0.78 0.13 75)' } },
+  'createTheme.shared': { 'radius.card': '8px' },
+  'Theme.stylesheetUrl': '/api/v1/themes/foyer-dark/stylesheet?v=_IAPj3XSKvNgRTZF',
+  'ThemeSummary.stylesheetUrl': '/api/v1/themes/foyer-dark/stylesheet?v=_IAPj3XSKvNgRTZF',
+  pair: 'text.primary on surface.0',
+  'ContrastReport.ratio': 17.5,
+  'ContrastReport.required': 4.5,
+  'ContrastReport.ok': true,
+  'ThemeSummary.name': 'Evening',
+  'createTheme.name': 'Evening',
+  'updateTheme.name': 'Evening',
   'Webhook.name': 'Chat of the household',
   'createWebhook.name': 'Chat of the household',
 
@@ -265,6 +281,7 @@ export const unset: ReadonlySet<string> = new Set([
   'error',
   'errorCode',
 
+  'createTheme.version',
   'managedBy',
   'missingSince',
   'notice',
@@ -276,6 +293,7 @@ export const textsByMedia: Readonly<Record<string, string>> = {
   'application/vnd.apple.mpegurl':
     '#EXTM3U\n#EXT-X-VERSION:7\n#EXT-X-STREAM-INF:BANDWIDTH=6000000,RESOLUTION=1440x1080\nv0/playlist.m3u8\n',
   'application/x-ndjson': '{"title":"Nosferatu","year":1922}\n',
+  'text/css': ':root{--fy-radius-card:8px}:root,[data-scheme="dark"]{--fy-color-surface-0:#0c0d11}\n',
   'text/csv': 'title,year\r\nNosferatu,1922\r\n',
   'text/event-stream':
     'id: 1763756100000-0\nevent: settings.changed\ndata: {"id":"1763756100000-0","event":"settings.changed","at":"2026-11-21T20:15:00.000Z","payload":{"keys":["metadata.language"]}}\n\n',
