@@ -1,63 +1,26 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { builtIns } from '#areas/themes/built-in.ts';
 import { newId } from '#platform/ids.ts';
-import { type Api, startApi, type TestClient } from '#support/api.ts';
-import type { Person } from '#support/given.ts';
-
-interface Refusal {
-  error: {
-    code: string;
-    details: {
-      reason?: string;
-      by?: string;
-      permission?: string;
-      issues?: { path: string[]; code: string }[];
-    } & Record<string, unknown>;
-  };
-}
-const refusal = (answer: { body: unknown }): Refusal['error'] => (answer.body as Refusal).error;
-const reasonOf = (answer: { body: unknown }) => refusal(answer).details.reason;
-const issuesOf = (answer: { body: unknown }) =>
-  (refusal(answer).details.issues ?? []).map(({ path, code }) => `${path.join('/')} ${code}`);
+import { givenThemes, issuesOf, reasonOf, refusal } from '#support/themes.ts';
 
 const ABSENT = '01900000-0000-7000-8000-00000000dead';
 const PAIRS = 24;
 
-describe('Themes', () => {
-  let api: Api;
-  let owner: Person;
-  let admin: TestClient;
-  let member: TestClient;
-  before(async () => {
-    api = await startApi();
-    owner = await api.given.owner();
-    admin = api.as(owner);
-    member = api.as(await api.given.member());
-  });
+type Given = Awaited<ReturnType<typeof givenThemes>>;
 
-  let made = 0;
-  const draft = (more: object = {}) => ({ name: `Theme ${++made}`, schemes: { dark: {} }, ...more });
-  const create = async (more: object = {}, by = admin) => {
-    const answer = await by.createTheme({ body: draft(more) });
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
-    return answer.body;
-  };
-  const read = async (id: string, query = {}) => (await admin.getTheme({ params: { id }, query })).body;
-  const change = (id: string, body: object, more: object = {}) => admin.updateTheme({ params: { id }, body, ...more });
-  const remove = (id: string) => admin.deleteTheme({ params: { id } });
-  const choose = (selection: object, more: object = {}, by = admin) =>
-    by.setThemeSelection({ body: { selection: { mode: 'system', ...selection }, ...more } });
-  const sheet = async (id: string, query = {}, headers = {}) => {
-    const answer = await api.anyone.getThemeStylesheet({ params: { id }, query, headers });
-    return { ...answer, text: String(answer.body) };
-  };
-  const told = async (): Promise<string[]> => {
-    const rows = await api.deps.db('outbox').where({ event: 'settings.changed' }).orderBy('id').select('payload');
-    return rows.flatMap((row: { payload: { keys: string[] } }) => row.payload.keys);
-  };
-  /** Text on the page that is told and not refused: of 3 to 4.5. */
-  const weak = { 'color.text.muted': '#787878' };
+describe('Themes', () => {
+  let api: Given['api'];
+  let owner: Given['owner'];
+  let admin: Given['admin'];
+  let member: Given['member'];
+  let draft: Given['draft'];
+  let create: Given['create'];
+  let read: Given['read'];
+  let change: Given['change'];
+  let remove: Given['remove'];
+  let choose: Given['choose'];
+  before(async () => {
+    ({ api, owner, admin, member, draft, create, read, change, remove, choose } = await givenThemes());
+  });
 
   describe('that are built in', () => {
     it('come first, with every pair readable, five colours and fixed ids', async () => {
@@ -405,215 +368,6 @@ describe('Themes', () => {
       expect(now.shared).to.deep.equal({ 'radius.card': '1px' });
       expect((await member.listThemes()).body.selection).to.include({ themeId: null, lightThemeId: above.id });
       expect((await remove(base.id)).status).to.equal(404);
-    });
-  });
-
-  describe('the stylesheet', () => {
-    const rules = (text: string) =>
-      [...text.matchAll(/([^{}]+)\{([^{}]*)\}/g)].map(([, selector = '', body = '']) => ({ selector, body }));
-
-    it('is custom properties and nothing else, a rule for each scheme, under 16 KiB', async () => {
-      for (const { id } of builtIns) {
-        const { status, headers, text } = await sheet(id);
-        expect(status).to.equal(200);
-        expect(headers.get('content-type')).to.equal('text/css; charset=utf-8');
-        expect(headers.get('x-content-type-options')).to.equal('nosniff');
-        expect(text.length).to.be.lessThan(16_384);
-        for (const { body } of rules(text))
-          for (const line of body.split(';')) expect(line).to.match(/^--fy-[a-z0-9-]+:[#\w"%(),. -]+$/);
-      }
-      const { text } = await sheet('foyer-dark');
-      const [shared, dark, light] = rules(text);
-      expect(shared).to.include({ selector: ':root' });
-      expect(shared?.body).to.include('--fy-radius-card:8px').and.include('--fy-type-body-size:0.9375rem');
-      expect(dark?.selector).to.equal(':root,[data-scheme="dark"]');
-      expect(dark?.body).to.include('--fy-color-surface-0:#0c0d11');
-      expect(light?.selector).to.equal('[data-scheme="light"]');
-      expect(rules((await sheet('foyer-light')).text)[1]?.selector).to.equal(':root,[data-scheme="light"]');
-      const only = rules((await sheet('foyer-dark', { scheme: 'light' })).text);
-      expect(only[1]).to.deep.include({ selector: ':root', body: light?.body });
-    });
-
-    it('has the wide colours for screens that show them, and stays small with every token at its longest', async () => {
-      const { tokens = [] } = (await member.listThemes({ query: { tokens: true } })).body;
-      const loud = (name: string) =>
-        /surface|text|\.on$|field|nav/.test(name) ? undefined : 'oklch(0.8456 0.3456 145.4567 / 0.9876)';
-      const layer = {
-        x: '-199.1234px',
-        y: '-199.1234px',
-        blur: '199.1234px',
-        spread: '-199.1234px',
-        color: '#12345678',
-      };
-      const own = tokens
-        .filter(({ scheme }) => scheme)
-        .flatMap(({ name, kind }) => {
-          const value = kind === 'shadow' ? [layer, layer, layer, layer] : loud(name);
-          return value ? [[name, value] as const] : [];
-        });
-      const dark = Object.fromEntries(own);
-      const readable = Object.fromEntries(
-        Object.entries(dark).filter(([name]) => !/ok|warn|danger|info|accent/.test(name)),
-      );
-      const theme = await create({ schemes: { dark, light: readable } });
-      const { text } = await sheet(theme.id);
-      expect(text).to.match(/@media \(color-gamut:p3\)\{.*--fy-color-link:color\(display-p3 [\d. ]+ \/ 0.9876\)/s);
-      expect(text.length).to.be.lessThan(16_384);
-    });
-
-    it('may be kept for a year with the right v, and is asked for again without', async () => {
-      const { id, version, stylesheetUrl } = await create();
-      expect((await sheet(id, { v: version })).headers.get('cache-control')).to.equal(
-        'public, max-age=31536000, immutable',
-      );
-      expect((await api.fetch(stylesheetUrl)).headers.get('cache-control')).to.include('immutable');
-      for (const query of [{}, { v: 'old' }]) {
-        const { headers } = await sheet(id, query);
-        expect(headers.get('cache-control')).to.equal('public, no-cache');
-        const again = await sheet(id, query, { 'if-none-match': headers.get('etag') });
-        expect(again.status).to.equal(304);
-      }
-    });
-
-    it('comes as brotli or gzip to who takes it', async () => {
-      const raw = (coding: string) =>
-        api.fetch('/api/v1/themes/cinema/stylesheet', { headers: { 'accept-encoding': coding } });
-      const plain = (await sheet('cinema', {}, { 'accept-encoding': 'identity' })).text;
-      const etags = new Set<string | null>();
-      for (const [asked, coding] of [
-        ['br, gzip', 'br'],
-        ['gzip, br;q=0', 'gzip'],
-        ['identity', null],
-      ] as const) {
-        const answer = await raw(asked);
-        expect(answer.headers.get('content-encoding'), asked).to.equal(coding);
-        expect(answer.headers.get('vary')).to.equal('Accept-Encoding');
-        expect(await answer.text()).to.equal(plain);
-        etags.add(answer.headers.get('etag'));
-      }
-      expect(etags.size).to.equal(3);
-    });
-
-    it('is the new one on every replica: at once by Redis, by a look at the rows without', async function () {
-      this.timeout(30_000);
-      const { databaseUrl, redisUrl, keysFile } = api.config;
-      const same = { FOYER_DATABASE_URL: databaseUrl, FOYER_KEYS_FILE: keysFile };
-      const others = [await startApi({ ...same, FOYER_REDIS_URL: redisUrl }), await startApi(same)];
-      const { id } = await create();
-      const seen = async (other: Api) => String((await other.anyone.getThemeStylesheet({ params: { id } })).body);
-      for (const other of others) await seen(other);
-      await change(id, { schemes: { dark: { 'color.nav': '#123123' } } });
-      const took = await Promise.all(
-        others.map(async (other) => {
-          const began = performance.now();
-          while (!(await seen(other)).includes('--fy-color-nav:#123123')) await sleep(50);
-          return performance.now() - began;
-        }),
-      );
-      expect(Math.max(...took)).to.be.lessThan(10_000);
-    });
-
-    it('is there while Postgres is away, and where it never was', async () => {
-      const away = await startApi();
-      const { body } = await away
-        .as(await away.given.owner())
-        .createTheme({ body: draft({ shared: { 'space.1': '3px' } }) });
-      const of = async (id: string) => String((await away.anyone.getThemeStylesheet({ params: { id } })).body);
-      expect(await of(body.id)).to.include('--fy-space-1:3px');
-      away.deps.vitals.state = () => 'down';
-      await away.deps.db.destroy();
-      expect(await of(body.id)).to.include('--fy-space-1:3px');
-      expect(await of('cinema')).to.include('--fy-color-surface-0:#000000');
-      expect(await of(ABSENT)).to.equal(await of('default'));
-    });
-
-    it("is the server's for the word default and for every id that names nothing", async () => {
-      const right = await sheet('default');
-      expect(right.text).to.equal((await sheet('foyer-dark')).text);
-      for (const id of ['nope', ABSENT, 'x'.repeat(100), '__proto__', '..%2f']) {
-        const answer = await sheet(id, { v: 'x' });
-        expect(answer.status, id).to.equal(200);
-        expect(answer.text).to.equal(right.text);
-        expect(answer.headers.get('cache-control')).to.equal('public, no-cache');
-        expect(answer.headers.get('etag')).to.equal(right.headers.get('etag'));
-      }
-    });
-  });
-
-  describe('choosing', () => {
-    it('is of the profile, on every device, and tells nobody', async () => {
-      const person = await api.given.member();
-      const { id } = await create();
-      const before = (await told()).length;
-      const selection = { mode: 'light', themeId: id, darkThemeId: 'cinema', textScale: 1.25, highContrast: 'on' };
-      const answer = await choose(selection, {}, api.as(person));
-      expect(answer.body.selection).to.deep.equal({ ...selection, lightThemeId: null, reducedMotion: 'system' });
-      const elsewhere = api.as(await api.given.again(person));
-      expect((await elsewhere.listThemes()).body.selection).to.deep.equal(answer.body.selection);
-      expect((await member.listThemes()).body.selection.themeId).to.not.equal(id);
-      expect((await told()).length).to.equal(before);
-      expect((await read(id)).usedBy).to.equal(1);
-      expect((await member.getTheme({ params: { id } })).body).to.not.have.property('usedBy');
-    });
-
-    it('refuses what is unknown, allowChoice of a profile, and a member for the server', async () => {
-      expect((await choose({ themeId: ABSENT }, {}, member)).status).to.equal(404);
-      expect((await choose({ lightThemeId: ABSENT }, { scope: 'server' })).status).to.equal(404);
-      expect((await choose({}, { allowChoice: true }, member)).status).to.equal(400);
-      const refused = await choose({}, { scope: 'server' }, member);
-      expect(refusal(refused).details.permission).to.equal('settings:manage');
-      for (const textScale of [0.7, 1.7]) expect((await choose({ textScale }, {}, member)).status).to.equal(400);
-    });
-
-    it('of the server needs every pair readable, is told once, and cannot be deleted', async () => {
-      const { id } = await create({ schemes: { dark: weak } });
-      const refused = await choose({ themeId: id }, { scope: 'server' });
-      expect(refusal(refused).details).to.include({ reason: 'contrast' });
-      const pairs = refusal(refused).details['pairs'] as { pair: string; ok: boolean }[];
-      expect(pairs.map(({ pair }) => pair)).to.include('text.muted on surface.0');
-      await change(id, { schemes: { dark: { 'color.text.muted': null } } });
-      const before = (await told()).length;
-      const chosen = await choose({ themeId: id, mode: 'light', textScale: 1.1 }, { scope: 'server' });
-      expect(chosen.body.serverDefault).to.deep.equal({ themeId: id, mode: 'light', allowChoice: true });
-      await choose({ themeId: id, mode: 'light', textScale: 1.1 }, { scope: 'server' });
-      expect((await told()).slice(before)).to.deep.equal(['themes.default']);
-      const fresh = api.as(await api.given.member());
-      expect((await fresh.listThemes()).body.selection).to.include({ mode: 'light', themeId: null, textScale: 1.1 });
-      expect((await read(id)).serverDefault).to.equal(true);
-      expect(reasonOf(await remove(id))).to.equal('server-default');
-      expect(reasonOf(await change(id, { schemes: { dark: weak } }))).to.equal('contrast');
-      await change(id, { schemes: { dark: { 'color.nav': '#101010' } } });
-      expect((await told()).slice(before)).to.deep.equal(['themes.default', 'themes.default']);
-      expect((await sheet('default')).text).to.include('--fy-color-nav:#101010');
-      await choose({}, { scope: 'server' });
-    });
-
-    it('of the server counts for what it rests on too', async () => {
-      const base = await create();
-      const { id } = await create({ base: base.id });
-      await choose({ darkThemeId: id }, { scope: 'server' });
-      const before = (await told()).length;
-      expect(reasonOf(await change(base.id, { schemes: { dark: weak } }))).to.equal('contrast');
-      await change(base.id, { schemes: { dark: { 'color.nav': '#131313' } } });
-      await change(base.id, { author: 'nobody' });
-      expect((await told()).length).to.equal(before + 1);
-      expect((await sheet('default', { scheme: 'dark' })).text).to.include('--fy-color-nav:#131313');
-      await choose({}, { scope: 'server' });
-    });
-
-    it('leaves a profile mode, size, motion and contrast where it may choose no theme, and its theme for later', async () => {
-      const person = api.as(await api.given.member());
-      await choose({ themeId: 'cinema' }, {}, person);
-      await choose({}, { scope: 'server', allowChoice: false });
-      expect((await person.listThemes()).body.selection.themeId).to.equal(null);
-      expect(refusal(await choose({ themeId: 'foyer-light' }, {}, person)).details.by).to.equal('allow-choice');
-      const answer = await choose({ mode: 'dark', reducedMotion: 'on' }, {}, person);
-      expect(answer.body).to.deep.include({
-        serverDefault: { themeId: 'foyer-dark', mode: 'system', allowChoice: false },
-      });
-      expect(answer.body.selection).to.include({ mode: 'dark', reducedMotion: 'on', themeId: null });
-      await choose({}, { scope: 'server', allowChoice: true });
-      expect((await person.listThemes()).body.selection).to.include({ mode: 'dark', themeId: 'cinema' });
     });
   });
 });
