@@ -227,7 +227,8 @@ export class LocalOperator {
     const item = this.#status.get('MediaServer', server.name);
     const url = `http://127.0.0.1:${this.#place.port}`;
     const counts = { libraries: resources.libraries.length, tuners: resources.tuners.length };
-    const status = { ...serverStatus(server.spec, seen, url), ...counts };
+    const version = seen.version ?? (item?.status as { version?: string } | undefined)?.version; // as it was last heard
+    const status = { ...serverStatus(server.spec, { ...seen, version }, url), ...counts };
     if (item) this.#status.report(item, status, serverVerdicts(server.spec, seen));
     if (!seen.apiReady) this.#libraries.serverAway();
     this.#status.save();
