@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiSeen, seeApi } from '../api-seen.ts';
 import { WITHOUT_BACKUP } from '../backup-first.ts';
-import { serverClient } from '../server-api/server-client.ts';
+import { DeclaredBodies } from '../declared/bodies.ts';
+import { DECLARED } from '../declared/verdict.ts';
+import { type Ask, serverClient } from '../server-api/server-client.ts';
 import { brandingFolder, writeBranding } from './branding-folder.ts';
 import { restoreProcess, serverProcesses } from './desired.ts';
-import { type Place, type Server, type Stores, serverEnvironment } from './environment.ts';
+import { managedBy, type Place, type Server, type Stores, serverEnvironment } from './environment.ts';
 import { writeWhole } from './files.ts';
 import { LibraryReconciler } from './library-reconciler.ts';
 import { Migration } from './migration.ts';
@@ -50,8 +52,10 @@ export class LocalOperator {
   readonly #supervisor: Supervisor;
   readonly #stores: LocalStores;
   readonly #migration = new Migration();
+  readonly #ask: Ask;
   readonly #libraries: LibraryReconciler;
   readonly #tuners = new LocalTuners();
+  readonly #declared = new DeclaredBodies();
   readonly #said = new Set<string>();
   #wake = new AbortController();
   #inUse: Stores | undefined;
@@ -71,11 +75,8 @@ export class LocalOperator {
     this.#source = new Source(files);
     this.#status = new StatusFile(dir, state);
     this.#stores = new LocalStores(state);
-    this.#libraries = new LibraryReconciler(
-      this.#status,
-      serverClient(`http://127.0.0.1:${port}`, operatorKey),
-      this.#place,
-    );
+    this.#ask = serverClient(`http://127.0.0.1:${port}`, operatorKey);
+    this.#libraries = new LibraryReconciler(this.#status, this.#ask, this.#place);
     this.#supervisor = new Supervisor({ dir, probes: this.#probes() });
     this.#supervisor.on('change', () => this.#wake.abort());
     this.#supervisor.on('fault', ({ message }) => this.#warnOnce(message));
@@ -121,9 +122,10 @@ export class LocalOperator {
     const { seen, api } = await this.#look();
     this.#announce(api, server);
     this.#warnOfEnds(seen);
-    if (api.apiReady && !server.spec.suspend) await this.#libraries.pass(resources);
+    if (api.apiReady) await this.#bring(server, resources);
     await this.#tuners.report(this.#status, resources, this.#supervisor.children('tuner'));
-    this.#report(server, seen, resources);
+    const { seen: declared } = this.#declared;
+    this.#report(server, { ...seen, ...(declared && { declared }) }, resources);
     return seen.apiReady && !seen.replacing && seen.database === true;
   }
 
@@ -196,8 +198,7 @@ export class LocalOperator {
 
   async #look(): Promise<{ seen: Seen; api: ApiSeen }> {
     const stores = this.#inUse;
-    const client = serverClient(`http://127.0.0.1:${this.#place.port}`, this.#place.operatorKey);
-    const api = await seeApi(client);
+    const api = await seeApi(this.#ask);
     const processes = this.#supervisor.children().map(({ spec, state, restarts, lastEnd }) => {
       return { name: spec.name, role: spec.role, state, restarts, lastEnd };
     });
@@ -221,6 +222,24 @@ export class LocalOperator {
     this.#sayOnce(`ready ${address}`);
     if (setupComplete === false && !server.spec.ownerSecretRef)
       this.#sayOnce(`setup ${address}/setup#claim=${this.#state.claimCode}`);
+  }
+
+  /** What the server gets through its API. */
+  async #bring(server: Server, resources: Resources): Promise<void> {
+    if (server.spec.suspend) return;
+    await this.#libraries.pass(resources);
+    await this.#declare(server, resources);
+  }
+
+  /** What spec.declared says, and once more when it says nothing any longer. */
+  async #declare(server: Server, { configMaps }: Resources): Promise<void> {
+    const maps = server.spec.declared.map(({ configMapRef: { name } }) => ({
+      configMap: name,
+      files: configMaps.get(name),
+    }));
+    const conditions = this.#status.get('MediaServer', server.name)?.status.conditions ?? [];
+    if (maps.length === 0 && !conditions.some((condition) => condition['type'] === DECLARED)) return;
+    await this.#declared.pass({ ask: this.#ask, maps, managedBy: managedBy(server, this.#place) });
   }
 
   #report(server: Server, seen: Seen, resources: Resources): void {

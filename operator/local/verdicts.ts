@@ -1,5 +1,7 @@
 // What was seen of the server -> its conditions. Pure.
 import { type BackupSeen, backupStatus, backupVerdict } from '../backup-verdict.ts';
+import type { DeclaredSeen } from '../declared/bodies.ts';
+import { declaredVerdicts } from '../declared/verdict.ts';
 import { plusSaid } from '../plus-environment.ts';
 import type { Reason, Verdict } from '../schemas/conditions.ts';
 import { asksForPlugins, type MediaServerSpec, type MediaServerStatus } from '../schemas/media-server.ts';
@@ -32,6 +34,8 @@ export interface Seen {
   health: Record<string, string>;
   /** Absent while nobody says. */
   backup?: BackupSeen;
+  /** What came of spec.declared; absent while the server was not asked. */
+  declared?: DeclaredSeen;
   /** Transcode workers that reported to Redis within the last ten seconds. */
   transcodeWorkers: number;
   ffmpeg: boolean;
@@ -142,14 +146,14 @@ function ingress(spec: MediaServerSpec): Verdict {
 }
 
 /** Asked for, and nothing here does it. */
-function notServed(spec: MediaServerSpec, { backup: seen }: Seen): Verdict[] {
+function notServed(spec: MediaServerSpec, { backup: seen, declared: told }: Seen): Verdict[] {
   const { plugins, backup, plus, branding, declared } = spec;
   const asked = {
     PluginsReady: asksForPlugins(plugins),
-    DeclaredReady: declared.length > 0,
   };
   const types = Object.entries(asked).filter(([, wanted]) => wanted);
   const said = types.map(([type]) => not(type, 'NotServed', 'this version does not do it on one machine yet'));
+  said.push(...declaredVerdicts(declared, told));
   if (backup || seen) said.push(backupVerdict({ backup }, seen));
   if (plus) said.push(plusVerdict({ plus }));
   if (!branding) return said;

@@ -2,6 +2,7 @@
 import { fresh } from '../keys.ts';
 import { referencesIn } from '../references.ts';
 import { type Controller, GROUP_VERSION, type Key, type KubeObject, type Reader, type Watch } from '../runtime/kube.ts';
+import { DeclaredOfServers } from './declared.ts';
 import { POD_LABELS } from './desired/meta.ts';
 import { Probes } from './observe.ts';
 import { type MediaServerTools, reconcileMediaServer } from './reconcile.ts';
@@ -88,7 +89,7 @@ const watches = (): readonly Watch[] => [
 export function mediaServerController(
   given: Pick<MediaServerTools, 'images' | 'clusterNetworks' | 'connect'>,
 ): Controller {
-  const tools: MediaServerTools = { fresh, probes: new Probes(), ...given };
+  const tools: MediaServerTools = { fresh, probes: new Probes(), declared: new DeclaredOfServers(), ...given };
   return {
     kind: 'MediaServer',
     watches: watches(),

@@ -84,6 +84,7 @@ export function observe(server: Server, kube: Reader, now: Date): Seen {
     demand: undefined,
     plus: undefined,
     settings: undefined,
+    declared: undefined,
   };
 }
 

@@ -1,5 +1,6 @@
 // Parts that a server may do without: licensing, branding, backups, monitoring; and those that are asked for in vain. Pure.
 import { backupVerdict } from '../backup-verdict.ts';
+import { declaredVerdicts } from '../declared/verdict.ts';
 import { plusSaid, verifierFault } from '../plus-environment.ts';
 import type { Verdict } from '../schemas/conditions.ts';
 import { asksForPlugins } from '../schemas/media-server.ts';
@@ -28,7 +29,7 @@ function monitoring({ server, seen }: Looked): Verdict[] {
   ];
 }
 
-/** Asked for, and this version does not do it; and backups, branding and licensing, which it does. */
+/** Asked for, and this version does not do it; and backups, what is declared, branding and licensing, which it does. */
 export function notServed(looked: Looked): Verdict[] {
   const { server, seen } = looked;
   const { plugins, plus, branding, declared } = server.spec;
@@ -38,11 +39,10 @@ export function notServed(looked: Looked): Verdict[] {
       ? no('NotServed', `spec.${field} is kept, and this version does nothing with it yet`)
       : no('NoneAsked', `spec.${field} is absent`)),
   });
-  const rare = [say('DeclaredReady', declared.length > 0, 'declared')];
   return [
     say('PluginsReady', asksForPlugins(plugins), 'plugins'),
     backupVerdict(server.spec, seen.api.backup),
-    ...rare.filter(({ reason }) => reason === 'NotServed'),
+    ...declaredVerdicts(declared, seen.declared),
     ...monitoring(looked),
     ...(plus ? [plusVerdict(looked)] : []),
     ...(branding ? [{ type: 'BrandingReady', ...yes('Valid', declaredBy(branding)) }] : []),

@@ -12,6 +12,7 @@ import {
 } from '../runtime/kube.ts';
 import type { Condition, Judged } from '../schemas/conditions.ts';
 import type { MediaServerStatus } from '../schemas/media-server.ts';
+import type { DeclaredOfServers } from './declared.ts';
 import { RECOVERY } from './desired/recovery.ts';
 import { ROTATION } from './desired/secrets.ts';
 import { eventsBetween } from './events.ts';
@@ -26,6 +27,7 @@ export interface MediaServerTools extends Tools {
   /** The server's API, with the operator's key. */
   connect: (server: { name: string; namespace: string }, key: string) => Connection;
   probes: Probes;
+  declared: DeclaredOfServers;
 }
 
 /** At the latest the server is looked at again after this; sooner while something starts. */
@@ -57,8 +59,11 @@ export async function reconcileMediaServer(
 }
 
 /** Owner references clean up after us. */
-function release(object: KubeObject | undefined, { probes }: MediaServerTools): Outcome {
-  if (object?.metadata.uid) probes.forget(object.metadata.uid);
+function release(object: KubeObject | undefined, { probes, declared }: MediaServerTools): Outcome {
+  if (object?.metadata.uid) {
+    probes.forget(object.metadata.uid);
+    declared.forget(object.metadata.uid);
+  }
   return done;
 }
 
@@ -66,7 +71,10 @@ async function look(server: Server, kube: Kube, { now, tools }: { now: Date; too
   const seen = observe(server, kube, now);
   for (const kind of optionalKinds(server.spec)) if (!seen.served.has(kind)) kube.seek(kind);
   const key = seen.secrets.get(`${server.name}-operator-key`)?.key;
-  return key === undefined ? seen : tools.probes.look(server, seen, tools.connect(server, key));
+  if (key === undefined) return seen;
+  const connection = tools.connect(server, key);
+  const asked = await tools.probes.look(server, seen, connection);
+  return { ...asked, declared: await tools.declared.bring(server, asked, { kube, ask: connection.ask }) };
 }
 
 /** What is in force is not known though pods run, as its record was not seen yet or is gone: nothing is taken away then. */

@@ -1,6 +1,7 @@
 // What a pass sees: plain data, so that everything after it is pure.
 import type { ApiSeen } from '../api-seen.ts';
 import type { ConfigMaps } from '../plus-environment.ts';
+import type { DeclaredSeen } from '../declared/bodies.ts';
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 import type { PlusSeen } from '../server-api/plus.ts';
 import type { SettingsSeen } from '../server-api/settings.ts';
@@ -36,6 +37,8 @@ export interface Seen {
   plus: PlusSeen | undefined;
   /** Likewise, and only where the resource declares some. */
   settings: SettingsSeen | undefined;
+  /** What came of spec.declared; undefined while the server was not asked. */
+  declared: DeclaredSeen | undefined;
 }
 
 export const childOf = ({ children }: Seen, kind: string, name: string): KubeObject | undefined =>

@@ -263,9 +263,7 @@ export const MediaServerSpec = withRules(
       )
       .max(20)
       .default([])
-      .describe(
-        'Bodies of the API applied by the operator; kept, and not served by this version, as DeclaredReady says.',
-      ),
+      .describe('Bodies of the API applied by the operator; themes.json is served, the others wait (DeclaredReady).'),
     network: Network.prefault({}).describe('Networks.'),
     email: z
       .strictObject({ secretRef: ref('Secret').describe('host, port, security, username, password, from.') })

@@ -127,11 +127,10 @@ export const ThemeQuery = z.object({
 const line = (most: number) =>
   z
     .string()
-    .max(1000) // blanks around are cut
+    .max(most)
     .refine((text) => !/\p{Cc}/u.test(text), { error: 'no control characters', params: { code: 'control_character' } })
-    .transform((text) => text.normalize('NFC').trim())
-    .pipe(z.string().max(most));
-const Name = line(60).pipe(z.string().min(1));
+    .transform((text) => text.normalize('NFC').trim());
+const Name = line(200).pipe(z.string().min(1).max(60)); // blanks around are cut
 const Text = z
   .string()
   .max(300)

@@ -1,5 +1,6 @@
 // A cluster in memory: keeps what is applied, prunes as the kit does, and plays the node. For passes of the controller without an API server.
 import type { Fresh } from '#operator/keys.ts';
+import { DeclaredOfServers } from '#operator/media-server/declared.ts';
 import { Probes } from '#operator/media-server/observe.ts';
 import type { MediaServerTools } from '#operator/media-server/reconcile.ts';
 import { reconcileMediaServer } from '#operator/media-server/reconcile.ts';
@@ -239,6 +240,7 @@ export class World {
       clusterNetworks: ['10.244.0.0/16', '10.96.0.0/12'],
       fresh: countingFresh(),
       probes: new Probes(),
+      declared: new DeclaredOfServers(0),
       connect: () => ({ ask, metrics: async () => this.kube.workers() }),
     };
   }

@@ -1,0 +1,231 @@
+// spec.declared through the real API, with the operator's own key.
+import { expect } from 'chai';
+import { DeclaredBodies } from '#operator/declared/bodies.ts';
+import type { DeclaredMap } from '#operator/declared/files.ts';
+import { declaredVerdicts } from '#operator/declared/verdict.ts';
+import { type Ask, serverClient, Unreachable } from '#operator/server-api/server-client.ts';
+import { type Api, startApi, type TestClient } from '#support/api.ts';
+import { running, specs } from './media-server/specs.ts';
+
+const HOME = { kind: 'MediaServer', namespace: 'media', name: 'home', uid: '01900000-0000-7000-8000-00000000c0de' };
+
+interface Told {
+  error: { details: { reason: string; managedBy: unknown } };
+}
+
+describe('spec.declared', () => {
+  let api: Api;
+  let admin: TestClient;
+  let asked: string[];
+  let ask: Ask;
+  let bodies: DeclaredBodies;
+  beforeEach(async () => {
+    api = await startApi();
+    admin = api.as(await api.given.owner());
+    asked = [];
+    const real = serverClient(api.url, api.operatorKey);
+    ask = async (method, path, body) => {
+      const isTried = (body as { validateOnly?: boolean } | undefined)?.validateOnly;
+      asked.push(`${isTried ? 'TRY' : method} ${path}`);
+      return real(method, path, body);
+    };
+    bodies = new DeclaredBodies(0);
+  });
+
+  const map = (list: unknown, more: Record<string, string | Uint8Array> = {}): DeclaredMap => ({
+    configMap: 'looks',
+    files: { 'themes.json': typeof list === 'string' ? list : JSON.stringify(list), ...more },
+  });
+  const pass = async (...maps: DeclaredMap[]) => {
+    asked.length = 0;
+    return bodies.pass({ ask, maps, managedBy: HOME });
+  };
+  const writes = () => asked.filter((line) => /^(POST|PATCH|DELETE)/.test(line)).map((line) => line.split(' ')[0]);
+  const own = async () => (await admin.listThemes()).body.items.filter(({ source }) => source === 'own');
+  const names = async () => (await own()).map(({ name }) => name);
+  const read = async (name: string) => {
+    const id = (await own()).find((theme) => theme.name === name)?.id ?? '';
+    return (await admin.getTheme({ params: { id } })).body;
+  };
+  const evening = {
+    name: 'Evening',
+    schemes: { dark: { 'color.accent': '#FFCC00' } },
+    shared: { 'radius.card': '0.50rem' },
+  };
+  const verdict = (seen: Awaited<ReturnType<typeof pass>>) => {
+    const [found] = declaredVerdicts([{}], seen);
+    return `${found?.status} ${found?.reason}: ${found?.message}`;
+  };
+
+  it('makes each theme once, as the server would keep it, and then only looks', async () => {
+    const nested = { name: 'Nested', schemes: { light: { color: { accent: { value: '#004488', type: 'color' } } } } };
+    expect((await pass(map([evening, nested])))?.troubles).to.deep.equal([]);
+    expect(writes()).to.deep.equal(['POST', 'POST']);
+    expect((await read('Evening')).managedBy).to.deep.equal(HOME);
+    expect((await read('Evening')).shared).to.deep.equal({ 'radius.card': '0.5rem' });
+    await pass(map([evening, nested]));
+    expect(writes(), 'looked at once more').to.deep.equal([]);
+    const seen = await pass(map([evening, nested]));
+    expect(asked, 'at rest').to.deep.equal(['GET /themes']);
+    expect(verdict(seen)).to.equal('True InSync: The server holds what they say: 2 in all');
+    bodies = new DeclaredBodies(0); // another leader
+    await pass(map([evening, nested]));
+    expect(writes()).to.deep.equal([]);
+  });
+
+  it('is refused to people, who are told the resource', async () => {
+    await pass(map([evening]));
+    const [theme] = await own();
+    const params = { id: theme?.id ?? '' };
+    for (const answer of [
+      await admin.updateTheme({ params, body: { name: 'Mine' } }),
+      await admin.deleteTheme({ params }),
+    ]) {
+      expect(answer.status).to.equal(409);
+      const { details } = (answer.body as unknown as Told).error;
+      expect(details).to.deep.include({ reason: 'managed-by-resource', managedBy: HOME });
+    }
+  });
+
+  it('changes exactly what another ConfigMap says, down to tokens and schemes that left it', async () => {
+    const before = { ...evening, description: 'x', schemes: { ...evening.schemes, light: { 'color.nav': '#eeeeee' } } };
+    await pass(map([before]));
+    const { id, createdAt } = await read('Evening');
+    await pass(map([{ name: 'evening', base: 'cinema', schemes: { dark: { 'color.link': '#ffdd00' } } }]));
+    expect(writes()).to.deep.equal(['PATCH']);
+    const after = await read('evening');
+    expect(after).to.deep.include({
+      id,
+      createdAt,
+      base: 'cinema',
+      schemes: { dark: { 'color.link': '#ffdd00' } },
+      shared: {},
+    });
+    expect(after).to.not.have.property('description');
+  });
+
+  it('puts drift back, and makes again what is gone', async () => {
+    await pass(map([evening]));
+    await pass(map([evening]));
+    const { id } = await read('Evening');
+    await ask('PATCH', `/themes/${id}`, { schemes: { dark: { 'color.accent': '#00ccff' } } });
+    await pass(map([evening]));
+    expect(writes()).to.deep.equal(['PATCH']);
+    expect((await read('Evening')).schemes.dark).to.deep.equal({ 'color.accent': '#ffcc00' });
+    await ask('DELETE', `/themes/${id}`);
+    await pass(map([evening]));
+    expect(await names()).to.deep.equal(['Evening']);
+  });
+
+  it('deletes what left the files, never what people made, and tells when it is the default', async () => {
+    await admin.createTheme({ body: { name: 'Mine', schemes: { dark: {} } } });
+    await pass(map([evening, { name: 'Night', schemes: { dark: {} } }]));
+    await pass(map([evening]));
+    expect(await names()).to.deep.equal(['Evening', 'Mine']);
+    const { id } = await read('Evening');
+    const choose = (themeId: string | null) =>
+      admin.setThemeSelection({ body: { scope: 'server', selection: { mode: 'dark', themeId } } });
+    await choose(id);
+    const kept = await pass();
+    expect(declaredVerdicts([], kept)[0]?.message).to.match(
+      /theme Evening, which is no longer declared: 409 CONFLICT server-default/,
+    );
+    await pass();
+    await pass();
+    expect(asked, 'and waits for a change').to.deep.equal(['GET /themes']);
+    await choose(null);
+    expect(declaredVerdicts([], await pass())).to.deep.equal([]);
+    expect(await names()).to.deep.equal(['Mine']);
+  });
+
+  it("tells a refused body with file, entry and the API's own path, keeps what was, and waits for a change", async () => {
+    await pass(map([evening]));
+    const spoilt = { name: 'Evening', schemes: { dark: { 'color.accent': 'red' } } };
+    const seen = await pass(map([spoilt, { name: 'Night', schemes: { dark: {} } }]));
+    expect(verdict(seen)).to.equal(
+      'False ApiRefused: ConfigMap looks, themes.json, entry 1 (Evening): 400 VALIDATION_FAILED: The request is not valid ' +
+        '(body.schemes.dark.color.accent: #rrggbb, #rrggbbaa or oklch(L C H / A), L and A 0-1, C 0-0.5, H 0-360)',
+    );
+    expect((await read('Evening')).schemes.dark).to.deep.equal({ 'color.accent': '#ffcc00' });
+    expect(await names()).to.deep.equal(['Evening', 'Night']);
+    for (let i = 0; i < 2; i++) await pass(map([spoilt, { name: 'Night', schemes: { dark: {} } }]));
+    expect(asked).to.deep.equal(['GET /themes']);
+  });
+
+  it("leaves people's themes alone: a name that is theirs is told, and taken when it is free", async () => {
+    const { body: mine } = await admin.createTheme({ body: { name: 'EVENING', schemes: { dark: {} } } });
+    expect(verdict(await pass(map([evening])))).to.include('409 CONFLICT duplicate-name');
+    await admin.updateTheme({ params: { id: mine.id }, body: { name: 'Mine' } });
+    expect(verdict(await pass(map([evening])))).to.match(/^True InSync/);
+  });
+
+  it('deletes nothing while a file cannot be read or is away', async () => {
+    await pass(map([evening]));
+    const broken = ['{', '{"name":"x"}', '[1]', '[{"schemes":{}}]', '[{"name":"Other","schemes":{"dark":{}}},null]'];
+    for (const text of broken)
+      expect(verdict(await pass(map(text))), text).to.match(/^False ApiRefused: ConfigMap looks/);
+    expect(verdict(await pass({ configMap: 'gone', files: undefined }))).to.include('ConfigMap gone does not exist');
+    expect(await names()).to.include('Evening');
+    const twice = await pass(map([evening, { ...evening, name: 'EVENING ' }]));
+    expect(twice?.troubles).to.deep.equal([
+      'ConfigMap looks, themes.json, entry 2 (EVENING ): the name is there twice',
+    ]);
+  });
+
+  it('tells by name which files wait, and which are none', async () => {
+    const more = { 'home.json': '{}', 'icons-retro.zip': new Uint8Array([1]), 'custom-fields.json': '[]' };
+    const waits = verdict(await pass(map([evening], more)));
+    expect(waits).to.match(/^False NotServed/);
+    for (const file of Object.keys(more)) expect(waits).to.include(`${file} of ConfigMap looks is kept`);
+    expect(verdict(await pass(map([], { 'theme.json': '[]' })))).to.include(
+      'theme.json of ConfigMap looks: spec.declared has no such file',
+    );
+  });
+
+  it('goes on after the server went away in the middle', async () => {
+    let left = 3;
+    const failing: Ask = async (...words) => {
+      left -= 1;
+      if (left < 0) throw new Unreachable('gone');
+      return ask(...words);
+    };
+    const maps = [map([evening, { name: 'Night', schemes: { dark: {} } }])];
+    expect(await bodies.pass({ ask: failing, maps, managedBy: HOME })).to.equal(undefined);
+    expect(await names()).to.deep.equal(['Evening']);
+    await pass(...maps);
+    expect(await names()).to.deep.equal(['Evening', 'Night']);
+  });
+
+  it('is a part of the pass of a MediaServer: by the ConfigMap it names, and gone with the last of it', async () => {
+    const here = await running({ ...specs['quickstart'] });
+    const before = here.tools.connect({ namespace: 'media', name: 'home' }, '');
+    const route: Ask = (method, path, body) =>
+      path.startsWith('/themes') ? ask(method, path, body) : before.ask(method, path, body);
+    here.tools.connect = () => ({ ...before, ask: route });
+    const put = (list: unknown) =>
+      here.kube.put({
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'looks', namespace: 'media' },
+        data: { 'themes.json': JSON.stringify(list) },
+        binaryData: { 'icons-retro.zip': 'AA==' },
+      });
+    expect(here.condition('DeclaredReady')).to.equal('absent');
+    put([evening]);
+    here.change({ declared: [{ configMapRef: { name: 'looks' } }] });
+    await here.settle();
+    expect(here.condition('DeclaredReady')).to.equal('False NotServed');
+    expect(here.condition('Degraded')).to.equal('False AllReady');
+    expect((await read('Evening')).managedBy).to.include({ kind: 'MediaServer', namespace: 'media', name: 'home' });
+    put([{ ...evening, schemes: { dark: { 'color.accent': 'red' } } }]);
+    await here.settle();
+    expect(here.message('DeclaredReady')).to.include('entry 1 (Evening): 400 VALIDATION_FAILED');
+    here.change({ declared: [], suspend: true });
+    await here.settle();
+    expect(await names()).to.deep.equal(['Evening']);
+    here.change({ suspend: false });
+    await here.settle();
+    expect(await names()).to.deep.equal([]);
+    expect(here.condition('DeclaredReady')).to.equal('absent');
+  });
+});
