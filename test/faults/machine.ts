@@ -107,6 +107,11 @@ export class Machine {
     return found.id;
   }
 
+  /** More lines of the server's spec, and documents beside it, from now on. */
+  declare(spec: string, documents: string): void {
+    writeFileSync(this.#file, this.#server + spec + documents);
+  }
+
   get redisUrl(): string {
     const { ports, redisPassword } = JSON.parse(readFileSync(join(this.#data, 'state.json'), 'utf8')) as StoredState;
     return redisUrl(ports.redis, redisPassword);

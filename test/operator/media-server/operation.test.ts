@@ -510,7 +510,8 @@ describe('what a MediaServer asks for and this version does not do', () => {
     ])
       expect((await running({ ...managed, plugins })).condition('PluginsReady')).to.equal('False NotServed');
     const here = await running({ ...managed, declared: [{ configMapRef: { name: 'ours' } }] });
-    here.kube.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'ours', namespace: 'media' } });
+    const data = { 'home.json': '{}' };
+    here.kube.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'ours', namespace: 'media' }, data });
     await here.settle();
     expect(here.condition('DeclaredReady')).to.equal('False NotServed');
     expect((await running()).condition('PluginsReady')).to.equal('False NoneAsked');

@@ -231,6 +231,7 @@ export class World {
         '/setup/claim': { blockedUntil },
         '/plus': plus,
         '/settings': settings && { items: Object.entries(settings).map(([key, source]) => ({ key, source })) },
+        '/themes': { items: [] },
         '/backups?limit=1': { items: [], ...(state && { restore: { state } }) },
       };
       return { status: 200, body: bodies[path] };
