@@ -1,6 +1,7 @@
 // The themes that every server has. They carry what differs from the one that they rest on.
+
+import type { TokenSet } from './kinds.ts';
 import { lightAndDark, sharedTokens } from './palette.ts';
-import type { TokenSet } from './tokens.ts';
 
 export const schemeNames = ['dark', 'light'] as const;
 export type Scheme = (typeof schemeNames)[number];

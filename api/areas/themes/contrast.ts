@@ -2,8 +2,8 @@
 import type { Issue } from '#kernel/errors.ts';
 import { type Scheme, schemeNames } from './built-in.ts';
 import { contrastOf } from './colors.ts';
+import { type TokenSet, textOf } from './kinds.ts';
 import type { Resolved } from './resolve.ts';
-import { type TokenSet, textOf } from './tokens.ts';
 
 const TEXT = 4.5;
 const CONTROL = 3;

@@ -1,6 +1,7 @@
 // Token sets as people send them: flat, or the nested groups of a design-tokens file. All that is bad is told at once.
 import type { Issue } from '#kernel/errors.ts';
-import { type TokenSet, tokenOf } from './tokens.ts';
+import type { TokenSet } from './kinds.ts';
+import { tokenOf } from './tokens.ts';
 import { readValue } from './values.ts';
 
 type Path = (string | number)[];

@@ -1,5 +1,5 @@
 // The values of foyer-dark and foyer-light, on which every theme rests.
-import type { Group, Kind, ShadowLayer, TokenValue } from './tokens.ts';
+import type { Group, Kind, ShadowLayer, TokenValue } from './kinds.ts';
 
 interface SchemeRow {
   name: string;

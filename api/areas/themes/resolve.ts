@@ -1,5 +1,5 @@
 import { type BuiltIn, builtInOf, type Said, type Scheme, schemeNames } from './built-in.ts';
-import type { TokenSet } from './tokens.ts';
+import type { TokenSet } from './kinds.ts';
 
 /** Bases above an own theme, the built-in one among them. */
 export const MOST_BASES = 4;

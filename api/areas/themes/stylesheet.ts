@@ -2,17 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { Scheme } from './built-in.ts';
 import { srgbOf, wideOf } from './colors.ts';
+import { type ShadowLayer, type TokenSet, type TokenValue, textOf } from './kinds.ts';
 import { orderedSchemes, type Resolved } from './resolve.ts';
-import {
-  easings,
-  fonts,
-  type ShadowLayer,
-  type Token,
-  type TokenSet,
-  type TokenValue,
-  textOf,
-  tokens,
-} from './tokens.ts';
+import { easings, fonts, type Token, tokens } from './tokens.ts';
 
 type Printer = (value: TokenValue) => string;
 

@@ -3,7 +3,7 @@ import type { ManagedBy } from '#platform/config.ts';
 import { breaks, type Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { builtInOf, builtIns, type Schemes } from './built-in.ts';
-import type { TokenSet } from './tokens.ts';
+import type { TokenSet } from './kinds.ts';
 
 export const MOST_THEMES = 200;
 

@@ -1,7 +1,8 @@
 // One value of a token: parsed into its kind and printed again, so that nothing else is ever kept.
 import { z } from 'zod';
 import { readColor, short } from './colors.ts';
-import type { ShadowLayer, Token, TokenValue } from './tokens.ts';
+import type { ShadowLayer, TokenValue } from './kinds.ts';
+import type { Token } from './tokens.ts';
 
 export type Trouble = { code: 'bad_value' | 'out_of_range'; message: string };
 export type Read<T> = { value: T } | Trouble;
