@@ -1,6 +1,7 @@
 // The themes as this process knows them, so that reading a stylesheet asks no store. Redis tells of changes; a look at the rows finds those that it did not tell.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Call, Deps } from '#kernel/endpoint.ts';
+import type { Db } from '#platform/db.ts';
 import { builtInOf, DEFAULT } from './built-in.ts';
 import { type Compiled, compiledOf } from './compiled.ts';
 import { chainOf, type Source } from './resolve.ts';
@@ -11,6 +12,8 @@ import { chainRows, type Edge, listEdges } from './themes.store.ts';
 const CHANNEL = 'foyer:themes';
 /** What is known is looked at again when it is asked for after this. */
 const HOLDS_MS = 5000;
+/** Likewise for who names a version that is not known. */
+const DOUBTED_MS = 500;
 const PATIENCE_MS = 2000;
 
 interface Known {
@@ -19,8 +22,10 @@ interface Known {
 }
 
 export interface ThemeMemory {
-  /** What is known; waits for Postgres no longer than two seconds. */
-  known(): Promise<Known>;
+  /** What is known; waits for Postgres no longer than two seconds. `doubted`: there may be something newer. */
+  known(doubted?: boolean): Promise<Known>;
+  /** Looks at the rows again when it is asked next. */
+  stale(): void;
   /** Undefined where there is no such theme, or its rows are away. */
   compiled(id: string, known: Known): Promise<Compiled | undefined>;
 }
@@ -36,7 +41,10 @@ export function themesOf(deps: Deps): ThemeMemory {
 
 /** Tells every replica once the change has committed; without Redis they look within five seconds. */
 export function announce({ deps, afterCommit }: Call): void {
-  afterCommit(() => deps.redis.publish(CHANNEL, ''));
+  afterCommit(() => {
+    themesOf(deps).stale();
+    return deps.redis.publish(CHANNEL, '');
+  });
 }
 
 const nothing: Known = {
@@ -71,28 +79,33 @@ function createMemory(deps: Deps): ThemeMemory {
   subscriber.on('ready', () => void subscriber.subscribe(CHANNEL).then(stale, () => undefined));
   subscriber.on('message', stale);
   draining.addEventListener('abort', () => subscriber.disconnect());
-  const rows = new Map<string, Source[]>();
   return {
-    async known() {
-      if (performance.now() - readAt < HOLDS_MS || deps.vitals.state('database') !== 'ok') return known;
+    stale,
+    async known(doubted = false) {
+      const holds = doubted ? DOUBTED_MS : HOLDS_MS;
+      if (performance.now() - readAt < holds || deps.vitals.state('database') !== 'ok') return known;
       reading ??= quietly();
       await Promise.race([reading, sleep(PATIENCE_MS, undefined, { ref: false })]);
       return known;
     },
-    async compiled(id, { edges }) {
-      const chain = chainOf(id, edges);
-      if (!chain) return undefined;
-      const key = chain.map((one) => `${one.id}:${one.revision}`).join();
-      const sources = rows.get(key) ?? (await sourcesOf(id).catch(() => undefined));
-      if (!sources) return undefined;
-      rows.set(key, sources);
-      const [oldest] = rows.keys();
-      if (rows.size > MOST_KEPT && oldest !== undefined) rows.delete(oldest);
-      return compiledOf(sources);
-    },
+    compiled: compiler(db),
   };
+}
 
-  async function sourcesOf(id: string): Promise<Source[] | undefined> {
-    return chainOf<Source>(id, builtInOf(id) ? new Map() : await chainRows(db, id));
-  }
+/** Keeps what the rows said by their revisions. */
+function compiler(db: Db): ThemeMemory['compiled'] {
+  const kept = new Map<string, Source[]>();
+  const sourcesOf = async (id: string): Promise<Source[] | undefined> =>
+    chainOf<Source>(id, builtInOf(id) ? new Map() : await chainRows(db, id));
+  return async (id, { edges }) => {
+    const chain = chainOf(id, edges);
+    if (!chain) return undefined;
+    const key = chain.map((one) => `${one.id}:${one.revision}`).join();
+    const sources = kept.get(key) ?? (await sourcesOf(id).catch(() => undefined));
+    if (!sources) return undefined;
+    kept.set(key, sources);
+    const [oldest] = kept.keys();
+    if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+    return compiledOf(sources);
+  };
 }

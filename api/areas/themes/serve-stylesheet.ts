@@ -19,6 +19,11 @@ function serverThemeFor(
   return own[scheme] ?? themeId;
 }
 
+interface Asked {
+  id: string;
+  scheme: StylesheetQuery['scheme'];
+}
+
 interface Found {
   compiled: Compiled;
   /** The theme that was asked for, and not one in its place. */
@@ -26,9 +31,9 @@ interface Found {
 }
 
 /** There is always one: the server's in place of what is none, the built-in one while the rows are away. */
-async function find({ deps }: Call, id: string, scheme: StylesheetQuery['scheme']): Promise<Found> {
+async function find({ deps }: Call, { id, scheme }: Asked, doubted = false): Promise<Found> {
   const themes = themesOf(deps);
-  const known = await themes.known();
+  const known = await themes.known(doubted);
   const byServer = serverThemeFor(known.server, scheme);
   const asked = id === SERVERS ? byServer : id;
   const compiled = await themes.compiled(asked, known);
@@ -40,7 +45,10 @@ async function find({ deps }: Call, id: string, scheme: StylesheetQuery['scheme'
 const builtIn = (): Source[] => chainOf<Source>(DEFAULT, new Map()) ?? [];
 
 export async function serveStylesheet(call: Call, id: string, { v, scheme }: StylesheetQuery): Promise<Bytes> {
-  const { compiled, right } = await find(call, id.toLowerCase(), scheme);
+  const asked = { id: id.toLowerCase(), scheme };
+  const first = await find(call, asked);
+  const isOther = v !== undefined && v !== first.compiled.version;
+  const { compiled, right } = isOther ? await find(call, asked, true) : first;
   const coding = codingFor(call.headers['accept-encoding']);
   const etag = `"${[compiled.version, scheme, coding].filter(Boolean).join('-')}"`;
   const { header, status } = call.reply;

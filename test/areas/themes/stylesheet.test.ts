@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { builtIns } from '#areas/themes/built-in.ts';
-import { type Api, startApi } from '#support/api.ts';
+import { startApi } from '#support/api.ts';
 import { givenThemes, textOf } from '#support/themes.ts';
 
 const ABSENT = '01900000-0000-7000-8000-00000000dead';
@@ -10,13 +10,14 @@ type Given = Awaited<ReturnType<typeof givenThemes>>;
 
 describe('stylesheets of themes', () => {
   let api: Given['api'];
+  let owner: Given['owner'];
   let member: Given['member'];
   let draft: Given['draft'];
   let create: Given['create'];
   let change: Given['change'];
   let sheet: Given['sheet'];
   before(async () => {
-    ({ api, member, draft, create, change, sheet } = await givenThemes());
+    ({ api, owner, member, draft, create, change, sheet } = await givenThemes());
   });
 
   const rules = (text: string) =>
@@ -123,6 +124,14 @@ describe('stylesheets of themes', () => {
     const schemes = JSON.stringify({ dark: { 'color.nav': '#321321' } });
     await api.deps.db('themes').where({ id }).update({ schemes, revision: 3 });
     expect(await took('#321321')).to.be.lessThan(10_000);
+    // and one whose version is named
+    const next = JSON.stringify({ dark: { 'color.nav': '#213213' } });
+    await api.deps.db('themes').where({ id }).update({ schemes: next, revision: 4 });
+    const { version: v } = (await api.as(owner).getTheme({ params: { id } })).body;
+    await sleep(600);
+    const named = await other.anyone.getThemeStylesheet({ params: { id }, query: { v } });
+    expect(named.headers.get('cache-control')).to.include('immutable');
+    expect(textOf(named)).to.include('--fy-color-nav:#213213');
   });
 
   it('is there while Postgres is away, and where it never was', async () => {
