@@ -1,8 +1,11 @@
 // spec.declared through the real API, with the operator's own key.
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { DeclaredBodies } from '#operator/declared/bodies.ts';
 import type { DeclaredMap } from '#operator/declared/files.ts';
 import { declaredVerdicts } from '#operator/declared/verdict.ts';
+import { parseText } from '#operator/local/documents.ts';
+import { toResources } from '#operator/local/resources.ts';
 import { type Ask, serverClient, Unreachable } from '#operator/server-api/server-client.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import { running, specs } from './media-server/specs.ts';
@@ -180,6 +183,18 @@ describe('spec.declared', () => {
     expect(verdict(await pass(map([], { 'theme.json': '[]' })))).to.include(
       'theme.json of ConfigMap looks: spec.declared has no such file',
     );
+  });
+
+  it('takes the sample as it is written', async () => {
+    const text = readFileSync('manifests/samples/themes.yaml', 'utf8');
+    const { resources, problems } = toResources(parseText(text, 'themes.yaml'));
+    expect(problems).to.deep.equal([]);
+    const [server] = resources.servers;
+    const maps = (server?.spec.declared ?? []).map(({ configMapRef: { name } }) => {
+      return { configMap: name, files: resources.configMaps.get(name) };
+    });
+    expect(await pass(...maps)).to.deep.equal({ troubles: [], unserved: [], applied: 1 });
+    expect((await read('Evening')).contrast.filter(({ ok }) => !ok)).to.deep.equal([]);
   });
 
   it('goes on after the server went away in the middle', async () => {
