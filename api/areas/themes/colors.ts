@@ -1,28 +1,18 @@
 // Colours of tokens: read, printed, and turned into what screens show.
-import {
-  type Color,
-  clampChroma,
-  converter,
-  formatHex,
-  formatHex8,
-  inGamut,
-  modeLrgb,
-  modeOklab,
-  modeOklch,
-  modeP3,
-  modeRgb,
-  type Oklch,
-  type Rgb,
-  useMode,
-  wcagContrast,
-} from 'culori/fn';
+import { createRequire } from 'node:module';
+import type { Color, Oklch, Rgb } from 'culori';
 
-for (const mode of [modeRgb, modeLrgb, modeP3, modeOklab]) useMode(mode as typeof modeRgb);
-useMode(modeOklch);
+type Culori = typeof import('culori');
+const load = createRequire(import.meta.url);
+let loaded: Culori | undefined;
 
-const toRgb = converter('rgb');
-const toP3 = converter('p3');
-const inRgb = inGamut('rgb');
+/** Read when the first colour is asked for: no start waits for it. */
+function culori(): Culori {
+  loaded ??= load('culori') as Culori;
+  return loaded;
+}
+
+const inRgb = (color: Color): boolean => culori().inGamut('rgb')(color);
 
 const HEX = /^#[0-9a-f]{6}(?:[0-9a-f]{2})?$/i;
 const NUMBER = String.raw`([+-]?(?:\d+\.?\d*|\.\d+))`;
@@ -77,15 +67,15 @@ function colorOf(printed: string): Color {
 /** `#rrggbb`, or `#rrggbbaa` where it is not opaque: with less chroma where sRGB has no such colour. */
 export function srgbOf(printed: string): string {
   const color = colorOf(printed);
-  const shown = inRgb(color) ? color : clampChroma(color, 'oklch', 'rgb');
-  return (color.alpha ?? 1) < 1 ? formatHex8(shown) : formatHex(shown);
+  const shown = inRgb(color) ? color : culori().clampChroma(color, 'oklch', 'rgb');
+  return (color.alpha ?? 1) < 1 ? culori().formatHex8(shown) : culori().formatHex(shown);
 }
 
 /** `color(display-p3 …)`; undefined where sRGB has it. */
 export function wideOf(printed: string): string | undefined {
   const color = colorOf(printed);
   if (inRgb(color)) return undefined;
-  const { r, g, b, alpha = 1 } = toP3(clampChroma(color, 'oklch', 'p3'));
+  const { r, g, b, alpha = 1 } = culori().converter('p3')(culori().clampChroma(color, 'oklch', 'p3'));
   const channels = [r, g, b].map((value) => short(Math.min(1, Math.max(0, value)))).join(' ');
   return `color(display-p3 ${channels}${alpha < 1 ? ` / ${short(alpha)}` : ''})`;
 }
@@ -99,8 +89,12 @@ function over(top: Rgb, ground: Rgb): Rgb {
 
 /** WCAG contrast as screens of sRGB show it: `text` on `surface`, and that on the page. */
 export function contrastOf(text: string, surface: string, page: string): number {
-  const [top, middle, bottom] = [text, surface, page].map((one) => toRgb(colorOf(srgbOf(one)))) as [Rgb, Rgb, Rgb];
+  const [top, middle, bottom] = [text, surface, page].map((one) => culori().converter('rgb')(colorOf(srgbOf(one)))) as [
+    Rgb,
+    Rgb,
+    Rgb,
+  ];
   const black: Rgb = { mode: 'rgb', r: 0, g: 0, b: 0 };
   const ground = over(middle, over(bottom, black));
-  return wcagContrast(over(top, ground), ground);
+  return culori().wcagContrast(over(top, ground), ground);
 }
