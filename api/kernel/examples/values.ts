@@ -38,7 +38,7 @@ export const values: Readonly<Record<string, unknown>> = {
   'Theme.schemes': { dark: { 'color.accent': 'oklch(0.78 0.13 75)' } },
   'Theme.name': 'Evening',
   'Theme.shared': { 'radius.card': '8px' },
-  'Theme.previewColors': '#0c0d11',
+  previewColors: '#0c0d11',
   'createTheme.schemes': { dark: { 'color.accent': 'oklch(0.78 0.13 75)' } },
   'Theme.stylesheetUrl': '/api/v1/themes/foyer-dark/stylesheet?v=_IAPj3XSKvNgRTZF',
   'ThemeSummary.stylesheetUrl': '/api/v1/themes/foyer-dark/stylesheet?v=_IAPj3XSKvNgRTZF',
