@@ -1,7 +1,7 @@
 // What a pass sees: plain data, so that everything after it is pure.
 import type { ApiSeen } from '../api-seen.ts';
-import type { ConfigMaps } from '../plus-environment.ts';
 import type { DeclaredSeen } from '../declared/bodies.ts';
+import type { ConfigMaps } from '../plus-environment.ts';
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 import type { PlusSeen } from '../server-api/plus.ts';
 import type { SettingsSeen } from '../server-api/settings.ts';
