@@ -81,8 +81,12 @@ async function look(server: Server, kube: Kube, { now, tools }: { now: Date; too
 const isWhole = ({ release }: Plan, seen: Seen): boolean =>
   release !== undefined || childrenOf(seen, 'Deployment').length === 0;
 
+/** What another operator made since the plan is not in it, and is not judged by it. */
+const uidsOf = ({ children }: Seen): ReadonlySet<string> =>
+  new Set([...children.values()].map(({ metadata }) => metadata.uid ?? ''));
+
 async function put(object: KubeObject, kube: Kube, { plan, seen }: Pick<Done, 'plan' | 'seen'>): Promise<undefined> {
-  await kube.apply(object, plan.objects, { prune: isWhole(plan, seen) });
+  await kube.apply(object, plan.objects, { prune: isWhole(plan, seen) && uidsOf(seen) });
 }
 
 /** What the API server refuses for good becomes a condition too; the kit tries again, slower each time. Anything else is thrown. */

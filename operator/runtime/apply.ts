@@ -14,6 +14,7 @@ import {
   OWNER,
   type OwnerReference,
   PermanentFault,
+  type Prune,
 } from './kube.ts';
 import type { Metrics } from './metrics.ts';
 import { APPLY_PATCH, type Rest } from './rest.ts';
@@ -42,14 +43,18 @@ export class Applier {
     this.#deps = deps;
   }
 
-  async apply(owner: KubeObject, desired: readonly KubeObject[], { prune = true } = {}): Promise<Applied> {
+  async apply(
+    owner: KubeObject,
+    desired: readonly KubeObject[],
+    { prune = true }: { prune?: Prune } = {},
+  ): Promise<Applied> {
     const children = desired.map((object) => childOf(owner, object));
     const written: KubeObject[] = [];
     for (const child of children) {
       const answer = await this.#one(owner, child);
       if (answer) written.push(answer);
     }
-    return { written, pruned: prune ? await this.#prune(owner, children) : [] };
+    return { written, pruned: prune ? await this.#prune(owner, children, prune) : [] };
   }
 
   async #one(owner: KubeObject, child: KubeObject): Promise<KubeObject | undefined> {
@@ -136,14 +141,16 @@ export class Applier {
     else this.#answered.set(uid, { hash, holds: canonical(owned(child, answer)) });
   }
 
-  async #prune(owner: KubeObject, children: readonly KubeObject[]): Promise<KubeObject[]> {
+  async #prune(owner: KubeObject, children: readonly KubeObject[], prune: Prune): Promise<KubeObject[]> {
     const wanted = new Set(children.map(({ kind, metadata }) => `${kind}/${metadata.name}`));
     const labels = { [OWNER]: owner.metadata.uid ?? '' };
     const left = this.#deps.caches.kinds().flatMap((kind) =>
       this.#deps.caches
         .of(kind)
         .list(owner.metadata.namespace ?? '', labels)
-        .filter((child) => !wanted.has(`${kind}/${child.metadata.name}`) && isPrunable(owner, child)),
+        .filter(
+          (child) => !wanted.has(`${kind}/${child.metadata.name}`) && isPrunable(owner, child) && isAmong(prune, child),
+        ),
     );
     if (left.length === 0 || !(await this.#isNewest(owner))) return []; // what an older wish leaves out may be wanted by now
     if (left.some(({ kind }) => kind !== ONCE)) await this.#refuseOld(owner);
@@ -213,6 +220,9 @@ function isStill(live: KubeObject, uid: string | undefined, ownerUid: string | u
 const isOurs = ({ metadata }: KubeObject): boolean => metadata.annotations?.[APPLIED] !== undefined;
 
 const isKept = ({ metadata }: KubeObject): boolean => metadata.annotations?.[KEEP] !== undefined;
+
+const isAmong = (prune: Prune, { metadata }: KubeObject): boolean =>
+  typeof prune === 'boolean' ? prune : prune.has(metadata.uid ?? '');
 
 function isPrunable(owner: KubeObject, child: KubeObject): boolean {
   if (isKept(child) || !isOurs(child) || child.metadata.deletionTimestamp) return false;

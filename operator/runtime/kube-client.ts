@@ -4,7 +4,15 @@ import type { Caches } from './caches.ts';
 import { canonical } from './canonical.ts';
 import type { EventRecorder } from './events.ts';
 import { hasStatus } from './faults.ts';
-import { type Applied, type EventSaid, FIELD_MANAGER, FINALIZER, type Kube, type KubeObject } from './kube.ts';
+import {
+  type Applied,
+  type EventSaid,
+  FIELD_MANAGER,
+  FINALIZER,
+  type Kube,
+  type KubeObject,
+  type Prune,
+} from './kube.ts';
 import type { Metrics } from './metrics.ts';
 import { APPLY_PATCH, MERGE_PATCH, type Rest } from './rest.ts';
 
@@ -46,7 +54,7 @@ export class KubeClient implements Kube {
     this.#deps.caches.seek(kind);
   }
 
-  apply(owner: KubeObject, desired: readonly KubeObject[], how?: { prune?: boolean }): Promise<Applied> {
+  apply(owner: KubeObject, desired: readonly KubeObject[], how?: { prune?: Prune }): Promise<Applied> {
     return this.#applier.apply(owner, desired, how);
   }
 

@@ -67,16 +67,20 @@ export interface EventSaid {
   message: string;
 }
 
+/** Whether children go that are not wanted; or the uids of those that may. */
+export type Prune = boolean | ReadonlySet<string>;
+
 export interface Kube extends Reader {
   /** A resource needs this kind, which is not served: it is looked for more often. */
   seek(kind: string): void;
   /**
    * Server-side apply of what differs (hash annotation `foyer.media/applied`, and drift in the fields we own), under field
    * manager `foyer`, as controlled children of owner. Prunes children (label foyer.media/owner=<uid>) that are no longer
-   * desired, never those annotated foyer.media/keep, and none while the owner seen is not the newest or `prune` is false.
+   * desired, never those annotated foyer.media/keep, none while the owner seen is not the newest
+   * or `prune` is false, and only those of the uids that `prune` holds: what came since is not judged.
    * Throws what the API server refuses.
    */
-  apply(owner: KubeObject, desired: readonly KubeObject[], how?: { prune?: boolean }): Promise<Applied>;
+  apply(owner: KubeObject, desired: readonly KubeObject[], how?: { prune?: Prune }): Promise<Applied>;
   /** True when it was written; no call when equal. observedGeneration is the caller's to set. */
   applyStatus(object: KubeObject, status: object): Promise<boolean>;
   /** In the background, and only that uid when it is given; an object that is gone already is no fault. */

@@ -8,7 +8,7 @@ import { type Api, startApi } from '#support/api.ts';
 import { placeOf } from '#support/backups.ts';
 import { storesOf } from '#support/processes.ts';
 
-const NEWEST = '20261122180000_server_version';
+const ADDS_VERSION = '20261122180000_server_version';
 
 interface Row {
   id: string;
@@ -31,7 +31,7 @@ describe('the backup before an upgrade, on one machine', function () {
   /** As an earlier build left it. */
   async function older(): Promise<void> {
     await api.deps.db.raw('alter table server_state drop column version');
-    await api.deps.db('knex_migrations').where({ name: NEWEST }).delete();
+    await api.deps.db('knex_migrations').where({ name: ADDS_VERSION }).delete();
   }
 
   const tools = (more: Partial<MigrationTools> = {}): MigrationTools => ({
@@ -69,7 +69,6 @@ describe('the backup before an upgrade, on one machine', function () {
     expect(more).to.deep.equal([]);
     expect(row?.state).to.equal('completed');
     const manifest = await readManifest(await placeOf(api), row?.id ?? '');
-    expect(manifest.schemaVersion < NEWEST).to.equal(true);
     expect(manifest.tables.find(({ name }) => name === 'server_state')?.columns).not.to.include('version');
     expect(manifest.tables.find(({ name }) => name === 'accounts')?.rows).to.be.greaterThan(0);
 
@@ -104,7 +103,7 @@ describe('the backup before an upgrade, on one machine', function () {
     expect(migration.state.state).to.equal('not-backed-up');
     expect(migration.state.message).to.contain('annotation foyer.media/upgrade-without-backup: ');
     expect(migration.state.message).to.contain('of MediaServer home in home.yaml').and.contain('the version before');
-    expect(await left()).to.deep.equal([NEWEST]);
+    expect(await left()).to.deep.equal([ADDS_VERSION]);
     const [row] = await backups();
     expect(row?.state).to.equal('failed');
 

@@ -62,7 +62,7 @@ describe('a Library that is deleted while its server is away', () => {
     expect([held, requeueAfterMs]).to.deep.equal([false, undefined]);
     const said = events.map(({ type, reason }) => `${type} ${reason}`);
     expect(said).to.deep.equal(['Warning CleanupSkipped']);
-    expect(events[0]?.message).to.contain('library the-id stays on the server');
+    expect(events[0]?.message).to.contain('what the server had of library the-id stays');
   });
 
   it('goes at once where the annotation says so', async () => {

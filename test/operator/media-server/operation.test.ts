@@ -228,24 +228,6 @@ describe('MediaServer in operation', () => {
     expect(without.condition('ParserReady')).to.equal('False ScaledToZero');
   });
 
-  it('keeps the version that it last heard, while the server is too slow to know who asks or away', async () => {
-    const here = await running();
-    expect(here.status.version).to.equal('1.0.0');
-    here.answers.version = '1.0';
-    here.later(30_000);
-    await here.pass();
-    expect(here.status.version).to.equal('1.0.0');
-    here.answers.reachable = false;
-    here.later(30_000);
-    await here.pass();
-    expect(here.condition('Ready')).to.equal('False ApiUnreachable');
-    expect(here.status.version).to.equal('1.0.0');
-    Object.assign(here.answers, { reachable: true, version: '1.1.0' });
-    here.later(30_000);
-    await here.pass();
-    expect(here.status.version).to.equal('1.1.0');
-  });
-
   it('tells of stores that the server lost', async () => {
     const here = await running();
     here.answers.health = { database: 'ok', redis: 'down', objects: 'ok' };
@@ -498,22 +480,5 @@ describe('changes that concern a MediaServer', () => {
     expect(concerned({ ...library, status: { items: 3 } }, kube)).to.deep.equal([]);
     kube.drop('Library', 'films');
     expect(concerned(library, kube)).to.deep.equal(['media/home']);
-  });
-});
-
-describe('what a MediaServer asks for and this version does not do', () => {
-  it('is told in a condition of its own, whichever field asks', async () => {
-    for (const plugins of [
-      { trustedKeys: ['a'] },
-      { allowed: [{ id: 'a', package: { url: 'https://x.example/a', sha256: 'a'.repeat(64) } }] },
-      { install: [{ id: 'a', serviceUrl: 'http://a.example' }] },
-    ])
-      expect((await running({ ...managed, plugins })).condition('PluginsReady')).to.equal('False NotServed');
-    const here = await running({ ...managed, declared: [{ configMapRef: { name: 'ours' } }] });
-    const data = { 'home.json': '{}' };
-    here.kube.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'ours', namespace: 'media' }, data });
-    await here.settle();
-    expect(here.condition('DeclaredReady')).to.equal('False NotServed');
-    expect((await running()).condition('PluginsReady')).to.equal('False NoneAsked');
   });
 });

@@ -4,7 +4,15 @@ import { DeclaredOfServers } from '#operator/media-server/declared.ts';
 import { Probes } from '#operator/media-server/observe.ts';
 import type { MediaServerTools } from '#operator/media-server/reconcile.ts';
 import { reconcileMediaServer } from '#operator/media-server/reconcile.ts';
-import { type Applied, type EventSaid, KEEP, type Kube, type KubeObject, OWNER } from '#operator/runtime/kube.ts';
+import {
+  type Applied,
+  type EventSaid,
+  KEEP,
+  type Kube,
+  type KubeObject,
+  OWNER,
+  type Prune,
+} from '#operator/runtime/kube.ts';
 import type { MediaServerStatus } from '#operator/schemas/media-server.ts';
 
 type Plain = Record<string, unknown>;
@@ -96,13 +104,15 @@ export class MemoryKube implements Kube {
     return this.kinds.has(kind);
   }
 
-  async apply(owner: KubeObject, desired: readonly KubeObject[], { prune = true } = {}): Promise<Applied> {
+  async apply(owner: KubeObject, desired: readonly KubeObject[], how: { prune?: Prune } = {}): Promise<Applied> {
+    const { prune = true } = how;
     const written = desired.filter((object) => this.#write(owner, object));
     this.writes += prune ? 0 : written.length;
     if (!prune) return { written, pruned: [] };
     const wanted = new Set(desired.map(idOf));
     const ours = [...this.objects].filter(([, { metadata }]) => metadata.labels?.[OWNER] === owner.metadata.uid);
-    const pruned = ours.filter(([id, object]) => !wanted.has(id) && !object.metadata.annotations?.[KEEP]);
+    const may = ({ metadata }: KubeObject) => prune === true || prune.has(metadata.uid ?? '');
+    const pruned = ours.filter(([id, one]) => !wanted.has(id) && !one.metadata.annotations?.[KEEP] && may(one));
     for (const [id] of pruned) this.objects.delete(id);
     this.writes += written.length + pruned.length;
     return { written, pruned: pruned.map(([, object]) => object) };
