@@ -141,6 +141,35 @@ describe('a server that people watch', function () {
       await home.reaches('Degraded', 'False AllReady');
     });
 
+  it('goes on while there is no operator: pods come back, somebody else begins a film, and it takes up its work again', async () => {
+    for (const player of players) player.calm();
+    const operators = async () =>
+      (await home.kubectl.list<KubeObject>('pods', home.namespace, 'app.kubernetes.io/name=foyer-operator')).length;
+    const scale = (count: number) =>
+      home.kubectl.run(['scale', 'deployment/foyer-operator', '-n', home.namespace, `--replicas=${count}`]);
+    await scale(0);
+    await until('no operator', async () => (await operators()) === 0);
+    const [victim] = await home.pods('api');
+    await home.kubectl.run(['delete', 'pod', victim?.metadata.name ?? '', '-n', home.namespace, '--wait=false']);
+    const [film] = await home.films(1);
+    const params = { id: film?.id ?? '' };
+    const body = { startMs: 60_000, client: { builtIn: 'hls' as const }, quality: '360p-0m8' };
+    const viewer = await home.viewer('bedroom');
+    const begun = await clientFor(viewer.url, viewer.headers).startPlayback({ params, body });
+    expect(begun.status, JSON.stringify(begun.body)).to.equal(201);
+    const late = new HlsPlayer(viewer, begun.body.session);
+    players.push(late);
+    late.start();
+    await goOn();
+    expect(longestStall()).to.be.below(STALL_MS);
+    expect(faults()).to.deep.equal([]);
+    players.pop();
+    await late.stop();
+    await scale(1);
+    await home.change({ workers: { replicas: 2 } });
+    await until('two workers', async () => (await home.pods('workers')).filter(isReady).length === 2);
+  });
+
   it('gets a store back whose image was wrong once that is put right', async () => {
     await home.change({ redis: { managed: { image: 'nowhere:1' } } });
     await home.reaches('RedisReady', 'False ImageUnavailable');
