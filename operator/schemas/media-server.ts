@@ -268,7 +268,7 @@ export const MediaServerSpec = withRules(
     email: z
       .strictObject({ secretRef: ref('Secret').describe('host, port, security, username, password, from.') })
       .optional()
-      .describe('SMTP.'),
+      .describe('Mail server; mail goes out once the setting email.enabled is on.'),
     oidc: z
       .strictObject({
         issuer: url().describe('Issuer; its discovery document is read.'),
