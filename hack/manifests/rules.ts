@@ -15,8 +15,9 @@ const KEPT = ['list', 'watch', 'create', 'patch'];
 
 /** In the namespaces that are watched. */
 export const rules: readonly Rule[] = [
-  { apiGroups: ['foyer.media'], resources: ['mediaservers'], verbs: ['get', ...WATCHED] }, // before a Job is begun or ended
-  { apiGroups: ['foyer.media'], resources: ['libraries', 'tunerdevices'], verbs: [...WATCHED, 'patch'] }, // finalizers
+  { apiGroups: ['foyer.media'], resources: ['mediaservers'], verbs: ['get', ...WATCHED] }, // before a Job is begun, and before a prune
+  { apiGroups: ['foyer.media'], resources: ['libraries'], verbs: [...WATCHED, 'patch'] }, // finalizers
+  { apiGroups: ['foyer.media'], resources: ['tunerdevices'], verbs: ['get', ...WATCHED, 'patch'] },
   {
     apiGroups: ['foyer.media'],
     resources: ['mediaservers/status', 'libraries/status', 'tunerdevices/status'],
