@@ -71,12 +71,20 @@ export class Work {
       if (requeueAfterMs !== undefined) this.#queue.addAfter(key, requeueAfterMs);
       metrics.reconciles.inc({ controller, result: requeueAfterMs === undefined ? 'success' : 'requeue_after' });
     } catch (error) {
-      metrics.reconciles.inc({ controller, result: 'error' });
-      this.#fault(key, error as Error);
+      const isBehind = error instanceof Unseen;
+      metrics.reconciles.inc({ controller, result: isBehind ? 'requeue_after' : 'error' });
+      if (isBehind) this.#again(key, error);
+      else this.#fault(key, error as Error);
     } finally {
       metrics.activeWorkers.dec({ controller });
       metrics.workTime.observe({ name: controller, controller }, ended());
     }
+  }
+
+  /** No fault: what was not seen is in the caches by now. */
+  #again(key: string, { message }: Unseen): void {
+    const pauseMs = this.#queue.retry(key, { atMostMs: UNSEEN_MS });
+    this.#deps.log.info({ controller: this.#name, key, message, pauseMs }, 'a pass was given up');
   }
 
   #fault(key: string, error: Error): void {
@@ -89,10 +97,10 @@ export class Work {
     const pauseMs = permanent ? undefined : this.#queue.retry(key, pauseAfter(error));
     if (permanent) this.#queue.forget(key);
     // Our own faults are worth a stack; what the API server refuses, or does not take at all, is told by its words.
-    const isOurs = ![PermanentFault, Refusal, Unreached, Unseen].some((known) => error instanceof known);
+    const isOurs = ![PermanentFault, Refusal, Unreached].some((known) => error instanceof known);
     const message = error instanceof Unreached ? `the API server does not answer: ${error.message}` : error.message;
     log.warn({ controller, key, message, stack: isOurs ? error.stack : undefined, pauseMs }, 'a pass failed');
-    if (!(error instanceof Unseen)) this.#tell(key, message);
+    this.#tell(key, message);
   }
 
   #tell(key: string, message: string): void {
@@ -104,11 +112,9 @@ export class Work {
 
 /** An API server in trouble comes back by itself, and what changed meanwhile is not told again: it is asked soon. */
 const AWAY_MS = 15_000;
-/** What was not seen is in the caches by now. */
 const UNSEEN_MS = 1000;
 
 function pauseAfter(error: Error): { atLeastMs?: number; atMostMs?: number } {
-  if (error instanceof Unseen) return { atMostMs: UNSEEN_MS };
   if (error instanceof Unreached) return { atMostMs: AWAY_MS };
   if (!(error instanceof Refusal)) return {};
   const isAway = error.status === 429 || error.status >= 500;
