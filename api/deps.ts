@@ -22,7 +22,7 @@ import { createVitals } from '#platform/vitals.ts';
 /** Everything a handler may reach, made from the configuration. Stores may still be away. */
 export async function connectDeps(config: Config, log: Log, draining: AbortSignal): Promise<Deps> {
   const keys = await ringOf(config.keysFile);
-  const db = connectDatabase(config.databaseUrl, log, { name: config.pod });
+  const db = connectDatabase(config.databaseUrl, log, { name: config.pod, impatient: true });
   pipelineReads(db);
   const redis = connectRedis(config.redisUrl, log);
   const objects = connectObjects(config.objectsUrl);

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { Fenced, pass } from './fence.ts';
 import type { Log } from './log.ts';
 import { Pipelined } from './pipelined.ts';
+import { SilenceWatch } from './silence.ts';
 
 /** A knex over the pool, or a transaction of it: every store function takes one first. */
 export type Db = Knex;
@@ -17,9 +18,13 @@ export interface DatabaseOptions {
   name?: string;
   /** Also while a restore exchanges the database, and whatever epoch it is of: for those who take part in it. */
   unfenced?: boolean;
+  /** Fails within 5 seconds when the server hangs, for processes that answer people; others wait until it goes on. */
+  impatient?: boolean;
 }
 
 const SHORT_MS = 5000;
+const PATIENT = { connectMs: 5000, acquireMs: 10_000 };
+const IMPATIENT = { connectMs: 2500, acquireMs: 5000 };
 const pipelines = new WeakMap<object, Pipelined>();
 
 /** Lets the short reads of this database share connections; for a server of many requests. */
@@ -36,12 +41,14 @@ export async function disconnectDatabase(db: Db): Promise<void> {
 
 /** One pool. Connections come and go with the server: a lost one is replaced at the next query. */
 export function connectDatabase(url: string, log: Log, options: DatabaseOptions = {}): Db {
+  const { connectMs, acquireMs } = options.impatient ? IMPATIENT : PATIENT;
+  const silence = options.impatient ? new SilenceWatch({ connectionString: url }) : undefined;
   const db = knexFactory({
     client: 'pg',
     connection: {
       connectionString: url,
       keepAlive: true,
-      connectionTimeoutMillis: 5000,
+      connectionTimeoutMillis: connectMs,
       statement_timeout: options.statementTimeoutMs ?? 15_000,
       idle_in_transaction_session_timeout: 60_000,
       application_name: options.name ?? 'foyer',
@@ -49,11 +56,11 @@ export function connectDatabase(url: string, log: Log, options: DatabaseOptions 
     pool: {
       min: 0,
       max: options.max ?? 10,
-      acquireTimeoutMillis: 10_000,
+      acquireTimeoutMillis: acquireMs,
       idleTimeoutMillis: 60_000,
-      ...(!options.unfenced && { afterCreate: admit }),
+      ...(!options.unfenced && { afterCreate: admission(silence) }),
     },
-    acquireConnectionTimeout: 10_000,
+    acquireConnectionTimeout: acquireMs,
   });
   db.on('query-response', (_rows: unknown, query: { sql: string; __knexQueryUid: string }, builder: unknown) => {
     if (log.isLevelEnabled('trace')) log.trace({ sql: query.sql, builder: typeof builder }, 'query');
@@ -61,15 +68,20 @@ export function connectDatabase(url: string, log: Log, options: DatabaseOptions 
   return db;
 }
 
+type Admitted = (error: Error | null, connection: pg.Client) => void;
+
 /** Knex leaves a connection that is refused here open. */
-function admit(connection: pg.Client, done: (error: Error | null, connection: pg.Client) => void): void {
-  pass(connection).then(
-    () => done(null, connection),
-    (error: Error) => {
-      void connection.end().catch(() => undefined);
-      done(error, connection);
-    },
-  );
+function admission(silence: SilenceWatch | undefined): (connection: pg.Client, done: Admitted) => void {
+  return (connection, done) => {
+    silence?.watch(connection, () => !(connection as unknown as { readyForQuery: boolean }).readyForQuery);
+    pass(connection).then(
+      () => done(null, connection),
+      (error: Error) => {
+        void connection.end().catch(() => undefined);
+        done(error, connection);
+      },
+    );
+  };
 }
 
 interface Named {

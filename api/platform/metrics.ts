@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import metrics from 'prom-client';
 
 const answered = new Map<string, Map<number, number>>();
@@ -45,15 +45,27 @@ export const jobSeconds = new metrics.Histogram({
   buckets: [0.1, 1, 10, 60, 600, 3600],
 });
 
-/** `/metrics` on a port of its own, never on the public one; port 0 serves none. */
+/**
+ * `/metrics` and `/live` on a port of its own, never on the public one; port 0 serves none. `/live` asks no store: it answers
+ * while the event loop turns. `/metrics` is 503 when a collector fails.
+ */
 export function serveMetrics(port: number, host: string): Server | undefined {
   if (port === 0) return undefined;
   metrics.collectDefaultMetrics();
-  const server = createServer((_request, response) => {
-    void metrics.register.metrics().then((text) => {
-      response.setHeader('Content-Type', metrics.register.contentType);
-      response.end(text);
-    });
+  const server = createServer((request, response) => {
+    if (request.url === '/live') response.end();
+    else void answerScrape(response);
   });
   return server.listen(port, host);
+}
+
+async function answerScrape(response: ServerResponse): Promise<void> {
+  try {
+    const text = await metrics.register.metrics();
+    response.setHeader('Content-Type', metrics.register.contentType);
+    response.end(text);
+  } catch {
+    response.statusCode = 503;
+    response.end();
+  }
 }

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { pass } from './fence.ts';
+import { SilenceWatch } from './silence.ts';
 
 /** A short read, prepared by its name. */
 export interface ShortRead {
@@ -23,7 +24,8 @@ export class Pipelined {
   readonly #resting: NodeJS.Timeout;
 
   constructor(settings: pg.ClientConfig) {
-    this.#lanes = Array.from({ length: LANES }, () => new Lane(settings));
+    const silence = new SilenceWatch(settings);
+    this.#lanes = Array.from({ length: LANES }, () => new Lane(settings, silence));
     this.#resting = setInterval(() => {
       for (const lane of this.#lanes) lane.rest();
     }, IDLE_MS).unref();
@@ -44,13 +46,15 @@ class Lane {
   /** Reads without an answer yet. */
   waiting = 0;
   readonly #settings: pg.ClientConfig;
+  readonly #silence: SilenceWatch;
   #connecting: Promise<pg.Client> | undefined;
   #client: pg.Client | undefined;
   #corked = false;
   #used = false;
 
-  constructor(settings: pg.ClientConfig) {
+  constructor(settings: pg.ClientConfig, silence: SilenceWatch) {
     this.#settings = settings;
+    this.#silence = silence;
   }
 
   async read<Row extends pg.QueryResultRow>({ name, text, values }: ShortRead): Promise<Row[]> {
@@ -98,6 +102,7 @@ class Lane {
     client.on('end', gone);
     try {
       await client.connect();
+      this.#silence.watch(client, () => this.waiting > 0);
       await pass(client);
       await client.query(PLANNED_ONCE);
     } catch (error) {

@@ -16,8 +16,12 @@ export interface Timing {
   /** So long without an end, and the pause starts small again. */
   healthyMs: number;
   probeMs: number;
+  /** A process that served so long and was ended by somebody else's signal starts again without a pause. */
+  steadyMs: number;
   /** Probes in a row that fail, after one that succeeded, before the process is taken for hung. */
   probeFailures: number;
+  /** The same for Postgres and Redis: a disk that stalls for a minute holds them up, and a new start would not help. */
+  storeProbeFailures: number;
   /** A process without a probe that answers counts as ready after this. */
   settleMs: number;
 }
@@ -27,7 +31,9 @@ export const usualTiming: Timing = {
   maxPauseMs: 30_000,
   healthyMs: 60_000,
   probeMs: 5000,
+  steadyMs: 5000,
   probeFailures: 4,
+  storeProbeFailures: 24,
   settleMs: 3000,
 };
 
@@ -53,6 +59,8 @@ export class Child extends EventEmitter<{ change: [] }> {
   #process: ChildProcess | undefined;
   #state: ChildState = 'starting';
   #startedAt = 0;
+  #readyAt = Number.POSITIVE_INFINITY;
+  #isSteady = false;
   #ends = 0;
   #failures = 0;
   #answered = false;
@@ -130,9 +138,13 @@ export class Child extends EventEmitter<{ change: [] }> {
     this.#startedAt = Date.now();
     this.#answered = false;
     this.#failures = 0;
+    this.#readyAt = Number.POSITIVE_INFINITY;
     this.#become('starting');
     child.once('error', (error) => this.#ended(error.message));
-    child.once('exit', (code, signal) => this.#ended(signal ?? `exit ${code}`));
+    child.once('exit', (code, signal) => {
+      this.#endSteady(signal);
+      this.#ended(signal ?? `exit ${code}`);
+    });
     if (!child.pid) return;
     this.identity = identityOf(child.pid);
     this.#around.guard.add({ group: child.pid, signal: this.spec.stopSignal, last: lastSignal(this.spec) });
@@ -167,12 +179,22 @@ export class Child extends EventEmitter<{ change: [] }> {
     this.#failures = answers ? 0 : this.#failures + 1;
     this.#answered ||= answers;
     if (answers) this.#become('ready');
-    if (this.#answered && this.#failures >= timing.probeFailures) {
+    if (this.#answered && this.#failures >= this.#mostFailures(timing)) {
       this.lastEnd = 'hung';
       this.kill();
       return;
     }
     this.#again(probe, this.#answered ? timing.probeMs : Math.min(100, timing.probeMs));
+  }
+
+  #mostFailures({ probeFailures, storeProbeFailures }: Timing): number {
+    return ['postgres', 'redis'].includes(this.spec.role) ? storeProbeFailures : probeFailures;
+  }
+
+  /** Notes an end that says nothing against the process: it served for a while, and a signal of somebody else ended it. */
+  #endSteady(signal: NodeJS.Signals | null): void {
+    const { steadyMs } = this.#around.timing;
+    this.#isSteady = signal !== null && this.lastEnd !== 'hung' && Date.now() - this.#readyAt >= steadyMs;
   }
 
   #ended(how: string): void {
@@ -190,9 +212,10 @@ export class Child extends EventEmitter<{ change: [] }> {
 
   #pause(): void {
     const { firstPauseMs, maxPauseMs, healthyMs } = this.#around.timing;
-    this.#ends = Date.now() - this.#startedAt >= healthyMs ? 0 : this.#ends;
-    this.pauseMs = Math.min(firstPauseMs * 2 ** this.#ends, maxPauseMs);
-    this.#ends += 1;
+    if (this.#isSteady || Date.now() - this.#startedAt >= healthyMs) this.#ends = 0;
+    this.pauseMs = this.#isSteady ? 0 : Math.min(firstPauseMs * 2 ** this.#ends, maxPauseMs);
+    if (!this.#isSteady) this.#ends += 1;
+    this.#isSteady = false;
     this.#become('backoff');
     this.#timers = [setTimeout(() => this.#restart(), this.pauseMs)];
   }
@@ -215,6 +238,7 @@ export class Child extends EventEmitter<{ change: [] }> {
   #become(state: ChildState): void {
     if (this.#state === state) return;
     this.#state = state;
+    if (state === 'ready') this.#readyAt = Date.now();
     this.emit('change');
   }
 }

@@ -199,8 +199,9 @@ export class LocalOperator {
   async #look(): Promise<{ seen: Seen; api: ApiSeen }> {
     const stores = this.#inUse;
     const api = await seeApi(this.#ask);
-    const processes = this.#supervisor.children().map(({ spec, state, restarts, lastEnd }) => {
-      return { name: spec.name, role: spec.role, state, restarts, lastEnd };
+    const processes = this.#supervisor.children().map((child) => {
+      const { spec, state, restarts, lastEnd } = child;
+      return { name: spec.name, role: spec.role, state, restarts, lastEnd, served: this.#supervisor.isServed(child) };
     });
     const absent = this.#fault ?? 'it was not started';
     const [database, redis, transcodeWorkers] = await Promise.all([
@@ -257,7 +258,7 @@ export class LocalOperator {
     const worker = workerProbe();
     const database = async () => !this.#inUse || (await askPostgres(this.#inUse.databaseUrl)) === true;
     const redis = async () => !this.#inUse || (await askRedis(this.#inUse.redisUrl)) === true;
-    return { api: apiProbe(this.#place.port), worker, transcode: worker, tuner: worker, postgres: database, redis };
+    return { api: apiProbe, worker, transcode: worker, tuner: worker, postgres: database, redis };
   }
 
   /** What ends again and again before it ever answered keeps the server from starting: somebody who waits for it wants to know. */

@@ -6,6 +6,8 @@ import type { Child, Probe } from './child.ts';
 import { isProgram } from './programs.ts';
 import type { Health } from './verdicts.ts';
 
+/** Answers while the event loop turns, whatever the stores do. */
+const LIVE = '/live';
 const WORKER_SETTLED_MS = 3000;
 const REPORT_AGE_MS = 10_000;
 /** Where transcode workers report themselves, renewed every 3 s. */
@@ -43,10 +45,8 @@ export async function countTranscodeWorkers(url: string, now = Date.now()): Prom
 
 export const hasFfmpeg = (): boolean => ['ffmpeg', 'ffprobe'].every((name) => isProgram(name));
 
-/** The process's own port answers, and the shared one is open. */
-export function apiProbe(port: number): Probe {
-  return async (child) => (await answersHttp(child.metricsPort)) && answersHttp(port, '/api/v1/server/live');
-}
+/** Judged by the process's own port, which opens after the shared one: another process may answer there. */
+export const apiProbe: Probe = (child) => answersHttp(child.metricsPort, LIVE);
 
 /** Judged by the process's own port; one that serves none counts as up after a while. */
 export function workerProbe(): Probe {
@@ -56,7 +56,7 @@ export function workerProbe(): Probe {
     const began = since.get(child);
     const at = began?.pid === child.pid && began ? began.at : Date.now();
     since.set(child, { pid: child.pid, at });
-    const answers = await answersHttp(child.metricsPort).catch(() => false);
+    const answers = await answersHttp(child.metricsPort, LIVE).catch(() => false);
     if (answers) answered.add(child);
     return answers || (!answered.has(child) && Date.now() - at > WORKER_SETTLED_MS);
   };

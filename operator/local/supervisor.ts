@@ -52,6 +52,12 @@ export class Supervisor extends EventEmitter<{ change: []; fault: [Error] }> {
     return [...this.#children.values()].filter((child) => !role || child.spec.role === role);
   }
 
+  /** True when the child answers, or the one that it replaces still does. */
+  isServed(child: Child): boolean {
+    const before = [...this.#retiring].find(({ successor }) => successor === child)?.child;
+    return child.state === 'ready' || before?.state === 'ready';
+  }
+
   /** True while a replaced process still runs beside its successor. */
   get replacing(): boolean {
     return this.#retiring.size > 0;

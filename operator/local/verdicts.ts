@@ -14,6 +14,8 @@ export interface SeenProcess {
   state: ChildState;
   restarts: number;
   lastEnd: string | undefined;
+  /** It answers, or the process that it replaces still does. */
+  served: boolean;
 }
 
 /** True, or what is wrong. */
@@ -72,7 +74,7 @@ function ready(spec: MediaServerSpec, seen: Seen): Verdict {
 const apiFault = (seen: Seen): Reason => (faultOf(seen, 'api') ? 'CrashLooping' : 'Starting');
 
 export const readyCount = (seen: Seen, role: Role): number =>
-  seen.processes.filter((process) => process.role === role && process.state === 'ready').length;
+  seen.processes.filter((process) => process.role === role && process.served).length;
 
 function faultOf({ processes }: Seen, role?: Role): string | undefined {
   const down = processes.find((process) => process.state === 'backoff' && (!role || process.role === role));

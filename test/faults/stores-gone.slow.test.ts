@@ -1,4 +1,5 @@
 // Redis emptied, Redis gone, Postgres gone: what goes on meanwhile, what says so, and that all is back by itself.
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { areas } from '#areas/index.ts';
@@ -12,6 +13,12 @@ import { Replicas } from './replicas.ts';
 
 const LONG_MS = 60_000;
 const ABSENT = '01900000-0000-7000-8000-00000000dead';
+
+/** The postmaster and its processes, each of which has a session of its own. */
+function withBackends(postmaster: number): number[] {
+  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8');
+  return [postmaster, ...children.trim().split(' ').map(Number)];
+}
 
 const times = <T>(n: number, work: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: n }, (_, i) => work(i)));
@@ -163,6 +170,38 @@ describe('stores that are emptied or gone', function () {
       process.kill(pid, 'SIGCONT');
     }
     await machine.ready();
+  });
+
+  it('Postgres hung: 503 within seconds, no process is ended for it, and all goes on', async () => {
+    const names = [...replicas.names, 'worker-1', 'postgres'];
+    const before = names.map((name) => machine.pidOf(name));
+    await owner.listLibraries();
+    const postgres = withBackends(machine.pidOf('postgres'));
+    for (const pid of postgres) process.kill(pid, 'SIGSTOP');
+    try {
+      const end = Date.now() + 35_000;
+      const slowest: number[] = [];
+      while (Date.now() < end) {
+        const began = Date.now();
+        const answers = await replicas.each((send) =>
+          send(`${machine.url}/api/v1/libraries`, { headers: machine.headers }),
+        );
+        slowest.push(Date.now() - began);
+        for (const answer of answers) {
+          expect(answer.status).to.equal(503);
+          expect(answer.headers.get('retry-after')).to.not.equal(null);
+        }
+        for (const send of replicas.names.map((name) => replicas.at(name)))
+          expect((await send(`${machine.url}/api/v1/server/live`)).status).to.equal(200);
+      }
+      tell(`the slowest answer took ${Math.max(...slowest)} ms`);
+      expect(Math.max(...slowest)).to.be.below(10_000);
+    } finally {
+      for (const pid of postgres.reverse()) process.kill(pid, 'SIGCONT');
+    }
+    await eventually(async () => (await outcome(owner.listLibraries())) === 'ok', LONG_MS);
+    expect(names.map((name) => machine.pidOf(name))).to.deep.equal(before);
+    await expectAlive();
   });
 
   it('Postgres gone: 503 on all that needs it, alive all the same, and back without a restart', async () => {

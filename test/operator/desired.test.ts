@@ -164,8 +164,8 @@ describe('conditions of the MediaServer', () => {
     objects: true,
     migrations: { state: 'applied', message: 'done' },
     processes: [
-      { name: 'api-1', role: 'api', state: 'ready', restarts: 0, lastEnd: undefined },
-      { name: 'transcode-1', role: 'transcode', state: 'ready', restarts: 0, lastEnd: undefined },
+      { name: 'api-1', role: 'api', state: 'ready', restarts: 0, lastEnd: undefined, served: true },
+      { name: 'transcode-1', role: 'transcode', state: 'ready', restarts: 0, lastEnd: undefined, served: true },
     ],
     replacing: false,
     apiReady: true,
@@ -213,7 +213,7 @@ describe('conditions of the MediaServer', () => {
     expect(judge({ database: 'refused' })).to.include({ Ready: 'False DatabaseUnreachable' });
     expect(judge({ migrations: { state: 'failed', message: 'x' } })).to.include({ Ready: 'False MigrationFailed' });
     const looping = [
-      { name: 'api-1', role: 'api' as const, state: 'backoff' as const, restarts: 3, lastEnd: 'exit 1' },
+      { name: 'api-1', role: 'api' as const, state: 'backoff' as const, restarts: 3, lastEnd: 'exit 1', served: false },
     ];
     expect(judge({ apiReady: false, processes: looping })).to.include({
       Ready: 'False CrashLooping',

@@ -138,6 +138,29 @@ describe('supervisor', () => {
     expect(await pausesOf({ ...quick, firstPauseMs: 20, healthyMs: 0 }, 3)).to.deep.equal([20, 20, 20]);
   });
 
+  it('starts a child that served for a while again without a pause when a signal ended it, however often', async () => {
+    const supervisor = supervise({ timing: { ...quick, firstPauseMs: 5000, steadyMs: 50, settleMs: 20 } });
+    await supervisor.apply([spec()], ['worker']);
+    for (let round = 1; round <= 4; round += 1) {
+      await eventually(() => starts().length === round && supervisor.children()[0]?.state === 'ready');
+      await sleep(80);
+      process.kill(starts()[round - 1]?.pid ?? 0, round % 2 ? 'SIGKILL' : 'SIGABRT');
+      await eventually(() => starts().length === round + 1);
+      expect(supervisor.children()[0]?.pauseMs).to.equal(0);
+    }
+  });
+
+  it('lets a child that a signal ends at its start wait as one that crashes', async () => {
+    const supervisor = supervise({ timing: { ...quick, firstPauseMs: 30, steadyMs: 60_000 } });
+    await supervisor.apply([spec()], ['worker']);
+    await eventually(() => starts().length === 1);
+    process.kill(starts()[0]?.pid ?? 0, 'SIGKILL');
+    await eventually(() => starts().length === 2);
+    process.kill(starts()[1]?.pid ?? 0, 'SIGKILL');
+    await eventually(() => starts().length === 3);
+    expect(supervisor.children()[0]?.pauseMs).to.equal(60);
+  });
+
   it('ends what a child leaves behind in its group', async () => {
     how('spawn');
     const supervisor = supervise();
@@ -167,6 +190,7 @@ describe('supervisor', () => {
     await eventually(() => starts().length === 2);
     await sleep(300);
     expect(supervisor.replacing).to.equal(true);
+    expect(supervisor.children().map((child) => supervisor.isServed(child))).to.deep.equal([true]);
     expect(alive(starts()[0]?.pid ?? 0)).to.equal(true);
     await supervisor.apply([spec({}, 'good')], ['worker']);
     await eventually(() => starts().length === 3 && !supervisor.replacing);
@@ -184,6 +208,24 @@ describe('supervisor', () => {
     process.kill(starts()[0]?.pid ?? 0, 'SIGSTOP');
     await eventually(() => starts().length === 2 && supervisor.children()[0]?.state === 'ready');
     expect(alive(starts()[0]?.pid ?? 0)).to.equal(false);
+  });
+
+  it('gives a store that stopped answering more time than other processes', async () => {
+    let answers = true;
+    const probed: string[] = [];
+    const probe = async (child: { spec: ProcessSpec }) => {
+      probed.push(child.spec.name);
+      return answers;
+    };
+    const timing = { ...quick, probeMs: 20, probeFailures: 2, storeProbeFailures: 30 };
+    const supervisor = supervise({ timing, probes: { worker: probe, postgres: probe } });
+    const store = spec({ name: 'postgres', role: 'postgres' }, 'store');
+    await supervisor.apply([spec(), store], ['worker', 'postgres']);
+    await eventually(() => supervisor.children().every(({ state }) => state === 'ready'));
+    answers = false;
+    await eventually(() => starts().filter(({ mark }) => mark === 'a').length >= 2);
+    expect(starts().filter(({ mark }) => mark === 'store')).to.have.length(1);
+    await eventually(() => starts().filter(({ mark }) => mark === 'store').length === 2);
   });
 
   it('stops the API first, then workers, then stores', async () => {

@@ -71,9 +71,9 @@ export const metricsPort = { name: 'metrics', containerPort: METRICS_PORT, proto
 
 /** The event loop turns: the process answers on its metrics port. */
 export const metricsProbes = {
-  startupProbe: { httpGet: { path: '/metrics', port: 'metrics' }, periodSeconds: 2, failureThreshold: 60 },
+  startupProbe: { httpGet: { path: '/live', port: 'metrics' }, periodSeconds: 2, failureThreshold: 60 },
   livenessProbe: {
-    httpGet: { path: '/metrics', port: 'metrics' },
+    httpGet: { path: '/live', port: 'metrics' },
     periodSeconds: 20,
     timeoutSeconds: 5,
     failureThreshold: 3,
