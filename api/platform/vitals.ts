@@ -21,8 +21,8 @@ export interface Vitals {
   databaseSeen(): boolean;
   /** Every migration of this build has run. */
   schemaCurrent(): boolean;
-  /** An owner exists; undefined until known. */
-  setupComplete(): boolean | undefined;
+  /** Whether an owner exists; asks Postgres until one does, as another process may have seen the setup. Rejects when it is away. */
+  setupComplete(): Promise<boolean>;
   look(): Promise<void>;
   stop(): void;
 }
@@ -134,13 +134,17 @@ export function createVitals({ db, redis, objects, pod }: Stores, parts: Probes)
   const pulse = createPulse();
   let databaseSeen = false;
   let schemaCurrent = false;
-  let setupComplete: boolean | undefined;
+  let owned = false;
+  const setupComplete = async (): Promise<boolean> => {
+    if (owned) return true;
+    const row = await db('server_state').first<{ setup_completed_at: Date | null } | undefined>('setup_completed_at');
+    owned = Boolean(row?.setup_completed_at);
+    return owned;
+  };
   const database = async (): Promise<void> => {
     schemaCurrent ||= (await migrationsPending(db)).length === 0;
     databaseSeen = true;
-    if (!schemaCurrent || setupComplete) return;
-    const row = await db('server_state').first<{ setup_completed_at: Date | null } | undefined>('setup_completed_at');
-    setupComplete = Boolean(row?.setup_completed_at);
+    if (schemaCurrent) await setupComplete();
   };
   const looks = Object.entries({
     database: () => database().then((): State => 'ok'),
@@ -172,7 +176,7 @@ export function createVitals({ db, redis, objects, pod }: Stores, parts: Probes)
     state: (what) => steady.state(what),
     databaseSeen: () => databaseSeen,
     schemaCurrent: () => schemaCurrent,
-    setupComplete: () => setupComplete,
+    setupComplete,
     look,
     stop: () => void [timer, beating].map(clearInterval),
   };

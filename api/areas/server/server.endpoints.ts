@@ -47,8 +47,11 @@ export const getServerInfo = defineEndpoint({
     limit(call);
     const { deps, reply } = call;
     const { settings, vitals } = deps;
-    const complete = vitals.setupComplete();
-    const [known, branding] = await Promise.all([isKnown(call), soon(brandingOf(deps))]);
+    const [known, branding, complete] = await Promise.all([
+      isKnown(call),
+      soon(brandingOf(deps)),
+      soon(vitals.setupComplete().catch(() => undefined)),
+    ]);
     reply.header('Access-Control-Allow-Origin', '*'); // pickers of servers; no credentials go with it
     const info = {
       id: deps.keys.serverId,

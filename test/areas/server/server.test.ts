@@ -24,6 +24,17 @@ describe('Server', () => {
     expect(await eventually(full)).to.equal(true); // the answer waits for no store, and this machine may be slow
   });
 
+  it('says that the setup is complete as soon as another process completed it', async () => {
+    const own = await startApi();
+    const state = async () => (await own.anyone.getServerInfo()).body.setupComplete;
+    expect(await state()).to.equal(false);
+    await own.deps.db('server_state').update({ setup_completed_at: new Date() });
+    const known = async () => (await state()) !== undefined; // left out while the database is slow
+    await eventually(known);
+    expect(await state()).to.not.equal(false);
+    expect(await eventually(state)).to.equal(true);
+  });
+
   it('has an ETag for what it is, whatever the time', async () => {
     const get = async (etag = '') => api.fetch('/api/v1/server/info', { headers: { 'if-none-match': etag } });
     const first = await get();
