@@ -21,6 +21,7 @@ import { keepSealed } from './resealing.ts';
 import { startRuntime } from './runtime.ts';
 import { overseeScans } from './scan/watch/overseer.ts';
 import { watchStorages } from './scan/watch/storages.ts';
+import { keepSettled } from './settle.ts';
 import { keepTranscodeCache } from './transcode-cache.ts';
 
 const config = readConfig();
@@ -45,6 +46,7 @@ const runtime = await startRuntime(deps, handlers, () => {
 const relay = startRelay(config.databaseUrl, redis, log);
 const sweeping = sweepPlayback(deps, stopping.signal);
 const counting = sweepJobCounts(db, log, stopping.signal);
+const settling = keepSettled(db, log, stopping.signal);
 const overseeing = overseeScans(deps, stopping.signal);
 const watching = watchStorages(deps, stopping.signal);
 const trimming = keepTranscodeCache(deps, stopping.signal);
@@ -58,7 +60,7 @@ async function leave(): Promise<void> {
   stopping.abort();
   setTimeout(endAtOnce, 20_000).unref();
   await runtime.stop();
-  await Promise.all([sweeping, counting, overseeing, watching, trimming, backingUp, sealing]);
+  await Promise.all([sweeping, counting, settling, overseeing, watching, trimming, backingUp, sealing]);
   await relay.stop();
   settings.stop();
   redis.disconnect();

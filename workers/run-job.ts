@@ -5,6 +5,7 @@ import { type JobName, jobs } from '#platform/jobs.ts';
 import { jobSeconds } from '#platform/metrics.ts';
 import { emit } from '#platform/outbox.ts';
 import { addTask, enqueue } from '#platform/queue.ts';
+import { settleJob } from './settle.ts';
 import {
   FinalFailure,
   type Handler,
@@ -15,7 +16,7 @@ import {
   type WorkerDeps,
 } from './work.ts';
 
-const FREE_LOSSES = 3; // a lost worker costs no attempt so often; then the job is taken for poison
+const FREE_LOSSES = 3; // a lost worker costs no attempt so often without progress; then the job is taken for poison
 const CANCEL_LOOK_MS = 2000;
 /** What is thrown may name paths, addresses with credentials, what a tool said: only the log has it. */
 const UNTOLD = { code: 'INTERNAL', message: 'It failed; the log of its worker says why' };
@@ -73,7 +74,7 @@ async function attempt(job: JobRow, { deps, handlers, stop, paused }: Setting, c
       if (paused()) cancel.abort('paused');
     };
     const result = await handle(payload, workFor(job, { deps, signal, kept }));
-    await finish(deps, id, {
+    await finish(deps, job, {
       state: 'completed',
       progress: 1,
       result: result === undefined ? null : JSON.stringify(result),
@@ -96,6 +97,7 @@ async function begin({ db, config, log }: WorkerDeps, id: string): Promise<JobRo
         .where({ id })
         .update({ state: 'cancelled', ...ended() });
       await endAttempt(transaction, id, { outcome: 'lost' });
+      await settleJob(transaction, row);
       return undefined;
     }
     if (wasLost && row.losses >= FREE_LOSSES) {
@@ -105,6 +107,7 @@ async function begin({ db, config, log }: WorkerDeps, id: string): Promise<JobRo
         .update({ state: 'failed', error, ...ended() });
       await endAttempt(transaction, id, { outcome: 'lost' });
       await tellFailed(transaction, row);
+      await settleJob(transaction, row);
       log.warn({ job: id, kind: row.kind }, 'job given up: its worker died each time');
       return undefined;
     }
@@ -171,7 +174,12 @@ function workFor(job: JobRow, { deps, signal, kept }: Attempt): Work {
     keep: async (db, checkpoint, units) => {
       await db('jobs')
         .where({ id: job.id })
-        .update({ checkpoint: JSON.stringify(checkpoint), updated_at: new Date(), ...(units && columnsOf(units)) });
+        .update({
+          checkpoint: JSON.stringify(checkpoint),
+          losses: 0,
+          updated_at: new Date(),
+          ...(units && columnsOf(units)),
+        });
       kept();
     },
     report: async (db, units) => {
@@ -194,13 +202,15 @@ const columnsOf = ({ done, total, unit }: Units): object => ({
 /** Who asks what changed since finds the end too. */
 const ended = (now = new Date()) => ({ finished_at: now, updated_at: now });
 
-async function finish({ db }: WorkerDeps, id: string, change: Finish): Promise<void> {
+async function finish({ db }: WorkerDeps, job: Pick<JobRow, 'id' | 'kind'>, change: Finish): Promise<void> {
+  const { id } = job;
   await db.transaction(async (transaction) => {
     await transaction('jobs')
       .where({ id })
       .update({ ...change, ...ended() });
     const { state: outcome, error } = change;
     await endAttempt(transaction, id, { outcome, ...(error !== undefined && { error }) });
+    if (outcome !== 'completed') await settleJob(transaction, job);
   });
 }
 
@@ -221,7 +231,7 @@ interface Failure {
 async function afterFailure(job: JobRow, { deps, error, reason }: Failure): Promise<string> {
   const { log } = deps;
   if (reason === 'cancelled' || (await cancelled(deps, job.id))) {
-    await finish(deps, job.id, { state: 'cancelled' });
+    await finish(deps, job, { state: 'cancelled' });
     return 'cancelled';
   }
   if (reason === 'stopping' || reason === 'paused') {
@@ -239,7 +249,7 @@ async function afterFailure(job: JobRow, { deps, error, reason }: Failure): Prom
     error instanceof FinalFailure ? { code: error.code, message: error.message.slice(0, 300) } : UNTOLD,
   );
   if (error instanceof FinalFailure || job.attempts >= job.max_attempts) {
-    await finish(deps, job.id, { state: 'failed', error: told });
+    await finish(deps, job, { state: 'failed', error: told });
     await tellFailed(deps.db, job);
     return 'failed';
   }

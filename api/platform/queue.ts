@@ -74,6 +74,21 @@ export async function addTask(db: Db, job: Task): Promise<void> {
   );
 }
 
+/** Gives unfinished jobs their tasks back where the queue has none: such a job would wait for ever. */
+export async function restoreTasks(db: Db): Promise<void> {
+  const { rows } = await db.raw<{ rows: { id: string; queue: Queue; priority: number; run_at: Date | null }[] }>(
+    `select id, queue, priority, run_at from jobs j where state in ('waiting', 'delayed', 'active')
+       and not exists (select from graphile_worker.jobs g where g.key = j.id::text) limit 10000`,
+  );
+  for (const { id, queue, priority, run_at } of rows)
+    await addTask(db, { id, queue, priority, runAt: run_at ?? undefined });
+}
+
+/** The job got further: the workers that it lost before no longer count against it. */
+export async function forgetLosses(db: Db, jobId: string): Promise<void> {
+  await db('jobs').where({ id: jobId }).where('losses', '>', 0).update({ losses: 0 });
+}
+
 /** Class id of the advisory locks by which a living pool of workers is known. */
 export const ALIVE = 4711;
 const POOLS = `select count(*)::int from pg_locks where locktype = 'advisory' and granted and objsubid = 2 and classid = ${ALIVE}

@@ -120,6 +120,17 @@ async function lookAtRedis(redis: Redis, pod: string): Promise<State> {
   return 'ok';
 }
 
+/** Asks until the setup is complete; from then on it stays so. */
+function setupSeen(db: Db): () => Promise<boolean> {
+  let complete = false;
+  return async () => {
+    if (complete) return true;
+    const row = await db('server_state').first<{ setup_completed_at: Date | null } | undefined>('setup_completed_at');
+    complete = Boolean(row?.setup_completed_at);
+    return complete;
+  };
+}
+
 interface Stores {
   db: Db;
   redis: Redis;
@@ -134,13 +145,7 @@ export function createVitals({ db, redis, objects, pod }: Stores, parts: Probes)
   const pulse = createPulse();
   let databaseSeen = false;
   let schemaCurrent = false;
-  let owned = false;
-  const setupComplete = async (): Promise<boolean> => {
-    if (owned) return true;
-    const row = await db('server_state').first<{ setup_completed_at: Date | null } | undefined>('setup_completed_at');
-    owned = Boolean(row?.setup_completed_at);
-    return owned;
-  };
+  const setupComplete = setupSeen(db);
   const database = async (): Promise<void> => {
     schemaCurrent ||= (await migrationsPending(db)).length === 0;
     databaseSeen = true;

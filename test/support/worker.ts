@@ -42,6 +42,13 @@ const acts: Record<string, (work: Work) => Promise<unknown>> = {
       await sleep(50, undefined, { signal: work.signal });
     }
   },
+  // Gets one step further each time before it takes its worker along, five times.
+  'die-further': async (work) => {
+    const at = (work.checkpoint as { at: number } | null)?.at ?? 0;
+    if (at === 5) return { at };
+    await work.keep(work.db, { at: at + 1 });
+    return process.kill(process.pid, 'SIGKILL');
+  },
   fail: async () => {
     throw new Error('no luck');
   },

@@ -23,4 +23,17 @@ describe('a job that kills its worker', function () {
     expect((await workers.reaches(other, 'completed')).error).to.equal(null);
     await workers.end();
   });
+
+  it('goes on however many workers it loses, as long as each gets it further', async () => {
+    const workers = await Workers.make();
+    const id = await workers.ask('die-further', { maxAttempts: 1 });
+    const deadline = Date.now() + 100_000;
+    while ((await workers.job(id)).state !== 'completed' && Date.now() < deadline) {
+      if (!workers.anyAlive()) await workers.start();
+      await sleep(100);
+    }
+    expect(await workers.job(id)).to.include({ state: 'completed', attempts: 1 });
+    expect(workers.noted(id)).to.equal(6);
+    await workers.end();
+  });
 });

@@ -158,14 +158,15 @@ export async function withdrawQuestions(db: Db, libraryId: string): Promise<void
   );
 }
 
-/** The scans of cancelled jobs: those that have not begun end at once, running ones are told. */
+/** The scans of jobs that are being cancelled: those that no worker holds end at once, others are asked to end. */
 export async function cancelScansOf(db: Db, jobIds: readonly string[], now: Date): Promise<void> {
+  const held = `exists (select from jobs j where j.id = scans.job_id and j.state = 'active')`;
   await db('scans')
     .whereIn('job_id', [...jobIds])
     .whereIn('state', ['queued', 'running'])
     .update({
       cancel_requested: true,
-      state: db.raw(`case when state = 'queued' then 'cancelled' else state end`),
-      finished_at: db.raw(`case when state = 'queued' then ?::timestamptz end`, [now]),
+      state: db.raw(`case when ${held} then state else 'cancelled' end`),
+      finished_at: db.raw(`case when not ${held} then ?::timestamptz end`, [now]),
     });
 }

@@ -128,3 +128,10 @@ export async function finishClip(
     .where({ id })
     .update({ state: outcome.state, ...made });
 }
+
+/** Clips whose job ended without making them or is gone. */
+export async function settleClips(db: Db): Promise<void> {
+  await db.raw(`update ${TABLE} c set state = 'failed', error = 'not-made' where state = 'preparing'
+    and not exists (select from jobs j where j.kind = 'preroll.prepare' and j.payload ->> 'clipId' = c.id::text
+      and j.state in ('waiting', 'delayed', 'active'))`);
+}

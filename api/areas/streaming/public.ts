@@ -29,6 +29,7 @@ export {
 } from './plan.ts';
 export { PEAK } from './playlists.ts';
 export { servePoolMetrics } from './pool-metrics.ts';
+export { settleClips } from './preroll.store.ts';
 export { openToReceivers } from './receivers.ts';
 export { sendObject } from './segments.ts';
 export { findOpenSources, openSource, refuseAwaySource } from './sources.ts';

@@ -1,5 +1,7 @@
 import type { Db } from '#platform/db.ts';
-import { Cancelled, LeaseLost } from './scan.ts';
+import { forgetLosses } from '#platform/queue.ts';
+import { rowsOf } from '../store/context.ts';
+import { Cancelled, type Counts, LeaseLost } from './scan.ts';
 
 const LEASE = `interval '15 seconds'`;
 const RENEW_MS = 5000;
@@ -50,13 +52,25 @@ async function wanted({ db, scanId }: Held): Promise<boolean> {
   return row !== undefined && !row.cancel_requested;
 }
 
-/** In a transaction of the scan: throws when another worker took it over. Keeps the counts as the checkpoint. */
+/**
+ * In a transaction of the scan: throws when another worker took it over. Keeps the counts as the checkpoint. Where they grew the
+ * scan got further, and workers that it lost before no longer count against it.
+ */
 export async function fence(
   db: Db,
-  { scanId, token, counts }: { scanId: string; token: string; counts: object },
+  { scanId, token, counts }: { scanId: string; token: string; counts: Counts },
 ): Promise<void> {
-  const rows = await db('scans')
-    .where({ id: scanId, lease_holder: token, state: 'running' })
-    .update({ counts: JSON.stringify(counts), stalls: 0, lease_until: db.raw(`now() + ${LEASE}`) });
-  if (rows === 0) throw new LeaseLost('lease lost');
+  const [held] = await rowsOf<{ job_id: string | null; stalls: number }>(
+    db,
+    `update scans set counts = ?, lease_until = now() + ${LEASE}, stalls = case when ${WRITTEN} < ? then 0 else stalls end
+     where id = ? and lease_holder = ? and state = 'running' returning job_id, stalls`,
+    [JSON.stringify(counts), written(counts), scanId, token],
+  );
+  if (!held) throw new LeaseLost('lease lost');
+  if (held.stalls === 0 && held.job_id) await forgetLosses(db, held.job_id);
 }
+
+/** What a scan wrote. Only what is new counts, so a file that ends each of its workers is given up in the end. */
+const MARKS = ['added', 'updated', 'moved', 'returned', 'missing'] as const;
+const WRITTEN = MARKS.map((name) => `coalesce((counts ->> '${name}')::int, 0)`).join(' + ');
+const written = (counts: Counts): number => MARKS.reduce((sum, name) => sum + counts[name], 0);

@@ -1,4 +1,5 @@
 import { breaks, type Db } from '#platform/db.ts';
+import { emit } from '#platform/outbox.ts';
 import { withoutFail } from '#platform/redis.ts';
 import type { Work } from '#workers/work.ts';
 import { tellScanners } from './notice.ts';
@@ -39,7 +40,7 @@ async function take(work: Work, db: Db, { scanId, token, spindles }: Beginning):
   if (row.state !== 'queued' && row.state !== 'running') return { state: 'over', row };
   const refused = refusalOf(row);
   if (refused) {
-    await end(work, db, { row, ...refused });
+    await end(db, { row, ...refused });
     return { state: 'over', row };
   }
   const resumed = row.state === 'running';
@@ -98,7 +99,7 @@ interface End {
   error: object | null;
 }
 
-async function end(work: Work, db: Db, { row, state, error }: End): Promise<void> {
+async function end(db: Db, { row, state, error }: End): Promise<void> {
   await db('scans')
     .where({ id: row.id })
     .update({ state, error: error && JSON.stringify(error), finished_at: new Date(), phase: null, lease_until: null });
@@ -107,15 +108,41 @@ async function end(work: Work, db: Db, { row, state, error }: End): Promise<void
   if (state === 'completed') {
     const { added = 0, updated = 0, missing = 0 } = row.counts;
     const durationMs = row.started_at ? Date.now() - row.started_at.getTime() : 0;
-    await work.emit(db, 'library.scan.completed', {
+    await emit(db, 'library.scan.completed', {
       payload: { libraryId, scanId, added, updated, missing, durationMs },
       facts,
     });
   } else {
     const code = state === 'cancelled' ? 'CANCELLED' : 'INTERNAL';
-    await work.emit(db, 'library.scan.failed', { payload: { libraryId, scanId, code }, facts });
+    await emit(db, 'library.scan.failed', { payload: { libraryId, scanId, code }, facts });
     if (state === 'failed') await tellScanners(db, 'scan-failed', libraryId);
   }
+}
+
+const LOST = { code: 'INTERNAL', reason: 'worker-lost', message: 'Its worker ended without finishing it' };
+
+/**
+ * Ends scans that no job works on: those of the job, which has just ended, or without an id those whose job ended or is gone and
+ * whose lease is over.
+ */
+export async function settleScans(db: Db, jobId?: string): Promise<void> {
+  const open = db('scans').whereIn('state', ['queued', 'running']);
+  const stuck = jobId
+    ? open.where({ job_id: jobId })
+    : open
+        .whereRaw('(lease_until is null or lease_until < now())')
+        .whereRaw(
+          `not exists (select from jobs j where j.id = job_id and j.state in ('waiting', 'delayed', 'active'))`,
+        );
+  for (const row of await stuck.forUpdate().select<ScanRow[]>('*')) {
+    const isCancelled = row.cancel_requested || (await wasCancelled(db, row));
+    await end(db, { row, ...(isCancelled ? { state: 'cancelled', error: null } : { state: 'failed', error: LOST }) });
+  }
+}
+
+async function wasCancelled(db: Db, { job_id: id }: Pick<ScanRow, 'job_id'>): Promise<boolean> {
+  const job = await db('jobs').where({ id, state: 'cancelled' }).first<{ id: string } | undefined>('id');
+  return job !== undefined;
 }
 
 interface Ending {
@@ -146,7 +173,7 @@ export async function finishScan(
         .whereNull('first_scanned_at')
         .update({ first_scanned_at: new Date() });
     }
-    await end(work, db, {
+    await end(db, {
       row: 'row' in scan ? { ...row, counts: scan.counts } : row,
       state: ending.state,
       error: ending.error ?? null,

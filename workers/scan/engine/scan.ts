@@ -43,6 +43,7 @@ export interface Target {
 export interface ScanRow {
   id: string;
   library_id: string;
+  job_id: string | null;
   state: string;
   mode: 'quick' | 'full' | 'deep';
   targets: Target[] | null;
