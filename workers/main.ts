@@ -14,6 +14,7 @@ import { connectRedis } from '#platform/redis.ts';
 import { startRelay } from '#platform/relay.ts';
 import { createSettings } from '#platform/settings.ts';
 import { keepBackups } from './backup/keeper.ts';
+import { watchDisks } from './disk-watch.ts';
 import { handlers } from './handlers.ts';
 import { sweepJobCounts } from './job-counts.ts';
 import { sweepPlayback } from './playback-sweeper.ts';
@@ -46,6 +47,7 @@ const runtime = await startRuntime(deps, handlers, () => {
 const relay = startRelay(config.databaseUrl, redis, log);
 const sweeping = sweepPlayback(deps, stopping.signal);
 const counting = sweepJobCounts(db, log, stopping.signal);
+const watchingDisks = watchDisks(deps, stopping.signal);
 const settling = keepSettled(db, log, stopping.signal);
 const overseeing = overseeScans(deps, stopping.signal);
 const watching = watchStorages(deps, stopping.signal);
@@ -60,7 +62,7 @@ async function leave(): Promise<void> {
   stopping.abort();
   setTimeout(endAtOnce, 20_000).unref();
   await runtime.stop();
-  await Promise.all([sweeping, counting, settling, overseeing, watching, trimming, backingUp, sealing]);
+  await Promise.all([sweeping, counting, settling, watchingDisks, overseeing, watching, trimming, backingUp, sealing]);
   await relay.stop();
   settings.stop();
   redis.disconnect();

@@ -16,7 +16,7 @@ type Deps = Pick<WorkerDeps, 'db' | 'objects' | 'settings'>;
 
 /**
  * Ends sessions that nobody fetches, deletes what ended sessions and lost ones left, and then, while the bucket is over
- * `transcode.cacheBytes`, the oldest segments far behind their viewers. Answers how many objects went of the last two.
+ * `transcode.cacheBytes` or its disk is full, the oldest segments far behind their viewers. Answers how many objects went of the last two.
  */
 export async function trimTranscodeCache({ db, objects, settings }: Deps): Promise<number> {
   await sweepSessions(db); // transcode workers do the same, while there are any
@@ -31,7 +31,7 @@ export async function trimTranscodeCache({ db, objects, settings }: Deps): Promi
   const forgotten = all.filter((one) => !open.has(sessionOf(one.key)) && one.modifiedAt.getTime() < before);
   const gone = new Set(forgotten);
   let total = all.reduce((sum, one) => sum + (gone.has(one) ? 0 : one.size), 0);
-  const limit = settings.get('transcode.cacheBytes');
+  const limit = (await objects.isFull()) ? 0 : settings.get('transcode.cacheBytes');
   const behind = total > limit ? all.filter((one) => !gone.has(one) && isBehind(one.key, open)) : [];
   for (const one of behind.sort((a, b) => a.modifiedAt.getTime() - b.modifiedAt.getTime())) {
     if (total <= limit) break;

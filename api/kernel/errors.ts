@@ -73,6 +73,7 @@ export const errorCodes = {
           'restore',
           'draining',
           'capacity',
+          'storage', // no space is left for what the request would write
         ]),
       })
       .loose(),
@@ -113,4 +114,9 @@ export function invalid(path: (string | number)[], code: string, message: string
 
 export function invalidAll(issues: Issue[]): ApiError<'VALIDATION_FAILED'> {
   return new ApiError('VALIDATION_FAILED', 'The request is not valid', { issues });
+}
+
+/** The answer while no space is left for what the request would write; reads go on. */
+export function noSpace(): ApiError<'SERVICE_STARTING'> {
+  return new ApiError('SERVICE_STARTING', 'No space is left on the disk of the server', { waitingFor: 'storage' });
 }

@@ -3,13 +3,14 @@ import { Readable } from 'node:stream';
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import { databaseAway } from '#platform/db.ts';
+import { saysFull } from '#platform/disk.ts';
 import { Fenced, restoring } from '#platform/fence.ts';
 import { countRequest, timeRequest } from '#platform/metrics.ts';
 import { ObjectsAway } from '#platform/objects.ts';
 import { admit, admitAnyone, refuseKeyInQuery } from './admission.ts';
 import { callFor } from './call.ts';
 import { type Bytes, type Call, type Deps, type Endpoint, JsonText } from './endpoint.ts';
-import { ApiError, invalidAll } from './errors.ts';
+import { ApiError, invalidAll, noSpace } from './errors.ts';
 import { handOver } from './handed-over.ts';
 import { idempotencyKey, once } from './idempotency.ts';
 import { refuseClosed } from './plus.ts';
@@ -82,6 +83,7 @@ function toApiError(error: unknown): ApiError {
   if (error instanceof ObjectsAway) {
     return new ApiError('SERVICE_STARTING', 'The object store is away', { waitingFor: 'objects' });
   }
+  if (saysFull(error)) return noSpace();
   if (error instanceof Fenced) return awaitingRestore(error.progress);
   if (databaseAway(error)) {
     return new ApiError('SERVICE_STARTING', 'The database is away', { waitingFor: 'database' });

@@ -22,8 +22,26 @@ function withoutSecrets(value: unknown, depth = 0): unknown {
   return Object.fromEntries(entries);
 }
 
+const MOST_WAITING = 1 << 20;
+
+/**
+ * Standard output. What cannot be written, as on a full disk, waits up to a megabyte; lines beyond that are dropped. While it cannot
+ * be written nothing is flushed at the exit: sonic-boom would try for ever.
+ */
+function standardOutput(): DestinationStream {
+  const out = pino.destination({ dest: 1, maxLength: MOST_WAITING });
+  const flush = out.flushSync.bind(out);
+  out.on('error', () => {
+    out.flushSync = () => undefined;
+  });
+  out.on('drain', () => {
+    out.flushSync = flush;
+  });
+  return out;
+}
+
 /** JSON lines on standard output, or to `to`. What a child is bound to is not looked through: bind ids only. */
-export function createLog(level: string, name: string, to: DestinationStream = pino.destination(1)): Log {
+export function createLog(level: string, name: string, to: DestinationStream = standardOutput()): Log {
   const clean = (line: object): Record<string, unknown> => withoutSecrets(line) as Record<string, unknown>;
   const serializers = { err: (error: unknown) => error }; // an error is plain data by then
   const timestamp = pino.stdTimeFunctions.isoTime;

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Client, ClientOptions } from 'minio';
+import { DiskFull, requireSpace, saysFull, spaceOf, whileSpace } from './disk.ts';
 
 /** Buckets of the deployment; CONVENTIONS says what each holds and for how long. */
 export type Bucket =
@@ -40,7 +41,10 @@ export interface ListedObject {
 
 /** S3, or a directory that behaves like it: an object appears whole or not at all. */
 export interface Objects {
+  /** Throws `DiskFull` when the store has no space for it. */
   put(bucket: Bucket, key: string, body: Buffer | string | Readable): Promise<void>;
+  /** True while the store takes nothing for lack of space, as far as it says so before a write. */
+  isFull(): Promise<boolean>;
   /** Bytes `start` to `end` inclusive. Throws `ObjectMissing`. */
   get(bucket: Bucket, key: string, range?: { start?: number; end?: number }): Promise<Readable>;
   stat(bucket: Bucket, key: string): Promise<ObjectStat | undefined>;
@@ -67,15 +71,38 @@ function told(objects: Objects): Objects {
   const away = (error: unknown): never => {
     throw error instanceof ObjectMissing ? error : new ObjectsAway((error as Error).message, { cause: error });
   };
+  const full = (error: unknown): never => {
+    throw saysFull(error) ? new DiskFull((error as Error).message, { cause: error }) : error;
+  };
   return {
     ...objects,
     // A stream may be what broke: its fault stays its own.
-    put: (bucket, key, body) =>
-      body instanceof Readable ? objects.put(bucket, key, body) : objects.put(bucket, key, body).catch(away),
+    put: (bucket, key, body) => {
+      const written = objects.put(bucket, key, body);
+      const refused = written.catch(full);
+      if (body instanceof Readable) return refused;
+      return refused.catch((error: unknown) => (error instanceof DiskFull ? Promise.reject(error) : away(error)));
+    },
     get: (bucket, key, range) => objects.get(bucket, key, range).catch(away),
     stat: (bucket, key) => objects.stat(bucket, key).catch(away),
     remove: (bucket, keys) => objects.remove(bucket, keys).catch(away),
   };
+}
+
+/** Writes beside the target first, so that an object appears whole or not at all. */
+async function putFile(root: string, target: string, body: Buffer | string | Readable): Promise<void> {
+  const draft = join(root, '.drafts', randomUUID());
+  await requireSpace(root, body instanceof Readable ? 0 : Buffer.byteLength(body));
+  await mkdir(dirname(target), { recursive: true });
+  await mkdir(dirname(draft), { recursive: true });
+  try {
+    if (body instanceof Readable) await pipeline(body, whileSpace(root), createWriteStream(draft));
+    else await writeFile(draft, body);
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
 }
 
 function directoryObjects(root: string): Objects {
@@ -84,20 +111,12 @@ function directoryObjects(root: string): Objects {
     return join(root, bucket, key);
   };
   const objects: Objects = {
-    async put(bucket, key, body) {
-      const target = place(bucket, key);
-      const draft = join(root, '.drafts', randomUUID());
-      await mkdir(dirname(target), { recursive: true });
-      await mkdir(dirname(draft), { recursive: true });
-      try {
-        if (body instanceof Readable) await pipeline(body, createWriteStream(draft));
-        else await writeFile(draft, body);
-        await rename(draft, target);
-      } catch (error) {
-        await rm(draft, { force: true });
-        throw error;
-      }
-    },
+    put: async (bucket, key, body) => putFile(root, place(bucket, key), body),
+    isFull: () =>
+      spaceOf(root).then(
+        ({ state }) => state === 'full',
+        () => false,
+      ),
     async get(bucket, key, range = {}) {
       const target = place(bucket, key);
       if (!(await stat(target).catch(() => undefined))?.isFile()) throw new ObjectMissing(key);
@@ -174,6 +193,7 @@ export function objectsOf(client: Client, name: (bucket: string) => string): Obj
         throw error;
       }
     },
+    isFull: async () => false,
     async remove(bucket, keys) {
       if (keys.length > 0) await client.removeObjects(name(bucket), keys);
     },
@@ -216,7 +236,7 @@ async function keepExpiry(client: Client, bucket: string, days: number | undefin
 async function spooled(body: Readable, send: (file: string) => Promise<unknown>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'foyer-put-'));
   try {
-    await pipeline(body, createWriteStream(join(folder, 'body')));
+    await pipeline(body, whileSpace(folder), createWriteStream(join(folder, 'body')));
     await send(join(folder, 'body'));
   } finally {
     await rm(folder, { recursive: true, force: true });

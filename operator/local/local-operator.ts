@@ -13,7 +13,7 @@ import { managedBy, type Place, type Server, type Stores, serverEnvironment } fr
 import { writeWhole } from './files.ts';
 import { LibraryReconciler } from './library-reconciler.ts';
 import { Migration } from './migration.ts';
-import { apiProbe, countTranscodeWorkers, hasFfmpeg, seeObjects, workerProbe } from './observe.ts';
+import { apiProbe, countTranscodeWorkers, hasFfmpeg, seeDisk, seeObjects, workerProbe } from './observe.ts';
 import { askPostgres, isRestoring } from './postgres.ts';
 import { askRedis } from './redis.ts';
 import type { Resources } from './resources.ts';
@@ -210,7 +210,12 @@ export class LocalOperator {
       stores ? countTranscodeWorkers(stores.redisUrl) : 0,
     ]);
     const objects = stores ? seeObjects(stores.objectsUrl, api.health) : absent;
-    const others = { ffmpeg: hasFfmpeg(), problems: this.#source.problems, replacing: this.#supervisor.replacing };
+    const others = {
+      disk: await seeDisk(this.#state.dir),
+      ffmpeg: hasFfmpeg(),
+      problems: this.#source.problems,
+      replacing: this.#supervisor.replacing,
+    };
     const { apiReady, version, health, backup } = api;
     const told = { apiReady, version, health, ...(backup && { backup }) };
     const answers = { ...told, transcodeWorkers, migrations: this.#migration.state };

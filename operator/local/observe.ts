@@ -1,5 +1,6 @@
 // Looks at the stores and the server as they are now.
 import { accessSync, constants } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { Redis } from 'ioredis';
 import { answersHttp } from '../server-api/server-client.ts';
 import type { Child, Probe } from './child.ts';
@@ -12,6 +13,24 @@ const WORKER_SETTLED_MS = 3000;
 const REPORT_AGE_MS = 10_000;
 /** Where transcode workers report themselves, renewed every 3 s. */
 const WORKERS = 'foyer:transcode:workers';
+
+const GIB = 2 ** 30;
+
+/** What is wrong with the space of the data directory: below the second limit the server keeps what is free for Postgres. */
+export async function seeDisk(dir: string): Promise<string | undefined> {
+  const found = await statfs(dir).catch(() => undefined);
+  if (!found) return undefined;
+  const { bavail, blocks, bsize } = found;
+  const [free, total] = [bavail * bsize, blocks * bsize];
+  if (free >= Math.min(5 * GIB, total * 0.1)) return undefined;
+  const reserve = Math.min(GIB, total * 0.05);
+  const of = `The disk of ${dir} has ${gib(free)} of ${gib(total)} GiB free`;
+  if (free >= reserve)
+    return `${of}; below ${gib(reserve)} GiB the server stores no more segments and pictures: free some space`;
+  return `${of}: the server stores no segments and pictures until there is more; free some space`;
+}
+
+const gib = (bytes: number): string => (bytes / GIB).toFixed(1);
 
 /** A folder must be writable; of a bucket the server itself tells. */
 export function seeObjects(url: string, health: Record<string, string>): Health {

@@ -41,6 +41,8 @@ export interface Seen {
   /** Transcode workers that reported to Redis within the last ten seconds. */
   transcodeWorkers: number;
   ffmpeg: boolean;
+  /** What is wrong with the space of the data directory. */
+  disk: string | undefined;
   /** Problems of files that are not in force because of them. */
   problems: string[];
 }
@@ -100,6 +102,7 @@ function degraded(parts: readonly Verdict[], seen: Seen): Verdict {
   const looping = faultOf(seen);
   if (looping) return verdict('Degraded', 'CrashLooping', looping);
   const fault = parts.find(({ status }) => status === 'False');
+  if (!fault && seen.disk !== undefined) return verdict('Degraded', 'DiskLow', seen.disk);
   if (!fault && seen.health.keys === 'degraded') return verdict('Degraded', 'SealedKeyMismatch', LOST_KEY);
   if (!fault) return not('Degraded', 'AllReady', 'Every part works');
   return verdict('Degraded', fault.reason, `${fault.type}: ${fault.message}`);

@@ -19,6 +19,7 @@ export const reasons = [
   'DestinationUnreachable',
   'DeviceUnreachable',
   'DirectoryNotWritable',
+  'DiskLow',
   'EncoderUnavailable',
   'FellBackToCPU',
   'FileInvalid',

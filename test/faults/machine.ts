@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,6 +26,8 @@ export interface Wanted {
   apis?: number;
   /** Proxies whose X-Forwarded headers count. */
   trustedProxies?: readonly string[];
+  /** Its data lies on a file system of its own, of so many megabytes. */
+  diskMegabytes?: number;
   /** Private networks that webhooks may call. */
   webhooks?: readonly string[];
 }
@@ -57,7 +59,8 @@ export class Machine {
   readonly folder = mkdtempSync(join(tmpdir(), 'foyer-faults-'));
   readonly media = join(this.folder, 'media');
   readonly films = join(this.media, 'films');
-  readonly #data = join(this.folder, 'data');
+  readonly data = join(this.folder, 'data');
+  readonly #diskMegabytes: number | undefined;
   readonly #file = join(this.folder, 'home.yaml');
   #operator: ChildProcess | undefined;
   #printed = '';
@@ -68,13 +71,18 @@ export class Machine {
   constructor(wanted: Wanted = {}) {
     this.apis = wanted.apis ?? 2;
     this.#server = serverOf(wanted);
+    this.#diskMegabytes = wanted.diskMegabytes;
     chmodSync(this.folder, 0o711);
     mkdirSync(this.films, { recursive: true });
   }
 
   async start(): Promise<void> {
     writeFileSync(this.#file, this.#server);
-    const args = [OPERATOR, 'local', '-f', this.#file, '--data', this.#data, '--port', '0'];
+    if (this.#diskMegabytes) {
+      mkdirSync(this.data);
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${this.#diskMegabytes}m,mode=711`, 'tmpfs', this.data]);
+    }
+    const args = [OPERATOR, 'local', '-f', this.#file, '--data', this.data, '--port', '0'];
     const operator = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#operator = operator;
     for (const stream of [operator.stdout, operator.stderr])
@@ -113,7 +121,7 @@ export class Machine {
   }
 
   get redisUrl(): string {
-    const { ports, redisPassword } = JSON.parse(readFileSync(join(this.#data, 'state.json'), 'utf8')) as StoredState;
+    const { ports, redisPassword } = JSON.parse(readFileSync(join(this.data, 'state.json'), 'utf8')) as StoredState;
     return redisUrl(ports.redis, redisPassword);
   }
 
@@ -124,7 +132,7 @@ export class Machine {
   }
 
   pidOf(name: string): number {
-    const text = readFileSync(join(this.#data, 'run', 'children.json'), 'utf8');
+    const text = readFileSync(join(this.data, 'run', 'children.json'), 'utf8');
     const children = JSON.parse(text) as { name: string; pid: number }[];
     return children.findLast((child) => child.name === name)?.pid ?? 0;
   }
@@ -177,14 +185,14 @@ export class Machine {
 
   /** The resources as `operator local status` prints them. */
   async status(): Promise<Stored[]> {
-    const args = [OPERATOR, 'local', 'status', '--data', this.#data, '-o', 'json'];
+    const args = [OPERATOR, 'local', 'status', '--data', this.data, '-o', 'json'];
     const { stdout } = await promisify(execFile)(process.execPath, args);
     return (JSON.parse(stdout) as { items: Stored[] }).items;
   }
 
   /** What a process wrote, for a failing test to show. */
   log(name: string): string {
-    return readFileSync(join(this.#data, 'logs', `${name}.log`), 'utf8');
+    return readFileSync(join(this.data, 'logs', `${name}.log`), 'utf8');
   }
 
   async stop(): Promise<void> {
@@ -194,6 +202,7 @@ export class Machine {
       operator.kill('SIGTERM');
       await once(operator, 'exit');
     }
+    if (this.#diskMegabytes) execFileSync('umount', ['--lazy', this.data]);
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -171,6 +171,7 @@ describe('conditions of the MediaServer', () => {
     apiReady: true,
     version: '0.1.0',
     health: {},
+    disk: undefined,
     transcodeWorkers: 1,
     ffmpeg: true,
     problems: [],

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { findStorages, placeInStorage } from '#areas/storage/public.ts';
 import { findClip, finishClip, type PrerollRow, prerollKey } from '#areas/streaming/preroll.store.ts';
 import { type FileSource, findItemSource } from '#areas/streaming/public.ts';
+import { requireSpace } from '#platform/disk.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { FinalFailure, type Work } from '../work.ts';
 import { demuxerOf, GUARDS } from './command.ts';
@@ -30,6 +31,7 @@ export async function preparePreroll({ clipId }: JobPayload<'preroll.prepare'>, 
 }
 
 async function scratchFolder({ config }: Work): Promise<string> {
+  await requireSpace(config.scratchDir);
   await mkdir(config.scratchDir, { recursive: true });
   return mkdtemp(join(config.scratchDir, 'preroll-'));
 }

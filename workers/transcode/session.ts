@@ -2,6 +2,7 @@ import { announceReady } from '#areas/streaming/offers.store.ts';
 import { segmentCount } from '#areas/streaming/public.ts';
 import { failSession, releaseSession, renewSession, type SessionRow } from '#areas/streaming/sessions.store.ts';
 import type { Db } from '#platform/db.ts';
+import { DiskFull } from '#platform/disk.ts';
 import type { Log } from '#platform/log.ts';
 import type { Objects } from '#platform/objects.ts';
 import type { Redis } from '#platform/redis.ts';
@@ -241,7 +242,7 @@ export class TranscodeSession {
 
   #lost(error: Error): void {
     this.#deps.log.warn({ session: this.id, err: error.message }, 'session given back');
-    void this.release('starting');
+    void this.release(error instanceof DiskFull ? 'idle' : 'starting'); // no other worker has more space
   }
 
   /** Each 3 seconds: keeps the lease, hears wants that Redis lost, lets go of what nobody fetches. */

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BurnIn, type StreamPlan, textTrackKey } from '#areas/streaming/public.ts';
+import { requireSpace } from '#platform/disk.ts';
 import type { Objects } from '#platform/objects.ts';
 import { matroskaFonts } from '#workers/subtitles/matroska-texts.ts';
 import { BUCKET, type TextTrack, takeOutTexts } from '#workers/subtitles/take-out.ts';
@@ -55,6 +56,7 @@ export class SessionTexts {
     await this.take(film);
     const { objects, scratchDir } = this.#deps;
     const text = await objects.get(BUCKET, textTrackKey(this.#plan.source, burn.streamIndex));
+    await requireSpace(scratchDir);
     await mkdir(scratchDir, { recursive: true });
     this.#folder = await mkdtemp(join(scratchDir, 'words-'));
     const file = join(this.#folder, 'words.txt');

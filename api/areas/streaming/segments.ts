@@ -1,6 +1,6 @@
 import type { Bytes, Call } from '#kernel/endpoint.ts';
-import { notFound } from '#kernel/errors.ts';
-import type { Bucket } from '#platform/objects.ts';
+import { noSpace, notFound } from '#kernel/errors.ts';
+import type { Bucket, Objects } from '#platform/objects.ts';
 import { sendRanged } from './file-answer.ts';
 import { announceWant, offerSession, type Want } from './offers.store.ts';
 import { segmentCount } from './plan.ts';
@@ -69,15 +69,22 @@ export async function sendObject(call: Call, { bucket, key, type, cacheControl }
 
 async function waitForSegment(call: Call, row: SessionRow, { want, key }: { want: Want; key: string }): Promise<void> {
   refuseFailed(row);
+  await refuseFull(call.deps.objects);
   await Promise.all([ask(call, row.id, want), refuseAwaySource(call, row.plan.source)]);
   await waitUntil(call, row.id, {
     asked: { name: key, withdraw: () => withdraw(call, row.id, want) },
     look: () => call.deps.objects.stat('foyer-transcode', key),
     inVain: async (now) => {
       await refuseAwaySource(call, now.plan.source); // the storage may go while somebody waits
+      await refuseFull(call.deps.objects);
       if (isForgotten(now)) await ask(call, row.id, want);
     },
   });
+}
+
+/** What is not stored yet could not be stored. */
+export async function refuseFull(objects: Objects): Promise<void> {
+  if (await objects.isFull()) throw noSpace();
 }
 
 /** Its worker left meanwhile, or is lost; or somebody took back what is wanted just as this request came for the same. */

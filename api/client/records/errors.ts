@@ -49,7 +49,17 @@ export interface ErrorDetails {
   PROVIDER_UNAVAILABLE: object;
   PLUGIN_ERROR: object;
   SERVICE_STARTING: {
-    waitingFor: 'config' | 'keys' | 'schema' | 'database' | 'objects' | 'parser' | 'restore' | 'draining' | 'capacity';
+    waitingFor:
+      | 'config'
+      | 'keys'
+      | 'schema'
+      | 'database'
+      | 'objects'
+      | 'parser'
+      | 'restore'
+      | 'draining'
+      | 'capacity'
+      | 'storage';
   };
   TRANSCODE_LIMIT_REACHED: { retryAfterSec: number };
 }
