@@ -15,10 +15,9 @@ modules_fit() {
   ') 2>/dev/null
 }
 
-# `npm ci` refuses a lock file made where the registry had no packages for other platforms; `npm install` takes it as it is.
 install_modules() {
   cd "$root"
-  npm ci --no-audit --no-fund --loglevel=silent >/dev/null 2>&1 || npm install --no-save --no-audit --no-fund --loglevel=error >&2
+  npm ci --no-audit --no-fund --loglevel=error >&2
 }
 
 apt_install() {
@@ -51,7 +50,7 @@ install_for_running() {
   [ "$(uname -s)" = Linux ] || note 'Only Linux is tested.'
 
   modules_fit || { note 'Installing node modules …'; (install_modules); }
-  modules_fit || die 'npm did not install what package-lock.json asks for'
+  modules_fit || die 'npm ci did not install what package-lock.json asks for: what it said stands above'
 
   # What the install scripts of two packages do, where npm was told to skip those.
   local node=$root/node_modules/.bin/node package

@@ -7,6 +7,7 @@ import { until } from '../server-api/server-client.ts';
 import { type Format, printStatus } from '../status-print.ts';
 import { nodeArguments } from './desired.ts';
 import { readJson } from './files.ts';
+import { CannotStart } from './first-start.ts';
 import { BadFiles, LocalOperator } from './local-operator.ts';
 import { AlreadyRunning, holderOf, takeLock, wasKilled } from './lock.ts';
 import { endOrphans } from './orphans.ts';
@@ -42,7 +43,7 @@ export async function runLocal(options: RunOptions): Promise<void> {
     const operator = new LocalOperator(state, { port, files, openSetup: options.openSetup ?? false, say, warn });
     await operator.run(stopSignal(operator));
   } catch (error) {
-    throw error instanceof BadFiles ? new Refused(error.message) : error;
+    throw error instanceof BadFiles || error instanceof CannotStart ? new Refused(error.message) : error;
   } finally {
     release();
   }

@@ -11,6 +11,7 @@ import { brandingFolder, writeBranding } from './branding-folder.ts';
 import { restoreProcess, serverProcesses } from './desired.ts';
 import { managedBy, type Place, type Server, type Stores, serverEnvironment } from './environment.ts';
 import { writeWhole } from './files.ts';
+import { CannotStart, whyNoStart } from './first-start.ts';
 import { LibraryReconciler } from './library-reconciler.ts';
 import { Migration } from './migration.ts';
 import { apiProbe, countTranscodeWorkers, hasFfmpeg, seeDisk, seeObjects, workerProbe } from './observe.ts';
@@ -60,6 +61,10 @@ export class LocalOperator {
   #wake = new AbortController();
   #inUse: Stores | undefined;
   #fault: string | undefined;
+  /** Why the stores could not be prepared. */
+  #storesFault: string | undefined;
+  #wasReady = false;
+  readonly #beganAt = Date.now();
   #environment = '';
 
   constructor(state: State, options: LocalOptions) {
@@ -103,6 +108,7 @@ export class LocalOperator {
   async #turn(signal: AbortSignal): Promise<void> {
     this.#wake = new AbortController();
     const calm = await this.#pass(signal).catch((error: Error) => {
+      if (error instanceof CannotStart) throw error;
       this.#warnOnce(error.message);
       return true;
     });
@@ -126,7 +132,17 @@ export class LocalOperator {
     await this.#tuners.report(this.#status, resources, this.#supervisor.children('tuner'));
     const { seen: declared } = this.#declared;
     this.#report(server, { ...seen, ...(declared && { declared }) }, resources);
+    this.#endWithoutStores(seen);
     return seen.apiReady && !seen.replacing && seen.database === true;
+  }
+
+  /** Before the server was ever ready nobody is served: who waits for it at the terminal wants to know. */
+  #endWithoutStores(seen: Seen): void {
+    this.#wasReady ||= seen.apiReady;
+    if (this.#wasReady) return;
+    const start = { sinceMs: Date.now() - this.#beganAt, logsDir: join(this.#state.dir, 'logs') };
+    const why = this.#storesFault ?? whyNoStart(seen, start);
+    if (why !== undefined) throw new CannotStart(why);
   }
 
   #read(): void {
@@ -144,14 +160,18 @@ export class LocalOperator {
   /** What stands in the way is told and stands in the status; the next pass tries again. */
   async #reconciled(server: Server, resources: Resources, signal: AbortSignal): Promise<void> {
     this.#fault = undefined;
+    this.#storesFault = undefined;
     await this.#reconcile(server, resources, signal).catch((error: Error) => {
       this.#fault = error.message;
-      this.#warnOnce(error.message);
+      if (this.#storesFault === undefined || this.#wasReady) this.#warnOnce(error.message);
     });
   }
 
   async #reconcile(server: Server, resources: Resources, signal: AbortSignal): Promise<void> {
-    const { specs, stores } = await this.#stores.wanted(server, resources);
+    const { specs, stores } = await this.#stores.wanted(server, resources).catch((error: Error) => {
+      this.#storesFault = error.message;
+      throw error;
+    });
     const moved = this.#inUse !== undefined && JSON.stringify(this.#inUse) !== JSON.stringify(stores);
     this.#inUse = stores;
     // A store that is no longer wanted goes only when nobody uses it any more: after the processes moved over.

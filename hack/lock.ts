@@ -1,0 +1,62 @@
+// Completes package-lock.json: `npm ci` wants an entry for every optional package of every platform, and `npm install` leaves out
+// those that its registry does not have. Run it after `npm install`; `--check` only says what is missing.
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const FILE = new URL('../package-lock.json', import.meta.url);
+const SYSTEMS = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32'];
+
+interface Entry {
+  version?: string;
+  dev?: boolean;
+  optional?: boolean;
+  cpu?: string[];
+  os?: string[];
+  libc?: string[];
+  optionalDependencies?: Record<string, string>;
+}
+
+export interface Lock {
+  packages: Record<string, Entry>;
+}
+
+/** What the name of a platform's package says of it, such as `@biomejs/cli-linux-x64-musl`; undefined for another package. */
+function platformOf(name: string): Pick<Entry, 'cpu' | 'os' | 'libc'> | undefined {
+  const parts = name.slice(name.lastIndexOf('/') + 1).split('-');
+  const at = parts.findIndex((part) => SYSTEMS.includes(part));
+  const [os, cpu, abi = ''] = at < 0 ? [] : parts.slice(at);
+  if (!os || !cpu) return undefined;
+  const libc = abi.startsWith('musl') ? ['musl'] : abi.startsWith('gnu') ? ['glibc'] : undefined;
+  return { cpu: [cpu], ...(libc && { libc }), os: [os] };
+}
+
+/** Entries that the lock lacks, by their path. They have no integrity: nobody here has seen the packages. */
+export function missingEntries({ packages }: Lock): Record<string, Entry> {
+  const wanted = Object.values(packages).flatMap(({ dev, optionalDependencies = {} }) =>
+    Object.entries(optionalDependencies).map(([name, version]) => ({ name, version, dev })),
+  );
+  const missing = wanted.flatMap(({ name, version, dev }): [string, Entry][] => {
+    const platform = platformOf(name);
+    const path = `node_modules/${name}`;
+    if (path in packages || !platform) return [];
+    return [[path, { version, ...(dev && { dev }), ...platform, optional: true }]];
+  });
+  return Object.fromEntries(missing);
+}
+
+if (import.meta.main) {
+  const lock = JSON.parse(readFileSync(FILE, 'utf8')) as Lock;
+  const missing = missingEntries(lock);
+  const names = Object.keys(missing);
+  if (process.argv.includes('--check')) {
+    for (const name of names) process.stdout.write(`missing: ${name}\n`);
+    process.exitCode = names.length > 0 ? 1 : 0;
+  } else {
+    const { '': root = {}, ...packages } = { ...lock.packages, ...missing };
+    const sorted = Object.entries(packages).sort(([a], [b]) => a.localeCompare(b, 'en'));
+    writeFileSync(
+      FILE,
+      `${JSON.stringify({ ...lock, packages: { '': root, ...Object.fromEntries(sorted) } }, null, 2)}\n`,
+    );
+    process.stdout.write(`added ${names.length} entries\n`);
+  }
+}
