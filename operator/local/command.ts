@@ -53,7 +53,7 @@ export async function runLocal(options: RunOptions): Promise<void> {
 function checkFiles(files: readonly string[]): void {
   const source = new Source(files);
   source.read(new Map());
-  if (source.problems.length > 0) throw new Refused(source.problems.join('\n'));
+  if (source.isRefused) throw new Refused(source.problems.join('\n'));
 }
 
 function locked(dir: string, port: number): () => void {

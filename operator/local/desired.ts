@@ -14,21 +14,17 @@ const SCRIPTS = { api: 'api/main.ts', worker: 'workers/main.ts', transcode: 'wor
 const TUNER_SCRIPT = 'workers/tuner/main.ts';
 const RESTORE_SCRIPT = 'workers/restore/main.ts';
 
-/** As in a cluster: a pool keeps `warm` workers and never more than `max`. */
-export function transcodeCount({ warm, max }: MediaServerSpec['transcode']): number {
-  return Math.min(Math.max(warm, 1), max);
-}
-
+/** `transcoding` is how many transcode workers ought to run. */
 export function serverProcesses(
   spec: MediaServerSpec,
   environment: Record<string, string>,
-  tree = TREE,
+  { transcoding, tree = TREE }: { transcoding: number; tree?: string },
 ): ProcessSpec[] {
   const shared = { env: environment, tree, hints: { FOYER_REPLICAS: String(spec.api.replicas) } };
   return [
     ...many(spec.api.replicas, (number) => nodeProcess({ role: 'api', number, ...shared })),
     ...many(spec.workers.replicas, (number) => nodeProcess({ role: 'worker', number, ...shared })),
-    ...many(transcodeCount(spec.transcode), (number) => nodeProcess({ role: 'transcode', number, ...shared })),
+    ...many(transcoding, (number) => nodeProcess({ role: 'transcode', number, ...shared })),
   ];
 }
 

@@ -21,6 +21,8 @@ export interface Problem {
   line: number;
   path: string;
   message: string;
+  /** `Kind/name` of the resource that is wrong. */
+  of?: string;
 }
 
 export interface SourceDocument {

@@ -24,7 +24,7 @@ export class LibraryReconciler {
     try {
       for (const library of resources.libraries) await this.#one(library);
       for (const item of this.#status.ofKind('Library'))
-        if (!resources.libraries.some(({ name }) => name === item.metadata.name)) await this.#release(item);
+        if (!isWanted(resources, item.metadata.name)) await this.#release(item);
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
       this.serverAway();
@@ -59,5 +59,9 @@ export class LibraryReconciler {
     if (done) this.#status.drop('Library', item.metadata.name);
   }
 }
+
+/** One that is declared, but wrong, is wanted as well: what is in force stays. */
+const isWanted = ({ libraries, declared }: Resources, wanted: string): boolean =>
+  libraries.some(({ name }) => name === wanted) || declared.has(`Library/${wanted}`);
 
 const asVerdict = ({ type, status, reason, message }: Verdict): Verdict => ({ type, status, reason, message });

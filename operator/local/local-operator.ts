@@ -10,24 +10,27 @@ import { type Ask, serverClient } from '../server-api/server-client.ts';
 import { brandingFolder, writeBranding } from './branding-folder.ts';
 import { restoreProcess, serverProcesses } from './desired.ts';
 import { managedBy, type Place, type Server, type Stores, serverEnvironment } from './environment.ts';
-import { writeWhole } from './files.ts';
 import { CannotStart, whyNoStart } from './first-start.ts';
 import { LibraryReconciler } from './library-reconciler.ts';
+import { LinesOnce } from './lines-once.ts';
 import { Migration } from './migration.ts';
-import { apiProbe, countTranscodeWorkers, hasFfmpeg, seeDisk, seeObjects, workerProbe } from './observe.ts';
+import { apiProbe, countTranscodeWorkers, hasFfmpeg, seeDemand, seeDisk, seeObjects, workerProbe } from './observe.ts';
 import { askPostgres, isRestoring } from './postgres.ts';
 import { askRedis } from './redis.ts';
 import type { Resources } from './resources.ts';
+import { RunFiles } from './run-files.ts';
 import { Source } from './source.ts';
 import type { State } from './state.ts';
 import { StatusFile } from './status-file.ts';
 import { LocalStores } from './stores.ts';
 import { Supervisor } from './supervisor.ts';
+import { transcodeCount } from './transcode-count.ts';
 import { LocalTuners } from './tuners.ts';
 import { type Seen, serverStatus, serverVerdicts } from './verdicts.ts';
 import { codeVersion } from './version.ts';
 
 const CALM_MS = 5000;
+const CALM_WITHOUT_WORKERS_MS = 2000; // a session may wait for the first transcode worker
 const BUSY_MS = 150;
 const FILES_MS = 1000;
 
@@ -57,7 +60,8 @@ export class LocalOperator {
   readonly #libraries: LibraryReconciler;
   readonly #tuners = new LocalTuners();
   readonly #declared = new DeclaredBodies();
-  readonly #said = new Set<string>();
+  readonly #lines: LinesOnce;
+  readonly #files: RunFiles;
   #wake = new AbortController();
   #inUse: Stores | undefined;
   #fault: string | undefined;
@@ -65,12 +69,13 @@ export class LocalOperator {
   #storesFault: string | undefined;
   #wasReady = false;
   readonly #beganAt = Date.now();
-  #environment = '';
 
   constructor(state: State, options: LocalOptions) {
     const { port, openSetup, files } = options;
     this.#options = options;
+    this.#lines = new LinesOnce(options);
     this.#state = state;
+    this.#files = new RunFiles(state.dir);
     const { dir, keysFile, operatorKey, claimCode } = state;
     const lookups = {
       mediaId: (name: string) => state.mediaId(name),
@@ -84,7 +89,7 @@ export class LocalOperator {
     this.#libraries = new LibraryReconciler(this.#status, this.#ask, this.#place);
     this.#supervisor = new Supervisor({ dir, probes: this.#probes() });
     this.#supervisor.on('change', () => this.#wake.abort());
-    this.#supervisor.on('fault', ({ message }) => this.#warnOnce(message));
+    this.#supervisor.on('fault', ({ message }) => this.#lines.warn(message));
   }
 
   /** Throws BadFiles, with every problem, when the files are not in order; else runs until the signal. */
@@ -109,12 +114,16 @@ export class LocalOperator {
     this.#wake = new AbortController();
     const calm = await this.#pass(signal).catch((error: Error) => {
       if (error instanceof CannotStart) throw error;
-      this.#warnOnce(error.message);
+      this.#lines.warn(error.message);
       return true;
     });
     const either = AbortSignal.any([signal, this.#wake.signal]);
-    await sleep(calm ? CALM_MS : BUSY_MS, undefined, { signal: either }).catch(() => undefined);
+    await sleep(calm ? this.#calmMs() : BUSY_MS, undefined, { signal: either }).catch(() => undefined);
     if (!signal.aborted && this.#wake.signal.aborted) await sleep(BUSY_MS); // changes come in flocks
+  }
+
+  #calmMs(): number {
+    return this.#supervisor.children('transcode').length === 0 ? CALM_WITHOUT_WORKERS_MS : CALM_MS;
   }
 
   /** True when there is nothing to wait for but changes. */
@@ -149,7 +158,7 @@ export class LocalOperator {
     if (!this.#source.read(this.#status.specs())) return;
     for (const problem of this.#source.resources ? this.#source.problems : []) this.#options.warn(problem);
     const { resources } = this.#source;
-    if (!resources || this.#source.problems.length > 0) return;
+    if (!resources || this.#source.isRefused) return;
     const all = [...resources.servers, ...resources.libraries, ...resources.tuners];
     for (const resource of all) this.#status.put(resource);
     for (const item of [...this.#status.ofKind('MediaServer'), ...this.#status.ofKind('TunerDevice')])
@@ -163,7 +172,7 @@ export class LocalOperator {
     this.#storesFault = undefined;
     await this.#reconcile(server, resources, signal).catch((error: Error) => {
       this.#fault = error.message;
-      if (this.#storesFault === undefined || this.#wasReady) this.#warnOnce(error.message);
+      if (this.#storesFault === undefined || this.#wasReady) this.#lines.warn(error.message);
     });
   }
 
@@ -180,40 +189,30 @@ export class LocalOperator {
     await this.#supervisor.apply(moved ? [...specs, ...kept] : specs, ['postgres', 'redis']);
     if ((await askPostgres(stores.databaseUrl)) !== true) return;
     const place = this.#place;
-    this.#writeOwner(server, resources);
+    this.#files.writeOwner(server, resources);
     const branding = server.spec.branding && resources.configMaps.get(server.spec.branding.configMapRef.name);
     if (branding) writeBranding(brandingFolder(this.#state.dir), branding);
     const environment = serverEnvironment(server, resources, { place, stores });
-    this.#keepEnvironment(environment);
+    this.#files.keepEnvironment(environment);
     const restoring = await isRestoring(stores.databaseUrl);
     if (restoring !== undefined)
       await this.#supervisor.apply(restoring ? [restoreProcess(environment)] : [], ['restore']);
     if (!(await this.#migrated(server, environment, signal))) return;
-    await this.#supervisor.apply(serverProcesses(server.spec, environment), ['api', 'worker', 'transcode']);
+    const demand = await seeDemand(this.#supervisor.children('api'));
+    const running = this.#supervisor.children('transcode').length;
+    const transcoding = transcodeCount(server.spec.transcode, { demand, running });
+    const processes = serverProcesses(server.spec, environment, { transcoding });
+    await this.#supervisor.apply(processes, ['api', 'worker', 'transcode']);
     await this.#supervisor.apply(this.#tuners.processes(server, resources), ['tuner']);
   }
 
   async #migrated(server: Server, environment: Record<string, string>, signal: AbortSignal): Promise<boolean> {
     return this.#migration.ensure(environment, {
       run: (job) => this.#supervisor.runOnce(job, signal),
-      say: (line) => this.#sayOnce(line),
+      say: (line) => this.#lines.say(line),
       withoutBackup: server.annotations[WITHOUT_BACKUP] === codeVersion,
       server: `MediaServer ${server.name} in ${server.source.file}`,
     });
-  }
-
-  /** For `recover-owner`, which runs beside this process. */
-  #keepEnvironment(environment: Record<string, string>): void {
-    const text = JSON.stringify(environment);
-    if (text !== this.#environment) writeWhole(join(this.#state.dir, 'run', 'environment.json'), text);
-    this.#environment = text;
-  }
-
-  #writeOwner({ spec }: Server, resources: Resources): void {
-    const owner = spec.ownerSecretRef && resources.secrets.get(spec.ownerSecretRef.name);
-    if (!owner) return;
-    const { username, password } = owner;
-    writeWhole(join(this.#state.dir, 'run', 'owner.json'), JSON.stringify({ username, password }));
   }
 
   async #look(): Promise<{ seen: Seen; api: ApiSeen }> {
@@ -234,6 +233,7 @@ export class LocalOperator {
       disk: await seeDisk(this.#state.dir),
       ffmpeg: hasFfmpeg(),
       problems: this.#source.problems,
+      refused: this.#source.isRefused,
       replacing: this.#supervisor.replacing,
     };
     const { apiReady, version, health, backup } = api;
@@ -245,9 +245,9 @@ export class LocalOperator {
   #announce({ apiReady, setupComplete }: ApiSeen, server: Server): void {
     if (!apiReady) return;
     const address = `http://127.0.0.1:${this.#place.port}`;
-    this.#sayOnce(`ready ${address}`);
+    this.#lines.say(`ready ${address}`);
     if (setupComplete === false && !server.spec.ownerSecretRef)
-      this.#sayOnce(`setup ${address}/setup#claim=${this.#state.claimCode}`);
+      this.#lines.say(`setup ${address}/setup#claim=${this.#state.claimCode}`);
   }
 
   /** What the server gets through its API. */
@@ -290,21 +290,11 @@ export class LocalOperator {
   #warnOfEnds({ processes }: Seen): void {
     for (const { name, state, lastEnd, restarts } of processes)
       if (state === 'backoff' && restarts >= 2)
-        this.#warnOnce(
+        this.#lines.warn(
           `${name} ends again and again (${lastEnd}): see ${join(this.#state.dir, 'logs', `${name}.log`)}`,
         );
     const { state, message } = this.#migration.state;
     if (state === 'failed' || state === 'not-backed-up')
-      this.#warnOnce(`${message.replace('logs/', join(this.#state.dir, 'logs/'))}`);
-  }
-
-  #sayOnce(line: string): void {
-    if (!this.#said.has(line)) this.#options.say(line);
-    this.#said.add(line);
-  }
-
-  #warnOnce(line: string): void {
-    if (!this.#said.has(line)) this.#options.warn(line);
-    this.#said.add(line);
+      this.#lines.warn(`${message.replace('logs/', join(this.#state.dir, 'logs/'))}`);
   }
 }

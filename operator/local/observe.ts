@@ -2,6 +2,9 @@
 import { accessSync, constants } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { Redis } from 'ioredis';
+import { demandOf } from '../media-server/transcode-demand.ts';
+import type { PoolDemand } from '../media-server/transcode-pool.ts';
+import { exchange } from '../server-api/exchange.ts';
 import { answersHttp } from '../server-api/server-client.ts';
 import type { Child, Probe } from './child.ts';
 import { isProgram } from './programs.ts';
@@ -60,6 +63,16 @@ export async function countTranscodeWorkers(url: string, now = Date.now()): Prom
   } finally {
     redis.disconnect();
   }
+}
+
+/** What the first API process that answers tells of the transcode pool. */
+export async function seeDemand(apis: readonly Child[]): Promise<PoolDemand | undefined> {
+  for (const { metricsPort } of apis.filter(({ state }) => state === 'ready')) {
+    const sent = { timeoutMs: 2000 };
+    const answer = await exchange(`http://127.0.0.1:${metricsPort}/metrics`, sent).catch(() => undefined);
+    if (answer?.status === 200) return demandOf(answer.text);
+  }
+  return undefined;
 }
 
 export const hasFfmpeg = (): boolean => ['ffmpeg', 'ffprobe'].every((name) => isProgram(name));

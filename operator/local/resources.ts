@@ -62,7 +62,13 @@ export interface Loaded {
 }
 
 export function problemAt(source: SourceDocument, path: Path, message: string): Problem {
-  return { file: source.file, line: source.lineOf(path), path: pathText([...source.within, ...path]), message };
+  const [line, of] = [source.lineOf(path), keyOf(source)];
+  return { file: source.file, line, path: pathText([...source.within, ...path]), message, of };
+}
+
+function keyOf({ value }: SourceDocument): string {
+  const { kind, metadata } = value as { kind?: unknown; metadata?: { name?: unknown } };
+  return `${String(kind)}/${String(metadata?.name)}`;
 }
 
 export function toResources({ documents, problems, broken }: Documents): Loaded {
@@ -76,8 +82,8 @@ export function toResources({ documents, problems, broken }: Documents): Loaded 
 }
 
 function repeated(source: SourceDocument, seen: Map<string, SourceDocument>): Problem[] {
-  const { kind, metadata } = source.value as { kind?: unknown; metadata?: { name?: unknown } };
-  const key = `${String(kind)}/${String(metadata?.name)}`;
+  const { metadata } = source.value as { metadata?: { name?: unknown } };
+  const key = keyOf(source);
   const before = seen.get(key);
   if (before) {
     const where = `${before.file}:${before.lineOf(['metadata', 'name'])}`;

@@ -43,8 +43,10 @@ export interface Seen {
   ffmpeg: boolean;
   /** What is wrong with the space of the data directory. */
   disk: string | undefined;
-  /** Problems of files that are not in force because of them. */
+  /** What is wrong in the files. */
   problems: string[];
+  /** The files are not in force at all because of them; else single libraries or tuners are not. */
+  refused: boolean;
 }
 
 const verdict = (type: string, reason: Reason, message: string): Verdict => ({ type, status: 'True', reason, message });
@@ -114,22 +116,27 @@ function migrations({ migrations: { state, message } }: Seen, type = 'Migrations
   return not(type, faults[state], message);
 }
 
-function transcode({ transcode: { max } }: MediaServerSpec, seen: Seen): Verdict {
+function transcode({ transcode: { max, warm } }: MediaServerSpec, seen: Seen): Verdict {
   const type = 'TranscodeReady';
   if (max === 0) return not(type, 'NoneAsked', 'spec.transcode.max is 0');
   if (!seen.ffmpeg) return not(type, 'NotServed', 'ffmpeg and ffprobe are not on the PATH: install them');
   const running = readyCount(seen, 'transcode');
+  if (warm === 0 && !seen.processes.some(({ role }) => role === 'transcode'))
+    return verdict(type, 'ScaledToZero', 'A worker starts when a session waits for one');
   if (running === 0) return not(type, 'Starting', faultOf(seen, 'transcode') ?? 'no transcode worker runs yet');
   if (seen.transcodeWorkers === 0) return not(type, 'Starting', 'no transcode worker has reported yet');
   return verdict(type, 'Running', `${seen.transcodeWorkers} transcode workers wait or work`);
 }
 
-function settings({ problems }: Seen): Verdict {
+function settings({ problems, refused }: Seen): Verdict {
   if (problems.length === 0) return verdict('SettingsValid', 'Valid', 'The files are in force');
   return not(
     'SettingsValid',
     'FileInvalid',
-    `the state before stays in force: ${problems.join('; ')}`.slice(0, 32_000),
+    `${refused ? 'The state before stays in force' : 'These resources stay as they were'}: ${problems.join('; ')}`.slice(
+      0,
+      32_000,
+    ),
   );
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { serverProcesses, transcodeCount } from '#operator/local/desired.ts';
+import { serverProcesses } from '#operator/local/desired.ts';
 import { parseText } from '#operator/local/documents.ts';
 import { type Place, serverEnvironment } from '#operator/local/environment.ts';
 import { type ProcessSpec, plan, specHash } from '#operator/local/process-spec.ts';
@@ -116,7 +116,10 @@ describe('environment of the server', () => {
 });
 
 describe('processes of the server', () => {
-  const processes = (text = FILE): ProcessSpec[] => serverProcesses(load(text).server.spec, environment(text), '/tree');
+  const processes = (text = FILE): ProcessSpec[] => {
+    const { spec } = load(text).server;
+    return serverProcesses(spec, environment(text), { transcoding: spec.transcode.warm, tree: '/tree' });
+  };
   const running = (specs: readonly ProcessSpec[]) =>
     new Map(specs.map((spec) => [spec.name, { role: spec.role, hash: specHash(spec) }]));
   const roles = ['api', 'worker', 'transcode'] as const;
@@ -129,9 +132,6 @@ describe('processes of the server', () => {
     expect(processes().map(({ name }) => name)).to.deep.equal([
       ...['api-1', 'api-2', 'api-3', 'worker-1', 'transcode-1', 'transcode-2'],
     ]);
-    const { transcode } = load().server.spec;
-    expect([0, 1, 9].map((warm) => transcodeCount({ ...transcode, warm }))).to.deep.equal([1, 1, 3]);
-    expect(transcodeCount({ ...transcode, max: 0 })).to.equal(0);
   });
 
   it('are left alone while nothing changes', () => {
@@ -175,6 +175,7 @@ describe('conditions of the MediaServer', () => {
     transcodeWorkers: 1,
     ffmpeg: true,
     problems: [],
+    refused: false,
   };
   const judge = (seen: Partial<Seen>, text = FILE): Record<string, string> =>
     Object.fromEntries(

@@ -277,6 +277,46 @@ spec:
       expect(source.problems).to.deep.equal([]);
     });
 
+    it('leave out a Library or a TunerDevice that is wrong, and keep the others', () => {
+      const file = join(dir, 'home.yaml');
+      const library = (name: string, type: string) => `---
+apiVersion: foyer.media/v1alpha1
+kind: Library
+metadata: { name: ${name} }
+spec: { serverRef: { name: home }, type: ${type}, folders: [{ media: films, path: /${name} }] }
+`;
+      const tuner = `---
+apiVersion: foyer.media/v1alpha1
+kind: TunerDevice
+metadata: { name: attic }
+spec: { serverRef: { name: home }, colour: red }
+`;
+      const source = new Source([file]);
+      const look = (text: string): void => {
+        writeFileSync(file, text);
+        while (!source.read(new Map()));
+      };
+      look(SERVER + library('films', 'movies') + library('bad', 'nonsense') + tuner);
+      const types = () => source.resources?.libraries.map(({ name, spec }) => [name, spec.type]);
+      expect([source.isRefused, types(), source.resources?.tuners]).to.deep.equal([false, [['films', 'movies']], []]);
+      expect(source.problems.map((told) => /:\d+ (\S+)/.exec(told)?.[1])).to.deep.equal([
+        'spec.type:',
+        'spec.source:',
+        'spec.colour:',
+      ]);
+      expect([...(source.resources?.declared ?? [])]).to.include('Library/bad'); // what the server has of it stays
+      look(SERVER + library('films', 'nonsense') + library('bad', 'shows'));
+      expect([source.isRefused, types()]).to.deep.equal([
+        false,
+        [
+          ['bad', 'shows'],
+          ['films', 'movies'],
+        ],
+      ]);
+      look(`${SERVER}  colour: red\n${library('films', 'shows')}`);
+      expect([source.isRefused, types()?.length]).to.deep.equal([true, 2]);
+    });
+
     it('keep the state before while they are bad', () => {
       const file = join(dir, 'home.yaml');
       writeFileSync(file, SERVER);
