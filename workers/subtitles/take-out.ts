@@ -1,7 +1,7 @@
 import { TELETEXT, textTrackKey } from '#areas/streaming/public.ts';
 import type { Objects } from '#platform/objects.ts';
 import { Unsure } from '../probe/fault.ts';
-import { demuxerOf, FILE_CLOCK, GUARDS } from '../transcode/command.ts';
+import { FILE_CLOCK, guardsOf } from '../transcode/command.ts';
 import { ffmpegArguments, startFfmpeg } from '../transcode/ffmpeg.ts';
 import { matroskaTexts } from './matroska-texts.ts';
 
@@ -39,8 +39,8 @@ export async function takeOutTexts(
   return [...texts.keys()];
 }
 
-/** Matroska is read by its index; of other containers ffmpeg reads what it must. */
-async function textsOf(
+/** The texts of some tracks, by stream. Matroska is read by its index; of other containers ffmpeg reads what it must. */
+export async function textsOf(
   source: TextSource,
   tracks: readonly TextTrack[],
   signal: AbortSignal,
@@ -63,9 +63,8 @@ async function byFfmpeg(
   tracks: readonly TextTrack[],
   signal: AbortSignal,
 ): Promise<Map<number, Buffer>> {
-  const demuxer = demuxerOf(source.container);
-  const guards = tracks.some(({ format }) => format === TELETEXT) ? [...GUARDS, ...AS_TEXT] : GUARDS;
-  const reading = [...guards, ...FILE_CLOCK, ...(demuxer ? ['-f', demuxer] : []), '-vn', '-an', '-dn'];
+  const teletext = tracks.some(({ format }) => format === TELETEXT) ? AS_TEXT : [];
+  const reading = [...guardsOf(source.container), ...teletext, ...FILE_CLOCK, '-vn', '-an', '-dn'];
   const command = {
     inputs: [{ file: `file:${source.file}`, options: reading }],
     outputs: tracks.map((track, i) => ({

@@ -51,11 +51,23 @@ const DEMUXERS: Record<string, string> = {
   ogg: 'ogg',
   flac: 'flac',
   mp3: 'mp3',
+  aac: 'aac',
   wav: 'wav',
 };
+const GUARDS = ['-protocol_whitelist', 'file,pipe', '-codec_whitelist', DECODERS];
+const WHITELIST = [...new Set(Object.values(DEMUXERS))].join(',');
 
-/** The reader of our container word: named, so that a file cannot choose another. */
-export const demuxerOf = (container: string): string | undefined => DEMUXERS[container];
+/**
+ * Options of an input of foreign origin: local files alone, known decoders, and the demuxer of our container word, so that a file
+ * cannot choose another. What the demuxer opens in its turn, and a container without a word of ours, is held to the known demuxers.
+ */
+export function guardsOf(container: string): string[] {
+  const demuxer = DEMUXERS[container];
+  return [...GUARDS, '-format_whitelist', demuxer ?? WHITELIST, ...(demuxer ? ['-f', demuxer] : [])];
+}
+
+/** The same for a text file, which one of these demuxers reads. */
+export const textGuards = (demuxers: string): string[] => [...GUARDS, '-format_whitelist', demuxers];
 
 /** Sound needs this much before a segment: its decoder, resampler and encoder are then as if they had always run. */
 const SOUND_LEAD_MS = 1500;
@@ -103,8 +115,6 @@ function inputsFor(
 }
 
 /** Of every file that is read: it may have become another since it was looked at. */
-export const GUARDS = ['-protocol_whitelist', 'file,pipe', '-codec_whitelist', DECODERS];
-
 /**
  * The file's clock, which shows its first timestamp as 0. Of a transport stream ffmpeg would begin anew to count, at the first of
  * the tracks that are read, which is another one for the sound alone: but not where the offset is a microsecond beside.
@@ -112,14 +122,12 @@ export const GUARDS = ['-protocol_whitelist', 'file,pipe', '-codec_whitelist', D
 export const FILE_CLOCK = ['-copyts', '-start_at_zero', '-itsoffset', '0.000001'];
 
 function input(run: Run, seekMs: number, options: string[]): Command['inputs'][number] {
-  const demuxer = demuxerOf(run.plan.source.container);
   return {
     file: `file:${run.file}`,
     options: [
-      ...GUARDS,
+      ...guardsOf(run.plan.source.container),
       ...FILE_CLOCK,
       '-noaccurate_seek',
-      ...(demuxer ? ['-f', demuxer] : []),
       ...(seekMs > 0 ? ['-ss', (seekMs / 1000).toFixed(3)] : []),
       ...['-dn', ...options],
     ],

@@ -2,12 +2,10 @@ import type { StreamPlan } from '#areas/streaming/public.ts';
 
 /** Text to burn in, as a file that ffmpeg's filter reads before its first picture. */
 export interface Words {
-  /** Absolute. */
+  /** Absolute; ASS that we wrote. */
   file: string;
   /** A folder of fonts that the film carries. */
   fonts?: string;
-  /** Which of the subtitles inside, where `file` is the film itself: all of it is read then. */
-  number?: number;
 }
 
 export interface Picture {
@@ -70,14 +68,11 @@ export function pictureFilters(picture: Picture): string[] {
   ];
 }
 
-function textFilter({ plan, video, words }: Picture): string[] {
+/** libass reads the file by itself, as ASS and nothing else; the filter `subtitles` would let the file choose a demuxer. */
+function textFilter({ video, words }: Picture): string[] {
   if (video.burnIn?.kind !== 'text' || !words) return [];
   const fonts = words.fonts ? `:fontsdir=${filterValue(words.fonts)}` : '';
-  const name = `subtitles=filename=${filterValue(words.file)}${fonts}`;
-  if (words.number === undefined) return [name];
-  // The filter reads the film by itself, on the clock that the film has there.
-  const startSec = (plan.source.startMs / 1000).toFixed(3);
-  return [`setpts=PTS+${startSec}/TB`, `${name}:si=${words.number}`, `setpts=PTS-${startSec}/TB`];
+  return [`ass=filename=${filterValue(words.file)}${fonts}`];
 }
 
 /** The graph for picture subtitles, which are laid over; undefined when a plain chain does. */

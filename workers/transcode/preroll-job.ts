@@ -7,8 +7,7 @@ import { type FileSource, findItemSource } from '#areas/streaming/public.ts';
 import { requireSpace } from '#platform/disk.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { FinalFailure, type Work } from '../work.ts';
-import { demuxerOf, GUARDS } from './command.ts';
-
+import { guardsOf } from './command.ts';
 import { type Command, ffmpegArguments, startFfmpeg } from './ffmpeg.ts';
 
 const LONGEST_MS = 300_000;
@@ -74,13 +73,12 @@ async function encodeClip({ signal, log }: Work, command: Command): Promise<void
 }
 
 function clipCommand(file: string, { target, container }: { target: string; container: string }): Command {
-  const demuxer = demuxerOf(container);
   const size = `scale=w=trunc(iw*sar/2)*2:h=ih,scale=w=min(1920\\,iw):h=min(1080\\,ih):force_original_aspect_ratio=decrease:force_divisible_by=2`;
   return {
     inputs: [
       {
         file: `file:${file}`,
-        options: [...GUARDS, ...(demuxer ? ['-f', demuxer] : [])],
+        options: guardsOf(container),
       },
     ],
     outputs: [

@@ -8,6 +8,7 @@ import type { Objects } from '#platform/objects.ts';
 import type { Redis } from '#platform/redis.ts';
 import { type Encoder, SOFTWARE } from './encoders.ts';
 import { Encoding } from './encoding.ts';
+import type { Words } from './filters.ts';
 import { Breath, faultOf, mustRestart, shouldRest, type Wanted, Wants } from './head.ts';
 import { SessionTexts } from './words.ts';
 
@@ -147,7 +148,7 @@ export class TranscodeSession {
     const file = this.#file;
     if (!file) return this.release('idle'); // the next want looks again
     this.#takeTexts(file);
-    const words = await this.#texts.burned(this.#video, file);
+    const words = await this.#wordsOf(file, from);
     if (this.#ended || this.#encoding) return;
     const encoding = new Encoding(
       {
@@ -165,6 +166,17 @@ export class TranscodeSession {
     );
     this.#encoding = encoding;
     void encoding.ended.then((end) => this.#onEnd(encoding, end)).catch((error: Error) => this.#lost(error));
+  }
+
+  /** A text that cannot be drawn ends the session: another worker would fare no better. */
+  async #wordsOf(file: string, from: number): Promise<Words | undefined> {
+    try {
+      return await this.#texts.burned(this.#video, file);
+    } catch (error) {
+      if (error instanceof DiskFull) throw error;
+      await this.#fail(from, `filter: ${(error as Error).message}`);
+      return undefined;
+    }
   }
 
   /** Beside the first encoding: the text tracks that nobody took out of this file yet. */

@@ -4,7 +4,8 @@ import { type BurnIn, type StreamPlan, textTrackKey } from '#areas/streaming/pub
 import { requireSpace } from '#platform/disk.ts';
 import type { Objects } from '#platform/objects.ts';
 import { matroskaFonts } from '#workers/subtitles/matroska-texts.ts';
-import { BUCKET, type TextTrack, takeOutTexts } from '#workers/subtitles/take-out.ts';
+import { substationFile, substationText } from '#workers/subtitles/substation.ts';
+import { BUCKET, type TextTrack, takeOutTexts, textsOf } from '#workers/subtitles/take-out.ts';
 import type { Words } from './filters.ts';
 
 interface Deps {
@@ -43,25 +44,40 @@ export class SessionTexts {
     if (burn?.kind !== 'text') return undefined;
     if (!burn.path) return this.#inside(burn, film);
     const file = await this.#deps.pathOf(source.storageId, burn.path);
-    return file === undefined ? undefined : { file };
+    if (file === undefined) return undefined;
+    this.#words ??= this.#scratch().then(async (folder) => ({ file: await substationFile(file, folder) }));
+    return this.#words;
   }
 
-  /** Its text alone: ffmpeg's filter would read all of the film for it, and so it does where the text cannot be taken out. */
   #inside(burn: BurnIn, film: string): Promise<Words> {
-    this.#words ??= this.#place(burn, film).catch(() => ({ file: film, number: burn.number }));
+    this.#words ??= this.#place(burn, film);
     return this.#words;
   }
 
   async #place(burn: BurnIn, film: string): Promise<Words> {
-    await this.take(film);
-    const { objects, scratchDir } = this.#deps;
-    const text = await objects.get(BUCKET, textTrackKey(this.#plan.source, burn.streamIndex));
+    const text = await this.#textOf(burn, film);
+    const file = await substationText(text.toString(), await this.#scratch());
+    return { file, ...(await this.#fonts(film)) };
+  }
+
+  /** As it was stored for all viewers; where the store does not have it, taken out for this one. */
+  async #textOf(burn: BurnIn, film: string): Promise<Buffer> {
+    const source = { ...this.#plan.source, file: film };
+    const stored = this.take(film).then(() =>
+      this.#deps.objects.get(BUCKET, textTrackKey(this.#plan.source, burn.streamIndex)),
+    );
+    const text = await stored.catch(() => undefined);
+    if (text) return Buffer.concat((await text.toArray()) as Buffer[]);
+    const own = await textsOf(source, [{ index: burn.streamIndex, format: 'ass' }], this.#stopping.signal);
+    return own.get(burn.streamIndex) ?? Buffer.alloc(0);
+  }
+
+  async #scratch(): Promise<string> {
+    const { scratchDir } = this.#deps;
     await requireSpace(scratchDir);
     await mkdir(scratchDir, { recursive: true });
-    this.#folder = await mkdtemp(join(scratchDir, 'words-'));
-    const file = join(this.#folder, 'words.txt');
-    await writeFile(file, text);
-    return { file, ...(await this.#fonts(film)) };
+    this.#folder ??= await mkdtemp(join(scratchDir, 'words-'));
+    return this.#folder;
   }
 
   async #fonts(film: string): Promise<{ fonts?: string }> {

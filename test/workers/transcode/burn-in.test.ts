@@ -92,10 +92,9 @@ describe('subtitles burned in', function () {
     const texts = new SessionTexts(plan, {
       objects,
       scratchDir: folder,
-      pathOf: async () => undefined,
+      pathOf: async (_storage, path) => join(folder, path),
     });
     const burned = await texts.burned('v0', film.file);
-    expect(burned?.number, 'taken out').to.equal(undefined);
     const { files, words } = await render(film, plan, { from, to, words: burned });
     texts.end();
     const names = Array.from({ length: to - from + 1 }, (_, i) => `v0/segments/${from + i}.m4s`);
@@ -125,4 +124,45 @@ describe('subtitles burned in', function () {
       for (const at of [2500, 3500, 5500]) expect(changed(sought(at), words(at)), `at ${at}`).to.be.lessThan(10);
     });
   }
+
+  /** A text file beside the film, under a new name. */
+  const beside = (name: string, bytes: Buffer | string): StreamPlan => {
+    writeFileSync(join(folder, name), bytes);
+    const burnIn = { kind: 'text' as const, streamIndex: 9, number: 0, path: name };
+    return { ...plain, video: plain.video.map((video) => ({ ...video, burnIn })) };
+  };
+  const cue = '1\n00:00:01,000 --> 00:00:03,000\n<b>GRÜSSE AUS KÖLN</b>\n';
+
+  it('are seen of files beside the film, also of one in an old encoding', async () => {
+    const bare = await seen(plain, 0, 0);
+    const vtt = `WEBVTT\n\n${cue.replaceAll(',', '.')}`;
+    for (const plan of [
+      beside('a.srt', cue),
+      beside('b.srt', Buffer.from(cue, 'latin1')),
+      beside('c.vtt', vtt),
+      beside("d ' [x],;.srt", cue),
+    ]) {
+      const words = await seen(plan, 0, 0);
+      expect(changed(bare(1500), words(1500)), plan.video[0]?.burnIn?.path).to.be.greaterThan(20);
+      expect(changed(bare(500), words(500))).to.equal(0);
+    }
+  });
+
+  it('open no other file: a playlist that is called a subtitle is none', async () => {
+    const secret = join(folder, 'secret.srt');
+    writeFileSync(secret, cue);
+    const playlist = `#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nfile://${secret}\n#EXT-X-ENDLIST\n`;
+    const concat = `ffconcat version 1.0\nfile secret.srt\n`;
+    for (const [name, text] of [
+      ['e.srt', playlist],
+      ['f.sub', concat],
+      ['g.vtt', playlist],
+    ] as const) {
+      const deps = { objects, scratchDir: folder, pathOf: async (_: string, path: string) => join(folder, path) };
+      const texts = new SessionTexts(beside(name, text), deps);
+      const refused = await texts.burned('v0', film.file).catch((error: Error) => error);
+      texts.end();
+      expect(refused, name).to.be.an.instanceOf(Error);
+    }
+  });
 });

@@ -1,0 +1,66 @@
+// A text file of somebody else as the one format that is drawn into pictures.
+import { open, writeFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { decodeText } from '#areas/streaming/public.ts';
+import { textGuards } from '../transcode/command.ts';
+import { ffmpegArguments, startFfmpeg } from '../transcode/ffmpeg.ts';
+
+/** Demuxers of ffmpeg by the extension; only these may open the file. */
+const DEMUXERS: Record<string, string> = {
+  srt: 'srt',
+  vtt: 'webvtt',
+  smi: 'sami',
+  sub: 'microdvd,subviewer,subviewer1,mpl2',
+};
+const SUBSTATION = ['ass', 'ssa'];
+/** Far more than the words of a film. */
+const MOST_BYTES = 32 << 20;
+
+/** A text file of somebody else as `words.ass` in `folder`, in UTF-8: its path. Throws when it is no text subtitle that is known. */
+export async function substationFile(file: string, folder: string): Promise<string> {
+  return writeSubstation(decodeText(await headOf(file)), extname(file).slice(1).toLowerCase(), folder);
+}
+
+/** The same of a text that we took out of a film: ASS, WebVTT or SubRip, as its track was. */
+export async function substationText(text: string, folder: string): Promise<string> {
+  const format = text.startsWith('WEBVTT') ? 'vtt' : /^\s{0,9}\[/.test(text) ? 'ass' : 'srt';
+  return writeSubstation(text, format, folder);
+}
+
+async function writeSubstation(text: string, format: string, folder: string): Promise<string> {
+  const target = join(folder, 'words.ass');
+  if (SUBSTATION.includes(format)) {
+    await writeFile(target, text);
+    return target;
+  }
+  const demuxers = DEMUXERS[format];
+  if (!demuxers) throw new Error(`no text is read from .${format}`);
+  const source = join(folder, 'words.txt');
+  await writeFile(source, text);
+  await writeFile(target, await converted(source, demuxers));
+  return target;
+}
+
+async function headOf(file: string): Promise<Buffer> {
+  const handle = await open(file);
+  try {
+    const { size } = await handle.stat();
+    if (size > MOST_BYTES) throw new Error('the text file is too large');
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(size), 0, size, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function converted(source: string, demuxers: string): Promise<Buffer> {
+  const options = ['-map', '0:s:0', '-c:s', 'ass', '-f', 'ass'];
+  const command = {
+    inputs: [{ file: `file:${source}`, options: textGuards(demuxers) }],
+    outputs: [{ target: 'pipe:1', options, rendition: 'words' }],
+  };
+  const child = await startFfmpeg(ffmpegArguments(command), { outputs: 1, gpu: false });
+  const [bytes, { code, words }] = await Promise.all([child.outputs[0]?.toArray(), child.ended]);
+  if (code !== 0) throw new Error(`subtitles: ${words.slice(-300)}`);
+  return Buffer.concat((bytes ?? []) as Buffer[]);
+}
