@@ -8,9 +8,8 @@ import type { Objects } from '#platform/objects.ts';
 import type { Redis } from '#platform/redis.ts';
 import { type Encoder, SOFTWARE } from './encoders.ts';
 import { Encoding } from './encoding.ts';
-import type { Words } from './filters.ts';
 import { Breath, faultOf, mustRestart, shouldRest, type Wanted, Wants } from './head.ts';
-import { SessionTexts } from './words.ts';
+import { SessionTexts, WordsUnreadable } from './words.ts';
 
 export interface SessionDeps {
   db: Db;
@@ -148,7 +147,7 @@ export class TranscodeSession {
     const file = this.#file;
     if (!file) return this.release('idle'); // the next want looks again
     this.#takeTexts(file);
-    const words = await this.#wordsOf(file, from);
+    const words = await this.#texts.burned(this.#video, file);
     if (this.#ended || this.#encoding) return;
     const encoding = new Encoding(
       {
@@ -166,17 +165,6 @@ export class TranscodeSession {
     );
     this.#encoding = encoding;
     void encoding.ended.then((end) => this.#onEnd(encoding, end)).catch((error: Error) => this.#lost(error));
-  }
-
-  /** A text that cannot be drawn ends the session: another worker would fare no better. */
-  async #wordsOf(file: string, from: number): Promise<Words | undefined> {
-    try {
-      return await this.#texts.burned(this.#video, file);
-    } catch (error) {
-      if (error instanceof DiskFull) throw error;
-      await this.#fail(from, `filter: ${(error as Error).message}`);
-      return undefined;
-    }
   }
 
   /** Beside the first encoding: the text tracks that nobody took out of this file yet. */
@@ -254,7 +242,8 @@ export class TranscodeSession {
 
   #lost(error: Error): void {
     this.#deps.log.warn({ session: this.id, err: error.message }, 'session given back');
-    void this.release(error instanceof DiskFull ? 'idle' : 'starting'); // no other worker has more space
+    if (error instanceof WordsUnreadable) void this.#fail(this.#wants.last.segment, `filter: ${error.message}`);
+    else void this.release(error instanceof DiskFull ? 'idle' : 'starting'); // no other worker has more space
   }
 
   /** Each 3 seconds: keeps the lease, hears wants that Redis lost, lets go of what nobody fetches. */

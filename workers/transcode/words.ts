@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BurnIn, type StreamPlan, textTrackKey } from '#areas/streaming/public.ts';
-import { requireSpace } from '#platform/disk.ts';
+import { DiskFull, requireSpace } from '#platform/disk.ts';
 import type { Objects } from '#platform/objects.ts';
 import { matroskaFonts } from '#workers/subtitles/matroska-texts.ts';
 import { substationFile, substationText } from '#workers/subtitles/substation.ts';
@@ -13,6 +13,13 @@ interface Deps {
   scratchDir: string;
   /** Absolute path of a file inside a storage; undefined when it is away. */
   pathOf(storageId: string, path: string): Promise<string | undefined>;
+}
+
+/** The text to burn in cannot be read: another worker would fare no better. */
+export class WordsUnreadable extends Error {}
+
+function unreadable(error: unknown): never {
+  throw error instanceof DiskFull ? error : new WordsUnreadable((error as Error).message, { cause: error });
 }
 
 /** The texts of a session: those that are sent in playlists, and the one that is burned in. */
@@ -46,12 +53,12 @@ export class SessionTexts {
     const file = await this.#deps.pathOf(source.storageId, burn.path);
     if (file === undefined) return undefined;
     this.#words ??= this.#scratch().then(async (folder) => ({ file: await substationFile(file, folder) }));
-    return this.#words;
+    return this.#words.catch(unreadable);
   }
 
   #inside(burn: BurnIn, film: string): Promise<Words> {
     this.#words ??= this.#place(burn, film);
-    return this.#words;
+    return this.#words.catch(unreadable);
   }
 
   async #place(burn: BurnIn, film: string): Promise<Words> {

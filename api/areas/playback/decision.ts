@@ -7,7 +7,7 @@ import {
   failed,
   type Outcome,
 } from './candidates.ts';
-import { copiedPlan, encodedPlan } from './hls-plan.ts';
+import { copiedPlan, encodedPlan, soundReasons } from './hls-plan.ts';
 import { capsOf, quality } from './limits.ts';
 import type { Method, PlaybackReason } from './playback.schemas.ts';
 import type { Profile } from './profiles.ts';
@@ -61,7 +61,10 @@ function decideAs(file: CandidateFile, input: DecisionInput): Outcome | Refused 
   const reasons = directPlayFaults(chosen, input);
   if (reasons.length === 0) return directPlay(chosen, input);
   const copied = input.allow.directStream ? copiedPlan(chosen, input) : { faults: ['direct-play-refused' as const] };
-  if (!('faults' in copied)) return { ...copied, decision: { ...copied.decision, reasons } };
+  if (!('faults' in copied)) {
+    const why = [...new Set([...reasons, ...soundReasons(chosen, input)])];
+    return { ...copied, decision: { ...copied.decision, reasons: why } };
+  }
   const all = [...new Set([...reasons, ...copied.faults])];
   const encoded = mayEncode(input, chosen) ? encodedPlan(chosen, input) : undefined;
   return encoded ? { ...encoded, decision: { ...encoded.decision, reasons: all } } : { refused: all };
@@ -89,7 +92,7 @@ function directPlayFaults(chosen: Chosen, input: DecisionInput): PlaybackReason[
 }
 
 function containerFaults({ file, video, audio }: Chosen, profile: Profile): PlaybackReason[] {
-  const rules = profile.direct.filter((rule) => rule.containers.includes(file.container));
+  const rules = profile.direct.filter(({ containers }) => (containers as readonly string[]).includes(file.container));
   const against = rules.length > 0 ? rules : profile.direct;
   const tried = against.map((rule) => [
     ...(video ? videoFaults(video, rule.video, profile) : []),

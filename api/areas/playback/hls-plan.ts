@@ -68,9 +68,14 @@ function carries(container: 'fmp4' | 'ts', codec: string): boolean {
 }
 
 /** Sound that would have to be encoded when the account may not. */
-export function soundFaults({ audio }: Chosen, input: DecisionInput): PlaybackReason[] {
-  const { profile, limits } = input;
-  if (!audio || !profile.hls || (limits.audioTranscode && !limits.remuxOnly)) return [];
+export function soundFaults(chosen: Chosen, input: DecisionInput): PlaybackReason[] {
+  const { limits } = input;
+  return limits.audioTranscode && !limits.remuxOnly ? [] : soundReasons(chosen, input);
+}
+
+/** Why the sound cannot go into segments as it is. */
+export function soundReasons({ audio }: Chosen, { profile }: DecisionInput): PlaybackReason[] {
+  if (!audio || !profile.hls) return [];
   if (canCopy(audio, profile.hls, profile)) return [];
   const faults = audioFaults(audio, profile.hls.audio, profile.maxAudioChannels);
   return faults.length > 0 ? faults : ['audio-codec-not-supported']; // segments do not carry it

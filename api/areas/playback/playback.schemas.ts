@@ -1,12 +1,17 @@
 import { z } from 'zod';
 import { Chapter, ItemSummary, Marker, MediaStream } from '#areas/items/public.ts';
 import { Id, Milliseconds, Moment, Timestamp } from '#kernel/schemas.ts';
+import { AudioCodecWord, ContainerWord, ProfileWord, VideoCodecWord } from './media-words.ts';
 
 const hdrs = ['hdr10', 'hdr10plus', 'dolby-vision', 'hlg'] as const;
 
 export const VideoSupport = z.strictObject({
-  codec: z.enum(['h264', 'hevc', 'av1', 'vp9', 'vp8', 'mpeg2', 'mpeg4', 'vc1', 'mjpeg']),
-  profiles: z.array(z.string().max(40)).max(20).optional().describe('Any when absent'),
+  codec: VideoCodecWord,
+  profiles: z
+    .array(ProfileWord)
+    .max(20)
+    .optional()
+    .describe('Any when absent; a profile includes those that its decoders play by the standard'),
   maxLevel: z.int().min(0).max(1000).optional().describe("As in the codec's headers"),
   maxBitDepth: z.union([z.literal(8), z.literal(10), z.literal(12)]).default(8),
   maxWidth: z.int().min(16).max(16_384).optional(),
@@ -18,7 +23,7 @@ export const VideoSupport = z.strictObject({
 export type VideoSupport = z.output<typeof VideoSupport>;
 
 export const AudioSupport = z.strictObject({
-  codec: z.enum(['aac', 'mp3', 'opus', 'vorbis', 'flac', 'alac', 'pcm', 'ac3', 'eac3', 'truehd', 'dts', 'dtshd']),
+  codec: AudioCodecWord,
   maxChannels: z.int().min(1).max(16),
   maxSampleRate: z.int().min(8000).max(768_000).optional(),
   passthrough: z.boolean().default(false),
@@ -26,7 +31,7 @@ export const AudioSupport = z.strictObject({
 export type AudioSupport = z.output<typeof AudioSupport>;
 
 const DirectRule = z.strictObject({
-  containers: z.array(z.string().max(20)).min(1).max(20),
+  containers: z.array(ContainerWord).min(1).max(20),
   video: z.array(VideoSupport).max(20).default([]),
   audio: z.array(AudioSupport).max(20).default([]),
 });

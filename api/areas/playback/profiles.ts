@@ -29,7 +29,11 @@ const h264 = video('h264', { profiles: ['Constrained Baseline', 'Baseline', 'Mai
 const hevc = video('hevc', { maxBitDepth: 10, hdr: ['hdr10', 'hlg'] });
 const open = [video('vp8'), video('vp9', { maxBitDepth: 10 }), video('av1', { maxBitDepth: 10 })];
 const webAudio = [audio('aac'), audio('mp3', 2), audio('opus'), audio('flac'), audio('vorbis')];
-const musicFiles = { containers: ['mp3', 'flac', 'ogg', 'wav'], video: [], audio: [...webAudio, audio('pcm')] };
+const musicFiles: Profile['direct'][number] = {
+  containers: ['mp3', 'flac', 'ogg', 'wav'],
+  video: [],
+  audio: [...webAudio, audio('pcm')],
+};
 
 const chromium: Profile = {
   direct: [

@@ -1,4 +1,5 @@
 import type { ProbedStream } from '#platform/media.ts';
+import { fitsProfiles } from './media-words.ts';
 import type { AudioSupport, PlaybackReason, VideoSupport } from './playback.schemas.ts';
 
 /** What stands against playing a stream as it is; empty is nothing. */
@@ -31,9 +32,7 @@ function oneVideoFaults(stream: ProbedStream, support: VideoSupport, bounds: Bou
 }
 
 function fitsProfile(stream: ProbedStream, { profiles }: VideoSupport): boolean {
-  if (!profiles || stream.profile === undefined) return true;
-  const name = stream.profile.toLowerCase();
-  return profiles.some((one) => one.toLowerCase() === name);
+  return !profiles || stream.profile === undefined || fitsProfiles(stream.codec, stream.profile, profiles);
 }
 
 /** A picture on its side fits where it fits turned. */

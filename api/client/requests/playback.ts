@@ -5,21 +5,33 @@ import type { HdrFormat, PageQuery, Uuid, Words } from '../records/words.ts';
 
 export type AudioCodec =
   | 'aac'
+  | 'mp4a'
   | 'mp3'
   | 'opus'
   | 'vorbis'
   | 'flac'
   | 'alac'
   | 'pcm'
+  | 'lpcm'
+  | 'pcm_s16le'
+  | 'pcm_s24le'
   | 'ac3'
+  | 'ac-3'
   | 'eac3'
+  | 'ec-3'
+  | 'e-ac-3'
+  | 'ec3'
   | 'truehd'
+  | 'mlp'
   | 'dts'
-  | 'dtshd';
+  | 'dca'
+  | 'dtshd'
+  | 'dts-hd'
+  | 'dts-hd-ma';
 
 /** What a client decodes of sound */
 export interface AudioSupport {
-  codec: AudioCodec;
+  /** Aliases stand for our word: ec-3 is eac3 */ codec: AudioCodec;
   maxChannels: number;
   maxSampleRate?: number;
   passthrough?: boolean;
@@ -43,7 +55,51 @@ export interface ClientProfile {
   maxWidth?: number;
   maxHeight?: number;
   maxAudioChannels?: number;
-  direct?: { containers: string[]; video?: VideoSupport[]; audio?: AudioSupport[] }[];
+  direct?: {
+    containers: (
+      | 'mp4'
+      | 'mov'
+      | 'm4v'
+      | 'm4a'
+      | 'm4b'
+      | '3gp'
+      | '3g2'
+      | 'quicktime'
+      | 'matroska'
+      | 'mkv'
+      | 'mka'
+      | 'webm'
+      | 'mpegts'
+      | 'ts'
+      | 'm2ts'
+      | 'mts'
+      | 'mpeg-ts'
+      | 'mpegps'
+      | 'mpg'
+      | 'mpeg'
+      | 'vob'
+      | 'ps'
+      | 'mpeg-ps'
+      | 'avi'
+      | 'asf'
+      | 'wmv'
+      | 'wma'
+      | 'flv'
+      | 'f4v'
+      | 'ogg'
+      | 'oga'
+      | 'ogv'
+      | 'ogm'
+      | 'flac'
+      | 'mp3'
+      | 'aac'
+      | 'adts'
+      | 'wav'
+      | 'wave'
+    )[];
+    video?: VideoSupport[];
+    audio?: AudioSupport[];
+  }[];
   hls?: {
     segments: ('fmp4' | 'ts')[];
     video: VideoSupport[];
@@ -179,12 +235,104 @@ export interface UpdatePlaybackPreferencesBody {
   subtitleStyle?: SubtitleStyle | null;
 }
 
-export type VideoCodec = 'h264' | 'hevc' | 'av1' | 'vp9' | 'vp8' | 'mpeg2' | 'mpeg4' | 'vc1' | 'mjpeg';
+export type VideoCodec =
+  | 'h264'
+  | 'avc'
+  | 'avc1'
+  | 'avc3'
+  | 'h.264'
+  | 'x264'
+  | 'hevc'
+  | 'h265'
+  | 'h.265'
+  | 'hvc1'
+  | 'hev1'
+  | 'x265'
+  | 'av1'
+  | 'av01'
+  | 'vp9'
+  | 'vp09'
+  | 'vp8'
+  | 'vp08'
+  | 'mpeg2'
+  | 'mpeg2video'
+  | 'mpeg4'
+  | 'mp4v'
+  | 'xvid'
+  | 'divx'
+  | 'vc1'
+  | 'vc-1'
+  | 'wvc1'
+  | 'mjpeg';
 
 /** What a client decodes of pictures */
 export interface VideoSupport {
-  codec: VideoCodec;
-  /** Any when absent */ profiles?: string[];
+  /** Aliases stand for our word: h265 is hevc */ codec: VideoCodec;
+  /** Any when absent; a profile includes those that its decoders play by the standard */ profiles?: (
+    | '0'
+    | '1'
+    | '2'
+    | '3'
+    | 'Constrained Baseline'
+    | 'constrained baseline'
+    | 'constrained-baseline'
+    | 'Baseline'
+    | 'baseline'
+    | 'Extended'
+    | 'extended'
+    | 'Main'
+    | 'main'
+    | 'High'
+    | 'high'
+    | 'High 10'
+    | 'high 10'
+    | 'high-10'
+    | 'high10'
+    | 'High 10 Intra'
+    | 'high 10 intra'
+    | 'high-10-intra'
+    | 'High 4:2:2'
+    | 'high 4:2:2'
+    | 'high-422'
+    | 'high422'
+    | 'High 4:2:2 Intra'
+    | 'high 4:2:2 intra'
+    | 'high-422-intra'
+    | 'High 4:4:4 Predictive'
+    | 'high 4:4:4 predictive'
+    | 'high-444-predictive'
+    | 'high444'
+    | 'CAVLC 4:4:4'
+    | 'cavlc 4:4:4'
+    | 'Main 10'
+    | 'main 10'
+    | 'main-10'
+    | 'main10'
+    | 'Main Still Picture'
+    | 'main still picture'
+    | 'main-still-picture'
+    | 'Rext'
+    | 'rext'
+    | 'Professional'
+    | 'professional'
+    | 'Profile 0'
+    | 'profile 0'
+    | 'Profile 1'
+    | 'profile 1'
+    | 'Profile 2'
+    | 'profile 2'
+    | 'Profile 3'
+    | 'profile 3'
+    | 'Simple'
+    | 'simple'
+    | 'Advanced Simple'
+    | 'advanced simple'
+    | 'advanced-simple'
+    | 'Complex'
+    | 'complex'
+    | 'Advanced'
+    | 'advanced'
+  )[];
   /** As in the codec's headers */ maxLevel?: number;
   maxBitDepth?: 8 | 10 | 12;
   maxWidth?: number;

@@ -96,6 +96,20 @@ describe('the playback decision', () => {
     expect(made.decision.audio).to.include({ action: 'encode', codec: 'aac', channels: 6 });
   });
 
+  it('names why the sound is encoded though the player would take it in a file', () => {
+    const dts: Track = { ...aac, codec: 'dts', channels: 2 };
+    const { direct, ...rest } = input().profile;
+    const files = direct.map((rule) => ({
+      ...rule,
+      audio: [...rule.audio, { codec: 'dts' as const, maxChannels: 8, passthrough: true }],
+    }));
+    const made = outcome([file({ container: 'matroska', tracks: [h264, dts] })], {
+      profile: { ...rest, direct: files },
+    });
+    expect(made.decision.method).to.equal('direct_stream');
+    expect(made.decision.reasons).to.have.members(['container-not-supported', 'audio-codec-not-supported']);
+  });
+
   it('evens out sound that is encoded, as the preferences say, and no other', () => {
     const dts: Track = { ...aac, codec: 'dts' };
     const ranges = (track: Track, dynamicRange: 'off' | 'night') =>

@@ -1,0 +1,111 @@
+// The words by which a client names what it plays: ours, and those that ffmpeg, RFC 6381 and other servers use for the same.
+import { z } from 'zod';
+
+type Words = Readonly<Record<string, readonly string[]>>;
+
+/** Our word to its aliases. */
+const containers = {
+  mp4: ['mov', 'm4v', 'm4a', 'm4b', '3gp', '3g2', 'quicktime'],
+  matroska: ['mkv', 'mka'],
+  webm: [],
+  mpegts: ['ts', 'm2ts', 'mts', 'mpeg-ts'],
+  mpegps: ['mpg', 'mpeg', 'vob', 'ps', 'mpeg-ps'],
+  avi: [],
+  asf: ['wmv', 'wma'],
+  flv: ['f4v'],
+  ogg: ['oga', 'ogv', 'ogm'],
+  flac: [],
+  mp3: [],
+  aac: ['adts'],
+  wav: ['wave'],
+} as const satisfies Words;
+
+const videoCodecs = {
+  h264: ['avc', 'avc1', 'avc3', 'h.264', 'x264'],
+  hevc: ['h265', 'h.265', 'hvc1', 'hev1', 'x265'],
+  av1: ['av01'],
+  vp9: ['vp09'],
+  vp8: ['vp08'],
+  mpeg2: ['mpeg2video'],
+  mpeg4: ['mp4v', 'xvid', 'divx'],
+  vc1: ['vc-1', 'wvc1'],
+  mjpeg: [],
+} as const satisfies Words;
+
+const audioCodecs = {
+  aac: ['mp4a'],
+  mp3: [],
+  opus: [],
+  vorbis: [],
+  flac: [],
+  alac: [],
+  pcm: ['lpcm', 'pcm_s16le', 'pcm_s24le'],
+  ac3: ['ac-3'],
+  eac3: ['ec-3', 'e-ac-3', 'ec3'],
+  truehd: ['mlp'],
+  dts: ['dca'],
+  dtshd: ['dts-hd', 'dts-hd-ma'],
+} as const satisfies Words;
+
+/** Profiles of all codecs as ffprobe names them. */
+const profiles = {
+  'Constrained Baseline': ['constrained baseline', 'constrained-baseline'],
+  Baseline: ['baseline'],
+  Extended: ['extended'],
+  Main: ['main'],
+  High: ['high'],
+  'High 10': ['high 10', 'high-10', 'high10'],
+  'High 10 Intra': ['high 10 intra', 'high-10-intra'],
+  'High 4:2:2': ['high 4:2:2', 'high-422', 'high422'],
+  'High 4:2:2 Intra': ['high 4:2:2 intra', 'high-422-intra'],
+  'High 4:4:4 Predictive': ['high 4:4:4 predictive', 'high-444-predictive', 'high444'],
+  'CAVLC 4:4:4': ['cavlc 4:4:4'],
+  'Main 10': ['main 10', 'main-10', 'main10'],
+  'Main Still Picture': ['main still picture', 'main-still-picture'],
+  Rext: ['rext'],
+  Professional: ['professional'],
+  'Profile 0': ['profile 0', '0'],
+  'Profile 1': ['profile 1', '1'],
+  'Profile 2': ['profile 2', '2'],
+  'Profile 3': ['profile 3', '3'],
+  Simple: ['simple'],
+  'Advanced Simple': ['advanced simple', 'advanced-simple'],
+  Complex: ['complex'],
+  Advanced: ['advanced'],
+} as const satisfies Words;
+
+/** One of our words: a client may send an alias of it. The list is closed: another word is 400. */
+function wordOf<W extends Words>(words: W) {
+  const entries = Object.entries(words) as [keyof W & string, readonly string[]][];
+  const byName = new Map(entries.flatMap(([word, aliases]) => [word, ...aliases].map((name) => [name, word] as const)));
+  return z.enum([...byName.keys()] as [string, ...string[]]).transform((name) => byName.get(name) as keyof W & string);
+}
+
+export const ContainerWord = wordOf(containers).describe('Aliases stand for our word: mkv is matroska, ts is mpegts');
+export const VideoCodecWord = wordOf(videoCodecs).describe('Aliases stand for our word: h265 is hevc');
+export const AudioCodecWord = wordOf(audioCodecs).describe('Aliases stand for our word: ec-3 is eac3');
+export const ProfileWord = wordOf(profiles).describe('As ffprobe names it, or in lower case');
+
+/** What a decoder of a profile decodes as well (H.264 annex A.2, HEVC annex A.3, AV1 annex A.2). */
+const decodes: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  h264: {
+    Baseline: ['Constrained Baseline'],
+    Extended: ['Constrained Baseline', 'Baseline'],
+    Main: ['Constrained Baseline'],
+    High: ['Constrained Baseline', 'Main'],
+    'High 10': ['Constrained Baseline', 'Main', 'High', 'High 10 Intra'],
+    'High 4:2:2': ['Constrained Baseline', 'Main', 'High', 'High 10', 'High 10 Intra', 'High 4:2:2 Intra'],
+    'High 4:4:4 Predictive': [
+      ...['Constrained Baseline', 'Main', 'High', 'High 10', 'High 10 Intra', 'High 4:2:2', 'High 4:2:2 Intra'],
+      'CAVLC 4:4:4',
+    ],
+  },
+  hevc: { Main: ['Main Still Picture'], 'Main 10': ['Main', 'Main Still Picture'] },
+  av1: { High: ['Main'], Professional: ['Main', 'High'] },
+};
+
+/** True when a decoder of one of the profiles plays a stream of this one. */
+export function fitsProfiles(codec: string, profile: string, named: readonly string[]): boolean {
+  const fits = named.flatMap((one) => [one, ...(decodes[codec]?.[one] ?? [])]);
+  return fits.some((one) => one.toLowerCase() === profile.toLowerCase());
+}
