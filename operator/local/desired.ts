@@ -1,5 +1,6 @@
 // The processes of the server that ought to run. Pure.
 import { fileURLToPath } from 'node:url';
+import { decoderEnvironment } from '../decoder-environment.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
 import type { ProcessSpec, Role } from './process-spec.ts';
 
@@ -21,10 +22,12 @@ export function serverProcesses(
   { transcoding, tree = TREE }: { transcoding: number; tree?: string },
 ): ProcessSpec[] {
   const shared = { env: environment, tree, hints: { FOYER_REPLICAS: String(spec.api.replicas) } };
+  const settings = JSON.parse(environment['FOYER_SETTINGS'] ?? '{}') as Record<string, unknown>;
+  const decoding = decoderEnvironment(environment, settings);
   return [
     ...many(spec.api.replicas, (number) => nodeProcess({ role: 'api', number, ...shared })),
     ...many(spec.workers.replicas, (number) => nodeProcess({ role: 'worker', number, ...shared })),
-    ...many(transcoding, (number) => nodeProcess({ role: 'transcode', number, ...shared })),
+    ...many(transcoding, (number) => nodeProcess({ role: 'transcode', number, ...shared, env: decoding })),
   ];
 }
 

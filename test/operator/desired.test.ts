@@ -134,6 +134,21 @@ describe('processes of the server', () => {
     ]);
   });
 
+  it('that decode are told of the stores and of no other secret', () => {
+    const secretive = environment();
+    const { spec } = load(FILE).server;
+    const specs = serverProcesses(spec, { ...secretive, FOYER_BACKUP: '{}' }, { transcoding: 1, tree: '/tree' });
+    const [api, decoder] = ['api-1', 'transcode-1'].map(
+      (wanted) => specs.find(({ name }) => name === wanted)?.env ?? {},
+    );
+    expect(api).to.include.keys('FOYER_BACKUP', 'FOYER_OPERATOR_KEY_SHA256', 'FOYER_CLAIM_SHA256');
+    expect(decoder).to.not.have.any.keys('FOYER_BACKUP', 'FOYER_OPERATOR_KEY_SHA256', 'FOYER_CLAIM_SHA256');
+    expect(Object.keys(JSON.parse(decoder?.['FOYER_SETTINGS'] ?? '{}'))).to.satisfy(
+      (keys: string[]) => keys.length > 0 && keys.every((key) => key.startsWith('transcode.')),
+    );
+    expect(readConfig(decoder ?? {})).to.include({ databaseUrl: api?.['FOYER_DATABASE_URL'] });
+  });
+
   it('are left alone while nothing changes', () => {
     expect(change(FILE)).to.deep.equal([]);
   });
