@@ -15,7 +15,7 @@ interface Refusal {
 
 describe('a disk without space', function () {
   this.timeout(240_000);
-  const machine = new Machine({ apis: 1, diskMegabytes: 800 });
+  const machine = new Machine({ apis: 1, warm: 0, diskMegabytes: 800 });
   let item = '';
 
   before(async () => {
@@ -55,11 +55,12 @@ describe('a disk without space', function () {
   }
 
   const get = (path: string) => fetch(new URL(path, machine.url), { headers: machine.headers });
+  let playing: string | undefined;
   const play = (allow = {}): Promise<Response> =>
     fetch(`${machine.url}/api/v1/items/${item}/playback`, {
       method: 'POST',
       headers: { ...machine.headers, 'content-type': 'application/json' },
-      body: JSON.stringify({ startMs: 0, client: { builtIn: 'hls' }, allow }),
+      body: JSON.stringify({ startMs: 0, client: { builtIn: 'hls' }, allow, ...(playing && { replaces: playing }) }),
     });
 
   /** The first address of a playlist, as a path. */
@@ -72,9 +73,16 @@ describe('a disk without space', function () {
   async function firstSegment(): Promise<Response> {
     const started = await play({ directPlay: false, directStream: false });
     if (started.status !== 201) return started;
-    const { session } = (await started.json()) as { session: { url: string } };
+    const { session } = (await started.json()) as { session: { id: string; url: string } };
+    playing = session.id;
     return get(await firstOf(await firstOf(session.url)));
   }
+
+  it('has a transcode worker as soon as somebody needs one, where none waits ready', async () => {
+    expect(machine.pidOf('transcode-1')).to.equal(0);
+    expect((await firstSegment()).status).to.equal(200);
+    expect(machine.pidOf('transcode-1')).to.not.equal(0);
+  });
 
   it('is told before it is full, and nothing changes yet', async () => {
     fill(60 * MEGABYTE);

@@ -26,13 +26,20 @@ export interface Wanted {
   apis?: number;
   /** Proxies whose X-Forwarded headers count. */
   trustedProxies?: readonly string[];
+  /** Transcode workers that wait ready: 1 where it is not said. */
+  warm?: number;
   /** Its data lies on a file system of its own, of so many megabytes. */
   diskMegabytes?: number;
   /** Private networks that webhooks may call. */
   webhooks?: readonly string[];
 }
 
-const serverOf = ({ apis = 2, trustedProxies = [], webhooks = [] }: Wanted): string => `apiVersion: foyer.media/v1alpha1
+const serverOf = ({
+  apis = 2,
+  trustedProxies = [],
+  webhooks = [],
+  warm = 1,
+}: Wanted): string => `apiVersion: foyer.media/v1alpha1
 kind: MediaServer
 metadata: { name: home }
 spec:
@@ -43,7 +50,7 @@ spec:
   redis: { managed: {} }
   objects: { managed: {} }
   media: [{ name: media, hostPath: { path: media }, readOnly: true }]
-  transcode: { warm: 1, max: 1 }
+  transcode: { warm: ${warm}, max: 1 }
 `;
 const library = `---
 apiVersion: foyer.media/v1alpha1
