@@ -163,7 +163,7 @@ export interface Endpoint<
   params?: P;
   query?: Q;
   body?: B;
-  /** Largest body, bytes; 1 MiB when absent. Of a form it counts for the fields that are no files. */
+  /** Largest body, bytes. When absent 1 MiB, and 16 KiB where anyone may send it without a `proof`. Of a form it counts for the fields that are no files. */
   maxBodyBytes?: number;
   /** The body is bytes of these media types, not JSON: `body` is `uploaded`. */
   bodyMedia?: readonly string[];
@@ -194,6 +194,8 @@ export interface Endpoint<
   anyHour?: true;
   /** Asks for the credential of an operation that the pipeline takes for public: a refusal comes before those of the content. */
   proof?: (call: Call) => Promise<void>;
+  /** Counts the attempt of this address before its body is read; throws 429. */
+  counts?: (call: Call) => Promise<unknown>;
   handle(input: Input<P, Q, B>, call: Call): Promise<z.input<R>>; // method syntax, so that every endpoint joins one list
 }
 

@@ -109,11 +109,20 @@ export function conflict(reason: string, message: string, details: Record<string
 
 /** A 400 with one issue; `path` begins with body, query or params. */
 export function invalid(path: (string | number)[], code: string, message: string): ApiError<'VALIDATION_FAILED'> {
-  return new ApiError('VALIDATION_FAILED', 'The request is not valid', { issues: [{ path, code, message }] });
+  return invalidAll([{ path, code, message }]);
 }
 
-export function invalidAll(issues: Issue[]): ApiError<'VALIDATION_FAILED'> {
-  return new ApiError('VALIDATION_FAILED', 'The request is not valid', { issues });
+const MOST_ISSUES = 100;
+/** Characters of a name in a path: one that the sender made up may be as long as the body. */
+const MOST_NAME = 200;
+
+/** A 400 with the first hundred issues. */
+export function invalidAll(issues: readonly Issue[]): ApiError<'VALIDATION_FAILED'> {
+  const told = issues.slice(0, MOST_ISSUES).map((issue) => ({
+    ...issue,
+    path: issue.path.map((step) => (typeof step === 'string' ? step.slice(0, MOST_NAME) : step)),
+  }));
+  return new ApiError('VALIDATION_FAILED', 'The request is not valid', { issues: told });
 }
 
 /** The answer while no space is left for what the request would write; reads go on. */

@@ -1,11 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { Call } from './endpoint.ts';
 
+/** Whether `If-None-Match` names this ETag, weak or strong (RFC 9110, 13.1.2). */
+export function knowsEtag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header.split(',').some((given) => ['*', etag, `W/${etag}`].includes(given.trim()));
+}
+
 /** The answer with the ETag of its content; 304 for who has it already. */
 export function answerUnlessSame<T>(call: Call, answer: T, cache = 'private, no-cache'): T {
   const etag = `"${createHash('sha256').update(JSON.stringify(answer)).digest('base64url').slice(0, 22)}"`;
   call.reply.header('ETag', etag);
   call.reply.header('Cache-Control', cache);
-  if (call.headers['if-none-match'] === etag) call.reply.status(304);
+  if (knowsEtag(call.headers['if-none-match'], etag)) call.reply.status(304);
   return answer;
 }

@@ -8,13 +8,15 @@ import { Fenced, restoring } from '#platform/fence.ts';
 import { countRequest, timeRequest } from '#platform/metrics.ts';
 import { ObjectsAway } from '#platform/objects.ts';
 import { admit, admitAnyone, refuseKeyInQuery } from './admission.ts';
+import { noteUpload } from './body.ts';
 import { callFor } from './call.ts';
 import { type Bytes, type Call, type Deps, type Endpoint, JsonText } from './endpoint.ts';
 import { ApiError, invalidAll, noSpace } from './errors.ts';
 import { handOver } from './handed-over.ts';
 import { idempotencyKey, once } from './idempotency.ts';
 import { refuseClosed } from './plus.ts';
-import { clientOf, parsePart, queryIssues, readJson, requestIdOf } from './request.ts';
+import { limitHere } from './rate-limit.ts';
+import { addressGroup, clientOf, parsePart, queryIssues, readJson, requestIdOf } from './request.ts';
 import { endWithCredential } from './transfers.ts';
 import { isForm, readForm, readUpload, readUrlEncoded } from './uploads.ts';
 
@@ -24,6 +26,9 @@ const SECURITY_HEADERS = [
   ['Referrer-Policy', 'no-referrer'],
   ['Cross-Origin-Resource-Policy', 'same-origin'],
 ] as const;
+
+/** Requests with a body that an address may send a minute without a credential, to this process. */
+const A_MINUTE = 600;
 
 /** What the process knows of its own readiness (area Server). */
 export interface Readiness {
@@ -112,11 +117,18 @@ export function serve(endpoint: Endpoint, area: string, kernel: Kernel): Middlew
     const who = 'anyone' in endpoint.access ? await admitAnyone(asked) : await admit(endpoint, asked);
     const call = callFor({ ctx, client, who, deps });
     await endpoint.proof?.(call);
+    await countAddress(endpoint, call);
     if (endpoint.plus) await refuseClosed(endpoint, deps);
     const input = await parseInput(endpoint, ctx);
     answer(ctx, endpoint, await run(endpoint, input, call));
     if (ctx.body instanceof Readable) endWithCredential(ctx.res, who, deps.db);
   };
+}
+
+/** Before the body is read: who is over a limit costs no more than its headers. */
+async function countAddress({ access, body, counts }: Endpoint, call: Call): Promise<void> {
+  if ('anyone' in access && body) limitHere(`public:${addressGroup(call.client.address)}`, A_MINUTE);
+  await counts?.(call);
 }
 
 interface RawInput {
@@ -140,8 +152,14 @@ async function parseInput(endpoint: Endpoint, ctx: Context): Promise<RawInput> {
   return { params: value(params), query: value(asked), body: value(body) };
 }
 
+/** Of operations that ask for no credential; what strangers say is short. */
+const STRANGERS_BYTES = 16 << 10;
+
+const usualBytes = ({ access, proof }: Endpoint): number => ('anyone' in access && !proof ? STRANGERS_BYTES : MEGABYTE);
+
 async function bodyOf(endpoint: Endpoint, ctx: Context): Promise<unknown> {
-  const most = endpoint.maxBodyBytes ?? MEGABYTE;
+  const most = endpoint.maxBodyBytes ?? usualBytes(endpoint);
+  if (endpoint.bodyMedia || endpoint.files) noteUpload(ctx.req);
   if (endpoint.bodyMedia) return readUpload(ctx.req, most);
   if (endpoint.urlEncoded) return readUrlEncoded(ctx.req, most);
   if (endpoint.files && isForm(ctx.req))

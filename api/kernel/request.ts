@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
+import { wholeBody } from './body.ts';
 import type { Client } from './endpoint.ts';
-import { ApiError, type Issue, invalid } from './errors.ts';
+import { type Issue, invalid } from './errors.ts';
+import { shapeFault } from './json-shape.ts';
 import { Upload } from './uploads.ts';
 
 interface Built {
@@ -58,6 +60,11 @@ export function addressGroup(address: string): string {
   return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }
 
+/** The network that an address lies in, as large as one sender may have at hand: a /24, or a /64 of IPv6. */
+export function addressNetwork(address: string): string {
+  return isIP(address) === 4 ? `${address.slice(0, address.lastIndexOf('.'))}.0/24` : addressGroup(address);
+}
+
 export interface Network {
   trustedProxies: readonly string[];
   localRanges: readonly string[];
@@ -105,21 +112,15 @@ export function requestIdOf(request: IncomingMessage): string | undefined {
 
 /** The JSON body, or undefined when there is none. Throws 413 over `maxBytes`, 400 when it is not JSON. */
 export async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
-  const tooLarge = (): ApiError => new ApiError('PAYLOAD_TOO_LARGE', 'The body is too large', { maxBytes });
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) throw tooLarge();
-    chunks.push(chunk);
-  }
-  if (size === 0) return undefined;
+  const bytes = await wholeBody(request, maxBytes);
+  if (bytes.length === 0) return undefined;
   if (!/^application\/([a-z.+-]+\+)?json\b/i.test(request.headers['content-type'] ?? '')) {
     throw invalid(['headers', 'content-type'], 'not_json', 'the body must be application/json');
   }
+  const fault = shapeFault(bytes);
+  if (fault) throw invalid(['body'], fault, 'the body holds too many values, or they lie too deep');
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)), withoutPrototype);
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes), withoutPrototype);
   } catch {
     throw invalid(['body'], 'invalid_json', 'the body is not valid JSON');
   }

@@ -3,7 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
 import { z } from 'zod';
+import { chunksOf, wholeBody } from './body.ts';
 import { ApiError, invalid } from './errors.ts';
+import { shapeFault } from './json-shape.ts';
 
 /** Bytes of a request: its whole body, or one part of a form. */
 export class Upload {
@@ -36,16 +38,9 @@ const typeOf = (header = ''): string => header.split(';', 1)[0]?.trim().toLowerC
 
 /** The body as it is. Throws 413 over `maxBytes`, 400 when there is none. */
 export async function readUpload(request: IncomingMessage, maxBytes: number): Promise<Upload> {
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) throw tooLarge(maxBytes);
-    chunks.push(chunk);
-  }
-  if (size === 0) throw invalid(['body'], 'required', 'the body is the bytes themselves');
-  return new Upload(Buffer.concat(chunks), typeOf(request.headers['content-type']));
+  const bytes = await wholeBody(request, maxBytes);
+  if (bytes.length === 0) throw invalid(['body'], 'required', 'the body is the bytes themselves');
+  return new Upload(bytes, typeOf(request.headers['content-type']));
 }
 
 /** The fields of application/x-www-form-urlencoded, each once. Throws 413 over `maxBytes`, 400 for what is none. */
@@ -53,10 +48,12 @@ export async function readUrlEncoded(request: IncomingMessage, maxBytes: number)
   const { bytes, type } = await readUpload(request, maxBytes);
   if (type !== 'application/x-www-form-urlencoded')
     throw invalid(['headers', 'content-type'], 'not_form', 'the body must be application/x-www-form-urlencoded');
-  const fields = [...new URLSearchParams(bytes.toString('utf8'))];
-  const names = fields.map(([name]) => name);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw invalid(['body', twice], 'duplicate', 'given more than once');
+  const fields = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(bytes.toString('utf8'))) {
+    if (fields.has(name)) throw invalid(['body', name], 'duplicate', 'given more than once');
+    if (fields.size >= MOST_FIELDS) throw invalid(['body'], 'too_many_fields', `at most ${MOST_FIELDS} fields`);
+    fields.set(name, value);
+  }
   return Object.fromEntries(fields);
 }
 
@@ -72,19 +69,9 @@ export interface FormShape {
 }
 
 const MOST_PARTS = 200;
+const MOST_FIELDS = 200;
 /** Boundaries and headers of parts. */
 const FRAMING_BYTES = 65_536;
-
-/** Throws 413 once more than `most` bytes came, whatever they are. */
-const capped = (most: number) =>
-  async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    let size = 0;
-    for await (const chunk of source) {
-      size += chunk.length;
-      if (size > most) throw tooLarge(most);
-      yield chunk;
-    }
-  };
 
 /**
  * The members of a multipart/form-data body: files as `Upload`, fields as text where the schema takes text, else as JSON.
@@ -95,7 +82,6 @@ export async function readForm(request: IncomingMessage, form: FormShape): Promi
     (sum, { maxBytes }) => sum + maxBytes,
     form.maxFieldBytes + FRAMING_BYTES,
   );
-  if (Number(request.headers['content-length'] ?? 0) > most) throw tooLarge(most);
   const members = new Map<string, unknown>();
   let refused: ApiError | undefined;
   let fieldBytes = 0;
@@ -121,7 +107,7 @@ export async function readForm(request: IncomingMessage, form: FormShape): Promi
   parser.on('partsLimit', () => {
     refused ??= invalid(['body'], 'too_many_parts', `at most ${MOST_PARTS} parts`);
   });
-  await pipeline(request, capped(most), parser).catch((error: unknown) => {
+  await pipeline(chunksOf(request, most), parser).catch((error: unknown) => {
     const broken = invalid(['body'], 'invalid_form', 'the body is not valid multipart/form-data');
     refused ??= error instanceof ApiError ? error : broken;
   });
@@ -164,6 +150,7 @@ function fieldValue(name: string, text: string, { form, type }: { form: FormShap
   const member = Object.hasOwn(shape, name) ? (shape[name] as z.core.$ZodType) : undefined;
   const isJson = typeOf(type) === 'application/json';
   if (!isJson && (!member || z.safeParse(member, text).success)) return text;
+  if (shapeFault(Buffer.from(text))) return text;
   try {
     return JSON.parse(text, (key: string, value: unknown) => (key === '__proto__' ? undefined : value));
   } catch {

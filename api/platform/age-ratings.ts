@@ -1,3 +1,5 @@
+import { withoutEnds } from './text.ts';
+
 /** Words of the boards that say no number. Where two boards mean different ages by one word it is the greater. */
 const WORDS = new Map<string, number>(
   Object.entries({
@@ -15,13 +17,11 @@ const GREATEST = 21;
 
 /** One board's word, as `PG-13`, `FSK 16`, `12A`, `Rated R for violence`; undefined where it says nothing of an age. */
 function yearsOf(text: string): number | undefined {
-  const word = text
+  const said = text
     .toUpperCase()
-    .replace(/^RATED\s+/, '')
-    .replace(/\s+(?:FOR|DUE TO)\s.*$/, '')
-    .replace(/[.\s]+$/, '')
-    .trim()
-    .replace(/^X+$/, 'X');
+    .replace(/^ ?RATED /, '')
+    .replace(/ (?:FOR|DUE TO) .*$/s, '');
+  const word = withoutEnds(said, '. ').replace(/^X+$/, 'X');
   const known = WORDS.get(word.replaceAll(/[.\s_]+/g, '-'));
   if (known !== undefined) return known;
   const [, digits] = /^\P{N}{0,40}?(\d{1,2})\P{N}{0,10}$/u.exec(word) ?? [];
@@ -30,7 +30,7 @@ function yearsOf(text: string): number | undefined {
 
 /** `DE:FSK 16`, `Germany:16` and `de/16` say whose board it is. */
 function partsOf(text: string): { of: string | undefined; value: string } {
-  const [, of, value] = /^\s*(\p{L}[\p{L} ]{1,30}):\s*(.+)$/u.exec(text) ?? /^\s*(\p{L}{2})\/(.+)$/u.exec(text) ?? [];
+  const [, of, value] = /^ ?(\p{L}[\p{L} ]{1,30}):(.+)$/u.exec(text) ?? /^ ?(\p{L}{2})\/(.+)$/u.exec(text) ?? [];
   return value === undefined ? { of: undefined, value: text } : { of, value };
 }
 
@@ -41,7 +41,8 @@ function partsOf(text: string): { of: string | undefined; value: string } {
 export function ageYears(rating: string, country?: string | null): number | undefined {
   const said = rating
     .slice(0, 500)
-    .split(/\s+\/\s+|[|;,]/)
+    .replace(/\s+/g, ' ')
+    .split(/ \/ |[|;,]/)
     .map(partsOf)
     .flatMap(({ of, value }) => {
       const years = yearsOf(value);

@@ -5,12 +5,20 @@ export type Log = Logger;
 const SECRET =
   /^(code|pin|cookie|set-cookie|authorization|ticket|jwk)$|password|passphrase|credential|secret|token$|(api|private)[-_]?key$/i;
 /** What is secret by its look, wherever it stands: our keys and tickets, tokens, and who signs in to an address. */
-const LOOKS = /\bfoy[a-z]*_[\w-]{20,}|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]+|(?<=:\/\/)[^/\s:@]*:[^/\s@]+(?=@)/g;
+const LOOKS = /\bfoy[a-z]*_[\w-]{20,}|(?<=:\/\/)[^/\s:@]*:[^/\s@]+(?=@)/g;
+const DOTTED = /[\w.-]+/g;
+
+/** A signed token has three parts; what it is joined to by dots goes with it. */
+function withoutToken(word: string): string {
+  const at = word.search(/\beyJ[\w-]{8}/);
+  return at >= 0 && word.slice(at).split('.', 3).length === 3 ? '[redacted]' : word;
+}
+
 const DEPTH = 8;
 
 /** The value without what its names say is secret; pino's own redaction reaches given depths only. */
 function withoutSecrets(value: unknown, depth = 0): unknown {
-  if (typeof value === 'string') return value.replace(LOOKS, '[redacted]');
+  if (typeof value === 'string') return value.replace(LOOKS, '[redacted]').replace(DOTTED, withoutToken);
   if (typeof value !== 'object' || value === null || value instanceof Date || Buffer.isBuffer(value)) return value;
   if (depth > DEPTH) return '[deep]';
   if (Array.isArray(value)) return value.map((one) => withoutSecrets(one, depth + 1));

@@ -34,14 +34,39 @@ function brands(head: Buffer): string {
   return word(head, 8, Math.min(Math.max(head.readUInt32BE(0) - 8, 4), 120));
 }
 
-const BEFORE_ROOT = /^\uFEFF?(\s|<\?[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE[^>[]*(\[[^\]]*\])?\s*>)*<svg[\s>/]/i;
+/** What may stand before the root of a drawing, each by how it begins and ends. */
+const BEFORE_ROOT: readonly [begins: string, ends: string][] = [
+  ['<?', '>'],
+  ['<!--', '-->'],
+  ['<!doctype', '>'],
+];
 
+/** Where the next part of a document begins; the end of the text where this one does not end. */
+function afterPart(text: string, at: number): number {
+  const [begins, ends] = BEFORE_ROOT.find(([start]) => text.startsWith(start, at)) ?? [];
+  if (begins === undefined || ends === undefined) return at;
+  const closed = text.indexOf(ends, at + begins.length);
+  if (closed < 0) return text.length;
+  const inner = begins === '<!doctype' ? text.indexOf('[', at) : -1; // declarations may hold `>`
+  if (inner < 0 || inner > closed) return closed + ends.length;
+  const last = text.indexOf(']', inner);
+  const end = last < 0 ? -1 : text.indexOf('>', last);
+  return end < 0 ? text.length : end + 1;
+}
+
+/** One pass over the text: comments, declarations and white space, then the root. */
 function isSvg(head: Buffer): boolean {
-  return (
-    head[0] !== undefined &&
-    /^[\uFEFF\s<]/.test(head.toString('utf8', 0, 4)) &&
-    BEFORE_ROOT.test(head.toString('utf8', 0, 4096))
-  );
+  const text = head
+    .toString('utf8', 0, 4096)
+    .replace(/^\uFEFF/, '')
+    .toLowerCase();
+  for (let at = 0; at < text.length; ) {
+    const start = at + (/^\s*/.exec(text.slice(at))?.[0].length ?? 0);
+    if (/^<svg[\s>/]/.test(text.slice(start, start + 5))) return true;
+    at = afterPart(text, start);
+    if (at === start) return false;
+  }
+  return false;
 }
 
 /** By content, never by name; undefined for what is no picture we know. */

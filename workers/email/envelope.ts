@@ -10,6 +10,7 @@ import {
   render,
   type Smtp,
 } from '#areas/email/public.ts';
+import { withoutTail } from '#platform/text.ts';
 
 export interface Posting {
   row: Pick<MessageRow, 'kind' | 'address' | 'message_id' | 'created_at'>;
@@ -40,7 +41,7 @@ function endingHeaders({ unsubscribe }: Content, origin: string | null): Record<
   const token = unsubscribe?.url.split('#token=')[1];
   if (token === undefined || origin === null) return {};
   return {
-    'List-Unsubscribe': `<${origin.replace(/\/+$/, '')}/api/v1/email/unsubscribe?token=${token}>`,
+    'List-Unsubscribe': `<${withoutTail(origin, '/')}/api/v1/email/unsubscribe?token=${token}>`,
     'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
   };
 }

@@ -1,4 +1,5 @@
 import type { ProbedFile } from '#platform/media.ts';
+import { withBoundedTexts } from './bounded-texts.ts';
 import { ByteSource } from './byte-source.ts';
 import { ProbeError, Unsure } from './fault.ts';
 import { ffprobe } from './ffprobe.ts';
@@ -28,6 +29,11 @@ export interface ProbeOptions {
  * Throws ProbeError with the fault; anything else is a fault of this machine and may be tried again.
  */
 export async function probeFile(path: string, options: ProbeOptions = {}): Promise<Probed> {
+  const found = await read(path, options);
+  return { ...found, file: withBoundedTexts(found.file) };
+}
+
+async function read(path: string, options: ProbeOptions): Promise<Probed> {
   const { probed, sniffed, truncated } = await readInProcess(path, options);
   if (probed && sniffed.container === 'mp4') return probed; // it knows which bytes are samples
   const found = probed ?? { ...(await askFfprobe(path, sniffed, options)), ...(truncated ? { truncated } : {}) };
@@ -48,7 +54,7 @@ export async function readInProcess(
   const source = await opened(path);
   try {
     signal?.throwIfAborted();
-    const head = await read(source);
+    const head = await headOf(source);
     const sniffed = sniff(head);
     const probed = await known(source, sniffed, zeros);
     return { sniffed, truncated: !probed && (await isTruncated(source, sniffed, head)), probed };
@@ -96,7 +102,7 @@ async function opened(path: string): Promise<ByteSource> {
   });
 }
 
-async function read(source: ByteSource): Promise<Buffer> {
+async function headOf(source: ByteSource): Promise<Buffer> {
   return source.read(0, SNIFF_BYTES).catch((error: unknown) => {
     throw unreadable(error);
   });

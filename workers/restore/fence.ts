@@ -52,7 +52,11 @@ async function olderClients(redis: Redis, since: Date): Promise<number> {
   const own = String(await redis.client('ID'));
   const list = String(await redis.client('LIST'));
   const seconds = (Date.now() - since.getTime()) / 1000;
-  const field = (line: string, name: string): string => new RegExp(` ${name}=(\\S+)`).exec(` ${line}`)?.[1] ?? '';
+  const field = (line: string, name: string): string => {
+    const start = `${name}=`;
+    const word = line.split(' ').find((one) => one.startsWith(start));
+    return word?.slice(start.length) ?? '';
+  };
   const lines = list.split('\n').filter(Boolean);
   const database = lines.map((line) => (field(line, 'id') === own ? field(line, 'db') : '')).find(Boolean);
   return lines.filter(

@@ -93,9 +93,15 @@ export class Breath {
   }
 }
 
+const invalidGraph = (words: string): boolean =>
+  words
+    .toLowerCase()
+    .split('\n')
+    .some((line) => line.includes('invalid') && line.indexOf('graph', line.indexOf('invalid')) > 0);
+
 /** Why ffmpeg gave up, in the contract's words. */
 export function faultOf(words: string): 'decode' | 'encode' | 'source-read' | 'filter' {
-  if (/filter|Invalid.*graph|Impossible to convert/i.test(words)) return 'filter';
+  if (/filter|Impossible to convert/i.test(words) || invalidGraph(words)) return 'filter';
   if (/No such file|Input\/output error|Permission denied|Stale file|error reading/i.test(words)) return 'source-read';
   if (/encod|nvenc|vaapi|qsv|x264|muxer|Could not write header/i.test(words)) return 'encode';
   return 'decode';

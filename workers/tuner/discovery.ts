@@ -1,6 +1,8 @@
 // Finds an HDHomeRun by its device id: one UDP question to the broadcast address of each network (libhdhomerun's protocol).
+
 import { createSocket } from 'node:dgram';
 import { crc32 } from 'node:zlib';
+import { withoutTail } from '#platform/text.ts';
 
 export const DISCOVERY_PORT = 65_001;
 const REQUEST = 2;
@@ -44,8 +46,8 @@ export function readReply(bytes: Buffer): Found | undefined {
   const tags = tagsOf(bytes.subarray(4, -4));
   const id = tags.get(TAG_ID);
   if (id?.length !== 4) return undefined;
-  const baseUrl = tags.get(TAG_BASE_URL)?.toString('utf8').replace(/\0+$/, '');
-  return { deviceId: id.toString('hex').toUpperCase(), ...(baseUrl && { baseUrl }) };
+  const baseUrl = tags.get(TAG_BASE_URL)?.toString('utf8');
+  return { deviceId: id.toString('hex').toUpperCase(), ...(baseUrl && { baseUrl: withoutTail(baseUrl, '\0') }) };
 }
 
 /** Lengths of one byte, or of two where the first has its high bit set. */

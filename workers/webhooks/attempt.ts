@@ -2,6 +2,7 @@ import { fullVersion } from '#areas/server/public.ts';
 import { chats, type DeliveryAttempt, type WebhookFormat } from '#areas/webhooks/public.ts';
 import { type Opened, signatureOf } from '#areas/webhooks/webhooks.store.ts';
 import { type Outbound, type OutboundAnswer, type OutboundAsk, OutboundRefused } from '#platform/outbound.ts';
+import { withoutTail } from '#platform/text.ts';
 
 const ANSWER_MS = 10_000;
 const ANSWER_BYTES = 4096;
@@ -44,7 +45,7 @@ type Rest = Omit<DeliveryAttempt, 'number' | 'at' | 'tookMs' | 'pod'>;
 function urlFor({ to, format, deliveryId }: Sending): string {
   if (format !== 'matrix') return to.url;
   const url = new URL(to.url);
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}/${deliveryId}`;
+  url.pathname = `${withoutTail(url.pathname, '/')}/${deliveryId}`;
   return url.href;
 }
 

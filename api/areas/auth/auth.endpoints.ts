@@ -209,10 +209,12 @@ export const completePasswordReset = defineEndpoint({
   answer: json(200, PasswordReset),
   errors: ['NOT_FOUND', 'RATE_LIMITED'],
 
-  async handle({ body }, call) {
-    const { deps, client } = call;
+  counts: ({ deps, client }) => {
     const limiter = { redis: deps.redis, replicas: deps.config.replicas };
-    await limitAttempts(limiter, `reset:${addressGroup(client.address)}`, RESETS_A_MINUTE);
+    return limitAttempts(limiter, `reset:${addressGroup(client.address)}`, RESETS_A_MINUTE);
+  },
+
+  async handle({ body }, call) {
     return redeemReset(call, body.token, body.newPassword);
   },
 });

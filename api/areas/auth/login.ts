@@ -2,17 +2,13 @@ import type { z } from 'zod';
 import { foldUsername, isSameName } from '#areas/accounts/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
-import { limitAttempts } from '#kernel/rate-limit.ts';
-import { addressGroup } from '#kernel/request.ts';
 import type { Db } from '#platform/db.ts';
-import { sha256 } from '#platform/keys.ts';
+import { countSignIn } from './attempts.ts';
 import type { Login, SignIn } from './auth.schemas.ts';
 import { accountOfPasskey } from './passkeys.ts';
 import { hashPassword, isOutdated, passwordMatches } from './passwords.ts';
 import { noteFailure, secondFactorAsked } from './second-factor.ts';
 import { startSession } from './sign-in.ts';
-
-const PER_MINUTE = 10; // SPEC 8, by address and by name
 
 interface Candidate {
   id: string;
@@ -25,15 +21,13 @@ type Body = z.output<typeof Login>;
 
 /** By a name and a password, or by a passkey alone. */
 export async function login(call: Call, body: Body): Promise<SignIn> {
-  const { deps, client } = call;
-  const limiter = { redis: deps.redis, replicas: deps.config.replicas };
-  await limitAttempts(limiter, `login-address:${addressGroup(client.address)}`, PER_MINUTE);
   if (body.passkey) return loginByPasskey(call, body, body.passkey);
   return loginByPassword(call, body, { username: body.username ?? '', password: body.password ?? '' });
 }
 
 /** The device has verified the person, so no second factor is asked. */
 async function loginByPasskey(call: Call, body: Body, passkey: NonNullable<Body['passkey']>): Promise<SignIn> {
+  await countSignIn(call);
   const enabled = call.deps.settings.get('auth.passkeys.enabled');
   const id = enabled ? await accountOfPasskey(call, passkey) : undefined;
   if (!id) {
@@ -57,10 +51,9 @@ async function loginByPassword(
   body: Body,
   { username, password }: { username: string; password: string },
 ): Promise<SignIn> {
-  const { deps, db } = call;
-  const limiter = { redis: deps.redis, replicas: deps.config.replicas };
-  await limitAttempts(limiter, `login-name:${sha256(foldUsername(username))}`, PER_MINUTE);
+  const { db } = call;
   const account = await candidate(db, username);
+  await countSignIn(call, { username, accountId: account?.id });
   const right = await passwordMatches(account?.password_hash ?? null, password);
   if (!account || !right) {
     await noteFailure(call, account?.id, {});

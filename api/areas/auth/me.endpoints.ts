@@ -40,10 +40,12 @@ export const requestPasswordReset = defineEndpoint({
   answer: json(202, RequestedReset),
   errors: ['CONFLICT', 'RATE_LIMITED'],
 
-  async handle({ body }, call) {
-    const { deps, client } = call;
+  counts: ({ deps, client }) => {
     const limiter = { redis: deps.redis, replicas: deps.config.replicas };
-    await limitAttempts(limiter, `reset-request:${addressGroup(client.address)}`, REQUESTS_A_MINUTE);
+    return limitAttempts(limiter, `reset-request:${addressGroup(client.address)}`, REQUESTS_A_MINUTE);
+  },
+
+  async handle({ body }, call) {
     await askReset(call, body.login);
     return { expiresInSec: 3600, retryAfterSec: 60 };
   },

@@ -5,7 +5,7 @@ import { ApiError, conflict } from '#kernel/errors.ts';
 import { requireMain } from '#kernel/person.ts';
 import type { Principal } from '#kernel/principal.ts';
 import { breaks } from '#platform/db.ts';
-import { countAccountAttempt, countAttempt } from './attempts.ts';
+import { countAccountAttempt } from './attempts.ts';
 import type { SignIn } from './auth.schemas.ts';
 import { markConfirmed } from './confirm.ts';
 import type { SignInMethod } from './methods.schemas.ts';
@@ -31,7 +31,6 @@ interface Proved {
 /** What began in startOidc, with the provider's answer. The state is used up by it, whatever comes of it. */
 export async function finish(call: Call, body: z.output<typeof CompleteOidc>): Promise<z.input<typeof CompletedOidc>> {
   const { db, deps, client } = call;
-  await countAttempt(call, 'oidc-complete');
   const provider = await providerOf(deps);
   const flow = await takeFlow(db, deps.keys, { state: body.state, binding: body.binding, clientId: client.id });
   if (!flow || flow.issuer !== provider.issuer) throw over();

@@ -8,7 +8,7 @@ import { ownAddress } from '#kernel/own-address.ts';
 import { requireConfirmedMain } from '#kernel/person.ts';
 import type { Principal } from '#kernel/principal.ts';
 import { iso } from '#kernel/schemas.ts';
-import { countAccountAttempt, countAttempt } from './attempts.ts';
+import { countAccountAttempt } from './attempts.ts';
 import type { StartedOidc, StartOidc } from './oidc.schemas.ts';
 import { insertFlow } from './oidc-flows.store.ts';
 import { providerOf } from './oidc-provider.ts';
@@ -19,7 +19,6 @@ const WEB_APP = '/sign-in/oidc';
 /** The address at the provider to go to, and what only this client can finish it with. */
 export async function begin(call: Call, body: z.output<typeof StartOidc>): Promise<z.input<typeof StartedOidc>> {
   const { db, deps, client } = call;
-  await countAttempt(call, 'oidc-start');
   const who = body.intent === 'sign-in' ? undefined : await signedIn(call);
   if (who) await countAccountAttempt(call, 'oidc-start', who.accountId);
   if (who && body.intent === 'link') requireConfirmedMain(who, call.now);

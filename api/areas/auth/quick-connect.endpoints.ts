@@ -37,11 +37,11 @@ export const startQuickConnect = defineEndpoint({
   optionalBody: true,
   answer: json(201, StartedQuickConnect),
   errors: ['CONFLICT', 'RATE_LIMITED'],
+  counts: (call) => countAttempt(call, 'quick-connect'),
 
   async handle({ body }, call) {
     const { db, client, deps } = call;
     if (!client.id) throw invalid(['headers', 'x-client-id'], 'required', 'X-Client-Id is needed');
-    await countAttempt(call, 'quick-connect');
     if (!deps.settings.get('auth.quickConnect.enabled')) throw conflict('quick-connect-off', 'This is switched off');
     const { row, secret } = await insertQuickConnect(db, {
       clientId: client.id,

@@ -22,9 +22,9 @@ export const verifyTwoFactor = defineEndpoint({
   answer: json(200, SignIn),
   errors: ['UNAUTHENTICATED', 'AUTH_TOKEN_INVALID', 'FORBIDDEN', 'RATE_LIMITED'],
   transaction: 'manual',
+  counts: (call) => countAttempt(call, 'two-factor'),
 
   async handle({ body }, call) {
-    await countAttempt(call, 'two-factor');
     const { challenge, keep, remember } = body;
     return withSecondFactor(call, { challenge, proof: proofOf(body) }, (inside, row) =>
       startSession(inside, {

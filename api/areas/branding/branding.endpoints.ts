@@ -1,5 +1,6 @@
 import { bytes, type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
+import { knowsEtag } from '#kernel/etag.ts';
 import { may } from '#kernel/principal.ts';
 import { limitHere } from '#kernel/rate-limit.ts';
 import { addressGroup } from '#kernel/request.ts';
@@ -56,7 +57,7 @@ export const getBranding = defineEndpoint({
     const etag = etagOf(branding);
     call.reply.header('ETag', etag);
     call.reply.header('Cache-Control', who ? 'private, no-cache' : 'no-cache');
-    if (call.headers['if-none-match'] === etag) call.reply.status(304);
+    if (knowsEtag(call.headers['if-none-match'], etag)) call.reply.status(304);
     return branding;
   },
 });

@@ -1,4 +1,5 @@
 import type { Bytes, Call } from '#kernel/endpoint.ts';
+import { knowsEtag } from '#kernel/etag.ts';
 import type { PictureMake, Pictures } from '#platform/pictures.ts';
 import type { Format, Kind, LogoQuery, Scheme } from './branding.schemas.ts';
 import { chosen, hashAt, versionOf } from './branding.view.ts';
@@ -79,7 +80,7 @@ export async function serveLogo(call: Call, place: Place, query: LogoQuery): Pro
   const keep = query.v === version ? YEAR : ASK;
   headers(call, query);
   const source = await sourceOf(brand, place, call.deps.pictures);
-  if (!source.standIn && matches(call.headers['if-none-match'], etag)) {
+  if (!source.standIn && knowsEtag(call.headers['if-none-match'], etag)) {
     kept(call, etag, keep);
     call.reply.status(304);
     return { body: null };
@@ -118,6 +119,3 @@ function headers({ reply }: Call, { format }: LogoQuery): void {
   reply.header('Content-Disposition', 'inline');
   if (!format) reply.header('Vary', 'Accept');
 }
-
-const matches = (given: string | undefined, etag: string): boolean =>
-  given === '*' || (given ?? '').split(',').some((one) => one.trim().replace(/^W\//, '') === etag);

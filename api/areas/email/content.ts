@@ -12,6 +12,7 @@ import type { Db } from '#platform/db.ts';
 import { type Keys, unseal } from '#platform/keys.ts';
 import { filled } from '#platform/languages.ts';
 import type { Settings } from '#platform/settings.ts';
+import { withoutTail } from '#platform/text.ts';
 import { digestOf, isSeen, sinceOf } from './digest.store.ts';
 import { isEndable } from './kinds.ts';
 import type { MessageRow } from './messages.store.ts';
@@ -45,7 +46,7 @@ export async function contentOf(sources: Sources, row: Told): Promise<Content | 
 }
 
 /** Origin for links. */
-const originOf = (settings: Settings): string => (settings.get('server.publicUrl') ?? '').replace(/\/+$/, '');
+const originOf = (settings: Settings): string => withoutTail(settings.get('server.publicUrl') ?? '', '/');
 
 function frameOf({ settings, keys, now }: Sources, row: Told) {
   const language = mailLanguage(row.language);

@@ -132,8 +132,9 @@ export const confirmEmailAddress = defineEndpoint({
   answer: json(200, ConfirmedEmail),
   errors: ['NOT_FOUND', 'CONFLICT', 'RATE_LIMITED'],
 
+  counts: (call) => limit(call, `email-confirm:${addressGroup(call.client.address)}`, TOKENS_A_MINUTE),
+
   async handle({ body }, call) {
-    await limit(call, `email-confirm:${addressGroup(call.client.address)}`, TOKENS_A_MINUTE);
     return confirmAddress(call, body.token);
   },
 });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Call } from '#kernel/endpoint.ts';
+import { knowsEtag } from '#kernel/etag.ts';
 import { named } from '#platform/db.ts';
 import { THERE } from './kinds.ts';
 
@@ -59,8 +60,7 @@ export function isKnown(
   const tag = `"${about.revision === undefined ? '' : `${about.revision}.`}${hash}"`;
   reply.header('ETag', tag);
   reply.header('Cache-Control', 'private, no-cache');
-  const known = String(headers['if-none-match'] ?? '').split(/\s*,\s*/);
-  const same = known.some((one) => one.replace(/^W\//, '') === tag);
+  const same = knowsEtag(headers['if-none-match'], tag);
   if (same) reply.status(304);
   return same;
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip as gzipCallback } from 'node:zlib';
 import type { Area, Bytes, Call } from '#kernel/endpoint.ts';
+import { knowsEtag } from '#kernel/etag.ts';
 import { openApi } from '#kernel/openapi.ts';
 import { fullVersion } from './version.ts';
 
@@ -43,7 +44,7 @@ export async function description({ headers, reply }: Call): Promise<Bytes> {
   reply.header('Cache-Control', 'no-cache');
   reply.header('Access-Control-Allow-Origin', '*');
   reply.header('Vary', 'Accept-Encoding');
-  if (headers['if-none-match'] === etag) {
+  if (knowsEtag(headers['if-none-match'], etag)) {
     reply.status(304);
     return { body: null };
   }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { brandingOf } from '#areas/branding/public.ts';
 import { bytes, type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
-import { answerUnlessSame } from '#kernel/etag.ts';
+import { answerUnlessSame, knowsEtag } from '#kernel/etag.ts';
 import { limitHere } from '#kernel/rate-limit.ts';
 import { languages } from '#platform/languages.ts';
 import { description } from './description.ts';
@@ -155,7 +155,7 @@ export const getDocs = defineEndpoint({
     call.reply.header('Content-Security-Policy', policy);
     call.reply.header('Cache-Control', 'no-cache');
     call.reply.header('ETag', etag);
-    if (call.headers['if-none-match'] === etag) {
+    if (knowsEtag(call.headers['if-none-match'], etag)) {
       call.reply.status(304);
       return { body: null };
     }

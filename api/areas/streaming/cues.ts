@@ -9,15 +9,47 @@ export interface Cue {
 }
 
 const MOST_CUES = 50_000;
+/** Characters of one cue; karaoke with codes for each letter stays below. */
+const MOST_WORDS = 20_000;
+
+/** Characters of all cues together: twenty times what people say in a long film. */
+const MOST_TEXT = 4_000_000;
+
+/** The text with each stretch from `open` to the next `}` made anew, in one pass: an expression would try each `{` to the end. */
+function inBraces(text: string, open: string, made: (inner: string) => string): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (let start = text.indexOf(open); start >= 0; start = text.indexOf(open, at)) {
+    const end = text.indexOf('}', start);
+    if (end < 0) break;
+    parts.push(text.slice(at, start), made(text.slice(start + open.length, end)));
+    at = end + 1;
+  }
+  return parts.join('') + text.slice(at);
+}
+
+/** What stands in braces. */
+function codesOf(words: string): string {
+  const codes: string[] = [];
+  inBraces(words, '{', (inner) => {
+    codes.push(inner);
+    return '';
+  });
+  return codes.join('\n');
+}
 
 /** Cues in order of their beginning. What is not understood is left out: a subtitle file is somebody's text. */
 export function parseCues(text: string, format: string): Cue[] {
   const plain = text.replace(/\r\n?/g, '\n').replace(/\0/g, '');
   const substation = ['ass', 'ssa'].includes(format) || /^\[Script Info\]/im.test(plain.slice(0, 2000));
   const cues = substation ? substationCues(plain) : blockCues(plain);
-  return cues
-    .filter((cue) => cue.endMs > cue.startMs && cue.text !== '')
-    .slice(0, MOST_CUES)
+  const told = cues.filter((cue) => cue.endMs > cue.startMs && cue.text !== '').slice(0, MOST_CUES);
+  let left = MOST_TEXT;
+  return told
+    .filter(({ text: { length } }) => {
+      left -= length;
+      return left >= 0;
+    })
     .sort((a, b) => a.startMs - b.startMs || a.endMs - b.endMs);
 }
 
@@ -34,8 +66,11 @@ function blockCue(lines: readonly string[]): Cue | undefined {
   const arrow = lines[at] ?? '';
   const [, start, end] = ARROW.exec(arrow) ?? [];
   if (start === undefined || end === undefined) return undefined;
-  const words = lines.slice(at + 1).join('\n');
-  const settings = arrow.match(SETTING)?.join(' ') ?? anchored(words);
+  const words = lines
+    .slice(at + 1)
+    .join('\n')
+    .slice(0, MOST_WORDS);
+  const settings = arrow.match(SETTING)?.join(' ') ?? anchored(codesOf(words));
   return { startMs: clockMs(start), endMs: clockMs(end), text: cleaned(words), ...(settings && { settings }) };
 }
 
@@ -48,49 +83,53 @@ function substationCues(text: string): Cue[] {
     .split(',')
     .map((field) => field.trim().toLowerCase());
   const [start, end] = [fields.indexOf('start'), fields.indexOf('end')];
-  const size = { x: said(text, 'PlayResX') ?? 384, y: said(text, 'PlayResY') ?? 288 };
+  const size = { x: numberOf(WIDTH.exec(text)) ?? 384, y: numberOf(HEIGHT.exec(text)) ?? 288 };
   return lines
     .filter((line) => /^Dialogue:/i.test(line))
     .map((line) => {
       const parts = line.slice(9).split(',');
-      const words = parts.slice(fields.length - 1).join(',');
-      const settings = positioned(words, size) ?? anchored(words);
+      const words = parts
+        .slice(fields.length - 1)
+        .join(',')
+        .slice(0, MOST_WORDS);
+      const codes = codesOf(words);
+      const settings = positioned(codes, size) ?? anchored(codes);
       return {
         startMs: clockMs(parts[start] ?? ''),
         endMs: clockMs(parts[end] ?? ''),
-        text: cleaned(substationText(words)),
+        text: cleaned(substationText(words, codes)),
         ...(settings && { settings }),
       };
     });
 }
 
-function said(text: string, name: string): number | undefined {
-  const found = new RegExp(`^${name}:\\s*(\\d+)`, 'im').exec(text)?.[1];
-  return Number(found) || undefined;
-}
+const WIDTH = /^PlayResX:\s*(\d+)/im;
+const HEIGHT = /^PlayResY:\s*(\d+)/im;
+
+const numberOf = (found: RegExpExecArray | null): number | undefined => Number(found?.[1]) || undefined;
 
 /** A place on the picture by its coordinates. */
-function positioned(words: string, size: { x: number; y: number }): string | undefined {
-  const [, x, y] = /\{[^}]*\\pos\(\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\)/.exec(words) ?? [];
+function positioned(codes: string, size: { x: number; y: number }): string | undefined {
+  const [, x, y] = /\\pos\(\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\)/.exec(codes) ?? [];
   if (x === undefined || y === undefined) return undefined;
   const share = (at: string, of: number): number => Math.round(Math.min(Math.max(Number(at) / of, 0), 1) * 100) || 0;
   return `line:${share(y, size.y)}% position:${share(x, size.x)}%`;
 }
 
 /** Anchors count as on a number pad: 8 is the middle of the head. Most subtitles stand at 2, where players show them anyway. */
-function anchored(words: string): string | undefined {
-  const at = Number(/\{[^}]*\\an([1-9])/.exec(words)?.[1] ?? 2);
+function anchored(codes: string): string | undefined {
+  const at = Number(/\\an([1-9])/.exec(codes)?.[1] ?? 2);
   const line = at > 6 ? ['line:0'] : at > 3 ? ['line:50%'] : [];
   const side = at % 3 === 1 ? ['align:start'] : at % 3 === 0 ? ['align:end'] : [];
   return [...line, ...side].join(' ') || undefined;
 }
 
 /** Drawings have no words; of the override codes italic, bold and underline are kept. */
-function substationText(words: string): string {
-  if (/\{[^}]*\\p[1-9]/.test(words)) return '';
+function substationText(words: string, codes: string): string {
+  if (/\\p[1-9]/.test(codes)) return '';
   const open = new Set<string>();
-  const marked = words.replace(/\{([^}]*)\}/g, (_, codes: string) =>
-    [...codes.matchAll(/\\([ibu])([01])(?!\d)/g)].map(([, tag = '', on]) => switched(open, tag, on === '1')).join(''),
+  const marked = inBraces(words, '{', (inner) =>
+    [...inner.matchAll(/\\([ibu])([01])(?!\d)/g)].map(([, tag = '', on]) => switched(open, tag, on === '1')).join(''),
   );
   const closing = [...open].reverse().map((tag) => `</${tag}>`);
   return marked.replace(/\\N|\\n/g, '\n').replace(/\\h/g, ' ') + closing.join('');
@@ -105,8 +144,7 @@ function switched(open: Set<string>, tag: string, on: boolean): string {
 
 /** Only the tags that WebVTT shares with SubRip stay; everything else that looks like markup is text or nothing. */
 function cleaned(text: string): string {
-  const kept = text
-    .replace(/\{\\[^}]*\}/g, '')
+  const kept = inBraces(text, '{\\', () => '')
     .replace(/<(\/?)(i|b|u)>/gi, (_, slash: string, tag: string) => `\u0001${slash}${tag.toLowerCase()}\u0002`)
     .replace(/<[^<>]{0,200}>/g, '')
     .replace(/&(?!(amp|lt|gt|nbsp|lrm|rlm|#\d+);)/g, '&amp;')
@@ -137,6 +175,14 @@ export function decodeText(bytes: Uint8Array, language?: string): string {
   } catch {
     return new TextDecoder(LEGACY[language?.split('-')[0] ?? ''] ?? 'windows-1252').decode(bytes);
   }
+}
+
+/** The cues of a file as it lies there. */
+export function cuesOfBytes(
+  bytes: Uint8Array,
+  { format, language }: { format: string; language?: string | undefined },
+): Cue[] {
+  return parseCues(decodeText(bytes, language), format);
 }
 
 const LEGACY: Record<string, string> = {

@@ -1,3 +1,4 @@
+import { withoutEnds } from '#platform/text.ts';
 /** A name for the file that says what it is, whatever the one in the folder looks like. */
 export interface Named {
   type: string;
@@ -21,11 +22,8 @@ export function titleName(item: Named, extension: string): string {
 
 /** What no file system refuses. */
 function safe(name: string): string {
-  const plain = name
-    .replace(/[\p{C}/\\:*?"<>|]/gu, ' ')
-    .replace(/\s+/g, ' ')
-    .replace(/^[. ]+|[. ]+$/g, '');
-  return plain.slice(0, 150) || 'file';
+  const plain = name.replace(/[\p{C}/\\:*?"<>|]/gu, ' ').replace(/\s+/g, ' ');
+  return withoutEnds(plain, '. ').slice(0, 150) || 'file';
 }
 
 /** RFC 6266: an ASCII name for old clients, the true one in UTF-8 (RFC 8187). */

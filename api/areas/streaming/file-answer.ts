@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Bytes, Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
+import { knowsEtag } from '#kernel/etag.ts';
 import { type ByteRange, parseRange } from './ranges.ts';
 
 /** Something that is sent whole or in ranges. */
@@ -48,9 +49,7 @@ export async function sendRanged(call: Call, file: Sendable): Promise<Bytes> {
 
 function unchanged({ headers }: Call, etag: string, modifiedAt: Date): boolean {
   const known = headers['if-none-match'];
-  if (known !== undefined) {
-    return known.split(',').some((text) => ['*', etag, `W/${etag}`].includes(text.trim()));
-  }
+  if (known !== undefined) return knowsEtag(known, etag);
   const since = headers['if-modified-since'];
   return since !== undefined && Math.floor(modifiedAt.getTime() / 1000) * 1000 <= Date.parse(since);
 }

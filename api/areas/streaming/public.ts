@@ -11,7 +11,8 @@ import { countSlots, insertSession, pauseSessionsOf, stopSessionsOf } from './se
 import { findSource, versionOf } from './sources.view.ts';
 import { PrerollClip } from './streaming.schemas.ts';
 
-export { type Cue, decodeText, parseCues } from './cues.ts';
+export { readCues } from './cue-reader.ts';
+export { type Cue, decodeText } from './cues.ts';
 export { sendRanged } from './file-answer.ts';
 export { liveWorkers } from './offers.store.ts';
 export type { AudioWish, BurnIn, StreamPlan, StreamWish, SubtitleWish, VideoWish } from './plan.ts';

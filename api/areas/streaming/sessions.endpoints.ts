@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { bytes, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
+import { knowsEtag } from '#kernel/etag.ts';
 import { may } from '#kernel/principal.ts';
 import { Id, IdParams } from '#kernel/schemas.ts';
 import { countSent } from './metered.ts';
@@ -93,7 +94,7 @@ export const getStreamPlaylist = defineEndpoint({
     const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
     call.reply.header('ETag', etag);
     call.reply.header('Cache-Control', 'private, no-cache');
-    if (call.headers['if-none-match'] === etag) {
+    if (knowsEtag(call.headers['if-none-match'], etag)) {
       call.reply.status(304);
       return { body: null };
     }

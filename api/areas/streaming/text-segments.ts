@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Bytes, Call } from '#kernel/endpoint.ts';
+import { firstBytes } from '#platform/bytes.ts';
 import { ObjectMissing } from '#platform/objects.ts';
-import { type Cue, decodeText, parseCues } from './cues.ts';
+import { readCues } from './cue-reader.ts';
+import type { Cue } from './cues.ts';
 import { announceWant, offerSession } from './offers.store.ts';
 import type { SubtitleRendition } from './plan.ts';
 import { segmentOf } from './segments.ts';
@@ -43,23 +45,22 @@ async function cuesOf(call: Call, row: SessionRow, track: SubtitleRendition): Pr
 async function cuesBeside(call: Call, row: SessionRow, track: SubtitleRendition): Promise<Cue[]> {
   const file = await openSource(call, { storageId: row.plan.source.storageId, path: track.externalPath ?? '' });
   if (file.size > LARGEST) return [];
-  return parseCues(decodeText(await readFile(file.absolute), track.language), track.format);
+  return readCues(await readFile(file.absolute), track);
 }
 
 /** A track inside the file is taken out once, by a worker; until it is stored the request waits. */
 async function cuesInside(call: Call, row: SessionRow, track: SubtitleRendition): Promise<Cue[]> {
   const key = textTrackKey(row.plan.source, track.streamIndex ?? -1);
-  const text = await waitUntil(call, row.id, {
+  const bytes = await waitUntil(call, row.id, {
     look: () => storedText(call, key),
     inVain: () => wakeWorker(call, row.id, track.id),
   });
-  return parseCues(text, track.format);
+  return readCues(bytes, { format: track.format });
 }
 
-async function storedText(call: Call, key: string): Promise<string | undefined> {
+async function storedText(call: Call, key: string): Promise<Uint8Array | undefined> {
   try {
-    const body = await call.deps.objects.get('foyer-subtitles', key);
-    return Buffer.concat((await body.toArray()) as Buffer[]).toString('utf8');
+    return await firstBytes(await call.deps.objects.get('foyer-subtitles', key), LARGEST);
   } catch (error) {
     if (error instanceof ObjectMissing) return undefined;
     throw error;

@@ -27,6 +27,9 @@ export function fontKey(source: { fileId: string; version: string }, place: numb
   return `fonts/${source.fileId}/${source.version}/${place}`;
 }
 
+/** In one segment; a player draws no more. */
+const MOST_SHOWN = 200;
+
 /**
  * One WebVTT segment: the cues shown during it, with their whole times, so that one that crosses a border is in both and
  * players take it once. The map says what the clock of the segments shows at the film's beginning.
@@ -35,7 +38,7 @@ export function vttSegment(plan: StreamPlan, n: number, cues: readonly Cue[]): s
   const [start, end] = [segmentStartMs(plan, n), segmentStartMs(plan, n + 1)];
   const ticks = plan.container === 'ts' ? TRANSPORT_OFFSET_MS * 90 : 0;
   const head = `WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:${ticks},LOCAL:00:00:00.000\n`;
-  const shown = cues.filter((cue) => cue.startMs < end && cue.endMs > start);
+  const shown = cues.filter((cue) => cue.startMs < end && cue.endMs > start).slice(0, MOST_SHOWN);
   return `${head}${shown.map(webvttBlock).join('') || '\n'}`;
 }
 

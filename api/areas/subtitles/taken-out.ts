@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { refuseAwaySource } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
+import { firstBytes } from '#platform/bytes.ts';
 import { ObjectMissing } from '#platform/objects.ts';
 import { enqueue } from '#platform/queue.ts';
 import type { Film } from './film.ts';
@@ -9,6 +10,8 @@ import type { Film } from './film.ts';
 const BUCKET = 'foyer-subtitles';
 const WAIT_MS = 30_000;
 const LOOK_MS = 100;
+/** Of a track or list; the rest of a larger one is left out. */
+const MOST_BYTES = 20 * 2 ** 20;
 /** A film that could not be read is not read again for each request. */
 const AGAIN = '10 minutes';
 
@@ -47,8 +50,7 @@ const unreadable = (): ApiError =>
 
 async function stored({ deps }: Call, key: string): Promise<Buffer | undefined> {
   try {
-    const body = await deps.objects.get(BUCKET, key);
-    return Buffer.concat((await body.toArray()) as Buffer[]);
+    return await firstBytes(await deps.objects.get(BUCKET, key), MOST_BYTES);
   } catch (error) {
     if (error instanceof ObjectMissing) return undefined;
     throw error;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { findStreamRows, type StreamRow } from '#areas/items/public.ts';
-import { decodeText, openSource, TEXT_CODECS, textTrackKey } from '#areas/streaming/public.ts';
+import { openSource, TEXT_CODECS, textTrackKey } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import type { Film } from './film.ts';
@@ -19,10 +19,9 @@ export async function findTextTrack({ db }: Call, film: Film, file: string): Pro
   throw new ApiError('MEDIA_UNSUPPORTED_CODEC', 'This subtitle has no text', { reason: 'pictures' });
 }
 
-/** A track's text in UTF-8, as SubRip, WebVTT or SubStation. */
-export async function readText(call: Call, film: Film, track: StreamRow): Promise<string> {
-  if (!track.external_path)
-    return (await takenOut(call, film, textTrackKey(film, track.stream_index))).toString('utf8');
+/** The bytes of a track's file: SubRip, WebVTT or SubStation. */
+export async function readTrack(call: Call, film: Film, track: StreamRow): Promise<Uint8Array> {
+  if (!track.external_path) return takenOut(call, film, textTrackKey(film, track.stream_index));
   const file = await openSource(call, { storageId: film.storageId, path: track.external_path });
-  return file.size > LARGEST ? '' : decodeText(await readFile(file.absolute), track.language ?? undefined);
+  return file.size > LARGEST ? new Uint8Array() : readFile(file.absolute);
 }

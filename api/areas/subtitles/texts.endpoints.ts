@@ -5,7 +5,7 @@ import { openToReceivers, sendRanged } from '#areas/streaming/public.ts';
 import { bytes, defineEndpoint } from '#kernel/endpoint.ts';
 import { Id, queryInt } from '#kernel/schemas.ts';
 import { getFilm } from './film.ts';
-import { findTextTrack, readText } from './text-tracks.ts';
+import { findTextTrack, readTrack } from './text-tracks.ts';
 import { substationOf, webvttOf } from './writers.ts';
 
 const HOUR_MS = 3_600_000;
@@ -32,9 +32,11 @@ export const getSubtitleFile = defineEndpoint({
   async handle({ params, query }, call) {
     const film = await getFilm(call, params.id, query.fileId);
     const track = await findTextTrack(call, film, params.file);
-    const text = await readText(call, film, track);
-    const shown = { text, format: track.codec, offsetMs: query.offsetMs };
-    const body = Buffer.from(query.format === 'ass' ? substationOf(shown) : webvttOf(shown));
+    const bytes = await readTrack(call, film, track);
+    // What a worker took out of the film is UTF-8 whatever its language is.
+    const language = track.external_path ? track.language : null;
+    const shown = { bytes, format: track.codec, language, offsetMs: query.offsetMs };
+    const body = Buffer.from(await (query.format === 'ass' ? substationOf(shown) : webvttOf(shown)));
     openToReceivers(call, query.ticket);
     return sendRanged(call, {
       size: body.length,

@@ -1,21 +1,23 @@
-import { type Cue, parseCues, webvttBlock } from '#areas/streaming/public.ts';
+import { type Cue, decodeText, readCues, webvttBlock } from '#areas/streaming/public.ts';
 
 export interface Shown {
-  text: string;
+  bytes: Uint8Array;
+  language: string | null;
   /** Our word for the codec that it is written in. */
   format: string;
   offsetMs: number;
 }
 
 /** Cues later or earlier; those that would end before the film begins are left out. */
-function shifted({ text, format, offsetMs }: Shown): Cue[] {
-  return parseCues(text, format)
+async function shifted({ bytes, format, language, offsetMs }: Shown): Promise<Cue[]> {
+  const cues = await readCues(bytes, { format, ...(language && { language }) });
+  return cues
     .map((cue) => ({ ...cue, startMs: Math.max(cue.startMs + offsetMs, 0), endMs: cue.endMs + offsetMs }))
     .filter((cue) => cue.endMs > 0);
 }
 
-export function webvttOf(shown: Shown): string {
-  return `WEBVTT\n${shifted(shown).map(webvttBlock).join('')}`;
+export async function webvttOf(shown: Shown): Promise<string> {
+  return `WEBVTT\n${(await shifted(shown)).map(webvttBlock).join('')}`;
 }
 
 const HEAD = `[Script Info]
@@ -33,9 +35,10 @@ Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
 `;
 
 /** A styled track as it is, at its shifted times; any other text in a plain style. */
-export function substationOf(shown: Shown): string {
-  if (/^\uFEFF?\[Script Info\]/im.test(shown.text.slice(0, 2000))) return restyled(shown);
-  const lines = shifted(shown).map(
+export async function substationOf(shown: Shown): Promise<string> {
+  const text = decodeText(shown.bytes, shown.language ?? undefined);
+  if (/^\uFEFF?\[Script Info\]/im.test(text.slice(0, 2000))) return restyled(text, shown.offsetMs);
+  const lines = (await shifted(shown)).map(
     ({ startMs, endMs, text }) => `Dialogue: 0,${clock(startMs)},${clock(endMs)},Default,,0,0,0,,${styled(text)}\n`,
   );
   return HEAD + lines.join('');
@@ -43,7 +46,7 @@ export function substationOf(shown: Shown): string {
 
 const TIMES = /^((?:Dialogue|Comment):[^,]*),([^,]*),([^,]*),/;
 
-function restyled({ text, offsetMs }: Shown): string {
+function restyled(text: string, offsetMs: number): string {
   if (offsetMs === 0) return text;
   const lines = text.split(/\r?\n/).flatMap((line) => {
     const [all, head, start = '', end = ''] = TIMES.exec(line) ?? [];

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { Call } from '#kernel/endpoint.ts';
+import { knowsEtag } from '#kernel/etag.ts';
 import { builtInOf, DEFAULT } from './built-in.ts';
 import type { Theme, ThemeToken } from './themes.schemas.ts';
 import { readTheme } from './themes.view.ts';
@@ -13,7 +14,7 @@ export async function answerTheme(call: Call, id: string, { resolved } = { resol
   const etag = `"${theme.revision}-${theme.version}-${told}"`;
   call.reply.header('ETag', etag);
   call.reply.header('Cache-Control', 'private, no-cache');
-  if (call.method === 'GET' && call.headers['if-none-match'] === etag) call.reply.status(304);
+  if (call.method === 'GET' && knowsEtag(call.headers['if-none-match'], etag)) call.reply.status(304);
   return theme;
 }
 

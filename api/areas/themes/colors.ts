@@ -15,11 +15,8 @@ function culori(): Culori {
 const inRgb = (color: Color): boolean => culori().inGamut('rgb')(color);
 
 const HEX = /^#[0-9a-f]{6}(?:[0-9a-f]{2})?$/i;
-const NUMBER = String.raw`([+-]?(?:\d+\.?\d*|\.\d+))`;
-const OKLCH = new RegExp(
-  String.raw`^oklch\(\s*${NUMBER}(%?)\s+${NUMBER}\s+${NUMBER}(?:deg)?\s*(?:/\s*${NUMBER}(%?)\s*)?\)$`,
-  'i',
-);
+const OKLCH =
+  /^oklch\(\s*([+-]?(?:\d+\.?\d*|\.\d+))(%?)\s+([+-]?(?:\d+\.?\d*|\.\d+))\s+([+-]?(?:\d+\.?\d*|\.\d+))(?:deg)?\s*(?:\/\s*([+-]?(?:\d+\.?\d*|\.\d+))(%?)\s*)?\)$/i;
 const MOST_CHROMA = 0.5;
 
 /** Four places, and no more digits than it takes. */

@@ -1,4 +1,5 @@
 import type { Bytes, Call } from '#kernel/endpoint.ts';
+import { knowsEtag } from '#kernel/etag.ts';
 import { DEFAULT } from './built-in.ts';
 import { type Compiled, compiledOf, type Sheet } from './compiled.ts';
 import { themesOf } from './memory.ts';
@@ -55,7 +56,7 @@ export async function serveStylesheet(call: Call, id: string, { v, scheme }: Sty
   header('ETag', etag);
   header('Cache-Control', right && v === compiled.version ? YEAR : ASK);
   header('Vary', 'Accept-Encoding');
-  if (matches(call.headers['if-none-match'], etag)) {
+  if (knowsEtag(call.headers['if-none-match'], etag)) {
     status(304);
     return { body: null };
   }
@@ -71,11 +72,8 @@ function codingFor(accept: string | string[] | undefined): Coding | undefined {
   const taken = String(accept ?? '')
     .toLowerCase()
     .split(',')
-    .map((one) => one.trim().split(/\s*;\s*q=/))
-    .filter(([, q = '1']) => Number(q) > 0)
+    .map((one) => one.split(';').map((part) => part.trim()))
+    .filter(([, q = 'q=1']) => Number(q.slice(2)) > 0)
     .map(([name]) => name);
   return (['br', 'gzip'] as const).find((name) => taken.includes(name));
 }
-
-const matches = (given: string | undefined, etag: string): boolean =>
-  given === '*' || (given ?? '').split(',').some((one) => one.trim().replace(/^W\//, '') === etag);

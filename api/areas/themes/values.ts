@@ -62,20 +62,20 @@ function colorText(given: unknown): string | undefined {
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+const MEASURE = /^(-?(?:\d+(?:\.\d*)?|\.\d+))([a-z]{1,3})$/;
+
 /** `8px`, or `{ value: 8, unit: px }` as design-tokens files may say it. */
-function measured(given: unknown, units: string): { value: number; unit: string } | undefined {
+function measured(given: unknown, units: readonly string[]): { value: number; unit: string } | undefined {
   const { value, unit } = (isObject(given) ? given : {}) as { value?: unknown; unit?: unknown };
   const text = typeof value === 'number' && typeof unit === 'string' ? `${value}${unit}` : given;
-  const parts =
-    typeof text === 'string' && text.length <= 40
-      ? new RegExp(`^(-?(?:\\d+\\.?\\d*|\\.\\d+))(${units})$`).exec(text)
-      : null;
-  return parts ? { value: Number(parts[1]), unit: parts[2] ?? '' } : undefined;
+  const parts = typeof text === 'string' && text.length <= 40 ? MEASURE.exec(text) : null;
+  const [, amount, measure = ''] = parts ?? [];
+  return units.includes(measure) ? { value: Number(amount), unit: measure } : undefined;
 }
 
 /** `least` is a share of the most: 0, or -1 where it may be negative. */
 function length(given: unknown, least: 0 | -1): Read<string> {
-  const read = given === 0 ? { value: 0, unit: 'px' } : measured(given, 'px|rem');
+  const read = given === 0 ? { value: 0, unit: 'px' } : measured(given, ['px', 'rem']);
   if (!read) return bad('a length in px or rem');
   const most = read.unit === 'px' ? MOST_PX : MOST_REM;
   if (read.value < least * most || read.value > most) return far(`${least * most} to ${most} ${read.unit}`);
@@ -83,7 +83,7 @@ function length(given: unknown, least: 0 | -1): Read<string> {
 }
 
 function duration(given: unknown, { max = 0 }: Token): Read<string> {
-  const read = measured(given, 'ms|s');
+  const read = measured(given, ['ms', 's']);
   if (!read) return bad('a duration in ms or s');
   const ms = read.unit === 's' ? read.value * 1000 : read.value;
   return ms < 0 || ms > max ? far(`0 to ${max} ms`) : { value: `${short(ms)}ms` };

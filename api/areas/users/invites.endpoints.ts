@@ -115,9 +115,10 @@ export const checkInvite = defineEndpoint({
   answer: json(200, CheckedInvite),
   errors: ['NOT_FOUND', 'RATE_LIMITED'],
 
+  counts: (call) => countAttempt(call, 'login'),
+
   async handle({ body }, call) {
     const { settings } = call.deps;
-    await countAttempt(call, 'login');
     const { invite } = await openInvite(call, body.code);
     const passkeyOptions = await newcomerOptions(call, invite.display_name ?? settings.get('server.name'));
     return {
@@ -145,8 +146,9 @@ export const acceptInvite = defineEndpoint({
   errors: ['NOT_FOUND', 'CONFLICT', 'RATE_LIMITED'],
   emits: ['user.created', 'invite.accepted', 'library.access.granted'],
 
+  counts: (call) => countAttempt(call, 'login'),
+
   async handle({ body }, call) {
-    await countAttempt(call, 'login');
     return accept(call, body);
   },
 });

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Db } from '#platform/db.ts';
 import { type Keys, seal, unseal } from '#platform/keys.ts';
+import { withoutTail } from '#platform/text.ts';
 import type { DeliveryState, Webhook, WebhookFormat, WebhookState } from './webhooks.schemas.ts';
 
 export const MOST_WEBHOOKS = 100;
@@ -174,12 +175,13 @@ function addressOf({ format }: ListedWebhook, opened: Opened | undefined, shown:
 /** The last path segment of a chat room's address is its key; a query may be one too. */
 export function masked(text: string): string {
   const url = new URL(text);
-  url.pathname = url.pathname.replace(/[^/]+(\/*)$/, `${MASK}$1`);
+  const bare = withoutTail(url.pathname, '/');
+  if (bare !== '') url.pathname = bare.slice(0, bare.lastIndexOf('/') + 1) + MASK + url.pathname.slice(bare.length);
   if (url.search) url.search = `?${MASK}`;
   return url.href;
 }
 
 export function isMasked(text: string): boolean {
   const url = URL.parse(text);
-  return url?.search === `?${MASK}` || (url?.pathname.replace(/\/+$/, '').endsWith(`/${MASK}`) ?? false);
+  return url?.search === `?${MASK}` || withoutTail(url?.pathname ?? '', '/').endsWith(`/${MASK}`);
 }

@@ -2,6 +2,7 @@ import { NEVER_CALLED } from '#platform/never-called.ts';
 import { bucketClient, objectsOf } from '#platform/objects.ts';
 import type { OutboundSetting } from '#platform/outbound.ts';
 import { createAddressJudge, judgedAgent } from '#platform/outbound-agent.ts';
+import { withoutEnds } from '#platform/text.ts';
 import { type Destination, DestinationAway } from './destination.ts';
 import { objectsDestination } from './objects-destination.ts';
 
@@ -51,7 +52,7 @@ export function s3Destination({ place, secret, always, deny, lookup }: S3Setting
     pathStyle: place.pathStyle,
     transportAgent: judgedAgent(judge, { tls, silentMs: SILENT_MS }),
   });
-  const prefix = place.prefix ? `${place.prefix.replace(/^\/+|\/+$/g, '')}/` : '';
+  const prefix = place.prefix ? `${withoutEnds(place.prefix, '/')}/` : '';
   return objectsDestination(
     objectsOf(client, () => place.bucket),
     prefix,

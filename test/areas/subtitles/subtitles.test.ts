@@ -196,17 +196,18 @@ describe('names of attached files', () => {
 });
 
 describe('texts in other words', () => {
-  it('keep their places, and cannot give codes of their own', () => {
+  it('keep their places, and cannot give codes of their own', async () => {
     const shown = {
-      text: '1\n00:00:01,000 --> 00:00:02,000\n{x} &lt;b&gt; &#65; <b>bold</b>\ntwo\n',
+      bytes: Buffer.from('1\n00:00:01,000 --> 00:00:02,000\n{x} &lt;b&gt; &#65; <b>bold</b>\ntwo\n'),
+      language: null,
       format: 'srt',
       offsetMs: 0,
     };
-    expect(substationOf(shown).split('\n').at(-2)).to.equal(
+    expect((await substationOf(shown)).split('\n').at(-2)).to.equal(
       'Dialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,(x) <b> A {\\b1}bold{\\b0}\\Ntwo',
     );
     const vtt = 'WEBVTT\n\n00:01.000 --> 00:02.000 line:10% align:start evil:1\nHi\n';
-    expect(webvttOf({ text: vtt, format: 'webvtt', offsetMs: 0 })).to.equal(
+    expect(await webvttOf({ bytes: Buffer.from(vtt), language: null, format: 'webvtt', offsetMs: 0 })).to.equal(
       'WEBVTT\n\n00:00:01.000 --> 00:00:02.000 line:10% align:start\nHi\n',
     );
   });

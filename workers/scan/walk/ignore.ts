@@ -1,7 +1,12 @@
+import { withoutTail } from '#platform/text.ts';
+import { type Glob, globFits, readGlob } from './glob.ts';
+
 /** Patterns of gitignore: `*`, `?`, `[a-z]` and `**` as there, `!` takes back, `/` at the end is for folders, a slash elsewhere ties to the folder of the file. */
 
 interface Rule {
-  pattern: RegExp;
+  glob: Glob;
+  /** To the folder of the file; else it is for the last name of a path. */
+  tied: boolean;
   not: boolean;
   folders: boolean;
 }
@@ -23,51 +28,17 @@ export function readIgnore(base: string, lines: readonly string[]): IgnoreRules 
 function ruleOf(line: string): Rule | undefined {
   if (line.trim() === '' || line.startsWith('#') || line.length > MAX_LINE) return undefined;
   const not = line.startsWith('!');
-  const text = (not ? line.slice(1) : line).replace(/(?<!\\) +$/, '');
-  const folders = text.endsWith('/');
-  const bare = text.replace(/\/+$/, '');
-  const tied = bare.includes('/');
-  const source = sourceOf(bare.replace(/^\//, ''));
-  return { pattern: new RegExp(`${tied ? '^' : '(?:^|/)'}${source}$`, 'su'), not, folders };
+  const text = withoutSpaces(not ? line.slice(1) : line);
+  const bare = withoutTail(text, '/');
+  const glob = readGlob(bare.startsWith('/') ? bare.slice(1) : bare);
+  return { glob, tied: bare.includes('/'), not, folders: text.endsWith('/') };
 }
 
-const TOKENS = /\/\*\*\/|\*\*\/|\/\*\*$|\*+|\?|\[[!^]?\]?(?:\\.|[^\]\\])*\]|\\.|[^*?\\/[]+|\/|\\|\[/gsu;
-
-/** The pattern as a regular expression; runs of stars are one, so that matching stays linear enough. */
-function sourceOf(glob: string): string {
-  let source = '';
-  for (const [token] of glob.matchAll(TOKENS)) source += translated(token);
-  return source;
+/** Spaces at the end go, but one that is escaped. */
+function withoutSpaces(line: string): string {
+  const bare = withoutTail(line, ' ');
+  return bare.endsWith('\\') && bare.length < line.length ? `${bare} ` : bare;
 }
-
-const NOTHING = '(?!)';
-
-function translated(token: string): string {
-  if (token === '/**/') return '/(?:.*/)?';
-  if (token === '**/') return '(?:.*/)?';
-  if (token === '/**') return '/.*';
-  if (token.startsWith('*')) return '[^/]*';
-  if (token === '?') return '[^/]';
-  if (token.startsWith('[')) return token.length > 1 ? `(?!/)${classOf(token)}` : NOTHING; // one that is never closed
-  return RegExp.escape(token.length === 2 && token.startsWith('\\') ? token.slice(1) : token);
-}
-
-/** `[abc]`, `[a-z]`, `[!a]`; one with a range that ends before it begins matches nothing. */
-function classOf(token: string): string {
-  const [, not = '', inner = ''] = /^\[([!^]?)(.*)\]$/su.exec(token) ?? [];
-  const parts = [...inner.matchAll(/\\?(.)-\\?(.)|\\?(.)/gsu)].map(([, from, to, one]) =>
-    from === undefined || to === undefined ? coded(one ?? '') : `${coded(from)}-${coded(to)}`,
-  );
-  const source = `[${not ? '^' : ''}${parts.join('')}]`;
-  try {
-    new RegExp(source, 'u');
-    return source;
-  } catch {
-    return NOTHING;
-  }
-}
-
-const coded = (character: string): string => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 
 /** True when the last rule that fits, of all the sets, ignores the path. */
 export function isIgnored(sets: readonly IgnoreRules[], path: string, folder: boolean): boolean {
@@ -75,7 +46,9 @@ export function isIgnored(sets: readonly IgnoreRules[], path: string, folder: bo
   for (const { base, rules } of sets) {
     if (base !== '' && !path.startsWith(`${base}/`)) continue;
     const inner = base === '' ? path : path.slice(base.length + 1);
-    for (const rule of rules) if ((folder || !rule.folders) && rule.pattern.test(inner)) ignored = !rule.not;
+    const name = inner.slice(inner.lastIndexOf('/') + 1);
+    for (const { glob, tied, not, folders } of rules)
+      if ((folder || !folders) && globFits(glob, tied ? inner : name)) ignored = !not;
   }
   return ignored;
 }

@@ -1,0 +1,6 @@
+/** The thread of `aside`: one call, one answer. */
+import { parentPort, workerData } from 'node:worker_threads';
+
+const { module, name, given } = workerData as { module: string; name: string; given: unknown[] };
+const { [name]: work } = (await import(module)) as Record<string, (...given: unknown[]) => unknown>;
+parentPort?.postMessage(work?.(...given));
