@@ -8,6 +8,7 @@ import { openApi } from '#kernel/openapi.ts';
 import { kinds } from '#operator/schemas/kinds.ts';
 import { crd, type Kind } from '#operator/schemas/structural.ts';
 import { clientFiles } from './client/files.ts';
+import { verdictFile } from './expressions/verdicts.ts';
 import { mailFiles } from './mail/generate.ts';
 import { manifestFiles } from './manifests/files.ts';
 import { referencePage } from './reference.ts';
@@ -32,7 +33,15 @@ const description: Generator = async () => ({
 
 const client: Generator = async () => clientFiles();
 
-export const generators: readonly Generator[] = [crds, reference, description, client, manifestFiles, mailFiles];
+export const generators: readonly Generator[] = [
+  crds,
+  reference,
+  description,
+  client,
+  manifestFiles,
+  mailFiles,
+  verdictFile,
+];
 
 async function main(check: boolean): Promise<number> {
   const files = Object.assign({}, ...(await Promise.all(generators.map((generate) => generate())))) as Record<

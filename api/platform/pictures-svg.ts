@@ -16,11 +16,21 @@ const MOST_DEPTH = 200;
 const escaped = (text: string): string =>
   text.replace(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign] ?? '');
 
+function withoutComments(text: string): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (let start = text.indexOf('/*'); start >= 0; start = text.indexOf('/*', at)) {
+    const end = text.indexOf('*/', start + 2);
+    if (end < 0) break;
+    parts.push(text.slice(at, start));
+    at = end + 2;
+  }
+  return parts.join('') + text.slice(at);
+}
+
 /** Addresses other than `#id` and rules that load something go. */
 const safeCss = (text: string): string =>
-  text
-    .replace(/\\/g, '') // an escape can spell any word
-    .replace(/\/\*[\s\S]*?\*\//g, '')
+  withoutComments(text.replace(/\\/g, '')) // an escape can spell any word
     .replace(/@(import|charset|namespace)[^;]*;?/gi, '')
     .replace(/@font-face\s*\{[^}]*\}?/gi, '')
     .replace(/url\(\s*(['"]?)(?!#)(?!['"])[^)]*\)?/gi, 'none')

@@ -86,7 +86,7 @@ export function expressionsOf(file: string, text: string): Found {
 export function findExpressions(root: string): Found {
   const files = FOLDERS.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+      .filter((entry) => entry.isFile() && /\.ts$/.test(entry.name))
       .map((entry) => join(entry.parentPath, entry.name)),
   );
   const all = files.map((file) => expressionsOf(file.slice(root.length), readFileSync(file, 'utf8')));

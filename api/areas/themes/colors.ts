@@ -16,7 +16,7 @@ const inRgb = (color: Color): boolean => culori().inGamut('rgb')(color);
 
 const HEX = /^#[0-9a-f]{6}(?:[0-9a-f]{2})?$/i;
 const OKLCH =
-  /^oklch\(\s*([+-]?(?:\d+\.?\d*|\.\d+))(%?)\s+([+-]?(?:\d+\.?\d*|\.\d+))\s+([+-]?(?:\d+\.?\d*|\.\d+))(?:deg)?\s*(?:\/\s*([+-]?(?:\d+\.?\d*|\.\d+))(%?)\s*)?\)$/i;
+  /^oklch\(\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+))(%?)\s+([+-]?(?:\d+(?:\.\d*)?|\.\d+))\s+([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:deg)?\s*(?:\/\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+))(%?)\s*)?\)$/i;
 const MOST_CHROMA = 0.5;
 
 /** Four places, and no more digits than it takes. */
