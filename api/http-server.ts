@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ErrorCode, errorCodes } from '#kernel/errors.ts';
+import { type ConnectionLimits, closeStalled, limitConnections, USUAL_LIMITS } from './http-limits.ts';
 
-/** The longest filter, sort and cursor of one request, each letter written as four escaped bytes. */
-const MOST_HEAD_BYTES = 256 << 10;
+/** A filter of 2000 letters that each take twelve escaped bytes, beside a cursor, a token and cookies. */
+const MOST_HEAD_BYTES = 32 << 10;
+const RETRY_AFTER_SEC = 5;
 
 /** What Node's parser refused, in the contract's words: a head too large, or what is no HTTP. */
-function said(code: string | undefined): { code: ErrorCode; message: string; details: object } {
+function said(code: string | undefined): Told {
   if (code === 'HPE_HEADER_OVERFLOW')
     return {
       code: 'PAYLOAD_TOO_LARGE',
@@ -25,30 +27,63 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy();
     return;
   }
-  const { code, message, details } = said(error.code);
+  end(socket, said(error.code));
+}
+
+interface Told {
+  code: ErrorCode;
+  message: string;
+  details: object;
+}
+
+const BUSY: Told = {
+  code: 'SERVICE_STARTING',
+  message: 'Too many connections',
+  details: { waitingFor: 'capacity' },
+};
+
+/** The envelope and its headers, for where there is no pipeline. */
+function answerOf({ code, message, details }: Told): { status: number; headers: Record<string, string>; body: string } {
   const requestId = randomUUID();
   const body = JSON.stringify({ error: { code, message, details, requestId } });
   const { status } = errorCodes[code];
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${requestId}`,
-    'Cache-Control: no-store',
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'X-Request-Id': requestId,
+    'Cache-Control': 'no-store',
+    Connection: 'close',
+    ...(status === 503 && { 'Retry-After': String(RETRY_AFTER_SEC) }),
+  };
+  return { status, headers, body };
+}
+
+/** Answers on the bare socket, and closes it. */
+function end(socket: Socket, told: Told): void {
+  const { status, headers, body } = answerOf(told);
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head, '', body].join('\r\n'));
+  socket.destroySoon();
+}
+
+function tellBusy(response: ServerResponse): void {
+  const { status, headers, body } = answerOf(BUSY);
+  response.writeHead(status, headers).end(body);
 }
 
 /** The server of the API; what never becomes a request is refused by the contract's envelope too. */
-export function createApiServer(handle: RequestListener): Server {
-  const limits = {
+export function createApiServer(handle: RequestListener, limits: ConnectionLimits = USUAL_LIMITS): Server {
+  const server = createServer({
     requestTimeout: 0, // streams and uploads
     headersTimeout: 20_000,
+    connectionsCheckingInterval: 5000,
     keepAliveTimeout: 75_000,
     maxHeaderSize: MOST_HEAD_BYTES,
-  };
-  return createServer(limits, handle).on('clientError', (error, socket) => refuse(error, socket as Socket));
+  });
+  const refusing = { connection: (socket: Socket) => end(socket, BUSY), request: tellBusy };
+  closeStalled(server, limits);
+  server.on('request', limitConnections(server, limits, { handle, refusing }));
+  return server.on('clientError', (error, socket) => refuse(error, socket as Socket));
 }
 
 /** A turn of the event loop so short that no connection came in it, and how long to wait for one. */

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from './errors.ts';
 
-/** Of all bodies that this process holds at once; a picture or a backup's part is the largest of them. */
-const MOST_IN_FLIGHT = 256 << 20;
+/** Of all bodies that this process reads at once. */
+const MOST_IN_FLIGHT = 128 << 20;
 
 let inFlight = 0;
 

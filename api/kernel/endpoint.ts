@@ -58,6 +58,8 @@ export interface Client {
   local: boolean;
   /** TLS at the socket or at a trusted proxy. */
   secure: boolean;
+  /** A trusted proxy passed it on, and looked at the name that was asked for. */
+  proxied: boolean;
 }
 
 /** What a handler may set of the answer beside its value. */

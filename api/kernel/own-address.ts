@@ -1,9 +1,55 @@
+import { isIP } from 'node:net';
+import { hostname, type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import { withoutTail } from '#platform/text.ts';
 import type { Call } from './endpoint.ts';
+import { inRanges } from './request.ts';
 
-/** Origin of this server for links: `server.publicUrl`, else the address that the caller uses now. */
-export function ownAddress({ client, deps, headers }: Call): string {
+/** Origin of this server for links: `server.publicUrl`, else the address that the caller uses now, where it is one of ours. */
+export function ownAddress(call: Call): string {
+  const { client, deps, headers } = call;
   const published = deps.settings.get('server.publicUrl');
   if (published) return withoutTail(published, '/');
-  return `${client.secure ? 'https' : 'http'}://${headers.host ?? `127.0.0.1:${deps.config.port}`}`;
+  const host = headers.host ?? '';
+  const known = isHost(host) && (client.proxied || isOurs(call, nameOf(host)));
+  return `${client.secure ? 'https' : 'http'}://${known ? host : `${firstAddress()}:${deps.config.port}`}`;
+}
+
+/** A name or an address, with a port or without. */
+const isHost = (host: string): boolean =>
+  host.length <= 260 && /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*\.?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i.test(host);
+
+/** As a browser reads it: in lower case, an address in its one spelling. Empty for what is none. */
+const nameOf = (host: string): string =>
+  withoutTail(URL.parse(`http://${host}`)?.hostname ?? '', '.').replace(/^\[|\]$/g, '');
+
+/** Names that mean a machine of this network, and that nobody can register (RFC 6761, 6762, 8375 and common use). */
+const PRIVATE_ENDS = ['localhost', 'local', 'lan', 'internal', 'home.arpa', 'svc', 'test'];
+const PRIVATE_RANGES = [
+  '10.0.0.0/8',
+  '127.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '::1/128',
+  'fc00::/7',
+  'fe80::/10',
+];
+
+/** Whether this server goes by that name: anybody can send any. */
+function isOurs({ deps }: Call, name: string): boolean {
+  if (isIP(name)) return inRanges(name, PRIVATE_RANGES) || ownAddresses().includes(name);
+  const { settings } = deps;
+  const configured = [...settings.get('network.corsOrigins'), ...settings.get('auth.oidc.redirectUris')];
+  const isPrivate = !name.includes('.') || PRIVATE_ENDS.some((end) => name.endsWith(`.${end}`));
+  const isNamed = name === hostname().toLowerCase() || configured.some((url) => URL.parse(url)?.hostname === name);
+  return name !== '' && (isPrivate || isNamed);
+}
+
+const interfaces = (): NetworkInterfaceInfo[] => Object.values(networkInterfaces()).flatMap((each = []) => each);
+
+const ownAddresses = (): string[] => interfaces().map(({ address }) => address);
+
+/** What others of the network reach this machine by. */
+function firstAddress(): string {
+  const reached = interfaces().find(({ internal, family }) => !internal && family === 'IPv4');
+  return reached?.address ?? '127.0.0.1';
 }

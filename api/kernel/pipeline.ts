@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
@@ -11,12 +12,12 @@ import { admit, admitAnyone, refuseKeyInQuery } from './admission.ts';
 import { noteUpload } from './body.ts';
 import { callFor } from './call.ts';
 import { type Bytes, type Call, type Deps, type Endpoint, JsonText } from './endpoint.ts';
-import { ApiError, invalidAll, noSpace } from './errors.ts';
+import { ApiError, invalid, invalidAll, noSpace } from './errors.ts';
 import { handOver } from './handed-over.ts';
 import { idempotencyKey, once } from './idempotency.ts';
 import { refuseClosed } from './plus.ts';
 import { limitHere } from './rate-limit.ts';
-import { addressGroup, clientOf, parsePart, queryIssues, readJson, requestIdOf } from './request.ts';
+import { addressGroup, clientOf, isSecure, parsePart, queryIssues, readJson, requestIdOf } from './request.ts';
 import { endWithCredential } from './transfers.ts';
 import { isForm, readForm, readUpload, readUrlEncoded } from './uploads.ts';
 
@@ -27,6 +28,8 @@ const SECURITY_HEADERS = [
   ['Cross-Origin-Resource-Policy', 'same-origin'],
 ] as const;
 
+/** RFC 6797, in seconds; for this name alone, as its neighbours may have no TLS. */
+const HALF_A_YEAR = 'max-age=15552000';
 /** Requests with a body that an address may send a minute without a credential, to this process. */
 const A_MINUTE = 600;
 
@@ -48,9 +51,12 @@ export function envelope({ deps }: Kernel): Middleware {
     ctx.state.requestId = requestId;
     ctx.res.setHeader('X-Request-Id', requestId);
     for (const [name, value] of SECURITY_HEADERS) ctx.res.setHeader(name, value);
+    if (isSecure(ctx.req, { trustedProxies: deps.settings.get('network.trustedProxies') }))
+      ctx.res.setHeader('Strict-Transport-Security', HALF_A_YEAR);
     if (deps.draining.aborted) ctx.set('Connection', 'close');
     const began = performance.now();
     try {
+      refuseTwoHosts(ctx.req);
       await next();
     } catch (error) {
       refuse(ctx, error, deps);
@@ -62,6 +68,12 @@ export function envelope({ deps }: Kernel): Middleware {
       deps.log.debug({ requestId, operation, method: ctx.method, status: ctx.status }, 'request');
     }
   };
+}
+
+/** Two parties on the way could go by different ones (RFC 9112, 3.2). */
+function refuseTwoHosts({ rawHeaders }: IncomingMessage): void {
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
+  if (hosts.length > 1) throw invalid(['headers', 'host'], 'duplicate', 'given more than once');
 }
 
 function refuse(ctx: Context, error: unknown, deps: Deps): void {

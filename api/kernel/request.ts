@@ -70,19 +70,28 @@ export interface Network {
   localRanges: readonly string[];
 }
 
+const peerOf = ({ socket }: IncomingMessage): string => plain(socket.remoteAddress ?? '');
+
+const isProxied = (request: IncomingMessage, { trustedProxies }: Pick<Network, 'trustedProxies'>): boolean =>
+  inRanges(peerOf(request), trustedProxies);
+
+/** Whether the client came by TLS: to this process, or to a trusted proxy. */
+export const isSecure = (request: IncomingMessage, network: Pick<Network, 'trustedProxies'>): boolean =>
+  'encrypted' in request.socket || (request.headers['x-forwarded-proto'] === 'https' && isProxied(request, network));
+
 /** The client behind trusted proxies. */
 export function clientOf(request: IncomingMessage, network: Network): Client {
-  const { headers, socket } = request;
-  const peer = plain(socket.remoteAddress ?? '');
-  const trusted = inRanges(peer, network.trustedProxies);
-  const address = trusted ? forwardedFor(peer, request, network) : peer;
+  const { headers } = request;
+  const proxied = isProxied(request, network);
+  const address = proxied ? forwardedFor(peerOf(request), request, network) : peerOf(request);
   const id = headerText(headers['x-client-id'], /^[A-Za-z0-9._-]{16,64}$/);
   const name = headerText(headers['x-client-name'], /^[^\p{C}]{1,200}$/u)?.slice(0, 60);
   const userAgent = headers['user-agent']?.slice(0, 300);
   return {
     address,
     local: inRanges(address, network.localRanges),
-    secure: 'encrypted' in socket || (trusted && headers['x-forwarded-proto'] === 'https'),
+    secure: isSecure(request, network),
+    proxied,
     ...(id && { id }),
     ...(name && { name }),
     ...(userAgent && { userAgent }),

@@ -22,10 +22,10 @@ describe('what never becomes a request', () => {
 
   it('is refused by the envelope: a head too large', async () => {
     const { head, error } = told(
-      await say(`GET /api/v1/items?filter=${'x'.repeat(300_000)} HTTP/1.1\r\nHost: a\r\n\r\n`),
+      await say(`GET /api/v1/items?filter=${'x'.repeat(40_000)} HTTP/1.1\r\nHost: a\r\n\r\n`),
     );
     expect(head).to.match(/^HTTP\/1\.1 413 /);
-    expect(error).to.deep.include({ code: 'PAYLOAD_TOO_LARGE', details: { maxBytes: 262_144 } });
+    expect(error).to.deep.include({ code: 'PAYLOAD_TOO_LARGE', details: { maxBytes: 32_768 } });
     expect(head).to.include(`X-Request-Id: ${error.requestId}`);
   });
 
@@ -41,8 +41,16 @@ describe('what never becomes a request', () => {
     }
   });
 
+  it('is refused by the envelope: two names of the server', async () => {
+    const { head, error } = told(
+      await say('GET /api/v1/server/live HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n'),
+    );
+    expect(head).to.match(/^HTTP\/1\.1 400 /);
+    expect(JSON.stringify(error.details)).to.include('"path":["headers","host"],"code":"duplicate"');
+  });
+
   it('is none of the longest that the contract allows, all of it escaped', async () => {
-    const filter = encodeURIComponent('\u{1F3AC}'.repeat(16_000));
+    const filter = encodeURIComponent('\u{1F3AC}'.repeat(2000));
     const response = await api.fetch(`/api/v1/items?filter=${filter}`, { headers: (await api.given.admin()).headers });
     expect(response.status).to.equal(400);
     const { error } = (await response.json()) as { error: { code: string } };

@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { bytesInFlight, noteUpload, wholeBody } from '#kernel/body.ts';
+import { atEnd } from '#support/stores.ts';
+import type { ConnectionLimits } from '../../api/http-limits.ts';
+import { createApiServer } from '../../api/http-server.ts';
+
+const limits: ConnectionLimits = {
+  most: 1000,
+  mostOfAddress: 1000,
+  inside: ['127.0.0.0/8'],
+  stallMs: 300,
+  checkMs: 20,
+};
+
+/** Reads a body below `/read`, as an upload below `/upload`; answers others without reading it. */
+async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.url === '/upload') noteUpload(request);
+  const reads = request.url === '/read' || request.url === '/upload';
+  const read = reads ? wholeBody(request, 1 << 20) : Promise.resolve(Buffer.alloc(0));
+  const said = await read.then(({ length }) => String(length)).catch(() => 'broken');
+  response.end(said);
+}
+
+describe('connections', () => {
+  const start = async (more: Partial<ConnectionLimits> = {}): Promise<{ server: Server; port: number }> => {
+    const server = createApiServer((request, response) => void serve(request, response), { ...limits, ...more });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    atEnd(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return { server, port: (server.address() as { port: number }).port };
+  };
+
+  const open = async (port: number): Promise<{ socket: Socket; said: () => string; closed: Promise<unknown> }> => {
+    const chunks: Buffer[] = [];
+    const socket = connect(port, '127.0.0.1');
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', () => undefined);
+    await once(socket, 'connect');
+    const closed = new Promise((done) => socket.once('close', done));
+    atEnd(() => socket.destroy());
+    return { socket, said: () => Buffer.concat(chunks).toString(), closed };
+  };
+  const head = (path: string, length: number): string =>
+    `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
+
+  it('whose body stands still are closed, and their bytes are given back', async () => {
+    const { port } = await start();
+    const all = await Promise.all(Array.from({ length: 20 }, () => open(port)));
+    for (const { socket } of all) socket.write(head('/read', 1 << 20) + 'x'.repeat(50_000));
+    while (bytesInFlight() < 20 * 50_000) await sleep(10);
+    await Promise.all(all.map(({ closed }) => closed));
+    while (bytesInFlight() > 0) await sleep(10);
+  });
+
+  it('that were answered before their body came are closed too', async () => {
+    const { port } = await start();
+    const { socket, said, closed } = await open(port);
+    socket.write(head('/other', 1000));
+    await closed;
+    expect(said()).to.match(/^HTTP\/1\.1 200 /);
+  });
+
+  it('whose body comes by drops are closed', async () => {
+    const { port } = await start({ stallMs: 100 });
+    const { socket, closed } = await open(port);
+    socket.write(head('/read', 1000));
+    const drops = setInterval(() => socket.write('x'), 30);
+    await closed;
+    clearInterval(drops);
+  });
+
+  it('with an upload wait for its sender', async () => {
+    const { port } = await start({ stallMs: 100 });
+    const { socket, said } = await open(port);
+    socket.write(`${head('/upload', 10)}12345`);
+    await sleep(600);
+    socket.write('67890');
+    await once(socket, 'data');
+    expect(said()).to.match(/\r\n10\r\n|10$/);
+  });
+
+  it('of one address outside are bounded by themselves', async () => {
+    const { port } = await start({ mostOfAddress: 2, inside: [] });
+    const held = await Promise.all([open(port), open(port)]);
+    const third = await open(port);
+    await third.closed;
+    expect(third.said()).to.match(/^HTTP\/1\.1 503 /);
+    held[0]?.socket.destroy();
+    await sleep(50);
+    const next = await open(port);
+    next.socket.write('GET /other HTTP/1.1\r\nHost: a\r\n\r\n');
+    await once(next.socket, 'data');
+    expect(next.said()).to.match(/^HTTP\/1\.1 200 /);
+  });
+
+  it('over the limit are told to come back, but for probes, and have a place once others close', async () => {
+    const { port } = await start({ most: 3 });
+    const held = await Promise.all(Array.from({ length: 3 }, () => open(port)));
+    for (const { socket } of held) socket.write(head('/read', 10)); // idle ones would make place
+    await sleep(50);
+    const ask = async (path: string): Promise<string> => {
+      const { socket, said, closed } = await open(port);
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      await closed;
+      return said();
+    };
+    const refused = await ask('/read');
+    expect(refused)
+      .to.match(/^HTTP\/1\.1 503 /)
+      .and.match(/^Retry-After: 5\r$/m);
+    expect(refused).to.include('"waitingFor":"capacity"');
+    expect(await ask('/api/v1/server/live')).to.match(/^HTTP\/1\.1 200 /);
+    for (const { socket } of held) socket.destroy();
+    await sleep(50);
+    const { socket, said } = await open(port);
+    socket.write('GET /read HTTP/1.1\r\nHost: a\r\n\r\n');
+    await once(socket, 'data');
+    expect(said()).to.match(/^HTTP\/1\.1 200 /);
+  });
+});
