@@ -2,15 +2,8 @@
 import { Agent, type AgentOptions } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
-import {
-  type Address,
-  judgeFor,
-  type OutboundAsk,
-  type OutboundSetting,
-  pinnedTo,
-  ranges,
-  resolveAll,
-} from './outbound.ts';
+import { type Address, judgeFor, type OutboundAsk, type OutboundSetting, pinnedTo, resolveAll } from './outbound.ts';
+import { ranges } from './outbound-ranges.ts';
 
 export interface AddressJudge {
   /** Throws `OutboundRefused` for a host that is itself an address, and a closed one. */
@@ -21,10 +14,10 @@ export interface AddressJudge {
 
 /** The rules of addresses without those of names, for servers that may lie inside, such as a bucket. */
 export function createAddressJudge(
-  { deny = [], lookup = resolveAll }: OutboundSetting,
+  { deny = [], lookup = resolveAll, own }: OutboundSetting,
   ask: OutboundAsk,
 ): AddressJudge {
-  const judge = judgeFor(ranges(deny), ask);
+  const judge = judgeFor({ ranges: ranges(deny), own }, ask);
   const found = async (name: string): Promise<readonly Address[]> => {
     const addresses = await lookup(name);
     for (const { address } of addresses) judge(address);

@@ -1,28 +1,9 @@
 import { lookup as resolve } from 'node:dns/promises';
 import { type IncomingHttpHeaders, type IncomingMessage, request as plain, type RequestOptions } from 'node:http';
 import { request as tls } from 'node:https';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
+import { interfaceAddresses, isInside, type Ranges, ranges, within } from './outbound-ranges.ts';
 
-/** Networks that nobody outside has business in (RELIABILITY 2.2 point 8); the cluster's own come as `deny`. */
-const DENIED = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
-  // Of IPv6 only 2000::/3 is the internet: this leaves out ::, ::1, NAT64 (64:ff9b::/96), fc00::/7, fe80::/10 and ff00::/8.
-  '::/3',
-  '4000::/2',
-  '8000::/1',
-  '2001::/32', // Teredo and 6to4 carry an IPv4 address inside
-  '2002::/16',
-];
 const DENIED_NAMES = /(^|\.)(localhost|svc|cluster\.local)$/;
 
 export type Refusal = 'url' | 'scheme' | 'credentials' | 'name' | 'address' | 'redirects' | 'size' | 'time';
@@ -75,6 +56,8 @@ export interface OutboundSetting {
   deny?: readonly string[];
   /** Every address of a name. */
   lookup?: (name: string) => Promise<readonly Address[]>;
+  /** Addresses of this machine, public ones too; those of its interfaces when absent. */
+  own?: () => readonly string[];
 }
 
 export type Outbound = (url: string, ask?: OutboundAsk) => Promise<OutboundAnswer>;
@@ -83,8 +66,8 @@ export type Outbound = (url: string, ask?: OutboundAsk) => Promise<OutboundAnswe
  * The one way out for addresses that people, resources or files name. Each address of a name is judged and the connection
  * goes to one of those judged, at each redirect anew; no proxy of the environment and no kept connection is used.
  */
-export function createOutbound({ deny = [], lookup = resolveAll }: OutboundSetting = {}): Outbound {
-  const closed = ranges(deny);
+export function createOutbound({ deny = [], lookup = resolveAll, own }: OutboundSetting = {}): Outbound {
+  const closed = { ranges: ranges(deny), own };
   return async (url, ask = {}) => {
     const timeoutMs = ask.timeoutMs ?? 15_000;
     const timer = new AbortController();
@@ -103,8 +86,8 @@ export function createOutbound({ deny = [], lookup = resolveAll }: OutboundSetti
 }
 
 /** Judges an address as a request to it would be, without one. Throws `OutboundRefused`, or what the look-up says. */
-export function createAddressCheck({ deny = [], lookup = resolveAll }: OutboundSetting = {}) {
-  const closed = ranges(deny);
+export function createAddressCheck({ deny = [], lookup = resolveAll, own }: OutboundSetting = {}) {
+  const closed = { ranges: ranges(deny), own };
   return async (url: string, ask: OutboundAsk = {}): Promise<void> => {
     const signal = AbortSignal.timeout(ask.timeoutMs ?? 5000);
     await checked({ url: parse(url), ask, lookup, judge: judgeFor(closed, ask), signal });
@@ -124,36 +107,21 @@ export async function resolveAll(name: string): Promise<readonly Address[]> {
   return resolve(name, { all: true, verbatim: true });
 }
 
-interface Ranges {
-  four: BlockList;
-  six: BlockList;
-}
-
-/** Two lists: in one, Node would match every IPv4 address by a short IPv6 prefix. Throws for what is no CIDR. */
-export function ranges(cidrs: readonly string[]): Ranges {
-  const made = { four: new BlockList(), six: new BlockList() };
-  for (const cidr of cidrs) {
-    const [network = '', bits] = cidr.split('/');
-    if (isIP(network) === 6) made.six.addSubnet(network, Number(bits ?? 128), 'ipv6');
-    else made.four.addSubnet(network, Number(bits ?? 32), 'ipv4');
-  }
-  return made;
-}
-
-function within(list: Ranges, address: string): boolean {
-  return isIP(address) === 6 ? list.six.check(address, 'ipv6') : list.four.check(address, 'ipv4');
-}
-
-const denied = ranges(DENIED);
 type Judge = (address: string) => void;
 
-export function judgeFor(closed: Ranges, ask: OutboundAsk): Judge {
+/** What is not reached: ranges that nothing opens, and this machine. */
+export interface Closed {
+  ranges: Ranges;
+  own?: OutboundSetting['own'];
+}
+
+export function judgeFor({ ranges: closed, own = interfaceAddresses }: Closed, ask: OutboundAsk): Judge {
   const open = ranges(ask.allow ?? []);
   const always = ranges(ask.always ?? []);
   return (given) => {
     const address = unmapped(given);
     if (address && within(always, address)) return;
-    const refused = !address || within(closed, address) || (within(denied, address) && !within(open, address));
+    const refused = !address || within(closed, address) || (isInside(address, own()) && !within(open, address));
     if (refused) throw new OutboundRefused('address', 'this address is not reached from here');
   };
 }

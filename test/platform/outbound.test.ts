@@ -44,10 +44,25 @@ describe('outbound', () => {
         ...['[::127.0.0.1]', '[64:ff9b::127.0.0.1]', '[64:ff9b:1::7f00:1]', '[2002:7f00:1::]', '[2001:0:7f00:1::]'],
         ...['[fe80::1]', '[fc00::1]', '[fd00:ec2::254]', '[ff02::1]', '[fec0::1]', '[::ffff:a9fe:a9fe]'],
         ...['10.1.2.3', '100.64.0.1', '100.127.255.255', '169.254.169.254', '172.16.0.1', '172.31.255.255'],
+        ...['192.0.2.1', '198.51.100.1', '203.0.113.1', '[2001:db8::1]', '[3fff::1]', '[::ffff:203.0.113.1]'],
         ...['192.0.0.1', '192.168.1.1', '198.18.0.1', '198.19.255.255', '224.0.0.1', '240.0.0.1', '255.255.255.255'],
       ];
       for (const host of hosts) expect(await refusal(`http://${host}:${canary.port}/`), host).to.equal('address');
       expect(canary.asked()).to.equal(0);
+    });
+
+    it('refuses the public addresses of this machine, unless they are opened', async () => {
+      const lookup = async (): Promise<Address[]> => [{ address: '93.184.215.14', family: 4 }];
+      const own = (): string[] => ['93.184.215.14', '2600:1f18::1'];
+      const way = createOutbound({ lookup, own });
+      for (const host of ['93.184.215.14', '[2600:1f18:0::1]', '[::ffff:93.184.215.14]', 'films.example'])
+        expect(await refusal(`http://${host}:1/`, {}, way), host).to.equal('address');
+      const away = new AbortController();
+      away.abort();
+      const opened = await way('http://93.184.215.14:1/', { allow: ['93.184.215.14/32'], signal: away.signal }).catch(
+        (error: unknown) => error,
+      );
+      expect(opened).not.to.be.instanceOf(OutboundRefused);
     });
 
     it('refuses names of the inside, also with a dot at the end, in capitals and in bold letters', async () => {
