@@ -151,7 +151,7 @@ export const getDocs = defineEndpoint({
   answer: bytes('text/html'),
   async handle(_input, call) {
     limit(call);
-    const { html, policy, etag } = docsPage();
+    const { html, policy, etag } = await docsPage();
     call.reply.header('Content-Security-Policy', policy);
     call.reply.header('Cache-Control', 'no-cache');
     call.reply.header('ETag', etag);
