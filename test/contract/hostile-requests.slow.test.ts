@@ -1,0 +1,6 @@
+import { SIGNS } from './hostile.ts';
+import { hostileSuite } from './hostile-suite.ts';
+
+describe('every operation under all hostile requests', () => {
+  hostileSuite({ signs: SIGNS });
+});
