@@ -17,7 +17,7 @@ import { handOver } from './handed-over.ts';
 import { idempotencyKey, once } from './idempotency.ts';
 import { refuseClosed } from './plus.ts';
 import { limitHere } from './rate-limit.ts';
-import { addressGroup, clientOf, isSecure, parsePart, queryIssues, readJson, requestIdOf } from './request.ts';
+import { addressGroup, clientOf, isSecure, parsePart, queryIssues, queryOf, readJson, requestIdOf } from './request.ts';
 import { endWithCredential } from './transfers.ts';
 import { isForm, readForm, readUpload, readUrlEncoded } from './uploads.ts';
 
@@ -153,7 +153,7 @@ const NOTHING_ASKED: RawInput = { params: undefined, query: undefined, body: und
 
 async function parseInput(endpoint: Endpoint, ctx: Context): Promise<RawInput> {
   if (!endpoint.params && !endpoint.query && !endpoint.body && !ctx.querystring) return NOTHING_ASKED;
-  const query = { ...ctx.query };
+  const query = queryOf(ctx.querystring);
   const params = parsePart('params', endpoint.params, ctx.params);
   const asked = parsePart('query', endpoint.query, query);
   const body = parsePart('body', endpoint.body, endpoint.body && (await bodyOf(endpoint, ctx)));

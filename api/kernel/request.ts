@@ -190,6 +190,17 @@ function issuesOf(part: string, issue: z.core.$ZodIssue): Issue[] {
   return [{ path, code, message: issue.message }];
 }
 
+/** The members of a query, a list where one comes more than once. In one pass: koa's own looks for each name in all of them. */
+export function queryOf(text: string): Record<string, string | string[]> {
+  const members = new Map<string, string | string[]>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    const known = members.get(name);
+    if (Array.isArray(known)) known.push(value);
+    else members.set(name, known === undefined ? value : [known, value]);
+  }
+  return Object.fromEntries(members);
+}
+
 /** Query members are single, and known: a misspelt one is told, not ignored. */
 export function queryIssues(query: Record<string, unknown>, schema: z.core.$ZodType | undefined): Issue[] {
   const known = schema instanceof z.ZodObject ? schema.shape : {};

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { areas } from '#areas/index.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
+import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { longestProbeMs, type Watched } from '#support/cpu.ts';
 import type { Person } from '#support/given.ts';
@@ -65,6 +66,16 @@ export function hostileSuite(amount: Amount): void {
       expect(status, attack.name).to.not.be.oneOf([413, 500]);
     }
   }
+
+  it('an address of any length and signs holds up nobody', async () => {
+    const signs = ['/', '%2f', '%', '%80', 'a', ':', '.', '/a', '/..', ';', '//items', 'é'];
+    const starts = ['/', '/api/v1/', '/api/v1/items/', `/api/v1/stream/${newId()}/`];
+    const paths = starts.flatMap((start) => signs.map((sign) => start + encodeURI(sign.repeat(12_000 / sign.length))));
+    for (const path of paths)
+      expect(await longestProbeMs(own, () => send(path, 'get', { name: path })), path.slice(0, 80)).to.be.lessThan(
+        MOST_MS,
+      );
+  });
 
   for (const [at, endpoint] of operations.entries()) {
     it(`${endpoint.operationId} holds up nobody`, async function () {

@@ -1,4 +1,8 @@
 import { type Cue, decodeText, readCues, webvttBlock } from '#areas/streaming/public.ts';
+import { readForeign } from '#kernel/reading.ts';
+import { clock, restyled } from './restyled.ts';
+
+const restyle = { module: new URL('./restyled.ts', import.meta.url), read: restyled };
 
 export interface Shown {
   bytes: Uint8Array;
@@ -37,40 +41,11 @@ Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
 /** A styled track as it is, at its shifted times; any other text in a plain style. */
 export async function substationOf(shown: Shown): Promise<string> {
   const text = decodeText(shown.bytes, shown.language ?? undefined);
-  if (/^\uFEFF?\[Script Info\]/im.test(text.slice(0, 2000))) return restyled(text, shown.offsetMs);
+  if (/^\uFEFF?\[Script Info\]/im.test(text.slice(0, 2000))) return readForeign(restyle, text, shown.offsetMs);
   const lines = (await shifted(shown)).map(
     ({ startMs, endMs, text }) => `Dialogue: 0,${clock(startMs)},${clock(endMs)},Default,,0,0,0,,${styled(text)}\n`,
   );
   return HEAD + lines.join('');
-}
-
-const TIMES = /^((?:Dialogue|Comment):[^,]*),([^,]*),([^,]*),/;
-
-function restyled(text: string, offsetMs: number): string {
-  if (offsetMs === 0) return text;
-  const lines = text.split(/\r?\n/).flatMap((line) => {
-    const [all, head, start = '', end = ''] = TIMES.exec(line) ?? [];
-    if (all === undefined) return [line];
-    const [from, to] = [msOf(start) + offsetMs, msOf(end) + offsetMs];
-    return to > 0 ? [`${head},${clock(Math.max(from, 0))},${clock(to)},${line.slice(all.length)}`] : [];
-  });
-  return lines.join('\n');
-}
-
-function msOf(time: string): number {
-  const [seconds = '0', minutes = '0', hours = '0'] = time.trim().split(':').reverse();
-  return Math.round((Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000);
-}
-
-function clock(ms: number): string {
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const hundredths = Math.floor(ms / 10);
-  const [h, m, s] = [
-    Math.floor(hundredths / 360_000),
-    Math.floor(hundredths / 6000) % 60,
-    Math.floor(hundredths / 100) % 60,
-  ];
-  return `${h}:${two(m)}:${two(s)}.${two(hundredths % 100)}`;
 }
 
 const ENTITIES: Record<string, string> = { lt: '<', gt: '>', amp: '&', nbsp: '\\h', lrm: '\u200E', rlm: '\u200F' };

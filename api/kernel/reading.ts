@@ -1,0 +1,27 @@
+import { AsideFailed, aside } from '#platform/aside.ts';
+import { ApiError } from './errors.ts';
+
+/** Larger texts are read in a thread of their own: nobody else waits for them. */
+const SMALL = 256 << 10;
+const LIMIT_MS = 10_000;
+
+/** A reader of foreign text, with the module that exports it by its name; that module should import little. */
+export interface Reader<T extends Uint8Array | string, M extends unknown[], R> {
+  module: URL;
+  read: (text: T, ...more: M) => R;
+}
+
+/** What the reader makes of the text. Throws 503 when too many are read at once, or one takes too long. */
+export async function readForeign<T extends Uint8Array | string, M extends unknown[], R>(
+  { module, read }: Reader<T, M, R>,
+  text: T,
+  ...more: M
+): Promise<R> {
+  if (text.length <= SMALL) return read(text, ...more);
+  try {
+    return await aside<R>({ module, name: read.name, limitMs: LIMIT_MS }, text, ...more);
+  } catch (error) {
+    if (!(error instanceof AsideFailed)) throw error;
+    throw new ApiError('SERVICE_STARTING', 'The text takes too long to read', { waitingFor: 'capacity' });
+  }
+}
