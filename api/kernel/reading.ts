@@ -5,21 +5,23 @@ import { ApiError } from './errors.ts';
 const SMALL = 256 << 10;
 const LIMIT_MS = 10_000;
 
-/** A reader of foreign text, with the module that exports it by its name; that module should import little. */
+/** A reader of foreign text, with the module that exports it; that module should import little. */
 export interface Reader<T extends Uint8Array | string, M extends unknown[], R> {
   module: URL;
+  /** As it is exported; a bundle may call the function otherwise. */
+  name: string;
   read: (text: T, ...more: M) => R;
 }
 
 /** What the reader makes of the text. Throws 503 when too many are read at once, or one takes too long. */
 export async function readForeign<T extends Uint8Array | string, M extends unknown[], R>(
-  { module, read }: Reader<T, M, R>,
+  { module, name, read }: Reader<T, M, R>,
   text: T,
   ...more: M
 ): Promise<R> {
   if (text.length <= SMALL) return read(text, ...more);
   try {
-    return await aside<R>({ module, name: read.name, limitMs: LIMIT_MS }, text, ...more);
+    return await aside<R>({ module, name, limitMs: LIMIT_MS }, text, ...more);
   } catch (error) {
     if (!(error instanceof AsideFailed)) throw error;
     throw new ApiError('SERVICE_STARTING', 'The text takes too long to read', { waitingFor: 'capacity' });

@@ -192,9 +192,17 @@ export const HEADERS = [
   ...['idempotency-key', 'last-event-id', 'content-type', 'referer', 'authorization'],
 ];
 
+/** How the value begins, where else nobody would read on. */
+const BEGINNINGS: Readonly<Record<string, string>> = {
+  authorization: 'Bearer ',
+  cookie: 'foyer_session=',
+  range: 'bytes=',
+  'content-type': 'application/',
+};
+
 const headerOf = (name: string, sign: string): Attack => ({
   name: `header ${name}: ${JSON.stringify(sign)}`,
-  headers: { [name]: `a${rowOf(sign, HEAD_BYTES)}b` },
+  headers: { [name]: `${BEGINNINGS[name] ?? ''}a${rowOf(sign, HEAD_BYTES)}b` },
 });
 
 const HEADER_SIGNS = ['\t', ',', ';', '=', '"', 'W/"', 'bytes=0-,', '0-0,', ' ,', 'a.', '%'];

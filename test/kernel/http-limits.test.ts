@@ -21,7 +21,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   if (request.url === '/upload') noteUpload(request);
   const reads = request.url === '/read' || request.url === '/upload';
   const read = reads ? wholeBody(request, 1 << 20) : Promise.resolve(Buffer.alloc(0));
-  const said = await read.then(({ length }) => String(length)).catch(() => 'broken');
+  const said = await read.then(({ length }) => String(length)).catch((error: { code?: string }) => String(error.code));
   response.end(said);
 }
 
@@ -55,6 +55,17 @@ describe('connections', () => {
     for (const { socket } of all) socket.write(head('/read', 1 << 20) + 'x'.repeat(50_000));
     while (bytesInFlight() < 20 * 50_000) await sleep(10);
     await Promise.all(all.map(({ closed }) => closed));
+    while (bytesInFlight() > 0) await sleep(10);
+  });
+
+  it('whose bodies are too many together are told to come back', async () => {
+    const { port } = await start({ stallMs: 20_000 });
+    const most = 1 << 20;
+    const all = await Promise.all(Array.from({ length: 129 }, () => open(port)));
+    for (const { socket } of all) socket.write(head('/read', most) + 'x'.repeat(most - 1));
+    while (!all.some(({ said }) => said() !== '')) await sleep(10);
+    expect(all.map(({ said }) => said()).join('')).to.include('SERVICE_STARTING');
+    for (const { socket } of all) socket.destroy();
     while (bytesInFlight() > 0) await sleep(10);
   });
 

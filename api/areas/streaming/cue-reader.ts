@@ -1,7 +1,7 @@
 import { readForeign } from '#kernel/reading.ts';
 import { type Cue, cuesOfBytes } from './cues.ts';
 
-const reader = { module: new URL('./cues.ts', import.meta.url), read: cuesOfBytes };
+const reader = { module: new URL('./cues.ts', import.meta.url), name: 'cuesOfBytes', read: cuesOfBytes };
 
 /** Cues of a text that somebody else wrote. Throws 503 as `readForeign`. */
 export function readCues(bytes: Uint8Array, told: { format: string; language?: string | undefined }): Promise<Cue[]> {

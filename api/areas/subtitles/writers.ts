@@ -2,7 +2,7 @@ import { type Cue, decodeText, readCues, webvttBlock } from '#areas/streaming/pu
 import { readForeign } from '#kernel/reading.ts';
 import { clock, restyled } from './restyled.ts';
 
-const restyle = { module: new URL('./restyled.ts', import.meta.url), read: restyled };
+const restyle = { module: new URL('./restyled.ts', import.meta.url), name: 'restyled', read: restyled };
 
 export interface Shown {
   bytes: Uint8Array;
