@@ -73,6 +73,8 @@ export function limitConnections(
 }
 
 interface Reading {
+  /** The request lets go of it when its reader gives up. */
+  socket: Socket;
   response: ServerResponse;
   bytes: number;
   since: number;
@@ -85,8 +87,11 @@ export function closeStalled(server: Server, { stallMs, checkMs }: ConnectionLim
   server.on('request', (request, response) => {
     if (request.complete || !hasBody(request)) return;
     const now = performance.now();
-    reading.set(request, { response, bytes: request.socket.bytesRead, since: now, began: now });
-    request.once('close', () => reading.delete(request));
+    const { socket } = request;
+    reading.set(request, { socket, response, bytes: socket.bytesRead, since: now, began: now });
+    request.once('close', () => {
+      if (request.complete) reading.delete(request);
+    });
   });
   const timer = setInterval(() => {
     for (const [request, seen] of reading) look(request, seen);
@@ -94,12 +99,12 @@ export function closeStalled(server: Server, { stallMs, checkMs }: ConnectionLim
   server.once('close', () => clearInterval(timer));
 
   function look(request: IncomingMessage, seen: Reading): void {
-    const { bytesRead } = request.socket;
+    const { bytesRead } = seen.socket;
     const answered = seen.response.writableEnded;
     const waits = request.readableLength >= request.readableHighWaterMark && !answered; // for us, not for its sender
     if (bytesRead !== seen.bytes || waits) Object.assign(seen, { bytes: bytesRead, since: performance.now() });
-    if (request.complete) reading.delete(request);
-    else if (isLate(seen, stallMs) && !waits && (answered || !isUpload(request))) request.socket.destroy();
+    if (request.complete || seen.socket.destroyed) reading.delete(request);
+    else if (isLate(seen, stallMs) && !waits && (answered || !isUpload(request))) seen.socket.destroy();
   }
 }
 

@@ -77,6 +77,15 @@ describe('connections', () => {
     expect(said()).to.match(/^HTTP\/1\.1 200 /);
   });
 
+  it('whose body was refused in its midst are closed too', async () => {
+    const { port } = await start();
+    const { socket, said, closed } = await open(port);
+    socket.write(`POST /read HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    for (let i = 0; i < 20; i += 1) socket.write(`10000\r\n${'x'.repeat(0x1_0000)}\r\n`);
+    await closed;
+    expect(said()).to.include('PAYLOAD_TOO_LARGE');
+  });
+
   it('whose body comes by drops are closed', async () => {
     const { port } = await start({ stallMs: 100 });
     const { socket, closed } = await open(port);
