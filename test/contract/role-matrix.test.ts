@@ -133,8 +133,14 @@ describe('roles and endpoints', () => {
     api = await startApi();
     for (const role of Object.keys(HELD) as Role[]) people.set(role, await api.given.person(role));
     people.set('child', await api.given.child());
-    for (const actor of ACTORS) clients.set(actor.who, clientFor(api.url, await headersOf(actor)));
+    await api.deps.db('settings').insert({ key: 'network.trustedProxies', value: '["127.0.0.1/32"]' });
+    await api.deps.settings.reload();
+    for (const [i, actor] of ACTORS.entries()) {
+      const from = { 'x-forwarded-for': `20.0.0.${i}` }; // attempts are counted by address before the content is read
+      clients.set(actor.who, clientFor(api.url, { ...(await headersOf(actor)), ...from }));
+    }
   });
+  beforeEach(() => api.deps.redis.flushdb());
 
   async function headersOf({ who, kind, role, scopes }: Actor): Promise<Record<string, string>> {
     if (kind === 'nobody') return {};
