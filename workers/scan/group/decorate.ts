@@ -1,9 +1,10 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { kindOf } from '../names/kinds.ts';
 import { NFO_BYTES, type Nfo, readNfo } from '../names/nfo.ts';
+import { isSharedPicture } from '../names/sidecars.ts';
 import { readName, titleKey } from '../names/title.ts';
 import type { WalkedFile } from '../walk/types.ts';
+import { besideOf } from './beside.ts';
 import type { Draft, Grouping } from './draft.ts';
 import { artworkOf, inside, nfoName } from './local.ts';
 
@@ -12,7 +13,7 @@ const SHARED_NFO: Readonly<Record<string, readonly string[]>> = {
   episode: [],
   video: [],
 };
-const SHOW_NFO = ['tvshow.nfo'];
+const SHOW_NFO = 'tvshow.nfo';
 const REMEMBERED = 200;
 
 export interface NfoIssue {
@@ -31,16 +32,16 @@ export class Decoration {
   }
 
   async decorate(drafts: readonly Draft[], grouping: Grouping): Promise<void> {
+    const films = drafts.filter(({ type }) => type === 'movie').length;
     for (const draft of drafts) {
       if (draft.type === 'show') await this.#show(draft, grouping);
-      else await this.#leaf(draft, grouping);
+      else await this.#leaf(draft, { grouping, alone: films === 1 && grouping.within.length > 0 });
     }
   }
 
-  async #leaf(draft: Draft, grouping: Grouping): Promise<void> {
+  async #leaf(draft: Draft, { grouping, alone }: { grouping: Grouping; alone: boolean }): Promise<void> {
     const [first] = draft.files;
     if (!first) return;
-    const alone = draft.type === 'movie' && grouping.within.length > 0;
     const name = nfoName(grouping.files, first.walked.name, alone ? (SHARED_NFO[draft.type] ?? []) : []);
     const nfo = name && (await this.#nfo(inside(grouping.directory, name)));
     if (nfo) draft.nfo = nfo;
@@ -51,7 +52,7 @@ export class Decoration {
       const name = grouping.within.at(-1 - up) ?? '';
       const directory = up === 0 ? grouping.directory : grouping.directory.split('/').slice(0, -up).join('/');
       const files = up === 0 ? grouping.files : await this.#list(directory);
-      const nfo = files.find((file) => SHOW_NFO.includes(file.name.toLowerCase()));
+      const nfo = besideOf(files).byLowName.get(SHOW_NFO);
       if (!nfo && titleKey(readName(name).title) !== titleKey(draft.title)) continue;
       draft.artwork = artworkOf({ ...grouping, directory, files }, '', true);
       const read = nfo && (await this.#nfo(inside(directory, nfo.name)));
@@ -62,8 +63,13 @@ export class Decoration {
 
   #list(directory: string): Promise<WalkedFile[]> {
     const known = this.#folders.get(directory);
-    if (known) return known;
-    if (this.#folders.size >= REMEMBERED) this.#folders.clear();
+    if (known) {
+      this.#folders.delete(directory);
+      this.#folders.set(directory, known); // the last used stay
+      return known;
+    }
+    const [oldest] = this.#folders.keys();
+    if (oldest !== undefined && this.#folders.size >= REMEMBERED) this.#folders.delete(oldest);
     const listed = localFiles(join(this.#root, directory)).catch(() => []);
     this.#folders.set(directory, listed);
     return listed;
@@ -85,8 +91,9 @@ export class Decoration {
   }
 }
 
+/** The files of a folder that speak of all of it: few, however many lie in it. */
 async function localFiles(absolute: string): Promise<WalkedFile[]> {
-  const names = (await readdir(absolute)).filter((name) => kindOf(name) === 'picture' || kindOf(name) === 'nfo');
+  const names = (await readdir(absolute)).filter((name) => name.toLowerCase() === SHOW_NFO || isSharedPicture(name));
   return Promise.all(
     names.map(async (name) => {
       const { size, mtimeMs, ino } = await stat(join(absolute, name));

@@ -59,7 +59,8 @@ export function groupFilms({ folder, videos }: FilmFolder): FilmGroups {
   const extraNames = new Set(extras.map((extra) => extra.name));
   const singles = videos.filter((name) => !extraNames.has(name)).map(single);
   const films = folder !== '' && ofOneFilm(folder, singles) ? [filmOfFolder(folder, singles)] : filmsByName(singles);
-  const owned = films.length > 0 ? extras.map((extra) => ({ ...extra, film: ownerOf(extra.of, films) })) : [];
+  const byTitle = new Map(films.map(({ named }, i) => [titleKey(named.title), i] as const).toReversed());
+  const owned = films.length > 0 ? extras.map((extra) => ({ ...extra, film: ownerOf(extra.of, byTitle) })) : [];
   return {
     films,
     extras: owned.map(({ name, kind, film }) => ({ name, kind, film, title: tidy(splitName(name).stem) })),
@@ -144,8 +145,6 @@ function labelOf({ stem, named }: Single, folder: string): string {
   return named.edition ?? (named.resolution ? `${named.resolution}p` : '');
 }
 
-function ownerOf(of: string, films: readonly Film[]): number {
-  const key = titleKey(readName(of).title);
-  const found = films.findIndex((film) => titleKey(film.named.title) === key);
-  return Math.max(0, found);
+function ownerOf(of: string, byTitle: ReadonlyMap<string, number>): number {
+  return byTitle.get(titleKey(readName(of).title)) ?? 0;
 }

@@ -34,6 +34,17 @@ const FLAGS: Readonly<Record<string, 'default' | 'forced' | 'hearingImpaired'>> 
   hi: 'hearingImpaired',
 };
 
+/** Every stem that a video may have for the sidecar to belong to it, the longest first. */
+export function* sidecarStems(name: string): Generator<string> {
+  const kind = kindOf(name);
+  if (kind !== 'subtitle' && kind !== 'audio') return;
+  const { stem } = splitName(name);
+  yield stem;
+  for (let end = stem.length - 1; end > 0; end -= 1) if (BOUNDARY.test(stem.charAt(end))) yield stem.slice(0, end);
+}
+
+const BOUNDARY = /[._\s-]/;
+
 /** Reads the words between the video's name and the extension; nothing when the file belongs to another. */
 export function readSidecar(name: string, videoStem: string): Sidecar | undefined {
   const kind = kindOf(name);
@@ -125,14 +136,38 @@ const PICTURES: readonly (readonly [kind: string, names: readonly string[]])[] =
   ['thumb', ['thumb', 'landscape']],
 ];
 
-/** The kind of picture a file beside a video or in its folder is: `poster.jpg`, `<video>-poster.jpg`, `<video>.jpg`. */
-export function pictureKind(name: string, videoStem: string): { kind: string; own: boolean } | undefined {
-  if (kindOf(name) !== 'picture') return undefined;
+export interface Picture {
+  kind: string;
+  /** It is named like the video. */
+  own: boolean;
+}
+
+/** The stems, in lower case, of videos that a picture may belong to; an empty one stands for the whole folder. */
+export function pictureStems(name: string): (Picture & { stem: string })[] {
+  if (kindOf(name) !== 'picture') return [];
   const stem = splitName(name).stem.toLowerCase();
-  const video = videoStem.toLowerCase();
-  if (videoStem !== '' && stem === video) return { kind: 'thumb', own: true };
-  const own = videoStem !== '' && stem.startsWith(`${video}-`);
-  const word = own ? stem.slice(video.length + 1) : stem;
-  const found = PICTURES.find(([, names]) => names.includes(word.replace(/-?\d{1,2}$/, '')));
-  return found && { kind: found[0], own };
+  const stems = [{ stem, kind: 'thumb', own: true }];
+  for (let dash = stem.indexOf('-'); dash >= 0; dash = stem.indexOf('-', dash + 1)) {
+    const kind = pictureWord(stem.slice(dash + 1));
+    if (kind !== undefined && dash > 0) stems.push({ stem: stem.slice(0, dash), kind, own: true });
+  }
+  const kind = pictureWord(stem);
+  return kind === undefined ? stems : [...stems, { stem: '', kind, own: false }];
+}
+
+/** A picture that speaks of the whole folder, such as `poster.jpg`. */
+export function isSharedPicture(name: string): boolean {
+  return pictureStems(name).some(({ own }) => !own);
+}
+
+function pictureWord(word: string): string | undefined {
+  const bare = word.replace(/-?\d{1,2}$/, '');
+  return PICTURES.find(([, names]) => names.includes(bare))?.[0];
+}
+
+/** The kind of picture a file beside a video or in its folder is: `poster.jpg`, `<video>-poster.jpg`, `<video>.jpg`. */
+export function pictureKind(name: string, videoStem: string): Picture | undefined {
+  const stems = pictureStems(name);
+  const found = stems.find(({ stem }) => stem === videoStem.toLowerCase()) ?? stems.find(({ own }) => !own);
+  return found && { kind: found.kind, own: found.own };
 }

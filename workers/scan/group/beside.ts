@@ -1,0 +1,78 @@
+import { kindOf, splitName } from '../names/kinds.ts';
+import { type Picture, pictureStems, readSidecar, type Sidecar, sidecarStems } from '../names/sidecars.ts';
+import type { WalkedFile } from '../walk/types.ts';
+
+/** A sidecar and what its name says. */
+export interface Track {
+  file: WalkedFile;
+  sidecar: Sidecar;
+}
+
+/** A picture and what its name says. */
+export interface Found extends Picture {
+  file: WalkedFile;
+}
+
+/** The files of one directory by what they belong to. Built once per directory, so that grouping costs the same per file. */
+export interface Beside {
+  byName: ReadonlyMap<string, WalkedFile>;
+  /** By name in lower case. */
+  byLowName: ReadonlyMap<string, WalkedFile>;
+  /** By the stem of the video. */
+  tracks: ReadonlyMap<string, readonly Track[]>;
+  /** By the stem of the video in lower case. */
+  pictures: ReadonlyMap<string, readonly Found[]>;
+  /** Pictures that speak of the whole folder. */
+  shared: readonly Found[];
+}
+
+const built = new WeakMap<readonly WalkedFile[], Beside>();
+
+/** The index of a directory's listing. */
+export function besideOf(files: readonly WalkedFile[]): Beside {
+  const known = built.get(files);
+  if (known) return known;
+  const beside = build(files);
+  built.set(files, beside);
+  return beside;
+}
+
+function build(files: readonly WalkedFile[]): Beside {
+  const byName = new Map(files.map((file) => [file.name, file]));
+  const byLowName = new Map(files.toReversed().map((file) => [file.name.toLowerCase(), file]));
+  const stems = new Set(files.flatMap(({ name }) => (kindOf(name) === 'video' ? [splitName(name).stem] : [])));
+  const lowStems = new Set([...stems].map((stem) => stem.toLowerCase()));
+  const tracks = new Map<string, Track[]>();
+  const pictures = new Map<string, Found[]>();
+  const shared: Found[] = [];
+  for (const file of files) {
+    const track = isHalf(file.name, byLowName) ? undefined : trackOf(file, stems);
+    if (track) push(tracks, track.stem, track);
+    for (const { stem, ...picture } of pictureStems(file.name)) {
+      if (stem === '') shared.push({ file, ...picture });
+      else if (lowStems.has(stem)) push(pictures, stem, { file, ...picture });
+    }
+  }
+  return { byName, byLowName, tracks, pictures, shared };
+}
+
+function push<T>(lists: Map<string, T[]>, key: string, value: T): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
+}
+
+/** The longest name of a video that fits wins. */
+function trackOf(file: WalkedFile, stems: ReadonlySet<string>): (Track & { stem: string }) | undefined {
+  for (const stem of sidecarStems(file.name)) {
+    const sidecar = stems.has(stem) ? readSidecar(file.name, stem) : undefined;
+    if (sidecar) return { file, stem, sidecar };
+  }
+  return undefined;
+}
+
+/** The `.sub` of a VobSub pair belongs to its `.idx`. */
+function isHalf(name: string, byLowName: ReadonlyMap<string, WalkedFile>): boolean {
+  const { stem, extension } = splitName(name);
+  return extension === 'sub' && byLowName.has(`${stem.toLowerCase()}.idx`);
+}
