@@ -21,11 +21,13 @@ const OLD: Readonly<Record<string, string>> = {
   tib: 'bo',
   wel: 'cy',
 };
+/** No tag is longer. */
+const MAX = 100;
 const NONE = new Set(['', 'und', 'mis', 'mul', 'zxx', 'qaa', 'root']);
 
 /** The BCP 47 tag of what a container says (`eng`, `fre`, `pt-BR`), or nothing when it says none. */
 export function languageTag(said: string | undefined): string | undefined {
-  const word = said?.replaceAll('\0', '').trim().replaceAll('_', '-') ?? '';
+  const word = said?.slice(0, MAX).replaceAll('\0', '').trim().replaceAll('_', '-') ?? '';
   if (NONE.has(word.toLowerCase())) return undefined;
   const [first = '', ...rest] = word.split('-');
   try {

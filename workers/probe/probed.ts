@@ -22,8 +22,14 @@ export interface Probed {
 
 const OF_THE_TOOL = new Set(['major_brand', 'minor_version', 'compatible_brands', 'encoder', 'creation_time']);
 
+const MAX_TAGS = 200;
+const MAX_KEY = 200;
+const MAX_VALUE = 20_000;
+
 /** The tags that tell of the film, not of the tool that wrote the file; keys in lower case. */
 export function contentTags(tags: Readonly<Record<string, string>>): Record<string, string> {
-  const entries = Object.entries(tags).map(([key, value]) => [key.toLowerCase(), value] as const);
-  return Object.fromEntries(entries.filter(([key]) => !OF_THE_TOOL.has(key)));
+  const entries = Object.entries(tags).map(([key, value]) => [key.toLowerCase(), value.slice(0, MAX_VALUE)] as const);
+  return Object.fromEntries(
+    entries.filter(([key]) => key.length <= MAX_KEY && !OF_THE_TOOL.has(key)).slice(0, MAX_TAGS),
+  );
 }

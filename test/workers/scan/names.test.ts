@@ -1,10 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { withEmbedded } from '#workers/scan/names/embedded.ts';
 import { extraFile, extrasFolder } from '#workers/scan/names/extras.ts';
 import { isPassedOver, kindOf } from '#workers/scan/names/kinds.ts';
 import { groupFilms } from '#workers/scan/names/movies.ts';
-import { readNfo } from '#workers/scan/names/nfo.ts';
 import { partOf } from '#workers/scan/names/parts.ts';
 import { readEpisode } from '#workers/scan/names/shows.ts';
 import { pictureKind, readSidecar } from '#workers/scan/names/sidecars.ts';
@@ -152,103 +150,6 @@ describe('names', () => {
         const { films, extras } = groupFilms({ folder, videos });
         const placed = [...films.flatMap((f) => f.files.map((file) => file.name)), ...extras.map((e) => e.name)];
         if (films.length > 0) expect(placed.sort()).to.deep.equal([...videos].sort());
-      }),
-      { numRuns: 1000 },
-    );
-  });
-});
-
-describe('embedded tags', () => {
-  const tags = {
-    title: 'www.example.org - Sintel.2010.1080p',
-    date: '2010-09-27',
-    genre: 'Fantasy; Short',
-    synopsis: 'A dragon.',
-    director: 'Colin Levy',
-    imdb: 'tt1727587',
-    tmdb: 'movie/45745',
-  };
-
-  it('tell of the film what its name does not, and never its title', () => {
-    const told = withEmbedded(undefined, tags, undefined);
-    expect(told).to.deep.include({
-      plot: 'A dragon.',
-      year: 2010,
-      releasedOn: '2010-09-27',
-      directors: ['Colin Levy'],
-    });
-    expect(told).to.deep.include({ genres: ['Fantasy', 'Short'], ids: { imdb: 'tt1727587', tmdb: '45745' } });
-    expect(told).to.not.have.property('title');
-    expect(withEmbedded(undefined, { title: 'x', comment: 'y', date: '2x' }, undefined)).to.equal(undefined);
-  });
-
-  it('yield to the NFO file and to the year of the name', () => {
-    const nfo = readNfo('<movie><title>Sintel</title><plot>Two dragons.</plot><genre>Drama</genre></movie>');
-    const told = withEmbedded(nfo, tags, 2011);
-    expect(told).to.deep.include({
-      title: 'Sintel',
-      plot: 'Two dragons.',
-      genres: ['Drama'],
-      directors: ['Colin Levy'],
-    });
-    expect(told).to.not.have.any.keys('year', 'releasedOn');
-    expect(withEmbedded(nfo, tags, 2010)).to.include({ releasedOn: '2010-09-27' });
-  });
-});
-
-describe('readNfo', () => {
-  const film = `<?xml version="1.0"?><movie><title>Sintel</title><originaltitle>S</originaltitle><plot>A &lt;dragon&gt;.</plot><year>2010</year>
-    <runtime>15</runtime><rating>7.5</rating><uniqueid type="imdb">tt1727587</uniqueid><tmdbid>45745</tmdbid><genre>Fantasy / Short</genre><genre>Animation</genre>
-    <premiered>2010-09-30</premiered><studio>Blender</studio><actor><name>Halina Reijn</name><role>Sintel</role></actor><director>Colin Levy</director></movie>`;
-
-  it('reads a film', () => {
-    const nfo = readNfo(film);
-    expect(nfo).to.include({
-      root: 'movie',
-      title: 'Sintel',
-      plot: 'A <dragon>.',
-      year: 2010,
-      runtimeMin: 15,
-      rating: 7.5,
-      releasedOn: '2010-09-30',
-    });
-    expect(nfo?.ids).to.deep.equal({ imdb: 'tt1727587', tmdb: '45745' });
-    expect(nfo?.genres).to.deep.equal(['Fantasy', 'Short', 'Animation']);
-    expect(nfo?.actors).to.deep.equal([{ name: 'Halina Reijn', character: 'Sintel' }]);
-  });
-
-  it('reads an episode with its place', () => {
-    const nfo = readNfo(
-      '<episodedetails><title>T</title><season>0</season><episode>3</episode><airsbefore_season>2</airsbefore_season><airsbefore_episode>1</airsbefore_episode></episodedetails>',
-    );
-    expect(nfo).to.deep.include({ season: 0, episode: 3, airsBefore: { season: 2, episode: 1 } });
-    const after = readNfo('<episodedetails><title>T</title><airsafter_season>2</airsafter_season></episodedetails>');
-    expect(after?.airsBefore).to.deep.equal({ season: 3 });
-  });
-
-  it('refuses document types and entities', () => {
-    expect(
-      readNfo(`<!DOCTYPE movie [<!ENTITY x SYSTEM "file:///etc/passwd">]><movie><title>&x;</title></movie>`),
-    ).to.equal(undefined);
-    expect(readNfo('<movie><title>a&undefined;b</title></movie>')?.title ?? '').to.not.contain('passwd');
-  });
-
-  it('takes what stands before an address that Kodi writes behind', () => {
-    expect(readNfo(`${film}\nhttps://www.themoviedb.org/movie/45745`)?.title).to.equal('Sintel');
-  });
-
-  it('is nothing for other texts', () => {
-    expect(readNfo('https://www.imdb.com/title/tt1727587/')).to.equal(undefined);
-    expect(readNfo('')).to.equal(undefined);
-    expect(readNfo('<html><title>x</title></html>')).to.equal(undefined);
-  });
-
-  it('never throws', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.nat(film.length), (junk, at) => {
-        readNfo(junk);
-        readNfo(film.slice(0, at) + junk + film.slice(at));
-        readNfo(film.slice(0, at));
       }),
       { numRuns: 1000 },
     );

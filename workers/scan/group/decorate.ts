@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { NFO_BYTES, type Nfo, readNfo } from '../names/nfo.ts';
+import { NFO_BYTES, type Nfo, nfoText, readNfo } from '../names/nfo.ts';
 import { isSharedPicture } from '../names/sidecars.ts';
 import { readName, titleKey } from '../names/title.ts';
 import type { WalkedFile } from '../walk/types.ts';
@@ -44,7 +44,7 @@ export class Decoration {
     if (!first) return;
     const name = nfoName(grouping.files, first.walked.name, alone ? (SHARED_NFO[draft.type] ?? []) : []);
     const nfo = name && (await this.#nfo(inside(grouping.directory, name)));
-    if (nfo) draft.nfo = nfo;
+    if (nfo) take(draft, nfo);
   }
 
   async #show(draft: Draft, grouping: Grouping): Promise<void> {
@@ -56,7 +56,7 @@ export class Decoration {
       if (!nfo && titleKey(readName(name).title) !== titleKey(draft.title)) continue;
       draft.artwork = artworkOf({ ...grouping, directory, files }, '', true);
       const read = nfo && (await this.#nfo(inside(directory, nfo.name)));
-      if (read) draft.nfo = read;
+      if (read) take(draft, read);
       return;
     }
   }
@@ -79,7 +79,7 @@ export class Decoration {
     try {
       const absolute = join(this.#root, path);
       if ((await stat(absolute)).size > NFO_BYTES) return this.#bad(path, 'too large');
-      return readNfo(await readFile(absolute, 'utf8')) ?? this.#bad(path, 'not an NFO');
+      return readNfo(nfoText(await readFile(absolute))) ?? this.#bad(path, 'not an NFO');
     } catch {
       return this.#bad(path, 'unreadable');
     }
@@ -89,6 +89,12 @@ export class Decoration {
     this.issues.push({ path, detail });
     return undefined;
   }
+}
+
+/** A file that only names a page tells which film it is, and nothing of it. */
+function take(draft: Draft, nfo: Nfo): void {
+  if (nfo.root === 'address') draft.ids = { ...draft.ids, ...nfo.ids };
+  else draft.nfo = nfo;
 }
 
 /** The files of a folder that speak of all of it: few, however many lie in it. */

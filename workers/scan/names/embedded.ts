@@ -1,8 +1,10 @@
 import { calendarDay } from './days.ts';
 import type { Nfo } from './nfo.ts';
+import { cut, partsOf } from './text.ts';
 
 const MAX_ITEMS = 50;
 const MAX_TEXT = 20_000;
+const MAX_ID = 100;
 const FIRST_FILM = 1870;
 
 type Tags = Readonly<Record<string, string>>;
@@ -13,12 +15,8 @@ type Tags = Readonly<Record<string, string>>;
  */
 export function readEmbedded(tags: Tags): Nfo | undefined {
   const one = (...names: string[]): string | undefined =>
-    names.map((name) => tags[name]?.trim().slice(0, MAX_TEXT)).find((text) => text);
-  const many = (...names: string[]): string[] =>
-    (one(...names) ?? '')
-      .split(/\s*[;,/|]\s*/)
-      .filter((part) => part !== '')
-      .slice(0, MAX_ITEMS);
+    names.map((name) => cut(tags[name] ?? '', MAX_TEXT).trim()).find((text) => text !== '');
+  const many = (...names: string[]): string[] => partsOf(one(...names) ?? '', ';,/|').slice(0, MAX_ITEMS);
   const plot = one('synopsis', 'description', 'summary');
   const told: Nfo = {
     root: 'embedded',
@@ -53,7 +51,7 @@ const IDS: Readonly<Record<string, RegExp>> = {
 
 function idsOf(tags: Tags): Record<string, string> {
   const found = Object.entries(IDS).flatMap(([provider, shape]) => {
-    const id = shape.exec(tags[provider]?.trim() ?? '')?.[1];
+    const id = shape.exec(cut(tags[provider] ?? '', MAX_ID).trim())?.[1];
     return id ? [[provider, id]] : [];
   });
   return Object.fromEntries(found) as Record<string, string>;
