@@ -285,7 +285,7 @@ export const episodes: readonly EpisodeCase[] = [
     '1x1',
     "A Hard Day's Night",
   ],
-  ['Band of Brothers/Part 1/Band of Brothers E01.mkv', 'Part 1', '1x1'],
+  ['Band of Brothers/Part 1/Band of Brothers E01.mkv', 'Band of Brothers', '1x1'],
   ['Naruto/Naruto - 001v2.mkv', 'Naruto', '1x1'],
   ['Show/Season 1/Show.s1e5.mkv', 'Show', '1x5'],
   ['Show/Season 1/Show S01 E05.mkv', 'Show', '1x5'],

@@ -6,7 +6,8 @@ import { groupFilms } from '#workers/scan/names/movies.ts';
 import { partOf } from '#workers/scan/names/parts.ts';
 import { readEpisode } from '#workers/scan/names/shows.ts';
 import { pictureKind, readSidecar } from '#workers/scan/names/sidecars.ts';
-import { readName, sortTitle, titleKey } from '#workers/scan/names/title.ts';
+import { sortTitle } from '#workers/scan/names/sort-title.ts';
+import { readName, titleKey } from '#workers/scan/names/title.ts';
 import { episodes, folders, noEpisodes, notSidecars, showExtras, sidecars, titles } from './names.corpus.ts';
 
 describe('names', () => {

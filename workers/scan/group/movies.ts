@@ -1,7 +1,7 @@
-import { extrasFolder } from '../names/extras.ts';
+import { extrasFolder, extraTitle } from '../names/extras.ts';
 import { kindOf, splitName } from '../names/kinds.ts';
 import { type Film, groupFilms } from '../names/movies.ts';
-import { tidy, titleKey } from '../names/title.ts';
+import { titleKey } from '../names/title.ts';
 import type { Draft, Grouped, Grouping, ItemKey } from './draft.ts';
 import { artworkOf, draftFile, inside } from './local.ts';
 
@@ -20,6 +20,7 @@ export function groupMovies(grouping: Grouping): Grouped {
     return extraDraft(grouping, {
       name: extra.name,
       kind: extra.kind,
+      title: extra.title,
       of: 'key' in of ? { type: of.type, key: of.key } : of,
     });
   });
@@ -51,16 +52,17 @@ function filmKey({ library, directory }: Grouping, { title, year }: Film['named'
 interface Extra {
   name: string;
   kind: string;
+  title: string;
   of: ItemKey | { directory: string };
 }
 
 /** An extra is known by its path. */
-export function extraDraft(grouping: Grouping, { name, kind, of }: Extra): Draft {
+export function extraDraft(grouping: Grouping, { name, kind, title, of }: Extra): Draft {
   return {
     type: 'video',
     key: `x:${inside(grouping.directory, name)}`,
     top: false,
-    title: tidy(splitName(name).stem) || name,
+    title,
     ids: {},
     artwork: artworkOf(grouping, name, false),
     files: [draftFile(grouping, name, { rank: 0 })],
@@ -77,7 +79,7 @@ function extrasOf(grouping: Grouping): Grouped | undefined {
   const kind = extrasFolder(grouping.within[at] ?? '') ?? 'other';
   const videos = grouping.files.filter((file) => kindOf(file.name) === 'video');
   return {
-    drafts: videos.map(({ name }) => extraDraft(grouping, { name, kind, of: { directory } })),
+    drafts: videos.map(({ name }) => extraDraft(grouping, { name, kind, title: extraTitle(name), of: { directory } })),
     unrecognised: [],
   };
 }

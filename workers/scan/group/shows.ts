@@ -1,9 +1,12 @@
 import { kindOf, splitName } from '../names/kinds.ts';
-import { type Episode, readEpisode, seasonOf } from '../names/shows.ts';
+import { stacksOf } from '../names/parts.ts';
+import { seasonOf } from '../names/seasons.ts';
+import { contextOf } from '../names/show-context.ts';
+import { type Episode, readEpisodeIn } from '../names/shows.ts';
 import { type Named, readName, tidy, titleKey } from '../names/title.ts';
 import type { WalkedFile } from '../walk/types.ts';
 import type { Draft, Grouped, Grouping, ItemKey } from './draft.ts';
-import { artworkOf, draftFile } from './local.ts';
+import { artworkOf, draftFile, inside } from './local.ts';
 import { extraDraft } from './movies.ts';
 
 interface Placed {
@@ -17,8 +20,9 @@ export function groupShows(grouping: Grouping): Grouped {
   if (videos.length === 0) return { drafts: folderDraft(grouping), unrecognised: [] };
   const placed: Placed[] = [];
   const unrecognised: string[] = [];
+  const context = contextOf(grouping.within);
   for (const file of videos) {
-    const episode = readEpisode([...grouping.within, file.name]);
+    const episode = readEpisodeIn(context, file.name);
     if (episode) placed.push({ file, episode });
     else unrecognised.push(file.name);
   }
@@ -27,7 +31,7 @@ export function groupShows(grouping: Grouping): Grouped {
   const episodes = [
     ...Map.groupBy(
       placed.filter(({ episode }) => !episode.extra),
-      ({ episode }) => episodeKey(episode),
+      (one) => episodeKey(grouping, one),
     ).values(),
   ];
   const extras = placed.filter(({ episode }) => episode.extra);
@@ -87,19 +91,25 @@ function seasonDraft({ show, season }: Episode): Draft | undefined {
   };
 }
 
-function episodeKey({ show, season, number, date }: Episode): string {
-  return `${showKey(show)}/${date === undefined ? `s${season ?? 1}e${number ?? 0}` : `d${date}`}`;
+/** A special without a number is known by its path. */
+function episodeKey(grouping: Grouping, { episode: { show, season, number, date }, file }: Placed): string {
+  const place =
+    date === undefined ? `s${season ?? 1}e${number ?? `@${inside(grouping.directory, file.name)}`}` : `d${date}`;
+  return `${showKey(show)}/${place}`;
 }
 
-/** Several files of one number are its versions, the highest resolution first. */
+/** Several files of one number are its versions, the highest resolution first, or the parts of one. */
 function episodeDraft(grouping: Grouping, versions: readonly Placed[]): Draft {
-  const ranked = versions.map((own) => ({ ...own, named: readName(splitName(own.file.name).stem) }));
-  ranked.sort((a, b) => (b.named.resolution ?? 0) - (a.named.resolution ?? 0) || (a.file.name < b.file.name ? -1 : 1));
-  const { episode, file } = ranked[0] as Placed;
+  const ranked = stacksOf(versions, ({ file }) => splitName(file.name).stem).map((stack) => ({
+    ...stack,
+    named: readName(stack.stem),
+  }));
+  ranked.sort((a, b) => (b.named.resolution ?? 0) - (a.named.resolution ?? 0) || (a.stem < b.stem ? -1 : 1));
+  const [{ episode, file } = versions[0] as Placed] = ranked.flatMap(({ files }) => files.map(({ of }) => of));
   const parent: ItemKey = { type: 'season', key: `${showKey(episode.show)}/s${episode.season ?? 1}` };
   return {
     type: 'episode',
-    key: episodeKey(episode),
+    key: episodeKey(grouping, { episode, file }),
     parent,
     grandparent: { type: 'show', key: showKey(episode.show) },
     top: false,
@@ -110,9 +120,12 @@ function episodeDraft(grouping: Grouping, versions: readonly Placed[]): Draft {
     parentIndex: episode.season ?? 1,
     ids: {},
     artwork: artworkOf(grouping, file.name, false),
-    files: ranked.map(({ file: { name }, named }, rank) => {
-      const label = named.resolution ? `${named.resolution}p` : tidy(splitName(name).stem);
-      return draftFile(grouping, name, ranked.length > 1 ? { rank, edition: label } : { rank });
+    files: ranked.flatMap(({ stem, named, files }, rank) => {
+      const label = named.resolution ? `${named.resolution}p` : tidy(stem);
+      const version = ranked.length > 1 ? { rank, edition: label } : { rank };
+      return files.map(({ of, part }) =>
+        draftFile(grouping, of.file.name, part === undefined ? version : { ...version, part, parts: files.length }),
+      );
     }),
   };
 }
@@ -122,5 +135,10 @@ function showExtra(grouping: Grouping, file: WalkedFile, { show, season, extra }
     season === undefined
       ? { type: 'show', key: showKey(show) }
       : { type: 'season', key: `${showKey(show)}/s${season}` };
-  return extraDraft(grouping, { name: file.name, kind: extra?.kind ?? 'other', of });
+  return extraDraft(grouping, {
+    name: file.name,
+    kind: extra?.kind ?? 'other',
+    title: extra?.title ?? file.name,
+    of,
+  });
 }

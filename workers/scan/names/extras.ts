@@ -1,8 +1,11 @@
 import { splitName } from './kinds.ts';
+import { bareTitle, tidy } from './title.ts';
 
 /** Folders whose videos are extras of the film, show or season that the folder lies in. */
 const FOLDERS: Readonly<Record<string, string>> = {
   trailers: 'trailer',
+  trailer: 'trailer',
+  extra: 'other',
   extras: 'other',
   featurettes: 'featurette',
   'behind the scenes': 'behind-the-scenes',
@@ -16,9 +19,10 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'theme-music': 'theme-song',
   backdrops: 'theme-video',
   other: 'other',
+  others: 'other',
 };
 
-/** Suffixes of file names; the longest that fits counts. */
+/** Suffixes of file names behind a dash. */
 const SUFFIXES: Readonly<Record<string, string>> = {
   trailer: 'trailer',
   behindthescenes: 'behind-the-scenes',
@@ -33,20 +37,67 @@ const SUFFIXES: Readonly<Record<string, string>> = {
   extra: 'other',
   other: 'other',
 };
-const SUFFIX = new RegExp(`^(.+?)[\\s._]?[-._](${Object.keys(SUFFIXES).join('|')})\\d{0,2}$`, 'i');
-const WHOLE: Readonly<Record<string, string>> = { trailer: 'trailer', sample: 'sample' };
+/** These also stand behind a dot, an underscore or a dash between spaces: `300.trailer`, `300 - sample`. */
+const PLAIN = new Set(['trailer', 'sample']);
+const LAST_WORD = /([a-z]{4,15})(\d{0,2})$/i;
+
+/** What the suffix of an extra's file says. */
+export interface ExtraFile {
+  kind: string;
+  /** The name of what it belongs to; empty when the name tells none. */
+  of: string;
+  /** `2` of `trailer2`. */
+  number?: number;
+}
 
 /** The kind of extras that a folder of this name holds. */
 export function extrasFolder(name: string): string | undefined {
-  return FOLDERS[name.toLowerCase().replaceAll(/[_.]+/g, ' ').trim()];
+  return FOLDERS[name.toLowerCase().replaceAll(/[_.]/g, ' ').trim()];
 }
 
-/** The kind of extra a file is by its own name, and the name of what it belongs to (empty when the name tells none). */
-export function extraFile(name: string): { kind: string; of: string } | undefined {
+/** The kind of extra a file is by its own name. */
+export function extraFile(name: string): ExtraFile | undefined {
+  const stem = splitName(name).stem.slice(0, 300).trim();
+  const match = LAST_WORD.exec(stem);
+  const word = (match?.[1] ?? '').toLowerCase();
+  const kind = SUFFIXES[word];
+  if (!match || kind === undefined) return undefined;
+  const number = match[2] ? { number: Number(match[2]) } : {};
+  if (match.index === 0) return PLAIN.has(word) ? { kind, of: '', ...number } : undefined;
+  const of = beforeSign(stem.slice(0, match.index), PLAIN.has(word));
+  return of === undefined ? undefined : { kind, of, ...number };
+}
+
+/** What stands before the sign that divides the suffix; nothing when there is none. */
+function beforeSign(before: string, plain: boolean): string | undefined {
+  const sign = before.trimEnd().at(-1) ?? '';
+  const spaced = /\s$/.test(before);
+  if (sign === '-') return plain || !spaced ? before.trimEnd().slice(0, -1).trim() : undefined;
+  return plain && !spaced && (sign === '.' || sign === '_') ? before.slice(0, -1).trim() : undefined;
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  trailer: 'Trailer',
+  'behind-the-scenes': 'Behind the Scenes',
+  'deleted-scene': 'Deleted Scene',
+  featurette: 'Featurette',
+  interview: 'Interview',
+  sample: 'Sample',
+  scene: 'Scene',
+  short: 'Short',
+  clip: 'Clip',
+};
+
+/** The name of an extra: without the suffix, the words of a release and the film that it belongs to. */
+export function extraTitle(name: string, isFilm: (of: string) => boolean = () => false): string {
+  const suffix = extraFile(name);
   const { stem } = splitName(name);
-  const whole = WHOLE[stem.toLowerCase()];
-  if (whole) return { kind: whole, of: '' };
-  const match = stem.length <= 300 ? SUFFIX.exec(stem) : null;
-  const kind = SUFFIXES[match?.[2]?.toLowerCase() ?? ''];
-  return match && kind ? { kind, of: match[1] ?? '' } : undefined;
+  if (!suffix) return bareTitle(stem) || tidy(stem) || name;
+  const named = suffix.of === '' || isFilm(suffix.of) ? '' : bareTitle(suffix.of);
+  return named || wordOf(suffix);
+}
+
+function wordOf({ kind, number }: ExtraFile): string {
+  const word = WORDS[kind] ?? 'Extra';
+  return number === undefined ? word : `${word} ${number}`;
 }

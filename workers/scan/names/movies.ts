@@ -1,6 +1,7 @@
-import { extraFile } from './extras.ts';
+import { type ExtraFile, extraFile, extraTitle } from './extras.ts';
 import { splitName } from './kinds.ts';
-import { partOf } from './parts.ts';
+import { type Stack, stacksOf } from './parts.ts';
+import { isYear, tagsOf } from './tags.ts';
 import { type Named, readName, saidEdition, tidy, titleKey } from './title.ts';
 
 /** One file of a film. */
@@ -37,17 +38,11 @@ export interface FilmGroups {
   extras: FilmExtra[];
 }
 
+/** A file or the parts of one, by what its name says. */
 interface Single {
-  name: string;
   stem: string;
   named: Named;
-}
-
-/** ` - label` or ` [label]` behind the folder's name. */
-const VERSION = /^\s*(?:-\s|\[|\{)(.*)$/s;
-
-function restBehind(stem: string, folder: string): string {
-  return folder !== '' && stem.startsWith(folder) ? stem.slice(folder.length) : '';
+  files: Stack<string>['files'];
 }
 
 /** Tells which videos of one folder are which film, version, part or extra. */
@@ -57,19 +52,21 @@ export function groupFilms({ folder, videos }: FilmFolder): FilmGroups {
     return extra ? [{ name, ...extra }] : [];
   });
   const extraNames = new Set(extras.map((extra) => extra.name));
-  const singles = videos.filter((name) => !extraNames.has(name)).map(single);
+  const singles = singlesOf(videos.filter((name) => !extraNames.has(name)));
   const films = folder !== '' && ofOneFilm(folder, singles) ? [filmOfFolder(folder, singles)] : filmsByName(singles);
-  const byTitle = new Map(films.map(({ named }, i) => [titleKey(named.title), i] as const).toReversed());
-  const owned = films.length > 0 ? extras.map((extra) => ({ ...extra, film: ownerOf(extra.of, byTitle) })) : [];
-  return {
-    films,
-    extras: owned.map(({ name, kind, film }) => ({ name, kind, film, title: tidy(splitName(name).stem) })),
-  };
+  const owned = ownedOf(extras, films);
+  const free = extras
+    .filter(({ name }) => !owned.some((extra) => extra.name === name))
+    .map(({ name }) => filmAlone(name));
+  return { films: [...films, ...free], extras: owned };
 }
 
-function single(name: string): Single {
-  const { stem } = splitName(name);
-  return { name, stem, named: readName(partOf(stem)?.stem ?? stem) };
+function singlesOf(names: readonly string[]): Single[] {
+  return stacksOf(names, (name) => splitName(name).stem).map(({ stem, files }) => ({
+    stem,
+    files,
+    named: readName(stem),
+  }));
 }
 
 /** A folder is one film's when its files are called like it, or when it alone tells a year and holds one film's files. */
@@ -77,17 +74,36 @@ function ofOneFilm(folder: string, singles: readonly Single[]): boolean {
   if (singles.length === 0) return false;
   const named = readName(folder);
   const keys = new Set(singles.map(({ named: own }) => `${titleKey(own.title)}|${own.year ?? ''}`));
-  const told = named.year !== undefined || Object.keys(named.ids).length > 0;
+  const told = named.year !== undefined || Object.keys(named.ids).length > 0 || isReleased(folder);
   if (singles.length === 1 || keys.size === 1) return told || sameFilm(named, singles[0]?.named);
   return singles.every(
-    ({ stem, named: own }) =>
-      VERSION.test(restBehind(stem, folder)) || (named.year !== undefined && sameFilm(named, own)),
+    ({ stem, named: own }) => isVersion(stem, folder) || (named.year !== undefined && sameFilm(named, own)),
   );
+}
+
+/** A folder that is called like a release names the film better than the short name of its file. */
+function isReleased(folder: string): boolean {
+  return tagsOf(folder).filter(({ tag }) => tag === 'release').length > 1;
 }
 
 function sameFilm(folder: Named, file: Named | undefined): boolean {
   if (!file || titleKey(folder.title) !== titleKey(file.title)) return false;
   return folder.year === undefined || file.year === undefined || folder.year === file.year;
+}
+
+/** The name of a file behind that of its folder; nothing when it is called otherwise. */
+function behindFolder(stem: string, folder: string): string | undefined {
+  const same = folder !== '' && stem.slice(0, folder.length).toLowerCase() === folder.toLowerCase();
+  return same ? stem.slice(folder.length).trim() : undefined;
+}
+
+const YEARS = /[([](\d{4})[)\]]/g;
+
+/** `Film - label`, `Film [label]` and `Film` in the folder `Film`. With another year it is another film. */
+function isVersion(stem: string, folder: string): boolean {
+  const rest = behindFolder(stem, folder);
+  if (rest === undefined || [...rest.matchAll(YEARS)].some(([, year = '']) => isYear(year))) return false;
+  return rest === '' || /^[-[{(]/.test(rest) || (/^[._]/.test(rest) && !/^[._]\d{1,2}$/.test(rest));
 }
 
 function filmOfFolder(folder: string, singles: readonly Single[]): Film {
@@ -96,7 +112,7 @@ function filmOfFolder(folder: string, singles: readonly Single[]): Film {
   const year =
     named.year ?? (first && titleKey(first.named.title) === titleKey(named.title) ? first.named.year : undefined);
   const ids = { ...first?.named.ids, ...named.ids };
-  return { named: { ...named, ids, ...(year === undefined ? {} : { year }) }, files: filesOf(singles, folder) };
+  return { named: { ...named, ids, ...(year === undefined ? {} : { year }) }, files: versionsOf(singles, folder) };
 }
 
 function filmsByName(singles: readonly Single[]): Film[] {
@@ -106,33 +122,35 @@ function filmsByName(singles: readonly Single[]): Film[] {
   );
   return [...groups.values()].map((group) => ({
     named: group[0]?.named ?? readName(''),
-    files: filesOf(group, ''),
+    files: versionsOf(group, ''),
   }));
 }
 
-/** Parts when all of them are parts of one name, else versions. */
-function filesOf(singles: readonly Single[], folder: string): FilmFile[] {
-  const parts = singles.map(({ stem }) => partOf(stem));
-  const stems = new Set(parts.map((part) => part?.stem.toLowerCase()));
-  const numbers = new Set(parts.map((part) => part?.number));
-  if (singles.length > 1 && stems.size === 1 && !stems.has(undefined) && numbers.size === singles.length) {
-    const files = singles.map(({ name }, i) => ({ name, rank: 0, part: parts[i]?.number ?? 1, parts: singles.length }));
-    return files.sort((a, b) => a.part - b.part);
-  }
-  return versionsOf(singles, folder);
+/** An extra of nothing that is there is shown by itself. */
+function filmAlone(name: string): Film {
+  const { stem } = splitName(name);
+  return { named: { title: tidy(stem) || stem, ids: {} }, files: [{ name, rank: 0 }] };
 }
 
-/** Resolutions first and descending, then by label. */
+/** Resolutions first and descending, then by label. The parts of a version have its label. */
 function versionsOf(singles: readonly Single[], folder: string): FilmFile[] {
   const labelled = singles.map((own) => ({
-    name: own.name,
+    own,
     label: labelOf(own, folder),
     height: own.named.resolution ?? 0,
+    name: own.files[0]?.of ?? '',
   }));
   labelled.sort((a, b) => b.height - a.height || a.label.localeCompare(b.label) || (a.name < b.name ? -1 : 1));
-  return labelled.map(({ name, label }, rank) => {
-    const edition = label || (singles.length > 1 ? tidy(splitName(name).stem) : '');
-    return edition === '' ? { name, rank } : { name, rank, edition };
+  return labelled.flatMap(({ own, label }, rank) => {
+    const edition = label || (singles.length > 1 ? tidy(own.stem) : '');
+    return own.files.map(
+      ({ of: name, part }): FilmFile => ({
+        name,
+        rank,
+        ...(edition === '' ? {} : { edition }),
+        ...(part === undefined ? {} : { part, parts: own.files.length }),
+      }),
+    );
   });
 }
 
@@ -140,11 +158,27 @@ function versionsOf(singles: readonly Single[], folder: string): FilmFile[] {
 function labelOf({ stem, named }: Single, folder: string): string {
   const said = saidEdition(stem);
   if (said) return said;
-  const label = VERSION.exec(restBehind(stem, folder))?.[1];
-  if (label !== undefined) return tidy(label.replaceAll(/[[\]]/g, ' '));
-  return named.edition ?? (named.resolution ? `${named.resolution}p` : '');
+  const rest = behindFolder(stem, folder) ?? '';
+  const told = named.edition ?? (named.resolution ? `${named.resolution}p` : '');
+  if (/^(?:-\s|\[|\{)/.test(rest)) return tidy(rest.replaceAll(/[[\]{}]/g, ' '));
+  return told || (/^[-._]/.test(rest) && !isYear(tidy(rest)) ? tidy(rest) : '');
 }
 
-function ownerOf(of: string, byTitle: ReadonlyMap<string, number>): number {
-  return byTitle.get(titleKey(readName(of).title)) ?? 0;
+type Owned = FilmExtra[];
+
+/** Gives extras to the film that they are named after; in the folder of one film all are its own. */
+function ownedOf(extras: readonly (ExtraFile & { name: string })[], films: readonly Film[]): Owned {
+  const byKey = new Map<string, number>();
+  for (const [i, { named }] of [...films.entries()].reverse()) {
+    byKey.set(titleKey(named.title), i);
+    byKey.set(`${titleKey(named.title)}|${named.year ?? ''}`, i);
+  }
+  return extras.flatMap(({ name, kind, of }) => {
+    const named = readName(of);
+    const key = titleKey(named.title);
+    const fits = byKey.get(`${key}|${named.year ?? ''}`) ?? byKey.get(key);
+    const film = fits ?? (films.length === 1 ? 0 : undefined);
+    if (film === undefined) return [];
+    return [{ name, kind, film, title: extraTitle(name, () => fits !== undefined) }];
+  });
 }

@@ -1,17 +1,57 @@
-/** `cd|dvd|disc|disk|part|pt` with 1-8 or a-d at the end of a name. */
-const PART = /^(.*?\S)[\s._-]+\(?(cd|dvd|disc|disk|part|pt)[\s._-]*([1-8]|[a-d])\)?$/i;
+const PART = /(cd|dvd|disc|disk|part|pt)[\s._-]{0,3}(\d{1,2}|[a-d])\)?$/i;
+const BEFORE = new Set([' ', '.', '_', '-', ']', ')', '(']);
+const DIVIDING = new Set([' ', '.', '_', '-', '(']);
+const MOST = 8;
 
 export interface Part {
   /** The name without the part. */
   stem: string;
   number: number;
+  /** It is counted by letters. */
+  letter: boolean;
 }
 
-/** The part that a name without extension tells, if any. */
+/** The part that the end of a name without extension tells: `cd1`, `part b`. */
 export function partOf(stem: string): Part | undefined {
   const match = stem.length <= 300 ? PART.exec(stem) : null;
-  if (!match) return undefined;
-  const mark = (match[3] ?? '').toLowerCase();
-  const number = /\d/.test(mark) ? Number(mark) : mark.charCodeAt(0) - 96;
-  return { stem: match[1] ?? '', number };
+  if (!match || !BEFORE.has(stem.charAt(match.index - 1))) return undefined;
+  const mark = (match[2] ?? '').toLowerCase();
+  const letter = !/\d/.test(mark);
+  const number = letter ? mark.charCodeAt(0) - 96 : Number(mark);
+  const base = withoutDivider(stem.slice(0, match.index));
+  return number < 1 || number > MOST || base === '' ? undefined : { stem: base, number, letter };
+}
+
+function withoutDivider(text: string): string {
+  let end = text.length;
+  while (end > 0 && DIVIDING.has(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
+
+/** One file, or several that are parts of one. */
+export interface Stack<T> {
+  /** The name without the part. */
+  stem: string;
+  files: readonly { of: T; part?: number }[];
+}
+
+/** Puts parts of one name together; a part that stands alone is a file like others. */
+export function stacksOf<T>(all: readonly T[], stemOf: (one: T) => string): Stack<T>[] {
+  const groups = Map.groupBy(all, (one) => {
+    const part = partOf(stemOf(one));
+    return part ? `${part.stem.toLowerCase()}/${part.letter}` : `${stemOf(one)}/`;
+  });
+  return [...groups.values()].flatMap((group) => stackOf(group, stemOf));
+}
+
+function stackOf<T>(group: readonly T[], stemOf: (one: T) => string): Stack<T>[] {
+  const parts = group.flatMap((of) => {
+    const part = partOf(stemOf(of));
+    return part ? [{ of, ...part }] : [];
+  });
+  const distinct = new Set(parts.map(({ number }) => number)).size === parts.length;
+  const [first] = parts;
+  if (!first || parts.length < 2 || !distinct) return group.map((of) => ({ stem: stemOf(of), files: [{ of }] }));
+  const files = parts.toSorted((a, b) => a.number - b.number).map(({ of, number }) => ({ of, part: number }));
+  return [{ stem: first.stem, files }];
 }

@@ -1,8 +1,10 @@
-import { parseTorrentTitle } from '@viren070/parse-torrent-title';
-import { calendarDay } from './days.ts';
-import { extraFile, extrasFolder } from './extras.ts';
-import { splitName } from './kinds.ts';
-import { type Named, readName, tidy } from './title.ts';
+import { extraFile, extraTitle } from './extras.ts';
+import { kindOf, splitName } from './kinds.ts';
+import { numbersOf } from './numbers.ts';
+import { seasonWithin } from './seasons.ts';
+import { contextOf } from './show-context.ts';
+import { type Context, numbersIn, showBehind, showOfFile, type Told } from './show-told.ts';
+import { episodeTitle, type Named, tidy, titleKey } from './title.ts';
 
 /** Where a video of a library of shows belongs. */
 export interface Episode {
@@ -18,39 +20,58 @@ export interface Episode {
   extra?: { kind: string; title: string };
 }
 
-interface Numbers {
-  season?: number;
-  number?: number;
-  numberEnd?: number;
-  date?: string;
-  /** Where the numbers begin and end in the name. */
-  at: number;
-  end: number;
-}
-
 const MAX = 300;
-const SEASON_FOLDER =
-  /^(?:season|series|staffel|saison|temporada|stagione|seizoen|sezon|s)[\s._-]*(\d{1,4})(?:\D.*)?$/i;
-const SPECIALS = /^(?:specials?|season[\s._-]*0+|s0+|ovas?|extras season)$/i;
-const S_E = /(?<![a-z0-9])s(\d{1,4})[\s._-]*e(\d{1,4})((?:[\s._-]*(?:-|e|-e|x)[\s._-]*e?\d{1,4}(?!\d|p))*)/i;
-const X = /(?<![a-z0-9])(\d{1,2})x(\d{2,3})(?:-(?:\d{1,2}x)?(\d{2,3}))?(?!\d)/i;
-const DATE = /(?<!\d)(19\d\d|20\d\d)[\s._-](0[1-9]|1[0-2])[\s._-](0[1-9]|[12]\d|3[01])(?!\d)/;
-const WORDED =
-  /(?<![a-z])(?:episode|folge|épisode|episodio|ep|e)[\s._-]*(\d{1,4})(?:[\s._-]*-[\s._-]*(?:ep|e)?(\d{1,4}))?(?![a-z0-9])/i;
-const LEADING = /^(\d{1,4})(?=[\s._-]|$)(?:[\s._]*-[\s._]*(\d{1,4})(?=[\s._-]|$))?/;
-const TRAILING = /(?:^|\s-\s|[\s._]#)(\d{1,4})(?:v\d)?(?=\s*(?:[[({-]|$))/;
 
 /** Reads a path inside the library's folder, its last name a video. Nothing when no episode number can be told. */
 export function readEpisode(path: readonly string[]): Episode | undefined {
-  const file = path.at(-1) ?? '';
-  const { stem } = splitName(file);
-  const context = contextOf(path.slice(0, -1));
-  const numbers = numbersOf(stem.slice(0, MAX), context.season !== undefined || context.show !== undefined);
-  const show = context.show ?? showOfFile(stem, numbers);
-  if (!show || show.title === '') return undefined;
-  const extra = context.extra ?? extraFile(file)?.kind;
-  if (extra) return { show, ...seasonMember(context.season), extra: { kind: extra, title: tidy(stem) } };
-  return numbers && { show, ...placed(numbers, context.season, stem) };
+  return readEpisodeIn(contextOf(path.slice(0, -1)), path.at(-1) ?? '');
+}
+
+/** Reads the name of a video in a folder that was read before. */
+export function readEpisodeIn(context: Context, file: string): Episode | undefined {
+  const stem = withoutExtension(withDigits(splitName(file).stem.normalize('NFC').slice(0, MAX)));
+  const told = numbersIn(context, stem);
+  const named = showOf(context, told);
+  if (!named || named.show.title === '') return undefined;
+  const { show } = named;
+  const kind = context.extra ?? extraFile(file)?.kind;
+  if (kind) return { show, ...seasonMember(context.season), extra: { kind, title: extraTitle(file) } };
+  if (told) return titled({ show, ...placed(told, named) }, context);
+  return context.season === 0 ? { show, season: 0, title: episodeTitle(stem) || tidy(stem) } : undefined;
+}
+
+interface NamedShow {
+  show: Named;
+  season?: number | undefined;
+  /** Of the episode, when it stands behind the show's. */
+  title?: string;
+}
+
+/** The folder names the show, else the file, before or behind its numbers. */
+function showOf(context: Context, told: Told | undefined): NamedShow | undefined {
+  const { show, season, fallback } = context;
+  if (show) return { show, season };
+  const before = showOfFile(told);
+  if (before) return { show: before, season };
+  return showBehind(told) ?? (fallback && { show: fallback, season });
+}
+
+/** Digits of full width are digits. */
+function withDigits(name: string): string {
+  return name.replaceAll(/[０-９]/g, (digit) => digit.normalize('NFKC'));
+}
+
+/** `film.avi.mkv` was converted. */
+function withoutExtension(stem: string): string {
+  return kindOf(stem) === 'video' ? splitName(stem).stem : stem;
+}
+
+/** The folder of a release may tell the title that the file leaves out. */
+function titled(episode: Episode, { release }: Context): Episode {
+  if (episode.title !== undefined || release === undefined) return episode;
+  const outer = numbersOf(release, { placed: false, grouped: false, from: 0 });
+  const title = outer?.number === episode.number ? episodeTitle(release.slice(outer?.end)) : '';
+  return title === '' ? episode : { ...episode, title };
 }
 
 function seasonMember(season: number | undefined): { season?: number } {
@@ -58,133 +79,15 @@ function seasonMember(season: number | undefined): { season?: number } {
 }
 
 /** A season the name tells wins over the folder's; dates go by their year, absolute numbers into the first season. */
-function placed(
-  { at: _at, end, ...told }: Numbers,
-  folderSeason: number | undefined,
-  stem: string,
-): Omit<Episode, 'show'> {
-  const season = told.season ?? folderSeason ?? (told.date === undefined ? 1 : Number(told.date.slice(0, 4)));
-  const title = titleBehind(stem.slice(end));
+function placed({ stem, numbers: { at, end, ...told } }: Told, named: NamedShow): Omit<Episode, 'show'> {
+  const byDate = told.date === undefined ? 1 : Number(told.date.slice(0, 4));
+  const season = told.season ?? named.season ?? seasonWithin(stem.slice(0, at))?.season ?? byDate;
+  const title = named.title ?? withoutShow(episodeTitle(stem.slice(end)), named.show);
   return title === '' ? { ...told, season } : { ...told, season, title };
 }
 
-interface Context {
-  show?: Named;
-  season?: number;
-  extra?: string;
-}
-
-/** Walks up from the file: extras folder, season folder, folders of a single release, then the show's own. */
-function contextOf(folders: readonly string[]): Context {
-  const context: Context = {};
-  for (const folder of folders.toReversed()) {
-    const extra = extrasFolder(folder);
-    const season = seasonOf(folder);
-    if (extra && context.season === undefined) context.extra = extra;
-    else if (season !== undefined) context.season ??= season;
-    else if (!S_E.test(folder)) return { ...context, ...showFolder(folder, context.season) };
-  }
-  return context;
-}
-
-/** The number of a folder that is called like a season and nothing else. */
-export function seasonOf(folder: string): number | undefined {
-  if (SPECIALS.test(folder.trim())) return 0;
-  const match = SEASON_FOLDER.exec(folder.trim().slice(0, MAX));
-  return match ? Number(match[1]) : undefined;
-}
-
-/** `Show.S02.1080p` is a show and its season in one. */
-function showFolder(folder: string, season: number | undefined): Context {
-  const match = /^(.*\S)[\s._-]+(?:s|season[\s._-]*)(\d{1,2})(?![\de])/i.exec(folder.slice(0, MAX));
-  if (!match || season !== undefined) return { show: readName(folder) };
-  return { show: readName(match[1] ?? folder), season: Number(match[2]) };
-}
-
-function showOfFile(stem: string, numbers: Numbers | undefined): Named | undefined {
-  if (!numbers) return undefined;
-  const before = stem.slice(0, numbers.at).replace(/^\[[^\]]{1,40}\]\s*/, '');
-  return tidy(before) === '' ? undefined : readName(before.replace(/[\s._-]+$/, ''));
-}
-
-function numbersOf(stem: string, placed: boolean): Numbers | undefined {
-  return seasonEpisode(stem) ?? crossed(stem) ?? dated(stem) ?? worded(stem) ?? (placed ? bare(stem) : absolute(stem));
-}
-
-function seasonEpisode(stem: string): Numbers | undefined {
-  const match = S_E.exec(stem);
-  if (!match) return undefined;
-  const more = [...(match[3] ?? '').matchAll(/\d+/g)].map(([digits]) => Number(digits));
-  return ranged({ match, season: Number(match[1]), number: Number(match[2]), last: more.at(-1) });
-}
-
-function crossed(stem: string): Numbers | undefined {
-  const match = X.exec(stem);
-  if (!match) return undefined;
-  return ranged({
-    match,
-    season: Number(match[1]),
-    number: Number(match[2]),
-    last: match[3] ? Number(match[3]) : undefined,
-  });
-}
-
-function dated(stem: string): Numbers | undefined {
-  const match = DATE.exec(stem);
-  const date = match ? calendarDay(`${match[1]}-${match[2]}-${match[3]}`) : undefined;
-  return match && date ? { date, at: match.index, end: match.index + match[0].length } : undefined;
-}
-
-function worded(stem: string): Numbers | undefined {
-  const match = WORDED.exec(stem);
-  return match ? ranged({ match, number: Number(match[1]), last: match[2] ? Number(match[2]) : undefined }) : undefined;
-}
-
-/** Inside a show's folder a number alone is enough: `01 - Pilot`, `Show - 1001`. */
-function bare(stem: string): Numbers | undefined {
-  const leading = LEADING.exec(stem);
-  if (leading)
-    return ranged({ match: leading, number: Number(leading[1]), last: leading[2] ? Number(leading[2]) : undefined });
-  return absolute(stem);
-}
-
-function absolute(stem: string): Numbers | undefined {
-  const match = TRAILING.exec(stem);
-  if (match) return ranged({ match, number: Number(match[1]), last: undefined });
-  return undefined;
-}
-
-interface Range {
-  match: RegExpExecArray;
-  season?: number;
-  number: number;
-  last: number | undefined;
-}
-
-function ranged({ match, season, number, last }: Range): Numbers {
-  return {
-    ...(season === undefined ? {} : { season }),
-    number,
-    ...(last !== undefined && last > number ? { numberEnd: last } : {}),
-    at: match.index,
-    end: match.index + match[0].length,
-  };
-}
-
-/** What stands behind the numbers, without release tags. */
-function titleBehind(rest: string): string {
-  const bare = rest.replace(/^[\s._-]+/, '');
-  if (bare === '' || /^[[(]/.test(bare)) return '';
-  // The parser knows release tags; a stand-in before the title makes it stop at them.
-  const parsed = parseTitle(`S01E01 ${bare}`);
-  return tidy(parsed);
-}
-
-function parseTitle(name: string): string {
-  try {
-    const parsed = parseTorrentTitle(name);
-    return parsed.episodeTitle ?? parsed.title ?? '';
-  } catch {
-    return '';
-  }
+/** `2x05 - Show - Title`. */
+function withoutShow(title: string, show: Named): string {
+  const dash = title.indexOf(' - ');
+  return dash > 0 && titleKey(title.slice(0, dash)) === titleKey(show.title) ? title.slice(dash + 3) : title;
 }

@@ -1,5 +1,6 @@
-import { languageTag } from '#workers/probe/languages.ts';
 import { kindOf, splitName } from './kinds.ts';
+import { languageOf } from './languages.ts';
+import { oneLine } from './text.ts';
 
 /** What `name.lang.flag.ext` says of a subtitle or sound beside a video. */
 export interface Sidecar {
@@ -61,12 +62,18 @@ export function readSidecar(name: string, videoStem: string): Sidecar | undefine
 
 type Flags = Omit<Sidecar, 'kind' | 'codec'>;
 
+/** The last word that names a language is the language; what is left is the title. */
 function flagsOf(words: readonly string[]): Flags {
   const flags: Flags = { default: false, forced: false, hearingImpaired: false };
-  const rest: string[] = [];
-  for (const word of words) if (!noteFlag(flags, { word, words })) rest.push(word);
-  const title = rest.filter((word) => !(flags.language === undefined && noteLanguage(flags, word))).join(' ');
-  return title === '' ? flags : { ...flags, title: title.replaceAll(/^[-\s]+/g, '') };
+  const rest = words.filter((word) => !noteFlag(flags, { word, words }));
+  const at = rest.findLastIndex((word) => languageOf(word) !== undefined);
+  const language = languageOf(rest[at] ?? '');
+  const title = trimDash(rest.filter((_word, i) => i !== at).join(' '));
+  return { ...flags, ...(language === undefined ? {} : { language }), ...(title === '' ? {} : { title }) };
+}
+
+function trimDash(text: string): string {
+  return oneLine(text.startsWith('-') ? text.slice(1) : text);
 }
 
 interface Place {
@@ -79,53 +86,9 @@ function noteFlag(flags: Flags, { word, words }: Place): boolean {
   const low = word.toLowerCase();
   const flag = FLAGS[low];
   if (!flag) return false;
-  if (low === 'hi' && !words.some((other) => other !== word && isLanguage(other))) return false;
+  if (low === 'hi' && !words.some((other) => other !== word && languageOf(other) !== undefined)) return false;
   flags[flag] = true;
   return true;
-}
-
-function noteLanguage(flags: Flags, word: string): boolean {
-  if (!isLanguage(word)) return false;
-  const tag = languageTag(NAMES[word.toLowerCase()] ?? word);
-  if (tag === undefined) return false;
-  flags.language = tag;
-  return true;
-}
-
-/** Names that people write instead of a code. */
-const NAMES: Readonly<Record<string, string>> = {
-  english: 'en',
-  german: 'de',
-  deutsch: 'de',
-  french: 'fr',
-  spanish: 'es',
-  italian: 'it',
-  japanese: 'ja',
-  portuguese: 'pt',
-  brazilian: 'pt-BR',
-  dutch: 'nl',
-  swedish: 'sv',
-  russian: 'ru',
-  chinese: 'zh',
-  korean: 'ko',
-  arabic: 'ar',
-  hindi: 'hi',
-  polish: 'pl',
-  turkish: 'tr',
-};
-const known = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
-
-/** A code that Intl has a name for, or a name of the list. */
-function isLanguage(word: string): boolean {
-  if (NAMES[word.toLowerCase()]) return true;
-  if (!/^[a-z]{2,3}(?:-[a-z0-9]{2,8})*$/i.test(word)) return false;
-  const tag = languageTag(word);
-  if (tag === undefined) return false;
-  try {
-    return known.of(tag) !== undefined;
-  } catch {
-    return false;
-  }
 }
 
 /** The kinds of local pictures, by the names they are given. */

@@ -1,4 +1,7 @@
 import { parseTorrentTitle } from '@viren070/parse-torrent-title';
+import { editionOf } from './editions.ts';
+import { isYear, type Tagged, tagsOf } from './tags.ts';
+import { cut, oneLine } from './text.ts';
 
 /** What a folder's or file's name says of a film or show. */
 export interface Named {
@@ -12,12 +15,9 @@ export interface Named {
 }
 
 const MAX = 300;
-const ID = /[[({]\s*(imdb|tmdb|tvdb)(?:id)?\s*[-=: ]\s*(tt\d{5,10}|\d{1,10})\s*[\])}]/gi;
-const BARE_IMDB = /[[({]\s*(tt\d{6,10})\s*[\])}]/gi;
-const EDITION = /\{\s*edition-([^{}]{1,80})\}/i;
-/** Title, then the year in brackets: what stands before is taken as it is. */
-const BRACKETED_YEAR = /^(.*?\S.*?)[\s._-]*[([](\d{4})(?:-(?:\d{4})?)?[)\]]/;
-const LEADING_GROUP = /^\[[^\]]{1,40}\]\s*(?=\S)/;
+const ID = /[[({]\s?(imdb|tmdb|tvdb)(?:id)?\s?[-=: ]\s?(tt\d{5,10}|\d{1,10})\s?[\])}]/gi;
+const BARE_IMDB = /[[({]\s?(tt\d{6,10})\s?[\])}]/gi;
+const EDITION = /\{\s?edition-([^{}]{1,80})\}/i;
 
 /** The label of `{edition-…}`. */
 export function saidEdition(name: string): string | undefined {
@@ -26,13 +26,19 @@ export function saidEdition(name: string): string | undefined {
 
 /** Reads title, year, ids and edition. Never throws; the title is never empty unless the name is. */
 export function readName(name: string): Named {
-  const short = name.normalize('NFC').slice(0, MAX);
+  const short = cut(oneLine(name.normalize('NFC')), MAX);
   const ids = idsOf(short);
   const edition = saidEdition(short);
   const bare = short.replaceAll(ID, ' ').replaceAll(BARE_IMDB, ' ').replace(EDITION, ' ').trim();
-  const read = bracketed(bare) ?? released(bare);
-  const named = edition ? { ...read, ids, edition } : { ...read, ids };
-  return { ...named, title: named.title || tidy(bare) || tidy(short) || short.trim() || short };
+  const { title, rest, year } = split(bare);
+  const tags = tagsBehind(rest);
+  return {
+    title: tidy(title) || tidy(bare) || tidy(short) || short || name,
+    ids,
+    ...(year === undefined ? {} : { year }),
+    ...tags,
+    ...(edition ? { edition } : {}),
+  };
 }
 
 function idsOf(name: string): Record<string, string> {
@@ -42,43 +48,20 @@ function idsOf(name: string): Record<string, string> {
   return ids;
 }
 
-/** Without one of these a name is no release's, and all of it is the title: `The Office (US)`. */
-const RELEASE = [
-  'year',
-  'resolution',
-  'quality',
-  'codec',
-  'group',
-  'editions',
-  'audio',
-  'hdr',
-  'bitDepth',
-  'site',
-  'seasons',
-] as const;
-
-type Read = Omit<Named, 'ids'>;
-
-function bracketed(name: string): Read | undefined {
-  const match = BRACKETED_YEAR.exec(name);
-  const year = Number(match?.[2]);
-  if (!match || !isYear(year)) return undefined;
-  const title = tidy((match[1] ?? '').replace(LEADING_GROUP, ''));
-  return title === '' ? undefined : { title, year, ...released(name.slice(match[0].length), true) };
+/** The title of a name without its year and release tags. */
+export function bareTitle(name: string): string {
+  const { title } = split(cut(oneLine(name.normalize('NFC')), MAX));
+  return tidy(title);
 }
 
-/** What release tags say; with `tagsOnly` the title was found already. */
-function released(name: string, tagsOnly: true): Partial<Read>;
-function released(name: string): Read;
-function released(name: string, tagsOnly = false): Partial<Read> {
-  const parsed = parsedTags(name);
-  const year = Number(parsed.year);
+/** Edition and height that release tags tell. */
+function tagsBehind(rest: string): Pick<Named, 'edition' | 'resolution'> {
+  const parsed = parsedTags(`Film ${rest}`);
   const resolution = heightOf(parsed.resolution);
-  const edition = parsed.editions?.join(', ');
-  const tags = { ...(edition ? { edition } : {}), ...(resolution ? { resolution } : {}) };
-  if (tagsOnly) return tags;
-  const title = RELEASE.some((tag) => parsed[tag] !== undefined) ? (parsed.title ?? '') : name;
-  return { title: tidy(title), ...(isYear(year) ? { year } : {}), ...tags };
+  const phrase = editionOf(rest, tagsOf(rest), 0);
+  const known = parsed.editions?.join(', ');
+  const edition = phrase !== undefined && (known === undefined || / |\./.test(phrase)) ? tidy(phrase) : known;
+  return { ...(edition ? { edition } : {}), ...(resolution ? { resolution } : {}) };
 }
 
 function parsedTags(name: string): ReturnType<typeof parseTorrentTitle> {
@@ -96,17 +79,195 @@ function heightOf(resolution: string | undefined): number | undefined {
   return Number(/(\d{3,4})[pi]?$/i.exec(resolution)?.[1]) || undefined;
 }
 
-function isYear(year: number): boolean {
-  return year >= 1880 && year <= 2100;
+const LEADING_GROUP = /^[[【]([^[\]【】]{1,80})[\]】][\s._-]{0,4}/;
+const OF_THE_MONTH = /[[【]?(?:\d{1,2}月新番|国漫)[\]】]?|[★☆]/g;
+const MAX_GROUPS = 12;
+
+/** A fansub group stands before the title; when all stands in brackets, so does the title. */
+export function withoutGroup(name: string): string {
+  if (!LEADING_GROUP.test(name)) return name;
+  let rest = name.replaceAll(OF_THE_MONTH, '').trim();
+  const groups: string[] = [];
+  for (let group = LEADING_GROUP.exec(rest); group && groups.length < MAX_GROUPS; group = LEADING_GROUP.exec(rest)) {
+    groups.push(group[1] ?? '');
+    rest = rest.slice(group[0].length);
+    if (isFree(rest)) return rest;
+  }
+  const at = groups.findIndex((group, i) => i > 0 && !isInfoGroup(group));
+  const title = groups[1] !== undefined && /^\d{1,4}$/.test(groups[1]) ? 0 : at;
+  if (title < 0 || groups.length < 2) return name;
+  return `${groups[title]} ${groups
+    .slice(title + 1)
+    .map((group) => `[${group}]`)
+    .join('')} ${rest}`;
 }
+
+/** Words stand outside of the brackets, not a number alone. */
+function isFree(rest: string): boolean {
+  const free = tagsOf(rest).filter(({ tokens, tag }) => !tokens[0]?.bracket && tag === undefined);
+  return free.length > 1 || free.some(({ tokens }) => !/^\d+$/.test(tokens[0]?.low ?? ''));
+}
+
+function isInfoGroup(group: string): boolean {
+  return tagsOf(group).every(({ tag, tokens }) => tag !== undefined || /^\d+$/.test(tokens[0]?.low ?? ''));
+}
+
+const GROUPS = /^[\s._)\]}-]{0,4}[[({【][^[\](){}【】]{0,80}[\])}】]/;
+const ABSOLUTE = /^[\s._]{0,2}-[\s._]{0,2}\d{3,4}(?:-\d{3,4}){0,3}(?=[\s._]{0,2}(?:-|$))/;
+
+/** What stands behind the numbers of an episode, without the words of a release. */
+export function episodeTitle(rest: string): string {
+  let name = rest.slice(0, MAX);
+  for (let count = 0; count < MAX_GROUPS; count += 1) {
+    const group = GROUPS.exec(name) ?? ABSOLUTE.exec(name);
+    if (!group) break;
+    name = name.slice(group[0].length);
+  }
+  const words = tagsOf(name);
+  const stop = episodeStop(name, words);
+  const end = weakEnd(
+    name,
+    words.map((word) => (word.tag === 'edition' ? { ...word, tag: undefined } : word)),
+    { end: stop, year: false },
+  );
+  return tidy(name.slice(0, end).replace(/^[\s._-]{1,8}/, ''));
+}
+
+function episodeStop(name: string, words: readonly Tagged[]): number {
+  const found = words.find((word) => word.tag === 'release' || (word.tokens[0]?.bracket && isInfo(name, word)));
+  return found?.tokens[0]?.bracket?.start ?? found?.start ?? name.length;
+}
+
+interface Split {
+  title: string;
+  year?: number;
+  rest: string;
+}
+
+const SITE = /^(?:from\s)?[[\s]{0,2}www\.[^\s\]]{1,60}[\s\]]{0,3}[\s_-]{0,3}/i;
+
+/** Cuts a name into its title, its year and what stands behind. */
+function split(name: string): Split {
+  const bare = withoutGroup(name.replace(SITE, ''));
+  const words = tagsOf(bare);
+  const stop = stopOf(bare, words);
+  const year = yearOf(bare, words, stop);
+  const end = year?.at ?? stop;
+  const title = bare.slice(0, weakEnd(bare, words, { end, year: year !== undefined }));
+  if (tidy(title) === '') return { title: bare, rest: '' };
+  return { title, rest: bare.slice(Math.min(bare.length, title.length)), ...(year && { year: year.year }) };
+}
+
+/** Where the title ends at the latest: at a word of the release, or a bracket with a year or in square. */
+function stopOf(name: string, words: readonly Tagged[]): number {
+  for (const word of words.slice(1)) {
+    const bracket = word.tokens[0]?.bracket;
+    const start = bracket?.start ?? word.start;
+    if (bracket && start > 0 && isInfo(name, word)) return start;
+    if (word.tag === 'release' && start > 0) return start;
+  }
+  return name.length;
+}
+
+const MEDIUM = /^\((?:tv|dvd|bd|vhs|hd|sd|mkv|avi|mp4|uncensored|unedited)\)$/i;
+const YEARS = /^\(\s?(?:18|19|20)\d\d(?:\s?[-–]\s?(?:\d{4})?)?\s?\)/;
+const DAY = /^\(\d{1,4}-\d{1,2}-\d{1,4}\)$/;
+
+/** A square bracket, or a round one with a year, a day, an edition or a word of the release in it. */
+function isInfo(name: string, { tokens: [first], tag }: Tagged): boolean {
+  const bracket = first?.bracket;
+  if (!bracket) return false;
+  if (bracket.sign !== '(' && bracket.sign !== '（') return true;
+  const text = name.slice(bracket.start, bracket.end);
+  return tag === 'release' || [MEDIUM, YEARS, DAY].some((form) => form.test(text)) || isAside(text);
+}
+
+/** Nothing but the words of an edition, or a language. */
+function isAside(text: string): boolean {
+  const words = tagsOf(text.slice(1, -1));
+  const language = words.length === 1 && words[0]?.tag === 'language' && text.length > 5;
+  return language || (words.every(({ tag }) => tag === 'edition') && editionOf(text, words, 0) !== undefined);
+}
+
+interface Year {
+  at: number;
+  year: number;
+}
+
+/** The year in the bracket that ends the title, else the last that stands free before the release's words. */
+function yearOf(name: string, words: readonly Tagged[], stop: number): Year | undefined {
+  const said = /^[([]\s?(\d{4})(?:\s?[-–]\s?(?:\d{4})?)?\s?[)\]]/.exec(name.slice(stop, stop + 20))?.[1];
+  if (said !== undefined && isYear(said)) return { at: stop, year: Number(said) };
+  const free = words.filter((word) => word.start < stop);
+  const at = free.findLastIndex(
+    (word, i) => i > 0 && word.tag === 'year' && !word.tokens[0]?.bracket && !isDay(free, i),
+  );
+  const word = free[at];
+  if (!word) return yearBehind(words, stop);
+  const followed = free.slice(at + 1).some(({ tag }) => tag === undefined);
+  return followed && stop === name.length ? undefined : { at: word.start, year: Number(word.tokens[0]?.low) };
+}
+
+/** `Film [Group] [2018]`, `Film.1080p.2018`: the title ends before. */
+function yearBehind(words: readonly Tagged[], stop: number): Year | undefined {
+  const word = words.find((one) => one.start >= stop && one.tag === 'year');
+  return word && { at: stop, year: Number(word.tokens[0]?.low) };
+}
+
+/** `2013-12-09` is no year. */
+function isDay(words: readonly Tagged[], at: number): boolean {
+  const two = (word: Tagged | undefined): boolean => /^\d\d$/.test(word?.tokens[0]?.low ?? '');
+  return two(words[at + 1]) && two(words[at + 2]);
+}
+
+const ARTICLE = /^(?:the|a|an|der|die|das|le|la)?[\s._-]{0,8}$/i;
+
+/** Before a year and at the end an edition alone is cut, before the words of a release also languages and the like. */
+function weakEnd(name: string, words: readonly Tagged[], { end, year }: { end: number; year: boolean }): number {
+  const release = !year && end < name.length;
+  const run = weakRun(
+    words.filter((word) => word.end <= end),
+    release,
+  );
+  const start = run[0]?.start ?? end;
+  if (run.length === 0 || ARTICLE.test(name.slice(0, start))) return end;
+  return release || editionOf(name, run, 0) !== undefined ? start : end;
+}
+
+/** The last words as long as they need not be of the title; the first word always is. */
+function weakRun(words: readonly Tagged[], release: boolean): readonly Tagged[] {
+  let at = words.length;
+  while (at > 1 && isWeak(words[at - 1], release)) at -= 1;
+  return words.slice(at);
+}
+
+function isWeak(word: Tagged | undefined, release: boolean): boolean {
+  if (word?.tag === 'edition') return true;
+  return release && (word?.tag === 'language' || word?.tag === 'other');
+}
+
+const TRAILING_ARTICLE = /^(.{1,200}), ?(the|an?|der|die|das|les?|la|el|los|las|il|lo)$/i;
 
 /** Dots and underscores between words are spaces, where the name has no others. */
 export function tidy(name: string): string {
-  const spaced = name.includes(' ') ? name.replaceAll('_', ' ') : name.replaceAll(/[._]+/g, ' ');
-  return spaced
-    .replaceAll(/\s+/g, ' ')
-    .replace(/^[\s\-–—]+|[\s\-–—]+$/g, '')
-    .trim();
+  const spaced = name.includes(' ') ? name.replaceAll('_', ' ') : name.replaceAll(/[._]/g, ' ');
+  const line = trimmed(oneLine(spaced));
+  const article = TRAILING_ARTICLE.exec(line);
+  return article ? `${article[2]} ${article[1]}` : line;
+}
+
+const EDGE = new Set([' ', '-', '–', '—', ',', '_', '+', '~', '|', ';']);
+
+/** Without signs at both ends that only divide. */
+function trimmed(line: string): string {
+  let [start, end] = [0, line.length];
+  while (start < end && (EDGE.has(line.charAt(start)) || /[)\]}]/.test(line.charAt(start)))) start += 1;
+  while (end > start && (EDGE.has(line.charAt(end - 1)) || isOpening(line, end - 1))) end -= 1;
+  return line.slice(start, end);
+}
+
+function isOpening(line: string, at: number): boolean {
+  return at > 0 && /[([{]/.test(line.charAt(at));
 }
 
 /** What two spellings of one title have in common; equal keys are taken for the same. */
@@ -121,43 +282,4 @@ export function titleKey(title: string): string {
     .trim();
   // A title of signs alone is its own key.
   return folded === '' ? title.normalize('NFC').trim().toLowerCase() : folded;
-}
-
-/** By language; the English ones are cut in all, for films keep their names abroad. */
-const ARTICLES: Record<string, string> = {
-  ca: 'el|la|els|les|en|na|un|una',
-  da: 'den|det|de|en|et',
-  de: 'der|die|das|den|dem|des|ein|eine|einen|einem|einer|eines',
-  es: 'el|la|los|las|lo|un|una|unos|unas',
-  fr: 'le|la|les|un|une|des',
-  gl: 'o|a|os|as|un|unha',
-  hu: 'az|a|egy',
-  is: 'hinn|hin|hið',
-  it: 'il|lo|la|i|gli|le|un|uno|una',
-  nb: 'den|det|de|en|et|ei',
-  nl: 'de|het|een',
-  nn: 'den|det|dei|ein|ei|eit',
-  no: 'den|det|de|en|et|ei',
-  pt: 'o|a|os|as|um|uma|uns|umas',
-  sv: 'den|det|de|en|ett',
-};
-/** Those that are written together with the word. */
-const ELIDED: Record<string, string> = { ca: "[ln]['’]", fr: "l['’]", it: "(?:l|un|gl)['’]" };
-
-const leading = new Map<string, RegExp>();
-
-function articlesOf(language: string): RegExp {
-  const known = leading.get(language);
-  if (known) return known;
-  const words = ['the', 'an?', ...(ARTICLES[language] ? [ARTICLES[language]] : [])].join('|');
-  const elided = ELIDED[language];
-  const made = new RegExp(`^(?:(?:${words})\\s+${elided ? `|${elided}` : ''})(?=\\S)`, 'iu');
-  leading.set(language, made);
-  return made;
-}
-
-/** For lists: no leading article of the library's language (English always); the database orders it by that language. */
-export function sortTitle(title: string, language = 'en'): string {
-  const [own = ''] = language.toLowerCase().split('-');
-  return title.replace(articlesOf(own), '').toLowerCase() || title.toLowerCase();
 }

@@ -1,7 +1,7 @@
 import { ageYears } from '#platform/age-ratings.ts';
 import { newId } from '#platform/ids.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
-import { sortTitle } from '../names/title.ts';
+import { sortTitle } from '../names/sort-title.ts';
 import type { Writing } from './context.ts';
 
 /** Which item each draft became. */

@@ -1,0 +1,56 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Case, check, type Miss, readCases } from './corpus/run.ts';
+
+/** Of all cases, and of those that nobody looks at while the reading of names is changed. */
+const LEAST = 0.95;
+const LEAST_HELD = 0.94;
+const MISSES = join(import.meta.dirname, 'corpus/misses.txt');
+
+/** Files that a peer shows and we do not, with the reason. */
+const HIDDEN: ReadonlyMap<string, string> = new Map();
+
+function share(cases: readonly Case[], missed: ReadonlySet<Case>): number {
+  return 1 - cases.filter((one) => missed.has(one)).length / cases.length;
+}
+
+function percent(part: number): string {
+  return `${(100 * part).toFixed(1)} %`;
+}
+
+function lineOf({ of, said, hidden }: Miss): string {
+  const what = [...hidden.map((file) => `hidden: ${file}`), ...said].join('; ');
+  return `${of.peer}: ${of.paths.slice(0, 3).join(' | ')}\n    ${what}`;
+}
+
+describe('names as the peers read them', () => {
+  const cases = readCases();
+  const misses = cases.flatMap((one) => check(one) ?? []);
+  const missed = new Set(misses.map(({ of }) => of));
+  const held = cases.filter((one) => one.held);
+  const open = cases.filter((one) => !one.held);
+  const told = `${percent(share(open, missed))} of ${open.length}, and ${percent(share(held, missed))} of ${held.length} held out`;
+
+  it('are cases enough', () => {
+    expect(cases.length).to.be.at.least(1500);
+    expect(held.length / cases.length).to.be.within(0.15, 0.25);
+  });
+
+  it(`are read alike: ${told}`, () => {
+    expect(share(open, missed)).to.be.at.least(LEAST);
+    expect(share(held, missed)).to.be.at.least(LEAST_HELD);
+  });
+
+  it('lists what is read otherwise', () => {
+    const listed = misses.filter(({ of }) => !of.held).map(lineOf);
+    const text = `${percent(share(open, missed))} of ${open.length} cases are read as the peer reads them.\n\n${listed.join('\n')}\n`;
+    if (process.env.UPDATE_GOLDEN) writeFileSync(MISSES, text);
+    expect(readFileSync(MISSES, 'utf8')).to.equal(text);
+  });
+
+  it('hides nothing that a peer shows', () => {
+    const hidden = misses.filter(({ of }) => !of.held).flatMap((miss) => miss.hidden);
+    expect(hidden.filter((file) => !HIDDEN.has(file))).to.deep.equal([]);
+  });
+});

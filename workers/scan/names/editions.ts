@@ -1,0 +1,74 @@
+import type { Tagged } from './tags.ts';
+
+/** One of them makes an edition of the words around it. */
+const HEADS = new Set(
+  `cut edition version extended unrated uncut remastered remaster restored theatrical imax despecialized directors criterion
+   ultimate special anniversary collectors final assembly rekall hunter imperial open matte signature diamond redux 2in1 3in1 4in1
+   rogue definitive uncensored fanedit`
+    .split(/\s+/)
+    .filter((word) => word !== ''),
+);
+/** Words that stand in the name of an edition. */
+const WORDS = new Set([
+  ...HEADS,
+  'fan',
+  'edit',
+  'director',
+  'alternative',
+  'alternate',
+  'the',
+  's',
+  'collector',
+  'in',
+  'one',
+]);
+/** Alone they say too little. */
+const ALONE = new Set([
+  'cut',
+  'edition',
+  'version',
+  'final',
+  'special',
+  'ultimate',
+  'anniversary',
+  'open',
+  'matte',
+  'hunter',
+  'imperial',
+  'the',
+]);
+
+/** A word that stands in the name of an edition, and perhaps in a title. */
+export function isEditionWord(low: string): boolean {
+  return (WORDS.has(low) && low !== 'the' && low !== 'in' && low !== 'one' && low !== 's') || /^\d{1,3}th$/.test(low);
+}
+
+/** The words of an edition among those that stand behind the title or in its last part, as they are written. */
+export function editionOf(name: string, words: readonly Tagged[], from: number): string | undefined {
+  let run: Tagged[] = [];
+  for (const word of words.filter((one) => one.start >= from)) {
+    const low = word.tokens[0]?.low ?? '';
+    if (isEditionWord(low)) run.push(word);
+    else {
+      const said = phraseOf(name, run);
+      if (said) return said;
+      run = [];
+    }
+  }
+  return phraseOf(name, run);
+}
+
+function phraseOf(name: string, run: readonly Tagged[]): string | undefined {
+  const start = run.findIndex((word) => word.tokens[0]?.low !== 'the');
+  const words = start < 0 ? [] : run.slice(start);
+  const lows = words.map((word) => word.tokens[0]?.low ?? '');
+  const [first] = words;
+  const last = words.at(-1);
+  if (!first || !last || !lows.some((low) => HEADS.has(low))) return undefined;
+  if (lows.every((low) => ALONE.has(low)) && !lows.some((low) => isKind(low) && lows.length > 1)) return undefined;
+  return name.slice(first.start, last.end);
+}
+
+function isKind(low: string): boolean {
+  return low === 'cut' || low === 'edition' || low === 'version' || low === 'matte';
+}

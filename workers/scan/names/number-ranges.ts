@@ -1,0 +1,120 @@
+/** What the numbers of an episode's name say. */
+export interface Numbers {
+  season?: number;
+  number?: number;
+  /** The last number when the file holds several episodes. */
+  numberEnd?: number;
+  /** `YYYY-MM-DD` of a daily show. */
+  date?: string;
+  /** Where the numbers begin and end in the name. */
+  at: number;
+  end: number;
+}
+
+/** What is known of the place of the file. */
+export interface Placing {
+  /** The name has spaces. */
+  spaced: boolean;
+  /** It lies in the folder of a show. */
+  placed: boolean;
+  /** The name began with the group of a fansub. */
+  grouped: boolean;
+  /** It lies in the folder of this season. */
+  season?: number | undefined;
+  /** Where the name goes on behind the title of its show. */
+  from: number;
+}
+
+/** Reads numbers in one way of writing them. */
+export type Rule = (name: string, placing: Placing) => Numbers | undefined;
+
+/** Where a match ends in its text. */
+export function endOf(match: RegExpExecArray): number {
+  return match.index + match[0].length;
+}
+
+/** A number that stands for a year. */
+export function isCalendarYear(number: number): boolean {
+  return number >= 1900 && number < 2100;
+}
+
+/** Numbers that were found behind a place of the name. */
+export function shifted(numbers: Numbers, by: number): Numbers {
+  return { ...numbers, at: numbers.at + by, end: numbers.end + by };
+}
+
+interface Range {
+  match: RegExpExecArray;
+  season?: number | undefined;
+  number: number;
+  last?: number | undefined;
+}
+
+/** The numbers of a match. */
+export function ranged({ match, season, number, last }: Range): Numbers {
+  return {
+    ...(season === undefined ? {} : { season }),
+    number,
+    ...(last !== undefined && last > number ? { numberEnd: last } : {}),
+    at: match.index,
+    end: endOf(match),
+  };
+}
+
+const MORE =
+  /^[\s._]{0,2}(?:[-&+~,][\s._]{0,2})?(?:s(\d{1,4})[\s._]?e|(\d{1,4})x|ep?|x)[\s._]?(\d{1,5})(?!\d|\p{L}{2})/iu;
+const TIGHT = /^(?:v\d)?(?:[-~&+]|[\s._]~[\s._])(\d{1,5})(?:v\d)?(?![\p{L}\d])/iu;
+const NEXT = /^[._](\d\d)(?=[\s._]|$)/;
+const MOST = 100;
+
+/** Reads on behind the first number: `E02`, `-E02`, `x02`, ` - 1x02`, `-02`. A spaced number alone is the title's. */
+export function several(name: string, first: Numbers): Numbers {
+  let found = first;
+  for (let count = 0; count < MOST; count += 1) {
+    const next = oneMore(name, found);
+    if (!next) break;
+    found = next;
+  }
+  return again(name, found);
+}
+
+function oneMore(name: string, found: Numbers): Numbers | undefined {
+  const rest = name.slice(found.end, found.end + 24);
+  const last = found.numberEnd ?? found.number ?? 0;
+  const more = markedMore(rest, found) ?? tightMore(rest, last);
+  return more && more.number > last ? { ...found, numberEnd: more.number, end: found.end + more.length } : undefined;
+}
+
+interface More {
+  number: number;
+  length: number;
+}
+
+/** One that is marked like the first, of the same season. */
+function markedMore(rest: string, { season }: Numbers): More | undefined {
+  const [text, long, crossed, digits] = MORE.exec(rest) ?? [];
+  const said = long ?? crossed;
+  if (text === undefined || (said !== undefined && season !== undefined && Number(said) !== season)) return undefined;
+  return { number: Number(digits), length: text.length };
+}
+
+function tightMore(rest: string, last: number): More | undefined {
+  const match = TIGHT.exec(rest) ?? nextOf(rest, last);
+  const number = Number(match?.[1]);
+  return match && number - last <= MOST ? { number, length: match[0].length } : undefined;
+}
+
+/** `S03E21.22`: only the number that comes next. */
+function nextOf(rest: string, last: number): RegExpExecArray | null {
+  const match = NEXT.exec(rest);
+  return Number(match?.[1]) === last + 1 ? match : null;
+}
+
+/** `S02E01-bar-S02E02-bar`: the same season once more further on. */
+function again(name: string, found: Numbers): Numbers {
+  const rest = name.slice(found.end);
+  const match = /(?<![\p{L}\d])s(\d{1,4})e(\d{1,4})(?!\d)/iu.exec(rest);
+  const last = found.numberEnd ?? found.number ?? 0;
+  if (!match || Number(match[1]) !== found.season || Number(match[2]) !== last + 1) return found;
+  return { ...found, numberEnd: last + 1 };
+}

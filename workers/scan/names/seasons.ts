@@ -1,0 +1,73 @@
+const MAX = 300;
+
+/** "Season" in the languages that the peers know. */
+const WORDS =
+  'season|seasons|series|staffel|saison|temporada|stagione|seizoen|sezon|sezona|sezóna|sezonul|sæson|säsong|seasong|kausi|évad|сезон|시즌|シーズン|serie|sesong|tímabil|σεζόν|kausi|сезона|sezono';
+const NUMBER_BEHIND = new RegExp(`^(?:${WORDS})[\\s._-]{0,3}(\\d{1,4})(?![\\p{L}\\d])`, 'iu');
+const NUMBER_BEFORE = new RegExp(
+  `^(\\d{1,4})(?:st|nd|rd|th|ª|º|\\.)?[\\s._-]{0,3}(?:${WORDS})(?=$|[\\s._-]{0,3}[([])`,
+  'iu',
+);
+const HAN = /^第\s?(\d{1,4}|[一二三四五六七八九十])\s?[季期]/u;
+const HAN_NUMBERS = '一二三四五六七八九十';
+const SHORT = /^s(\d{1,4})(?![\p{L}\d])/iu;
+const SPECIALS = /^(?:specials?|ovas?|oads?|extras season|spéciaux|especiales|speciali|sonderfolgen)$/iu;
+
+const EPISODE_BEHIND = /^[\s._-]{0,3}(?:e|x|ep|episode)[\s._-]{0,2}\d/i;
+
+/** The number of a folder that is called like a season and nothing else. */
+export function seasonOf(folder: string): number | undefined {
+  const name = folder.normalize('NFC').trim().slice(0, MAX);
+  if (SPECIALS.test(name)) return 0;
+  const match = NUMBER_BEHIND.exec(name) ?? NUMBER_BEFORE.exec(name) ?? SHORT.exec(name);
+  if (!match) return hanSeason(name);
+  const rest = name.slice(match[0].length);
+  return MARK.test(rest) || EPISODE_BEHIND.test(rest) ? undefined : Number(match[1]);
+}
+
+function hanSeason(name: string): number | undefined {
+  const said = HAN.exec(name)?.[1];
+  if (said === undefined) return undefined;
+  return HAN_NUMBERS.includes(said) ? HAN_NUMBERS.indexOf(said) + 1 : Number(said);
+}
+
+/** A folder of a number alone is a season in the folder of a show. */
+export function numberedSeason(folder: string): number | undefined {
+  const name = folder.trim();
+  return /^(?:\d{1,2}|(?:19|20)\d\d)$/.test(name) ? Number(name) : undefined;
+}
+
+const MARK = /(?<![\p{L}\d'’])s(\d{1,4})(?:[\s._]?-[\s._]?(?:s|season\s)?(\d{1,4}))?(?![\dex])/iu;
+const WORDED = new RegExp(
+  `(?<![\\p{L}\\d'’])(?:${WORDS}|tem|temp)[\\s._-]{0,3}(\\d{1,4})(?:[\\s._]?-[\\s._]?(?:s|season\\s)?(\\d{1,4}))?(?![\\dex]|-\\d)`,
+  'iu',
+);
+const HAN_WITHIN = /第\s?(\d{1,2})\s?[季期]/u;
+const ORDINAL = /(?<![\p{L}\d])(?:(\d{1,2})(?:st|nd|rd|th)|(first|second|third|fourth|fifth))[\s._]season(?!\p{L})/iu;
+const ORDINALS = ['none', 'first', 'second', 'third', 'fourth', 'fifth'];
+const SPACED = /(?<![\p{L}\d'’])s (\d{2})(?![\p{L}\d])/iu;
+
+/** "Series" is a word of titles too: its number is short. */
+function wordedIn(name: string): RegExpExecArray | null {
+  const match = WORDED.exec(name);
+  return match && /^series?[\s._-]{0,3}\d{3}/i.test(match[0]) ? null : match;
+}
+
+/** `Show.S02.1080p`: what stands before the season, and its number unless it is several. */
+export function seasonWithin(folder: string): { before: string; season?: number } | undefined {
+  const name = folder.slice(0, MAX);
+  const match = MARK.exec(name) ?? wordedIn(name) ?? ORDINAL.exec(name) ?? HAN_WITHIN.exec(name) ?? SPACED.exec(name);
+  if (!match || match.index === 0) return undefined;
+  const before = name.slice(0, match.index);
+  const season = match[1] === undefined ? ORDINALS.indexOf((match[2] ?? '').toLowerCase()) : Number(match[1]);
+  const several = match[1] !== undefined && match[2] !== undefined;
+  return several || season < 0 ? { before } : { before, season };
+}
+
+const INNER =
+  /^(?:(?:cd|dvd|disc|disk|disque|bd|bluray|blu-ray|vol|volume|part|teil|episodes?|ep|folge)[\s._-]{0,3}(?:\d{1,4}|[a-d])|subs?|subtitles?|episodes?|videos?)$/iu;
+
+/** A folder that only holds a part of a show or film: `Disc 1`, `Episode 05`. */
+export function isInnerFolder(folder: string): boolean {
+  return INNER.test(folder.trim());
+}

@@ -1,0 +1,61 @@
+import { extrasFolder } from './extras.ts';
+import { numbersOf } from './numbers.ts';
+import { isInnerFolder, numberedSeason, seasonOf, seasonWithin } from './seasons.ts';
+import { type Context, numbersIn, showOfFile } from './show-told.ts';
+import { tagsOf } from './tags.ts';
+import { readName, titleKey } from './title.ts';
+
+const MAX = 300;
+
+/** Reads the folders from the library's to the file. */
+export function contextOf(folders: readonly string[]): Context {
+  const context: Context = {};
+  let at = folders.length - 1;
+  for (; at > 0; at -= 1) if (!takeInner(context, folders, at)) break;
+  const folder = folders[at];
+  if (folder === undefined) return context;
+  return { ...context, ...showFolder(context, folder) };
+}
+
+/** Takes a folder inside the show's: of extras, of a season, of a disc or of a single episode. */
+function takeInner(context: Context, folders: readonly string[], at: number): boolean {
+  const folder = folders[at] ?? '';
+  const extra = context.season === undefined ? extrasFolder(folder) : undefined;
+  const season = extra === undefined ? seasonIn(folder, folders[at - 1] ?? '') : undefined;
+  if (extra !== undefined) context.extra = extra;
+  else if (season !== undefined) context.season ??= season;
+  else if (isRelease(folder)) context.release ??= folder;
+  else return isInnerFolder(folder);
+  return true;
+}
+
+function seasonIn(folder: string, parent: string): number | undefined {
+  return seasonOf(folder) ?? numberedSeason(folder) ?? seasonOfShow(folder, parent);
+}
+
+/** `Show Season 1` in the folder `Show`. */
+function seasonOfShow(folder: string, parent: string): number | undefined {
+  const within = seasonWithin(folder);
+  return within?.season !== undefined && titleKey(readName(within.before).title) === titleKey(readName(parent).title)
+    ? within.season
+    : undefined;
+}
+
+/** A folder that is called like a single episode. */
+function isRelease(folder: string): boolean {
+  const numbers = numbersOf(folder.slice(0, MAX), { placed: false, grouped: false, from: 0 });
+  return numbers?.date !== undefined || (numbers?.season !== undefined && numbers.number !== undefined);
+}
+
+/** The show's own folder. `Show.S02.1080p` is a show and its season in one, `Show.S02E03.1080p` a show and an episode. */
+function showFolder(context: Context, folder: string): Context {
+  if (isRelease(folder)) {
+    const show = showOfFile(numbersIn({}, folder.slice(0, MAX)));
+    return { release: context.release ?? folder, ...(show && { show }) };
+  }
+  const whole = seasonOf(folder);
+  if (whole !== undefined) return { season: context.season ?? whole, fallback: readName(folder) };
+  const within = context.season === undefined ? seasonWithin(folder) : undefined;
+  if (!within || tagsOf(within.before).length === 0) return { show: readName(folder) };
+  return { show: readName(within.before), ...(within.season === undefined ? {} : { season: within.season }) };
+}

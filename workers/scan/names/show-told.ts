@@ -1,0 +1,77 @@
+import { type Numbers, numbersOf } from './numbers.ts';
+import { seasonWithin } from './seasons.ts';
+import { tagsOf } from './tags.ts';
+import { episodeTitle, type Named, readName, tidy, titleKey, withoutGroup } from './title.ts';
+import { tokenise } from './tokens.ts';
+
+/** What the folders above a video tell. */
+export interface Context {
+  show?: Named;
+  /** Its name stands for a show when nothing else does. */
+  fallback?: Named;
+  season?: number;
+  extra?: string;
+  /** The name of a folder that holds a single episode. */
+  release?: string;
+}
+
+/** A name with the numbers in it. */
+export interface Told {
+  stem: string;
+  numbers: Numbers;
+}
+
+/** The numbers of the file, else of the folder that holds it alone. */
+export function numbersIn(context: Context, stem: string): Told | undefined {
+  const bare = withoutGroup(stem);
+  const placing = { placed: context.show !== undefined, season: context.season, grouped: bare !== stem };
+  const from = behindShow(bare, context.show);
+  const numbers = numbersOf(bare, { ...placing, from });
+  if (!context.release || marked(numbers)) return numbers && { stem: bare, numbers };
+  const outer = numbersOf(context.release, { ...placing, from: 0 });
+  if (outer && marked(outer)) return { stem: context.release, numbers: outer };
+  return numbers && { stem: bare, numbers };
+}
+
+function marked(numbers: Numbers | undefined): boolean {
+  return numbers !== undefined && (numbers.season !== undefined || numbers.date !== undefined);
+}
+
+/** Where a name goes on behind the title of its show, so that a number of the title counts for none. */
+function behindShow(stem: string, show: Named | undefined): number {
+  if (!show) return 0;
+  const title = tokenise(show.title).map(({ low }) => titleKey(low));
+  const words = tokenise(stem);
+  const same = title.every((word, i) => titleKey(words[i]?.low ?? '') === word);
+  const last = words[title.length - 1];
+  return same && last && words.length > title.length ? last.end : 0;
+}
+
+const DAY = /(?<!\d)(?:19|20)\d\d[\s._-]\d\d[\s._-]\d\d(?!\d)/;
+const LAST_WORD = /[\s._-](?:ep|episode|e(?=\d))\s?\d{0,4}[\s._-]{0,3}$|[\s._]\d{3}-\d{3}[\s._]{0,3}$/i;
+const SHORT_DAY = /^\d{6}[\s._]/;
+const ABSOLUTE = /[\s_.]-[\s_.]{0,2}\d{1,4}(?:\.\d)?(?:-\d{1,4})?[\s_.]{0,2}[-([]?[\s_.]{0,2}$/;
+
+/** What stands before the numbers, without a day, a season or a number that is told twice. */
+export function showOfFile(told: Told | undefined): Named | undefined {
+  if (!told) return undefined;
+  const before = told.stem.slice(0, told.numbers.at).replace(SHORT_DAY, '');
+  if (tidy(before) === '') return undefined;
+  const first = [before.search(DAY), before.search(ABSOLUTE), before.length].filter((at) => at > 0);
+  const name = before.slice(0, Math.min(...first)).replace(LAST_WORD, '');
+  return readName(seasonWithin(name)?.before ?? name);
+}
+
+/** `01 - Show - Title` in no show's folder. */
+export function showBehind(told: Told | undefined): { show: Named; season?: number; title: string } | undefined {
+  if (!told || told.numbers.at > 0) return undefined;
+  const rest = tidy(told.stem.slice(told.numbers.end).replace(/^[\s._-]{1,4}/, ''));
+  const [name = '', ...more] = rest.split(' - ');
+  if (tidy(name) === '' || tagsOf(name)[0]?.tag === 'release') return undefined;
+  const within = seasonWithin(name) ?? { before: name };
+  return { show: readName(within.before), ...seasonMember(within.season), title: episodeTitle(more.join(' - ')) };
+}
+
+function seasonMember(season: number | undefined): { season?: number } {
+  return season === undefined ? {} : { season };
+}

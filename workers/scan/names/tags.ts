@@ -1,0 +1,131 @@
+import { isEditionWord } from './editions.ts';
+import { type Token, tokenise } from './tokens.ts';
+
+/**
+ * What a word says besides the title. `release` is never in a title; `edition`, `language` and `other` are words of titles
+ * too, and count only before one that is not.
+ */
+export type Tag = 'release' | 'edition' | 'language' | 'other' | 'year';
+
+/** A word or several that stand for one thing. */
+export interface Tagged {
+  tokens: readonly Token[];
+  start: number;
+  end: number;
+  tag: Tag | undefined;
+}
+
+const list = (words: string): ReadonlySet<string> => new Set(words.split(' '));
+
+const RELEASE = list(
+  `readnfo uhd ultrahd fhd 4k 8k bluray bdrip brrip bdremux dvdrip dvdscr dvd5 dvd9 dvdr hdtv hdtvrip pdtv dsr dsrip hdrip webrip webdl webdlrip
+   webcap hddvd hddvdrip tvrip vhsrip vodrip satrip dvbrip dvbs dthrip iptvrip remux camrip hdcam telesync hdts telecine screener
+   workprint ppvrip ppv x264 x265 h264 h265 hevc avc xvid divx av1 vp9 mpeg2 10bit 8bit hi10p hi10 hi444pp ma10p yuv420p10 nvenc aac aac2
+   aac5 ac3 eac3 ddp5 ddp2 dd5 dd2 ddp dts dtshd dtsx truehd atmos flac opus hdr hdr10 hdr10plus hdr10p dovi hlg bt2020 bt709
+   rec2020 rec709 hsbs fsbs halfsbs hsbs3d htab ftab halfou fullou hou 3dhsbs 3dsbs 3dtab 3dhtab 3dou 3dhou 3dmvc 3dftab 3dfsbs hdc yify rartv korsub 1080p10 bdmv webhd
+   dvdfull bdfull bd25 bd50 hdlight mhd`
+    .replaceAll(/\s+/g, ' ')
+    .trim(),
+);
+/** In capitals these are never of a title. */
+const SHOUTED = list(
+  'repack proper rerip readnfo vostfr truefrench subfrench multi fastsub dubbed subbed internal xxx',
+);
+/** Those that are words of titles unless they are written in capitals. */
+const CAPITALS = list(
+  'web bd dvd cam ts tc dv hd sd dl ntsc pal vhs ws fs nf amzn hulu dsnp atvp hmax pcok itv bbc tv max',
+);
+const OTHER = list(
+  `proper repack rerip real internal limited multi multisub multisubs subbed dubbed dub dual complete readnfo nfo retail stv cc
+   web bd dvd cam ts tc dv hd hq sd dl ntsc pal vhs ws fs nf amzn hulu dsnp atvp hmax max pcok itunes 3d sbs tab mvc rip sub subs raw
+   softsubs hardsub hardsubs vostfr vost omu ml dc se audio final batch ld md mic line synced hybrid open matte hsub uncensored
+   censored doku custom ac3d convert nfofix rmvb wmv mux 2cd 3cd cd1 cd2 stv om unedited download bonus avi mkv mp4 m4v divx5 p2p scene`
+    .replaceAll(/\s+/g, ' ')
+    .trim(),
+);
+const LANGUAGE = list(
+  `german deutsch french truefrench vff vfq vf vo english eng ger fre fra ita italian spanish spa esp espanol castellano latino
+   portuguese por ptbr pt br dublado legendado russian rus japanese jpn jap korean kor chinese chi chs cht mandarin cantonese
+   swedish swe danish dan norwegian nor finnish fin dutch nl nld flemish polish pol pl lektor hungarian hun czech cze cz slovak
+   greek turkish tur hindi hin tamil telugu arabic hebrew heb thai vietnamese romanian rum ukrainian ukr nordic swesub dansub
+   norsub nlsubbed swissgerman ita-eng it fr en de es subfrench`
+    .replaceAll(/\s+/g, ' ')
+    .trim(),
+);
+
+const SIZE =
+  /^(?:(?:hdtv|pdtv|dsr|web|webrip|bd|bdrip|br|brrip|dvd|dvdrip|amazon|itunes)(?:x26[45]|mux|hd)\S{0,12}|\d{3,4}[pi]\d{0,3}|\d{3,4}x\d{3,4}p?|[hx]26[45]\S{0,20}|\d{1,2}bits?|\d{2,3}fps)$/;
+const MOST_WORDS = 3;
+
+/** The words of a name with what they stand for. Several words such as `WEB-DL` are one. */
+export function tagsOf(name: string): Tagged[] {
+  const tokens = tokenise(name);
+  const tagged: Tagged[] = [];
+  for (let at = 0; at < tokens.length; ) {
+    const length = joined(tokens, at);
+    const taken = tokens.slice(at, at + length);
+    const [first] = taken;
+    const last = taken.at(-1);
+    if (first && last) {
+      const tag = length > 1 ? 'release' : tagOf(first);
+      tagged.push({ tokens: taken, start: first.start, end: last.end, tag });
+    }
+    at += length;
+  }
+  return tagged;
+}
+
+/** `H.264`, `Blu-Ray`, `BT.2020`: how many words from here are one of the release's. */
+function joined(tokens: readonly Token[], at: number): number {
+  for (let length = MOST_WORDS; length > 1; length -= 1) {
+    const words = tokens.slice(at, at + length);
+    const whole = words.map(({ low }) => low).join('');
+    const near = words.every((word, i) => i === 0 || word.start - (words[i - 1]?.end ?? 0) === 1);
+    if (words.length === length && near && (RELEASE.has(whole) || SOUND.test(whole)) && !isWord(words)) return length;
+  }
+  return 1;
+}
+
+const SOUND = /^(?:dd|ddp|dd\+|aac|ac3|eac3|dts|dtshd|truehd|flac|opus|ma|dtshdma)[1-9][01](?:ch)?$/;
+
+function isWord(words: readonly Token[]): boolean {
+  return words.some(({ low }) => /^(?:the|a|of|and)$/.test(low));
+}
+
+const CAPITAL = /^[A-Z][A-Z0-9]*$/;
+const VERSION = /^v\d$/;
+/** The first that fits counts. */
+const TAGS: readonly (readonly [tag: Tag, fits: (low: string, capital: boolean) => boolean])[] = [
+  ['release', (low) => RELEASE.has(low) || SIZE.test(low) || SOUND.test(low)],
+  ['release', (low, capital) => capital && SHOUTED.has(low)],
+  ['other', (low, capital) => capital && CAPITALS.has(low)],
+  ['year', isYear],
+  ['edition', isEditionWord],
+  ['language', (low) => LANGUAGE.has(low)],
+  ['other', (low) => OTHER.has(low) || VERSION.test(low)],
+];
+
+function tagOf({ text, low }: Token): Tag | undefined {
+  const capital = CAPITAL.test(text);
+  return TAGS.find(([, fits]) => fits(low, capital))?.[0];
+}
+
+/** Where the words of the release stand that have digits in them. */
+export function releaseSpans(name: string): [start: number, end: number][] {
+  return tagsOf(name).flatMap(({ start, end, tag, tokens }) =>
+    tag === 'release' && !(tokens.length === 1 && isYearEpisode(tokens[0]?.low ?? '')) ? [[start, end]] : [],
+  );
+}
+
+/** `2016x231` is an episode of a year's season. */
+function isYearEpisode(text: string): boolean {
+  return /^20[0-3]\dx[0-3]\d\d$/.test(text);
+}
+
+const FIRST_FILM = 1880;
+
+/** A year that a film may be of: not one to come. */
+export function isYear(text: string): boolean {
+  const year = /^\d{4}$/.test(text) ? Number(text) : 0;
+  return year >= FIRST_FILM && year <= new Date().getFullYear() + 2;
+}
