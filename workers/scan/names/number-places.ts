@@ -74,7 +74,7 @@ function withoutSeason(digits: string, season: number | undefined): number {
   return coded && number % 100 > 0 ? number % 100 : number;
 }
 
-const SHORT = /(?<!-)[._-](\d{1,2})(\d\d)(\d\d)?(?=[\s._[]|-(?!\d)|$)/g;
+const SHORT = /(?<!-)(?:[._]|(?<=[\p{L}\s])-)(\d{1,2})(\d\d)(\d\d)?(?=[\s._[]|-(?!\d)|$)/giu;
 const DAY_SHORT = /[._-](\d\d)(\d\d)(\d\d)(?=[\s._[-]|$)/;
 
 /** `show.203.title`: season and number in one, in names without spaces. `show.10708` holds two, `show.140722` is a day. */

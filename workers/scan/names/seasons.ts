@@ -53,15 +53,29 @@ function wordedIn(name: string): RegExpExecArray | null {
   return match && /^series?[\s._-]{0,3}\d{3}/i.test(match[0]) ? null : match;
 }
 
+/** The ways of writing a season inside a name, the plainest first. */
+const WITHIN: readonly ((name: string) => RegExpExecArray | null)[] = [
+  (name) => MARK.exec(name),
+  wordedIn,
+  (name) => ORDINAL.exec(name),
+  (name) => HAN_WITHIN.exec(name),
+  (name) => SPACED.exec(name),
+];
+
 /** `Show.S02.1080p`: what stands before the season, and its number unless it is several. */
 export function seasonWithin(folder: string): { before: string; season?: number } | undefined {
   const name = folder.slice(0, MAX);
-  const match = MARK.exec(name) ?? wordedIn(name) ?? ORDINAL.exec(name) ?? HAN_WITHIN.exec(name) ?? SPACED.exec(name);
+  const match = WITHIN.reduce<RegExpExecArray | null>((found, read) => found ?? read(name), null);
   if (!match || match.index === 0) return undefined;
   const before = name.slice(0, match.index);
-  const season = match[1] === undefined ? ORDINALS.indexOf((match[2] ?? '').toLowerCase()) : Number(match[1]);
-  const several = match[1] !== undefined && match[2] !== undefined;
-  return several || season < 0 ? { before } : { before, season };
+  const season = numberOf(match);
+  return season === undefined ? { before } : { before, season };
+}
+
+function numberOf([, digits, other]: RegExpExecArray): number | undefined {
+  if (digits !== undefined) return other === undefined ? Number(digits) : undefined;
+  const at = ORDINALS.indexOf((other ?? '').toLowerCase());
+  return at < 0 ? undefined : at;
 }
 
 const INNER =

@@ -1,7 +1,8 @@
+import { withoutGroup } from './fansubs.ts';
 import { type Numbers, numbersOf } from './numbers.ts';
 import { seasonWithin } from './seasons.ts';
 import { tagsOf } from './tags.ts';
-import { episodeTitle, type Named, readName, tidy, titleKey, withoutGroup } from './title.ts';
+import { episodeTitle, type Named, readName, tidy, titleKey } from './title.ts';
 import { tokenise } from './tokens.ts';
 
 /** What the folders above a video tell. */

@@ -1,5 +1,7 @@
 import { parseTorrentTitle } from '@viren070/parse-torrent-title';
+import { infoBracket, isInfo } from './brackets.ts';
 import { editionOf } from './editions.ts';
+import { withoutGroup } from './fansubs.ts';
 import { isYear, type Tagged, tagsOf } from './tags.ts';
 import { cut, oneLine } from './text.ts';
 
@@ -79,40 +81,8 @@ function heightOf(resolution: string | undefined): number | undefined {
   return Number(/(\d{3,4})[pi]?$/i.exec(resolution)?.[1]) || undefined;
 }
 
-const LEADING_GROUP = /^[[【]([^[\]【】]{1,80})[\]】][\s._-]{0,4}/;
-const OF_THE_MONTH = /[[【]?(?:\d{1,2}月新番|国漫)[\]】]?|[★☆]/g;
-const MAX_GROUPS = 12;
-
-/** A fansub group stands before the title; when all stands in brackets, so does the title. */
-export function withoutGroup(name: string): string {
-  if (!LEADING_GROUP.test(name)) return name;
-  let rest = name.replaceAll(OF_THE_MONTH, '').trim();
-  const groups: string[] = [];
-  for (let group = LEADING_GROUP.exec(rest); group && groups.length < MAX_GROUPS; group = LEADING_GROUP.exec(rest)) {
-    groups.push(group[1] ?? '');
-    rest = rest.slice(group[0].length);
-    if (isFree(rest)) return rest;
-  }
-  const at = groups.findIndex((group, i) => i > 0 && !isInfoGroup(group));
-  const title = groups[1] !== undefined && /^\d{1,4}$/.test(groups[1]) ? 0 : at;
-  if (title < 0 || groups.length < 2) return name;
-  return `${groups[title]} ${groups
-    .slice(title + 1)
-    .map((group) => `[${group}]`)
-    .join('')} ${rest}`;
-}
-
-/** Words stand outside of the brackets, not a number alone. */
-function isFree(rest: string): boolean {
-  const free = tagsOf(rest).filter(({ tokens, tag }) => !tokens[0]?.bracket && tag === undefined);
-  return free.length > 1 || free.some(({ tokens }) => !/^\d+$/.test(tokens[0]?.low ?? ''));
-}
-
-function isInfoGroup(group: string): boolean {
-  return tagsOf(group).every(({ tag, tokens }) => tag !== undefined || /^\d+$/.test(tokens[0]?.low ?? ''));
-}
-
 const GROUPS = /^[\s._)\]}-]{0,4}[[({【][^[\](){}【】]{0,80}[\])}】]/;
+const MAX_GROUPS = 12;
 const ABSOLUTE = /^[\s._]{0,2}-[\s._]{0,2}\d{3,4}(?:-\d{3,4}){0,3}(?=[\s._]{0,2}(?:-|$))/;
 
 /** What stands behind the numbers of an episode, without the words of a release. */
@@ -125,11 +95,7 @@ export function episodeTitle(rest: string): string {
   }
   const words = tagsOf(name);
   const stop = episodeStop(name, words);
-  const end = weakEnd(
-    name,
-    words.map((word) => (word.tag === 'edition' ? { ...word, tag: undefined } : word)),
-    { end: stop, year: false },
-  );
+  const end = weakEnd(name, words, { end: stop, year: false });
   return tidy(name.slice(0, end).replace(/^[\s._-]{1,8}/, ''));
 }
 
@@ -161,32 +127,10 @@ function split(name: string): Split {
 /** Where the title ends at the latest: at a word of the release, or a bracket with a year or in square. */
 function stopOf(name: string, words: readonly Tagged[]): number {
   for (const word of words.slice(1)) {
-    const bracket = word.tokens[0]?.bracket;
-    const start = bracket?.start ?? word.start;
-    if (bracket && start > 0 && isInfo(name, word)) return start;
-    if (word.tag === 'release' && start > 0) return start;
+    const start = infoBracket(name, words, word) ?? word.start;
+    if (start > 0 && (start < word.start || word.tag === 'release')) return start;
   }
   return name.length;
-}
-
-const MEDIUM = /^\((?:tv|dvd|bd|vhs|hd|sd|mkv|avi|mp4|uncensored|unedited)\)$/i;
-const YEARS = /^\(\s?(?:18|19|20)\d\d(?:\s?[-–]\s?(?:\d{4})?)?\s?\)/;
-const DAY = /^\(\d{1,4}-\d{1,2}-\d{1,4}\)$/;
-
-/** A square bracket, or a round one with a year, a day, an edition or a word of the release in it. */
-function isInfo(name: string, { tokens: [first], tag }: Tagged): boolean {
-  const bracket = first?.bracket;
-  if (!bracket) return false;
-  if (bracket.sign !== '(' && bracket.sign !== '（') return true;
-  const text = name.slice(bracket.start, bracket.end);
-  return tag === 'release' || [MEDIUM, YEARS, DAY].some((form) => form.test(text)) || isAside(text);
-}
-
-/** Nothing but the words of an edition, or a language. */
-function isAside(text: string): boolean {
-  const words = tagsOf(text.slice(1, -1));
-  const language = words.length === 1 && words[0]?.tag === 'language' && text.length > 5;
-  return language || (words.every(({ tag }) => tag === 'edition') && editionOf(text, words, 0) !== undefined);
 }
 
 interface Year {
@@ -231,7 +175,15 @@ function weakEnd(name: string, words: readonly Tagged[], { end, year }: { end: n
   );
   const start = run[0]?.start ?? end;
   if (run.length === 0 || ARTICLE.test(name.slice(0, start))) return end;
-  return release || editionOf(name, run, 0) !== undefined ? start : end;
+  const edition = editionOf(name, run, 0) !== undefined;
+  return edition || (release && run.some(({ tag }) => tag !== 'edition')) || isVersionMark(name.slice(start, end))
+    ? start
+    : end;
+}
+
+/** `Alien DC (1979)`: the director's cut and others in short. */
+function isVersionMark(text: string): boolean {
+  return /^(?:DC|SE|EE|OM)[\s._]{0,2}$/.test(text);
 }
 
 /** The last words as long as they need not be of the title; the first word always is. */
@@ -242,8 +194,11 @@ function weakRun(words: readonly Tagged[], release: boolean): readonly Tagged[] 
 }
 
 function isWeak(word: Tagged | undefined, release: boolean): boolean {
-  if (word?.tag === 'edition') return true;
-  return release && (word?.tag === 'language' || word?.tag === 'other');
+  if (!word) return false;
+  const { tag, tokens } = word;
+  return (
+    tag === 'edition' || isVersionMark(tokens[0]?.text ?? '') || (release && (tag === 'language' || tag === 'other'))
+  );
 }
 
 const TRAILING_ARTICLE = /^(.{1,200}), ?(the|an?|der|die|das|les?|la|el|los|las|il|lo)$/i;
