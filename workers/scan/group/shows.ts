@@ -1,5 +1,5 @@
 import { kindOf, splitName } from '../names/kinds.ts';
-import { stacksOf } from '../names/parts.ts';
+import { stacksOf, titleWithoutPart } from '../names/parts.ts';
 import { seasonOf } from '../names/seasons.ts';
 import { contextOf } from '../names/show-context.ts';
 import { type Episode, readEpisodeIn } from '../names/shows.ts';
@@ -113,7 +113,7 @@ function episodeDraft(grouping: Grouping, versions: readonly Placed[]): Draft {
     parent,
     grandparent: { type: 'show', key: showKey(episode.show) },
     top: false,
-    title: episode.title ?? episode.date ?? `Episode ${episode.number ?? 0}`,
+    title: titleOf(episode, (ranked[0]?.files.length ?? 0) > 1),
     ...(episode.number === undefined ? {} : { index: episode.number }),
     ...(episode.numberEnd === undefined ? {} : { indexEnd: episode.numberEnd }),
     ...(episode.date === undefined ? {} : { releasedOn: episode.date }),
@@ -128,6 +128,10 @@ function episodeDraft(grouping: Grouping, versions: readonly Placed[]): Draft {
       );
     }),
   };
+}
+
+function titleOf({ title = '', date, number = 0 }: Episode, inParts: boolean): string {
+  return (inParts ? titleWithoutPart(title) : title) || (date ?? `Episode ${number}`);
 }
 
 function showExtra(grouping: Grouping, file: WalkedFile, { show, season, extra }: Episode): Draft {

@@ -55,3 +55,9 @@ function stackOf<T>(group: readonly T[], stemOf: (one: T) => string): Stack<T>[]
   const files = parts.toSorted((a, b) => a.number - b.number).map(({ of, number }) => ({ of, part: number }));
   return [{ stem: first.stem, files }];
 }
+
+/** The title of an episode in several parts, which all of them share. */
+export function titleWithoutPart(title: string): string {
+  const whole = `x ${title}`;
+  return (partOf(whole)?.stem ?? whole).slice(2);
+}

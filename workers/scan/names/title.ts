@@ -35,12 +35,19 @@ export function readName(name: string): Named {
   const { title, rest, year } = split(bare);
   const tags = tagsBehind(rest);
   return {
-    title: tidy(title) || tidy(bare) || tidy(short) || short || name,
+    title: [title, bare, short].map(tidy).find(isVisible) ?? (name === '' ? '' : UNTITLED),
     ids,
     ...(year === undefined ? {} : { year }),
     ...tags,
     ...(edition ? { edition } : {}),
   };
+}
+
+/** Of a name of white space alone. */
+const UNTITLED = 'Untitled';
+
+function isVisible(title: string): boolean {
+  return /[\p{L}\p{N}\p{P}\p{S}]/u.test(title);
 }
 
 function idsOf(name: string): Record<string, string> {
@@ -83,13 +90,14 @@ function heightOf(resolution: string | undefined): number | undefined {
 
 const GROUPS = /^[\s._)\]}-]{0,4}[[({【][^[\](){}【】]{0,80}[\])}】]/;
 const MAX_GROUPS = 12;
+const BACKWARDS = /^[\s._-]{0,3}e\d{1,4}(?![\p{L}\d])/iu;
 const ABSOLUTE = /^[\s._]{0,2}-[\s._]{0,2}\d{3,4}(?:-\d{3,4}){0,3}(?=[\s._]{0,2}(?:-|$))/;
 
 /** What stands behind the numbers of an episode, without the words of a release. */
 export function episodeTitle(rest: string): string {
   let name = rest.slice(0, MAX);
   for (let count = 0; count < MAX_GROUPS; count += 1) {
-    const group = GROUPS.exec(name) ?? ABSOLUTE.exec(name);
+    const group = GROUPS.exec(name) ?? ABSOLUTE.exec(name) ?? BACKWARDS.exec(name);
     if (!group) break;
     name = name.slice(group[0].length);
   }

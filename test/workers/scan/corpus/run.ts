@@ -77,7 +77,8 @@ export function check(one: Case): Miss | undefined {
   return said.length + hidden.length === 0 ? undefined : { of: one, said, hidden };
 }
 
-interface Item {
+/** An item that is shown. */
+export interface Item {
   draft: Draft;
   files: readonly DraftFile[];
   show: Draft | undefined;
@@ -85,7 +86,7 @@ interface Item {
 }
 
 /** Drafts with files; an extra whose owner is not there makes no item, as in the database. */
-function itemsOf({ library, paths }: Case): Item[] {
+export function itemsOf({ library, paths }: Pick<Case, 'library' | 'paths'>): Item[] {
   const drafts = mergeDrafts(directoriesOf(paths).flatMap((directory) => groupOne(library, directory, paths)));
   const byKey = new Map(drafts.map((draft) => [`${draft.type} ${draft.key}`, draft]));
   const inDirectory = (directory: string): Draft | undefined =>
