@@ -12,7 +12,7 @@ export function groupMovies(grouping: Grouping): Grouped {
   const extras = extrasOf(grouping);
   if (extras) return extras;
   const videos = grouping.files.filter((file) => kindOf(file.name) === 'video').map((file) => file.name);
-  const groups = groupFilms({ folder: grouping.within.at(-1) ?? '', videos });
+  const groups = groupFilms({ folder: folderOf(grouping.within), videos });
   const films = groups.films.map((film) => filmDraft(grouping, film, groups.films.length === 1));
   const drafts = groups.extras.map((extra): Draft => {
     const owner = films[extra.film];
@@ -25,6 +25,14 @@ export function groupMovies(grouping: Grouping): Grouped {
     });
   });
   return { drafts: [...films, ...drafts], unrecognised: [] };
+}
+
+const SCRAMBLED = /^(?=[^\d]{0,80}\d)[a-z\d-]{20,80}$/i;
+
+/** The folder that names the films: a scrambled one names none. */
+function folderOf(within: readonly string[]): string {
+  const folder = within.at(-1) ?? '';
+  return SCRAMBLED.test(folder) ? (within.at(-2) ?? folder) : folder;
 }
 
 function filmDraft(grouping: Grouping, film: Film, alone: boolean): Draft {

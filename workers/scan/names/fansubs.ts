@@ -23,11 +23,21 @@ function leadingGroups(name: string): { groups: string[]; rest: string } {
   return { groups, rest };
 }
 
+const HAN_ALONE = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\s\p{P}]{1,80}$/u;
+const LATIN = /\p{Script=Latin}{2}/u;
+
+/** A title in Han letters that is followed by one in Latin letters stands for the same show. */
+function inLatin(groups: readonly string[], at: number): number {
+  const next = groups[at + 1] ?? '';
+  const both = at >= 0 && HAN_ALONE.test(groups[at] ?? '') && LATIN.test(next) && !isInfoGroup(next);
+  return both ? at + 1 : at;
+}
+
 /** The first that is neither the fansub's nor a word of the release, or the one before the number. */
 function titleInGroups(groups: readonly string[], rest: string): string | undefined {
   const [, second] = groups;
   if (second === undefined) return undefined;
-  const at = NUMBER.test(second) ? 0 : groups.findIndex((group, i) => i > 0 && !isInfoGroup(group));
+  const at = NUMBER.test(second) ? 0 : inLatin(groups, groups.findIndex((group, i) => i > 0 && !isInfoGroup(group)));
   const behind = groups.slice(at + 1).map((group) => `[${group}]`);
   return at < 0 ? undefined : `${groups[at]} ${behind.join('')} ${rest}`;
 }

@@ -96,7 +96,7 @@ function shortOf(match: RegExpExecArray): Numbers | undefined {
   return ranged({ match, season, number, last: second });
 }
 
-const LAST = /(?:^|[\s._#-])(\d{1,4})(?:\s?[-~]\s?(\d{1,4}))?(?:[\s._]?v\d)?(?=[\s._-]{0,3}(?:$|[[(【{]|\s{2}))/giu;
+const LAST = /(?:^|[\s._#-])(\d{1,4})(?:[\s._]?[-~&][\s._]?(\d{1,4}))?(?:[\s._]?v\d)?(?=[\s._-]{0,3}(?:$|[[(【{]|\s{2}))/giu;
 const LAST_BRACKET = /\((\d{1,3})\)[\s._]{0,3}$/;
 const LOOSE = /(?<=[\s._]|\p{L}{2}-)(\d{2,4})(?:v\d)?(?=[\s._])/giu;
 const BEFORE_DASH = /(?<=[\s._])(\d{1,3})-(\d{1,3})(?=[\s._]{1,3}-)/;
@@ -135,6 +135,7 @@ export function loose(name: string, { from }: Placing): Numbers | undefined {
 const PART =
   /(?<![\p{L}\d])(?:part|pt|parte|teil)[\s._-]{0,2}(\d{1,3}|[ivx]{1,5}|one|two|three|four|five|six|seven|eight|nine|ten)(?![\p{L}\d])/iu;
 const WORDS = ' one two three four five six seven eight nine ten'.split(' ');
+const AND_PART = /^[\s._]and[\s._]part[\s._]?(\d{1,3})(?!\d)/i;
 const ROMAN = ' i ii iii iv v vi vii viii ix x xi xii xiii xiv xv'.split(' ');
 
 /** A miniseries counts in parts. */
@@ -143,5 +144,7 @@ export function part(name: string, { grouped }: Placing): Numbers | undefined {
   const match = PART.exec(name);
   const said = (match?.[1] ?? '').toLowerCase();
   const number = /^\d/.test(said) ? Number(said) : Math.max(ROMAN.indexOf(said), WORDS.indexOf(said));
-  return match && number > 0 ? several(name, ranged({ match, number })) : undefined;
+  if (!match || number <= 0) return undefined;
+  const more = AND_PART.exec(name.slice(endOf(match)));
+  return ranged({ match, number, last: more ? Number(more[1]) : undefined });
 }

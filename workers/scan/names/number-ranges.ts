@@ -63,7 +63,7 @@ export function ranged({ match, season, number, last }: Range): Numbers {
 
 const MORE =
   /^[\s._]{0,2}(?:[-&+~,][\s._]{0,2})?(?:s(\d{1,4})[\s._]?e|(\d{1,4})x|ep?|x)[\s._]?(\d{1,5})(?!\d|\p{L}{2})/iu;
-const TIGHT = /^(?:v\d)?(?:[-~&+]|[\s._]~[\s._])(\d{1,5})(?:v\d)?(?![\p{L}\d])/iu;
+const TIGHT = /^(?:v\d)?(?:[-~+]|[\s._]~[\s._]|[\s._]{0,2}&[\s._]{0,2})(\d{1,5})(?:v\d)?(?![\p{L}\d])/iu;
 const NEXT = /^[._](\d\d)(?=[\s._]|$)/;
 const MOST = 100;
 

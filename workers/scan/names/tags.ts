@@ -19,9 +19,8 @@ const list = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
 const RELEASE = list(
   `readnfo uhd ultrahd fhd 4k 8k bluray bdrip brrip bdremux dvdrip dvdscr dvd5 dvd9 dvdr hdtv hdtvrip pdtv dsr dsrip hdrip webrip webdl webdlrip
-   webcap hddvd hddvdrip tvrip vhsrip vodrip satrip dvbrip dvbs dthrip iptvrip remux camrip hdcam telesync hdts telecine screener
-   workprint ppvrip ppv x264 x265 h264 h265 hevc avc xvid divx av1 vp9 mpeg2 10bit 8bit hi10p hi10 hi444pp ma10p yuv420p10 nvenc aac aac2
-   aac5 ac3 eac3 ddp5 ddp2 dd5 dd2 ddp dts dtshd dtsx truehd atmos flac opus hdr hdr10 hdr10plus hdr10p dovi hlg bt2020 bt709
+   webcap hddvd hddvdrip tvrip vhsrip vodrip satrip dvbrip dvbs dthrip iptvrip remux camrip hdcam telesync hdts telecine ppvrip ppv x264 x265 h264 h265 hevc avc xvid divx av1 vp9 mpeg2 10bit 8bit hi10p hi10 hi444pp ma10p yuv420p10 nvenc aac aac2
+   aac5 ac3 eac3 ddp5 ddp2 dd5 dd2 ddp dts dtshd dtsx truehd flac hdr hdr10 hdr10plus hdr10p dovi hlg bt2020 bt709
    rec2020 rec709 hsbs fsbs halfsbs hsbs3d htab ftab halfou fullou hou 3dhsbs 3dsbs 3dtab 3dhtab 3dou 3dhou 3dmvc 3dftab 3dfsbs hdc yify rartv korsub 1080p10 bdmv webhd
    dvdfull bdfull bd25 bd50 hdlight mhd`
     .replaceAll(/\s+/g, ' ')
@@ -36,7 +35,7 @@ const CAPITALS = list(
   'web bd dvd cam ts tc dv hd sd dl ntsc pal vhs ws fs nf amzn hulu dsnp atvp hmax pcok itv bbc tv max',
 );
 const OTHER = list(
-  `proper repack rerip real internal limited multi multisub multisubs subbed dubbed dub dual complete readnfo nfo retail stv cc
+  `proper repack rerip real internal limited multi multisub multisubs subbed dubbed dub dual complete readnfo nfo retail stv cc opus atmos workprint screener
    web bd dvd cam ts tc dv hd hq sd dl ntsc pal vhs ws fs nf amzn hulu dsnp atvp hmax max pcok itunes 3d sbs tab mvc rip sub subs raw
    softsubs hardsub hardsubs vostfr vost omu ml dc se audio final batch ld md mic line synced hybrid open matte hsub uncensored
    censored doku custom ac3d convert nfofix rmvb wmv mux 2cd 3cd cd1 cd2 stv om unedited download bonus avi mkv mp4 m4v divx5 p2p scene`

@@ -122,7 +122,7 @@ const SITE = /^(?:from\s)?[[\s]{0,2}www\.[^\s\]]{1,60}[\s\]]{0,3}[\s_-]{0,3}/i;
 
 /** Cuts a name into its title, its year and what stands behind. */
 function split(name: string): Split {
-  const bare = withoutGroup(name.replace(SITE, ''));
+  const bare = withoutLeadingSize(withoutGroup(name.replace(SITE, '')));
   const words = tagsOf(bare);
   const stop = stopOf(bare, words);
   const year = yearOf(bare, words, stop);
@@ -139,6 +139,13 @@ function stopOf(name: string, words: readonly Tagged[]): number {
     if (start > 0 && (start < word.start || word.tag === 'release')) return start;
   }
   return name.length;
+}
+
+const LEADING_SIZE = /^(?:HD )?(?:\d{3,4}p|[hx]26[45])[\s._:-]{1,4}(?:HEVC[\s._-]{1,3})?(?=\p{L})/u;
+
+/** `720p: Film`. */
+function withoutLeadingSize(name: string): string {
+  return name.replace(LEADING_SIZE, '');
 }
 
 interface Year {
@@ -191,7 +198,7 @@ function weakEnd(name: string, words: readonly Tagged[], { end, year }: { end: n
 
 /** `Alien DC (1979)`: the director's cut and others in short. */
 function isVersionMark(text: string): boolean {
-  return /^(?:DC|SE|EE|OM)[\s._]{0,2}$/.test(text);
+  return /^(?:DC|SE|EE|OM|MULTi|Multi)[\s._]{0,2}$/.test(text);
 }
 
 /** The last words as long as they need not be of the title; the first word always is. */
