@@ -53,7 +53,7 @@ function showFolder(context: Context, folder: string): Context {
     const show = showOfFile(numbersIn({}, folder.slice(0, MAX)));
     return { release: context.release ?? folder, ...(show && { show }) };
   }
-  const whole = seasonOf(folder);
+  const whole = /^\S{1,20}[\s._-]{0,2}\d{1,4}\s?(?:$|[([])/.test(folder) ? seasonOf(folder) : undefined;
   if (whole !== undefined) return { season: context.season ?? whole, fallback: readName(folder) };
   const within = context.season === undefined ? seasonWithin(folder) : undefined;
   if (!within || tagsOf(within.before).length === 0) return { show: readName(folder) };

@@ -3,9 +3,9 @@ import { type Token, tokenise } from './tokens.ts';
 
 /**
  * What a word says besides the title. `release` is never in a title; `edition`, `language` and `other` are words of titles
- * too, and count only before one that is not.
+ * too, and count only before one that is not. `doubtful` ones count only between those.
  */
-export type Tag = 'release' | 'edition' | 'language' | 'other' | 'year';
+export type Tag = 'release' | 'edition' | 'language' | 'other' | 'doubtful' | 'year';
 
 /** A word or several that stand for one thing. */
 export interface Tagged {
@@ -28,17 +28,24 @@ const RELEASE = list(
 );
 /** In capitals these are never of a title. */
 const SHOUTED = list(
-  'repack proper rerip readnfo vostfr truefrench subfrench multi fastsub dubbed subbed internal xxx',
+  'repack real proper rerip readnfo vostfr truefrench subfrench multi fastsub dubbed subbed internal xxx',
 );
 /** Those that are words of titles unless they are written in capitals. */
 const CAPITALS = list(
   'web bd dvd cam ts tc dv hd sd dl ntsc pal vhs ws fs nf amzn hulu dsnp atvp hmax pcok itv bbc tv max',
 );
+/** Before the words of a release these are never of a title. */
 const OTHER = list(
-  `proper repack rerip real internal limited multi multisub multisubs subbed dubbed dub dual complete readnfo nfo retail stv cc opus atmos workprint screener
-   web bd dvd cam ts tc dv hd hq sd dl ntsc pal vhs ws fs nf amzn hulu dsnp atvp hmax max pcok itunes 3d sbs tab mvc rip sub subs raw
-   softsubs hardsub hardsubs vostfr vost omu ml dc se audio final batch ld md mic line synced hybrid open matte hsub uncensored
-   censored doku custom ac3d convert nfofix rmvb wmv mux 2cd 3cd cd1 cd2 stv om unedited download bonus avi mkv mp4 m4v divx5 p2p scene`
+  `repack rerip multi multisub multisubs subbed dubbed readnfo stv cc opus atmos web bd dvd ts tc dv hd hq sd dl ntsc vhs ws nf amzn
+   hulu dsnp atvp hmax pcok itunes 3d sbs mvc softsubs hardsub hardsubs vostfr vost ml ld md uncensored doku ac3d nfofix rmvb wmv mux
+   2cd 3cd cd1 cd2 avi mkv mp4 m4v divx5 p2p`
+    .replaceAll(/\s+/g, ' ')
+    .trim(),
+);
+/** And these only in the capitals of the scene, such as `LiMiTED`. */
+const ORDINARY = list(
+  `proper real internal limited dub dual complete retail custom convert cam pal fs tab rip sub subs raw omu dc se audio final batch mic
+   line synced hybrid open matte hsub censored om unedited download bonus scene nfo workprint screener festival doku`
     .replaceAll(/\s+/g, ' ')
     .trim(),
 );
@@ -47,7 +54,7 @@ const LANGUAGE = list(
    portuguese por ptbr pt br dublado legendado russian rus japanese jpn jap korean kor chinese chi chs cht mandarin cantonese
    swedish swe danish dan norwegian nor finnish fin dutch nl nld flemish polish pol pl lektor hungarian hun czech cze cz slovak
    greek turkish tur hindi hin tamil telugu arabic hebrew heb thai vietnamese romanian rum ukrainian ukr nordic swesub dansub
-   norsub nlsubbed swissgerman ita-eng it fr en de es subfrench`
+   norsub nlsubbed swissgerman it fr en de es subfrench`
     .replaceAll(/\s+/g, ' ')
     .trim(),
 );
@@ -92,21 +99,30 @@ function isWord(words: readonly Token[]): boolean {
 }
 
 const CAPITAL = /^[A-Z][A-Z0-9]*$/;
+const SCENE = /[A-Z][^A-Z]*[A-Z]/;
 const VERSION = /^v\d$/;
+
 /** The first that fits counts. */
-const TAGS: readonly (readonly [tag: Tag, fits: (low: string, capital: boolean) => boolean])[] = [
+const TAGS: readonly (readonly [tag: Tag, fits: (low: string, text: string) => boolean])[] = [
   ['release', (low) => RELEASE.has(low) || SIZE.test(low) || SOUND.test(low)],
-  ['release', (low, capital) => capital && SHOUTED.has(low)],
-  ['other', (low, capital) => capital && CAPITALS.has(low)],
+  ['release', (low, text) => SHOUTED.has(low) && CAPITAL.test(text)],
+  ['other', (low, text) => CAPITALS.has(low) && CAPITAL.test(text)],
   ['year', isYear],
   ['edition', isEditionWord],
-  ['language', (low) => LANGUAGE.has(low)],
+  ['language', (low, text) => LANGUAGE.has(low) && isCode(text)],
   ['other', (low) => OTHER.has(low) || VERSION.test(low)],
+  ['other', (low, text) => ORDINARY.has(low) && SCENE.test(text)],
+  ['doubtful', (low) => ORDINARY.has(low)],
 ];
 
 function tagOf({ text, low }: Token): Tag | undefined {
-  const capital = CAPITAL.test(text);
-  return TAGS.find(([, fits]) => fits(low, capital))?.[0];
+  return TAGS.find(([, fits]) => fits(low, text))?.[0];
+}
+
+/** A short word is a code when it is not written like a name. */
+function isCode(text: string): boolean {
+  if (text.length > 3) return true;
+  return CAPITAL.test(text) || (text.length === 3 && text === text.toLowerCase());
 }
 
 /** Where the words of the release stand that have digits in them. */

@@ -190,10 +190,17 @@ function weakEnd(name: string, words: readonly Tagged[], { end, year }: { end: n
   );
   const start = run[0]?.start ?? end;
   if (run.length === 0 || ARTICLE.test(name.slice(0, start))) return end;
-  const edition = editionOf(name, run, 0) !== undefined;
+  const edition = isPlainEdition(editionOf(name, run, 0));
   return edition || (release && run.some(({ tag }) => tag !== 'edition')) || isVersionMark(name.slice(start, end))
     ? start
     : end;
+}
+
+const PLAIN_EDITION = /\b(?:extended|unrated|uncut|remaster(?:ed)?|imax|directors|edition[\s._]collector|despecialized|fanedit|[234]in1)\b|.[\s._](?:cut|edition|version|matte|edit)\b/i;
+
+/** Behind a title only what can be no word of it. */
+function isPlainEdition(phrase: string | undefined): boolean {
+  return phrase !== undefined && PLAIN_EDITION.test(phrase);
 }
 
 /** `Alien DC (1979)`: the director's cut and others in short. */
@@ -205,14 +212,17 @@ function isVersionMark(text: string): boolean {
 function weakRun(words: readonly Tagged[], release: boolean): readonly Tagged[] {
   let at = words.length;
   while (at > 1 && isWeak(words[at - 1], release)) at -= 1;
+  while (words[at]?.tag === 'doubtful') at += 1;
   return words.slice(at);
 }
+
+const BESIDE = new Set(['language', 'other', 'doubtful']);
 
 function isWeak(word: Tagged | undefined, release: boolean): boolean {
   if (!word) return false;
   const { tag, tokens } = word;
   return (
-    tag === 'edition' || isVersionMark(tokens[0]?.text ?? '') || (release && (tag === 'language' || tag === 'other'))
+    tag === 'edition' || isVersionMark(tokens[0]?.text ?? '') || (release && BESIDE.has(tag ?? 'year'))
   );
 }
 
