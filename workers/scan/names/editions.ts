@@ -4,7 +4,7 @@ import type { Tagged } from './tags.ts';
 const HEADS = new Set(
   `cut edition version extended unrated uncut remastered remaster restored theatrical imax despecialized directors criterion
    ultimate special anniversary collectors final assembly rekall hunter imperial open matte signature diamond redux 2in1 3in1 4in1
-   rogue definitive uncensored fanedit`
+   rogue definitive uncensored fanedit collection`
     .split(/\s+/)
     .filter((word) => word !== ''),
 );
@@ -35,6 +35,7 @@ const ALONE = new Set([
   'matte',
   'hunter',
   'imperial',
+  'collection',
   'the',
 ]);
 
@@ -70,5 +71,5 @@ function phraseOf(name: string, run: readonly Tagged[]): string | undefined {
 }
 
 function isKind(low: string): boolean {
-  return low === 'cut' || low === 'edition' || low === 'version' || low === 'matte';
+  return low === 'cut' || low === 'edition' || low === 'version' || low === 'matte' || low === 'collection';
 }

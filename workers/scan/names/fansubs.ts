@@ -37,7 +37,12 @@ function inLatin(groups: readonly string[], at: number): number {
 function titleInGroups(groups: readonly string[], rest: string): string | undefined {
   const [, second] = groups;
   if (second === undefined) return undefined;
-  const at = NUMBER.test(second) ? 0 : inLatin(groups, groups.findIndex((group, i) => i > 0 && !isInfoGroup(group)));
+  const at = NUMBER.test(second)
+    ? 0
+    : inLatin(
+        groups,
+        groups.findIndex((group, i) => i > 0 && !isInfoGroup(group)),
+      );
   const behind = groups.slice(at + 1).map((group) => `[${group}]`);
   return at < 0 ? undefined : `${groups[at]} ${behind.join('')} ${rest}`;
 }

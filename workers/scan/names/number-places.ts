@@ -96,7 +96,8 @@ function shortOf(match: RegExpExecArray): Numbers | undefined {
   return ranged({ match, season, number, last: second });
 }
 
-const LAST = /(?:^|[\s._#-])(\d{1,4})(?:[\s._]?[-~&][\s._]?(\d{1,4}))?(?:[\s._]?v\d)?(?=[\s._-]{0,3}(?:$|[[(【{]|\s{2}))/giu;
+const LAST =
+  /(?:^|[\s._#-])(\d{1,4})(?:[\s._]?[-~&][\s._]?(\d{1,4}))?(?:[\s._]?v\d)?(?=[\s._-]{0,3}(?:$|[[(【{]|\s{2}))/giu;
 const LAST_BRACKET = /\((\d{1,3})\)[\s._]{0,3}$/;
 const LOOSE = /(?<=[\s._]|\p{L}{2}-)(\d{2,4})(?:v\d)?(?=[\s._])/giu;
 const BEFORE_DASH = /(?<=[\s._])(\d{1,3})-(\d{1,3})(?=[\s._]{1,3}-)/;

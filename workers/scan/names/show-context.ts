@@ -3,7 +3,7 @@ import { numbersOf } from './numbers.ts';
 import { isInnerFolder, numberedSeason, seasonOf, seasonWithin } from './seasons.ts';
 import { type Context, numbersIn, showOfFile } from './show-told.ts';
 import { tagsOf } from './tags.ts';
-import { readName, titleKey } from './title.ts';
+import { type Named, readName, titleKey } from './title.ts';
 
 const MAX = 300;
 
@@ -47,6 +47,13 @@ function isRelease(folder: string): boolean {
   return numbers?.date !== undefined || (numbers?.season !== undefined && numbers.number !== undefined);
 }
 
+/** `[Group] Show - 01-12 [720p]` holds the episodes of a show. */
+function batchOf(folder: string): Named | undefined {
+  if (!folder.startsWith('[')) return undefined;
+  const told = numbersIn({}, folder.slice(0, MAX));
+  return told?.numbers.numberEnd === undefined ? undefined : showOfFile(told);
+}
+
 /** The show's own folder. `Show.S02.1080p` is a show and its season in one, `Show.S02E03.1080p` a show and an episode. */
 function showFolder(context: Context, folder: string): Context {
   if (isRelease(folder)) {
@@ -55,6 +62,8 @@ function showFolder(context: Context, folder: string): Context {
   }
   const whole = /^\S{1,20}[\s._-]{0,2}\d{1,4}\s?(?:$|[([])/.test(folder) ? seasonOf(folder) : undefined;
   if (whole !== undefined) return { season: context.season ?? whole, fallback: readName(folder) };
+  const batch = batchOf(folder);
+  if (batch) return { show: batch };
   const within = context.season === undefined ? seasonWithin(folder) : undefined;
   if (!within || tagsOf(within.before).length === 0) return { show: readName(folder) };
   return { show: readName(within.before), ...(within.season === undefined ? {} : { season: within.season }) };

@@ -127,7 +127,7 @@ function split(name: string): Split {
   const stop = stopOf(bare, words);
   const year = yearOf(bare, words, stop);
   const end = year?.at ?? stop;
-  const title = bare.slice(0, weakEnd(bare, words, { end, year: year !== undefined }));
+  const title = bare.slice(0, weakEnd(bare, words, { end, year: year !== undefined && !year.behind }));
   if (tidy(title) === '') return { title: bare, rest: '' };
   return { title, rest: bare.slice(Math.min(bare.length, title.length)), ...(year && { year: year.year }) };
 }
@@ -151,6 +151,8 @@ function withoutLeadingSize(name: string): string {
 interface Year {
   at: number;
   year: number;
+  /** It stands behind the words of the release. */
+  behind?: true;
 }
 
 /** The year in the bracket that ends the title, else the last that stands free before the release's words. */
@@ -170,7 +172,7 @@ function yearOf(name: string, words: readonly Tagged[], stop: number): Year | un
 /** `Film [Group] [2018]`, `Film.1080p.2018`: the title ends before. */
 function yearBehind(words: readonly Tagged[], stop: number): Year | undefined {
   const word = words.find((one) => one.start >= stop && one.tag === 'year');
-  return word && { at: stop, year: Number(word.tokens[0]?.low) };
+  return word && { at: stop, year: Number(word.tokens[0]?.low), behind: true };
 }
 
 /** `2013-12-09` is no year. */
@@ -191,12 +193,16 @@ function weakEnd(name: string, words: readonly Tagged[], { end, year }: { end: n
   const start = run[0]?.start ?? end;
   if (run.length === 0 || ARTICLE.test(name.slice(0, start))) return end;
   const edition = isPlainEdition(editionOf(name, run, 0));
-  return edition || (release && run.some(({ tag }) => tag !== 'edition')) || isVersionMark(name.slice(start, end))
+  return edition ||
+    isGerman(words, words.indexOf(run[0] as Tagged)) ||
+    (release && run.some(({ tag }) => tag !== 'edition')) ||
+    isVersionMark(name.slice(start, end))
     ? start
     : end;
 }
 
-const PLAIN_EDITION = /\b(?:extended|unrated|uncut|remaster(?:ed)?|imax|directors|edition[\s._]collector|despecialized|fanedit|[234]in1)\b|.[\s._](?:cut|edition|version|matte|edit)\b/i;
+const PLAIN_EDITION =
+  /\b(?:extended|unrated|uncut|remaster(?:ed)?|imax|directors|edition[\s._]collector|despecialized|fanedit|[234]in1)\b|.[\s._](?:cut|edition|version|matte|edit|collection)\b/i;
 
 /** Behind a title only what can be no word of it. */
 function isPlainEdition(phrase: string | undefined): boolean {
@@ -211,6 +217,7 @@ function isVersionMark(text: string): boolean {
 /** The last words as long as they need not be of the title; the first word always is. */
 function weakRun(words: readonly Tagged[], release: boolean): readonly Tagged[] {
   let at = words.length;
+  if (!release && isGerman(words, at - 1)) return words.slice(at - 1);
   while (at > 1 && isWeak(words[at - 1], release)) at -= 1;
   while (words[at]?.tag === 'doubtful') at += 1;
   return words.slice(at);
@@ -218,12 +225,16 @@ function weakRun(words: readonly Tagged[], release: boolean): readonly Tagged[] 
 
 const BESIDE = new Set(['language', 'other', 'doubtful']);
 
+/** `Film.German.2011`, but not `The.Good.German.2006`. */
+function isGerman(words: readonly Tagged[], at: number): boolean {
+  const before = words[at - 1]?.tokens[0]?.low ?? '';
+  return at > 1 && words[at]?.tokens[0]?.low === 'german' && before !== 'the' && before !== 'good';
+}
+
 function isWeak(word: Tagged | undefined, release: boolean): boolean {
   if (!word) return false;
   const { tag, tokens } = word;
-  return (
-    tag === 'edition' || isVersionMark(tokens[0]?.text ?? '') || (release && BESIDE.has(tag ?? 'year'))
-  );
+  return tag === 'edition' || isVersionMark(tokens[0]?.text ?? '') || (release && BESIDE.has(tag ?? 'year'));
 }
 
 const TRAILING_ARTICLE = /^(.{1,200}), ?(the|an?|der|die|das|les?|la|el|los|las|il|lo)$/i;
