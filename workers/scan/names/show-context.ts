@@ -60,11 +60,17 @@ function showFolder(context: Context, folder: string): Context {
     const show = showOfFile(numbersIn({}, folder.slice(0, MAX)));
     return { release: context.release ?? folder, ...(show && { show }) };
   }
-  const whole = /^\S{1,20}[\s._-]{0,2}\d{1,4}\s?(?:$|[([])/.test(folder) ? seasonOf(folder) : undefined;
+  const whole = WHOLE.test(folder) ? seasonOf(folder) : undefined;
   if (whole !== undefined) return { season: context.season ?? whole, fallback: readName(folder) };
   const batch = batchOf(folder);
-  if (batch) return { show: batch };
-  const within = context.season === undefined ? seasonWithin(folder) : undefined;
+  return batch ? { show: batch } : namedFolder(context, folder);
+}
+
+/** A folder of a season that lies in no show's. */
+const WHOLE = /^\S{1,20}[\s._-]{0,2}\d{1,4}\s?(?:$|[([])/;
+
+function namedFolder({ season }: Context, folder: string): Context {
+  const within = season === undefined ? seasonWithin(folder) : undefined;
   if (!within || tagsOf(within.before).length === 0) return { show: readName(folder) };
   return { show: readName(within.before), ...(within.season === undefined ? {} : { season: within.season }) };
 }

@@ -186,19 +186,12 @@ const ARTICLE = /^(?:the|a|an|der|die|das|le|la)?[\s._-]{0,8}$/i;
 /** Before a year and at the end an edition alone is cut, before the words of a release also languages and the like. */
 function weakEnd(name: string, words: readonly Tagged[], { end, year }: { end: number; year: boolean }): number {
   const release = !year && end < name.length;
-  const run = weakRun(
-    words.filter((word) => word.end <= end),
-    release,
-  );
+  const title = words.filter((word) => word.end <= end);
+  const run = weakRun(title, release);
   const start = run[0]?.start ?? end;
   if (run.length === 0 || ARTICLE.test(name.slice(0, start))) return end;
-  const edition = isPlainEdition(editionOf(name, run, 0));
-  return edition ||
-    isGerman(words, words.indexOf(run[0] as Tagged)) ||
-    (release && run.some(({ tag }) => tag !== 'edition')) ||
-    isVersionMark(name.slice(start, end))
-    ? start
-    : end;
+  const beside = release ? run.some(({ tag }) => tag !== 'edition') : isGerman(title, title.length - run.length);
+  return beside || isPlainEdition(editionOf(name, run, 0)) || isVersionMark(name.slice(start, end)) ? start : end;
 }
 
 const PLAIN_EDITION =
