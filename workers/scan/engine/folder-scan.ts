@@ -92,7 +92,7 @@ async function list(scan: Scan, place: Place, from: readonly string[]): Promise<
 }
 
 /** Grows when names are grouped otherwise. */
-const GROUPING = 1;
+const GROUPING = 2;
 const VERSION = `${PROBE_VERSION}.${GROUPING}`;
 
 /** Deep reads every file again, and forgotten marks let files in that the content knows nothing of. */

@@ -107,7 +107,7 @@ export class Walk {
     for (const name of twinsIn([...directory.directories, ...directory.files.map((file) => file.name)]))
       directory.issues.push({ kind: 'name-conflict', path: joined(directory.path, name) });
     directory.videos = directory.files.filter((file) => kindOf(file.name) === 'video').length;
-    directory.signature = signatureOf(directory.files);
+    directory.signature = signatureOf(directory.files, this.#order.version);
     this.#enter(directory, rules);
     directory.content = contentOf(directory, this.#order.version);
   }
@@ -232,11 +232,11 @@ function wordOf(error: unknown): string {
     : 'unknown';
 }
 
-function signatureOf(files: readonly WalkedFile[]): string {
+/** Another version groups the files again, whether or not their sidecars changed. */
+function signatureOf(files: readonly WalkedFile[], version: string): string {
   const sidecars = files.filter((file) => kindOf(file.name) !== 'video');
-  if (sidecars.length === 0) return '';
-  const text = sidecars.map((file) => `${file.name}\0${file.size}\0${Math.trunc(file.mtimeMs)}`).join('\n');
-  return hash('sha256', text, 'base64url').slice(0, 22);
+  const lines = sidecars.map((file) => `${file.name}\0${file.size}\0${Math.trunc(file.mtimeMs)}`);
+  return hash('sha256', [version, ...lines].join('\n'), 'base64url').slice(0, 22);
 }
 
 /** Nothing when there is something to tell of it each time. */
