@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { type Case, check, type Miss, readCases } from './corpus/run.ts';
 
 /** Of all cases, and of those that nobody looks at while the reading of names is changed. */
-const LEAST = 0.95;
-const LEAST_HELD = 0.94;
+const LEAST = 0.97;
+const LEAST_HELD = 0.95;
 const MISSES = join(import.meta.dirname, 'corpus/misses.txt');
 
 /** Files that a peer shows and we do not, with the reason. */

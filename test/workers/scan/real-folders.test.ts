@@ -83,6 +83,15 @@ describe('episodes in real folders', () => {
       'Show/Show Part III.mkv': 'Show 1x3',
       'Show - 2016x231.mkv': 'Show 2016x231',
       'Show/第05話.mkv': 'Show 1x5',
+      'Show/Сезон 3, Эпизод 21.mkv': 'Show 3x21',
+      'Show/5-й сезон 09-я серия.avi': 'Show 5x9',
+      'Show/Серия 11.mkv': 'Show 1x11',
+      'Show/Show - T02E22.mp4': 'Show 2x22',
+      'Show/[5.01] Weight Loss.avi': 'Show 5x1 Weight Loss',
+      'Show/[1x05] Name.avi': 'Show 1x5 Name',
+      'Show/[05] Name.avi': 'Show 1x5 Name',
+      'Show/Show - 6.01 - Name.mkv': 'Show 6x1 Name',
+      'Show/Show.S0615.mkv': 'Show 6x15',
       'Show/Show 15-11-2011.avi': 'Show 2011-11-15',
     });
   });
@@ -99,6 +108,8 @@ describe('episodes in real folders', () => {
       'Show/[Group] Show - 01-12 [720p].mkv': 'Show 1x1-12',
       'Show/Show S01E03-E01.mkv': 'Show 1x3',
       'Show/Show S01E05-1080p.mkv': 'Show 1x5',
+      'Show/Show S05E53 - Ep.129.mkv': 'Show 5x53 Ep 129',
+      'Show/[Group] Show - 01 - 12 [1080p].mkv': 'Show 1x1-12',
     });
   });
 
@@ -278,6 +289,7 @@ describe('films in real folders', () => {
       'Dune Part 2.mkv': 'Dune Part 2',
       '480 Super movie.mkv': '480 Super movie',
       'Film.720.2001.mkv': 'Film 720 (2001)',
+      '(2000) Film (1080p).mkv': 'Film (2000)',
     });
   });
 
@@ -292,6 +304,11 @@ describe('films in real folders', () => {
       'Movie Title 2012 50th Anniversary Edition.mkv': 'Movie Title (2012)',
       'The Final Cut (2004).mkv': 'The Final Cut (2004)',
       'Uncut Gems (2019).mkv': 'Uncut Gems (2019)',
+      "Mr. Holland's Opus (1995).mkv": "Mr. Holland's Opus (1995)",
+      'Red.Diamond.2016.1080p.mkv': 'Red Diamond (2016)',
+      'Photo.Finish.DVDRip.XviD.mkv': 'Photo Finish',
+      'Party.Line.German.1080p.mkv': 'Party Line',
+      'The.Good.German.2006.720p.mkv': 'The Good German (2006)',
     });
     expect(labelsOf("Film (1979) {edition-Director's Cut}.mkv")).to.deep.equal([
       "Film (1979) {edition-Director's Cut}.mkv: Director's Cut",

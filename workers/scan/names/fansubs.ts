@@ -8,7 +8,7 @@ const MAX_GROUPS = 12;
 /** A fansub group stands before the title; when all stands in brackets, so does the title. */
 export function withoutGroup(name: string): string {
   const { groups, rest } = leadingGroups(name.replaceAll(OF_THE_MONTH, '').trim().replace(COUNTED, ''));
-  if (groups.length === 0) return name;
+  if (groups.length === 0 || NUMBERS.test(groups[0] ?? '')) return name;
   const numbered = groups.slice(1).some((group) => NUMBER.test(group));
   return !numbered && isFree(rest) ? rest : (titleInGroups(groups, rest) ?? name);
 }
@@ -47,6 +47,7 @@ function titleInGroups(groups: readonly string[], rest: string): string | undefi
   return at < 0 ? undefined : `${groups[at]} ${behind.join('')} ${rest}`;
 }
 
+const NUMBERS = /^s?\d{1,4}(?:[.x-]?e?\d{1,4})?$/i;
 const NUMBER = /^\d{1,4}(?!\d)/;
 
 /** Words stand outside of the brackets, not a number alone. */

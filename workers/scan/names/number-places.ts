@@ -12,8 +12,17 @@ export function dashed(name: string, { from }: Placing): Numbers | undefined {
   const before = /(?<=[\s._])(0\d{1,3})$/.exec(name.slice(0, from + match.index));
   if (before && Number(before[1]) < Number(match[1]))
     return { number: Number(before[1]), numberEnd: Number(match[1]), at: before.index, end: from + endOf(match) };
-  return several(name, { number: Number(match[1]), at: from + match.index, end: from + endOf(match) });
+  const end = from + endOf(match);
+  const last = BATCH.exec(name.slice(end, end + 16));
+  return several(name, {
+    number: Number(match[1]),
+    ...(last && Number(last[1]) > Number(match[1]) ? { numberEnd: Number(last[1]) } : {}),
+    at: from + match.index,
+    end: end + (last?.[0].length ?? 0),
+  });
 }
+
+const BATCH = /^\s-\s(\d{2,4})(?=[\s_]{0,2}(?:[[(]|$))/;
 
 function plainDash(name: string, from: number): RegExpExecArray | undefined {
   return [...name.slice(from).matchAll(DASHED)].find((match) => endsPart(name, from + endOf(match)));

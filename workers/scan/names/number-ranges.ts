@@ -66,6 +66,8 @@ const MORE =
 const TIGHT = /^(?:v\d)?(?:[-~+]|[\s._]~[\s._]|[\s._]{0,2}&[\s._]{0,2})(\d{1,5})(?:v\d)?(?![\p{L}\d])/iu;
 const NEXT = /^[._](\d\d)(?=[\s._]|$)/;
 const MOST = 100;
+/** A spaced number that is farther away counts otherwise: `S05E53 - Ep.129`. */
+const FAR = 30;
 
 /** Reads on behind the first number: `E02`, `-E02`, `x02`, ` - 1x02`, `-02`. A spaced number alone is the title's. */
 export function several(name: string, first: Numbers): Numbers {
@@ -81,7 +83,7 @@ export function several(name: string, first: Numbers): Numbers {
 function oneMore(name: string, found: Numbers): Numbers | undefined {
   const rest = name.slice(found.end, found.end + 24);
   const last = found.numberEnd ?? found.number ?? 0;
-  const more = markedMore(rest, found) ?? tightMore(rest, last);
+  const more = markedMore(rest, found, last) ?? tightMore(rest, last);
   return more && more.number > last ? { ...found, numberEnd: more.number, end: found.end + more.length } : undefined;
 }
 
@@ -91,11 +93,13 @@ interface More {
 }
 
 /** One that is marked like the first, of the same season. */
-function markedMore(rest: string, { season }: Numbers): More | undefined {
+function markedMore(rest: string, { season }: Numbers, last: number): More | undefined {
   const [text, long, crossed, digits] = MORE.exec(rest) ?? [];
   const said = long ?? crossed;
   if (text === undefined || (said !== undefined && season !== undefined && Number(said) !== season)) return undefined;
-  return { number: Number(digits), length: text.length };
+  const number = Number(digits);
+  const far = said === undefined && text.includes(' ') && number - last > FAR;
+  return far ? undefined : { number, length: text.length };
 }
 
 function tightMore(rest: string, last: number): More | undefined {

@@ -118,10 +118,12 @@ interface Split {
   rest: string;
 }
 
-const SITE = /^(?:from\s)?[[\s]{0,2}www\.[^\s\]]{1,60}[\s\]]{0,3}[\s_-]{0,3}/i;
+const SITE = /^(?:from\s)?[[\s]{0,2}w{2,3}[.,][^\s\]]{1,60}[\s\]]{0,3}[\s_-]{0,3}/i;
 
 /** Cuts a name into its title, its year and what stands behind. */
 function split(name: string): Split {
+  const lead = LEADING_YEAR.exec(name);
+  if (lead && isYear(lead[1] ?? '')) return { ...split(name.slice(lead[0].length)), year: Number(lead[1]) };
   const bare = withoutLeadingSize(withoutGroup(name.replace(SITE, '')));
   const words = tagsOf(bare);
   const stop = stopOf(bare, words);
@@ -141,6 +143,7 @@ function stopOf(name: string, words: readonly Tagged[]): number {
   return name.length;
 }
 
+const LEADING_YEAR = /^[([](\d{4})[)\]][\s._-]{0,3}(?=[^\s._-])/;
 const LEADING_SIZE = /^(?:HD )?(?:\d{3,4}p|[hx]26[45])[\s._:-]{1,4}(?:HEVC[\s._-]{1,3})?(?=\p{L})/u;
 
 /** `720p: Film`. */
