@@ -47,7 +47,7 @@ function titleInGroups(groups: readonly string[], rest: string): string | undefi
   return at < 0 ? undefined : `${groups[at]} ${behind.join('')} ${rest}`;
 }
 
-const NUMBERS = /^s?\d{1,4}(?:[.x-]?e?\d{1,4})?$/i;
+const NUMBERS = /^(?:\d{1,4}|s?[1-9]\d?[.x-]?e?\d{1,3})$/i;
 const NUMBER = /^\d{1,4}(?!\d)/;
 
 /** Words stand outside of the brackets, not a number alone. */

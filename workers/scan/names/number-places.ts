@@ -143,7 +143,7 @@ export function loose(name: string, { from }: Placing): Numbers | undefined {
 }
 
 const PART =
-  /(?<![\p{L}\d])(?:part|pt|parte|teil)[\s._-]{0,2}(\d{1,3}|[ivx]{1,5}|one|two|three|four|five|six|seven|eight|nine|ten)(?![\p{L}\d])/iu;
+  /(?<![\p{L}\d])(?:part|pt|parte|teil|episode)[\s._-]{0,2}(\d{1,3}|[ivx]{1,5}|one|two|three|four|five|six|seven|eight|nine|ten)(?![\p{L}\d])/iu;
 const WORDS = ' one two three four five six seven eight nine ten'.split(' ');
 const AND_PART = /^[\s._]and[\s._]part[\s._]?(\d{1,3})(?!\d)/i;
 const ROMAN = ' i ii iii iv v vi vii viii ix x xi xii xiii xiv xv'.split(' ');

@@ -31,7 +31,7 @@ const SHORT_WORD = /(?<![\p{L}\d])e[._]?(\d{1,5})(?:v\d)?(?![\d])(?!\p{L}{2})/iu
 /** `08.seriya`, `05 сер.`. */
 const RUSSIAN_NUMBER = /(?<![\p{L}\d])(\d{1,3})(?:-?я)?[\s._]?(?:серия|сер|seriya|seria)(?!\p{L})/iu;
 const COUNTED = /(?<![\p{L}\d])(\d{1,4})\.?\s?(?:bölüm|bolum|blm)(?!\p{L})/iu;
-const SPECIAL = /(?<![\p{L}\d])(?:(?:sp|ova|oad)[\s._-]{0,3}|(?:nc)?(?:op|ed))(\d{1,3})(?:v\d)?(?![\p{L}\d])/iu;
+const SPECIAL = /(?<![\p{L}\d])(?:(?:sp|ex|ova|oad)[\s._-]{0,3}|(?:nc)?(?:op|ed))(\d{1,3})(?:v\d)?(?![\p{L}\d])/iu;
 const HAN_SEASON = /第\s?(\d{1,2})\s?[季期]/u;
 const HAN = /第\s?(\d{1,4})\s?[話话集回]|(?<!\d)(\d{1,4})\s?[話话集회화](?!\p{L})/u;
 const CHAPTER = /(?<![\p{L}\d])cap[\s._]{0,2}(\d{1,2})(\d\d)(?:_(?:\d{1,2})(\d\d))?(?!\d)/iu;

@@ -4,6 +4,7 @@ import { numbersOf } from './numbers.ts';
 import { seasonWithin } from './seasons.ts';
 import { contextOf } from './show-context.ts';
 import { type Context, numbersIn, showBehind, showOfFile, type Told } from './show-told.ts';
+import { withSpaces } from './text.ts';
 import { episodeTitle, type Named, tidy, titleKey } from './title.ts';
 
 /** Where a video of a library of shows belongs. */
@@ -29,7 +30,7 @@ export function readEpisode(path: readonly string[]): Episode | undefined {
 
 /** Reads the name of a video in a folder that was read before. */
 export function readEpisodeIn(context: Context, file: string): Episode | undefined {
-  const stem = withoutExtension(withDigits(splitName(file).stem.normalize('NFC').slice(0, MAX)));
+  const stem = withSpaces(withoutExtension(withDigits(splitName(file).stem.normalize('NFC').slice(0, MAX))));
   const told = numbersIn(context, stem);
   const named = showOf(context, told);
   if (!named || named.show.title === '') return undefined;

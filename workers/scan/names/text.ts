@@ -26,3 +26,8 @@ export function partsOf(text: string, signs: string): string[] {
   }
   return [...parts, part].map(oneLine).filter((one) => one !== '');
 }
+
+/** A name whose words are parted by plus signs alone, as a form of the web writes them. */
+export function withSpaces(name: string): string {
+  return /[\s._]/.test(name) ? name : name.replaceAll('+', ' ');
+}

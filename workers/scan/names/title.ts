@@ -3,7 +3,7 @@ import { infoBracket, isInfo } from './brackets.ts';
 import { editionOf } from './editions.ts';
 import { withoutGroup } from './fansubs.ts';
 import { isYear, type Tagged, tagsOf } from './tags.ts';
-import { cut, oneLine } from './text.ts';
+import { cut, oneLine, withSpaces } from './text.ts';
 
 /** What a folder's or file's name says of a film or show. */
 export interface Named {
@@ -28,7 +28,7 @@ export function saidEdition(name: string): string | undefined {
 
 /** Reads title, year, ids and edition. Never throws; the title is never empty unless the name is. */
 export function readName(name: string): Named {
-  const short = cut(oneLine(name.normalize('NFC')), MAX);
+  const short = withSpaces(cut(oneLine(name.normalize('NFC')), MAX));
   const ids = idsOf(short);
   const edition = saidEdition(short);
   const bare = short.replaceAll(ID, ' ').replaceAll(BARE_IMDB, ' ').replace(EDITION, ' ').trim();
