@@ -144,6 +144,47 @@ describe('names', () => {
     );
   });
 
+  it('costs little for any name', () => {
+    const before = process.cpuUsage();
+    for (const part of [
+      '[',
+      ']',
+      '(',
+      '[]',
+      ' ',
+      '\t',
+      '-',
+      '.',
+      '_',
+      '1',
+      '1-',
+      'e1',
+      's1e1',
+      'x',
+      '1x1',
+      '.1',
+      '- 1',
+      '&1',
+      '第',
+      'I',
+      'BT',
+      'cut ',
+      '+',
+    ]) {
+      for (const length of [255, 5000]) {
+        const name = part.repeat(Math.ceil(length / part.length));
+        for (const one of [name, `Film ${name}`, `${name} 2001`, `[a] ${name}.mkv`]) {
+          readName(one);
+          readEpisode([one, one, `${one}.mkv`]);
+          groupFilms({ folder: one, videos: [`${one}.mkv`, `${one}-trailer.mkv`] });
+          readSidecar(`${one}.srt`, '');
+        }
+      }
+    }
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1000).to.be.below(4000);
+  });
+
   it('keeps every video of a folder exactly once', () => {
     const video = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).map((stem) => `${stem}.mkv`);
     fc.assert(

@@ -1,4 +1,4 @@
-import { isEditionWord } from './editions.ts';
+import { isEditionWord } from './edition-words.ts';
 import { type Token, tokenise } from './tokens.ts';
 
 /**
