@@ -356,6 +356,14 @@ describe('subtitles in real folders', () => {
     for (const word of ['Commentary', 'Signs', 'x264', 'GRP']) expect(languageOf(word), word).to.equal(undefined);
   });
 
+  it('belong to a film whose name differs in case or in the writing of accents', () => {
+    const paths = ['Amélie (2001).mkv', 'amélie (2001).en.srt', 'AMÉLIE (2001).de.srt'.normalize('NFD')];
+    expect(itemsOf({ library: 'movies', paths })[0]?.files[0]?.tracks.map(({ language }) => language)).to.have.members([
+      'en',
+      'de',
+    ]);
+  });
+
   it('of a film and of one that begins like it are told apart', () => {
     const paths = ['Film.mkv', 'Film.2.mkv', 'Film.2.en.srt', 'Film.de.srt'];
     const tracks = itemsOf({ library: 'movies', paths }).flatMap(({ files }) =>

@@ -18,7 +18,7 @@ export interface Beside {
   byName: ReadonlyMap<string, WalkedFile>;
   /** By name in lower case. */
   byLowName: ReadonlyMap<string, WalkedFile>;
-  /** By the stem of the video. */
+  /** By the folded stem of the video. */
   tracks: ReadonlyMap<string, readonly Track[]>;
   /** By the stem of the video in lower case. */
   pictures: ReadonlyMap<string, readonly Found[]>;
@@ -40,20 +40,26 @@ export function besideOf(files: readonly WalkedFile[]): Beside {
 function build(files: readonly WalkedFile[]): Beside {
   const byName = new Map(files.map((file) => [file.name, file]));
   const byLowName = new Map(files.toReversed().map((file) => [file.name.toLowerCase(), file]));
-  const stems = new Set(files.flatMap(({ name }) => (kindOf(name) === 'video' ? [splitName(name).stem] : [])));
-  const lowStems = new Set([...stems].map((stem) => stem.toLowerCase()));
+  const videos = files.filter(({ name }) => kindOf(name) === 'video').map(({ name }) => splitName(name).stem);
+  const stems = new Set(videos.map(folded));
+  const lowStems = new Set(videos.map((stem) => stem.toLowerCase()));
   const tracks = new Map<string, Track[]>();
   const pictures = new Map<string, Found[]>();
   const shared: Found[] = [];
   for (const file of files) {
     const track = isHalf(file.name, byLowName) ? undefined : trackOf(file, stems);
-    if (track) push(tracks, track.stem, track);
+    if (track) push(tracks, folded(track.stem), track);
     for (const { stem, ...picture } of pictureStems(file.name)) {
       if (stem === '') shared.push({ file, ...picture });
       else if (lowStems.has(stem)) push(pictures, stem, { file, ...picture });
     }
   }
   return { byName, byLowName, tracks, pictures, shared };
+}
+
+/** Names that differ in case or in the writing of accents belong together. */
+export function folded(stem: string): string {
+  return stem.normalize('NFC').toLowerCase();
 }
 
 function push<T>(lists: Map<string, T[]>, key: string, value: T): void {
@@ -65,7 +71,7 @@ function push<T>(lists: Map<string, T[]>, key: string, value: T): void {
 /** The longest name of a video that fits wins. */
 function trackOf(file: WalkedFile, stems: ReadonlySet<string>): (Track & { stem: string }) | undefined {
   for (const stem of sidecarStems(file.name)) {
-    const sidecar = stems.has(stem) ? readSidecar(file.name, stem) : undefined;
+    const sidecar = stems.has(folded(stem)) ? readSidecar(file.name, stem) : undefined;
     if (sidecar) return { file, stem, sidecar };
   }
   return undefined;

@@ -1,6 +1,6 @@
 import { splitName } from '../names/kinds.ts';
 import type { WalkedFile } from '../walk/types.ts';
-import { besideOf } from './beside.ts';
+import { besideOf, folded } from './beside.ts';
 import type { DraftFile, ExternalTrack, Grouping, LocalArtwork } from './draft.ts';
 
 export function inside(directory: string, name: string): string {
@@ -9,7 +9,7 @@ export function inside(directory: string, name: string): string {
 
 /** Subtitles and sounds beside a video, the longest video name that fits winning. */
 export function tracksOf({ directory, files }: Grouping, video: string): ExternalTrack[] {
-  const found = besideOf(files).tracks.get(splitName(video).stem) ?? [];
+  const found = besideOf(files).tracks.get(folded(splitName(video).stem)) ?? [];
   return found.map(({ file: { name, size, mtimeMs }, sidecar }) => ({
     ...sidecar,
     path: inside(directory, name),
