@@ -8,7 +8,7 @@ export interface Bounded {
   because: string;
 }
 
-const ofName = 'It reads one file name, which has 255 bytes at most.';
+const ofWords = 'It is made of our own words, and recheck found what is made linear; it reads one file name.';
 const ofAdmin = 'It reads a short text of a resource, which an admin wrote.';
 const ofOurs = 'Both the expression and what it reads are our own.';
 
@@ -53,31 +53,23 @@ export const bounded: readonly Bounded[] = [
     because: 'Each half is linear, and both are tied to the beginning.',
   },
   ...[
-    ['parts.ts', '/^(.*?\\S)[\\s._-]+\\(?(cd|dvd|disc|disk|part|pt)[\\s._-]*([1-8]|[a-d])\\)?$/i'],
-    ['shows.ts', '/[\\s._-]+$/'],
-    ['shows.ts', '/^(.*\\S)[\\s._-]+(?:s|season[\\s._-]*)(\\d{1,2})(?![\\de])/i'],
     [
-      'shows.ts',
-      '/(?<![a-z])(?:episode|folge|épisode|episodio|ep|e)[\\s._-]*(\\d{1,4})(?:[\\s._-]*-[\\s._-]*(?:ep|e)?(\\d{1,4}))?(?![a-z0-9])/i',
+      'number-words.ts',
+      "new RegExp( `(?<![\\\\p{L}\\\\d])(?:${SEASON}[\\\\s._-]{0,2}(\\\\d{1,2})|(\\\\d{1,2})(?:st|nd|rd|th)[\\\\s._]season)[\\\\])]?[\\\\s._]{0,2}(?:[-[][\\\\s._]{0,2}|[\\\\s._])(\\\\d{1,4})(?:v\\\\d)?(?![\\\\p{L}\\\\d])`, 'iu', )",
     ],
     [
-      'shows.ts',
-      '/(?<![a-z0-9])s(\\d{1,4})[\\s._-]*e(\\d{1,4})((?:[\\s._-]*(?:-|e|-e|x)[\\s._-]*e?\\d{1,4}(?!\\d|p))*)/i',
+      'number-words.ts',
+      "new RegExp( `(?<![\\\\p{L}\\\\d])(?:${SEASON}|t)[\\\\s._-]{0,3}(\\\\d{1,4})[\\\\s._,()[\\\\]-]{0,4}${EPISODE}[\\\\s._([-]{0,3}(\\\\d{1,5})(?![\\\\d])`, 'iu', )",
     ],
-    ['title.ts', '/^[\\s\\-–—]+|[\\s\\-–—]+$/g'],
-    ['title.ts', '/^(.*?\\S.*?)[\\s._-]*[([](\\d{4})(?:-(?:\\d{4})?)?[)\\]]/'],
-    ['title.ts', '/[[({]\\s*(imdb|tmdb|tvdb)(?:id)?\\s*[-=: ]\\s*(tt\\d{5,10}|\\d{1,10})\\s*[\\])}]/gi'],
-    ['extras.ts', "new RegExp(`^(.+?)[\\\\s._]?[-._](${Object.keys(SUFFIXES).join('|')})\\\\d{0,2}$`, 'i')"],
-    ['title.ts', "new RegExp(`^(?:(?:${words})\\\\s+${elided ? `|${elided}` : ''})(?=\\\\S)`, 'iu')"],
-  ].map(([name = '', expression = '']) => ({ file: `workers/scan/names/${name}`, expression, because: ofName })),
-  {
-    file: 'workers/scan/names/embedded.ts',
-    expression: '/\\s*[;,/|]\\s*/',
-    because: 'A tag of a file is cut to 8,000 characters when the file is probed.',
-  },
-  {
-    file: 'workers/scan/names/nfo.ts',
-    expression: '/\\s*\\/\\s*/',
-    because: 'A value of an NFO is cut to 20,000 characters.',
-  },
+    [
+      'seasons.ts',
+      "new RegExp( `(?<![\\\\p{L}\\\\d'’])(?:${WORDS}|tem|temp)[\\\\s._-]{0,3}(\\\\d{1,4})(?:[\\\\s._]?-[\\\\s._]?(?:s|season\\\\s)?(\\\\d{1,4}))?(?![\\\\dex]|-\\\\d)`, 'iu', )",
+    ],
+    [
+      'seasons.ts',
+      "new RegExp( `^(\\\\d{1,4})(?:st|nd|rd|th|ª|º|\\\\.)?[\\\\s._-]{0,3}(?:${WORDS})(?=$|[\\\\s._-]{0,3}[([])`, 'iu', )",
+    ],
+    ['seasons.ts', "new RegExp(`^(?:${WORDS})[\\\\s._-]{0,3}(\\\\d{1,4})(?![\\\\p{L}\\\\d])`, 'iu')"],
+    ['sort-title.ts', "new RegExp(`^(?:(?:${words})\\\\s+${elided ? `|${elided}` : ''})(?=\\\\S)`, 'iu')"],
+  ].map(([name = '', expression = '']) => ({ file: `workers/scan/names/${name}`, expression, because: ofWords })),
 ];
