@@ -48,6 +48,13 @@ export class Informer {
   /** How often in a row it was not served. */
   #absences = 0;
   #isSought = false;
+  /**
+   * The API server sends bookmarks for this kind. It has none for kinds without a watch cache, such as Event: their watches are
+   * silent while nothing happens, so an accepted watch is all the news there is.
+   */
+  #hasBookmarks = false;
+  /** When the running watch was opened, or last sent anything; undefined while none is open. */
+  #byteAt: number | undefined;
   #heardAt = performance.now();
   #triedAt = performance.now();
   #running: Promise<void> | undefined;
@@ -83,7 +90,7 @@ export class Informer {
     this.#isSought = true;
   }
 
-  /** How long nothing was heard of the API server. A quiet kind is heard of by bookmarks; of one that is not served nothing can be old. */
+  /** How long nothing was heard of the API server: no object, no bookmark, and no accepted watch of a kind without bookmarks. Zero for a kind that is not served. */
   stalenessMs(): number {
     return this.served === false ? 0 : performance.now() - this.#heardAt;
   }
@@ -112,9 +119,10 @@ export class Informer {
     if (!followed) return 'absent';
     if (!this.#version) await this.#list(followed);
     const { signal } = this.#stopping;
-    const from = { version: this.#version, idleMs: this.#deps.idleMs ?? IDLE_MS, signal };
+    const from = { version: this.#version, idleMs: this.#idleMs, signal, opened: () => this.#opened() };
     this.#triedAt = performance.now();
     for await (const event of watch(this.#deps.rest, followed, from)) this.#take(event);
+    this.#byteAt = undefined;
     await this.#pause(); // short after a watch that told something; an API server that only hangs up is not asked in a tight loop
     return 'ended';
   }
@@ -155,9 +163,16 @@ export class Informer {
     this.#filled.resolve();
   }
 
+  #opened(): void {
+    this.#byteAt = performance.now();
+    if (!this.#hasBookmarks) this.#heard();
+  }
+
   #take({ type, object }: WatchEvent): void {
     this.#heard();
+    this.#byteAt = performance.now();
     this.#faults = 0;
+    if (type === 'BOOKMARK') this.#hasBookmarks = true;
     if (type === 'DELETED') this.#plan.cache.drop(object);
     else if (type !== 'BOOKMARK') this.#plan.cache.put(object);
     this.#version = object.metadata.resourceVersion ?? this.#version;
@@ -166,6 +181,7 @@ export class Informer {
   /** What ended the watch, for the metric; afterwards the time to wait is over. */
   async #fault(error: unknown): Promise<string> {
     if (this.#stopping.signal.aborted) return 'stopped';
+    if (this.#wasQuiet(error)) return 'quiet';
     const { log } = this.#deps;
     const { kind, namespace } = this.#plan;
     const reason = reasonOf(error);
@@ -181,6 +197,13 @@ export class Informer {
     return reason;
   }
 
+  /** A silent watch of a kind without bookmarks is as it should be. It is opened anew, to know that the API server is still there. */
+  #wasQuiet(error: unknown): boolean {
+    const silentMs = this.#byteAt === undefined ? 0 : performance.now() - this.#byteAt;
+    this.#byteAt = undefined;
+    return error instanceof Unreached && !this.#hasBookmarks && silentMs >= this.#idleMs;
+  }
+
   async #pause(atLeastMs = 0): Promise<void> {
     const growing = Math.min(this.#pauseMs * 2 ** this.#faults, PAUSE_MAX_MS);
     this.#faults += 1;
@@ -191,6 +214,10 @@ export class Informer {
     this.#triedAt = performance.now() + ms;
     await sleep(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
     this.#triedAt = performance.now();
+  }
+
+  get #idleMs(): number {
+    return this.#deps.idleMs ?? IDLE_MS;
   }
 
   #heard(): void {

@@ -33,6 +33,8 @@ export interface ManagerOptions {
   metrics?: Metrics;
   /** How long a watch may be silent; 90 s unless told. */
   idleMs?: number;
+  /** How long nothing may be heard of a kind while this process counts as ready; 5 min unless told. */
+  staleMs?: number;
 }
 
 export class Manager {
@@ -45,6 +47,7 @@ export class Manager {
   readonly #recorder: EventRecorder;
   readonly #works: { controller: Controller; watches: readonly Watch[]; work: Work }[];
   readonly #leaseName: string;
+  readonly #staleMs: number;
   #leads = false;
   /** Nothing more is written; Events may follow for a moment. */
   #stops = false;
@@ -55,13 +58,13 @@ export class Manager {
     this.#log = log;
     this.metrics = options.metrics ?? newMetrics();
     this.#leaseName = election?.name ?? 'none';
+    this.#staleMs = options.staleMs ?? STALE_MS;
     const rest = new Rest({ credentials, metrics: this.metrics, fence: () => this.#fence(this.#stops) });
     this.#rest = rest;
     this.#leader = election && new Leader({ rest, log, ...election });
     const watched = controllers.map((controller) => ({ controller, watches: watchesOf(controller) }));
-    const idle = options.idleMs === undefined ? {} : { idleMs: options.idleMs };
     this.#caches = new Caches(
-      { rest, metrics: this.metrics, log, ...idle },
+      { rest, metrics: this.metrics, log, ...idleOf(options) },
       {
         namespaces: options.namespaces ?? [],
         watches: watched.flatMap(({ watches }) => watches),
@@ -121,7 +124,7 @@ export class Manager {
   }
 
   #fresh(): boolean {
-    return this.#caches.informers().every((informer) => informer.stalenessMs() < STALE_MS);
+    return this.#caches.informers().every((informer) => informer.stalenessMs() < this.#staleMs);
   }
 
   async #lead(signal: AbortSignal, held: () => Promise<void>): Promise<boolean> {
@@ -170,6 +173,8 @@ export class Manager {
     return owner ? [{ namespace, name: owner.metadata.name }] : [];
   }
 }
+
+const idleOf = ({ idleMs }: ManagerOptions): { idleMs?: number } => (idleMs === undefined ? {} : { idleMs });
 
 function watchesOf({ kind, watches }: Controller): readonly Watch[] {
   return watches.some((watch) => watch.kind === kind) ? watches : [{ apiVersion: GROUP_VERSION, kind }, ...watches];

@@ -53,6 +53,8 @@ export interface WatchFrom {
   /** No byte for so long is a dead connection: a bookmark comes about once a minute. */
   idleMs: number;
   signal: AbortSignal;
+  /** The API server has accepted the watch: it sends whatever comes after the version. */
+  opened?(): void;
 }
 
 /** Until the API server ends it. Throws Refusal, also for an ERROR event under HTTP 200, or Unreached. */
@@ -68,6 +70,7 @@ export async function* watch(rest: Rest, followed: Followed, from: WatchFrom): A
     fieldSelector,
   };
   const body = await rest.stream({ method: 'GET', path, query, signal: from.signal, idleMs: from.idleMs });
+  from.opened?.();
   try {
     for await (const line of linesOf(body)) yield eventOf(line, path);
   } catch (error) {

@@ -118,6 +118,12 @@ export class FakeApiServer {
     for (const watcher of this.#watchers) watcher.write(text);
   }
 
+  /** As the API server sends about once a minute for every kind that has a watch cache. */
+  sendBookmark(): void {
+    const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: String(this.#version) } };
+    this.send(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
+  }
+
   sendError(code: number, reason: string): void {
     const object = { kind: 'Status', status: 'Failure', code, reason, message: reason };
     this.send(`${JSON.stringify({ type: 'ERROR', object })}\n`);

@@ -124,6 +124,8 @@ describe('informer', () => {
   it('leaves a connection that says nothing any more', async () => {
     const { data, restarts } = await follow({ idleMs: 300 });
     await watching();
+    server.sendBookmark();
+    await sleep(50);
     server.forgetWatches();
     server.set('a', { n: '2' });
     await eventually(() => data('a')?.n === '2', 'the change');
@@ -209,6 +211,40 @@ describe('informer', () => {
     const seeking = setInterval(() => informer.seek(), 10);
     await eventually(() => server.count(/^GET .api.v1$/) === 8, 'it asked eight times, which would take 12 s');
     clearInterval(seeking);
+  });
+
+  it('counts an accepted watch as a sign of life of a kind without bookmarks', async () => {
+    const { data, informer, restarts } = await follow({ idleMs: 100 });
+    let oldest = 0;
+    const looking = setInterval(() => {
+      oldest = Math.max(oldest, informer.stalenessMs());
+    }, 5);
+    await eventually(() => server.count(/^GET watch/) === 10, 'ten watches of which each was silent');
+    clearInterval(looking);
+    expect(oldest, 'never older than a few silent watches').to.be.below(400);
+    expect(await restarts('quiet')).to.be.at.least(9);
+    expect(await restarts('connection'), 'no fault').to.equal(0);
+    expect(server.count(/^GET list/), 'it goes on where it was').to.equal(1);
+    server.set('a', { n: '2' });
+    await eventually(() => data('a')?.n === '2', 'the change');
+  });
+
+  it('counts nothing but objects and bookmarks of a kind that has them', async () => {
+    const { informer, restarts } = await follow({ idleMs: 100 });
+    await watching();
+    server.sendBookmark();
+    const before = server.asked.length;
+    await eventually(() => server.asked.length >= before + 3, 'it lost three silent watches');
+    expect(informer.stalenessMs()).to.be.at.least(250);
+    expect(await restarts('connection')).to.be.at.least(2);
+  });
+
+  it('grows stale while the API server takes no watch', async () => {
+    const { informer } = await follow({ idleMs: 100 });
+    await watching();
+    await server.leave();
+    await sleep(500);
+    expect(informer.stalenessMs()).to.be.at.least(400);
   });
 
   it('tells how long nothing was heard', async () => {
