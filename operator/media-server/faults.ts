@@ -3,14 +3,19 @@ import { verifierFault } from '../plus-environment.ts';
 import { keysWanted, type Reference, referencesIn } from '../references.ts';
 import type { Reason } from '../schemas/conditions.ts';
 import { databaseKey, objectsSecret, redisKey, type SecretKey, serverIdOf } from './desired/context.ts';
+import { nameOf } from './desired/meta.ts';
+import { lostSecrets } from './lost-secrets.ts';
 import type { Seen } from './seen.ts';
 import type { Server } from './server.ts';
+import { withStores } from './stores-in-use.ts';
 
 export interface Fault {
   /** The condition that tells of it. */
   type: 'DatabaseReady' | 'RedisReady' | 'ObjectsReady' | 'MediaReady' | 'SettingsValid';
   reason: Reason;
   message: string;
+  /** The stores stay as they are while it lasts: their pods could not start, or would lose those that use them. */
+  holdsStores?: true;
 }
 
 const TYPES: Record<string, Fault['type']> = {
@@ -77,13 +82,48 @@ function notServed({ spec }: Server, { served }: Seen): Fault[] {
   return [{ type: 'DatabaseReady', reason: 'NotServed', message }];
 }
 
-/** Secrets that this operator made and somebody changed. */
-function ownFaults({ name }: Server, { secrets }: Seen): Fault[] {
+/** The key ring of the server, where somebody changed it. */
+function ringFaults({ name }: Server, { secrets }: Seen): Fault[] {
   const keys = secrets.get(`${name}-keys`);
   if (!keys || serverIdOf(keys['keys.json'])) return [];
   const what = keys['keys.json'] ? 'holds no key ring of a server in keys.json' : 'has lost its key keys.json';
   const message = `Secret ${name}-keys ${what}: put it back from a backup, what the server sealed cannot be read without`;
-  return [{ type: 'SettingsValid', reason: 'SecretInvalid', message }];
+  return [{ type: 'SettingsValid', reason: 'SecretInvalid', message, holdsStores: true }];
+}
+
+const STORE_KEYS = {
+  postgres: ['username', 'password', 'database', 'uri'],
+  redis: ['password', 'uri'],
+  objects: ['endpoint', 'accessKey', 'secretKey'],
+} as const;
+type StoreName = keyof typeof STORE_KEYS;
+
+/** Secrets of managed stores that somebody changed, or brought from another namespace. */
+function storeFaults(server: Server, { secrets }: Seen): Fault[] {
+  const managed = (Object.keys(STORE_KEYS) as StoreName[]).filter((store) => server.spec[store].managed);
+  return managed.flatMap((store) => {
+    const values = secrets.get(nameOf(server, store));
+    const wrong = values && wrongIn(server, store, values);
+    if (!wrong) return [];
+    const message = `Secret ${nameOf(server, store)} ${wrong}`;
+    return [{ type: TYPES[store] ?? 'SettingsValid', reason: 'SecretInvalid', message, holdsStores: true }];
+  });
+}
+
+function wrongIn(server: Server, store: StoreName, values: Readonly<Record<string, string>>): string | undefined {
+  const absent = STORE_KEYS[store].filter((key) => !values[key]);
+  if (absent.length > 0) return `has no key ${absent.join(', ')}: add it`;
+  const key = store === 'objects' ? 'endpoint' : 'uri';
+  const text = values[key] ?? '';
+  if (!URL.canParse(text)) return undefined; // said of every address
+  const { hostname, password } = new URL(text);
+  const own = nameOf(server, store);
+  const hosts = [own, `${own}.${server.namespace}`, `${own}.${server.namespace}.svc`];
+  if (!hosts.includes(hostname) && !hostname.startsWith(`${own}.${server.namespace}.svc.`))
+    return `leads elsewhere, to ${hostname}: write ${own} as the host of its ${key}`;
+  if (store !== 'objects' && decodeURIComponent(password) !== values.password)
+    return 'has one password in password and another in uri: write the same one in both';
+  return undefined;
 }
 
 const settingsFault = (reason: Reason, message: string): Fault => ({ type: 'SettingsValid', reason, message });
@@ -119,7 +159,9 @@ export function faultsOf(server: Server, seen: Seen): Fault[] {
   };
   const redis = { ...redisKey(server), schemes: /^rediss?:\/\//, like: 'redis://user:password@host:6379' };
   const objects = { name: objectsSecret(server), key: 'endpoint', schemes: /^https?:\/\//, like: 'https://host:9000' };
+  const holding = withStores(server, seen.release?.managed);
   return [
+    ...lostSecrets(holding, seen).map((lost): Fault => ({ ...lost, holdsStores: true })),
     ...referencesIn(server.spec, ['spec']).flatMap((reference) => referenceFaults(reference, seen)),
     ...claimFaults(server, seen),
     ...addressFaults({ ...database, type: 'DatabaseReady' }, seen),
@@ -128,6 +170,7 @@ export function faultsOf(server: Server, seen: Seen): Fault[] {
     ...plusFaults(server, seen),
     ...mailFaults(server, seen),
     ...notServed(server, seen),
-    ...ownFaults(server, seen),
+    ...ringFaults(server, seen),
+    ...storeFaults(holding, seen),
   ];
 }

@@ -3,6 +3,7 @@ import { apiAway, seeApi } from '../api-seen.ts';
 import { referencesIn } from '../references.ts';
 import type { KubeObject, Reader } from '../runtime/kube.ts';
 import { OWNER } from '../runtime/kube.ts';
+import type { MediaServerStatus } from '../schemas/media-server.ts';
 import { plusFrom } from '../server-api/plus.ts';
 import type { Ask } from '../server-api/server-client.ts';
 import { settingsFrom } from '../server-api/settings.ts';
@@ -77,6 +78,7 @@ export function observe(server: Server, kube: Reader, now: Date): Seen {
     pods: kube.list('Pod', namespace, selectorOf(server)),
     refusals: refusalsIn(kube.list('Event', namespace)),
     served,
+    known: (kube.get('MediaServer', namespace, name)?.status ?? {}) as MediaServerStatus,
     release: releaseOf(children.get(`ConfigMap/${name}-${RELEASE}`)),
     libraries: named('Library'),
     tuners: named('TunerDevice'),
@@ -113,10 +115,11 @@ function textsOf({ data }: KubeObject): Record<string, string> {
   return Object.fromEntries(entries.map(([key, text]) => [key, Buffer.from(text, 'base64').toString('utf8')]));
 }
 
-function claimNames({ spec }: Server): string[] {
+function claimNames({ name, spec }: Server): string[] {
+  const storeClaims = ['postgres', 'objects'].map((store) => `data-${name}-${store}-0`);
   const models = spec.subtitles?.modelVolume?.persistentVolumeClaim;
   const media = spec.media.flatMap(({ persistentVolumeClaim: claim }) => (claim ? [claim.claimName] : []));
-  return [...media, ...(models ? [models.claimName] : [])];
+  return [...media, ...(models ? [models.claimName] : []), ...storeClaims];
 }
 
 /** What the server told, and when. */

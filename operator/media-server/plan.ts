@@ -15,6 +15,7 @@ import { ROTATION, secretsMadeOnce } from './desired/secrets.ts';
 import { serviceAccount } from './desired/service-account.ts';
 import { cloudNativePGCluster, managedStores } from './desired/stores.ts';
 import { type Fault, faultsOf } from './faults.ts';
+import { lostSecrets } from './lost-secrets.ts';
 import { type Pool, poolOf } from './pool.ts';
 import { type Recovery, recoveryOf } from './recovery.ts';
 import { type Release, releaseObject, withReplicas } from './release.ts';
@@ -33,6 +34,8 @@ export interface Tools {
 
 export interface Plan {
   faults: Fault[];
+  /** The managed stores stay as they are, and nothing is taken away. */
+  holdsStores: boolean;
   objects: KubeObject[];
   /** The expand Job that the next roll-out needs; undefined while the resource is faulty. */
   migration: string | undefined;
@@ -54,11 +57,13 @@ export interface Plan {
 
 export function planServer(server: Server, seen: Seen, tools: Tools): Plan {
   const faults = faultsOf(server, seen);
-  const base = baseOf(server, seen, { ...tools, valid: faults.length === 0 });
+  const holdsStores = faults.some((fault) => fault.holdsStores);
+  const base = baseOf(server, seen, { ...tools, valid: faults.length === 0, holdsStores });
   const rolled = rolledOf(base, seen);
   const { next, release, pool } = rolled;
   return {
     faults,
+    holdsStores,
     objects: objectsOf(base, rolled, seen),
     migration: next?.migration,
     backup: next?.backup,
@@ -72,12 +77,19 @@ export function planServer(server: Server, seen: Seen, tools: Tools): Plan {
   };
 }
 
+interface Judged {
+  /** Nothing is wrong with the resource. */
+  valid: boolean;
+  holdsStores: boolean;
+}
+
 interface Base {
   context: Context;
   /** The same with the managed stores that the spec no longer has, and that pods still use. */
   stores: Context;
   claim: boolean;
   recovery: Recovery;
+  holdsStores: boolean;
   /** Made once. */
   made: KubeObject[];
   /** Made from what the resource names; undefined while it is faulty. */
@@ -85,12 +97,13 @@ interface Base {
   owner: KubeObject | undefined;
 }
 
-function baseOf(server: Server, seen: Seen, { valid, ...tools }: Tools & { valid: boolean }): Base {
+function baseOf(server: Server, seen: Seen, { valid, holdsStores, ...tools }: Tools & Judged): Base {
   const { images, fresh, clusterNetworks } = tools;
   const claim = wantsClaim(server, seen, valid);
   const rotatedFor = seen.notes.get(nameOf(server, 'operator-key'))?.[ROTATION];
   const holding = withStores(server, seen.release?.managed);
-  const made = secretsMadeOnce(holding, { seen: seen.secrets, rotatedFor, claim, fresh });
+  const lost = new Set(lostSecrets(holding, seen).map(({ secret }) => secret));
+  const made = secretsMadeOnce(holding, { seen: seen.secrets, rotatedFor, claim, fresh, lost });
   const recovery = recoveryOf(server, seen, fresh);
   const secrets = merged(seen.secrets, [...made, ...recovery.secrets]);
   const environment = valid ? environmentSecret(server, secrets) : undefined;
@@ -106,7 +119,7 @@ function baseOf(server: Server, seen: Seen, { valid, ...tools }: Tools & { valid
   };
   const stores = { ...context, server: holding, images: imagesOf(holding.spec, images) };
   const owner = valid ? ownerSecret(server, secrets) : undefined;
-  return { context, stores, claim, recovery, made, environment, owner };
+  return { context, stores, holdsStores, claim, recovery, made, environment, owner };
 }
 
 interface Rolled {
@@ -140,8 +153,7 @@ function objectsOf(base: Base, { next, release, pool }: Rolled, seen: Seen): Kub
     ...(environment ? [environment] : []),
     ...(owner ? [owner] : keptOwner(server, seen)),
     ...environmentsInUse(server, seen, environment?.metadata.name),
-    ...managedStores(stores),
-    ...(seen.served.has('Cluster') ? cloudNativePGCluster(context) : []),
+    ...storesOf(base, seen),
     apiService(server),
     parserService(server),
     ...around(stores, seen),
@@ -151,6 +163,11 @@ function objectsOf(base: Base, { next, release, pool }: Rolled, seen: Seen): Kub
     ...(pool?.jobs ?? []),
   ];
 }
+
+const storesOf = ({ context, stores, holdsStores }: Base, { served }: Seen): KubeObject[] => [
+  ...(holdsStores ? [] : managedStores(stores)),
+  ...(served.has('Cluster') ? cloudNativePGCluster(context) : []),
+];
 
 const jobsOf = ({ context, recovery }: Base, { jobs, ready }: RollOut): KubeObject[] => [
   ...jobs,

@@ -13,6 +13,7 @@ import {
 import type { Condition, Judged } from '../schemas/conditions.ts';
 import type { MediaServerStatus } from '../schemas/media-server.ts';
 import type { DeclaredOfServers } from './declared.ts';
+import { defined } from './desired/meta.ts';
 import { RECOVERY } from './desired/recovery.ts';
 import { ROTATION } from './desired/secrets.ts';
 import { eventsBetween } from './events.ts';
@@ -78,8 +79,8 @@ async function look(server: Server, kube: Kube, { now, tools }: { now: Date; too
 }
 
 /** What is in force is not known though pods run, as its record was not seen yet or is gone: nothing is taken away then. */
-const isWhole = ({ release }: Plan, seen: Seen): boolean =>
-  release !== undefined || childrenOf(seen, 'Deployment').length === 0;
+const isWhole = ({ release, holdsStores }: Plan, seen: Seen): boolean =>
+  !holdsStores && (release !== undefined || childrenOf(seen, 'Deployment').length === 0);
 
 /** What another operator made since the plan is not in it, and is not judged by it. */
 const uidsOf = ({ children }: Seen): ReadonlySet<string> =>
@@ -106,8 +107,8 @@ const conditionsOf = ({ status }: KubeObject): Condition[] =>
 
 /** What a server that is slow or away does not say anew. */
 const lastKnown = ({ status }: KubeObject): MediaServerStatus => {
-  const { version } = (status ?? {}) as MediaServerStatus;
-  return { ...(version !== undefined && { version }) };
+  const { version, serverId, replacedSecrets } = (status ?? {}) as MediaServerStatus;
+  return defined({ version, serverId, replacedSecrets });
 };
 
 async function report(object: KubeObject, kube: Kube, status: MediaServerStatus): Promise<void> {

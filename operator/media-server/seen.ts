@@ -3,6 +3,7 @@ import type { ApiSeen } from '../api-seen.ts';
 import type { DeclaredSeen } from '../declared/bodies.ts';
 import type { ConfigMaps } from '../plus-environment.ts';
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
+import type { MediaServerStatus } from '../schemas/media-server.ts';
 import type { PlusSeen } from '../server-api/plus.ts';
 import type { SettingsSeen } from '../server-api/settings.ts';
 import type { Secrets } from '../server-environment.ts';
@@ -17,7 +18,7 @@ export interface Seen {
   notes: ReadonlyMap<string, Readonly<Record<string, string>>>;
   /** Those that the resource names. */
   configMaps: ConfigMaps;
-  /** Names of claims that exist, of those that the resource names. */
+  /** Names of claims that exist, of those that the resource names and those of managed stores. */
   claims: ReadonlySet<string>;
   /** Children by kind and name, such as `Deployment/home-api`. */
   children: ReadonlyMap<string, KubeObject>;
@@ -28,6 +29,8 @@ export interface Seen {
   /** Kinds that may be absent and that this API server knows. */
   served: ReadonlySet<string>;
   release: Release | undefined;
+  /** What the status says of earlier passes. */
+  known: Pick<MediaServerStatus, 'serverId' | 'replacedSecrets'>;
   libraries: number;
   tuners: number;
   api: ApiSeen;

@@ -4,11 +4,14 @@ import { type Condition, type Judged, type Reason, setConditions, type Verdict }
 import type { MediaServerStatus } from '../schemas/media-server.ts';
 import * as checks from './checks.ts';
 import { judge, type Looked, no, yes } from './checks.ts';
+import { keysSecret, serverIdOf } from './desired/context.ts';
 import { addressOf } from './desired/ingress.ts';
-import { nameOf, selectorOf } from './desired/meta.ts';
+import { defined, nameOf, selectorOf } from './desired/meta.ts';
+import { answeredReplacement } from './lost-secrets.ts';
 import { notServed } from './optional-checks.ts';
 import { troubleIn } from './pod-trouble.ts';
 import { childOf, childrenOf, holding, type Seen, workloadOf } from './seen.ts';
+import { withStores } from './stores-in-use.ts';
 import { poolStatus } from './transcode-pool.ts';
 
 function ready(looked: Looked, parts: readonly Verdict[]): Verdict {
@@ -114,7 +117,8 @@ function degraded(looked: Looked, parts: readonly Verdict[], whole: Verdict): Ve
   const { server, seen } = looked;
   const trouble = troubled(looked);
   if (trouble) return trouble;
-  const fault = parts.find((verdict) => blocks(verdict));
+  const [first] = looked.plan.faults;
+  const fault = parts.find(({ type }) => type === first?.type) ?? parts.find((verdict) => blocks(verdict));
   if (fault)
     return { type: 'Degraded', status: 'True', reason: fault.reason, message: `${fault.type}: ${fault.message}` };
   const workers = childOf(seen, 'Deployment', nameOf(server, 'workers'));
@@ -166,6 +170,12 @@ const selectorText = (looked: Looked): string =>
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
 
+/** What later passes go by. */
+function remembered({ server, seen }: Looked): Pick<MediaServerStatus, 'serverId' | 'replacedSecrets'> {
+  const serverId = serverIdOf(seen.secrets.get(keysSecret(server))?.['keys.json']) ?? seen.known.serverId;
+  return defined({ serverId, replacedSecrets: answeredReplacement(withStores(server, seen.release?.managed), seen) });
+}
+
 export function statusOf(looked: Looked, before: readonly Condition[]): MediaServerStatus {
   const { server, seen, plan } = looked;
   const verdicts = verdictsOf(looked);
@@ -187,6 +197,7 @@ export function statusOf(looked: Looked, before: readonly Condition[]): MediaSer
     selector: selectorText(looked),
     conditions: setConditions(before, verdicts, judged),
     ...(plan.pool && { transcode: poolStatus(plan.pool.seen) }),
+    ...remembered(looked),
     libraries: seen.libraries,
     tuners: seen.tuners,
     ...(claim && { claim: { secretName: nameOf(server, 'claim') } }),

@@ -61,7 +61,7 @@ export class Applier {
     const { kind, metadata } = child;
     const live = this.#deps.caches.of(kind).get(metadata.namespace ?? '', metadata.name);
     if (live) {
-      refuseForeign(owner, live);
+      refuseForeign(owner, live, child);
       const drift = this.#driftOf(child, live);
       if (drift === undefined) return undefined;
       const hash = child.metadata.annotations?.[APPLIED];
@@ -233,13 +233,17 @@ function isPrunable(owner: KubeObject, child: KubeObject): boolean {
 export const controllerOf = ({ metadata }: KubeObject): OwnerReference | undefined =>
   metadata.ownerReferences?.find((reference) => reference.controller);
 
-/** Somebody else's object that has the name of one of ours is not taken over. */
-function refuseForeign(owner: KubeObject, live: KubeObject): void {
+/** Somebody else's object that has the name of one of ours is not taken over, unless it is a kept Secret that was put back by hand. */
+function refuseForeign(owner: KubeObject, live: KubeObject, child: KubeObject): void {
   const controller = controllerOf(live);
   const name = `${live.kind} ${live.metadata.name}`;
   if (controller && controller.uid !== owner.metadata.uid)
     throw new PermanentFault(`${name} belongs to ${controller.kind} ${controller.name}: rename one of them`);
-  if (!controller && live.metadata.labels?.[MANAGED_BY] !== 'foyer-operator')
+  if (
+    !controller &&
+    !(child.kind === VALUES && isKept(child)) &&
+    live.metadata.labels?.[MANAGED_BY] !== 'foyer-operator'
+  )
     throw new PermanentFault(`${name} exists and was not made by the operator: delete it, or rename this resource`);
 }
 

@@ -54,6 +54,7 @@ export const reasons = [
   'Scanning',
   'SealedKeyMismatch',
   'SecretInvalid',
+  'SecretLost',
   'SecretMissing',
   'ServerNotFound',
   'ServerNotReady',

@@ -324,6 +324,8 @@ export const MediaServerStatus = z.object({
   observedGeneration: count().describe('The metadata.generation that this status is about.'),
   phase: words().describe('For the printer column only; programs read conditions.'),
   version: words().describe('Version that runs.'),
+  serverId: words().describe('Id of the server, of its key ring. A server that has one is not given another key ring.'),
+  replacedSecrets: words().describe('Value of the annotation foyer.media/replace-secrets that was answered last.'),
   url: words().describe('Address of the server.'),
   apiReady: words().describe('Ready and wanted API pods, such as 2/2.'),
   replicas: count().describe('API pods; the scale subresource.'),

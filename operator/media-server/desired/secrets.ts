@@ -16,7 +16,8 @@ interface Made {
   texts: () => Record<string, string>;
 }
 
-const host = ({ name, namespace }: Server, suffix: string): string => `${name}-${suffix}.${namespace}.svc`;
+/** Without the namespace: a Secret that is restored into another one leads to the store there. */
+const host = ({ name }: Server, suffix: string): string => `${name}-${suffix}`;
 
 function postgresTexts(server: Server, password: string): Record<string, string> {
   const uri = `postgres://foyer:${password}@${host(server, 'postgres')}:5432/foyer`;
@@ -61,6 +62,8 @@ export interface ToMake {
   rotatedFor: string | undefined;
   claim: boolean;
   fresh: Fresh;
+  /** Names of those that must not be made anew. */
+  lost: ReadonlySet<string>;
 }
 
 function operatorKey(server: Server, { seen, rotatedFor, fresh }: ToMake): KubeObject {
@@ -75,7 +78,8 @@ function operatorKey(server: Server, { seen, rotatedFor, fresh }: ToMake): KubeO
 
 /** One Secret each, never rewritten; only the operator's key changes, when the annotation asks for it. */
 export function secretsMadeOnce(server: Server, given: ToMake): KubeObject[] {
-  const objects = wanted(server, given).map(({ suffix, component, keep = false, texts }) => {
+  const there = wanted(server, given).filter(({ suffix }) => !given.lost.has(nameOf(server, suffix)));
+  const objects = there.map(({ suffix, component, keep = false, texts }) => {
     const metadata = metaOf(server, { suffix, keep, ...(component && { component }) });
     return secretObject(metadata, given.seen.get(nameOf(server, suffix)) ?? texts());
   });

@@ -18,6 +18,8 @@ interface Store {
   env: Record<string, EnvValue>;
   /** Where the data lies. */
   path: string;
+  /** A script that runs in the image, with the same environment and volumes, before the store starts. */
+  before?: { name: string; script: string };
   /** Undefined: nothing is kept over a restart. */
   storage: string | number | undefined;
   storageClassName?: string | undefined;
@@ -54,29 +56,38 @@ const folders = ({ writable, storage }: Store): [string, string, object][] => [
   ...(storage === undefined ? ([[DATA, '', {}]] as [string, string, object][]) : []),
 ];
 
-function template(context: Context, store: Store): object {
-  const { server, secrets } = context;
-  const { name, image, user, path, grace } = store;
-  const { imagePullPolicy = PULL, imagePullSecrets } = server.spec;
+function containers({ server }: Context, store: Store): { initContainers?: object[]; containers: object[] } {
+  const { name, image, path, before, probe } = store;
   const extra = folders(store).filter(([, mountPath]) => mountPath);
-  const port = { name, containerPort: STORE_PORTS[name], protocol: 'TCP' };
-  const container = defined({
-    name,
+  const shared = {
     image,
-    imagePullPolicy,
-    args: store.args,
+    imagePullPolicy: server.spec.imagePullPolicy ?? PULL,
     env: envOf(store.env),
-    ports: [port],
-    resources: store.resources,
-    startupProbe: { ...store.probe, periodSeconds: 2, failureThreshold: 150 },
-    readinessProbe: { ...store.probe, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 },
-    livenessProbe: { ...store.probe, periodSeconds: 20, timeoutSeconds: 10, failureThreshold: 6 },
     volumeMounts: [
       { name: DATA, mountPath: path },
       ...extra.map(([volume, mountPath]) => ({ name: volume, mountPath })),
     ],
     securityContext: restrictedContainer,
+  };
+  const container = defined({
+    name,
+    args: store.args,
+    ...shared,
+    ports: [{ name, containerPort: STORE_PORTS[name], protocol: 'TCP' }],
+    resources: store.resources,
+    startupProbe: { ...probe, periodSeconds: 2, failureThreshold: 150 },
+    readinessProbe: { ...probe, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 },
+    livenessProbe: { ...probe, periodSeconds: 20, timeoutSeconds: 10, failureThreshold: 6 },
   });
+  if (!before) return { containers: [container] };
+  const resources = sized('50m', '64Mi', { cpu: '1', memory: '1Gi' });
+  const init = { name: before.name, command: ['sh', '-c', before.script], resources, ...shared };
+  return { initContainers: [init], containers: [container] };
+}
+
+function template(context: Context, store: Store): object {
+  const { server, secrets } = context;
+  const { name, user, grace } = store;
   return {
     metadata: {
       labels: selectorOf(server, name),
@@ -87,9 +98,9 @@ function template(context: Context, store: Store): object {
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       terminationGracePeriodSeconds: grace,
-      imagePullSecrets,
+      imagePullSecrets: server.spec.imagePullSecrets,
       securityContext: restrictedPod(user, user),
-      containers: [container],
+      ...containers(context, store),
       volumes: folders(store).map(([volume, , emptyDir]) => ({ name: volume, emptyDir })),
     }),
   };
@@ -133,6 +144,17 @@ function storeObjects(context: Context, wanted: Store): KubeObject[] {
 
 const key = (name: string, of: string): EnvValue => ({ name, key: of });
 
+/**
+ * The image uses the password of the Secret only when it makes the cluster of databases. Later starts set it anew, so that the Secret
+ * always opens the database. The password stands in no argument and no log.
+ */
+const SET_PASSWORD = `set -eu
+[ -s "$PGDATA/PG_VERSION" ] || exit 0
+printf 'ALTER ROLE "%s" PASSWORD $foyer$%s$foyer$\\n' "$POSTGRES_USER" "$POSTGRES_PASSWORD" |
+  postgres --single -D "$PGDATA" -c shared_buffers=16MB -c log_statement=none -c log_min_error_statement=panic "$POSTGRES_DB" >/tmp/password.log 2>&1 ||
+  { cat /tmp/password.log >&2; exit 1; }
+while read -r line; do case $line in *ERROR:*) echo "$line" >&2; exit 1 ;; esac; done </tmp/password.log`;
+
 function postgres(context: Context): Store[] {
   const { server, images } = context;
   const { managed } = server.spec.postgres;
@@ -151,6 +173,7 @@ function postgres(context: Context): Store[] {
         POSTGRES_PASSWORD: key(secret, 'password'),
       },
       path,
+      before: { name: 'password', script: SET_PASSWORD },
       storage: managed.storage ?? '10Gi',
       storageClassName: managed.storageClassName,
       writable: { '/tmp': {}, '/var/run/postgresql': {}, '/dev/shm': { medium: 'Memory', sizeLimit: '256Mi' } },
