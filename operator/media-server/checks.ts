@@ -9,10 +9,11 @@ import { nameOf } from './desired/meta.ts';
 import type { StoreName } from './desired/stores.ts';
 import type { Fault } from './faults.ts';
 import type { Plan } from './plan.ts';
-import { troubleIn } from './pod-trouble.ts';
+import { podsOf, troubleIn } from './pod-trouble.ts';
 import { refusedPod } from './refused-pods.ts';
 import { childOf, holding, type Seen, workloadOf } from './seen.ts';
 import type { Server } from './server.ts';
+import { justStarts, notAvailable } from './starting.ts';
 import { transcodeVerdict } from './transcode-verdict.ts';
 
 export interface Looked {
@@ -22,6 +23,8 @@ export interface Looked {
 }
 
 export type Check = (looked: Looked) => Omit<Verdict, 'type'> | undefined;
+
+const RECONNECT_MS = 30_000;
 
 export const yes = (reason: Reason, message: string): Omit<Verdict, 'type'> => ({ status: 'True', reason, message });
 export const no = (reason: Reason, message: string): Omit<Verdict, 'type'> => ({ status: 'False', reason, message });
@@ -50,14 +53,24 @@ const storePod =
   ({ server, seen }) => {
     if (!server.spec[name].managed) return undefined;
     const set = childOf(seen, 'StatefulSet', nameOf(server, name));
-    if (set && workloadOf(set).ready > 0) return undefined;
-    const trouble = troubleIn(server, name, seen.pods);
+    const [pod] = podsOf(server, name, seen.pods);
+    if (set && workloadOf(set).ready > 0) return reconnecting(pod, seen, name);
+    const trouble = troubleIn(server, name, seen);
     if (trouble) return no(trouble.reason, trouble.message);
     const refused = refusedPod(set, seen);
     if (refused) return no('Refused', refused);
     const message = `pod ${nameOf(server, name)}-0 is not ready yet: kubectl describe pod ${nameOf(server, name)}-0`;
-    return no(set ? fault : 'Starting', message);
+    return no(justStarts(set, pod ? [pod] : [], seen) ? 'Starting' : fault, message);
   };
+
+/** A store whose pod became ready a moment ago: the server tries it again. */
+function reconnecting(pod: KubeObject | undefined, seen: Seen, name: StoreName): Omit<Verdict, 'type'> | undefined {
+  const since = pod && holding(pod, 'Ready')?.lastTransitionTime;
+  const state = seen.api.health[SEEN_BY[name]];
+  if (since === undefined || state === undefined || state === 'ok') return undefined;
+  if (seen.now.getTime() - Date.parse(since) >= RECONNECT_MS) return undefined;
+  return no('Starting', `pod ${pod?.metadata.name} is ready since ${since}: the server connects to it again`);
+}
 
 const SEEN_BY: Record<StoreName, string> = { postgres: 'database', redis: 'redis', objects: 'objects' };
 const WHERE: Record<StoreName, (server: Server) => string> = {
@@ -79,10 +92,10 @@ const seenByServer =
 
 const cluster: Check = ({ server, seen }) => {
   if (!server.spec.postgres.cloudNativePG || seen.secrets.has(databaseKey(server).name)) return undefined;
-  return no(
-    'Starting',
-    `Cluster ${nameOf(server, 'postgres')} is not up yet: kubectl describe cluster ${nameOf(server, 'postgres')}`,
-  );
+  const name = nameOf(server, 'postgres');
+  const there = childOf(seen, 'Cluster', name);
+  const message = `Cluster ${name} is not up yet: kubectl describe cluster ${name}`;
+  return no(justStarts(there, [], seen) ? 'Starting' : 'DatabaseUnreachable', message);
 };
 
 const untried: Check = () => unknown('Starting', 'The server has not tried it yet');
@@ -129,7 +142,7 @@ const backupFirst: Check = ({ server, seen, plan }) => {
     );
   const refused = refusedPod(job, seen);
   if (refused) return no('Refused', refused);
-  const trouble = troubleIn(server, 'backup', seen.pods);
+  const trouble = troubleIn(server, 'backup', seen);
   if (trouble) return no(trouble.reason, trouble.message);
   return no('MigrationPending', `Job ${plan.backup} makes the backup before the upgrade`);
 };
@@ -138,7 +151,7 @@ const failedJob: Check = ({ server, seen, plan }) => {
   const names = [plan.migration, plan.contraction].filter((name) => name !== undefined);
   const failed = names.find((name) => holding(childOf(seen, 'Job', name), 'Failed'));
   if (!failed || (failed === plan.migration && plan.current)) return undefined;
-  const trouble = troubleIn(server, 'migrate', seen.pods);
+  const trouble = troubleIn(server, 'migrate', seen);
   const detail = trouble ? ` (${trouble.message})` : '';
   return no(
     'MigrationFailed',
@@ -153,7 +166,7 @@ const pending: Check = ({ server, seen, plan }) => {
   if (!job) return waits(seen);
   const refused = refusedPod(job, seen);
   if (refused) return no('Refused', refused);
-  const trouble = troubleIn(server, 'migrate', seen.pods);
+  const trouble = troubleIn(server, 'migrate', seen);
   return trouble ? no(trouble.reason, trouble.message) : no('MigrationPending', `Job ${plan.migration} runs`);
 };
 
@@ -238,10 +251,10 @@ export const parser = (looked: Looked): Verdict =>
     ({ server, seen }) => {
       const there = childOf(seen, 'Deployment', nameOf(server, 'parser'));
       if (there && workloadOf(there).ready > 0) return yes('Running', 'It opens pictures');
-      const trouble = troubleIn(server, 'parser', seen.pods);
+      const trouble = troubleIn(server, 'parser', seen);
       if (trouble) return no(trouble.reason, trouble.message);
       if (!there) return no('ServerNotReady', 'It starts with the first roll-out');
-      return no('Starting', `no pod of Deployment ${nameOf(server, 'parser')} is ready`);
+      return notAvailable(there, { server, seen });
     },
   ]);
 
@@ -249,7 +262,7 @@ export const subtitles = (looked: Looked): Verdict =>
   judge('SubtitlesReady', looked, [
     ({ server }) => (server.spec.subtitles ? undefined : no('NoneAsked', 'spec.subtitles is absent')),
     ({ server, seen }) => {
-      const trouble = troubleIn(server, 'subtitles', seen.pods);
+      const trouble = troubleIn(server, 'subtitles', seen);
       return trouble && no(trouble.reason, trouble.message);
     },
     ({ seen }) => (seen.api.health.subtitles === 'ok' ? yes('Running', 'The speech model answers') : undefined),

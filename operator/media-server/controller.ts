@@ -6,7 +6,7 @@ import { DeclaredOfServers } from './declared.ts';
 import { POD_LABELS } from './desired/meta.ts';
 import { Probes } from './observe.ts';
 import { type MediaServerTools, reconcileMediaServer } from './reconcile.ts';
-import { FAILED_CREATE, refusedObject } from './refused-pods.ts';
+import { refusedObject } from './refused-pods.ts';
 
 const keyOf = ({ metadata }: KubeObject): Key => ({ namespace: metadata.namespace ?? '', name: metadata.name });
 
@@ -68,7 +68,7 @@ const watches = (): readonly Watch[] => [
   { apiVersion: 'apps/v1', kind: 'StatefulSet', keys: byInstance },
   { apiVersion: 'batch/v1', kind: 'Job', keys: byInstance },
   { apiVersion: 'v1', kind: 'Pod', keys: byInstance, labels: POD_LABELS },
-  { apiVersion: 'v1', kind: 'Event', keys: byRefused, fields: { reason: FAILED_CREATE } },
+  { apiVersion: 'v1', kind: 'Event', keys: byRefused, fields: { type: 'Warning' } },
   { apiVersion: 'v1', kind: 'Secret', keys: byReference('Secret') },
   { apiVersion: 'v1', kind: 'ConfigMap', keys: byReference('ConfigMap') },
   { apiVersion: 'v1', kind: 'PersistentVolumeClaim', keys: byClaim },

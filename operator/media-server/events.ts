@@ -1,12 +1,13 @@
 // Events of what became different: one for each condition whose status or reason moved. Pure.
 import type { EventSaid } from '../runtime/kube.ts';
 import type { Condition } from '../schemas/conditions.ts';
+import type { MediaServerStatus } from '../schemas/media-server.ts';
 
 /** True is the bad one. */
 const INVERTED = ['Degraded', 'Stalled'];
 /** What nobody asked for, and what starts. */
 const NO_NEWS: readonly string[] = [
-  ...['NoneAsked', 'NotServed', 'Starting', 'WaitingForDatabase', 'MigrationPending', 'ServerNotReady'],
+  ...['NoneAsked', 'NotServed', 'Starting', 'WaitingForDatabase', 'MigrationPending', 'ServerNotReady', 'RollingOut'],
 ];
 /** Told by others: Ready and Degraded say it in fewer words. */
 const QUIET = ['Progressing', 'Reconciling'];
@@ -21,6 +22,21 @@ export function eventsBetween(before: readonly Condition[], after: readonly Cond
     return [{ type: good ? 'Normal' : 'Warning', reason: condition.reason, message }];
   });
 }
+
+/** That the change to another version begins, and how it ends; `wanted` is the version of the resource now. */
+export function upgradeEvents(before: MediaServerStatus, after: MediaServerStatus, wanted: string): EventSaid[] {
+  const [from, to] = [before.upgradingTo, after.upgradingTo];
+  if (from === to) return [];
+  const ended = from !== undefined && from === wanted && to === undefined;
+  const gone = from !== undefined && !ended;
+  return [
+    ...(ended ? [normal('UpgradeCompleted', `version ${from} is rolled out`)] : []),
+    ...(gone ? [normal('UpgradeGivenUp', `version ${from} is not wanted any more`)] : []),
+    ...(to === undefined ? [] : [normal('UpgradeStarted', `the change to version ${to} begins`)]),
+  ];
+}
+
+const normal = (reason: string, message: string): EventSaid => ({ type: 'Normal', reason, message });
 
 /** Of a bad one only that it came, and that it went. */
 function worthTelling(old: Condition | undefined, { type, status, reason }: Condition): boolean {

@@ -9,7 +9,7 @@ import type { Ask } from '../server-api/server-client.ts';
 import { settingsFrom } from '../server-api/settings.ts';
 import { declaredKeys } from '../server-environment.ts';
 import { selectorOf } from './desired/meta.ts';
-import { refusalsIn } from './refused-pods.ts';
+import { refusalsIn, warningsIn } from './refused-pods.ts';
 import { RELEASE, releaseOf } from './release.ts';
 import { childOf, type Seen, workloadOf } from './seen.ts';
 import type { Server } from './server.ts';
@@ -77,6 +77,7 @@ export function observe(server: Server, kube: Reader, now: Date): Seen {
     children,
     pods: kube.list('Pod', namespace, selectorOf(server)),
     refusals: refusalsIn(kube.list('Event', namespace)),
+    warnings: warningsIn(kube.list('Event', namespace)),
     served,
     known: (kube.get('MediaServer', namespace, name)?.status ?? {}) as MediaServerStatus,
     release: releaseOf(children.get(`ConfigMap/${name}-${RELEASE}`)),

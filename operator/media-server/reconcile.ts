@@ -16,7 +16,7 @@ import type { DeclaredOfServers } from './declared.ts';
 import { defined } from './desired/meta.ts';
 import { RECOVERY } from './desired/recovery.ts';
 import { ROTATION } from './desired/secrets.ts';
-import { eventsBetween } from './events.ts';
+import { eventsBetween, upgradeEvents } from './events.ts';
 import type { Fault } from './faults.ts';
 import { type Connection, observe, optionalKinds, type Probes } from './observe.ts';
 import { type Plan, planServer, type Tools } from './plan.ts';
@@ -45,17 +45,18 @@ export async function reconcileMediaServer(
   const server = serverOf(object);
   const judged: Judged = { generation: object.metadata.generation ?? 0, now: given.now };
   if ('reason' in server) {
-    await report(object, kube, faultyStatus(server, conditionsOf(object), judged));
+    await report(object, kube, { ...known(object), ...faultyStatus(server, conditionsOf(object), judged) });
     return done;
   }
   const seen = await look(server, kube, given);
   const plan = planServer(server, seen, given.tools);
   const refused = server.spec.suspend ? undefined : await put(object, kube, { plan, seen }).catch(refusal);
   const faults = refused ? [...plan.faults, faultFrom(refused)] : plan.faults;
-  await report(object, kube, statusOf({ server, seen, plan: { ...plan, faults } }, conditionsOf(object)));
+  const status = statusOf({ server, seen, plan: { ...plan, faults } }, conditionsOf(object));
+  await report(object, kube, status);
   if (refused) throw refused;
-  tell(object, kube, { server, seen, plan });
-  if (given.tools.probes.isNewBlock(server.uid, seen)) kube.event(object, claimBlocked(seen));
+  const events = [...eventsOf(object, { server, seen, plan, status }), ...blockEvents(given.tools, server, seen)];
+  for (const event of events) kube.event(object, event);
   return after(server.spec.suspend ? LOOK_MS : pauseOf(seen, plan));
 }
 
@@ -107,26 +108,35 @@ const conditionsOf = ({ status }: KubeObject): Condition[] =>
 
 /** What a server that is slow or away does not say anew. */
 const lastKnown = ({ status }: KubeObject): MediaServerStatus => {
-  const { version, serverId, replacedSecrets } = (status ?? {}) as MediaServerStatus;
-  return defined({ version, serverId, replacedSecrets });
+  const { version } = (status ?? {}) as MediaServerStatus;
+  return defined({ version });
 };
+
+/** What later passes go by. */
+function known({ status }: KubeObject): Seen['known'] {
+  const { serverId, replacedSecrets, upgradingTo } = (status ?? {}) as MediaServerStatus;
+  return defined({ serverId, replacedSecrets, upgradingTo });
+}
 
 async function report(object: KubeObject, kube: Kube, status: MediaServerStatus): Promise<void> {
   const before = conditionsOf(object);
   if (!(await kube.applyStatus(object, { ...lastKnown(object), ...status }))) return;
-  for (const event of eventsBetween(before, (status.conditions ?? []) as Condition[])) kube.event(object, event);
+  for (const event of eventsBetween(before, status.conditions ?? [])) kube.event(object, event);
 }
 
 interface Done {
   server: Server;
   seen: Seen;
   plan: Plan;
+  status: MediaServerStatus;
 }
 
-/** Answers to annotations. */
-function tell(object: KubeObject, kube: Kube, done: Done): void {
-  for (const event of [...recoveryEvents(object, done.plan), ...rotationEvents(done)]) kube.event(object, event);
-}
+/** Beside those of conditions: answers to annotations, and changes of the version. */
+const eventsOf = (object: KubeObject, done: Done): EventSaid[] => [
+  ...recoveryEvents(object, done.plan),
+  ...rotationEvents(done),
+  ...upgradeEvents(done.seen.known, done.status, done.plan.version),
+];
 
 function recoveryEvents({ status }: KubeObject, { recovery }: Plan): EventSaid[] {
   const known = (status as MediaServerStatus | undefined)?.recovery?.secretName;
@@ -147,6 +157,9 @@ function rotationEvents({ server, seen }: Done): EventSaid[] {
   if (asked === undefined || !before || before[ROTATION] === asked || server.spec.suspend) return [];
   return [{ type: 'Normal', reason: 'KeyRotated', message: `Secret ${name} holds a new key of the operator` }];
 }
+
+const blockEvents = ({ probes }: MediaServerTools, { uid }: Server, seen: Seen): EventSaid[] =>
+  probes.isNewBlock(uid, seen) ? [claimBlocked(seen)] : [];
 
 const claimBlocked = ({ api }: Seen): EventSaid => ({
   type: 'Warning',

@@ -3,7 +3,9 @@
 import type { KubeObject, Reader } from '../runtime/kube.ts';
 
 export const FAILED_CREATE = 'FailedCreate';
-const TELLING = ['Job', 'StatefulSet'];
+/** Said of a pod while kubelet cannot make its sandbox or its volumes ready. */
+const NOT_STARTED = ['FailedMount', 'FailedAttachVolume', 'FailedMapVolume', 'FailedCreatePodSandBox'];
+const TELLING = ['Job', 'StatefulSet', 'Pod'];
 
 interface Said {
   message?: string;
@@ -13,6 +15,7 @@ interface Said {
 
 /** What the Event is about, where it is of a kind whose status does not say so. */
 export function refusedObject(event: KubeObject, reader: Reader): KubeObject | undefined {
+  if (![FAILED_CREATE, ...NOT_STARTED].includes(String(event.reason))) return undefined;
   const { kind = '', namespace = '', name = '' } = (event as Said).involvedObject ?? {};
   return TELLING.includes(kind) ? reader.get(kind, namespace, name) : undefined;
 }
@@ -22,9 +25,16 @@ const sameWords = (message: string): string =>
   message.replace(/^Error creating: /, '').replace(/^pods? "[^"]*" (is|are) /, 'its pod is ');
 
 /** The newest words, by the uid of the Job or StatefulSet. */
-export function refusalsIn(events: readonly KubeObject[]): ReadonlyMap<string, string> {
+export const refusalsIn = (events: readonly KubeObject[]): ReadonlyMap<string, string> =>
+  newestWords(events, [FAILED_CREATE]);
+
+/** Likewise of pods that are made and do not start. */
+export const warningsIn = (events: readonly KubeObject[]): ReadonlyMap<string, string> =>
+  newestWords(events, NOT_STARTED);
+
+function newestWords(events: readonly KubeObject[], reasons: readonly string[]): ReadonlyMap<string, string> {
   const at = (event: KubeObject): string => (event as Said).lastTimestamp ?? event.metadata.creationTimestamp ?? '';
-  const failures = events.filter(({ reason, type }) => reason === FAILED_CREATE && type === 'Warning');
+  const failures = events.filter(({ reason, type }) => reasons.includes(String(reason)) && type === 'Warning');
   const sorted = failures.toSorted((one, other) => (at(one) < at(other) ? -1 : 1));
   return new Map(
     sorted.map((event) => {

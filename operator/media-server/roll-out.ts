@@ -11,6 +11,7 @@ import { transcodeTemplates } from './desired/transcode.ts';
 import { subtitlesDeployment, workersDeployment } from './desired/workers.ts';
 import type { Release } from './release.ts';
 import { childOf, childrenOf, holding, type Seen, workloadOf } from './seen.ts';
+import type { Server } from './server.ts';
 import { templateHash } from './transcode-jobs.ts';
 
 /** A failed migration is tried again after this long; its log can be read meanwhile. */
@@ -82,6 +83,21 @@ function backupFirst(context: Context, seen: Seen): KubeObject | undefined {
   const job = backupFirstJob(context);
   return holding(childOf(seen, 'Job', job.metadata.name), 'Complete') ? undefined : job;
 }
+
+/** Another version than the one before, which is wanted or is on its way to every pod. */
+export function upgradeUnderWay(version: string, server: Server, seen: Seen): string | undefined {
+  const { release, known } = seen;
+  const api = release?.deployments.find(({ metadata }) => metadata.name === nameOf(server, 'api'));
+  const image = imageIn(api);
+  if (image === undefined) return undefined;
+  if (server.spec.suspend) return known.upgradingTo;
+  if (versionIn(image) !== version) return version;
+  const all = childrenOf(seen, 'Deployment');
+  const settled = all.every((object) => workloadOf(object).settled && imageIsOf(object, version));
+  return known.upgradingTo === version && !settled ? version : undefined;
+}
+
+const imageIsOf = (object: KubeObject, version: string): boolean => versionIn(imageIn(object) ?? '') === version;
 
 /** The tag of an image, or its digest. */
 export const versionIn = (image: string): string => /[:@]([^:@/]+)$/.exec(image)?.[1] ?? 'latest';

@@ -26,11 +26,13 @@ export interface Seen {
   pods: readonly KubeObject[];
   /** Why no pod can be made, by the uid of the Job or StatefulSet that should have it. */
   refusals: ReadonlyMap<string, string>;
+  /** Why kubelet does not start a pod, by its uid. */
+  warnings: ReadonlyMap<string, string>;
   /** Kinds that may be absent and that this API server knows. */
   served: ReadonlySet<string>;
   release: Release | undefined;
   /** What the status says of earlier passes. */
-  known: Pick<MediaServerStatus, 'serverId' | 'replacedSecrets'>;
+  known: Pick<MediaServerStatus, 'serverId' | 'replacedSecrets' | 'upgradingTo'>;
   libraries: number;
   tuners: number;
   api: ApiSeen;

@@ -1,5 +1,6 @@
 // What was seen and planned -> the status. Pure.
 import { backupStatus } from '../backup-verdict.ts';
+import type { StatusCondition } from '../runtime/kube.ts';
 import { type Condition, type Judged, type Reason, setConditions, type Verdict } from '../schemas/conditions.ts';
 import type { MediaServerStatus } from '../schemas/media-server.ts';
 import * as checks from './checks.ts';
@@ -9,8 +10,10 @@ import { addressOf } from './desired/ingress.ts';
 import { defined, nameOf, selectorOf } from './desired/meta.ts';
 import { answeredReplacement } from './lost-secrets.ts';
 import { notServed } from './optional-checks.ts';
-import { troubleIn } from './pod-trouble.ts';
+import { type Trouble, troubleIn } from './pod-trouble.ts';
+import { upgradeUnderWay } from './roll-out.ts';
 import { childOf, childrenOf, holding, type Seen, workloadOf } from './seen.ts';
+import { notAvailable } from './starting.ts';
 import { withStores } from './stores-in-use.ts';
 import { poolStatus } from './transcode-pool.ts';
 
@@ -28,15 +31,10 @@ function ready(looked: Looked, parts: readonly Verdict[]): Verdict {
     () => (wanted === 0 ? no('ScaledToZero', 'spec.api.replicas is 0: raise it') : undefined),
     () => {
       if (count > 0) return undefined;
-      const trouble = troubleIn(server, 'api', seen.pods);
-      return trouble
-        ? no(trouble.reason, trouble.message)
-        : no('Starting', `no pod of Deployment ${name} is ready yet`);
+      const trouble = troubleIn(server, 'api', seen);
+      return trouble ? no(trouble.reason, trouble.message) : notAvailable(api, looked);
     },
-    () => {
-      if (seen.api.health.database !== 'down') return undefined;
-      return no('DatabaseUnreachable', 'The server does not reach its database');
-    },
+    () => (seen.api.health.database === 'down' ? withoutDatabase(parts) : undefined),
     () => {
       if (seen.api.apiReady) return undefined;
       return no(
@@ -48,8 +46,39 @@ function ready(looked: Looked, parts: readonly Verdict[]): Verdict {
   ]);
 }
 
+/** A database that starts is waited for. */
+function withoutDatabase(parts: readonly Verdict[]): Omit<Verdict, 'type'> {
+  const part = parts.find(({ type }) => type === 'DatabaseReady');
+  if (part?.reason === 'Starting') return no('WaitingForDatabase', part.message);
+  return no('DatabaseUnreachable', 'The server does not reach its database');
+}
+
+const DEADLINE = 'ProgressDeadlineExceeded';
+
 /** A roll-out does not go on by itself. */
-const STOPS: readonly Reason[] = ['MigrationFailed', 'BackupFailed'];
+const STOPS: readonly Reason[] = ['MigrationFailed', 'BackupFailed', 'ProgressDeadlineExceeded'];
+
+/** Of these, time alone is the cure: nothing is wrong. */
+const UNDER_WAY: readonly Reason[] = [
+  'MigrationPending',
+  'RollingOut',
+  'ServerNotReady',
+  'Starting',
+  'WaitingForDatabase',
+];
+
+/** A Deployment whose new pods did not become ready in time (progressDeadlineSeconds), and what keeps its pods. */
+function standing({ server, seen }: Looked): Trouble | undefined {
+  for (const object of childrenOf(seen, 'Deployment')) {
+    const { conditions = [] } = (object.status ?? {}) as { conditions?: StatusCondition[] };
+    const found = conditions.find(({ reason, status }) => reason === DEADLINE && status === 'False');
+    if (!found) continue;
+    const trouble = troubleIn(server, object.metadata.labels?.['app.kubernetes.io/component'] ?? '', seen);
+    const why = trouble?.message ?? `${found.message ?? DEADLINE}: kubectl describe deployment ${object.metadata.name}`;
+    return { reason: DEADLINE, message: `the roll-out of Deployment ${object.metadata.name} stands still: ${why}` };
+  }
+  return undefined;
+}
 
 const blocks = (verdict: Verdict | undefined): boolean =>
   verdict?.status === 'False' && verdict.reason !== 'NoneAsked' && verdict.reason !== 'NotServed';
@@ -74,6 +103,10 @@ function progressing(looked: Looked): Verdict {
       return STOPS.includes(reason) ? no(reason, message) : yes(reason, message);
     },
     () => {
+      const still = standing(looked);
+      return still && no(still.reason, still.message);
+    },
+    () => {
       const names = moving.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort();
       return names.length > 0 ? yes('RollingOut', `${names.join(', ')} roll out`) : undefined;
     },
@@ -82,7 +115,7 @@ function progressing(looked: Looked): Verdict {
 }
 
 /** Components whose pods are in trouble, whatever else is ready. */
-function troubled({ server, seen }: Looked): Verdict | undefined {
+function troubled({ server, seen }: Looked): Trouble | undefined {
   for (const component of [
     'api',
     'workers',
@@ -94,40 +127,46 @@ function troubled({ server, seen }: Looked): Verdict | undefined {
     'backup',
     'migrate',
   ]) {
-    const trouble = troubleIn(server, component, seen.pods);
-    if (trouble) return { type: 'Degraded', status: 'True', ...trouble };
+    const trouble = troubleIn(server, component, seen);
+    if (trouble) return trouble;
   }
   return refusedPods(seen);
 }
 
 /** Pods that cannot even be made, such as by Pod Security or a quota. */
-function refusedPods(seen: Seen): Verdict | undefined {
+function refusedPods(seen: Seen): Trouble | undefined {
   for (const object of childrenOf(seen, 'Deployment')) {
     const failure = holding(object, 'ReplicaFailure');
     const message = `no pod of Deployment ${object.metadata.name} can be made: ${failure?.message ?? ''}`;
-    if (failure) return { type: 'Degraded', ...yes('Refused', message) };
+    if (failure) return { reason: 'Refused', message };
   }
   return undefined;
 }
 
+const isWrong = (verdict: Verdict): boolean => blocks(verdict) && !UNDER_WAY.includes(verdict.reason);
+
 const lostKey = ({ name }: Looked['server']): string =>
   `Some secrets of the server open by no key of Secret ${name}-keys: put the lost key back into its keys.json, or enter them again; the notification to those who manage settings names them`;
 
-function degraded(looked: Looked, parts: readonly Verdict[], whole: Verdict): Verdict {
-  const { server, seen } = looked;
-  const trouble = troubled(looked);
-  if (trouble) return trouble;
+interface Summary {
+  parts: readonly Verdict[];
+  ready: Verdict;
+  progressing: Verdict;
+}
+
+/** A roll-out, a migration, a backup before it and what starts are no fault as long as nothing goes wrong in them. */
+function degraded(looked: Looked, { parts, ready: whole, progressing: moving }: Summary): Verdict {
+  const type = 'Degraded';
+  const trouble = standing(looked) ?? troubled(looked);
+  if (trouble) return { type, status: 'True', ...trouble };
   const [first] = looked.plan.faults;
-  const fault = parts.find(({ type }) => type === first?.type) ?? parts.find((verdict) => blocks(verdict));
-  if (fault)
-    return { type: 'Degraded', status: 'True', reason: fault.reason, message: `${fault.type}: ${fault.message}` };
-  const workers = childOf(seen, 'Deployment', nameOf(server, 'workers'));
-  const idle = workers && workloadOf(workers).ready === 0 && server.spec.workers.replicas > 0;
-  if (idle)
-    return { type: 'Degraded', ...yes('Starting', `no pod of Deployment ${nameOf(server, 'workers')} is ready`) };
-  if (whole.status !== 'True') return { ...whole, type: 'Degraded', status: 'True' };
-  if (seen.api.health.keys === 'degraded') return { type: 'Degraded', ...yes('SealedKeyMismatch', lostKey(server)) };
-  return { type: 'Degraded', ...no('AllReady', 'Every part works') };
+  const fault = parts.find((part) => part.type === first?.type) ?? parts.find(isWrong);
+  if (fault) return { type, ...yes(fault.reason, `${fault.type}: ${fault.message}`) };
+  if (whole.status === 'False' && !UNDER_WAY.includes(whole.reason)) return { ...whole, type, status: 'True' };
+  if (looked.seen.api.health.keys === 'degraded') return { type, ...yes('SealedKeyMismatch', lostKey(looked.server)) };
+  const underWay = [moving, whole].find(({ reason }) => UNDER_WAY.includes(reason));
+  if (underWay) return { type, ...no(underWay.reason, `Nothing is wrong: ${underWay.message}`) };
+  return { type, ...no('AllReady', 'Every part works') };
 }
 
 /** What kstatus reads beside Ready: present only while they hold. */
@@ -152,17 +191,21 @@ export function verdictsOf(looked: Looked): Verdict[] {
   ];
   const moving = progressing(looked);
   const whole = ready(looked, parts);
-  const summary = [whole, moving, degraded(looked, parts, whole), ...kstatus(looked, moving)];
+  const sum = degraded(looked, { parts, ready: whole, progressing: moving });
+  const summary = [whole, moving, sum, ...kstatus(looked, moving)];
   return [...summary, ...parts, checks.subtitles(looked), checks.ingress(looked), ...notServed(looked)];
 }
 
+/** In words, with the reason where it does not simply run. */
 function phaseOf(verdicts: readonly Verdict[]): string {
   const is = (type: string) => verdicts.find((verdict) => verdict.type === type);
+  const because = (phase: string, verdict: Verdict | undefined): string =>
+    verdict && verdict.reason !== phase ? `${phase}: ${verdict.reason}` : phase;
   if (is('Progressing')?.reason === 'Suspended') return 'Suspended';
-  if (is('Stalled')) return 'Stalled';
-  if (is('Ready')?.status !== 'True') return 'Starting';
-  if (is('Progressing')?.status === 'True') return 'RollingOut';
-  return is('Degraded')?.status === 'True' ? 'Degraded' : 'Running';
+  if (is('Stalled')) return because('Stalled', is('Stalled'));
+  if (is('Degraded')?.status === 'True') return because('Degraded', is('Degraded'));
+  if (is('Ready')?.status !== 'True') return because('Starting', is('Ready'));
+  return is('Progressing')?.status === 'True' ? because('RollingOut', is('Progressing')) : 'Running';
 }
 
 const selectorText = (looked: Looked): string =>
@@ -171,9 +214,14 @@ const selectorText = (looked: Looked): string =>
     .join(',');
 
 /** What later passes go by. */
-function remembered({ server, seen }: Looked): Pick<MediaServerStatus, 'serverId' | 'replacedSecrets'> {
+function remembered({ server, seen, plan }: Looked): Seen['known'] {
   const serverId = serverIdOf(seen.secrets.get(keysSecret(server))?.['keys.json']) ?? seen.known.serverId;
-  return defined({ serverId, replacedSecrets: answeredReplacement(withStores(server, seen.release?.managed), seen) });
+  const upgradingTo = upgradeUnderWay(plan.version, server, seen);
+  return defined({
+    serverId,
+    upgradingTo,
+    replacedSecrets: answeredReplacement(withStores(server, seen.release?.managed), seen),
+  });
 }
 
 export function statusOf(looked: Looked, before: readonly Condition[]): MediaServerStatus {
@@ -222,7 +270,7 @@ export function faultyStatus(
   ];
   return {
     observedGeneration: judged.generation,
-    phase: 'Stalled',
+    phase: `Stalled: ${reason}`,
     conditions: setConditions(before, verdicts, judged),
   };
 }

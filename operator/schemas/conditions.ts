@@ -42,6 +42,7 @@ export const reasons = [
   'NotAccepted',
   'NotServed',
   'ObjectsUnreachable',
+  'ProgressDeadlineExceeded',
   'Reconciling',
   'RecoveryFailed',
   'RecoveryReady',
@@ -62,9 +63,11 @@ export const reasons = [
   'Stable',
   'Starting',
   'Suspended',
+  'Unavailable',
   'Unschedulable',
   'Valid',
   'VolumeMissing',
+  'VolumeNotMounted',
   'WaitingForDatabase',
 ] as const;
 export type Reason = (typeof reasons)[number];

@@ -101,5 +101,6 @@ export const library: Kind = {
     { name: 'Items', type: 'integer', jsonPath: '.status.items' },
     { name: 'Last Scan', type: 'date', jsonPath: '.status.lastScan.finishedAt' },
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: 'Status', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
   ],
 };

@@ -322,8 +322,9 @@ const words = () => z.string().max(1024).optional();
 
 export const MediaServerStatus = z.object({
   observedGeneration: count().describe('The metadata.generation that this status is about.'),
-  phase: words().describe('For the printer column only; programs read conditions.'),
+  phase: words().describe('What it does, and why, in words. For the printer column only; programs read conditions.'),
   version: words().describe('Version that runs.'),
+  upgradingTo: words().describe('Version that is being rolled out, from the backup before it until every pod has it.'),
   serverId: words().describe('Id of the server, of its key ring. A server that has one is not given another key ring.'),
   replacedSecrets: words().describe('Value of the annotation foyer.media/replace-secrets that was answered last.'),
   url: words().describe('Address of the server.'),
@@ -384,11 +385,11 @@ export const mediaServer: Kind = {
   status: MediaServerStatus,
   columns: [
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: 'Status', type: 'string', jsonPath: '.status.phase' },
     { name: 'Version', type: 'string', jsonPath: '.status.version' },
     { name: 'API', type: 'string', jsonPath: '.status.apiReady' },
     { name: 'Sessions', type: 'integer', jsonPath: '.status.transcode.sessions' },
     { name: 'URL', type: 'string', jsonPath: '.status.url' },
-    { name: 'Phase', type: 'string', jsonPath: '.status.phase', priority: 1 },
   ],
   scale: {
     specReplicasPath: '.spec.api.replicas',

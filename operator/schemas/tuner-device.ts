@@ -141,5 +141,6 @@ export const tunerDevice: Kind = {
     { name: 'Channels', type: 'integer', jsonPath: '.status.channels' },
     { name: 'In Use', type: 'integer', jsonPath: '.status.tuners.inUse' },
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: 'Status', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
   ],
 };

@@ -7,6 +7,7 @@ import { mediaMounts, mediaVolumes } from '../media-server/desired/media.ts';
 import { defined, selectorOf } from '../media-server/desired/meta.ts';
 import { OPERATOR } from '../media-server/desired/network-policies.ts';
 import { CHECKSUM, metricsPort, PULL, restrictedContainer, restrictedPod, sized } from '../media-server/desired/pod.ts';
+import { type Mounted, oneVolumePerClaim } from '../media-server/desired/volumes.ts';
 import { digest } from '../runtime/canonical.ts';
 import type { KubeObject } from '../runtime/kube.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
@@ -139,15 +140,15 @@ function environment({ spec, server }: Tuner): object[] {
   });
 }
 
-function storage({ spec, server }: Tuner): { volumes: object[]; mounts: object[] } {
+function storage({ spec, server }: Tuner): Mounted {
   const { emptyDir, persistentVolumeClaim } = spec.timeshift.storage ?? {};
   const source = persistentVolumeClaim ? { persistentVolumeClaim } : { emptyDir: defined(emptyDir ?? {}) };
   const media = server.spec.media.filter(({ name }) => name === spec.recordings?.media);
   const recordings = { ...server.spec, media };
-  return {
+  return oneVolumePerClaim({
     volumes: [{ name: TIMESHIFT.name, ...source }, ...mediaVolumes(recordings)],
     mounts: [TIMESHIFT, ...mediaMounts(recordings)],
-  };
+  });
 }
 
 /** The server's policies deny everything else: in comes the operator, who asks how it is, out it goes to the device and the guide. */

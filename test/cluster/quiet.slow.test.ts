@@ -3,7 +3,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { controllersOf } from '#operator/cluster.ts';
-import { FAILED_CREATE } from '#operator/media-server/refused-pods.ts';
 import { Credentials } from '#operator/runtime/credentials.ts';
 import { type Controller, done } from '#operator/runtime/kube.ts';
 import { newLog } from '#operator/runtime/log.ts';
@@ -15,7 +14,7 @@ const SECONDS = Number(process.env.FOYER_QUIET_SECONDS ?? 200);
 
 const quietEvents: Controller = {
   kind: 'Library',
-  watches: [{ apiVersion: 'v1', kind: 'Event', fields: { reason: FAILED_CREATE } }],
+  watches: [{ apiVersion: 'v1', kind: 'Event', fields: { type: 'Warning' } }],
   reconcile: async () => done,
 };
 

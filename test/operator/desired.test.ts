@@ -276,7 +276,7 @@ describe('operator local status', () => {
 
   it('prints the columns of kubectl and what needs a look', () => {
     expect(printStatus([item], 'table', new Date('2026-01-01T03:00:00Z'))).to.equal(
-      'NAME    SERVER   TYPE     ITEMS   LAST SCAN   READY   AGE\nfilms   home     movies   3       2h          False   3h\n  films: Ready ApiRefused: no\n',
+      'NAME    SERVER   TYPE     ITEMS   LAST SCAN   READY   STATUS       AGE\nfilms   home     movies   3       2h          False   ApiRefused   3h\n  films: Ready ApiRefused: no\n',
     );
     expect(printStatus([], 'table')).to.equal('No resources.\n');
     expect(JSON.parse(printStatus([item], 'json'))).to.deep.include({ kind: 'List' });

@@ -25,7 +25,8 @@ export const PARSER_PORT = 8082;
 export const KEYS_FILE = '/etc/foyer/keys/keys.json';
 export const SCRATCH = '/scratch';
 
-const isSecret = (value: EnvValue): value is SecretKey => typeof value === 'object' && 'key' in value;
+/** A value that a Secret has. */
+export const isSecret = (value: EnvValue): value is SecretKey => typeof value === 'object' && 'key' in value;
 
 /** As containers have it, sorted: an order of its own would be a change. */
 export function envOf(values: Readonly<Record<string, EnvValue>>): object[] {

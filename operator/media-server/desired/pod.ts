@@ -4,6 +4,7 @@ import type { Context } from './context.ts';
 import { type EnvValue, envOf, METRICS_PORT, podChecksum, podEnvironment, SCRATCH } from './environment.ts';
 import { mediaMounts, mediaVolumes } from './media.ts';
 import { type Component, defined, nameOf, selectorOf } from './meta.ts';
+import { type Mounted, oneVolumePerClaim } from './volumes.ts';
 
 export const CHECKSUM = 'foyer.media/checksum';
 /** Also for `latest`, which Kubernetes would pull always: images may have been loaded without a registry. */
@@ -80,32 +81,31 @@ export const metricsProbes = {
   },
 };
 
-function volumesOf({ server }: Context, { volumes = [], bare, jailed }: FoyerPod): object[] | undefined {
-  if (jailed) return undefined;
-  return [
-    { name: 'tmp', emptyDir: {} },
-    { name: 'scratch', emptyDir: {} },
-    { name: 'keys', secret: { secretName: nameOf(server, 'keys'), defaultMode: 0o444 } },
-    ...(bare ? [] : mediaVolumes(server.spec)),
-    ...volumes,
-  ];
-}
-
-function mountsOf({ server }: Context, { mounts = [], bare, jailed }: FoyerPod): object[] | undefined {
-  if (jailed) return undefined;
-  return [
-    { name: 'tmp', mountPath: '/tmp' },
-    { name: 'scratch', mountPath: SCRATCH },
-    { name: 'keys', mountPath: '/etc/foyer/keys', readOnly: true },
-    ...(bare ? [] : mediaMounts(server.spec)),
-    ...mounts,
-  ];
+function mountedIn({ server }: Context, { volumes = [], mounts = [], bare, jailed }: FoyerPod): Partial<Mounted> {
+  if (jailed) return {};
+  return oneVolumePerClaim({
+    volumes: [
+      { name: 'tmp', emptyDir: {} },
+      { name: 'scratch', emptyDir: {} },
+      { name: 'keys', secret: { secretName: nameOf(server, 'keys'), defaultMode: 0o444 } },
+      ...(bare ? [] : mediaVolumes(server.spec)),
+      ...volumes,
+    ],
+    mounts: [
+      { name: 'tmp', mountPath: '/tmp' },
+      { name: 'scratch', mountPath: SCRATCH },
+      { name: 'keys', mountPath: '/etc/foyer/keys', readOnly: true },
+      ...(bare ? [] : mediaMounts(server.spec)),
+      ...mounts,
+    ],
+  });
 }
 
 /** metadata and spec of a pod template. */
 export function foyerPod(context: Context, pod: FoyerPod): { metadata: object; spec: object } {
   const { server, images } = context;
   const { spec } = server;
+  const { volumes, mounts } = mountedIn(context, pod);
   const container = defined({
     name: pod.component,
     image: images.foyer,
@@ -115,7 +115,7 @@ export function foyerPod(context: Context, pod: FoyerPod): { metadata: object; s
     ports: pod.ports,
     resources: pod.resources,
     ...pod.probes,
-    volumeMounts: mountsOf(context, pod),
+    volumeMounts: mounts,
     securityContext: restrictedContainer,
   });
   return {
@@ -131,7 +131,7 @@ export function foyerPod(context: Context, pod: FoyerPod): { metadata: object; s
       imagePullSecrets: spec.imagePullSecrets,
       securityContext: restrictedPod(USER),
       containers: [container],
-      volumes: volumesOf(context, pod),
+      volumes,
       ...pod.pod,
     }),
   };

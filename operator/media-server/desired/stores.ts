@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../runtime/kube.ts';
 import type { Server } from '../server.ts';
 import { type Context, fingerprint } from './context.ts';
-import { type EnvValue, envOf } from './environment.ts';
+import { type EnvValue, envOf, isSecret } from './environment.ts';
 import { type Component, defined, KEPT, metaOf, nameOf, selectorOf } from './meta.ts';
 import { CHECKSUM, PULL, restrictedContainer, restrictedPod, sized } from './pod.ts';
 
@@ -85,13 +85,17 @@ function containers({ server }: Context, store: Store): { initContainers?: objec
   return { initContainers: [init], containers: [container] };
 }
 
+/** Of Secrets that its pod reads, and no other: a Secret that was put back without the rest starts nothing anew. */
+const valuesOf = ({ secrets }: Context, { env }: Store): (string | undefined)[] =>
+  Object.values(env).flatMap((value) => (isSecret(value) ? [secrets.get(value.name)?.[value.key]] : []));
+
 function template(context: Context, store: Store): object {
   const { server, secrets } = context;
   const { name, user, grace } = store;
   return {
     metadata: {
       labels: selectorOf(server, name),
-      annotations: { [CHECKSUM]: fingerprint(server, secrets, secrets.get(nameOf(server, name))) },
+      annotations: { [CHECKSUM]: fingerprint(server, secrets, valuesOf(context, store)) },
     },
     spec: defined({
       serviceAccountName: server.name,

@@ -34,7 +34,7 @@ function sent(world: World): string {
 
 interface Template {
   spec: {
-    containers: { name: string; args?: string[]; env?: Plain[]; resources?: Plain }[];
+    containers: { name: string; args?: string[]; env?: Plain[]; resources?: Plain; volumeMounts?: Plain[] }[];
     [member: string]: unknown;
   };
 }
@@ -133,10 +133,44 @@ describe('objects of a MediaServer', () => {
     expect(config.claimSha256).to.equal(undefined);
   });
 
+  it('name each claim in one volume, however often it is mounted', async () => {
+    const claim = (subPath?: string) => ({ claimName: 'films', ...(subPath && { subPath }) });
+    const media = [
+      { name: 'movies', persistentVolumeClaim: claim('movies') },
+      { name: 'shows', persistentVolumeClaim: claim('shows'), readOnly: false },
+      { name: 'all', persistentVolumeClaim: claim() },
+      { name: 'other', persistentVolumeClaim: { claimName: 'models' } },
+    ];
+    const subtitles = { modelVolume: { persistentVolumeClaim: claim('models') } };
+    const world = await settled({ ...managed, media, subtitles });
+    for (const { name, template } of podsOf(world)) {
+      const { volumes = [] } = template.spec as {
+        volumes?: { name: string; persistentVolumeClaim?: { claimName: string } }[];
+      };
+      const claims = volumes.flatMap(({ persistentVolumeClaim: one }) => one?.claimName ?? []);
+      expect(new Set(claims).size, name).to.equal(claims.length);
+      const mounts = template.spec.containers.flatMap(({ volumeMounts = [] }) => volumeMounts as { name: string }[]);
+      for (const mount of mounts) {
+        const there = volumes.some((volume) => volume.name === mount.name) || mount.name === 'data';
+        expect(there, `${name} mounts ${mount.name}`).to.equal(true);
+      }
+    }
+    const models = podsOf(world).find(({ name }) => name === 'Deployment home-subtitles');
+    expect(models?.template.spec.containers[0]?.volumeMounts).to.deep.include.members([
+      { name: 'media-movies', mountPath: '/media/movies', subPath: 'movies', readOnly: true },
+      { name: 'media-movies', mountPath: '/media/shows', subPath: 'shows' },
+      { name: 'media-movies', mountPath: '/media/all', readOnly: true },
+      { name: 'media-other', mountPath: '/media/other', readOnly: true },
+      { name: 'media-movies', mountPath: '/models', subPath: 'models', readOnly: true },
+    ]);
+  });
+
   it('mount what is read-only so, and no bucket', async () => {
     const world = await settled(specs.media ?? {});
     const api = podsOf(world).find(({ name }) => name === 'Deployment home-api');
-    const [container] = (api?.template.spec.containers ?? []) as { volumeMounts?: { mountPath: string }[] }[];
+    const [container] = (api?.template.spec.containers ?? []) as unknown as {
+      volumeMounts?: { mountPath: string }[];
+    }[];
     expect(container?.volumeMounts?.filter(({ mountPath }) => mountPath.startsWith('/media'))).to.deep.equal([
       { name: 'media-films', mountPath: '/media/films', subPath: 'a/b', readOnly: true },
       { name: 'media-shows', mountPath: '/media/shows', readOnly: true },

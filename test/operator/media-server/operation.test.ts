@@ -219,8 +219,12 @@ describe('MediaServer in operation', () => {
     const here = world();
     await here.settle({ stuck: ['home-parser'] });
     expect(here.condition('ParserReady')).to.equal('False Starting');
-    expect(here.condition('Degraded')).to.equal('True Starting');
+    expect(here.condition('Degraded')).to.equal('False RollingOut');
     expect(here.condition('Ready')).to.equal('True AllReady');
+    here.later(5 * 60_000);
+    await here.pass();
+    expect(here.condition('ParserReady')).to.equal('False Unavailable');
+    expect(here.condition('Degraded')).to.equal('True Unavailable');
     await here.settle();
     expect(here.condition('ParserReady')).to.equal('True Running');
     expect(here.condition('Degraded')).to.equal('False AllReady');
@@ -235,7 +239,7 @@ describe('MediaServer in operation', () => {
     expect(here.condition('RedisReady')).to.equal('False RedisUnreachable');
     expect(here.condition('Ready')).to.equal('True AllReady');
     expect(here.condition('Degraded')).to.equal('True RedisUnreachable');
-    expect(here.status.phase).to.equal('Degraded');
+    expect(here.status.phase).to.equal('Degraded: RedisUnreachable');
     expect(here.kube.events.map(({ type, reason }) => `${type} ${reason}`)).to.include('Warning RedisUnreachable');
     here.answers.health = { database: 'ok', redis: 'ok', objects: 'ok' };
     await here.pass();
@@ -460,6 +464,7 @@ describe('changes that concern a MediaServer', () => {
       apiVersion: 'v1',
       kind: 'Event',
       metadata: { name: `${name}.1`, namespace: 'media' },
+      reason: 'FailedCreate',
       involvedObject: { kind, namespace: 'media', name, uid: 'j' },
     });
     expect(concerned(about('Job', 'home-transcode-0'), withJob)).to.deep.equal(['media/home']);

@@ -30,6 +30,25 @@ describe('the pod of a tuner', () => {
       for (const cidr of live) expect(blocks).to.deep.include({ cidr });
     });
 
+  it('names the claim of recordings and timeshift once', () => {
+    const persistentVolumeClaim = { claimName: 'tv' };
+    const media = [
+      { name: 'recordings', persistentVolumeClaim: { ...persistentVolumeClaim, subPath: 'rec' }, readOnly: false },
+    ];
+    const timeshift = { storage: { persistentVolumeClaim } };
+    const device = TunerDeviceSpec.parse({ ...spec, timeshift, recordings: { media: 'recordings' } });
+    const server = { name: 'home', spec: MediaServerSpec.parse({ ...stores, media }) };
+    const objects = tunerObjects({ name: 'tv', namespace: 'media', spec: device, server, images, secrets: new Map() });
+    const { template } = (objects.find(({ kind }) => kind === 'Deployment')?.spec ?? {}) as {
+      template: { spec: { volumes: { name: string }[]; containers: { volumeMounts: object[] }[] } };
+    };
+    expect(template.spec.volumes.map(({ name }) => name)).to.deep.equal(['tmp', 'timeshift']);
+    expect(template.spec.containers[0]?.volumeMounts).to.deep.include.members([
+      { name: 'timeshift', mountPath: '/timeshift' },
+      { name: 'timeshift', mountPath: '/media/recordings', subPath: 'rec' },
+    ]);
+  });
+
   it('takes an image that is there already, as every other pod does', () => {
     const { template } = (made([]).find(({ kind }) => kind === 'Deployment')?.spec ?? {}) as {
       template: { spec: { containers: { imagePullPolicy: string }[] } };

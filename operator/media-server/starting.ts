@@ -1,0 +1,32 @@
+// What has just come, and what is wrong because it should be ready by now. Pure.
+import type { KubeObject } from '../runtime/kube.ts';
+import type { Verdict } from '../schemas/conditions.ts';
+import { podsOf, restartsOf } from './pod-trouble.ts';
+import type { Seen } from './seen.ts';
+import type { Server } from './server.ts';
+
+/** What is not ready starts for so long at most; then something is wrong with it. */
+const START_MS = 5 * 60_000;
+
+const isYoung = ({ metadata }: KubeObject, { now }: Pick<Seen, 'now'>): boolean =>
+  metadata.creationTimestamp === undefined || now.getTime() - Date.parse(metadata.creationTimestamp) < START_MS;
+
+/** One of its pods came a moment ago; or none is there yet of a workload that came a moment ago. */
+export function justStarts(workload: KubeObject | undefined, pods: readonly KubeObject[], seen: Seen): boolean {
+  if (pods.length > 0) return pods.some((pod) => isYoung(pod, seen) && restartsOf(pod) === 0);
+  return !workload || isYoung(workload, seen);
+}
+
+/** Of a Deployment without a ready pod: it starts, or something is wrong with it. */
+export function notAvailable(
+  object: KubeObject,
+  { server, seen }: { server: Server; seen: Seen },
+): Omit<Verdict, 'type'> {
+  const { name, labels } = object.metadata;
+  const pods = podsOf(server, labels?.['app.kubernetes.io/component'] ?? '', seen.pods);
+  const status = 'False';
+  if (justStarts(object, pods, seen))
+    return { status, reason: 'Starting', message: `no pod of Deployment ${name} is ready yet` };
+  const message = `no pod of Deployment ${name} is ready: kubectl describe deployment ${name}`;
+  return { status, reason: 'Unavailable', message };
+}
