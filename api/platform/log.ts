@@ -53,5 +53,6 @@ export function createLog(level: string, name: string, to: DestinationStream = s
   const clean = (line: object): Record<string, unknown> => withoutSecrets(line) as Record<string, unknown>;
   const serializers = { err: (error: unknown) => error }; // an error is plain data by then
   const timestamp = pino.stdTimeFunctions.isoTime;
-  return pino({ level, base: { name }, timestamp, serializers, formatters: { log: clean } }, to);
+  const formatters = { level: (label: string) => ({ level: label }), log: clean };
+  return pino({ level, base: { name }, timestamp, serializers, formatters }, to);
 }

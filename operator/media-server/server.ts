@@ -1,7 +1,7 @@
 // A MediaServer as builders take it: plain data, its spec checked and with all defaults.
 import { z } from 'zod';
 import type { KubeObject } from '../runtime/kube.ts';
-import { MediaServerSpec } from '../schemas/media-server.ts';
+import { MediaServerSpec, NAME_MAX } from '../schemas/media-server.ts';
 
 export interface Server {
   name: string;
@@ -12,8 +12,6 @@ export interface Server {
   spec: MediaServerSpec;
 }
 
-/** Longest name for which the names of all parts are valid. */
-const NAME_MAX = 40;
 const NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 
 export interface Malformed {

@@ -1,8 +1,10 @@
 // Sub-objects in the shape that core/v1 gives them, and leaves that several kinds share.
 import { z } from 'zod';
+
+export { cron } from './cron.ts';
+
 import { exactlyOne, immutable, QUANTITY, quantity, setOf, withRules } from './structural.ts';
 
-const CRON = /^(\S+\s+){4}\S+$/;
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 const UPWARD = /(^|\/)\.\.(\/|$)/;
@@ -10,7 +12,6 @@ const UPWARD = /(^|\/)\.\.(\/|$)/;
 export const label = () => z.string().min(1).max(63).regex(LABEL, 'must be lower-case letters, digits and dashes');
 export const objectName = () =>
   z.string().min(1).max(253).regex(SUBDOMAIN, 'must be lower-case letters, digits, dashes and dots');
-export const cron = () => z.string().max(100).regex(CRON, 'must be a cron expression of five fields');
 /** Addresses and lengths that there are, of either family: a network that is none opens nothing, and nobody would be told. */
 const CIDR = new RegExp(`${z.regexes.cidrv4.source}|${z.regexes.cidrv6.source}`);
 export const cidr = () => z.string().max(43).regex(CIDR, 'must be a network such as 10.244.0.0/16');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Conditions } from './conditions.ts';
 import { country, cron, insidePath, label, language, serverRef } from './core.ts';
-import { exactlyOne, immutable, type Kind, setOf } from './structural.ts';
+import { exactlyOne, immutable, type Kind, listMap, setOf } from './structural.ts';
 
 const TYPE = /^(movies|shows|videos|music|photos|books|comics|games|courses|livetv|custom:[a-z0-9-]{1,40})$/;
 const analysis = () => z.boolean().optional();
@@ -10,14 +10,14 @@ export const LibrarySpec = z.strictObject({
   serverRef: serverRef(),
   displayName: z.string().min(1).max(80).optional().describe('Name in the app; default: metadata.name.'),
   type: immutable(z.string().max(50).regex(TYPE)).describe('Library type, or custom:<key>; cannot be changed.'),
-  folders: z
-    .array(
-      z.strictObject({
-        media: label().describe('Name of an entry of spec.media of the MediaServer.'),
-        path: insidePath().default('/').describe('Folder inside it, without `..`.'),
-      }),
-    )
-    .max(100)
+  folders: listMap(
+    ['media', 'path'],
+    z.strictObject({
+      media: label().describe('Name of an entry of spec.media of the MediaServer.'),
+      path: insidePath().default('/').describe('Folder inside it, without `..`.'),
+    }),
+    100,
+  )
     .default([])
     .describe('Folders that are scanned.'),
   agents: setOf(z.string().min(1).max(100), 20)

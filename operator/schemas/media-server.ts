@@ -13,14 +13,16 @@ import {
   secretKeyRef,
   url,
 } from './core.ts';
+import { Plugins } from './plugins.ts';
 import { Settings } from './settings.ts';
 import { Backup, Media, Objects, Postgres, Redis } from './stores.ts';
-import { atMostOne, exactlyOne, type Kind, listMap, setOf, withRules } from './structural.ts';
+import { atMostOne, exactlyOne, type Kind, listMap, namedWithin, setOf, withRules } from './structural.ts';
 
+/** Longest name for which the names of all parts are valid. */
+export const NAME_MAX = 40;
 const REGISTRY = /^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?(\/[a-z0-9._-]+)*$/;
 /** The last part without a colon: one before is a port's. */
 const UNTAGGED = /^[^\s@]*\/[^\s@:/]+$|^[^\s@:/]+$/;
-const DIGEST = /^[^@\s]+@sha256:[0-9a-f]{64}$/;
 
 const replicas = (count: number) => z.int().min(0).max(100).default(count);
 
@@ -136,49 +138,6 @@ const Subtitles = withRules(
   }),
   atMostOne('replicas', 'scaleToZero'),
 );
-
-const PluginPackage = z.strictObject({
-  url: url().describe('Where the package is fetched.'),
-  sha256: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/)
-    .describe('Its SHA-256.'),
-});
-const pluginId = () => z.string().min(1).max(100).describe('Id of the plugin.');
-
-const Plugins = z.strictObject({
-  allowed: listMap(
-    'id',
-    exactlyOne(
-      z.strictObject({
-        id: pluginId(),
-        image: imageName().regex(DIGEST).optional().describe('An image with its digest; a moving tag is refused.'),
-        package: PluginPackage.optional().describe('A package with its digest.'),
-      }),
-      ['image', 'package'],
-    ),
-    100,
-  )
-    .default([])
-    .describe('Plugins that may be installed without a trusted signature.'),
-  install: listMap(
-    'id',
-    exactlyOne(
-      z.strictObject({
-        id: pluginId(),
-        image: imageName().regex(DIGEST).optional().describe('An image with its digest.'),
-        serviceUrl: url().optional().describe('A service that runs already.'),
-        secretRef: ref('Secret').optional().describe('Its settings that are secret.'),
-        enabled: z.boolean().default(true).describe('Whether it runs.'),
-      }),
-      ['image', 'serviceUrl'],
-    ),
-    100,
-  )
-    .default([])
-    .describe('Plugins declared here; read-only through the API but for `enabled`.'),
-  trustedKeys: setOf(z.string().min(1).max(500), 20).default([]).describe('Keys whose signatures are trusted.'),
-});
 
 const Plus = z.strictObject({
   verifierKeys: exactlyOne(
@@ -381,6 +340,7 @@ export const mediaServer: Kind = {
   plural: 'mediaservers',
   short: 'ms',
   description: 'A media-library server: its API, workers, stores, media and transcode pool.',
+  rules: [namedWithin(NAME_MAX)],
   spec: MediaServerSpec,
   status: MediaServerStatus,
   columns: [

@@ -5,6 +5,8 @@ export interface Cel {
   rule: string;
   message: string;
   fieldPath?: string;
+  /** The rule may read `oldSelf` of a new resource too, as an optional. */
+  optionalOldSelf?: true;
 }
 
 declare module 'zod' {
@@ -37,13 +39,15 @@ export const quantity = () =>
 /** Keeps members that the schema does not name; for records of anything. */
 export const preserve = <S extends z.ZodType>(schema: S): S => schema.meta({ preserve: true });
 
-/** A list whose entries are told apart by one of their members, merged by server-side apply. Keys may not repeat. */
-export function listMap<S extends z.ZodObject>(key: string, item: S, max: number) {
+/** A list whose entries are told apart by some of their members, merged by server-side apply. These may not repeat together. */
+export function listMap<S extends z.ZodObject>(keys: string | readonly string[], item: S, max: number) {
+  const listMapKeys = [keys].flat();
+  const values = (entry: unknown): string => JSON.stringify(listMapKeys.map((key) => (entry as Json)[key]));
   return z
     .array(item)
     .max(max)
-    .superRefine((items, context) => repeats(items.map((entry) => (entry as Json)[key])).forEach(report(context, key)))
-    .meta({ listMapKeys: [key] });
+    .superRefine((items, context) => repeats(items.map(values)).forEach(report(context, listMapKeys[0])))
+    .meta({ listMapKeys });
 }
 
 /** A list of scalars without repeats. */
@@ -172,6 +176,8 @@ export interface Kind {
   spec: z.ZodType;
   status: z.ZodType;
   columns: readonly Column[];
+  /** Rules about the whole resource, its name among them. */
+  rules?: readonly Cel[];
   scale?: { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath: string };
 }
 
@@ -181,6 +187,13 @@ const AGE: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTi
 
 /** Until the operator has looked at it: kstatus takes a resource that has no status for one that is as it should be. */
 const UNSEEN = { observedGeneration: 0 };
+
+/** Of names that those of the parts begin with. One that is there already stays as it is. */
+export const namedWithin = (max: number): Cel => ({
+  rule: `oldSelf.hasValue() || (self.metadata.name.size() <= ${max} && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$'))`,
+  message: `metadata.name must begin with a letter, hold only letters, digits and dashes, and have at most ${max} characters`,
+  optionalOldSelf: true,
+});
 
 /** The CustomResourceDefinition of a kind. */
 export function crd(kind: Kind): Json {
@@ -196,7 +209,13 @@ export function crd(kind: Kind): Json {
     subresources: { status: {}, ...(kind.scale && { scale: kind.scale }) },
     additionalPrinterColumns: [...kind.columns, AGE],
     schema: {
-      openAPIV3Schema: { type: 'object', description: kind.description, required: ['spec'], properties: parts },
+      openAPIV3Schema: {
+        type: 'object',
+        description: kind.description,
+        required: ['spec'],
+        properties: parts,
+        ...(kind.rules && { 'x-kubernetes-validations': kind.rules }),
+      },
     },
   };
   const singular = kind.kind.toLowerCase();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Conditions } from './conditions.ts';
 import { cron, label, nodeSelector, objectName, resources, secretKeyRef, serverRef, url } from './core.ts';
-import { exactlyOne, type Kind, quantity, withRules } from './structural.ts';
+import { exactlyOne, type Kind, namedWithin, quantity, withRules } from './structural.ts';
 
 const GLOB = /^[^/\\]{1,100}$/;
 const globs = () => z.array(z.string().max(100).regex(GLOB)).max(200).default([]);
@@ -62,6 +62,9 @@ const Guide = withRules(
     holds: (guide) => !(guide.xmltv && guide.device),
   },
 );
+
+/** The names of its parts are at most six letters longer, and those of Services have 63. */
+const NAME_MAX = 57;
 
 export const TunerDeviceSpec = z.strictObject({
   serverRef: serverRef(),
@@ -133,6 +136,7 @@ export const tunerDevice: Kind = {
   kind: 'TunerDevice',
   plural: 'tunerdevices',
   short: 'tuner',
+  rules: [namedWithin(NAME_MAX)],
   description: 'A network tuner or a playlist of channels; guides, watching and recording come with Live TV.',
   spec: TunerDeviceSpec,
   status: TunerDeviceStatus,

@@ -37,8 +37,10 @@ function structuralFaults({ path, schema }: Node): string[] {
   if (schema.properties && schema.additionalProperties) faults.push(`${path}: properties beside additionalProperties`);
   if (schema.anyOf && !schema['x-kubernetes-int-or-string']) faults.push(`${path}: anyOf`);
   const keys = (schema['x-kubernetes-list-map-keys'] ?? []) as string[];
-  const required = ((schema.items as Json | undefined)?.required ?? []) as string[];
-  for (const key of keys) if (!required.includes(key)) faults.push(`${path}: key ${key} is not required`);
+  const { required = [], properties = {} } = (schema.items ?? {}) as { required?: string[]; properties?: Json };
+  const isSure = (key: string) =>
+    required.includes(key) || (properties[key] as Json | undefined)?.default !== undefined;
+  for (const key of keys) if (!isSure(key)) faults.push(`${path}: key ${key} is not required`);
   if (/\(\?[=!<]/.test(JSON.stringify(schema.pattern ?? ''))) faults.push(`${path}: lookaround is not RE2`);
   return faults;
 }
