@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { libraryController } from './library/controller.ts';
 import { lookController } from './library/look.ts';
 import { mediaServerController } from './media-server/controller.ts';
-import type { DefaultImages } from './media-server/desired/images.ts';
+import { type DefaultImages, STORE_IMAGES } from './media-server/desired/images.ts';
 import type { Connection } from './media-server/observe.ts';
 import { Refused } from './refused.ts';
 import { Credentials } from './runtime/credentials.ts';
@@ -46,9 +46,9 @@ const LEAVE_MS = 9500;
 export function imagesFrom(env: NodeJS.ProcessEnv): DefaultImages {
   return {
     foyer: env.FOYER_IMAGE ?? 'foyer:latest',
-    postgres: env.FOYER_POSTGRES_IMAGE ?? 'foyer-postgres:18',
-    redis: env.FOYER_REDIS_IMAGE ?? 'foyer-redis:7',
-    minio: env.FOYER_MINIO_IMAGE ?? 'foyer-minio:2026.2.12',
+    postgres: env.FOYER_POSTGRES_IMAGE ?? STORE_IMAGES.postgres,
+    redis: env.FOYER_REDIS_IMAGE ?? STORE_IMAGES.redis,
+    minio: env.FOYER_MINIO_IMAGE ?? STORE_IMAGES.minio,
   };
 }
 

@@ -1,5 +1,5 @@
 # Redis or Valkey of this machine under the contract of the official image: the arguments are redis-server's.
-redis_program() { command -v redis-server || command -v valkey-server || { [ -x "$cache/bin/valkey-server" ] && echo "$cache/bin/valkey-server"; } || die 'no redis-server or valkey-server: run hack/cluster install'; }
+redis_program() { command -v redis-server || command -v valkey-server || { [ -x "$cache/bin/valkey-server" ] && echo "$cache/bin/valkey-server"; } || die 'no redis-server or valkey-server'; }
 
 redis_layer() {
   local program cli

@@ -2,6 +2,15 @@
 images=$cache/images
 export PATH=$root/node_modules/.bin:$PATH
 
+# install_for_images NAME...: what the images of these names are made from, in a fresh clone too.
+install_for_images() {
+  local missing=() pair
+  install_for_running
+  for pair in busybox:busybox-static prlimit:util-linux; do have "${pair%%:*}" || missing+=("${pair#*:}"); done
+  [ ${#missing[@]} -eq 0 ] || apt_install "${missing[@]}" || die "Images need ${missing[*]}: have them installed"
+  case " $* " in *' minio '*) have go || die 'The image of MinIO is built from its Go module, and needs Go 1.24 or newer: https://go.dev/dl' ;; esac
+}
+
 # key FILE_OR_TEXT...: a short hash of standard input.
 key() { sha256sum | cut -c1-16; }
 
@@ -22,7 +31,7 @@ install_programs() {
 # minimal_root ROOT: users, folders, certificates and busybox's words.
 minimal_root() {
   local into=$1 word busybox
-  busybox=$(command -v busybox) || die 'busybox is missing: run hack/cluster install'
+  busybox=$(command -v busybox) || die 'busybox is missing: have busybox-static installed'
   mkdir -p "$into"/{bin,usr/bin,usr/local/bin,etc/ssl/certs,tmp,run,var/run,proc,sys,dev,lib64}
   chmod 755 "$into"
   chmod 1777 "$into/tmp"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Stops the cluster and removes what it made: only its own processes, mounts, cgroups and network namespaces. May be run any time.
+# With --keep its objects, volumes and images stay, for the next `up`.
 . "$(dirname "$0")/env.sh"
 stop() { # stop SIGNAL NAME
   local p; p=$(part_pid "$2"); [ -n "$p" ] || return 0
@@ -33,5 +34,9 @@ fi
 for n in $pod_ns; do ip netns del "$n" 2>/dev/null; done
 ip netns del "$ns" 2>/dev/null
 ip link del $link-host 2>/dev/null
-rm -rf "$state"
+if [ "${1:-}" = --keep ]; then
+  rm -rf "$state"/{pid,cni,cni-ipam,kubelet,pod-logs} "$state/containerd/run" "$state/containerd.sock" "$state/containerd.sock.ttrpc"
+else
+  rm -rf "$state"
+fi
 exit 0

@@ -13,13 +13,15 @@ if [ -n "$with_node" ]; then # two kubelets would remove each other's cgroups
   other=$(pgrep -x kubelet | grep -vx "$(part_pid kubelet)" || true)
   [ -z "$other" ] || die "another node runs on this machine (kubelet with process id $other): one at a time"
 fi
-if [ -z "$(part_pid kube-apiserver)" ]; then # what a stopped one left would only be in the way
-  "$here/down.sh"
-  "$here/build.sh"
-  mkdir -p "$state"
+if [ ! -d "$state/etcd" ]; then
+  "$here/down.sh" # what one that never came up has left
   cache=$cache_root/$(cache_key)
-  echo "$cache" >"$state/binaries"
+elif [ -z "$(part_pid etcd)" ]; then
+  "$here/down.sh" --keep # the machine was started anew, or somebody ended it: objects and volumes stay
 fi
+[ -e "$cache/done" ] || { cache=$cache_root/$(cache_key) && "$here/build.sh"; }
+mkdir -p "$state"
+echo "$cache" >"$state/binaries"
 "$here/net-up.sh"
 if [ -n "$with_node" ]; then "$here/containerd-up.sh" & beside=$!; fi # neither needs the other
 "$here/control-plane-up.sh"

@@ -20,7 +20,7 @@ const choices: Choices = {
   namespace: '{{ .Release.Namespace }}',
   scope: ['@@scope@@'],
   version: '{{ .Chart.AppVersion }}',
-  image: value('image'),
+  image: '{{ with .Values.registry }}{{ . }}/{{ end }}{{ .Values.image }}',
   imagePullPolicy: value('imagePullPolicy'),
   postgres: value('stores.postgres'),
   redis: value('stores.redis'),
@@ -114,6 +114,26 @@ const kept = (crds: readonly Manifest[]): Manifest[] =>
     metadata: { ...crd.metadata, annotations: { 'helm.sh/resource-policy': 'keep' } },
   }));
 
+/** What `helm install` prints. */
+const NOTES = `The operator of Foyer {{ .Chart.AppVersion }} looks after {{ if .Values.clusterWide }}all namespaces{{ else }}namespace {{ .Release.Namespace }}{{ end }}.
+Its image is {{ with .Values.registry }}{{ . }}/{{ end }}{{ .Values.image }}.
+{{- if not .Values.registry }} No registry is named for it: where the nodes do not have that image,
+build and push it (README, "On a cluster") and run  helm upgrade --reuse-values --set registry=REGISTRY
+{{- end }}
+
+1. Wait for the operator:
+     kubectl -n {{ .Release.Namespace }} rollout status deployment/foyer-operator
+2. Make a server with stores of its own, and a library. Their file is for namespace foyer; name another one in it:
+     kubectl apply -f manifests/samples/quickstart-cluster.yaml
+3. See how it is, and what hinders it:
+     kubectl -n {{ .Release.Namespace }} get mediaservers,libraries
+     kubectl -n {{ .Release.Namespace }} describe mediaserver home
+4. Its first owner is asked for this code:
+     kubectl -n {{ .Release.Namespace }} get secret home-claim -o jsonpath='{.data.code}' | base64 -d
+
+\`kubectl explain mediaserver.spec\` is the documentation of each field. \`helm uninstall\` leaves servers and their data.
+`;
+
 export function chartFiles(crds: readonly Manifest[]): Record<string, string> {
   const definitions = kept(crds).map((crd) => stringify(crd, { aliasDuplicateObjects: false, lineWidth: 120 }));
   const schema = { ...z.toJSONSchema(Values, { io: 'input', target: 'draft-7' }), title: 'Values of the chart foyer' };
@@ -122,6 +142,7 @@ export function chartFiles(crds: readonly Manifest[]): Record<string, string> {
     'values.yaml': valuesFile(),
     'values.schema.json': schemaText(schema),
     'crds.yaml': definitions.join('---\n'),
+    'templates/NOTES.txt': NOTES,
     'templates/crds.yaml': '{{- if .Values.crds.install }}\n{{ .Files.Get "crds.yaml" }}\n{{- end }}\n',
     'templates/namespace.yaml': template([namespaceOf(choices)], '.Values.namespace.create'),
     'templates/operator.yaml': template(operatorObjects(choices)),

@@ -49,6 +49,13 @@ const text = (objects: readonly Manifest[]) =>
 const kustomization = (members: object) =>
   HEADER + stringify({ apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', ...members });
 
+/** What hack/image makes where no registry can be reached. */
+const BUILT_STORES = {
+  FOYER_POSTGRES_IMAGE: 'foyer-postgres:18',
+  FOYER_REDIS_IMAGE: 'foyer-redis:7',
+  FOYER_MINIO_IMAGE: 'foyer-minio:2026.2.12',
+};
+
 const target = { kind: 'Deployment', name: 'foyer-operator' };
 
 /** An overlay that changes the operator's container. */
@@ -76,7 +83,7 @@ function overlays(): Record<string, string> {
     'overlays/cluster-wide/access.yaml': text(clusterAccess(own)),
     'overlays/dev/kustomization.yaml': patched(['../namespaced'], {
       imagePullPolicy: 'Never',
-      env: [{ name: 'FOYER_LOG_LEVEL', value: 'debug' }],
+      env: Object.entries({ FOYER_LOG_LEVEL: 'debug', ...BUILT_STORES }).map(([name, value]) => ({ name, value })),
     }),
     'overlays/gpu/kustomization.yaml': kustomization({ resources: ['../namespaced', 'accelerator.yaml'] }),
     'overlays/gpu/accelerator.yaml': text(gpu),

@@ -1,6 +1,7 @@
 // What an install may choose: the values of the Helm chart, and with their defaults what the kustomize base has.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { STORE_IMAGES } from '#operator/media-server/desired/images.ts';
 import { cidr } from '#operator/schemas/core.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -16,20 +17,27 @@ const list = (what: string) => z.array(z.record(z.string(), z.unknown())).defaul
 export const Values = z.strictObject({
   clusterWide: z.boolean().default(false).describe('Look after all namespaces, not only that of the release.'),
   replicas: z.int().min(0).max(5).default(1).describe('Operator pods; one leads, the others stand by.'),
+  registry: z
+    .string()
+    .max(253)
+    .default('')
+    .describe(
+      'Registry of `image`, such as registry.example/team. Nobody publishes that image yet: README says how to build it.',
+    ),
   image: image(
-    'Image of the operator and, unless a MediaServer says otherwise, of every component.',
+    'Image of the operator and, unless a MediaServer says otherwise, of every component; without its registry.',
     `foyer:${version}`,
   ),
   imagePullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).default('IfNotPresent').describe('As in core/v1.'),
   imagePullSecrets: list('As in core/v1, for the operator.'),
   stores: z
     .strictObject({
-      postgres: image('Managed Postgres.', 'foyer-postgres:18'),
-      redis: image('Managed Redis or Valkey.', 'foyer-redis:7'),
-      minio: image('Managed object store.', 'foyer-minio:2026.2.12'),
+      postgres: image('Managed Postgres.', STORE_IMAGES.postgres),
+      redis: image('Managed Redis or Valkey.', STORE_IMAGES.redis),
+      minio: image('Managed object store.', STORE_IMAGES.minio),
     })
     .prefault({})
-    .describe('Images of managed stores; any that keep the contract of the official ones.'),
+    .describe('Images of managed stores, with their registries; any that keep the contract of the official ones.'),
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('What the operator logs.'),
   clusterNetworks: z
     .array(cidr())

@@ -1,10 +1,12 @@
 // What `kubectl apply` refuses at once, and what it merges, on a real API server.
 import { expect } from 'chai';
+import { defaults } from '../../hack/manifests/values.ts';
 import { type Cluster, controlPlane, UP_MS } from './support/cluster.ts';
+import { goTool, printed } from './support/hack.ts';
 import { library, mediaServer, type Resource, tunerDevice, withField } from './support/specs.ts';
 
 describe('resources at apply', function () {
-  this.timeout(120_000);
+  this.timeout(600_000); // Helm may have to be built
   let cluster: Cluster;
   let namespace = '';
 
@@ -84,6 +86,28 @@ describe('resources at apply', function () {
     ]);
     const twice = [{ media: 'films' }, { media: 'films', path: '/' }];
     expect(await refusal(withField(library('other'), 'folders', twice))).to.match(/Duplicate/i);
+  });
+
+  it('print notes where the operator is installed by Helm: the image, what to do next, and where its code is', async () => {
+    const helm = await goTool('helm');
+    const said = async (...values: string[]): Promise<string> => {
+      const where = [
+        '-n',
+        'films',
+        '--kubeconfig',
+        cluster.kubeconfig,
+        '--dry-run=client',
+        '--set',
+        'crds.install=false',
+        ...values,
+      ];
+      return (await printed(helm, ['install', 'foyer', 'manifests/chart', ...where])).split('NOTES:')[1] ?? '';
+    };
+    const notes = await said();
+    expect(notes).to.contain('namespace films').and.to.contain(`Its image is ${defaults.image}`);
+    expect(notes).to.contain('No registry is named').and.to.contain('kubectl -n films get secret home-claim');
+    const own = await said('--set', 'registry=registry.example/a');
+    expect(own).to.contain(`Its image is registry.example/a/${defaults.image}`).and.not.to.contain('No registry');
   });
 
   it('show a status in words, without further options', async () => {

@@ -1,7 +1,7 @@
 // Each value of the chart, by the real Helm: where it ends up, and what is refused.
 import { expect } from 'chai';
 import { parseAllDocuments, stringify } from 'yaml';
-import { Values } from '../../hack/manifests/values.ts';
+import { defaults, Values } from '../../hack/manifests/values.ts';
 import { goTool, printed } from './support/hack.ts';
 
 interface Manifest {
@@ -13,6 +13,11 @@ interface Manifest {
 /** A value, and the place in the operator's Deployment with what is there then. */
 const PLACES: Record<string, [given: unknown, place: string, there: unknown]> = {
   replicas: [2, 'spec.replicas', 2],
+  registry: [
+    'mirror.example:5000/team',
+    'spec.template.spec.containers[0].image',
+    `mirror.example:5000/team/${defaults.image}`,
+  ],
   image: ['mirror.example:5000/foyer:9', 'spec.template.spec.containers[0].image', 'mirror.example:5000/foyer:9'],
   imagePullPolicy: ['Always', 'spec.template.spec.containers[0].imagePullPolicy', 'Always'],
   imagePullSecrets: [[{ name: 'pull' }], 'spec.template.spec.imagePullSecrets', [{ name: 'pull' }]],
@@ -28,6 +33,7 @@ const PLACES: Record<string, [given: unknown, place: string, there: unknown]> = 
 };
 /** Told to the operator by a variable. */
 const VARIABLES: Record<string, [given: unknown, Record<string, string>]> = {
+  registry: ['mirror.example/a', { FOYER_IMAGE: `mirror.example/a/${defaults.image}` }],
   image: ['foyer:9', { FOYER_IMAGE: 'foyer:9' }],
   stores: [
     { postgres: 'p:1', redis: 'r:1', minio: 'm:1' },

@@ -11,7 +11,7 @@ import { temporaryFolder } from '#support/stores.ts';
 import { fixtures } from '../../hack/fixtures/index.ts';
 import { play, spanOf } from '../real/frames.ts';
 import { images, node, UP_MS } from './support/cluster.ts';
-import { fillClaim, Home, INSTALL, inNamespace, READY_MS, SAMPLE } from './support/home.ts';
+import { fillClaim, Home, INSTALL, inNamespace, READY_MS, SAMPLE, withBuiltImages } from './support/home.ts';
 import { Plugin } from './support/plugin.ts';
 import { runPod } from './support/pods.ts';
 import { until } from './support/until.ts';
@@ -51,7 +51,7 @@ describe('the quickstart on a bare cluster', function () {
 
   it('is Ready in under three minutes after two applies', async () => {
     const { kubectl } = home;
-    await kubectl.run(['apply', '--server-side', '-f', INSTALL]);
+    await kubectl.run(['apply', '--server-side', '-f', '-'], withBuiltImages(readFileSync(INSTALL, 'utf8')));
     const [claim] = inNamespace(SAMPLE, NAMESPACE);
     const films = { 'Bikes (2016)/Bikes (2016).mp4': film, 'Big Buck Bunny (2008)/Big Buck Bunny (2008).mp4': clip };
     if (claim) await fillClaim(kubectl, claim, films);

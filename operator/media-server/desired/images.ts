@@ -9,6 +9,16 @@ export interface DefaultImages {
   minio: string;
 }
 
+/**
+ * The official public images whose contract managed stores keep to. By exact tags: what is under them is the publishers' to keep, and
+ * a registry of one's own can hold them by digest.
+ */
+export const STORE_IMAGES = {
+  postgres: 'docker.io/library/postgres:18.4-bookworm',
+  redis: 'docker.io/valkey/valkey:8.1.4',
+  minio: 'docker.io/minio/minio:RELEASE.2025-09-07T16-13-09Z',
+} as const;
+
 export type Images = DefaultImages & { cloudNativePG: string | undefined };
 
 /** A colon after the last slash begins the tag. */

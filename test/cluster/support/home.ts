@@ -2,6 +2,7 @@
 // of its own, on a cluster whose pods run.
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
+import { STORE_IMAGES } from '#operator/media-server/desired/images.ts';
 import type { KubeObject } from '#operator/runtime/kube.ts';
 import type { MediaServerStatus } from '#operator/schemas/media-server.ts';
 import { clientFor, type TestClient } from '#support/api.ts';
@@ -24,11 +25,19 @@ const documents = (file: string): KubeObject[] =>
 export function inNamespace(file: string, namespace: string): KubeObject[] {
   return documents(file).map((object) => {
     const text = JSON.stringify(object).replaceAll('"namespace":"foyer"', `"namespace":${JSON.stringify(namespace)}`);
-    const moved = JSON.parse(text) as KubeObject;
+    const moved = JSON.parse(withBuiltImages(text)) as KubeObject;
     if (moved.kind === 'Namespace') moved.metadata.name = namespace;
     return moved;
   });
 }
+
+/** The cluster of the tests reaches no registry: it has the images of hack/image. */
+const BUILT = { postgres: 'foyer-postgres:18', redis: 'foyer-redis:7', minio: 'foyer-minio:2026.2.12' };
+
+export const withBuiltImages = (text: string): string =>
+  Object.entries(STORE_IMAGES).reduce((changed, [name, image]) => {
+    return changed.replaceAll(image, BUILT[name as keyof typeof BUILT]);
+  }, text);
 
 export interface HomeOptions {
   /** Prefix of the namespace. */
