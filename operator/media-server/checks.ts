@@ -1,10 +1,11 @@
 // One verdict for each part of a server. Pure.
 import { howToGoOn } from '../backup-first.ts';
-import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
+import type { KubeObject } from '../runtime/kube.ts';
 import type { Reason, Verdict } from '../schemas/conditions.ts';
 import { leftOut } from '../server-api/settings.ts';
 import { declaredKeys } from '../server-environment.ts';
 import { databaseKey, redisKey } from './desired/context.ts';
+import { mediaClaims } from './desired/media.ts';
 import { nameOf } from './desired/meta.ts';
 import type { StoreName } from './desired/stores.ts';
 import type { Fault } from './faults.ts';
@@ -178,6 +179,12 @@ export const migrations = (looked: Looked): Verdict =>
     () => yes('Completed', 'The schema is that of this version'),
   ]);
 
+function oneNodeWords({ spec }: Server, { claims }: Seen): string {
+  const names = [...new Set(mediaClaims(spec))].filter((name) => claims.get(name) === 'one-node');
+  if (names.length === 0) return '';
+  return `; ${names.join(', ')}: ReadWriteOnce, so all pods that read media are kept on one node; a claim that is ReadWriteMany lets them spread`;
+}
+
 export const media = (looked: Looked): Verdict =>
   judge('MediaReady', looked, [
     faultOf('MediaReady'),
@@ -188,7 +195,7 @@ export const media = (looked: Looked): Verdict =>
       return no('NotServed', message);
     },
     ({ server }) => (server.spec.media.length === 0 ? no('NoneAsked', 'spec.media is empty') : undefined),
-    () => yes('Valid', 'Every volume exists'),
+    ({ server, seen }) => yes('Valid', `Every volume exists${oneNodeWords(server, seen)}`),
   ]);
 
 /** A size that a claim has already. */
@@ -268,33 +275,3 @@ export const subtitles = (looked: Looked): Verdict =>
     ({ seen }) => (seen.api.health.subtitles === 'ok' ? yes('Running', 'The speech model answers') : undefined),
     () => no('NotServed', 'no model loaded: this version makes no subtitles from speech yet'),
   ]);
-
-const ROUTE = ['Accepted', 'ResolvedRefs'];
-
-/** Conditions of the route that its Gateways gave: they take it, and find what it leads to. */
-function parentsOf(route: KubeObject | undefined): StatusCondition[] {
-  const { parents = [] } = (route?.status ?? {}) as { parents?: { conditions?: StatusCondition[] }[] };
-  return parents.flatMap(({ conditions = [] }) => conditions.filter(({ type }) => ROUTE.includes(type)));
-}
-
-const gateway: Check = ({ server, seen }) => {
-  if (!server.spec.gateway) return undefined;
-  if (!seen.served.has('HTTPRoute'))
-    return no('NotServed', 'spec.gateway needs the CRDs of the Gateway API: install them');
-  const said = parentsOf(childOf(seen, 'HTTPRoute', server.name));
-  const refused = said.find(({ status }) => status !== 'True');
-  if (refused) return no('NotAccepted', `a Gateway refuses the HTTPRoute: ${refused.message ?? refused.reason ?? ''}`);
-  return said.length > 0
-    ? yes('Accepted', 'The Gateway takes it')
-    : no('NotAccepted', 'No Gateway has taken the HTTPRoute: check parentRefs');
-};
-
-const address: Check = ({ server, seen }) => {
-  if (!server.spec.ingress) return no('NoneAsked', 'neither spec.ingress nor spec.gateway is set');
-  const there = childOf(seen, 'Ingress', server.name);
-  const { loadBalancer } = (there?.status ?? {}) as { loadBalancer?: { ingress?: unknown[] } };
-  if ((loadBalancer?.ingress ?? []).length > 0) return yes('Accepted', 'The Ingress has an address');
-  return no('NoAddress', 'The Ingress has no address: is an ingress controller installed, and does className name it?');
-};
-
-export const ingress = (looked: Looked): Verdict => judge('IngressReady', looked, [gateway, address]);

@@ -52,14 +52,17 @@ function claimsOf({ spec }: Server): { at: string; name: string }[] {
   return [...media, ...(models ? [{ at: 'spec.subtitles.modelVolume', name: models.claimName }] : [])];
 }
 
-const claimFaults = (server: Server, { claims }: Seen): Fault[] =>
-  claimsOf(server)
-    .filter(({ name }) => !claims.has(name))
-    .map(({ at, name }) => ({
-      type: 'MediaReady',
-      reason: 'VolumeMissing',
-      message: `${at}: PersistentVolumeClaim ${name} does not exist: make it, or correct the name`,
-    }));
+function claimFaults(server: Server, { claims }: Seen): Fault[] {
+  const type = 'MediaReady';
+  return claimsOf(server).flatMap(({ at, name }): Fault[] => {
+    const claim = `${at}: PersistentVolumeClaim ${name}`;
+    if (!claims.has(name))
+      return [{ type, reason: 'VolumeMissing', message: `${claim} does not exist: make it, or correct the name` }];
+    if (claims.get(name) !== 'one-pod') return [];
+    const message = `${claim} is ReadWriteOncePod, and several pods read it: make one that is ReadWriteMany, or ReadWriteOnce, whose pods are kept on one node`;
+    return [{ type, reason: 'VolumeNotShared', message }];
+  });
+}
 
 interface Address extends SecretKey {
   type: Fault['type'];

@@ -9,6 +9,7 @@ import type { Ask } from '../server-api/server-client.ts';
 import { settingsFrom } from '../server-api/settings.ts';
 import { declaredKeys } from '../server-environment.ts';
 import { selectorOf } from './desired/meta.ts';
+import { type Sharing, sharingOf } from './desired/one-node.ts';
 import { refusalsIn, warningsIn } from './refused-pods.ts';
 import { RELEASE, releaseOf } from './release.ts';
 import { childOf, type Seen, workloadOf } from './seen.ts';
@@ -73,7 +74,9 @@ export function observe(server: Server, kube: Reader, now: Date): Seen {
     configMaps: new Map(
       references.flatMap(({ name: config }) => configMapOf(kube.get('ConfigMap', namespace, config))),
     ),
-    claims: new Set(claimNames(server).filter((claim) => kube.get('PersistentVolumeClaim', namespace, claim))),
+    claims: new Map(
+      claimNames(server).flatMap((claim) => claimOf(kube.get('PersistentVolumeClaim', namespace, claim))),
+    ),
     children,
     pods: kube.list('Pod', namespace, selectorOf(server)),
     refusals: refusalsIn(kube.list('Event', namespace)),
@@ -115,6 +118,9 @@ function textsOf({ data }: KubeObject): Record<string, string> {
   const entries = Object.entries((data ?? {}) as Record<string, string>);
   return Object.fromEntries(entries.map(([key, text]) => [key, Buffer.from(text, 'base64').toString('utf8')]));
 }
+
+const claimOf = (object: KubeObject | undefined): [string, Sharing][] =>
+  object ? [[object.metadata.name, sharingOf(object)]] : [];
 
 function claimNames({ name, spec }: Server): string[] {
   const storeClaims = ['postgres', 'objects'].map((store) => `data-${name}-${store}-0`);

@@ -114,6 +114,7 @@ function baseOf(server: Server, seen: Seen, { valid, holdsStores, ...tools }: To
     secrets,
     configMaps: seen.configMaps,
     environment: environment?.metadata.name ?? '',
+    oneNode: new Set([...seen.claims].flatMap(([name, sharing]) => (sharing === 'one-node' ? [name] : []))),
     volumes: volumesOf(server, seen),
     claimSha256: claimSha256(server, secrets, seen.release),
   };
@@ -178,7 +179,7 @@ const jobsOf = ({ context, recovery }: Base, { jobs, ready }: RollOut): KubeObje
 function around(context: Context, { served }: Seen): KubeObject[] {
   const { server } = context;
   return [
-    ...apiDisruptionBudget(server),
+    ...apiDisruptionBudget(context),
     ...apiAutoscaler(server),
     ...ingress(server),
     ...(served.has('HTTPRoute') ? httpRoute(server) : []),

@@ -7,6 +7,7 @@ import type { MediaServerStatus } from '../schemas/media-server.ts';
 import type { PlusSeen } from '../server-api/plus.ts';
 import type { SettingsSeen } from '../server-api/settings.ts';
 import type { Secrets } from '../server-environment.ts';
+import type { Sharing } from './desired/one-node.ts';
 import type { Release } from './release.ts';
 import type { PoolDemand } from './transcode-pool.ts';
 
@@ -18,8 +19,8 @@ export interface Seen {
   notes: ReadonlyMap<string, Readonly<Record<string, string>>>;
   /** Those that the resource names. */
   configMaps: ConfigMaps;
-  /** Names of claims that exist, of those that the resource names and those of managed stores. */
-  claims: ReadonlySet<string>;
+  /** Claims that exist, of those that the resource names and those of managed stores, and who may mount them. */
+  claims: ReadonlyMap<string, Sharing>;
   /** Children by kind and name, such as `Deployment/home-api`. */
   children: ReadonlyMap<string, KubeObject>;
   /** Of all components. */

@@ -8,6 +8,7 @@ import { judge, type Looked, no, yes } from './checks.ts';
 import { keysSecret, serverIdOf } from './desired/context.ts';
 import { addressOf } from './desired/ingress.ts';
 import { defined, nameOf, selectorOf } from './desired/meta.ts';
+import { ingress } from './ingress-check.ts';
 import { answeredReplacement } from './lost-secrets.ts';
 import { notServed } from './optional-checks.ts';
 import { type Trouble, troubleIn } from './pod-trouble.ts';
@@ -193,7 +194,7 @@ export function verdictsOf(looked: Looked): Verdict[] {
   const whole = ready(looked, parts);
   const sum = degraded(looked, { parts, ready: whole, progressing: moving });
   const summary = [whole, moving, sum, ...kstatus(looked, moving)];
-  return [...summary, ...parts, checks.subtitles(looked), checks.ingress(looked), ...notServed(looked)];
+  return [...summary, ...parts, checks.subtitles(looked), ingress(looked), ...notServed(looked)];
 }
 
 /** In words, with the reason where it does not simply run. */

@@ -68,6 +68,7 @@ export const reasons = [
   'Valid',
   'VolumeMissing',
   'VolumeNotMounted',
+  'VolumeNotShared',
   'WaitingForDatabase',
 ] as const;
 export type Reason = (typeof reasons)[number];

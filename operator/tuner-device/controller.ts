@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { DefaultImages } from '../media-server/desired/images.ts';
 import { POD_LABELS } from '../media-server/desired/meta.ts';
+import { sharingOf } from '../media-server/desired/one-node.ts';
 import { isSuspended } from '../media-server/server.ts';
 import { hasStatus } from '../runtime/faults.ts';
 import { withKstatus } from '../runtime/kstatus.ts';
@@ -62,6 +63,7 @@ export function tunerDeviceController(tools: TunerTools): Controller {
       { apiVersion: 'v1', kind: 'Service' },
       { apiVersion: 'v1', kind: 'Pod', keys: byTuner, labels: POD_LABELS },
       { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' },
+      { apiVersion: 'v1', kind: 'PersistentVolumeClaim', keys: () => [] },
       { apiVersion: GROUP_VERSION, kind: 'MediaServer', keys: byServer },
       {
         apiVersion: 'v1',
@@ -153,8 +155,18 @@ function tunerOf({ metadata, spec }: KubeObject, { kube, tools }: Work): Tuner |
     server: { name: server, spec: { ...its.data, suspend: isSuspended(found) } },
     images: tools.images,
     secrets: secretsOf(parsed.data, { namespace, name: server }, kube),
+    oneNode: oneNodeClaims(its.data.media, namespace, kube),
   };
   return faultOf(tuner) ?? tuner;
+}
+
+function oneNodeClaims(media: MediaServerSpec['media'], namespace: string, kube: Kube): Set<string> {
+  const names = media.flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? []);
+  const bound = names.filter((name) => {
+    const object = kube.get('PersistentVolumeClaim', namespace, name);
+    return object && sharingOf(object) === 'one-node';
+  });
+  return new Set(bound);
 }
 
 const invalid = (error: z.ZodError): Fault => ({

@@ -3,9 +3,10 @@ import { type Context, fingerprint } from '../media-server/desired/context.ts';
 import { envOf, METRICS_PORT } from '../media-server/desired/environment.ts';
 import type { DefaultImages } from '../media-server/desired/images.ts';
 import { imagesOf } from '../media-server/desired/images.ts';
-import { mediaMounts, mediaVolumes } from '../media-server/desired/media.ts';
+import { mediaClaims, mediaMounts, mediaVolumes } from '../media-server/desired/media.ts';
 import { defined, selectorOf } from '../media-server/desired/meta.ts';
 import { OPERATOR } from '../media-server/desired/network-policies.ts';
+import { affinityOf } from '../media-server/desired/one-node.ts';
 import { CHECKSUM, metricsPort, PULL, restrictedContainer, restrictedPod, sized } from '../media-server/desired/pod.ts';
 import { type Mounted, oneVolumePerClaim } from '../media-server/desired/volumes.ts';
 import { digest } from '../runtime/canonical.ts';
@@ -35,6 +36,8 @@ export interface Tuner {
   images: DefaultImages;
   /** Values that the spec refers to, and the server's key ring: only a keyed digest of them is written. */
   secrets: Context['secrets'];
+  /** Names of claims that one node at a time can mount. */
+  oneNode: Context['oneNode'];
 }
 
 export const tunerName = ({ name }: Pick<Tuner, 'name'>): string => `${name}-tuner`;
@@ -105,6 +108,11 @@ function podTemplate(tuner: Tuner): object {
       securityContext: restrictedPod(USER, USER),
       containers: [container(tuner)],
       volumes: [{ name: 'tmp', emptyDir: {} }, ...storage(tuner).volumes],
+      affinity: affinityOf(recordingVolumes(tuner), {
+        server,
+        oneNode: tuner.oneNode,
+        media: mediaClaims(server.spec),
+      }),
     }),
   };
 }
@@ -139,6 +147,9 @@ function environment({ spec, server }: Tuner): object[] {
     ...Object.fromEntries(refs),
   });
 }
+
+const recordingVolumes = ({ spec, server }: Tuner): object[] =>
+  mediaVolumes({ ...server.spec, media: server.spec.media.filter(({ name }) => name === spec.recordings?.media) });
 
 function storage({ spec, server }: Tuner): Mounted {
   const { emptyDir, persistentVolumeClaim } = spec.timeshift.storage ?? {};

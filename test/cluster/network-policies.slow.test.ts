@@ -147,6 +147,7 @@ describe('network policies', function () {
       server: { name: 'home', spec: MediaServerSpec.parse(spec) },
       images: defaults,
       secrets: new Map(),
+      oneNode: new Set(),
     });
     const all = [...made.kube.list('NetworkPolicy', 'media'), ...tuner.filter(({ kind }) => kind === 'NetworkPolicy')];
     return all.map(({ apiVersion, kind, metadata: { name }, spec: its }) => {

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../runtime/kube.ts';
 import type { Server } from '../server.ts';
 import type { Context } from './context.ts';
 import { API_PORT, METRICS_PORT, parserEnvironment } from './environment.ts';
+import { mediaClaims } from './media.ts';
 import { defined, metaOf, nameOf, selectorOf } from './meta.ts';
 import { brandingParts, foyerPod, metricsPort, sized } from './pod.ts';
 
@@ -76,11 +77,12 @@ export const apiService = (server: Server): KubeObject => ({
   },
 });
 
-/** Not for a single pod: it would block every drain. */
-export function apiDisruptionBudget(server: Server): KubeObject[] {
+/** Not for a single pod, nor for pods that only move together: it would block every drain. */
+export function apiDisruptionBudget({ server, oneNode }: Pick<Context, 'server' | 'oneNode'>): KubeObject[] {
   const { autoscaling, replicas, podDisruptionBudget } = server.spec.api;
   const several = (autoscaling?.min ?? replicas) > 1;
-  if (!(podDisruptionBudget ?? several)) return [];
+  const together = mediaClaims(server.spec).some((claim) => oneNode.has(claim));
+  if (!(podDisruptionBudget ?? (several && !together))) return [];
   const budget = {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',

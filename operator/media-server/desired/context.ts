@@ -29,6 +29,8 @@ export interface Context {
   configMaps: ConfigMaps;
   /** Holds settings and the address of the object store; named by its content. */
   environment: string;
+  /** Names of claims that one node at a time can mount. */
+  oneNode: ReadonlySet<string>;
   /** Volumes that stores have already: nothing of them can be changed through a StatefulSet. */
   volumes: ReadonlyMap<string, StoreVolume | undefined>;
   /** SHA-256 of the claim code, in hex, while or once there was one. */

@@ -22,6 +22,9 @@ function source({ persistentVolumeClaim, nfs, hostPath }: Media): object {
   return nfs ? { nfs: defined(nfs) } : { hostPath: defined(hostPath ?? {}) };
 }
 
+export const mediaClaims = (spec: MediaServerSpec): string[] =>
+  mounted(spec).flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? []);
+
 export const mediaVolumes = (spec: MediaServerSpec): object[] =>
   mounted(spec).map((media) => ({ name: volumeName(media.name), ...source(media) }));
 

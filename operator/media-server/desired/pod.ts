@@ -2,8 +2,9 @@
 import type { MediaServerSpec } from '../../schemas/media-server.ts';
 import type { Context } from './context.ts';
 import { type EnvValue, envOf, METRICS_PORT, podChecksum, podEnvironment, SCRATCH } from './environment.ts';
-import { mediaMounts, mediaVolumes } from './media.ts';
+import { mediaClaims, mediaMounts, mediaVolumes } from './media.ts';
 import { type Component, defined, nameOf, selectorOf } from './meta.ts';
+import { affinityOf } from './one-node.ts';
 import { type Mounted, oneVolumePerClaim } from './volumes.ts';
 
 export const CHECKSUM = 'foyer.media/checksum';
@@ -132,6 +133,7 @@ export function foyerPod(context: Context, pod: FoyerPod): { metadata: object; s
       securityContext: restrictedPod(USER),
       containers: [container],
       volumes,
+      affinity: affinityOf(volumes ?? [], { server, oneNode: context.oneNode, media: mediaClaims(spec) }),
       ...pod.pod,
     }),
   };

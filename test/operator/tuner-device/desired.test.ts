@@ -9,7 +9,15 @@ const stores = { postgres: { managed: {} }, redis: { managed: {} }, objects: { m
 
 function made(live: string[]) {
   const server = { name: 'home', spec: MediaServerSpec.parse({ ...stores, network: { allow: { live } } }) };
-  return tunerObjects({ name: 'tv', namespace: 'media', spec, server, images, secrets: new Map() });
+  return tunerObjects({
+    name: 'tv',
+    namespace: 'media',
+    spec,
+    server,
+    images,
+    secrets: new Map(),
+    oneNode: new Set<string>(),
+  });
 }
 
 interface Egress {
@@ -38,7 +46,15 @@ describe('the pod of a tuner', () => {
     const timeshift = { storage: { persistentVolumeClaim } };
     const device = TunerDeviceSpec.parse({ ...spec, timeshift, recordings: { media: 'recordings' } });
     const server = { name: 'home', spec: MediaServerSpec.parse({ ...stores, media }) };
-    const objects = tunerObjects({ name: 'tv', namespace: 'media', spec: device, server, images, secrets: new Map() });
+    const objects = tunerObjects({
+      name: 'tv',
+      namespace: 'media',
+      spec: device,
+      server,
+      images,
+      secrets: new Map(),
+      oneNode: new Set<string>(),
+    });
     const { template } = (objects.find(({ kind }) => kind === 'Deployment')?.spec ?? {}) as {
       template: { spec: { volumes: { name: string }[]; containers: { volumeMounts: object[] }[] } };
     };
