@@ -36,7 +36,7 @@ minimal_root() {
   chmod 755 "$into"
   chmod 1777 "$into/tmp"
   install -m755 "$busybox" "$into/bin/busybox"
-  for word in sh cat ls ps sleep env id nc mkdir chmod mv rm head tr test expr true false; do ln -sf busybox "$into/bin/$word"; done
+  for word in sh cat ls ps sleep env id nc mkdir chmod mv rm head tr tar test expr true false; do ln -sf busybox "$into/bin/$word"; done
   if [ -d /usr/lib/locale/C.utf8 ]; then mkdir -p "$into/usr/lib/locale" && cp -rL /usr/lib/locale/C.utf8 "$into/usr/lib/locale/"; fi
   cp /etc/ssl/certs/ca-certificates.crt "$into/etc/ssl/certs/" 2>/dev/null || true
   printf 'root:x:0:0::/root:/bin/sh\nredis:x:998:998::/data:/bin/sh\npostgres:x:999:999::/var/lib/postgresql:/bin/sh\nnode:x:1000:1000::/app:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n' >"$into/etc/passwd"

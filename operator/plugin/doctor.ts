@@ -1,4 +1,5 @@
 // What hinders a server, and what to do about it. Pure.
+import { warningsIn } from '../media-server/refused-pods.ts';
 import { isSuspended } from '../media-server/server.ts';
 import type { KubeObject } from '../runtime/kube.ts';
 import type { Condition } from '../schemas/conditions.ts';
@@ -116,7 +117,19 @@ interface PodStatus {
   conditions?: { type: string; status: string; message?: string }[];
 }
 
-const pods: Check = (seen) => seen.pods.flatMap(podFindings);
+const pods: Check = (seen) => {
+  const warnings = warningsIn(seen.events);
+  return seen.pods.flatMap((pod) => [...podFindings(pod), ...notStarted(pod, warnings.get(pod.metadata.uid ?? ''))]);
+};
+
+/** Kubelet says in Events alone what keeps a container from being made. */
+function notStarted({ metadata: { name }, status }: KubeObject, words: string | undefined): Finding[] {
+  const { initContainerStatuses = [], containerStatuses = [] } = (status ?? {}) as PodStatus;
+  const isMade = [...initContainerStatuses, ...containerStatuses].every(
+    ({ state }) => !UNDER_WAY.slice(1).includes(state?.waiting?.reason ?? ''),
+  );
+  return words === undefined || isMade ? [] : [fault(`pod ${name}`, words, `kubectl describe pod ${name}`)];
+}
 
 function podFindings({ metadata, status }: KubeObject): Finding[] {
   const about = `pod ${metadata.name}`;

@@ -1,7 +1,7 @@
 // Why the pod of a tuner is not ready. Pure.
 import { podTrouble, type Trouble } from '../media-server/pod-trouble.ts';
 import { holding } from '../media-server/seen.ts';
-import type { KubeObject } from '../runtime/kube.ts';
+import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 
 const made = ({ metadata }: KubeObject): string => metadata.creationTimestamp ?? '';
 
@@ -12,7 +12,15 @@ export function tunerTrouble(deployment: KubeObject | undefined, pods: readonly 
   const failure = holding(deployment, 'ReplicaFailure');
   if (!newest && failure) return { reason: 'Refused', message: `no pod of the tuner can be made: ${failure.message}` };
   if (!newest) return { reason: 'Starting', message: 'the pod of the tuner is not made yet' };
-  return podTrouble(newest) ?? { reason: 'Starting', message: waiting(newest) };
+  return podTrouble(newest) ?? { reason: isOverdue(deployment) ? DEADLINE : 'Starting', message: waiting(newest) };
+}
+
+const DEADLINE = 'ProgressDeadlineExceeded';
+
+/** Its pod did not become ready in the time that a roll-out may take. */
+function isOverdue(deployment: KubeObject | undefined): boolean {
+  const { conditions = [] } = (deployment?.status ?? {}) as { conditions?: StatusCondition[] };
+  return conditions.some(({ reason, status }) => reason === DEADLINE && status === 'False');
 }
 
 function waiting({ metadata: { name }, status }: KubeObject): string {

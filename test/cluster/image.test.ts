@@ -1,7 +1,8 @@
 // hack/image (without Docker) and manifests/image/Dockerfile (with it) make the same image.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { PROGRAM } from '../../hack/manifests/operator.ts';
+import { defaults } from '../../hack/manifests/values.ts';
 
 interface Product {
   user: string;
@@ -90,5 +91,24 @@ describe('the lock file', () => {
     expect(native.length).to.be.greaterThan(3);
     for (const [path, { version }] of native)
       expect(packages[path.replaceAll('x64', 'arm64')]?.version, path).to.equal(version);
+  });
+});
+
+describe('the README', () => {
+  const readme = readFileSync('README.md', 'utf8');
+
+  it('builds the image of this version, and puts its registry wherever install.yaml names it', () => {
+    expect(readme).to.include(`docker build -f manifests/image/Dockerfile -t REGISTRY/${defaults.image} .`);
+    const [, found = ''] = /sed 's#([^#]+)#REGISTRY\/&#' manifests\/install\.yaml/.exec(readme) ?? [];
+    expect(found).to.equal(defaults.image);
+    const lines = readFileSync('manifests/install.yaml', 'utf8').split('\n');
+    const named = lines.filter((line) => new RegExp(found).test(line)).map((line) => line.trim());
+    expect(named).to.deep.equal([`image: ${defaults.image}`, `value: ${defaults.image}`]);
+  });
+
+  it('has every file that it names', () => {
+    const files = [...readme.matchAll(/(?:hack|manifests|crds)\/[\w./-]*\w/g)].map(([path]) => path);
+    for (const path of files.filter((one) => !readme.includes(`${one}-*`)))
+      expect(existsSync(path), path).to.equal(true);
   });
 });

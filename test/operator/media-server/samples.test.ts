@@ -15,12 +15,14 @@ const documents = (files: readonly string[]): KubeObject[] =>
     parseAllDocuments(readFileSync(join(FOLDER, file), 'utf8')).map((document) => document.toJS() as KubeObject),
   );
 
+const isServer = ({ kind }: KubeObject): boolean => kind === 'MediaServer';
+
 /** One by one, and the GitOps tree as a whole; all but home.yaml, which names no namespace, are for the one of install.yaml. */
 const server = 'gitops/server';
 const samples: Record<string, string[]> = {
   ...Object.fromEntries(
     readdirSync(FOLDER)
-      .filter((name) => name.endsWith('.yaml') && name !== 'home.yaml')
+      .filter((name) => name.endsWith('.yaml') && name !== 'home.yaml' && documents([name]).some(isServer))
       .map((name) => [name, [name]]),
   ),
   [server]: readdirSync(join(FOLDER, server))
@@ -38,7 +40,7 @@ describe('samples', () => {
   for (const [name, files] of Object.entries(samples))
     it(`have all that they name, and pods that Pod Security restricted lets be made: ${name}`, async () => {
       const all = documents(files);
-      const given = all.find(({ kind }) => kind === 'MediaServer');
+      const given = all.find(isServer);
       const others = all.filter((object) => object !== given && object.kind !== 'Library').map(placed);
       const world = new World(mediaServer(given?.spec as Plain), new MemoryKube().put(...others));
       await world.settle();
@@ -51,4 +53,17 @@ describe('samples', () => {
       expect(pods.length).to.be.greaterThan(3);
       for (const { name: of, pod } of pods) expect(violations(pod), of).to.deep.equal([]);
     });
+
+  it('have pods of their own that Pod Security restricted lets be made, and that find their claim', () => {
+    const all = readdirSync(FOLDER).filter((name) => name.endsWith('.yaml'));
+    const objects = documents(all);
+    const pods = objects.filter(({ kind }) => kind === 'Pod');
+    expect(pods.map(({ metadata }) => metadata.name)).to.deep.equal(['copy-films']);
+    const claims = objects.filter(({ kind }) => kind === 'PersistentVolumeClaim').map(({ metadata }) => metadata.name);
+    for (const { spec } of pods) {
+      expect(violations(spec as Plain)).to.deep.equal([]);
+      const { volumes } = spec as { volumes: { persistentVolumeClaim: { claimName: string } }[] };
+      for (const volume of volumes) expect(claims).to.include(volume.persistentVolumeClaim.claimName);
+    }
+  });
 });

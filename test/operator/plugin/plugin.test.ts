@@ -116,6 +116,27 @@ describe('kubectl mediaserver doctor', () => {
     ]);
   });
 
+  it('tells what kubelet says of a pod that it does not start, and that a roll-out stands still', () => {
+    const status = {
+      containerStatuses: [{ name: 'c', restartCount: 0, state: { waiting: { reason: 'ContainerCreating' } } }],
+    };
+    const pod = object('Pod', 'home-api-1', { status });
+    const words = 'Unable to attach or mount volumes: timed out waiting for the condition';
+    const about = { involvedObject: { kind: 'Pod', name: 'home-api-1', uid: pod.metadata.uid } };
+    const event = { ...object('Event', 'e'), type: 'Warning', reason: 'FailedMount', message: words, ...about };
+    const told = (pods: KubeObject[]) => printFindings(faults({ pods, events: [event] }));
+    expect(told([pod])).to.include(`pod home-api-1: ${words}`);
+    expect(told([{ ...pod, status: { containerStatuses: [] } }])).to.not.include('Unable');
+    const conditions = [
+      { type: 'Ready', status: 'True', reason: 'AllReady', message: 'x' },
+      { type: 'Degraded', status: 'True', reason: 'ProgressDeadlineExceeded', message: words },
+    ];
+    const servers = [object('MediaServer', 'home', { spec: {}, status: { observedGeneration: 1, conditions } })];
+    expect(printFindings(faults({ servers })))
+      .to.include('Degraded: ProgressDeadlineExceeded')
+      .and.include(words);
+  });
+
   it('tells of a server that is suspended instead of asking for the operator', () => {
     const servers = [object('MediaServer', 'home', { spec: { suspend: true }, status: well.servers[0]?.status })];
     const libraries = [object('Library', 'films', { spec: { serverRef: { name: 'home' } }, status: {} })];

@@ -34,6 +34,12 @@ describe('the pod of a tuner that is not ready', () => {
       'runs and is not ready',
     );
     expect(tunerTrouble(undefined, [])).to.include({ reason: 'Starting' });
+    const late = deployment({
+      conditions: [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }],
+    });
+    const stuck = tunerTrouble(late, [pod('a', '1', { phase: 'Pending' })]);
+    expect(stuck).to.include({ reason: 'ProgressDeadlineExceeded' });
+    expect(stuck.message).to.contain('pod a is Pending');
     const containerStatuses = [{ restartCount: 3, state: { waiting: { reason: 'CrashLoopBackOff' } } }];
     expect(tunerTrouble(deployment(), [pod('a', '1', { containerStatuses })])).to.include({ reason: 'CrashLooping' });
   });
