@@ -108,6 +108,9 @@ const libraries: Row[] = [
   ['access', { roles: ['owner'] }, 'spec.access.roles[0]'],
   ['ageLimit', 22],
   ['scan/schedule', '* * *'],
+  ['scan/schedule', '61 25 32 13 9'],
+  ['scan/schedule', '0 0 31 2 *'],
+  ['folders', [{ media: 'films' }, { media: 'films', path: '/' }], 'spec.folders[1]'],
   ['order', -1],
   ['deletionPolicy', 'Orphan'],
 ];

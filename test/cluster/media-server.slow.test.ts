@@ -139,7 +139,7 @@ describe('MediaServer on a real API server', function () {
       expect(phases).to.have.members(['contract', 'expand']);
       expect((await find())?.status).to.deep.include({ apiReady: '2/2' });
       const printed = await cluster.kubectl.run(['get', 'ms', 'home', '-n', namespace, '--no-headers']);
-      expect(printed).to.match(/^home\s+True\s+1\.0\.0\s+2\/2/);
+      expect(printed).to.match(/^home\s+True\s+Running\s+1\.0\.0\s+2\/2/);
     });
 
     it('writes nothing at rest, however often it looks', async () => {

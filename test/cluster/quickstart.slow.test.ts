@@ -60,6 +60,20 @@ describe('the quickstart on a bare cluster', function () {
     expect(await home.condition('Ready')).to.equal('True AllReady');
   });
 
+  it('warned of nothing while it started', async () => {
+    interface Told extends KubeObject {
+      type: string;
+      reason: string;
+      message: string;
+      involvedObject: { apiVersion: string };
+    }
+    const events = await home.kubectl.list<Told>('events', NAMESPACE);
+    const ours = events.filter(({ involvedObject }) => involvedObject.apiVersion === GROUP_VERSION);
+    expect(ours.length).to.be.greaterThan(0);
+    const warnings = ours.filter(({ type }) => type === 'Warning');
+    expect(warnings.map(({ reason, message }) => `${reason} ${message}`)).to.deep.equal([]);
+  });
+
   it('starts each store once and migrates in one go', async () => {
     const sets = await list('statefulsets.apps');
     expect(sets.map(({ metadata }) => [metadata.name, metadata.generation])).to.deep.equal([

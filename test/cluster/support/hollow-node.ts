@@ -7,7 +7,8 @@ import type { KubeObject } from '#operator/runtime/kube.ts';
 import { newMetrics } from '#operator/runtime/metrics.ts';
 import { MERGE_PATCH, Rest } from '#operator/runtime/rest.ts';
 
-const NAME = 'hollow';
+/** The class of its claims. */
+const CLASS = 'hollow';
 const EVERY_MS = 200;
 /** So often all pods are looked at, for those that are to end, and claims. Else only pods that wait: the API server has other things to do. */
 const SWEEP_MS = 1000;
@@ -25,6 +26,7 @@ interface List<T> {
 export class HollowNode {
   readonly #rest: Rest;
   readonly #namespace: string;
+  readonly #name: string;
   readonly #leaving = new AbortController();
   #running: Promise<void> | undefined;
   readonly #made = new Set<string>();
@@ -34,7 +36,8 @@ export class HollowNode {
   stuck = /^$/;
 
   /** An empty namespace is all of them. */
-  constructor(kubeconfig: string, namespace: string) {
+  constructor(kubeconfig: string, namespace: string, name = 'hollow') {
+    this.#name = name;
     this.#rest = new Rest({ credentials: new Credentials(kubeconfig), metrics: newMetrics() });
     this.#namespace = namespace;
   }
@@ -49,7 +52,7 @@ export class HollowNode {
     await this.#running;
     for (const name of this.#made)
       await this.#rest.write({ method: 'DELETE', path: `/api/v1/persistentvolumes/${name}` }).catch(() => undefined);
-    await this.#rest.write({ method: 'DELETE', path: `/api/v1/nodes/${NAME}` }).catch(() => undefined);
+    await this.#rest.write({ method: 'DELETE', path: `/api/v1/nodes/${this.#name}` }).catch(() => undefined);
     this.#rest.close();
   }
 
@@ -57,7 +60,7 @@ export class HollowNode {
     const node = {
       apiVersion: 'v1',
       kind: 'Node',
-      metadata: { name: NAME, labels: { 'kubernetes.io/hostname': NAME } },
+      metadata: { name: this.#name, labels: { 'kubernetes.io/hostname': this.#name } },
     };
     await this.#rest.write({ method: 'POST', path: '/api/v1/nodes', body: node }).catch(() => undefined);
     while (!this.#leaving.signal.aborted) {
@@ -73,7 +76,7 @@ export class HollowNode {
       this.#sweptAt = Date.now();
       await this.#volumes().catch(() => undefined);
     }
-    const fieldSelector = `spec.nodeName=${NAME}${sweeps ? '' : ',status.phase=Pending'}`;
+    const fieldSelector = `spec.nodeName=${this.#name}${sweeps ? '' : ',status.phase=Pending'}`;
     const { items } = await this.#list<Pod>('pods', { fieldSelector });
     for (const pod of items) await this.#play(pod).catch(() => undefined);
   }
@@ -89,8 +92,8 @@ export class HollowNode {
       lastTransitionTime: now,
     };
     const status = { capacity: amounts, allocatable: amounts, conditions: [{ ...ready, message: 'hollow' }] };
-    await this.#patch(`/api/v1/nodes/${NAME}/status`, { status });
-    await this.#patch(`/api/v1/nodes/${NAME}`, { spec: { taints: null } });
+    await this.#patch(`/api/v1/nodes/${this.#name}/status`, { status });
+    await this.#patch(`/api/v1/nodes/${this.#name}`, { spec: { taints: null } });
     this.#beatAt = Date.now();
   }
 
@@ -144,12 +147,12 @@ export class HollowNode {
     const { items } = await this.#list<KubeObject>('persistentvolumeclaims');
     for (const { metadata, spec: asked, status } of items) {
       if ((status as { phase?: string } | undefined)?.phase === 'Bound') continue;
-      if ((asked as { storageClassName?: string }).storageClassName !== 'hollow') continue;
+      if ((asked as { storageClassName?: string }).storageClassName !== CLASS) continue;
       const { name, namespace, uid } = metadata;
       const spec = {
         capacity: { storage: '10Ti' },
         accessModes: ['ReadWriteOnce'],
-        storageClassName: 'hollow',
+        storageClassName: CLASS,
         persistentVolumeReclaimPolicy: 'Retain',
         claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid },
         hostPath: { path: `/nowhere/${uid}` },
