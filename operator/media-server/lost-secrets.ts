@@ -1,9 +1,8 @@
 // Secrets that opened data and are gone. They are not made anew over that data, unless an annotation says so. Pure.
-
 import { keysSecret } from './desired/context.ts';
 import { nameOf } from './desired/meta.ts';
 import type { Fault } from './faults.ts';
-import { childrenOf, type Seen } from './seen.ts';
+import type { Seen } from './seen.ts';
 import type { Server } from './server.ts';
 
 /** Names Secrets to be made anew although data is there, separated by spaces or commas. Each value is answered once. */
@@ -22,58 +21,67 @@ interface Opener {
 
 const claimOf = (server: Server, store: 'postgres' | 'objects'): string => `data-${nameOf(server, store)}-0`;
 
-const create = (name: string, values: Record<string, string>): string =>
-  [
-    `kubectl create secret generic ${name}`,
-    ...Object.entries(values).map(([key, text]) => `--from-literal=${key}=${text}`),
-  ].join(' ');
-
-const inPod = (pod: string, command: string): string => `"$(kubectl exec ${pod} -- ${command})"`;
-
-function openersOf(server: Server, seen: Seen): Opener[] {
-  const { claims, release, known } = seen;
-  const [api, postgres, objects] = [
-    `deploy/${nameOf(server, 'api')}`,
-    `${nameOf(server, 'postgres')}-0`,
-    nameOf(server, 'objects'),
-  ];
-  const ran = release !== undefined || known.serverId !== undefined || childrenOf(seen, 'Deployment').length > 0;
-  const volumes = {
-    postgres: claims.has(claimOf(server, 'postgres')),
-    objects: claims.has(claimOf(server, 'objects')),
-  };
-  const keys = {
-    name: keysSecret(server),
-    type: 'SettingsValid' as const,
-    loss: 'everybody is signed out, the id of the server changes, and what it sealed (passwords and tokens of services) is lost',
-    copy: create(keysSecret(server), { 'keys.json': inPod(api, 'cat /etc/foyer/keys/keys.json') }),
-    holdsData: ran || volumes.postgres || volumes.objects,
-  };
-  const database = {
-    name: nameOf(server, 'postgres'),
-    type: 'DatabaseReady' as const,
-    loss: 'nothing but the password: the database is given the new one',
-    copy: create(nameOf(server, 'postgres'), {
-      username: inPod(postgres, `sh -c 'echo $POSTGRES_USER'`),
-      database: inPod(postgres, `sh -c 'echo $POSTGRES_DB'`),
-      password: inPod(postgres, `sh -c 'echo $POSTGRES_PASSWORD'`),
-      uri: inPod(api, `sh -c 'echo $FOYER_DATABASE_URL'`),
-    }),
-    holdsData: volumes.postgres,
-  };
-  const store = {
-    name: objects,
-    type: 'ObjectsReady' as const,
-    loss: 'nothing but the keys: the object store is given the new ones',
-    copy: create(objects, {
-      endpoint: `http://${objects}:9000`,
-      accessKey: inPod(`${objects}-0`, `sh -c 'echo $MINIO_ROOT_USER'`),
-      secretKey: inPod(`${objects}-0`, `sh -c 'echo $MINIO_ROOT_PASSWORD'`),
-    }),
-    holdsData: volumes.objects,
-  };
-  return [keys, ...(server.spec.postgres.managed ? [database] : []), ...(server.spec.objects.managed ? [store] : [])];
+/** Makes a Secret; each value is a word of the shell. */
+function create({ namespace }: Server, name: string, values: Record<string, string>): string {
+  const literals = Object.entries(values).map(([key, text]) => `--from-literal=${key}=${text}`);
+  return [`kubectl -n ${namespace} create secret generic ${name}`, ...literals].join(' ');
 }
+
+const inPod = ({ namespace }: Server, pod: string, command: string): string =>
+  `"$(kubectl -n ${namespace} exec ${pod} -- ${command})"`;
+
+/** A variable of the environment of a pod. */
+const variable = (server: Server, pod: string, name: string): string => inPod(server, pod, `sh -c 'echo $${name}'`);
+
+const apiOf = (server: Server): string => `deploy/${nameOf(server, 'api')}`;
+
+/** Any data goes with the key ring, also that of stores of others. */
+function keyRing(server: Server, { claims, release, known, children }: Seen): Opener {
+  const name = keysSecret(server);
+  const ran = release !== undefined || known.serverId !== undefined;
+  const isThere = [...children.keys()].some((key) => key.startsWith('Deployment/'));
+  const volumes = claims.has(claimOf(server, 'postgres')) || claims.has(claimOf(server, 'objects'));
+  return {
+    name,
+    type: 'SettingsValid',
+    loss: 'everybody is signed out, the id of the server changes, and what it sealed (passwords and tokens of services) is lost',
+    copy: create(server, name, { 'keys.json': inPod(server, apiOf(server), 'cat /etc/foyer/keys/keys.json') }),
+    holdsData: ran || isThere || volumes,
+  };
+}
+
+function database(server: Server, { claims }: Seen): Opener[] {
+  if (!server.spec.postgres.managed) return [];
+  const name = nameOf(server, 'postgres');
+  const values = {
+    username: variable(server, `${name}-0`, 'POSTGRES_USER'),
+    database: variable(server, `${name}-0`, 'POSTGRES_DB'),
+    password: variable(server, `${name}-0`, 'POSTGRES_PASSWORD'),
+    uri: variable(server, apiOf(server), 'FOYER_DATABASE_URL'),
+  };
+  const loss = 'nothing but the password: the database is given the new one';
+  const holdsData = claims.has(claimOf(server, 'postgres'));
+  return [{ name, type: 'DatabaseReady', loss, copy: create(server, name, values), holdsData }];
+}
+
+function objectStore(server: Server, { claims }: Seen): Opener[] {
+  if (!server.spec.objects.managed) return [];
+  const name = nameOf(server, 'objects');
+  const values = {
+    endpoint: `http://${name}:9000`,
+    accessKey: variable(server, `${name}-0`, 'MINIO_ROOT_USER'),
+    secretKey: variable(server, `${name}-0`, 'MINIO_ROOT_PASSWORD'),
+  };
+  const loss = 'nothing but the keys: the object store is given the new ones';
+  const holdsData = claims.has(claimOf(server, 'objects'));
+  return [{ name, type: 'ObjectsReady', loss, copy: create(server, name, values), holdsData }];
+}
+
+const openersOf = (server: Server, seen: Seen): Opener[] => [
+  keyRing(server, seen),
+  ...database(server, seen),
+  ...objectStore(server, seen),
+];
 
 const namesIn = (value: string | undefined): string[] => (value ?? '').split(/[\s,]+/).filter(Boolean);
 

@@ -110,6 +110,14 @@ describe('the Secrets of a server with data', function () {
     expect(await idOfServer()).to.equal(serverId);
   });
 
+  it('open a database that was killed, whose files say that it still runs', async () => {
+    const kill = ['delete', 'pod', 'home-postgres-0', '-n', home.namespace, '--grace-period=0', '--force'];
+    await replaced('postgres', () => home.kubectl.run(kill));
+    await home.reaches('DatabaseReady', 'True Connected');
+    await rest();
+    await answers();
+  });
+
   it('say what is wrong with a half-changed one, while the server goes on', async () => {
     const before = await uids();
     await home.kubectl.patch(home.named('secret', 'home-postgres'), { stringData: { password: 'a-third' } });
