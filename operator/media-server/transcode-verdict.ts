@@ -5,7 +5,11 @@ import type { PoolJob, PoolSeen, PoolWorker } from './transcode-pool.ts';
 type Transcode = MediaServerSpec['transcode'];
 type Judge = (spec: Transcode, seen: Judged) => [Verdict['status'], Reason, string] | undefined;
 
+/** A worker that runs reports within seconds; before that its image may have to come. */
+const START_MS = 5 * 60_000;
+
 interface Judged {
+  now: Date;
   live: PoolJob[];
   workers: readonly PoolWorker[];
 }
@@ -46,8 +50,12 @@ const asleep: Judge = ({ warm }, { live, workers }) =>
     ? ['True', 'NoneAsked', 'spec.transcode.warm is 0: a worker starts when somebody plays']
     : undefined;
 
-const none: Judge = (_, { workers }) =>
-  workers.length === 0 ? ['False', 'Starting', 'no transcode worker has reported yet'] : undefined;
+const none: Judge = (_, { live, workers, now }) => {
+  if (workers.length > 0) return undefined;
+  const late = live.find(({ pod }) => pod && now.getTime() - pod.createdAt.getTime() >= START_MS)?.pod;
+  if (!late) return ['False', 'Starting', 'no transcode worker has reported yet'];
+  return ['False', 'Unavailable', `pod ${late.name} has not reported for 5 minutes: kubectl logs ${late.name}`];
+};
 
 const onCpu: Judge = ({ accelerator }, { live, workers }) => {
   const fallen = live.filter(({ fallback }) => fallback).length;
@@ -74,13 +82,13 @@ const running: Judge = (_, { workers }) => {
 const CHAIN = [off, crashing, refused, unplaced, stuck, asleep, none, onCpu, deviceUnused, running];
 
 /** The first of the chain that has something to say. */
-export function transcodeVerdict(spec: Transcode, { jobs, demand }: PoolSeen): Verdict {
+export function transcodeVerdict(spec: Transcode, { jobs, demand, now }: PoolSeen): Verdict {
   const live = jobs.filter(({ completed, deleting }) => !completed && !deleting);
   if (spec.max > 0 && !demand) {
     const message = 'the server does not tell of its transcode workers yet';
     return { type: 'TranscodeReady', status: 'Unknown', reason: 'ServerNotReady', message };
   }
-  const seen = { live, workers: demand?.workers ?? [] };
+  const seen = { live, workers: demand?.workers ?? [], now };
   for (const judge of CHAIN) {
     const said = judge(spec, seen);
     if (said) return { type: 'TranscodeReady', status: said[0], reason: said[1], message: said[2] };

@@ -235,6 +235,15 @@ describe('transcodeVerdict', () => {
     expect(verdict({ warm: 1 }, {})).to.include({ status: 'False', reason: 'Starting' });
   });
 
+  it('is told of a worker that runs and never reports, once that took longer than a start', () => {
+    const none = demand(0);
+    const young = { ...job(0), pod: { name: 'pod-0', createdAt: ago(200) } };
+    expect(verdict({}, { jobs: [young], demand: none })).to.include({ status: 'False', reason: 'Starting' });
+    const late = verdict({}, { jobs: [job(0)], demand: none });
+    expect(late).to.include({ status: 'False', reason: 'Unavailable' });
+    expect(late.message).to.contain('kubectl logs pod-0');
+  });
+
   it('is unknown while the server does not tell', () => {
     expect(verdict({}, { demand: undefined })).to.include({ status: 'Unknown', reason: 'ServerNotReady' });
   });
