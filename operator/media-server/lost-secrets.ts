@@ -1,16 +1,25 @@
 // Secrets that opened data and are gone. They are not made anew over that data, unless an annotation says so. Pure.
 import { keysSecret } from './desired/context.ts';
 import { nameOf } from './desired/meta.ts';
-import type { Fault } from './faults.ts';
 import type { Seen } from './seen.ts';
 import type { Server } from './server.ts';
 
 /** Names Secrets to be made anew although data is there, separated by spaces or commas. Each value is answered once. */
 export const REPLACE = 'foyer.media/replace-secrets';
 
+/** The condition that tells of it. */
+type Type = 'SettingsValid' | 'DatabaseReady' | 'ObjectsReady';
+
+export interface LostSecret {
+  type: Type;
+  reason: 'SecretLost';
+  message: string;
+  secret: string;
+}
+
 interface Opener {
   name: string;
-  type: Fault['type'];
+  type: Type;
   /** What becomes of the server if it is made anew. */
   loss: string;
   /** A command that puts it back from a running pod. */
@@ -98,7 +107,7 @@ const missing = (server: Server, seen: Seen): Opener[] =>
   openersOf(server, seen).filter(({ name, holdsData }) => holdsData && !seen.secrets.has(name));
 
 /** One fault for each Secret that must come back, or be given up, before anything rolls. */
-export function lostSecrets(server: Server, seen: Seen): (Fault & { secret: string })[] {
+export function lostSecrets(server: Server, seen: Seen): LostSecret[] {
   const lost = missing(server, seen).filter(({ name }) => !isReplaced(server, name, seen));
   return lost.map(({ name, type, loss, copy }) => ({
     type,

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../runtime/kube.ts';
 import { type Component, selectorOf } from './meta.ts';
 
-/** Which nodes may mount a claim: any, one at a time, or for one pod alone. */
+/** Who may mount a claim: all nodes, one node at a time, or one pod alone. */
 export type Sharing = 'any' | 'one-node' | 'one-pod';
 
 export function sharingOf({ spec }: KubeObject): Sharing {
