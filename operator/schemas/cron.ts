@@ -1,59 +1,73 @@
-// Five-field cron expressions, as far as they can come: held by the definitions, so that `kubectl apply` refuses what never fires.
+// Five-field cron expressions that come, field by field: `kubectl apply` refuses the others, and says which field is wrong.
 import { z } from 'zod';
-import { withRules } from './structural.ts';
+import { type Rule, withRules } from './structural.ts';
 
-/** Each letter in either case: a pattern of Kubernetes has no flags. */
-const names = (...all: string[]): string =>
-  all.map((name) => Array.from(name, (letter) => `[${letter}${letter.toLowerCase()}]`).join('')).join('|');
+const FIELDS = /^\S+( +\S+){4}$/;
 
 interface Field {
-  /** One value. */
+  name: string;
+  /** One value, in lower case. */
   value: string;
-  /** Most of a step. */
+  /** What a step may be. */
   step: string;
   /** Beside values, ranges and `*`. */
   other?: string;
+  means: string;
 }
 
-const MINUTE: Field = { value: '[0-5]?[0-9]', step: '[1-5]?[0-9]' };
-const HOUR: Field = { value: '2[0-3]|[01]?[0-9]', step: '2[0-3]|1?[0-9]' };
-const DAY: Field = { value: '3[01]|[12][0-9]|0?[1-9]', step: '3[01]|[12]?[0-9]', other: 'L' };
-const MONTHS = names('JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC');
-const MONTH: Field = { value: `1[0-2]|0?[1-9]|${MONTHS}`, step: '1[0-2]|[1-9]' };
-const DAYS = names('SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT');
-const WEEKDAY: Field = { value: `[0-7]|${DAYS}`, step: '[1-7]', other: `([0-7]|${DAYS})(#[1-5L]|L)` };
+const DAYS = '[0-7]|sun|mon|tue|wed|thu|fri|sat';
+const FIELD: readonly Field[] = [
+  { name: 'minute', value: '[0-5]?[0-9]', step: '[1-5]?[0-9]', means: '0 to 59' },
+  { name: 'hour', value: '2[0-3]|[01]?[0-9]', step: '2[0-3]|1?[0-9]', means: '0 to 23' },
+  { name: 'day', value: '3[01]|[12][0-9]|0?[1-9]', step: '3[01]|[12]?[0-9]', other: 'l', means: '1 to 31, or L' },
+  {
+    name: 'month',
+    value: '1[0-2]|0?[1-9]|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec',
+    step: '1[0-2]|[1-9]',
+    means: '1 to 12, or JAN to DEC',
+  },
+  {
+    name: 'day of the week',
+    value: DAYS,
+    step: '[1-7]',
+    other: `(${DAYS})(#[1-5l]|l)`,
+    means: '0 to 7, or SUN to SAT',
+  },
+];
 
-function listOf({ value, step, other }: Field): string {
-  const range = `(${value})-(${value})`;
-  const item = `(\\*|${range})(/(${step}))?|(${value})${other ? `|${other}` : ''}`;
-  return `(${item})(,(${item}))*`;
+const fieldsOf = (text: string): string[] => text.toLowerCase().split(/ +/);
+
+/** Of one part of a list: `*`, a value or a range, with a step behind `*` and a range. */
+function ruleOf({ name, value, step, other, means }: Field, index: number): Rule<string> {
+  const part = `^(([*]|(${value})-(${value}))(/(${step}))?|${value}${other ? `|${other}` : ''})$`;
+  const field = `self.lowerAscii().split(' ').filter(f, f != '')[${index}]`;
+  return {
+    rule: `${field}.split(',').all(p, p.matches('${part}'))`,
+    message: `the ${name} must be ${means}`,
+    holds: (text) => (fieldsOf(text)[index] ?? '').split(',').every((one) => new RegExp(part).test(one)),
+  };
 }
 
-const CRON = new RegExp(`^${[MINUTE, HOUR, DAY, MONTH, WEEKDAY].map(listOf).join('\\s+')}$`);
-
-/** A day that none of the months has, where the day of the week does not count. */
-const NEVER =
-  '^\\S+\\s+\\S+\\s+((30|31|30,31|30-31)\\s+(0?2|[Ff][Ee][Bb])|31\\s+(0?[2469]|11|[Ff][Ee][Bb]|[Aa][Pp][Rr]|[Jj][Uu][Nn]|[Ss][Ee][Pp]|[Nn][Oo][Vv]))\\s+\\*$';
+/** A day that the month never has, where the day of the week does not count; its fields parted by `gap`. */
+const never = (gap: string): string => `${gap}(3[01]${gap}(0?2|feb)|31${gap}(0?[469]|11|apr|jun|sep|nov))${gap}[*]$`;
 
 export const cron = () =>
   withRules(
-    z
-      .string()
-      .max(100)
-      .regex(CRON, 'must be a cron expression of five fields: minute, hour, day, month, day of the week'),
+    z.string().max(100).regex(FIELDS, 'must be a cron expression of five fields'),
+    ...FIELD.map(ruleOf),
     {
-      rule: `!self.matches('${NEVER.replaceAll('\\', '\\\\')}')`,
-      message: 'must be a day that there is: no such month has it',
-      holds: (text) => !new RegExp(NEVER).test(text),
+      rule: `self.lowerAscii().matches('${never('[[:space:]]+')}')==false`,
+      message: 'the month must have the day',
+      holds: (text) => !new RegExp(never(' +')).test(text.toLowerCase()),
     },
     {
       rule: "self.findAll('[0-9]+-[0-9]+').all(r, int(r.split('-')[0]) <= int(r.split('-')[1]))",
-      message: 'must have ranges that go up',
+      message: 'ranges must go up',
       holds: (text) => [...text.matchAll(/(\d+)-(\d+)/g)].every(([, from, to]) => Number(from) <= Number(to)),
     },
     {
-      rule: "!self.matches('/0+(\\\\D|$)')",
-      message: 'must have no step of 0',
-      holds: (text) => !/\/0+(\D|$)/.test(text),
+      rule: "self.matches('/0+(,| |$)') == false",
+      message: 'a step must not be 0',
+      holds: (text) => !/\/0+(,| |$)/.test(text),
     },
   );

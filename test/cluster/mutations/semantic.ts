@@ -348,8 +348,8 @@ const libraries: Mutation[] = [
   ),
   badLib('an agent that does not exist', { agents: ['no-such-agent'] }, notReady('ApiRefused', /agents/)),
   badLib('the name of another library', { displayName: 'taken' }, notReady('ApiRefused', /name/i)),
-  badLib('a schedule that never comes', { 'scan/schedule': '61 25 32 13 9' }, refused(/should match/)),
-  badLib('a schedule of words', { 'scan/schedule': 'a b c d e' }, refused(/should match/)),
+  badLib('a schedule that never comes', { 'scan/schedule': '61 25 32 13 9' }, refused(/must be 0 to 59/)),
+  badLib('a schedule of words', { 'scan/schedule': 'a b c d e' }, refused(/must be 0 to 59/)),
   badLib('another server', { 'serverRef/name': 'elsewhere' }, refused(/cannot be changed/)),
   badLib('another type', { type: 'music' }, refused(/cannot be changed/)),
   badLib('a folder above', { folders: [{ media: 'films', path: '/../etc' }] }, refused(/\.\./)),
@@ -443,12 +443,12 @@ const tuners: Mutation[] = [
   badTuner(
     'a guide that is refreshed at no time',
     { guide: { xmltv: { url: 'http://guide.example/' }, refresh: '61 25 32 13 9' } },
-    refused(/should match/),
+    refused(/must be 0 to 59/),
   ),
   badTuner(
     'a guide that is refreshed by words',
     { guide: { xmltv: { url: 'http://guide.example/' }, refresh: 'a b c d e' } },
-    refused(/should match/),
+    refused(/must be 0 to 59/),
   ),
   badTuner(
     'timeshift on a claim that does not exist',
