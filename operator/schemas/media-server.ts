@@ -60,7 +60,12 @@ const Api = z.strictObject({
     .max(8)
     .optional()
     .describe('Spread of the pods; default: over kubernetes.io/hostname where possible.'),
-  podDisruptionBudget: z.boolean().optional().describe('Keep pods through drains; default: on when replicas > 1.'),
+  podDisruptionBudget: z
+    .boolean()
+    .optional()
+    .describe(
+      'Keep pods through drains; default: on when replicas > 1, unless a ReadWriteOnce claim keeps them on one node.',
+    ),
 });
 
 const Ingress = z.strictObject({
