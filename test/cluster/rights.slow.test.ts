@@ -38,7 +38,7 @@ function definition([group, version, kind, plural]: (typeof FOREIGN)[number]): o
 const small = { requests: { cpu: '20m', memory: '64Mi' } };
 /** Everything that has objects of its own. */
 const FULL = {
-  api: { autoscaling: { min: 2, max: 3 } },
+  api: { autoscaling: { min: 2, max: 3 }, podDisruptionBudget: true },
   ingress: { host: 'films.example' },
   monitoring: { serviceMonitor: true, prometheusRule: true, dashboard: true },
   subtitles: { replicas: 1 },
@@ -46,7 +46,7 @@ const FULL = {
 };
 /** As little as there can be. */
 const BARE = {
-  api: { autoscaling: null, replicas: 1 },
+  api: { autoscaling: null, replicas: 1, podDisruptionBudget: false },
   ingress: null,
   monitoring: null,
   subtitles: null,

@@ -62,7 +62,7 @@ describe('a server on two nodes', function () {
       metadata: { name: 'films', namespace },
       spec: {
         accessModes: [accessMode],
-        storageClassName: 'hollow',
+        storageClassName: '',
         volumeName: `films-${namespace}`,
         resources: { requests: { storage: '1Gi' } },
       },
@@ -74,7 +74,7 @@ describe('a server on two nodes', function () {
       spec: {
         capacity: { storage: '1Ti' },
         accessModes: [accessMode],
-        storageClassName: 'hollow',
+        storageClassName: '',
         persistentVolumeReclaimPolicy: 'Delete',
         claimRef: { namespace, name: 'films' },
         hostPath: { path: '/nowhere' },
