@@ -1,5 +1,7 @@
 // The pod that every component of Foyer runs in: one image, Pod Security "restricted", a read-only root.
+import { decoderEnvironment } from '../../decoder-environment.ts';
 import type { MediaServerSpec } from '../../schemas/media-server.ts';
+import { declaredSettings } from '../../server-environment.ts';
 import type { Context } from './context.ts';
 import { type EnvValue, envOf, METRICS_PORT, podChecksum, podEnvironment, SCRATCH } from './environment.ts';
 import { mediaClaims, mediaMounts, mediaVolumes } from './media.ts';
@@ -54,6 +56,8 @@ export interface FoyerPod {
   bare?: boolean;
   /** With no Secret, no volume and no environment but `env`. */
   jailed?: boolean;
+  /** Decodes foreign files: told of the stores alone, without the key ring. */
+  decodes?: boolean;
 }
 
 const BRANDING = '/etc/foyer/branding';
@@ -82,24 +86,35 @@ export const metricsProbes = {
   },
 };
 
-function mountedIn({ server }: Context, { volumes = [], mounts = [], bare, jailed }: FoyerPod): Partial<Mounted> {
+function mountedIn(
+  { server }: Context,
+  { volumes = [], mounts = [], bare, jailed, decodes }: FoyerPod,
+): Partial<Mounted> {
   if (jailed) return {};
+  const keys = { name: 'keys', secret: { secretName: nameOf(server, 'keys'), defaultMode: 0o444 } };
   return oneVolumePerClaim({
     volumes: [
       { name: 'tmp', emptyDir: {} },
       { name: 'scratch', emptyDir: {} },
-      { name: 'keys', secret: { secretName: nameOf(server, 'keys'), defaultMode: 0o444 } },
+      ...(decodes ? [] : [keys]),
       ...(bare ? [] : mediaVolumes(server.spec)),
       ...volumes,
     ],
     mounts: [
       { name: 'tmp', mountPath: '/tmp' },
       { name: 'scratch', mountPath: SCRATCH },
-      { name: 'keys', mountPath: '/etc/foyer/keys', readOnly: true },
+      ...(decodes ? [] : [{ name: 'keys', mountPath: '/etc/foyer/keys', readOnly: true }]),
       ...(bare ? [] : mediaMounts(server.spec)),
       ...mounts,
     ],
   });
+}
+
+function environmentOf(context: Context, { jailed, decodes }: FoyerPod): Record<string, EnvValue> {
+  if (jailed) return {};
+  const shared = podEnvironment(context);
+  if (!decodes) return shared;
+  return decoderEnvironment(shared, declaredSettings(context.server.spec, context.secrets));
 }
 
 /** metadata and spec of a pod template. */
@@ -112,7 +127,7 @@ export function foyerPod(context: Context, pod: FoyerPod): { metadata: object; s
     image: images.foyer,
     imagePullPolicy: spec.imagePullPolicy ?? PULL,
     args: pod.args,
-    env: envOf({ ...(!pod.jailed && podEnvironment(context)), ...pod.env }),
+    env: envOf({ ...environmentOf(context, pod), ...pod.env }),
     ports: pod.ports,
     resources: pod.resources,
     ...pod.probes,

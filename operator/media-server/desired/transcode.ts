@@ -43,6 +43,7 @@ export function transcodePod(context: Context, { accelerated }: { accelerated: b
   return foyerPod(context, {
     component: 'transcode',
     args: ['workers/transcode/main.ts'],
+    decodes: true,
     resources: device ? acceleratedResources(size, device) : size,
     ports: [metricsPort],
     probes: metricsProbes,

@@ -62,6 +62,7 @@ export function subtitlesDeployment(context: Context): KubeObject[] {
   const pod: FoyerPod = {
     component: 'subtitles',
     args: ['workers/subtitles/main.ts'],
+    decodes: true,
     resources: accelerator ? acceleratedResources(size, accelerator) : size,
     env: {
       FOYER_SUBTITLES_MODEL: model,
