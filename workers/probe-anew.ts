@@ -6,7 +6,7 @@ import { askForReading, tell } from './scan/engine/tell.ts';
 import { sampledHash } from './scan/sampled-hash.ts';
 import { type Read, replaceContent } from './scan/store/files.ts';
 import { isProbed, isUnchanged } from './scan/store/known.ts';
-import { addToLibrary, measure, nextChange, rollUpItems, withParents } from './scan/store/rollup.ts';
+import { addToLibraries, measure, nextChange, rollUpItems, withParents } from './scan/store/rollup.ts';
 import type { WalkedFile } from './scan/walk/types.ts';
 import type { Work } from './work.ts';
 
@@ -68,12 +68,12 @@ interface Writing {
 
 /** The file, the sums above it, and the news, as one part of a scan. */
 async function write(work: Work, db: Db, { row, walked, read }: Writing): Promise<void> {
-  const seq = await nextChange(db, row.library_id);
+  await nextChange(db, row.library_id);
   const items = await withParents(db, [row.item_id]);
   const before = await measure(db, items);
   await replaceContent(db, { id: row.id, walked, read });
-  await rollUpItems({ db, seq }, [row.item_id]);
-  await addToLibrary(db, row.library_id, { before, after: await measure(db, items) });
+  await rollUpItems(db, [row.item_id]);
+  await addToLibraries(db, before, await measure(db, items));
   if ('probed' in read) await askForReading(work, db, { id: row.id, libraryId: row.library_id, probed: read.probed });
   await tell({ work, library: { id: row.library_id } }, db, { name: 'item.updated', ids: [row.item_id] });
 }

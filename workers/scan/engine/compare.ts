@@ -70,6 +70,7 @@ function compareOne(scan: Scan, { memory, folder, directory, rows }: One): Compa
   const present = new Set(directory.files.map((file) => file.name));
   for (const [name, row] of byName) if (!present.has(name) && isNews(row)) compared.absent.push(row);
   compared.regroup ||= compared.toRead.size > 0 || compared.returned > 0 || compared.absent.length > 0;
+  compared.regroup ||= rows.some((row) => row.moved);
   return compared;
 }
 

@@ -1,6 +1,6 @@
 import type { Db } from '#platform/db.ts';
 import { rowsOf, type ScannedFolder } from '../store/context.ts';
-import { addToLibrary, measure, nextChange, rollUpItems, withParents } from '../store/rollup.ts';
+import { addToLibraries, measure, nextChange, rollUpItems, withParents } from '../store/rollup.ts';
 import { ask, close, isTooMuch, type Loss, openGuard, undecided } from './guard.ts';
 import { fence } from './lease.ts';
 import type { FolderState, Scan } from './scan.ts';
@@ -78,14 +78,14 @@ async function markSome(
   const items = [...new Set(files.map((file) => file.item_id))];
   const all = await withParents(db, items);
   const before = await measure(db, all);
-  const seq = await nextChange(db, scan.library.id);
+  await nextChange(db, scan.library.id);
   await rowsOf(
     db,
     'update media_files set missing_since = now(), absent_scan = null, updated_at = now() where id = any(?::uuid[])',
     [files.map((file) => file.id)],
   );
-  const { changed } = await rollUpItems({ db, seq }, items);
-  await addToLibrary(db, scan.library.id, { before, after: await measure(db, all) });
+  const changed = await rollUpItems(db, items);
+  await addToLibraries(db, before, await measure(db, all));
   await tell(scan, db, { name: 'item.updated', ids: changed, changed: ['availability'] });
   const counts = { ...scan.counts, missing: scan.counts.missing + files.length };
   await fence(db, { scanId: scan.row.id, token: scan.token, counts }); // for who goes on after a kill
@@ -126,8 +126,8 @@ async function trashSome(
      where id = any(?::uuid[]) or extra_of = any(?::uuid[])`,
     [seq, ids, ids],
   );
-  await rollUpItems({ db, seq }, ids);
-  await addToLibrary(db, scan.library.id, { before, after: await measure(db, all) });
+  await rollUpItems(db, ids);
+  await addToLibraries(db, before, await measure(db, all));
   await db.raw(
     'update libraries set trash_count = (select count(*) from items where library_id = ? and trashed_at is not null) where id = ?',
     [scan.library.id, scan.library.id],

@@ -8,6 +8,7 @@ import type { Read } from '../store/files.ts';
 import { type Candidate, findSame, type KnownFile } from '../store/known.ts';
 import type { WalkedFile } from '../walk/types.ts';
 import type { Scan } from './scan.ts';
+import { Whereabouts } from './whereabouts.ts';
 
 export interface ToRead {
   path: string;
@@ -99,9 +100,10 @@ async function findMoved(scan: Scan, { files, samples, readings }: Moving): Prom
   );
   const byHash = Map.groupBy(same, (row) => row.sampled_hash.toString('hex'));
   const taken = new Set<string>();
+  const whereabouts = new Whereabouts(scan.work);
   for (const file of files) {
     const found = await origin(
-      scan,
+      whereabouts,
       file,
       (byHash.get(hex(file)) ?? []).filter((row) => !taken.has(row.id)),
     );
@@ -111,19 +113,14 @@ async function findMoved(scan: Scan, { files, samples, readings }: Moving): Prom
   }
 }
 
-async function origin(scan: Scan, file: ToRead, candidates: readonly Candidate[]): Promise<Candidate | undefined> {
+async function origin(
+  gone: Whereabouts,
+  file: ToRead,
+  candidates: readonly Candidate[],
+): Promise<Candidate | undefined> {
   const other = (row: Candidate): number => Number(row.path.slice(row.path.lastIndexOf('/') + 1) !== file.walked.name);
-  for (const row of candidates.toSorted((a, b) => other(a) - other(b))) if (await isGone(scan, row)) return row;
+  for (const row of candidates.toSorted((a, b) => other(a) - other(b))) {
+    if (row.missing_since !== null || (await gone.isGone(row))) return row;
+  }
   return undefined;
-}
-
-/** Gone is proven by ENOENT alone, on a storage that is there. */
-async function isGone(scan: Scan, row: Candidate): Promise<boolean> {
-  if (row.missing_since !== null) return true;
-  const root = scan.folders.find((folder) => folder.storageId === row.storage_id)?.root;
-  if (root === undefined) return false;
-  return lstat(join(root, row.path)).then(
-    () => false,
-    (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT',
-  );
 }

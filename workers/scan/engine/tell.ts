@@ -19,6 +19,10 @@ interface Told {
   rolled: readonly string[];
   /** Items that went. */
   left: readonly ToldItem[];
+  /** Items that came from other libraries, as they were there. */
+  adopted: readonly ToldItem[];
+  /** Items of other libraries changed too. */
+  others: boolean;
   /** The ages that items were for before. */
   ages: Ages;
 }
@@ -34,27 +38,30 @@ export async function tellOfItems(scan: Scan, db: Db, told: Told): Promise<void>
       await askForReading(scan.work, db, { id, libraryId: scan.library.id, probed: read.probed });
     }
   }
-  if (scan.library.first) return;
-  const left = told.left.map(({ id }) => id);
+  if (scan.library.first && !told.others) return;
+  const left = new Set(told.left.map(({ id }) => id));
+  const came = new Set([...told.resolved.added, ...told.adopted.map(({ id }) => id)]);
   const added = told.files
-    .filter(({ placed }) => told.resolved.added.has(placed.itemId) && !placed.draft.extra)
+    .filter(({ placed }) => came.has(placed.itemId) && !placed.draft.extra)
     .map(({ placed }) => placed.itemId);
   const refreshed = told.files
     .filter(({ id, placed }) => placed.read !== undefined || told.touched.has(id))
     .map(({ placed }) => placed.itemId);
   const updated = new Set([...told.resolved.changed, ...told.rolled, ...refreshed]);
+  const gone = [...told.left, ...told.adopted];
+  await tell(scan, db, { name: 'item.deleted', ids: gone.map(({ id }) => id), gone });
   await tell(scan, db, { name: 'item.added', ids: [...new Set(added)] });
   await tell(scan, db, {
     name: 'item.updated',
-    ids: [...updated].filter((id) => !told.resolved.added.has(id) && !left.includes(id)),
+    ids: [...updated].filter((id) => !came.has(id) && !left.has(id)),
     ages: told.ages,
   });
-  await tell(scan, db, { name: 'item.deleted', ids: left, gone: told.left });
 }
 
 interface Teller {
   work: Pick<Scan['work'], 'emit'>;
-  library: Pick<Scan['library'], 'id'>;
+  /** Nothing is told of one that is scanned for the first time. */
+  library: Pick<Scan['library'], 'id'> & { first?: boolean };
 }
 
 interface News {
@@ -67,7 +74,7 @@ interface News {
   gone?: readonly ToldItem[];
 }
 
-/** One event for each item, with what readers with `library:manage` see of it. */
+/** One event for each item in the library that holds it, with what readers with `library:manage` see of it. */
 export async function tell(
   { work, library }: Teller,
   db: Db,
@@ -76,27 +83,25 @@ export async function tell(
   if (ids.length === 0) return;
   const rows = await rowsOf<ToldItem>(
     db,
-    `select i.id, i.type, i.title, ${ageSql('i')} as age_years, i.labels from items i where i.id = any(?::uuid[])`,
+    `select i.id, i.library_id, i.type, i.title, ${ageSql('i')} as age_years, i.labels from items i where i.id = any(?::uuid[])`,
     [ids],
   );
-  const known = new Map([...gone, ...rows].map((row) => [row.id, row]));
+  const known = new Map([...rows, ...gone].map((row) => [row.id, row]));
+  const silent = library.first ? library.id : undefined;
   for (const itemId of ids) {
     const row = known.get(itemId);
-    await work.emit(db, name, {
-      payload: {
-        itemId,
-        libraryId: library.id,
-        ...(row && { type: row.type, title: row.title }),
-        ...(changed && { changed }),
-      },
-      facts: {
-        libraryId: library.id,
-        itemId,
-        ...(row && row.age_years !== null && { ageYears: row.age_years }), // 0 is for everybody; none is not rated
-        ...(row && { labels: row.labels, ...agedFrom(row, ages) }),
-      },
-    });
+    const { library_id: libraryId } = row ?? { library_id: library.id };
+    const base = { itemId, libraryId };
+    const payload = { ...base, ...(row && { type: row.type, title: row.title }), ...(changed && { changed }) };
+    const facts = { ...base, ...(row && factsOf(row, ages)) };
+    if (libraryId !== silent) await work.emit(db, name, { payload, facts });
   }
+}
+
+/** Age 0 is for everybody; none is not rated. */
+function factsOf(item: ToldItem, ages: Ages | undefined): Pick<EventFacts, 'ageYears' | 'labels' | 'before'> {
+  const { age_years: age, labels } = item;
+  return { ...(age !== null && { ageYears: age }), labels, ...agedFrom(item, ages) };
 }
 
 function agedFrom({ id, age_years: now }: ToldItem, ages: Ages | undefined): Pick<EventFacts, 'before'> {

@@ -1,8 +1,10 @@
 import type { Db } from '#platform/db.ts';
 import type { Draft } from '../group/draft.ts';
 import { withEmbedded } from '../names/embedded.ts';
+import { adoptItems } from '../store/adopt.ts';
 import type { ScannedFolder, Writing } from '../store/context.ts';
 import { type Placed, writeFiles } from '../store/files.ts';
+import { findHeirs, type IsGone } from '../store/heirs.ts';
 import { nameOf, type Resolved } from '../store/item-rows.ts';
 import { findExisting, writeItems } from '../store/items.ts';
 import type { KnownFile } from '../store/known.ts';
@@ -10,11 +12,12 @@ import { inheritLabels } from '../store/labels.ts';
 import { leaveItems } from '../store/leave.ts';
 import { writeLocalMetadata } from '../store/local-metadata.ts';
 import { moveFiles } from '../store/move.ts';
-import { addToLibrary, measure, nextChange, rollUpItems, withParents } from '../store/rollup.ts';
+import { addToLibraries, librariesOf, measure, nextChanges, rollUpItems, withParents } from '../store/rollup.ts';
 import { writeTracks } from '../store/tracks.ts';
 import type { Readings } from './read-files.ts';
 import type { Scan } from './scan.ts';
 import { type Ages, agesOf, tellOfItems } from './tell.ts';
+import { Whereabouts } from './whereabouts.ts';
 
 /** Drafts of some directories with what was read of their files. */
 export interface Part {
@@ -27,33 +30,37 @@ export interface Part {
 
 /** Writes items, files and streams of one part, with the sums above them and the events, in the caller's transaction. */
 export async function writePart(scan: Scan, db: Db, part: Part): Promise<void> {
-  const { library, row } = scan;
+  const { library } = scan;
   readTags(part);
-  const writing: Writing = { db, scanId: row.id, library, folder: part.folder, seq: await nextChange(db, library.id) };
   const known = new Map([...part.known, ...part.readings.moved]);
-  const former = [
-    ...new Set(part.drafts.flatMap((draft) => draft.files.flatMap((file) => known.get(file.path)?.item_id ?? []))),
-  ];
+  const rows = part.drafts.flatMap((draft) => draft.files.flatMap((file) => known.get(file.path) ?? []));
+  const former = [...new Set(rows.map((row) => row.item_id))];
+  const seqs = await nextChanges(db, [library.id, ...(await librariesOf(db, former))]);
+  const writing: Writing = { db, scanId: scan.row.id, library, folder: part.folder, seq: seqs.get(library.id) ?? 0 };
   const existing = await findExisting(writing, part.drafts);
-  const old = await withParents(db, [...former, ...existing.values()]);
+  const whereabouts = new Whereabouts(scan.work);
+  const isGone: IsGone = (file) => whereabouts.isGone(file);
+  const heirs = await findHeirs(writing, { drafts: part.drafts, known, existing, isGone });
+  const above = await withParents(db, former);
+  const old = [...new Set([...above, ...heirs.foreign, ...(await withParents(db, [...existing.values()]))])];
   const before = await measure(db, old);
   const ages: Ages = library.first ? new Map() : await agesOf(db, old);
-  await moveFiles(writing, part.readings.moved, part.drafts);
-  const resolved = await writeItems(writing, { drafts: part.drafts, known, existing, read: part.readings.read });
+  const placed = rows.map((row) => row.id);
+  const adopted = await adoptItems(writing, { ids: heirs.foreign, placed, isGone });
+  const { read } = part.readings;
+  const resolved = await writeItems(writing, { drafts: part.drafts, existing, heirs: heirs.ids, read });
+  await moveFiles(writing, part.readings.moved, { drafts: part.drafts, resolved });
   const files = await writeFiles(writing, placedFiles(part, known, resolved));
   const touched = await writeTracks(writing, files);
   await writeLocalMetadata(writing, part.drafts, resolved);
-  await inheritLabels(writing, files);
-  const left = await leaveItems(writing, former);
-  const { changed } = await rollUpItems(writing, [...resolved.ids.values(), ...former]);
+  await inheritLabels(writing, resolved, files);
+  const left = await leaveItems(db, { former, above });
+  const rolled = await rollUpItems(db, [...new Set([...resolved.ids.values(), ...former, ...heirs.foreign])], above);
   const after = await measure(db, await withParents(db, [...old, ...resolved.ids.values()]));
-  await addToLibrary(db, library.id, { before, after });
-  count(
-    scan,
-    part,
-    files.map((file) => file.placed),
-  );
-  await tellOfItems(scan, db, { resolved, files, touched, rolled: changed, left, ages });
+  await addToLibraries(db, before, after);
+  const done = files.map((file) => file.placed);
+  count(scan, part, done);
+  await tellOfItems(scan, db, { resolved, files, touched, rolled, left, ages, adopted, others: seqs.size > 1 });
 }
 
 /** Embedded tags of what was read now; of what was not, they were written when it was. */

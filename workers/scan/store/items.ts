@@ -2,7 +2,6 @@ import type { Draft, ItemKey } from '../group/draft.ts';
 import { recordset, rowsOf, type Writing } from './context.ts';
 import type { Read } from './files.ts';
 import { type ItemRow, itemRow, nameOf, type Resolved } from './item-rows.ts';
-import type { KnownFile } from './known.ts';
 import { takeTombs } from './tombs.ts';
 
 /** Outermost first, so that every parent has its id before what lies in it. */
@@ -15,17 +14,17 @@ const LEVELS: readonly ((draft: Draft) => boolean)[] = [
 
 interface Grouped {
   drafts: readonly Draft[];
-  known: ReadonlyMap<string, KnownFile>;
   existing: ReadonlyMap<string, string>;
+  /** Items that drafts without an own one take over, by `nameOf`. */
+  heirs: ReadonlyMap<string, string>;
   /** What was read now, by path. */
   read: ReadonlyMap<string, Read>;
 }
 
 /** Makes and changes the items of the drafts. An item whose files moved or were renamed keeps its row under the new key. */
-export async function writeItems(writing: Writing, { drafts, known, existing, read }: Grouped): Promise<Resolved> {
+export async function writeItems(writing: Writing, { drafts, existing, heirs, read }: Grouped): Promise<Resolved> {
   const resolved: Resolved = { ids: new Map(), added: new Set(), changed: new Set() };
   const claimed = new Set(existing.values());
-  const heirs = heirsOf(drafts, known);
   for (const level of LEVELS) {
     const mine = drafts.filter((draft) => level(draft) && !(draft.onlyKnown && !existing.has(nameOf(draft))));
     const owners = await ownersOf(writing, drafts, resolved);
@@ -48,25 +47,6 @@ export async function findExisting({ db, library }: Writing, drafts: readonly It
     [recordset(drafts.map(({ type, key }) => ({ type, key }))), library.id],
   );
   return new Map(found.map((row) => [nameOf({ type: row.type, key: row.identity_key }), row.id]));
-}
-
-/** The item that a draft's files belonged to: its heir when the draft has no item of its own yet. Containers inherit only by a move. */
-function heirsOf(drafts: readonly Draft[], known: ReadonlyMap<string, KnownFile>): Map<string, string> {
-  const heirs = new Map<string, string>();
-  for (const draft of drafts) {
-    for (const file of draft.files) {
-      const before = known.get(file.path);
-      if (before?.item_type !== draft.type) continue;
-      inherit(heirs, draft, before.item_id);
-      if (before.moved) inherit(heirs, draft.parent, before.parent_id);
-      if (before.moved) inherit(heirs, draft.grandparent, before.grandparent_id);
-    }
-  }
-  return heirs;
-}
-
-function inherit(heirs: Map<string, string>, key: ItemKey | undefined, id: string | null): void {
-  if (key && id !== null && !heirs.has(nameOf(key))) heirs.set(nameOf(key), id);
 }
 
 function claim(id: string | undefined, claimed: Set<string>): string | undefined {

@@ -16,16 +16,18 @@ export interface KnownFile {
   absence_kept: boolean;
   probe_version: number;
   probe_fault: string | null;
+  folder_id: string;
   item_id: string;
   item_type: string;
   parent_id: string | null;
   grandparent_id: string | null;
-  /** It lay elsewhere before, and its old place is empty. */
-  moved?: true;
+  /** It lay elsewhere before and its old place is empty, or its item is still in another library. */
+  moved: boolean;
 }
 
 const COLUMNS = `f.id, f.path, f.directory, f.size_bytes, f.modified_ms, f.inode, f.missing_since, f.absent_scan, f.absence_kept, f.probe_version, f.probe_fault,
-  f.item_id, i.type as item_type, i.parent_id, i.grandparent_id`;
+  f.folder_id, f.item_id, i.type as item_type, i.parent_id, i.grandparent_id,
+  i.library_id <> f.library_id as moved`;
 
 /** The files that the database has in these directories. */
 export async function findKnown(db: Db, folderId: string, directories: readonly string[]): Promise<KnownFile[]> {
@@ -53,7 +55,6 @@ export function isProbed(known: Pick<KnownFile, 'probe_version'>): boolean {
 }
 
 export interface Candidate extends KnownFile {
-  storage_id: string;
   sampled_hash: Buffer;
 }
 
@@ -78,7 +79,7 @@ export async function findSame(
   return rowsOf<Candidate>(
     db,
     `select distinct on (same.id) same.* from jsonb_to_recordset(?::jsonb) as r(size bigint, hash text, name text),
-       lateral (select ${COLUMNS}, f.storage_id, f.sampled_hash from media_files f join items i on i.id = f.item_id
+       lateral (select ${COLUMNS}, f.sampled_hash from media_files f join items i on i.id = f.item_id
          join libraries l on l.id = f.library_id and l.type = ? and l.deleted_at is null
          where f.size_bytes = r.size and f.sampled_hash = decode(r.hash, 'hex')
          order by f.library_id <> ?, f.missing_since is null, f.absent_scan is null, right(f.path, length(r.name) + 1) <> '/' || r.name, f.id

@@ -1,19 +1,53 @@
 import type { Writing } from './context.ts';
 import { recordset } from './context.ts';
 import type { WrittenFile } from './files.ts';
+import { nameOf, type Resolved } from './item-rows.ts';
 
-/** An item that took over the last file of another has its labels from now on: a rescan shows nothing that was hidden. */
-export async function inheritLabels({ db }: Writing, files: readonly WrittenFile[]): Promise<void> {
-  const heirs = files.flatMap(({ placed: { known, itemId } }) =>
-    known && known.item_id !== itemId ? [{ former: known.item_id, heir: itemId }] : [],
-  );
-  if (heirs.length === 0) return;
+interface Pair {
+  former: string;
+  heir: string;
+  /** The heir was made now. */
+  fresh: boolean;
+}
+
+/**
+ * An item that took over the last file of another has its labels from now on, and a new one that took over any file: a rescan shows
+ * nothing that was hidden. The age that the file was for goes along to a new item.
+ */
+export async function inheritLabels({ db }: Writing, resolved: Resolved, files: readonly WrittenFile[]): Promise<void> {
+  const pairs = recordset(pairsOf(resolved, files));
+  if (pairs === '[]') return;
+  const pair = 'jsonb_to_recordset(?::jsonb) as r(former uuid, heir uuid, fresh boolean)';
   await db.raw(
     `insert into item_labels (item_id, label)
-     select r.heir, unnest(i.labels) from jsonb_to_recordset(?::jsonb) as r(former uuid, heir uuid) join items i on i.id = r.former
-       where i.labels <> '{}' and not exists (select 1 from media_files f where f.item_id = i.id)
+     select r.heir, unnest(i.labels) from ${pair} join items i on i.id = r.former
+       where i.labels <> '{}' and (r.fresh or not exists (select 1 from media_files f where f.item_id = i.id))
      on conflict do nothing`,
-    [recordset(heirs)],
+    [pairs],
   );
-  await db.raw('select foyer_close_labels(?::uuid[])', [heirs.map(({ heir }) => heir)]);
+  await db.raw(
+    `update items h set age_rating = i.age_rating, age_years = i.age_years from ${pair} join items i on i.id = r.former
+     where h.id = r.heir and r.fresh and h.age_rating is null and i.age_rating is not null`,
+    [pairs],
+  );
+  await db.raw(`select foyer_close_labels(array(select distinct r.heir from ${pair}))`, [pairs]);
+}
+
+/** Which item took over from which, one pair once. */
+function pairsOf({ ids, added }: Resolved, files: readonly WrittenFile[]): Pair[] {
+  const pairs = new Map<string, Pair>();
+  for (const { placed } of files) {
+    const { known, itemId, draft } = placed;
+    if (!known) continue;
+    const parent = draft.parent && ids.get(nameOf(draft.parent));
+    const grandparent = draft.grandparent && ids.get(nameOf(draft.grandparent));
+    note(known.item_id, itemId);
+    if (parent && added.has(parent)) note(known.parent_id, parent);
+    if (grandparent && added.has(grandparent)) note(known.grandparent_id, grandparent);
+  }
+  return [...pairs.values()];
+
+  function note(former: string | null, heir: string): void {
+    if (former !== null && former !== heir) pairs.set(`${former} ${heir}`, { former, heir, fresh: added.has(heir) });
+  }
 }

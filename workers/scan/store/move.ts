@@ -1,24 +1,40 @@
+import type { Db } from '#platform/db.ts';
 import type { Draft } from '../group/draft.ts';
 import { recordset, type Writing } from './context.ts';
+import { nameOf, type Resolved } from './item-rows.ts';
 import type { KnownFile } from './known.ts';
 
-/** Rows of files that lie elsewhere now: same content, so neither id, streams nor item change. */
+/** Rows of files that lie elsewhere now: same content, so neither id nor streams change. Those without an item stay where they were. */
 export async function moveFiles(
   { db, library, folder }: Writing,
   moved: ReadonlyMap<string, KnownFile>,
-  drafts: readonly Draft[],
+  { drafts, resolved }: { drafts: readonly Draft[]; resolved: Resolved },
 ): Promise<void> {
-  const rows = drafts.flatMap((draft) =>
+  const made = drafts.filter((draft) => resolved.ids.has(nameOf(draft)));
+  const rows = made.flatMap((draft) =>
     draft.files.flatMap(({ path, walked }) => {
       const known = moved.get(path);
       return known ? [{ id: known.id, path, modified_ms: walked.mtimeMs, inode: walked.inode }] : [];
     }),
   );
   if (rows.length === 0) return;
+  await lookAgain(
+    db,
+    rows.map(({ id }) => id),
+  );
   await db.raw(
     `update media_files f set path = r.path, modified_ms = r.modified_ms, inode = r.inode, library_id = ?, folder_id = ?, storage_id = ?,
        missing_since = null, absent_scan = null, absence_kept = false, updated_at = now()
      from jsonb_to_recordset(?::jsonb) as r(id uuid, path text, modified_ms double precision, inode text) where f.id = r.id`,
     [library.id, folder.id, folder.storageId, recordset(rows)],
+  );
+}
+
+/** Directories that files leave by another way than their own listing are listed again next time, whatever they hold then. */
+export async function lookAgain(db: Db, fileIds: readonly string[]): Promise<void> {
+  await db.raw(
+    `update scan_directories d set content = '', modified_ms = -1 from media_files f
+     where f.id = any(?::uuid[]) and d.folder_id = f.folder_id and d.path = f.directory`,
+    [[...fileIds]],
   );
 }

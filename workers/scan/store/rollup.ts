@@ -1,15 +1,18 @@
 import type { Db } from '#platform/db.ts';
-import { rowsOf, type Writing } from './context.ts';
+import { rowsOf } from './context.ts';
 
 /** Why an item is in the trash that leaves it when its file is there again; what a person deleted stays. */
 const RETURNS = `('missing', 'folder-removed')`;
 
-/** What an item's files come to: size, length, best picture, whether any is there. One that came back leaves missing and trash. */
-export async function rollUpItems(
-  { db, seq }: Pick<Writing, 'db' | 'seq'>,
-  ids: readonly string[],
-): Promise<{ changed: string[] }> {
-  if (ids.length === 0) return { changed: [] };
+const SEQ = (alias: string): string => `(select l.change_seq from libraries l where l.id = ${alias}.library_id)`;
+
+/**
+ * What an item's files come to: size, length, best picture, whether any is there. One that came back leaves missing and trash. What
+ * lies above the items follows, and so do the containers in `former`, which they left. Gives what changed. The number of the change is
+ * the one that `nextChange` gave in this transaction.
+ */
+export async function rollUpItems(db: Db, ids: readonly string[], former: readonly string[] = []): Promise<string[]> {
+  if (ids.length === 0) return [];
   const leaves = await rowsOf<{ id: string }>(
     db,
     `with sums as (
@@ -32,23 +35,22 @@ export async function rollUpItems(
        height = n.height, hdr = n.hdr, availability = n.availability, missing_since = n.since,
        trashed_at = case when n.there and i.trash_reason in ${RETURNS} then null else i.trashed_at end,
        trash_reason = case when n.there and i.trash_reason in ${RETURNS} then null else i.trash_reason end,
-       change_seq = ?, updated_at = now()
+       change_seq = ${SEQ('i')}, updated_at = now()
      from news n where i.id = n.item_id
        and (i.size_bytes, i.file_count, i.bitrate, i.runtime_ms, i.height, i.hdr, i.availability, i.missing_since, n.there and coalesce(i.trash_reason in ${RETURNS}, false))
          is distinct from (n.size, n.files, n.bitrate, coalesce(n.runtime, i.runtime_ms), n.height, n.hdr, n.availability, n.since, false)
      returning i.id`,
-    [ids, ids, seq],
+    [ids, ids],
   );
-  const parents = await rollUpParents(db, { ids, seq });
-  return { changed: [...leaves.map((row) => row.id), ...parents] };
+  return [...leaves.map((row) => row.id), ...(await rollUpParents(db, ids, former))];
 }
 
 /** Seasons and shows: missing when all in them is, trashed when all in them is trashed for being missing, back with the first that is back. */
-async function rollUpParents(db: Db, { ids, seq }: { ids: readonly string[]; seq: number }): Promise<string[]> {
+async function rollUpParents(db: Db, ids: readonly string[], former: readonly string[]): Promise<string[]> {
   const changed = await rowsOf<{ id: string }>(
     db,
     `with above as (select distinct u.id from items i, unnest(array[i.parent_id, i.grandparent_id]) as u(id)
-       where i.id = any(?::uuid[]) and u.id is not null),
+       where i.id = any(?::uuid[]) and u.id is not null union select unnest(?::uuid[])),
      news as (
        select a.id, bool_and(c.availability is not distinct from 'missing') as gone, min(c.missing_since) as since,
          bool_and(c.trashed_at is not null) as trashed, max(c.trashed_at) as at
@@ -57,18 +59,18 @@ async function rollUpParents(db: Db, { ids, seq }: { ids: readonly string[]; seq
      update items p set availability = case when n.gone then 'missing' end, missing_since = case when n.gone then n.since end,
        trashed_at = case when n.trashed then coalesce(p.trashed_at, n.at) when p.trash_reason in ${RETURNS} then null else p.trashed_at end,
        trash_reason = case when n.trashed then coalesce(p.trash_reason, 'missing') when p.trash_reason in ${RETURNS} then null else p.trash_reason end,
-       change_seq = ?, updated_at = now()
+       change_seq = ${SEQ('p')}, updated_at = now()
      from news n where p.id = n.id
        and (p.availability, p.missing_since, p.trashed_at is not null and coalesce(p.trash_reason in ${RETURNS}, false))
          is distinct from (case when n.gone then 'missing' end, case when n.gone then n.since end, n.trashed and coalesce(p.trash_reason, 'missing') in ${RETURNS})
      returning p.id`,
-    [ids, seq],
+    [ids, [...former]],
   );
   return changed.map((row) => row.id);
 }
 
-/** What some items add to their library's row. */
-export interface Measure {
+/** What some items add to the row of their library. */
+interface Measure {
   counts: Record<string, number>;
   size: number;
   duration: number;
@@ -77,17 +79,31 @@ export interface Measure {
   trashed: number;
 }
 
+/** By library. */
+export type Measures = ReadonlyMap<string, Measure>;
+
+interface MeasureRow extends Omit<Measure, 'counts'> {
+  library_id: string;
+  type: string;
+  n: number;
+}
+
 /** Summed over the items that lists show, and how many are in the trash. */
-export async function measure(db: Db, ids: readonly string[]): Promise<Measure> {
-  const rows = await rowsOf<Omit<Measure, 'counts'> & { type: string; n: number }>(
+export async function measure(db: Db, ids: readonly string[]): Promise<Measures> {
+  const rows = await rowsOf<MeasureRow>(
     db,
-    `select type, count(*) filter (where shown)::int as n, coalesce(sum(size_bytes) filter (where shown), 0)::bigint as size,
+    `select library_id, type, count(*) filter (where shown)::int as n, coalesce(sum(size_bytes) filter (where shown), 0)::bigint as size,
        coalesce(sum(runtime_ms) filter (where shown), 0)::bigint as duration,
        count(*) filter (where shown and availability = 'missing' and type not in ('show', 'season'))::int as missing,
        count(*) filter (where trashed_at is not null)::int as trashed
-     from items, lateral (select trashed_at is null and extra_of is null as shown) s where id = any(?::uuid[]) group by type`,
+     from items, lateral (select trashed_at is null and extra_of is null as shown) s where id = any(?::uuid[]) group by library_id, type`,
     [ids],
   );
+  const byLibrary = Map.groupBy(rows, (row) => row.library_id);
+  return new Map([...byLibrary].map(([id, own]) => [id, summed(own)]));
+}
+
+function summed(rows: readonly MeasureRow[]): Measure {
   const sum = (member: 'size' | 'duration' | 'missing' | 'trashed'): number =>
     rows.reduce((total, row) => total + row[member], 0);
   return {
@@ -99,8 +115,16 @@ export async function measure(db: Db, ids: readonly string[]): Promise<Measure> 
   };
 }
 
-/** Adds the difference of two measures of the same items to the library's row. */
-export async function addToLibrary(
+const NOTHING: Measure = { counts: {}, size: 0, duration: 0, missing: 0, trashed: 0 };
+
+/** Adds the difference of two measures of the same items to the rows of their libraries. */
+export async function addToLibraries(db: Db, before: Measures, after: Measures): Promise<void> {
+  for (const id of new Set([...before.keys(), ...after.keys()])) {
+    await addToLibrary(db, id, { before: before.get(id) ?? NOTHING, after: after.get(id) ?? NOTHING });
+  }
+}
+
+async function addToLibrary(
   db: Db,
   libraryId: string,
   { before, after }: { before: Measure; after: Measure },
@@ -147,4 +171,21 @@ export async function nextChange(db: Db, libraryId: string): Promise<number> {
     [libraryId],
   );
   return row?.change_seq ?? 0;
+}
+
+/** `nextChange` of several libraries, always in the same order so that two scans never wait for each other. */
+export async function nextChanges(db: Db, libraryIds: readonly string[]): Promise<Map<string, number>> {
+  const seqs = new Map<string, number>();
+  for (const id of [...new Set(libraryIds)].sort()) seqs.set(id, await nextChange(db, id));
+  return seqs;
+}
+
+/** Libraries that hold these items. */
+export async function librariesOf(db: Db, ids: readonly string[]): Promise<string[]> {
+  const rows = await rowsOf<{ library_id: string }>(
+    db,
+    'select distinct library_id from items where id = any(?::uuid[])',
+    [ids],
+  );
+  return rows.map((row) => row.library_id);
 }

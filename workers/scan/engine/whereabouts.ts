@@ -1,0 +1,52 @@
+import { lstat, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Work } from '#workers/work.ts';
+
+const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
+
+interface FolderRow {
+  path: string;
+  root_name: string | null;
+  storage_path: string;
+}
+
+/** Tells whether files of any library are still where their rows say. Keeps what it learned of folders, so it is made for each batch. */
+export class Whereabouts {
+  readonly #work: Pick<Work, 'db' | 'config'>;
+  readonly #roots = new Map<string, Promise<string | undefined>>();
+
+  constructor(work: Pick<Work, 'db' | 'config'>) {
+    this.#work = work;
+  }
+
+  /** Only an error of absence proves it, in a library folder that exists on an available storage. */
+  async isGone({ folder_id, path }: { folder_id: string; path: string }): Promise<boolean> {
+    const root = await this.#rootOf(folder_id);
+    if (root === undefined) return false;
+    return lstat(join(root, path)).then(
+      () => false,
+      (error: unknown) => error instanceof Error && 'code' in error && ABSENT.has(String(error.code)),
+    );
+  }
+
+  #rootOf(folderId: string): Promise<string | undefined> {
+    const known = this.#roots.get(folderId) ?? this.#find(folderId);
+    this.#roots.set(folderId, known);
+    return known;
+  }
+
+  /** Absolute path of the storage under a folder; nothing when the folder is away. */
+  async #find(folderId: string): Promise<string | undefined> {
+    const { db, config } = this.#work;
+    const row = await db('library_folders as f')
+      .join('storages as s', 's.id', 'f.storage_id')
+      .where({ 'f.id': folderId, 's.enabled': true })
+      .whereIn('s.state', ['available', 'degraded'])
+      .first<FolderRow | undefined>('f.path', 's.root_name', { storage_path: 's.path' });
+    const root = row && config.mediaRoots.find(({ name }) => name === row.root_name);
+    if (!root) return undefined;
+    const storage = join(root.path, row.storage_path);
+    const folder = await stat(join(storage, row.path)).catch(() => undefined);
+    return folder?.isDirectory() ? storage : undefined;
+  }
+}

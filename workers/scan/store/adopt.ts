@@ -1,0 +1,98 @@
+import { ageSql } from '#kernel/visibility.ts';
+import type { Db } from '#platform/db.ts';
+import { rowsOf, type Writing } from './context.ts';
+import type { IsGone } from './heirs.ts';
+import type { ToldItem } from './leave.ts';
+import { lookAgain } from './move.ts';
+import { recordRemovals } from './removals.ts';
+
+/** Where items are named with their library, so that rights and counts follow them. */
+const NAMED_IN = ['item_tags', 'item_states', 'playback_sessions'];
+
+/**
+ * Brings items of other libraries into this one, and gives them as they were there. Files of them that are not placed now are missing from now on, until they are
+ * found. Their keys are made unique: the drafts, or a later move, give them their own.
+ */
+export async function adoptItems(
+  { db, library, folder, seq }: Writing,
+  { ids, placed, isGone }: { ids: readonly string[]; placed: readonly string[]; isGone: IsGone },
+): Promise<ToldItem[]> {
+  if (ids.length === 0) return [];
+  await dropExtrasLeft(db, { ids, placed, isGone });
+  const adopted = await rowsOf<ToldItem>(
+    db,
+    `with old as (select i.id, i.library_id, i.type, i.title, ${ageSql('i')} as age_years, i.labels from items i
+       where i.id = any(?::uuid[]) and i.library_id <> ?),
+     moved as (update items i set library_id = ?, identity_key = '~' || i.id, change_seq = ?, revision = i.revision + 1, updated_at = now()
+       from old where i.id = old.id)
+     select * from old`,
+    [ids, library.id, library.id, seq],
+  );
+  const mine = adopted.map(({ id }) => id);
+  await takeRest(db, { mine, placed, libraryId: library.id, folderId: folder.id });
+  for (const table of NAMED_IN)
+    await db.raw(`update ${table} set library_id = ? where item_id = any(?::uuid[]) and library_id <> ?`, [
+      library.id,
+      mine,
+      library.id,
+    ]);
+  for (const [from, gone] of Map.groupBy(adopted, (item) => item.library_id))
+    await recordRemovals(
+      db,
+      from,
+      gone.map(({ id }) => id),
+    );
+  return adopted;
+}
+
+interface Rest {
+  mine: readonly string[];
+  placed: readonly string[];
+  libraryId: string;
+  folderId: string;
+}
+
+/** Files of adopted items that are no longer where they were and were not found here yet. */
+async function takeRest(db: Db, { mine, placed, libraryId, folderId }: Rest): Promise<void> {
+  const rows = await rowsOf<{ id: string }>(
+    db,
+    'select id from media_files where item_id = any(?::uuid[]) and id <> all(?::uuid[])',
+    [mine, placed],
+  );
+  const ids = rows.map((row) => row.id);
+  if (ids.length === 0) return;
+  await lookAgain(db, ids);
+  await db.raw(
+    `update media_files set library_id = ?, folder_id = ?, missing_since = coalesce(missing_since, now()), absent_scan = null,
+       absence_kept = false, updated_at = now() where id = any(?::uuid[])`,
+    [libraryId, folderId, ids],
+  );
+}
+
+interface ExtraFile {
+  item_id: string;
+  folder_id: string;
+  id: string;
+  path: string;
+}
+
+/** Extras whose files stay where they are lose the film they belonged to. Their directories are looked at again by the next scan. */
+async function dropExtrasLeft(
+  db: Db,
+  { ids, placed, isGone }: { ids: readonly string[]; placed: readonly string[]; isGone: IsGone },
+): Promise<void> {
+  const files = await rowsOf<ExtraFile>(
+    db,
+    `select f.id, f.item_id, f.folder_id, f.path from items i join media_files f on f.item_id = i.id
+     where i.id = any(?::uuid[]) and i.extra_of is not null and f.missing_since is null and f.id <> all(?::uuid[])`,
+    [ids, [...placed]],
+  );
+  const left: ExtraFile[] = [];
+  for (const file of files) if (!(await isGone(file))) left.push(file);
+  if (left.length === 0) return;
+  await lookAgain(
+    db,
+    left.map(({ id }) => id),
+  );
+  await db.raw('delete from items where id = any(?::uuid[])', [left.map(({ item_id }) => item_id)]);
+}
