@@ -1,14 +1,14 @@
 import type { Db } from '#platform/db.ts';
-import type { ProbeFault } from '#platform/media.ts';
-import { PROBE_VERSION, type Probed } from '#workers/probe/probe.ts';
+import type { Probed } from '#workers/probe/probe.ts';
 import type { Decoration } from '../group/decorate.ts';
 import type { Draft, Grouping } from '../group/draft.ts';
 import { groupDirectory } from '../group/index.ts';
 import { mergeDrafts } from '../group/merge.ts';
 import { kindOf } from '../names/kinds.ts';
-import { recordset, rowsOf, type ScannedFolder } from '../store/context.ts';
+import { rowsOf, type ScannedFolder } from '../store/context.ts';
 import type { WalkBatch } from '../walk/types.ts';
 import { type Compared, compare } from './compare.ts';
+import { pathIn, writeFaults } from './faults.ts';
 import { type Issue, issueOfFault, writeIssues } from './issues.ts';
 import { fence } from './lease.ts';
 import { type Memory, markVanished } from './memory.ts';
@@ -42,6 +42,7 @@ export async function takeBatch(scan: Scan, place: Place, batch: WalkBatch): Pro
   for (const compared of all) grouped.push(await group(scan, place, compared));
   await tellOfWalk(scan, place.folder, batch);
   await keepTimes(scan, place, batch);
+  await takeGone(scan, place, batch);
   for (const part of inParts(grouped)) {
     const readings = await readFiles(scan, place.folder, part.flatMap(toRead));
     for (const { compared } of part) noteUnread(compared, readings);
@@ -57,6 +58,12 @@ async function keepTimes(scan: Scan, { memory }: Place, { directories }: WalkBat
   const same = directories.filter((directory) => directory.state === 'same');
   const seen = same.map((directory) => ({ directory, unsettled: false, vanished: [] }));
   if (seen.length > 0) await memory.keep(scan.work.db, seen);
+}
+
+/** A directory that is gone says nothing itself: what it lay in is listed next time, whatever its time says. */
+async function takeGone(scan: Scan, { memory }: Place, { directories }: WalkBatch): Promise<void> {
+  const gone = directories.filter((directory) => directory.state === 'gone').map((directory) => directory.path);
+  if (gone.length > 0) await memory.doubtParents(scan.work.db, gone);
 }
 
 async function tellOfWalk(scan: Scan, folder: ScannedFolder, batch: WalkBatch): Promise<void> {
@@ -117,10 +124,6 @@ function noteUnread(compared: Compared, readings: Readings): void {
   const paths = compared.files.map((file) => pathIn(compared, file.name));
   if (paths.some((path) => readings.postponed.has(path))) compared.unsettled = true;
   if (paths.some((path) => readings.faults.get(path)?.fault === 'unreadable')) compared.unread = true;
-}
-
-function pathIn({ directory }: Compared, name: string): string {
-  return directory.path === '' ? name : `${directory.path}/${name}`;
 }
 
 function issuesOf(
@@ -253,42 +256,4 @@ async function markAbsent(scan: Scan, db: Db, ids: readonly string[]): Promise<v
     'update media_files set absent_scan = ? where id = any(?::uuid[]) and absent_scan is null and missing_since is null and not absence_kept',
     [scan.row.id, ids],
   );
-}
-
-/** Files that are no media are remembered, so that they are not probed again until they change. What could not be read is tried again. */
-async function writeFaults(
-  db: Db,
-  folder: ScannedFolder,
-  { part, readings }: Pick<Writable, 'part' | 'readings'>,
-): Promise<void> {
-  const rows = part.flatMap(({ compared }) =>
-    compared.files.flatMap((file) => {
-      const path = pathIn(compared, file.name);
-      const found = readings.faults.get(path);
-      if (!found || !lasting(found.fault) || compared.known.has(path)) return [];
-      return [
-        {
-          path,
-          size_bytes: file.size,
-          modified_ms: file.mtimeMs,
-          inode: file.inode,
-          ...found,
-          probe_version: PROBE_VERSION,
-        },
-      ];
-    }),
-  );
-  if (rows.length === 0) return;
-  await db.raw(
-    `insert into scan_faults (folder_id, path, size_bytes, modified_ms, inode, fault, detail, probe_version)
-     select ?, r.* from jsonb_to_recordset(?::jsonb) as r(path text, size_bytes bigint, modified_ms double precision, inode text, fault text,
-       detail text, probe_version int)
-     on conflict (folder_id, path) do update set size_bytes = excluded.size_bytes, modified_ms = excluded.modified_ms, inode = excluded.inode,
-       fault = excluded.fault, detail = excluded.detail, probe_version = excluded.probe_version`,
-    [folder.id, recordset(rows)],
-  );
-}
-
-function lasting(fault: ProbeFault): boolean {
-  return fault !== 'unreadable';
 }

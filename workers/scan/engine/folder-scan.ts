@@ -21,7 +21,7 @@ export async function scanFolder(scan: Scan, folder: ScannedFolder, from: readon
     return;
   }
   state.state = 'listing';
-  const memory = await Memory.load(scan.work.db, folder.id);
+  const memory = await Memory.load(scan.work.db, folder);
   const place: Place = { folder, memory, decoration: new Decoration(folder.root) };
   const listing = await list(scan, place, from);
   state.files = listing.files;
@@ -71,7 +71,7 @@ async function list(scan: Scan, place: Place, from: readonly string[]): Promise<
     ignore: scan.library.settings.ignore,
     version: VERSION,
     quick: scan.row.mode === 'quick',
-    ...(looksAtAll(scan) ? {} : { known: memory.known }),
+    ...(looksAtAll(scan) ? {} : { known: memory.known, expected: memory.expected }),
   };
   try {
     for await (const batch of walkFolder(order, scan.signal)) {
@@ -140,7 +140,7 @@ export async function takeUnsettled(scan: Scan): Promise<{ folderId: string; pat
   for (const [folder, entries] of Map.groupBy(waiting, (one) => one.folder)) {
     const place: Place = {
       folder,
-      memory: await Memory.load(scan.work.db, folder.id),
+      memory: await Memory.load(scan.work.db, folder),
       decoration: new Decoration(folder.root),
     };
     for (const directory of new Set(entries.map((entry) => entry.directory))) await again(scan, place, directory);

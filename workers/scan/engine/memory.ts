@@ -1,6 +1,6 @@
 import type { Db } from '#platform/db.ts';
 import { PROBE_VERSION } from '#workers/probe/probe.ts';
-import { recordset, rowsOf } from '../store/context.ts';
+import { recordset, rowsOf, type ScannedFolder } from '../store/context.ts';
 import type { KnownDirectory, WalkedDirectory, WalkedFile } from '../walk/types.ts';
 
 interface DirectoryRow {
@@ -25,29 +25,46 @@ const RACY_MS = 2000;
 export class Memory {
   readonly #folderId: string;
   readonly #directories: Map<string, DirectoryRow>;
-  readonly #children = new Map<string, Set<string>>();
+  /** Names of directories that were in each path; also of those on the way to one that was listed alone. */
+  readonly expected = new Map<string, Set<string>>();
   readonly #faults: Map<string, FaultRow>;
 
-  private constructor(folderId: string, directories: readonly DirectoryRow[], faults: readonly FaultRow[]) {
-    this.#folderId = folderId;
+  private constructor(
+    { id, path: top }: Pick<ScannedFolder, 'id' | 'path'>,
+    { directories, faults, unlisted }: { directories: DirectoryRow[]; faults: FaultRow[]; unlisted: string[] },
+  ) {
+    this.#folderId = id;
     this.#directories = new Map(directories.map((row) => [row.path, row]));
     this.#faults = new Map(faults.map((row) => [row.path, row]));
-    for (const { path } of directories) {
-      const [parent, name] = split(path);
-      const names = this.#children.get(parent) ?? new Set();
-      this.#children.set(parent, names.add(name));
+    for (const path of [...this.#directories.keys(), ...unlisted]) this.#expect(path, top);
+  }
+
+  /** Up to the folder, or to what is expected already. */
+  #expect(path: string, top: string): void {
+    for (let at = path; at !== top && at !== ''; ) {
+      const [parent, name] = split(at);
+      const names = this.expected.get(parent) ?? new Set();
+      if (names.has(name)) return;
+      this.expected.set(parent, names.add(name));
+      at = parent;
     }
   }
 
-  static async load(db: Db, folderId: string): Promise<Memory> {
+  static async load(db: Db, folder: Pick<ScannedFolder, 'id' | 'path'>): Promise<Memory> {
     const directories = await db('scan_directories')
-      .where({ folder_id: folderId })
+      .where({ folder_id: folder.id })
       .select<DirectoryRow[]>('path', 'modified_ms', 'files', 'signature', 'content');
     const faults = await db('scan_faults')
-      .where({ folder_id: folderId })
+      .where({ folder_id: folder.id })
       .where('probe_version', '>=', PROBE_VERSION)
       .select<FaultRow[]>('path', 'size_bytes', 'modified_ms', 'inode');
-    return new Memory(folderId, directories, faults);
+    const unlisted = await rowsOf<{ directory: string }>(
+      db,
+      `select distinct f.directory from media_files f where f.folder_id = ? and f.missing_since is null and f.absent_scan is null
+         and not exists (select from scan_directories d where d.folder_id = f.folder_id and d.path = f.directory)`,
+      [folder.id],
+    );
+    return new Memory(folder, { directories, faults, unlisted: unlisted.map((row) => row.directory) });
   }
 
   /** For the walk, which hands over only what is not as it was. */
@@ -72,7 +89,7 @@ export class Memory {
   /** Paths of directories that were in this one and are not listed in it now. */
   vanishedBelow(directory: WalkedDirectory): string[] {
     const now = new Set(directory.directories);
-    const gone = [...(this.#children.get(directory.path) ?? [])].filter((name) => name !== '' && !now.has(name));
+    const gone = [...(this.expected.get(directory.path) ?? [])].filter((name) => !now.has(name));
     return gone.map((name) => (directory.path === '' ? name : `${directory.path}/${name}`));
   }
 
@@ -112,6 +129,14 @@ export class Memory {
     const known = this.#directories.get(row.path);
     const members = ['modified_ms', 'files', 'signature', 'content'] as const;
     return members.every((member) => known?.[member] === row[member]);
+  }
+
+  /** Directories that these lay in are listed again next time. */
+  async doubtParents(db: Db, paths: readonly string[]): Promise<void> {
+    await db('scan_directories')
+      .where({ folder_id: this.#folderId })
+      .whereIn('path', [...new Set(paths.map((path) => split(path)[0]))])
+      .update({ content: '', modified_ms: -1 });
   }
 
   async #forget(db: Db, paths: readonly string[]): Promise<void> {

@@ -113,14 +113,11 @@ async function findMoved(scan: Scan, { files, samples, readings }: Moving): Prom
   }
 }
 
-async function origin(
-  gone: Whereabouts,
-  file: ToRead,
-  candidates: readonly Candidate[],
-): Promise<Candidate | undefined> {
+async function origin(at: Whereabouts, file: ToRead, candidates: readonly Candidate[]): Promise<Candidate | undefined> {
   const other = (row: Candidate): number => Number(row.path.slice(row.path.lastIndexOf('/') + 1) !== file.walked.name);
   for (const row of candidates.toSorted((a, b) => other(a) - other(b))) {
-    if (row.missing_since !== null || (await gone.isGone(row))) return row;
+    const left = row.missing_since === null ? await at.isGone(row) : !(await at.isThere(row));
+    if (left) return row;
   }
   return undefined;
 }

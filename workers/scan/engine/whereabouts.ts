@@ -4,6 +4,12 @@ import type { Work } from '#workers/work.ts';
 
 const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
 
+/** Where a row says that its file is. */
+interface Located {
+  folder_id: string;
+  path: string;
+}
+
 interface FolderRow {
   path: string;
   root_name: string | null;
@@ -20,12 +26,22 @@ export class Whereabouts {
   }
 
   /** Only an error of absence proves it, in a library folder that exists on an available storage. */
-  async isGone({ folder_id, path }: { folder_id: string; path: string }): Promise<boolean> {
+  async isGone(file: Located): Promise<boolean> {
+    return (await this.#look(file)) === 'gone';
+  }
+
+  /** A file that was missing may be back although no scan saw it yet. */
+  async isThere(file: Located): Promise<boolean> {
+    return (await this.#look(file)) === 'there';
+  }
+
+  async #look({ folder_id, path }: Located): Promise<'there' | 'gone' | 'unknown'> {
     const root = await this.#rootOf(folder_id);
-    if (root === undefined) return false;
+    if (root === undefined) return 'unknown';
     return lstat(join(root, path)).then(
-      () => false,
-      (error: unknown) => error instanceof Error && 'code' in error && ABSENT.has(String(error.code)),
+      () => 'there',
+      (error: unknown) =>
+        error instanceof Error && 'code' in error && ABSENT.has(String(error.code)) ? 'gone' : 'unknown',
     );
   }
 

@@ -19,6 +19,8 @@ export interface WalkOrder {
   ignore: string[];
   /** What was last seen, by path: a directory with the same content is not handed over. Absent hands over all. */
   known?: Map<string, KnownDirectory>;
+  /** Names of the directories that are remembered in each path, where nobody listed that path since, too. One that is not there is handed over with its parent. */
+  expected?: ReadonlyMap<string, ReadonlySet<string>>;
   /** A known directory whose time is the same is not even listed. */
   quick?: boolean;
   /** Of what reads the files: another one makes all content another. */

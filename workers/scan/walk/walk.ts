@@ -25,7 +25,6 @@ export class Walk {
   readonly #order: WalkOrder;
   readonly #waiting: Waiting[];
   readonly #inside: string;
-  readonly #children: ReadonlyMap<string, readonly string[]>;
   #same: Same = { directories: 0, passed: 0, videos: 0, faults: 0 };
 
   constructor(order: WalkOrder) {
@@ -33,7 +32,6 @@ export class Walk {
     const rules = [readIgnore(order.folder, order.ignore)];
     this.#waiting = order.from.toReversed().map((path) => ({ path, rules: [...rules, ...this.#rulesAbove(path)] }));
     this.#inside = realpathSync(join(order.root, order.folder));
-    this.#children = childrenOf(order.known);
   }
 
   next(): WalkBatch {
@@ -72,13 +70,20 @@ export class Walk {
       const passed = sameTime && this.#order.quick === true;
       if (passed) this.#pass(directory, rules);
       else this.#list(directory, [...rules, ...rulesIn(this.#order.root, path)]);
-      if (!known || (!passed && known.content !== directory.content)) return directory;
+      if (!known || (!passed && this.#isOther(directory, known))) return directory;
       this.#count(known, passed);
       return sameTime ? undefined : { ...directory, state: 'same', files: [], directories: [] };
     } catch (error) {
       fail(directory, error);
       return directory;
     }
+  }
+
+  /** Its content changed, or something lay in it since it was last listed and is gone. */
+  #isOther({ path, directories, content }: WalkedDirectory, known: KnownDirectory): boolean {
+    if (known.content !== content) return true;
+    const there = new Set(directories);
+    return [...(this.#order.expected?.get(path) ?? [])].some((name) => !there.has(name));
   }
 
   /** What was last seen, unless something of it is to be looked at each time. */
@@ -96,7 +101,7 @@ export class Walk {
 
   /** Not listed again; what lies in it is walked all the same. */
   #pass(directory: WalkedDirectory, rules: readonly IgnoreRules[]): void {
-    directory.directories = [...(this.#children.get(directory.path) ?? [])];
+    directory.directories = [...(this.#order.expected?.get(directory.path) ?? [])];
     this.#enter(directory, rules);
   }
 
@@ -158,20 +163,6 @@ export class Walk {
       if (kindOf(name) !== 'other' && Number((error as { errno?: number }).errno) !== LOOP) directory.state = 'failed';
     }
   }
-}
-
-/** Names of the known directories by what they lie in. */
-function childrenOf(known: WalkOrder['known']): Map<string, string[]> {
-  const children = new Map<string, string[]>();
-  for (const path of known?.keys() ?? []) {
-    if (path === '') continue;
-    const slash = path.lastIndexOf('/');
-    const parent = slash < 0 ? '' : path.slice(0, slash);
-    const names = children.get(parent) ?? [];
-    if (names.length === 0) children.set(parent, names);
-    names.push(path.slice(slash + 1));
-  }
-  return children;
 }
 
 function empty(path: string): WalkedDirectory {
