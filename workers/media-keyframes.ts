@@ -1,4 +1,4 @@
-import { findStorages, placeInStorage } from '#areas/storage/public.ts';
+import { openMedia, type Wanted } from '#areas/storage/public.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { encodeKeyframes, type ProbedFile } from '#platform/media.ts';
 import { readKeyframes } from './probe/keyframes.ts';
@@ -8,9 +8,10 @@ import { FinalFailure, type Work } from './work.ts';
 interface Row extends FileRow {
   probe: ProbedFile | null;
   keyframes: Buffer | null;
+  folder_id: string;
 }
 
-const COLUMNS = `id item_id library_id storage_id path probe probe_fault probe_version size_bytes modified_ms inode keyframes`;
+const COLUMNS = `id item_id library_id storage_id folder_id path probe probe_fault probe_version size_bytes modified_ms inode keyframes`;
 
 /**
  * The keyframes of a file whose container has no index of them: one read of its packets, kept only for the file as it was.
@@ -19,9 +20,8 @@ const COLUMNS = `id item_id library_id storage_id path probe probe_fault probe_v
 export async function indexKeyframes({ fileId }: JobPayload<'media.keyframes'>, work: Work): Promise<void> {
   const row = await findRow(work, fileId);
   if (!row) return;
-  const storage = (await findStorages(work.db, [row.storage_id])).get(row.storage_id);
-  const place = storage && (await placeInStorage(work.config, storage, row.path));
-  if (place?.kind !== 'there') throw new FinalFailure('STORAGE_UNAVAILABLE', 'The file is not to be reached');
+  const place = await openMedia(work, wantedOf(row));
+  if (place.kind !== 'there') throw new FinalFailure('STORAGE_UNAVAILABLE', 'The file is not to be reached');
   if (await probeAnew(work, row, place.absolute)) return;
   if (!row.probe || row.keyframes) return;
   if (!row.probe.streams.some((stream) => stream.kind === 'video' && !stream.attachedPicture)) return;
@@ -30,6 +30,11 @@ export async function indexKeyframes({ fileId }: JobPayload<'media.keyframes'>, 
     .db('media_files')
     .where({ id: fileId, size_bytes: row.size_bytes, modified_ms: row.modified_ms })
     .update({ keyframes: encodeKeyframes(times) });
+}
+
+function wantedOf(row: Row): Wanted {
+  const { storage_id: storageId, folder_id: folderId, path, size_bytes: sizeBytes, modified_ms: modifiedMs } = row;
+  return { storageId, folderId, path, sizeBytes, modifiedMs };
 }
 
 async function findRow({ db }: Work, id: string): Promise<Row | undefined> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { areas } from '#areas/index.ts';
@@ -132,6 +132,7 @@ export async function startApi(environment: Record<string, string> = {}): Promis
   const operatorKey = newSecret('foyer_');
   const mediaRoot = join(folder, 'media');
   mkdirSync(mediaRoot);
+  writeFileSync(join(mediaRoot, '.there'), ''); // an empty root is a mount that is away
   const config = readConfig({
     FOYER_DATABASE_URL: await newDatabase(),
     FOYER_REDIS_URL: await redisUrl(),

@@ -16,7 +16,7 @@ export async function givenLibrary(db: Db, type: string, more: Record<string, un
   const folderId = newId();
   const name = `${type} ${id.slice(-6)}`;
   await db('libraries').insert({ id, name, name_folded: name, type, ...more });
-  await db('library_folders').insert({ id: folderId, library_id: id, storage_id: STORAGE, path: `media/${id}` });
+  await db('library_folders').insert({ id: folderId, library_id: id, storage_id: STORAGE, path: '' });
   return { id, folderId, type };
 }
 

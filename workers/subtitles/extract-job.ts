@@ -1,4 +1,4 @@
-import { findStorages, placeInStorage } from '#areas/storage/public.ts';
+import { openMedia } from '#areas/storage/public.ts';
 import { type FileSource, findSource, fontKey, fontsKey, TEXT_CODECS, versionOf } from '#areas/streaming/public.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { FinalFailure, type Work } from '../work.ts';
@@ -9,9 +9,8 @@ import { BUCKET, type TextSource, takeOutTexts } from './take-out.ts';
 export async function extractSubtitles({ fileId }: JobPayload<'subtitles.extract'>, work: Work): Promise<void> {
   const source = await findSource(work.db, fileId);
   if (!source?.probe) return;
-  const storage = (await findStorages(work.db, [source.storageId])).get(source.storageId);
-  const place = storage && (await placeInStorage(work.config, storage, source.path));
-  if (place?.kind !== 'there') throw new FinalFailure('STORAGE_UNAVAILABLE', 'The file is not to be reached');
+  const place = await openMedia(work, source);
+  if (place.kind !== 'there') throw new FinalFailure('STORAGE_UNAVAILABLE', 'The file is not to be reached');
   const { container, startMs, streams } = source.probe;
   const from = { fileId, version: versionOf(source), container, startMs, file: place.absolute };
   await keepFonts(from, source, work);

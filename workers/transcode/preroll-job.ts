@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findStorages, placeInStorage } from '#areas/storage/public.ts';
+import { openMedia } from '#areas/storage/public.ts';
 import { findClip, finishClip, type PrerollRow, prerollKey } from '#areas/streaming/preroll.store.ts';
 import { type FileSource, findItemSource } from '#areas/streaming/public.ts';
 import { requireSpace } from '#platform/disk.ts';
@@ -52,10 +52,9 @@ async function makeClip(work: Work, { clip, source, target }: Making): Promise<n
   return source.durationMs;
 }
 
-async function placeOf({ db, config }: Work, { storageId, path }: FileSource): Promise<string> {
-  const storage = (await findStorages(db, [storageId])).get(storageId);
-  const place = storage && (await placeInStorage(config, storage, path));
-  if (place?.kind !== 'there') throw new Error('the storage of the clip is away'); // tried again later
+async function placeOf(work: Work, source: FileSource): Promise<string> {
+  const place = await openMedia(work, source);
+  if (place.kind !== 'there') throw new Error('the storage of the clip is away'); // tried again later
   return place.absolute;
 }
 

@@ -24,7 +24,7 @@ export interface SessionDeps {
   keyframes: readonly number[];
   scratchDir: string;
   /** Absolute path of a file inside a storage; undefined when the storage or the file is away. */
-  pathOf(storageId: string, path: string): Promise<string | undefined>;
+  pathOf(path?: string): Promise<string | undefined>;
 }
 
 const BUCKET = 'foyer-transcode';
@@ -90,7 +90,7 @@ export class TranscodeSession {
     let segment = Math.max(this.#wants.last.segment, 0);
     while (segment < count && (await this.#isStored({ rendition, segment }))) segment += 1;
     if (segment < count) return this.want({ rendition, segment }, { stored: false });
-    const file = await this.#deps.pathOf(plan.source.storageId, plan.source.path);
+    const file = await this.#deps.pathOf();
     this.#finished = true;
     if (file) this.#takeTexts(file);
     else await this.release('idle');
@@ -143,7 +143,7 @@ export class TranscodeSession {
   async #start(from: number): Promise<void> {
     if (this.#ended || this.#encoding) return;
     const { plan } = this.#row;
-    this.#file ??= await this.#deps.pathOf(plan.source.storageId, plan.source.path);
+    this.#file ??= await this.#deps.pathOf();
     const file = this.#file;
     if (!file) return this.release('idle'); // the next want looks again
     this.#takeTexts(file);

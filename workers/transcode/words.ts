@@ -11,8 +11,8 @@ import type { Words } from './filters.ts';
 interface Deps {
   objects: Objects;
   scratchDir: string;
-  /** Absolute path of a file inside a storage; undefined when it is away. */
-  pathOf(storageId: string, path: string): Promise<string | undefined>;
+  /** Absolute path of the film, or of the file beside it that lies at `path`; nothing when it cannot be read now. */
+  pathOf(path?: string): Promise<string | undefined>;
 }
 
 /** The text to burn in cannot be read: another worker would fare no better. */
@@ -46,11 +46,11 @@ export class SessionTexts {
 
   /** What is burned into a variant of the picture, from a file beside the film or from inside it. */
   async burned(variant: string | undefined, film: string): Promise<Words | undefined> {
-    const { source, video } = this.#plan;
+    const { video } = this.#plan;
     const burn = video.find((one) => one.id === variant)?.burnIn;
     if (burn?.kind !== 'text') return undefined;
     if (!burn.path) return this.#inside(burn, film);
-    const file = await this.#deps.pathOf(source.storageId, burn.path);
+    const file = await this.#deps.pathOf(burn.path);
     if (file === undefined) return undefined;
     this.#words ??= this.#scratch().then(async (folder) => ({ file: await substationFile(file, folder) }));
     return this.#words.catch(unreadable);

@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
-import { findStorages, placeInStorage } from '#areas/storage/public.ts';
+import { openMedia } from '#areas/storage/public.ts';
 import { forgetWorker, OFFERS, reportWorker, type Want, wantChannel } from '#areas/streaming/offers.store.ts';
-import { findSource } from '#areas/streaming/public.ts';
+import { findPlaces, findSource, findTrackPlace } from '#areas/streaming/public.ts';
 import {
   claimOpenSession,
   claimSession,
@@ -156,10 +156,11 @@ export class TranscodeWorker {
       ...{ db, redis, objects, log, encoder, threads, workerId: this.#info.id },
       keyframes: file?.keyframes ?? [],
       scratchDir: config.scratchDir,
-      pathOf: async (storageId, path) => {
-        const storage = (await findStorages(db, [storageId])).get(storageId);
-        const place = storage && (await placeInStorage(config, storage, path));
-        return place?.kind === 'there' ? place.absolute : undefined;
+      pathOf: async (path) => {
+        const fileId = row.file_id;
+        const place = path ? await findTrackPlace(db, { fileId, path }) : (await findPlaces(db, [fileId])).get(fileId);
+        const found = place && (await openMedia({ db, config }, place));
+        return found?.kind === 'there' ? found.absolute : undefined;
       },
     });
     this.#sessions.set(row.id, session);

@@ -15,6 +15,8 @@ interface FolderSeen {
   storage_name: string;
   state: LibraryFolder['state'] | 'degraded' | 'connecting';
   enabled: boolean;
+  /** Not there, though its storage is. */
+  away: boolean;
   path: string;
   added_by: string | null;
   added_at: string;
@@ -36,7 +38,7 @@ interface Seen {
   accounts: string[] | null;
 }
 
-const FOLDERS = `(select json_agg(json_build_object('id', f.id, 'storage_id', f.storage_id, 'storage_name', s.name, 'state', s.state,
+const FOLDERS = `(select json_agg(json_build_object('id', f.id, 'storage_id', f.storage_id, 'storage_name', s.name, 'state', s.state, 'away', f.away,
      'enabled', s.enabled, 'path', f.path, 'added_by', f.added_by, 'added_at', f.added_at, 'item_count', f.item_count)
      order by f.added_at, f.id)
    from library_folders f join storages s on s.id = f.storage_id where f.library_id = l.id)`;
@@ -211,15 +213,18 @@ function mayHere(row: LibraryRow, { who }: Call): Library['may'] {
   };
 }
 
+function stateOfFolder({ state, enabled, away }: FolderSeen): LibraryFolder['state'] {
+  if (!enabled) return 'disabled';
+  if (state === 'available' || state === 'degraded') return away ? 'unavailable' : 'available';
+  return state === 'connecting' ? 'unavailable' : state;
+}
+
 function toFolder(folder: FolderSeen, show: { path: boolean }): LibraryFolder {
-  const usable = folder.state === 'degraded' || folder.state === 'available';
-  const state =
-    folder.state === 'connecting' ? 'unavailable' : folder.state === 'degraded' ? 'available' : folder.state;
   return {
     id: folder.id,
     storageId: folder.storage_id,
     storageName: folder.storage_name,
-    state: folder.enabled ? (usable ? 'available' : state) : 'disabled',
+    state: stateOfFolder(folder),
     itemCount: folder.item_count,
     addedBy: folder.added_by,
     addedAt: iso(new Date(folder.added_at)),

@@ -36,7 +36,7 @@ export async function choose(call: Call, item: VisibleItem, ask: Ask): Promise<C
   const { db, who, deps } = call;
   const { wishes } = ask;
   await readUnread(call, item.id, wishes.fileId);
-  const files = await playableFiles(db, item.id, wishes);
+  const files = await playableFiles(call, item.id, wishes);
   const able = withNamedTracks(files, wishes);
   const preferences = await readPreferences(db, who.profileId, deps.settings.get('playback.defaults'));
   const input = inputOf(call, ask, { preferences, tracks: await trackWish(call, { item, wishes, preferences }) });

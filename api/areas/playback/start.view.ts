@@ -7,42 +7,44 @@ import {
   type VisibleItem,
 } from '#areas/items/public.ts';
 import { attachedNames } from '#areas/subtitles/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import type { Principal } from '#kernel/principal.ts';
 import { onlyVisibleItems } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import { decodeKeyframes, type ProbedStream } from '#platform/media.ts';
 import type { CandidateFile } from './candidates.ts';
+import { refuseAway } from './near.ts';
 import type { PlaybackStart } from './playback.schemas.ts';
 import type { Track } from './tracks.ts';
 
 interface Extra {
   id: string;
   probe_fault: string | null;
-  away: boolean;
   slow: boolean;
   keyframes: Buffer | null;
 }
 
 /** The files that can be played now. Throws what CONVENTIONS says when there is none, for the best reason there is. */
 export async function playableFiles(
-  db: Db,
+  call: Call,
   itemId: string,
   { fileId, resumed }: { fileId?: string | undefined; resumed?: string | undefined },
 ): Promise<CandidateFile[]> {
+  const { db } = call;
   const all = await findFileRows(db, [itemId], { whole: true });
   const rows = fileId ? all.filter((row) => row.id === fileId) : beginnings(all, resumed);
   if (rows.length === 0) throw notPlayable('missing-file');
-  const present = rows.filter((row) => row.missing_since === null);
+  // What was missing before its storage went may be there again, so that is asked first.
+  const near = await refuseAway(call, rows);
+  const present = near.filter((row) => row.missing_since === null);
   if (present.length === 0) throw notPlayable('missing-file');
   const extras = await readExtras(
     db,
     present.map((row) => row.id),
   );
-  const near = present.filter((row) => !extras.get(row.id)?.away);
-  if (near.length === 0) throw new ApiError('STORAGE_UNAVAILABLE', 'The storage is away', {});
-  const probed = near.filter((row) => row.probe !== null);
-  if (probed.length === 0) throw faultOf(near.map((row) => extras.get(row.id)?.probe_fault ?? null));
+  const probed = present.filter((row) => row.probe !== null);
+  if (probed.length === 0) throw faultOf(present.map((row) => extras.get(row.id)?.probe_fault ?? null));
   const streams = Map.groupBy(
     await findStreamRows(
       db,
@@ -83,14 +85,7 @@ async function readExtras(db: Db, ids: readonly string[]): Promise<Map<string, E
   const rows = await db('media_files as f')
     .join('storages as s', 's.id', 'f.storage_id')
     .whereIn('f.id', ids)
-    .select<Extra[]>(
-      'f.id',
-      'f.probe_fault',
-      'f.keyframes',
-      db.raw(
-        `not (s.enabled and s.state in ('available', 'degraded', 'suspect')) as away, s.state = 'degraded' as slow`,
-      ),
-    );
+    .select<Extra[]>('f.id', 'f.probe_fault', 'f.keyframes', db.raw(`s.state = 'degraded' as slow`));
   return new Map(rows.map((row) => [row.id, row]));
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findOpenSources } from '#areas/streaming/public.ts';
+import { findOpenings } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import type { Db } from '#platform/db.ts';
 import { enqueue } from '#platform/queue.ts';
@@ -17,8 +17,6 @@ const MOST_FILES = 8;
 
 interface Row {
   id: string;
-  storage_id: string;
-  path: string;
   size_bytes: number;
   modified_ms: number;
   read: boolean;
@@ -48,7 +46,7 @@ async function filesOf(db: Db, itemId: string, fileId: string | undefined): Prom
   const query = db('media_files')
     .where({ item_id: itemId, missing_since: null, ignored: false })
     .limit(MOST_FILES)
-    .select<Row[]>('id', 'storage_id', 'path', 'size_bytes', 'modified_ms')
+    .select<Row[]>('id', 'size_bytes', 'modified_ms')
     .select(db.raw('probe is not null or probe_fault is not null as read'));
   if (fileId) query.where({ id: fileId });
   return query;
@@ -56,13 +54,13 @@ async function filesOf(db: Db, itemId: string, fileId: string | undefined): Prom
 
 /** Those that are there, and were never read or are other ones by now. One that is gone is judged where it is opened. */
 async function findStale(call: Call, files: readonly Row[]): Promise<Row[]> {
-  const found = await findOpenSources(
+  const found = await findOpenings(
     call,
-    files.map((file) => ({ storageId: file.storage_id, path: file.path })),
+    files.map((file) => file.id),
   );
-  return files.filter((file, i) => {
-    const there = found[i];
-    return there && (!file.read || isOther(file, there));
+  return files.filter((file) => {
+    const there = found.get(file.id);
+    return there?.kind === 'there' && (!file.read || isOther(file, there));
   });
 }
 

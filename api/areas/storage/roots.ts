@@ -63,7 +63,8 @@ export async function findStorages(db: Db, ids: readonly string[]): Promise<Map<
 
 const LIMIT_MS = 5000;
 
-function inTime<T>(work: Promise<T>): Promise<T | 'slow'> {
+/** The answer of a file system within 5 seconds. */
+export function inTime<T>(work: Promise<T>): Promise<T | 'slow'> {
   return Promise.race([
     work,
     new Promise<'slow'>((resolve) => {

@@ -26,6 +26,47 @@ export async function holdsFiles(db: Db, storageId: string): Promise<boolean> {
   return found !== undefined;
 }
 
+/** A folder of a library on a mount that is there. */
+export interface FolderOnMount {
+  id: string;
+  libraryId: string;
+  away: boolean;
+  rootName: string;
+  /** Below the media root. */
+  storagePath: string;
+  /** Inside the storage. */
+  path: string;
+}
+
+/** Folders of libraries that may be away while their storage is there. One that is the whole storage is as that is. */
+export async function listFoldersOnMounts(db: Db): Promise<FolderOnMount[]> {
+  return db('library_folders as f')
+    .join('storages as s', 's.id', 'f.storage_id')
+    .join('libraries as l', 'l.id', 'f.library_id')
+    .where({ 's.kind': 'mount', 's.enabled': true, 's.state': 'available', 'l.deleted_at': null })
+    .whereNot('f.path', '')
+    .whereNotNull('s.root_name')
+    .select<FolderOnMount[]>('f.id', 'f.away', {
+      libraryId: 'f.library_id',
+      rootName: 's.root_name',
+      storagePath: 's.path',
+      path: 'f.path',
+    });
+}
+
+/** Whether files are known in a folder: then an empty one is not believed. */
+export async function folderHoldsFiles(db: Db, folderId: string): Promise<boolean> {
+  const found = await db('media_files').where({ folder_id: folderId }).whereNull('missing_since').first('id');
+  return found !== undefined;
+}
+
+/** Notes that a folder is away or back. The library is another one for whoever kept its answer. False when it was noted before. */
+export async function changeFolder(db: Db, { id, libraryId }: FolderOnMount, away: boolean): Promise<boolean> {
+  const changed = await db('library_folders').where({ id, away: !away }).update({ away });
+  if (changed > 0) await db('libraries').where({ id: libraryId }).increment('change_seq', 1);
+  return changed > 0;
+}
+
 const isAway = (state: string): boolean => state === 'unavailable' || state === 'suspect';
 
 /**

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { z } from 'zod';
 import { getVisibleItem } from '#areas/items/public.ts';
+import type { OpenFile } from '#areas/storage/public.ts';
 import { bytes, type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { Id } from '#kernel/schemas.ts';
@@ -12,7 +13,7 @@ import { isTimed, mediaType } from './media-types.ts';
 import { metered } from './metered.ts';
 import { openToReceivers } from './receivers.ts';
 import { sendObject } from './segments.ts';
-import { type OpenFile, openSource } from './sources.ts';
+import { openSource } from './sources.ts';
 import { findSourceFile, nameOf, type SourceFile } from './sources.view.ts';
 import { Trickplay } from './streaming.schemas.ts';
 import { findTrickplay, trickplayKey } from './trickplay.store.ts';
@@ -32,8 +33,9 @@ async function getSource(call: Call, fileId: string): Promise<SourceFile> {
 const NOTHING = '00000000-0000-0000-0000-000000000000';
 
 async function openSendable(call: Call, source: SourceFile): Promise<OpenFile> {
+  const file = await openSource(call, source);
   if (source.missing) throw new ApiError('MEDIA_NOT_PLAYABLE', 'The file is not there', { reason: 'missing-file' });
-  return openSource(call, source);
+  return file;
 }
 
 function sendable(

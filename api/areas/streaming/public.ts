@@ -33,8 +33,8 @@ export { servePoolMetrics } from './pool-metrics.ts';
 export { settleClips } from './preroll.store.ts';
 export { openToReceivers } from './receivers.ts';
 export { sendObject } from './segments.ts';
-export { findOpenSources, openSource, refuseAwaySource } from './sources.ts';
-export { type FileSource, findItemSource, findSource, versionOf } from './sources.view.ts';
+export { away, findOpenings, openBeside, refuseAwaySource } from './sources.ts';
+export { type FileSource, findItemSource, findPlaces, findSource, findTrackPlace, versionOf } from './sources.view.ts';
 export { fontKey, fontsKey, TELETEXT, TEXT_CODECS, textTrackKey, webvttBlock } from './text-tracks.ts';
 export { tryEncoders } from './trials.store.ts';
 

@@ -1,57 +1,56 @@
-import { stat } from 'node:fs/promises';
-import { findStorages, placeInStorage, type Storage } from '#areas/storage/public.ts';
+import { type OpenFile, type Opening, openMedia, type Wanted } from '#areas/storage/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { ApiError } from '#kernel/errors.ts';
+import { ApiError, notFound } from '#kernel/errors.ts';
+import { may } from '#kernel/principal.ts';
+import { findPlaces, findTrackPlace } from './sources.view.ts';
 
-interface InStorage {
-  storageId: string;
-  path: string;
+type Reader = Pick<Call, 'db' | 'deps' | 'who'>;
+
+const reading = ({ db, deps: { config } }: Pick<Call, 'db' | 'deps'>) => ({ db, config });
+
+/** Which storage it is, and why, is for those who manage libraries. */
+export function away({ who }: Pick<Call, 'who'>, storageId: string, reason: string): ApiError {
+  const details = may(who, 'library:manage') ? { storageId, reason } : {};
+  return new ApiError('STORAGE_UNAVAILABLE', 'The storage does not answer', details);
 }
 
-export interface OpenFile {
-  absolute: string;
-  size: number;
-  modifiedAt: Date;
+/** The file on disk. 423 when its storage is away, disabled or another one, 415 when only the file is gone. */
+export async function openSource(call: Reader, at: Wanted): Promise<OpenFile> {
+  const found = await openMedia(reading(call), at);
+  if (found.kind === 'there') return found;
+  if (found.kind === 'away') throw away(call, at.storageId, found.reason);
+  throw new ApiError('MEDIA_NOT_PLAYABLE', 'The file is not there', { reason: 'missing-file' });
 }
 
-function away(storageId: string, reason: string): ApiError {
-  return new ApiError('STORAGE_UNAVAILABLE', 'The storage does not answer', { storageId, reason });
+/** A file beside a film, such as its subtitles. 423 as above, 404 when it is gone. */
+export async function openBeside(call: Reader, at: { fileId: string; path: string }): Promise<OpenFile> {
+  const film = await findTrackPlace(call.db, at);
+  if (!film) throw notFound();
+  const found = await openMedia(reading(call), film);
+  if (found.kind === 'away') throw away(call, film.storageId, found.reason);
+  if (found.kind === 'absent') throw notFound();
+  return found;
 }
 
-/** The file on disk. 423 when its storage is away or disabled, 415 when only the file is gone. */
-export async function openSource(call: Pick<Call, 'db' | 'deps'>, at: InStorage): Promise<OpenFile> {
-  return openIn(call, (await findStorages(call.db, [at.storageId])).get(at.storageId), at);
+/** A film that cannot be read now is 423 where a session of it is open; the same request works again once it is back. */
+export async function refuseAwaySource(call: Reader, { fileId }: { fileId: string }): Promise<void> {
+  const place = (await findPlaces(call.db, [fileId])).get(fileId);
+  if (!place) throw notFound();
+  const found = await openMedia(reading(call), place);
+  if (found.kind !== 'there') throw away(call, place.storageId, found.kind === 'away' ? found.reason : 'missing-file');
 }
 
-async function openIn(
-  { deps }: Pick<Call, 'deps'>,
-  storage: Storage | undefined,
-  { storageId, path }: InStorage,
-): Promise<OpenFile> {
-  if (!storage?.enabled) throw away(storageId, 'disabled');
-  const place = await placeInStorage(deps.config, storage, path);
-  if (place.kind === 'away') throw away(storageId, 'unreachable');
-  const found = place.kind === 'there' ? await stat(place.absolute).catch(() => undefined) : undefined;
-  if (place.kind !== 'there' || !found?.isFile()) {
-    throw new ApiError('MEDIA_NOT_PLAYABLE', 'The file is not there', { reason: 'missing-file' });
-  }
-  return { absolute: place.absolute, size: found.size, modifiedAt: found.mtime };
-}
-
-/** A transcode whose source went away is 423; the same request works again once it is back. */
-export async function refuseAwaySource(call: Call, source: InStorage): Promise<void> {
-  await openSource(call, source).catch((error: unknown) => {
-    throw error instanceof ApiError && error.code === 'MEDIA_NOT_PLAYABLE'
-      ? away(source.storageId, 'missing-file')
-      : error;
-  });
-}
-
-/** As openSource, of several with one reading of their storages; undefined for one that is gone or away. */
-export async function findOpenSources(
-  call: Pick<Call, 'db' | 'deps'>,
-  files: readonly InStorage[],
-): Promise<(Omit<OpenFile, 'absolute'> | undefined)[]> {
-  const storages = await findStorages(call.db, [...new Set(files.map(({ storageId }) => storageId))]);
-  return Promise.all(files.map((at) => openIn(call, storages.get(at.storageId), at).catch(() => undefined)));
+/** How several files can be opened now, by id. */
+export async function findOpenings(
+  call: Reader,
+  fileIds: readonly string[],
+): Promise<Map<string, Opening & { storageId: string }>> {
+  const places = await findPlaces(call.db, fileIds);
+  const found = await Promise.all(
+    [...places].map(async ([id, place]) => {
+      const opening = await openMedia(reading(call), place);
+      return [id, { ...opening, storageId: place.storageId }] as const;
+    }),
+  );
+  return new Map(found);
 }

@@ -1,3 +1,4 @@
+import type { Wanted } from '#areas/storage/public.ts';
 import type { Db } from '#platform/db.ts';
 import { decodeKeyframes, type ProbedFile } from '#platform/media.ts';
 import type { Named } from './download-name.ts';
@@ -8,6 +9,7 @@ export interface SourceFile {
   itemId: string;
   libraryId: string;
   storageId: string;
+  folderId: string;
   /** Inside the storage. */
   path: string;
   sizeBytes: number;
@@ -27,6 +29,7 @@ interface FileRow {
   item_id: string;
   library_id: string;
   storage_id: string;
+  folder_id: string;
   path: string;
   size_bytes: number;
   modified_ms: number;
@@ -40,7 +43,7 @@ interface Row extends FileRow {
 }
 
 const FILE_COLUMNS =
-  'id item_id library_id storage_id path size_bytes modified_ms duration_ms missing_since probe'.split(' ');
+  'id item_id library_id storage_id folder_id path size_bytes modified_ms duration_ms missing_since probe'.split(' ');
 const COLUMNS = [...FILE_COLUMNS, 'keyframes'];
 
 /** For what sends the bytes as they are: players ask for many ranges of a file. */
@@ -63,6 +66,45 @@ export async function findItemSource(db: Db, itemId: string): Promise<FileSource
   return row && toSource(row);
 }
 
+interface PlaceRow {
+  id: string;
+  storage_id: string;
+  folder_id: string;
+  path: string;
+  size_bytes: number;
+  modified_ms: number;
+}
+
+function toPlace(row: PlaceRow): Wanted {
+  return {
+    storageId: row.storage_id,
+    folderId: row.folder_id,
+    path: row.path,
+    sizeBytes: row.size_bytes,
+    modifiedMs: row.modified_ms,
+  };
+}
+
+/** Where files lie, by id. */
+export async function findPlaces(db: Db, fileIds: readonly string[]): Promise<Map<string, Wanted>> {
+  const rows = await db('media_files')
+    .whereIn('id', fileIds)
+    .select<PlaceRow[]>('id', 'storage_id', 'folder_id', 'path', 'size_bytes', 'modified_ms');
+  return new Map(rows.map((row) => [row.id, toPlace(row)]));
+}
+
+/** Where a file beside a film lies. One that is no track of it has no size that could be proved. */
+export async function findTrackPlace(
+  db: Db,
+  { fileId, path }: { fileId: string; path: string },
+): Promise<Wanted | undefined> {
+  const film = (await findPlaces(db, [fileId])).get(fileId);
+  const track = await db('media_streams')
+    .where({ file_id: fileId, external_path: path })
+    .first<{ size: number; time: number } | undefined>({ size: 'external_size', time: 'external_modified_ms' });
+  return film && { ...film, path, sizeBytes: track?.size ?? -1, modifiedMs: track?.time ?? 0 };
+}
+
 /** Changes with the file's bytes: what is derived of them is kept under it. */
 export function versionOf({ sizeBytes, modifiedMs }: Pick<FileSource, 'sizeBytes' | 'modifiedMs'>): string {
   return `${sizeBytes}-${Math.floor(modifiedMs)}`;
@@ -78,6 +120,7 @@ function toSourceFile(row: FileRow): SourceFile {
     itemId: row.item_id,
     libraryId: row.library_id,
     storageId: row.storage_id,
+    folderId: row.folder_id,
     path: row.path,
     sizeBytes: row.size_bytes,
     modifiedMs: row.modified_ms,

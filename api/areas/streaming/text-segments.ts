@@ -8,7 +8,7 @@ import { announceWant, offerSession } from './offers.store.ts';
 import type { SubtitleRendition } from './plan.ts';
 import { segmentOf } from './segments.ts';
 import { type SessionRow, wakeSession } from './sessions.store.ts';
-import { openSource } from './sources.ts';
+import { openBeside } from './sources.ts';
 import { textTrackKey, vttSegment } from './text-tracks.ts';
 import { waitUntil } from './waiting.ts';
 
@@ -43,7 +43,7 @@ async function cuesOf(call: Call, row: SessionRow, track: SubtitleRendition): Pr
 }
 
 async function cuesBeside(call: Call, row: SessionRow, track: SubtitleRendition): Promise<Cue[]> {
-  const file = await openSource(call, { storageId: row.plan.source.storageId, path: track.externalPath ?? '' });
+  const file = await openBeside(call, { fileId: row.file_id, path: track.externalPath ?? '' });
   if (file.size > LARGEST) return [];
   return readCues(await readFile(file.absolute), track);
 }

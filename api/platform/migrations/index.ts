@@ -47,6 +47,7 @@ import * as authResetsSent from './20261122172000_auth_resets_sent.ts';
 import * as jobsLists from './20261122173000_jobs_lists.ts';
 import * as serverVersion from './20261122180000_server_version.ts';
 import * as themes from './20261122190000_themes_create.ts';
+import * as librariesFolderAway from './20261123080000_libraries_folder_away.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -111,4 +112,5 @@ export const migrations: Record<string, Migration> = {
   '20261122173000_jobs_lists': jobsLists,
   '20261122180000_server_version': serverVersion,
   '20261122190000_themes_create': themes,
+  '20261123080000_libraries_folder_away': librariesFolderAway,
 };

@@ -85,6 +85,38 @@ describe('watchStorages', function () {
     }
   });
 
+  it('tells of a folder that is away while its storage is there, and scans it when it is back', async () => {
+    const { place, id, root, deps } = await newStorage();
+    const { api, libraryId } = place;
+    const { db } = api.deps;
+    await mkdir(join(root, 'films'));
+    await rename(join(root, 'A (2001)'), join(root, 'films/A (2001)'));
+    await db('library_folders').where({ id: place.folderId }).update({ storage_id: id, path: 'films' });
+    await db('media_files').where({ folder_id: place.folderId }).update({ path: 'films/A (2001)/A (2001).mkv' });
+    const admin = api.as(await api.given.admin());
+    const states = async (): Promise<string> => {
+      const { body } = await admin.getLibrary({ params: { id: libraryId } });
+      return `${body.state} ${body.folders.map((folder) => folder.state).join()}`;
+    };
+    const stop = new AbortController();
+    const watching = watchStorages(deps, stop.signal, { lookMs: 50 });
+    try {
+      await rename(join(root, 'films'), join(root, 'elsewhere'));
+      await eventually(async () => (await states()) === 'unavailable unavailable');
+      await mkdir(join(root, 'films')); // a mount that is not mounted
+      await eventually(async () => (await db('storages').where({ id }).first('state')).state === 'available');
+      expect(await states()).to.equal('unavailable unavailable');
+      await rm(join(root, 'films'), { recursive: true });
+      await rename(join(root, 'elsewhere'), join(root, 'films'));
+      await eventually(async () => (await states()).endsWith(' available'));
+      const queued = await db('scans').where({ library_id: libraryId, state: 'queued' }).first();
+      expect(queued).to.deep.include({ trigger: 'storage-returned', mode: 'quick' });
+    } finally {
+      stop.abort();
+      await watching;
+    }
+  });
+
   it('believes most of the workers', async () => {
     const { place, id, root, deps } = await newStorage();
     const { db, redis } = place.api.deps;

@@ -3,7 +3,18 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { notify } from '#areas/notifications/public.ts';
 import { requestScan } from '#areas/scanning/public.ts';
-import { changeState, holdsFiles, listMounts, type Mount, type Seen, takeReturned } from '#areas/storage/public.ts';
+import {
+  changeFolder,
+  changeState,
+  type FolderOnMount,
+  folderHoldsFiles,
+  holdsFiles,
+  listFoldersOnMounts,
+  listMounts,
+  type Mount,
+  type Seen,
+  takeReturned,
+} from '#areas/storage/public.ts';
 import type { Db } from '#platform/db.ts';
 import { withoutFail } from '#platform/redis.ts';
 import type { WorkerDeps } from '#workers/work.ts';
@@ -62,30 +73,61 @@ class StorageWatch {
     const { db, config } = this.#deps;
     for (const mount of await listMounts(db)) {
       const root = config.mediaRoots.find(({ name }) => name === mount.rootName);
-      if (root) await this.#judge(mount, await this.#see(mount, join(root.path, mount.path)));
+      const holds = () => holdsFiles(db, mount.id);
+      if (root) await this.#judge(mount, await this.#see(mount.id, join(root.path, mount.path), holds));
+    }
+    for (const folder of await listFoldersOnMounts(db)) {
+      const root = config.mediaRoots.find(({ name }) => name === folder.rootName);
+      const holds = () => folderHoldsFiles(db, folder.id);
+      if (root)
+        await this.#judgeFolder(
+          folder,
+          await this.#see(folder.id, join(root.path, folder.storagePath, folder.path), holds),
+        );
     }
     await db.transaction((transaction) => scanReturned(transaction, this.#quietMs));
   }
 
-  async #see(mount: Mount, path: string): Promise<Sight> {
-    if (this.#hanging.has(mount.id)) return { seen: 'unavailable', reason: 'timeout' };
-    this.#hanging.add(mount.id);
-    const state = stateOf(path).finally(() => this.#hanging.delete(mount.id));
+  /** An empty place where files are known is not believed. */
+  async #see(id: string, path: string, holds: () => Promise<boolean>): Promise<Sight> {
+    if (this.#hanging.has(id)) return { seen: 'unavailable', reason: 'timeout' };
+    this.#hanging.add(id);
+    const state = stateOf(path).finally(() => this.#hanging.delete(id));
     const found = await Promise.race([state, sleep(LIMIT_MS, 'slow' as const, { ref: false })]);
     if (found === 'slow') return { seen: 'unavailable', reason: 'timeout' };
     if (found === 'gone') return { seen: 'unavailable', reason: 'not-mounted' };
-    const lost = found === 'empty' && (await holdsFiles(this.#deps.db, mount.id));
+    const lost = found === 'empty' && (await holds());
     return lost ? { seen: 'suspect', reason: 'root-empty' } : FINE;
   }
 
   async #judge(mount: Mount, own: Sight): Promise<void> {
-    const { seen, reason } = await this.#agreed(mount.id, own);
-    const before = this.#streaks.get(mount.id);
-    const times = before?.seen === seen ? before.times + 1 : 1;
-    this.#streaks.set(mount.id, { seen, times });
+    const { seen, reason, times } = await this.#steady(mount.id, own);
     if (seen === mount.state || times < HOLDS_FOR) return;
     const changed = await this.#deps.db.transaction((db) => change(db, mount, { seen, reason }));
     if (changed) this.#deps.log.warn({ storage: mount.id, state: seen, reason }, 'a storage has another state');
+  }
+
+  async #judgeFolder(folder: FolderOnMount, own: Sight): Promise<void> {
+    const { seen, reason, times } = await this.#steady(folder.id, own);
+    const away = seen !== 'available';
+    if (away === folder.away || times < HOLDS_FOR) return;
+    const changed = await this.#deps.db.transaction(async (db) => {
+      if (!(await changeFolder(db, folder, away))) return false;
+      const { libraryId, id: folderId } = folder;
+      if (!away)
+        await requestScan(db, { libraryId, mode: 'quick', trigger: 'storage-returned', targets: [{ folderId }] });
+      return true;
+    });
+    if (changed) this.#deps.log.warn({ folder: folder.id, away, reason }, 'a folder of a library has another state');
+  }
+
+  /** What is agreed, and for how many looks in a row. */
+  async #steady(id: string, own: Sight): Promise<Sight & { times: number }> {
+    const agreed = await this.#agreed(id, own);
+    const before = this.#streaks.get(id);
+    const times = before?.seen === agreed.seen ? before.times + 1 : 1;
+    this.#streaks.set(id, { seen: agreed.seen, times });
+    return { ...agreed, times };
   }
 
   /** What most workers see; one of two says nothing against the other. Without Redis each goes by its own eyes. */

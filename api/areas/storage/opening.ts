@@ -1,0 +1,124 @@
+import { opendir, realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '#platform/config.ts';
+import type { Db } from '#platform/db.ts';
+import { inTime, isBelow } from './roots.ts';
+
+/** A media file, or a file beside one, as its row has it. */
+export interface Wanted {
+  storageId: string;
+  /** Inside the storage. */
+  path: string;
+  /** The library folder it belongs to. */
+  folderId: string;
+  sizeBytes: number;
+  modifiedMs: number;
+}
+
+export interface OpenFile {
+  /** Without links. */
+  absolute: string;
+  size: number;
+  modifiedAt: Date;
+}
+
+/** `away`: nothing can be said of the file now. `absent`: it is not there, or a link leads out of its library. */
+export type Opening = ({ kind: 'there' } & OpenFile) | { kind: 'away'; reason: string } | { kind: 'absent' };
+
+interface FolderRow {
+  state: string;
+  enabled: boolean;
+  root_name: string | null;
+  path: string;
+  folder: string;
+  library_id: string;
+}
+
+interface Deps {
+  db: Db;
+  config: Pick<Config, 'mediaRoots'>;
+}
+
+/** As not every file system keeps finer times. */
+const SLACK_MS = 1000;
+const USABLE = ['available', 'degraded', 'suspect'];
+
+/**
+ * Looks for a file where its row says, each time it is read. Storages that are away, off or not proved to be the same are told as
+ * `away`, as a library folder that is gone or empty: it may be a mount that is not there. From a suspect storage only what has
+ * the size and time of its row is given.
+ */
+export async function openMedia({ db, config }: Deps, wanted: Wanted): Promise<Opening> {
+  const [row] = await foldersOf(db, wanted);
+  if (!row?.enabled) return { kind: 'away', reason: 'disabled' };
+  if (!USABLE.includes(row.state)) return { kind: 'away', reason: row.state };
+  const top = await topOf(config, row);
+  if (top === undefined) return { kind: 'away', reason: 'unreachable' };
+  const found = await inTime(realpath(join(top, wanted.path)).catch(() => undefined));
+  if (found === 'slow') return { kind: 'away', reason: 'timeout' };
+  if (found === undefined) return (await holdsAnything(join(top, row.folder))) ? ABSENT : AWAY;
+  if (!(await isInside({ db, config }, { top, row, found }))) return ABSENT;
+  return openThere(found, wanted, row.state === 'suspect');
+}
+
+const ABSENT: Opening = { kind: 'absent' };
+const AWAY: Opening = { kind: 'away', reason: 'root-missing' };
+
+async function openThere(absolute: string, wanted: Wanted, suspect: boolean): Promise<Opening> {
+  const found = await inTime(stat(absolute).catch(() => undefined));
+  if (found === 'slow') return { kind: 'away', reason: 'timeout' };
+  if (!found?.isFile()) return ABSENT;
+  const same = found.size === wanted.sizeBytes && Math.abs(found.mtimeMs - wanted.modifiedMs) <= SLACK_MS;
+  if (suspect && !same) return { kind: 'away', reason: 'suspect' };
+  return { kind: 'there', absolute, size: found.size, modifiedAt: found.mtime };
+}
+
+async function foldersOf(db: Db, { storageId, folderId }: Wanted): Promise<FolderRow[]> {
+  return db('storages as s')
+    .join('library_folders as f', 'f.id', db.raw('?', [folderId]))
+    .where('s.id', storageId)
+    .select<FolderRow[]>('s.state', 's.enabled', 's.root_name', 's.path', 'f.library_id', { folder: 'f.path' });
+}
+
+/** Where the storage is in this process; nothing when its media root is gone or does not answer. */
+async function topOf(config: Deps['config'], row: Pick<FolderRow, 'root_name' | 'path'>): Promise<string | undefined> {
+  const root = config.mediaRoots.find((one) => one.name === row.root_name);
+  const top = root && (await inTime(realpath(root.path).catch(() => undefined)));
+  return top === undefined || top === 'slow' ? undefined : join(top, row.path);
+}
+
+async function holdsAnything(folder: string): Promise<boolean> {
+  const found = await inTime(firstIn(folder).catch(() => null));
+  return found !== 'slow' && found !== null;
+}
+
+async function firstIn(folder: string): Promise<unknown> {
+  const directory = await opendir(folder);
+  try {
+    return await directory.read();
+  } finally {
+    await directory.close();
+  }
+}
+
+/** Links stay inside the library: its own folder, or another one of it. */
+async function isInside(
+  { db, config }: Deps,
+  { top, row, found }: { top: string; row: FolderRow; found: string },
+): Promise<boolean> {
+  if (await isIn(join(top, row.folder), found)) return true;
+  const others = await db('library_folders as f')
+    .join('storages as s', 's.id', 'f.storage_id')
+    .where('f.library_id', row.library_id)
+    .select<Pick<FolderRow, 'root_name' | 'path' | 'folder'>[]>('s.root_name', 's.path', { folder: 'f.path' });
+  for (const other of others) {
+    const there = await topOf(config, other);
+    if (there !== undefined && (await isIn(join(there, other.folder), found))) return true;
+  }
+  return false;
+}
+
+async function isIn(folder: string, found: string): Promise<boolean> {
+  const real = await inTime(realpath(folder).catch(() => undefined));
+  return real !== undefined && real !== 'slow' && isBelow(real, found);
+}
