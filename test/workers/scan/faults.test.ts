@@ -130,6 +130,36 @@ describe('library.scan under faults', function () {
     });
   }
 
+  for (const [what, calls] of [
+    ['is listed', 'openat,statx:error=EIO:when=2+'],
+    ['is read', 'pread64:error=EIO'],
+  ] as const)
+    it(`tells of a mount that is lost while it ${what} as one issue`, async () => {
+      const place = await newPlace('movies');
+      await place.put('A (2001)/A (2001).mkv');
+      await place.scan();
+      const names = Array.from({ length: 25 }, (_, i) => `Box/F (${1900 + i})`);
+      for (const name of names) await place.put(`${name}/${name.slice(4)}.mkv`);
+      const { id } = await requestScan(place.api.deps.db, {
+        libraryId: place.libraryId,
+        mode: 'full',
+        trigger: 'person',
+      });
+      const lost = names.flatMap((name) => [name, `${name}/${name.slice(4)}.mkv`]);
+      const paths = ['Box', ...lost].flatMap((name) => ['-P', join(place.path, name)]);
+      const inject = ['-f', '-qq', '-o', '/dev/null', ...paths, '-e', `inject=${calls}`];
+      const child = spawn(
+        'strace',
+        [...inject, process.execPath, join(import.meta.dirname, 'scan-child.ts'), place.libraryId, id],
+        { env: { ...process.env, ...environmentOf(place) }, stdio: 'ignore' },
+      );
+      await once(child, 'exit');
+      const scan = await seen(place.api, id);
+      expect(scan.issues.map(({ kind, path }) => [kind, path.split('/').at(-1)])).to.deep.equal([['unreadable', 'Box']]);
+      expect((await place.files()).filter((file) => file.missing_since)).to.deep.equal([]);
+      expect((await place.scan()).counts).to.include({ added: 25 });
+    });
+
   it('writes nothing more once another worker has the scan', async () => {
     const place = await newPlace('movies');
     for (let i = 0; i < 20; i += 1) await place.put(`F (${1900 + i})/F (${1900 + i}).avi`, 'mpeg4-mp3.avi');

@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process';
 import { watch, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { defaultSettings } from '#areas/libraries/public.ts';
 import { eventually } from '#support/stores.ts';
@@ -159,6 +161,26 @@ describe('TreeWatcher', () => {
     await writing('B/deep/er/new.mkv');
     expect(lost).to.deep.equal([]);
   });
+
+  /** Directories down to a path of more than 4,096 bytes, which no single call can name. */
+  const tooLong = async (): Promise<void> => {
+    const levels = (count: number): string => Array.from({ length: count }, () => 'n'.repeat(250)).join('/');
+    const run = promisify(execFile);
+    await run('mkdir', ['-p', levels(15)], { cwd: join(root, 'A') });
+    await run('mkdir', ['-p', levels(5)], { cwd: join(root, 'A', levels(15)) });
+  };
+
+  for (const when of ['before', 'while'] as const)
+    it(`watches on around a path that is too long to be watched and came ${when} it watched`, async () => {
+      if (when === 'before') await tooLong();
+      const tree = await begin();
+      await eventually(() => tree.size >= 4);
+      if (when === 'while') await tooLong();
+      await eventually(() => tree.size > 15);
+      await writing('A/in/deep/new.mkv');
+      expect(lost).to.deep.equal([]);
+      await promisify(execFile)('rm', ['-r', join(root, 'A', 'n'.repeat(250))]);
+    });
 
   it('tells what changed while it began', async () => {
     await begin();

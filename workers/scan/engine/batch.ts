@@ -9,7 +9,7 @@ import { rowsOf, type ScannedFolder } from '../store/context.ts';
 import type { WalkBatch } from '../walk/types.ts';
 import { type Compared, compare } from './compare.ts';
 import { pathIn, writeFaults } from './faults.ts';
-import { type Issue, issueOfFault, writeIssues } from './issues.ts';
+import { gathered, type Issue, issueOfFault, writeIssues } from './issues.ts';
 import { fence } from './lease.ts';
 import { type Memory, markVanished } from './memory.ts';
 import { type Readings, readFiles, type ToRead } from './read-files.ts';
@@ -20,6 +20,8 @@ export interface Place {
   folder: ScannedFolder;
   memory: Memory;
   decoration: Decoration;
+  /** Directories where much could not be read, see `gathered`. */
+  lost: string[];
 }
 
 interface Grouped {
@@ -46,7 +48,8 @@ export async function takeBatch(scan: Scan, place: Place, batch: WalkBatch): Pro
   for (const part of inParts(grouped)) {
     const readings = await readFiles(scan, place.folder, part.flatMap(toRead));
     for (const { compared } of part) noteUnread(compared, readings);
-    await write(scan, place, { part, readings, issues: issuesOf(place, { part, readings }) });
+    const issues = gathered(issuesOf(place, { part, readings }), place.lost);
+    await write(scan, place, { part, readings, issues });
     for (const { compared } of part) {
       if (compared.unsettled) scan.unsettled.push({ folder: place.folder, directory: compared.directory.path });
     }

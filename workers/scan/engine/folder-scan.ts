@@ -22,7 +22,7 @@ export async function scanFolder(scan: Scan, folder: ScannedFolder, from: readon
   }
   state.state = 'listing';
   const memory = await Memory.load(scan.work.db, folder);
-  const place: Place = { folder, memory, decoration: new Decoration(folder.root) };
+  const place: Place = { folder, memory, decoration: new Decoration(folder.root), lost: [] };
   const listing = await list(scan, place, from);
   state.files = listing.files;
   if (listing.trusted) Object.assign(state, await decideMissing(scan, folder, from));
@@ -142,6 +142,7 @@ export async function takeUnsettled(scan: Scan): Promise<{ folderId: string; pat
       folder,
       memory: await Memory.load(scan.work.db, folder),
       decoration: new Decoration(folder.root),
+      lost: [],
     };
     for (const directory of new Set(entries.map((entry) => entry.directory))) await again(scan, place, directory);
   }

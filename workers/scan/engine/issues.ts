@@ -55,3 +55,31 @@ export async function writeIssues(db: Db, scanId: string, issues: readonly Issue
     scanId,
   ]);
 }
+
+/** So many files that cannot be read are one issue of what they lie in. */
+const MANY = 10;
+
+/**
+ * Many files that cannot be read now are told as one issue, of the directory that holds them all, and so is what cannot be read
+ * below it later: it is a lost mount. `told` keeps such directories for the rest of the scan.
+ */
+export function gathered(issues: readonly Issue[], told: string[]): Issue[] {
+  const fresh = issues.filter(({ kind, path }) => kind !== 'unreadable' || !told.some((top) => isBelow(path, top)));
+  const unreadable = fresh.filter(({ kind }) => kind === 'unreadable');
+  const [first] = unreadable;
+  if (unreadable.length <= MANY || !first) return fresh;
+  const path = commonOf(unreadable.map((issue) => issue.path.slice(0, Math.max(0, issue.path.lastIndexOf('/')))));
+  told.push(path);
+  const detail = `${unreadable.length} files and more: ${first.detail ?? ''}`;
+  return [...fresh.filter(({ kind }) => kind !== 'unreadable'), { ...first, path, detail }];
+}
+
+function isBelow(path: string, top: string): boolean {
+  return top === '' || path.startsWith(`${top}/`);
+}
+
+function commonOf(paths: readonly string[]): string {
+  const [first = [], ...others] = paths.map((path) => path.split('/'));
+  const length = first.findIndex((part, i) => others.some((other) => other[i] !== part));
+  return (length < 0 ? first : first.slice(0, length)).join('/');
+}

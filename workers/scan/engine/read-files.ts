@@ -31,9 +31,14 @@ export async function readFiles(scan: Scan, folder: ScannedFolder, files: readon
   const readings: Readings = { read: new Map(), moved: new Map(), faults: new Map(), postponed: new Set() };
   const samples = new Map<string, Sampled>();
   await inParallel(scan, files, async (file) => {
-    const sampled = await sampledHash(join(folder.root, file.path), file.walked.size).catch(() => undefined);
-    if (sampled) samples.set(file.path, sampled);
-    else readings.faults.set(file.path, { fault: 'unreadable', detail: 'cannot be read' });
+    try {
+      samples.set(file.path, await sampledHash(join(folder.root, file.path), file.walked.size));
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+      // One that went since it was listed is the next listing's to tell of.
+      if (code === 'ENOENT') readings.postponed.add(file.path);
+      else readings.faults.set(file.path, { fault: 'unreadable', detail: `cannot be read: ${code}` });
+    }
   });
   await findMoved(scan, { files: files.filter((file) => !file.known && samples.has(file.path)), samples, readings });
   const rest = files.filter((file) => samples.has(file.path) && !readings.moved.has(file.path));

@@ -3,6 +3,7 @@ import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync, type S
 import { join, sep } from 'node:path';
 import { isPassedOver, kindOf } from '../names/kinds.ts';
 import { type IgnoreRules, isIgnored, readIgnore } from './ignore.ts';
+import { isOfDevice, lostAbove } from './lost.ts';
 import type { KnownDirectory, Same, WalkBatch, WalkedDirectory, WalkedFile, WalkOrder } from './types.ts';
 
 const BATCH_FILES = 500;
@@ -74,9 +75,20 @@ export class Walk {
       this.#count(known, passed);
       return sameTime ? undefined : { ...directory, state: 'same', files: [], directories: [] };
     } catch (error) {
-      fail(directory, error);
-      return directory;
+      return this.#failed(directory, error);
     }
+  }
+
+  /** A lost mount is one failure, however many directories lie on it. Throws when it is the library's folder. */
+  #failed(directory: WalkedDirectory, error: unknown): WalkedDirectory {
+    const lost = isOfDevice(error) ? lostAbove(this.#order, directory.path) : undefined;
+    if (lost === this.#order.folder) throw error;
+    const failed = lost === undefined || lost === directory.path ? directory : empty(lost);
+    fail(failed, error);
+    if (lost === undefined) return failed;
+    const rest = this.#waiting.splice(0).filter(({ path }) => !path.startsWith(`${lost}/`));
+    this.#waiting.push(...rest);
+    return failed;
   }
 
   /** Its content changed, or something lay in it since it was last listed and is gone. */
@@ -108,6 +120,7 @@ export class Walk {
   #list(directory: WalkedDirectory, rules: readonly IgnoreRules[]): void {
     const absolute = join(this.#order.root, directory.path);
     for (const entry of entriesOf(absolute, directory)) this.#note(directory, entry, rules);
+    sumUpUnreadable(directory);
     directory.files.sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const name of twinsIn([...directory.directories, ...directory.files.map((file) => file.name)]))
       directory.issues.push({ kind: 'name-conflict', path: joined(directory.path, name) });
@@ -142,6 +155,7 @@ export class Walk {
     try {
       directory.files.push(fileOf(name, statSync(`${this.#order.root}/${joined(directory.path, name)}`)));
     } catch (error) {
+      if (isOfDevice(error) && lostAbove(this.#order, directory.path) !== undefined) throw error;
       if (!isAbsence(error))
         directory.issues.push({ kind: 'unreadable', path: joined(directory.path, name), detail: wordOf(error) });
       // Its absence is not proven, so nothing of this directory is.
@@ -203,6 +217,17 @@ function twinsIn(names: readonly string[]): string[] {
 
 function fileOf(name: string, stat: Stats): WalkedFile {
   return { name, size: stat.size, mtimeMs: stat.mtimeMs, inode: String(stat.ino) };
+}
+
+/** So many files of one directory are told by their number. */
+const MANY = 10;
+
+function sumUpUnreadable(directory: WalkedDirectory): void {
+  const unreadable = directory.issues.filter((issue) => issue.kind === 'unreadable');
+  if (unreadable.length <= MANY) return;
+  const others = directory.issues.filter((issue) => issue.kind !== 'unreadable');
+  const detail = `${unreadable.length} files: ${unreadable[0]?.detail ?? ''}`;
+  directory.issues = [...others, { kind: 'unreadable', path: directory.path, detail }];
 }
 
 function fail(directory: WalkedDirectory, error: unknown): void {

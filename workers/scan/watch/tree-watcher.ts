@@ -15,7 +15,7 @@ export interface TreeOptions {
 
 const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
 /** Cannot be watched, and cannot be listed either: the scan tells of it. */
-const CLOSED = new Set(['EACCES', 'EPERM']);
+const CLOSED = new Set(['EACCES', 'EPERM', 'ENAMETOOLONG', 'ELOOP']);
 /** The time of a directory is that of the kernel's last tick. */
 const TICK_MS = 10;
 
