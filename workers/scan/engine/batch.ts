@@ -11,6 +11,7 @@ import { type Compared, compare } from './compare.ts';
 import { pathIn, writeFaults } from './faults.ts';
 import { gathered, type Issue, issueOfFault, writeIssues } from './issues.ts';
 import { fence } from './lease.ts';
+import type { LibraryTops } from './library-tops.ts';
 import { type Memory, markVanished } from './memory.ts';
 import { type Readings, readFiles, type ToRead } from './read-files.ts';
 import type { Scan } from './scan.ts';
@@ -19,6 +20,7 @@ import { writePart } from './write-part.ts';
 export interface Place {
   folder: ScannedFolder;
   memory: Memory;
+  tops: LibraryTops;
   decoration: Decoration;
   /** Directories where much could not be read, see `gathered`. */
   lost: string[];
@@ -46,7 +48,7 @@ export async function takeBatch(scan: Scan, place: Place, batch: WalkBatch): Pro
   await keepTimes(scan, place, batch);
   await takeGone(scan, place, batch);
   for (const part of inParts(grouped)) {
-    const readings = await readFiles(scan, place.folder, part.flatMap(toRead));
+    const readings = await readFiles(scan, place, part.flatMap(toRead));
     for (const { compared } of part) noteUnread(compared, readings);
     const issues = gathered(issuesOf(place, { part, readings }), place.lost);
     await write(scan, place, { part, readings, issues });

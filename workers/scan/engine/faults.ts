@@ -45,5 +45,5 @@ export async function writeFaults(
 }
 
 function lasting(fault: ProbeFault): boolean {
-  return fault !== 'unreadable';
+  return fault !== 'unreadable' && fault !== 'link-outside';
 }

@@ -8,6 +8,7 @@ import type { ScannedFolder } from '../store/context.ts';
 import { identityOf } from '../walk/walk.ts';
 import { WalkFailed, walkFolder } from '../walk/walker.ts';
 import { type Place, takeBatch } from './batch.ts';
+import { LibraryTops } from './library-tops.ts';
 import { Memory } from './memory.ts';
 import { decideMissing } from './missing.ts';
 import { Cancelled, type FolderReason, type FolderState, LeaseLost, type Scan } from './scan.ts';
@@ -22,7 +23,7 @@ export async function scanFolder(scan: Scan, folder: ScannedFolder, from: readon
   }
   state.state = 'listing';
   const memory = await Memory.load(scan.work.db, folder);
-  const place: Place = { folder, memory, decoration: new Decoration(folder.root), lost: [] };
+  const place = placeOf(scan, folder, memory);
   const listing = await list(scan, place, from);
   state.files = listing.files;
   if (listing.trusted) Object.assign(state, await decideMissing(scan, folder, from));
@@ -31,6 +32,12 @@ export async function scanFolder(scan: Scan, folder: ScannedFolder, from: readon
       state: listing.empty ? 'skipped' : 'interrupted',
       ...(listing.reason && { reason: listing.reason }),
     });
+}
+
+function placeOf({ folders }: Scan, folder: ScannedFolder, memory: Memory): Place {
+  const tops = new LibraryTops(folders);
+  const decoration = new Decoration(folder.root, (absolute) => tops.resolve(absolute));
+  return { folder, memory, tops, decoration, lost: [] };
 }
 
 function stateOf(scan: Scan, folder: ScannedFolder): FolderState {
@@ -67,6 +74,7 @@ async function list(scan: Scan, place: Place, from: readonly string[]): Promise<
   const order = {
     root: folder.root,
     folder: folder.path,
+    tops: await place.tops.all(),
     from: [...from],
     ignore: scan.library.settings.ignore,
     version: VERSION,
@@ -138,12 +146,7 @@ export async function takeUnsettled(scan: Scan): Promise<{ folderId: string; pat
     throw reasonOf(scan.signal, error);
   });
   for (const [folder, entries] of Map.groupBy(waiting, (one) => one.folder)) {
-    const place: Place = {
-      folder,
-      memory: await Memory.load(scan.work.db, folder),
-      decoration: new Decoration(folder.root),
-      lost: [],
-    };
+    const place = placeOf(scan, folder, await Memory.load(scan.work.db, folder));
     for (const directory of new Set(entries.map((entry) => entry.directory))) await again(scan, place, directory);
   }
   return scan.unsettled.splice(0).map(({ folder, directory }) => ({ folderId: folder.id, path: directory }));
@@ -154,6 +157,7 @@ async function again(scan: Scan, place: Place, directory: string): Promise<void>
   const order = {
     root: place.folder.root,
     folder: place.folder.path,
+    tops: await place.tops.all(),
     from: [directory],
     ignore: scan.library.settings.ignore,
     version: VERSION,

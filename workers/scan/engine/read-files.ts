@@ -7,6 +7,7 @@ import type { ScannedFolder } from '../store/context.ts';
 import type { Read } from '../store/files.ts';
 import { type Candidate, findSame, type KnownFile } from '../store/known.ts';
 import type { WalkedFile } from '../walk/types.ts';
+import type { LibraryTops } from './library-tops.ts';
 import type { Scan } from './scan.ts';
 import { Whereabouts } from './whereabouts.ts';
 
@@ -26,27 +27,43 @@ export interface Readings {
   postponed: Set<string>;
 }
 
+interface Reading {
+  folder: ScannedFolder;
+  tops: LibraryTops;
+}
+
 /** Hashes the files, finds those that only moved, and probes the rest, a few at once. */
-export async function readFiles(scan: Scan, folder: ScannedFolder, files: readonly ToRead[]): Promise<Readings> {
+export async function readFiles(scan: Scan, { folder, tops }: Reading, files: readonly ToRead[]): Promise<Readings> {
   const readings: Readings = { read: new Map(), moved: new Map(), faults: new Map(), postponed: new Set() };
   const samples = new Map<string, Sampled>();
+  const real = new Map<string, string>();
   await inParallel(scan, files, async (file) => {
     try {
-      samples.set(file.path, await sampledHash(join(folder.root, file.path), file.walked.size));
+      const absolute = await tops.resolve(join(folder.root, file.path));
+      if (absolute === undefined) {
+        readings.faults.set(file.path, { fault: 'link-outside', detail: 'leads out of the library' });
+        return;
+      }
+      real.set(file.path, absolute);
+      samples.set(file.path, await sampledHash(absolute, file.walked.size));
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-      // One that went since it was listed is the next listing's to tell of.
-      if (code === 'ENOENT') readings.postponed.add(file.path);
-      else readings.faults.set(file.path, { fault: 'unreadable', detail: `cannot be read: ${code}` });
+      noteFailure(readings, file, error);
     }
   });
   await findMoved(scan, { files: files.filter((file) => !file.known && samples.has(file.path)), samples, readings });
   const rest = files.filter((file) => samples.has(file.path) && !readings.moved.has(file.path));
   await inParallel(scan, rest, async (file) => {
-    await probe(scan, join(folder.root, file.path), { file, sampled: samples.get(file.path) as Sampled, readings });
+    await probe(scan, real.get(file.path) ?? '', { file, sampled: samples.get(file.path) as Sampled, readings });
     scan.counts.probed += 1;
   });
   return readings;
+}
+
+function noteFailure({ postponed, faults }: Readings, { path }: ToRead, error: unknown): void {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+  // One that went since it was listed is the next listing's to tell of.
+  if (code === 'ENOENT') postponed.add(path);
+  else faults.set(path, { fault: 'unreadable', detail: `cannot be read: ${code}` });
 }
 
 async function inParallel<T>(scan: Scan, all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {

@@ -25,10 +25,13 @@ export interface NfoIssue {
 export class Decoration {
   readonly issues: NfoIssue[] = [];
   readonly #root: string;
+  readonly #resolve: (absolute: string) => Promise<string | undefined>;
   readonly #folders = new Map<string, Promise<WalkedFile[]>>();
 
-  constructor(root: string) {
+  /** `resolve` follows links; nothing for one that leads out of the library. */
+  constructor(root: string, resolve: (absolute: string) => Promise<string | undefined>) {
     this.#root = root;
+    this.#resolve = resolve;
   }
 
   async decorate(drafts: readonly Draft[], grouping: Grouping): Promise<void> {
@@ -77,7 +80,8 @@ export class Decoration {
 
   async #nfo(path: string): Promise<Nfo | undefined> {
     try {
-      const absolute = join(this.#root, path);
+      const absolute = await this.#resolve(join(this.#root, path));
+      if (absolute === undefined) return this.#bad(path, 'a link that leads out of the library');
       if ((await stat(absolute)).size > NFO_BYTES) return this.#bad(path, 'too large');
       return readNfo(nfoText(await readFile(absolute))) ?? this.#bad(path, 'not an NFO');
     } catch {

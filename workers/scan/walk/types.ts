@@ -13,6 +13,8 @@ export interface WalkOrder {
   root: string;
   /** The library's folder: nothing outside it is opened. */
   folder: string;
+  /** Real paths of all folders of the library: links lead to them or nowhere. The folder's own, when absent. */
+  tops?: string[];
   /** Where to begin, `folder` or below. */
   from: string[];
   /** Globs of the library's settings. */

@@ -25,14 +25,14 @@ interface Waiting {
 export class Walk {
   readonly #order: WalkOrder;
   readonly #waiting: Waiting[];
-  readonly #inside: string;
+  readonly #tops: readonly string[];
   #same: Same = { directories: 0, passed: 0, videos: 0, faults: 0 };
 
   constructor(order: WalkOrder) {
     this.#order = order;
     const rules = [readIgnore(order.folder, order.ignore)];
     this.#waiting = order.from.toReversed().map((path) => ({ path, rules: [...rules, ...this.#rulesAbove(path)] }));
-    this.#inside = realpathSync(join(order.root, order.folder));
+    this.#tops = [realpathSync(join(order.root, order.folder)), ...(order.tops ?? [])];
   }
 
   next(): WalkBatch {
@@ -163,12 +163,12 @@ export class Walk {
     }
   }
 
-  /** A link to a file inside the folder is that file; a link to a folder is not followed, since what lies inside is listed anyway. */
+  /** A link to a file inside the library is that file; a link to a folder is not followed, since what lies inside is listed anyway. */
   #link(directory: WalkedDirectory, name: string): void {
     const path = joined(directory.path, name);
     try {
       const target = realpathSync(join(this.#order.root, path));
-      const inside = target === this.#inside || target.startsWith(this.#inside + sep);
+      const inside = this.#tops.some((top) => target === top || target.startsWith(top + sep));
       if (!inside) directory.issues.push({ kind: 'link-outside', path });
       else if (statSync(target).isFile() && kindOf(name) !== 'other') this.#file(directory, name);
     } catch (error) {
