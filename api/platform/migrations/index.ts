@@ -48,6 +48,7 @@ import * as jobsLists from './20261122173000_jobs_lists.ts';
 import * as serverVersion from './20261122180000_server_version.ts';
 import * as themes from './20261122190000_themes_create.ts';
 import * as librariesFolderAway from './20261123080000_libraries_folder_away.ts';
+import * as itemsBelow from './20261123081000_items_below.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -113,4 +114,5 @@ export const migrations: Record<string, Migration> = {
   '20261122180000_server_version': serverVersion,
   '20261122190000_themes_create': themes,
   '20261123080000_libraries_folder_away': librariesFolderAway,
+  '20261123081000_items_below': itemsBelow,
 };

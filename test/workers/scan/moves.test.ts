@@ -98,7 +98,7 @@ describe('a film that moves to another library', function () {
       for (const place of first === 'old' ? [old, next] : [next, old]) await place.scan();
       const [moved] = await next.files();
       expect(moved).to.include({ id: file?.id, item_id: id });
-      expect((await next.items()).map(({ title }) => title)).to.have.members(['Heat', 'It', 'trailer']);
+      expect((await next.items()).map(({ title }) => title)).to.have.members(['Heat', 'It', 'Trailer']);
       expect((await old.items()).map(({ title }) => title)).to.deep.equal(['Up']);
       await expectNothingBetween(old);
       await expectSums(old, next);

@@ -4,11 +4,13 @@ import type { Decoration } from '../group/decorate.ts';
 import type { Draft, Grouping } from '../group/draft.ts';
 import { groupDirectory } from '../group/index.ts';
 import { mergeDrafts } from '../group/merge.ts';
+import { extrasFolder } from '../names/extras.ts';
 import { kindOf } from '../names/kinds.ts';
 import { rowsOf, type ScannedFolder } from '../store/context.ts';
+import type { KnownFile } from '../store/known.ts';
 import type { WalkBatch } from '../walk/types.ts';
 import { type Compared, compare } from './compare.ts';
-import { pathIn, writeFaults } from './faults.ts';
+import { directoryOf, pathIn, writeFaults } from './faults.ts';
 import { gathered, type Issue, issueOfFault, writeIssues } from './issues.ts';
 import { fence } from './lease.ts';
 import type { LibraryTops } from './library-tops.ts';
@@ -22,6 +24,10 @@ export interface Place {
   memory: Memory;
   tops: LibraryTops;
   decoration: Decoration;
+  /** Folders of extras below directories whose films changed: their extras may belong to another one now. */
+  extras: Set<string>;
+  /** All that is listed is grouped again. */
+  regroup: boolean;
   /** Directories where much could not be read, see `gathered`. */
   lost: string[];
 }
@@ -53,6 +59,7 @@ export async function takeBatch(scan: Scan, place: Place, batch: WalkBatch): Pro
     const issues = gathered(issuesOf(place, { part, readings }), place.lost);
     await write(scan, place, { part, readings, issues });
     for (const { compared } of part) {
+      noteExtras(place, compared);
       if (compared.unsettled) scan.unsettled.push({ folder: place.folder, directory: compared.directory.path });
     }
   }
@@ -124,11 +131,19 @@ function toRead({ compared, drafts }: Grouped): ToRead[] {
   );
 }
 
+function noteExtras({ memory, extras }: Place, { directory: { path }, toRead, absent, returned }: Compared): void {
+  if (toRead.size + absent.length + returned === 0) return;
+  const folders = [...(memory.expected.get(path) ?? [])].filter((name) => extrasFolder(name) !== undefined);
+  const paths = folders.map((name) => (path === '' ? name : `${path}/${name}`));
+  for (const below of memory.within(paths)) extras.add(below);
+}
+
 /** What changed while it was read, or could not be read now, has to be looked at again. */
 function noteUnread(compared: Compared, readings: Readings): void {
-  const paths = compared.files.map((file) => pathIn(compared, file.name));
-  if (paths.some((path) => readings.postponed.has(path))) compared.unsettled = true;
-  if (paths.some((path) => readings.faults.get(path)?.fault === 'unreadable')) compared.unread = true;
+  const { path } = compared.directory;
+  const unreadable = [...readings.faults].filter(([, { fault }]) => fault === 'unreadable');
+  if ([...readings.postponed].some((file) => directoryOf(file) === path)) compared.unsettled = true;
+  if (unreadable.some(([file]) => directoryOf(file) === path)) compared.unread = true;
 }
 
 function issuesOf(
@@ -205,7 +220,7 @@ interface Writable {
 
 async function write(scan: Scan, { folder, memory }: Place, { part, readings, issues }: Writable): Promise<void> {
   const drafts = mergeDrafts(part.flatMap(({ drafts: own }) => withoutFaulty(own, readings)));
-  const known = new Map(part.flatMap(({ compared }) => [...compared.known]));
+  const known = knownOf(part);
   const ended = part.filter(({ whole }) => whole).map(({ compared }) => compared);
   const absent = ended.flatMap((compared) => compared.absent.map((row) => row.id));
   const vanished = ended.flatMap((compared) => compared.vanished);
@@ -224,7 +239,7 @@ async function write(scan: Scan, { folder, memory }: Place, { part, readings, is
     const held = { scanId: scan.row.id, token: scan.token, counts: scan.counts };
     await fence(db, held);
     await markAbsent(scan, db, absent);
-    await markVanished(db, { folderId: folder.id, scanId: scan.row.id }, vanished);
+    await markVanished(db, { folderId: folder.id, scanId: scan.row.id }, memory.within(vanished));
     if (drafts.length > 0) await writePart(scan, db, { folder, drafts, known, readings });
     await writeFaults(db, folder, { part, readings });
     await writeIssues(db, scan.row.id, issues);
@@ -232,6 +247,17 @@ async function write(scan: Scan, { folder, memory }: Place, { part, readings, is
     await fence(db, held); // the counts with what this part added, for who goes on after a kill
   });
   scan.counts.done += drafts.reduce((sum, draft) => sum + draft.files.length, 0);
+}
+
+/** Of the files of this part alone: a directory of many is written in many parts. */
+function knownOf(part: readonly Grouped[]): Map<string, KnownFile> {
+  const known = new Map<string, KnownFile>();
+  for (const { compared, drafts } of part)
+    for (const { path } of drafts.flatMap((draft) => draft.files)) {
+      const row = compared.known.get(path);
+      if (row) known.set(path, row);
+    }
+  return known;
 }
 
 /** A new file that is no media makes no item; one that is known keeps its row and says what is wrong. */

@@ -29,29 +29,28 @@ export interface Compared {
 /** Compares a batch of listed directories with the database: one query, whatever their number. */
 export async function compare(
   scan: Scan,
-  at: { folder: ScannedFolder; memory: Memory },
+  at: { folder: ScannedFolder; memory: Memory; regroup: boolean },
   listed: readonly WalkedDirectory[],
 ): Promise<Compared[]> {
-  const { folder, memory } = at;
+  const { folder } = at;
   const rows = await findKnown(
     scan.work.db,
     folder.id,
     listed.map((directory) => directory.path),
   );
   const byDirectory = Map.groupBy(rows, (row) => row.directory);
-  return listed.map((directory) =>
-    compareOne(scan, { memory, folder, directory, rows: byDirectory.get(directory.path) ?? [] }),
-  );
+  return listed.map((directory) => compareOne(scan, { ...at, directory, rows: byDirectory.get(directory.path) ?? [] }));
 }
 
 interface One {
+  regroup: boolean;
   memory: Memory;
   folder: ScannedFolder;
   directory: WalkedDirectory;
   rows: readonly KnownFile[];
 }
 
-function compareOne(scan: Scan, { memory, folder, directory, rows }: One): Compared {
+function compareOne(scan: Scan, { memory, folder, directory, rows, regroup }: One): Compared {
   const byName = new Map(rows.map((row) => [nameOf(row.path), row]));
   const compared: Compared = {
     directory,
@@ -64,7 +63,7 @@ function compareOne(scan: Scan, { memory, folder, directory, rows }: One): Compa
     vanished: memory.vanishedBelow(directory),
     unsettled: false,
     unread: false,
-    regroup: memory.signatureOf(directory.path) !== directory.signature,
+    regroup: regroup || memory.signatureOf(directory.path) !== directory.signature,
   };
   for (const file of directory.files) look(scan, { compared, memory, folder, file, before: byName.get(file.name) });
   const present = new Set(directory.files.map((file) => file.name));

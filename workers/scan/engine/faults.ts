@@ -10,29 +10,23 @@ export function pathIn({ directory }: Compared, name: string): string {
   return directory.path === '' ? name : `${directory.path}/${name}`;
 }
 
+/** Path of the directory that a file lies in. */
+export function directoryOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
 /** Files that are no media are remembered, so that they are not probed again until they change. What could not be read is tried again. */
 export async function writeFaults(
   db: Db,
   folder: ScannedFolder,
   { part, readings }: { part: readonly { compared: Compared }[]; readings: Readings },
 ): Promise<void> {
-  const rows = part.flatMap(({ compared }) =>
-    compared.files.flatMap((file) => {
-      const path = pathIn(compared, file.name);
-      const found = readings.faults.get(path);
-      if (!found || !lasting(found.fault) || compared.known.has(path)) return [];
-      return [
-        {
-          path,
-          size_bytes: file.size,
-          modified_ms: file.mtimeMs,
-          inode: file.inode,
-          ...found,
-          probe_version: PROBE_VERSION,
-        },
-      ];
-    }),
-  );
+  const known = new Map(part.map(({ compared }) => [compared.directory.path, compared.known]));
+  const rows = [...readings.faults].flatMap(([path, { walked, ...found }]) => {
+    if (!lasting(found.fault) || known.get(directoryOf(path))?.has(path)) return [];
+    const file = { size_bytes: walked.size, modified_ms: walked.mtimeMs, inode: walked.inode };
+    return [{ path, ...file, ...found, probe_version: PROBE_VERSION }];
+  });
   if (rows.length === 0) return;
   await db.raw(
     `insert into scan_faults (folder_id, path, size_bytes, modified_ms, inode, fault, detail, probe_version)

@@ -25,6 +25,7 @@ export async function scanFolder(scan: Scan, folder: ScannedFolder, from: readon
   const memory = await Memory.load(scan.work.db, folder);
   const place = placeOf(scan, folder, memory);
   const listing = await list(scan, place, from);
+  for (const directory of place.extras) await again(scan, { ...place, extras: new Set(), regroup: true }, directory);
   state.files = listing.files;
   if (listing.trusted) Object.assign(state, await decideMissing(scan, folder, from));
   else
@@ -37,7 +38,7 @@ export async function scanFolder(scan: Scan, folder: ScannedFolder, from: readon
 function placeOf({ folders }: Scan, folder: ScannedFolder, memory: Memory): Place {
   const tops = new LibraryTops(folders);
   const decoration = new Decoration(folder.root, (absolute) => tops.resolve(absolute));
-  return { folder, memory, tops, decoration, lost: [] };
+  return { folder, memory, tops, decoration, extras: new Set(), regroup: false, lost: [] };
 }
 
 function stateOf(scan: Scan, folder: ScannedFolder): FolderState {

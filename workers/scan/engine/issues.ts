@@ -42,7 +42,7 @@ export async function writeIssues(db: Db, scanId: string, issues: readonly Issue
     folder_id: issue.folderId,
     detail: issue.detail?.slice(0, 500),
   }));
-  await db.raw(
+  const { rowCount } = await db.raw<{ rowCount: number }>(
     `insert into scan_issues (id, scan_id, kind, folder_id, path, detail, item_id)
      select r.id, ?, r.kind, r.folder_id, r.path, r.detail,
        (select f.item_id from media_files f where f.folder_id = r.folder_id and f.path = r.path limit 1)
@@ -50,10 +50,7 @@ export async function writeIssues(db: Db, scanId: string, issues: readonly Issue
      where not exists (select 1 from scan_issues s where s.scan_id = ? and s.kind = r.kind and s.folder_id = r.folder_id and s.path = r.path)`,
     [scanId, recordset(rows), scanId],
   );
-  await db.raw('update scans set issue_count = (select count(*) from scan_issues where scan_id = ?) where id = ?', [
-    scanId,
-    scanId,
-  ]);
+  await db.raw('update scans set issue_count = issue_count + ? where id = ?', [rowCount, scanId]);
 }
 
 /** So many files that cannot be read are one issue of what they lie in. */

@@ -93,6 +93,16 @@ export class Memory {
     return gone.map((name) => (directory.path === '' ? name : `${directory.path}/${name}`));
   }
 
+  /** These paths and all that is remembered below them. */
+  within(paths: readonly string[]): string[] {
+    const all = [...paths];
+    for (let i = 0; i < all.length; i += 1) {
+      const path = all[i] ?? '';
+      for (const name of this.expected.get(path) ?? []) all.push(path === '' ? name : `${path}/${name}`);
+    }
+    return all;
+  }
+
   isFaulty(path: string, file: WalkedFile): boolean {
     const fault = this.#faults.get(path);
     return (
@@ -141,11 +151,10 @@ export class Memory {
 
   async #forget(db: Db, paths: readonly string[]): Promise<void> {
     if (paths.length === 0) return;
-    await rowsOf(
-      db,
-      `delete from scan_directories d using unnest(?::text[]) as v(path) where d.folder_id = ? and (d.path = v.path or starts_with(d.path, v.path || '/'))`,
-      [paths, this.#folderId],
-    );
+    await rowsOf(db, 'delete from scan_directories where folder_id = ? and path = any(?::text[])', [
+      this.#folderId,
+      this.within(paths),
+    ]);
   }
 }
 
@@ -165,7 +174,7 @@ function rowOf({ directory, unsettled }: { directory: WalkedDirectory; unsettled
   };
 }
 
-/** Marks the files of directories that went as lacking, in the caller's transaction. */
+/** Marks the files of directories that went as lacking, in the caller's transaction. All that lay below is named too. */
 export async function markVanished(
   db: Db,
   at: { folderId: string; scanId: string },
@@ -174,9 +183,8 @@ export async function markVanished(
   if (paths.length === 0) return;
   await rowsOf(
     db,
-    `update media_files f set absent_scan = ? from unnest(?::text[]) as v(path)
-     where f.folder_id = ? and (f.directory = v.path or starts_with(f.directory, v.path || '/'))
+    `update media_files f set absent_scan = ? where f.folder_id = ? and f.directory = any(?::text[])
        and f.missing_since is null and f.absent_scan is null and not f.absence_kept`,
-    [at.scanId, paths, at.folderId],
+    [at.scanId, at.folderId, paths],
   );
 }

@@ -22,7 +22,7 @@ export interface ToRead {
 export interface Readings {
   read: Map<string, Read>;
   moved: Map<string, KnownFile>;
-  faults: Map<string, { fault: ProbeFault; detail: string }>;
+  faults: Map<string, { fault: ProbeFault; detail: string; walked: WalkedFile }>;
   /** Changed while it was read, or not readable now: looked at again later. */
   postponed: Set<string>;
 }
@@ -41,7 +41,9 @@ export async function readFiles(scan: Scan, { folder, tops }: Reading, files: re
     try {
       const absolute = await tops.resolve(join(folder.root, file.path));
       if (absolute === undefined) {
-        readings.faults.set(file.path, { fault: 'link-outside', detail: 'leads out of the library' });
+        readings.faults.set(file.path, {
+          ...{ fault: 'link-outside', detail: 'leads out of the library', walked: file.walked },
+        });
         return;
       }
       real.set(file.path, absolute);
@@ -50,7 +52,8 @@ export async function readFiles(scan: Scan, { folder, tops }: Reading, files: re
       noteFailure(readings, file, error);
     }
   });
-  await findMoved(scan, { files: files.filter((file) => !file.known && samples.has(file.path)), samples, readings });
+  const fresh = files.filter((file) => !file.known && samples.has(file.path));
+  await findMoved(scan, { storageId: folder.storageId, files: fresh, samples, readings });
   const rest = files.filter((file) => samples.has(file.path) && !readings.moved.has(file.path));
   await inParallel(scan, rest, async (file) => {
     await probe(scan, real.get(file.path) ?? '', { file, sampled: samples.get(file.path) as Sampled, readings });
@@ -59,11 +62,11 @@ export async function readFiles(scan: Scan, { folder, tops }: Reading, files: re
   return readings;
 }
 
-function noteFailure({ postponed, faults }: Readings, { path }: ToRead, error: unknown): void {
+function noteFailure({ postponed, faults }: Readings, { path, walked }: ToRead, error: unknown): void {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
   // One that went since it was listed is the next listing's to tell of.
   if (code === 'ENOENT') postponed.add(path);
-  else faults.set(path, { fault: 'unreadable', detail: `cannot be read: ${code}` });
+  else faults.set(path, { fault: 'unreadable', detail: `cannot be read: ${code}`, walked });
 }
 
 async function inParallel<T>(scan: Scan, all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
@@ -95,7 +98,10 @@ async function probe(
   } catch (error) {
     if (!(error instanceof ProbeError)) throw error;
     if (!(await stillSame(absolute, file.walked))) readings.postponed.add(file.path);
-    else readings.faults.set(file.path, { fault: error.fault, detail: `${error.fault}: ${error.message}` });
+    else {
+      const detail = `${error.fault}: ${error.message}`;
+      readings.faults.set(file.path, { fault: error.fault, detail, walked: file.walked });
+    }
     if (file.known) readings.read.set(file.path, { hash, fault: error.fault });
   }
 }
@@ -107,13 +113,14 @@ async function stillSame(absolute: string, walked: WalkedFile): Promise<boolean>
 }
 
 interface Moving {
+  storageId: string;
   files: readonly ToRead[];
   samples: ReadonlyMap<string, Sampled>;
   readings: Readings;
 }
 
 /** A new file with the size and hash of one whose place is empty now is that file. Two equal ones are told apart by name. */
-async function findMoved(scan: Scan, { files, samples, readings }: Moving): Promise<void> {
+async function findMoved(scan: Scan, { storageId, files, samples, readings }: Moving): Promise<void> {
   const hex = (file: ToRead): string => samples.get(file.path)?.hash.toString('hex') ?? '';
   const same = await findSame(
     scan.work.db,
@@ -122,7 +129,7 @@ async function findMoved(scan: Scan, { files, samples, readings }: Moving): Prom
   );
   const byHash = Map.groupBy(same, (row) => row.sampled_hash.toString('hex'));
   const taken = new Set<string>();
-  const whereabouts = new Whereabouts(scan.work);
+  const whereabouts = new Whereabouts(scan.work, storageId);
   for (const file of files) {
     const found = await origin(
       whereabouts,
@@ -137,9 +144,10 @@ async function findMoved(scan: Scan, { files, samples, readings }: Moving): Prom
 
 async function origin(at: Whereabouts, file: ToRead, candidates: readonly Candidate[]): Promise<Candidate | undefined> {
   const other = (row: Candidate): number => Number(row.path.slice(row.path.lastIndexOf('/') + 1) !== file.walked.name);
+  // What a move left behind may come back to where it was, in another library by then.
+  const isItself = (row: Candidate): boolean => row.path === file.path && row.storage_id === at.storageId;
   for (const row of candidates.toSorted((a, b) => other(a) - other(b))) {
-    const left = row.missing_since === null ? await at.isGone(row) : !(await at.isThere(row));
-    if (left) return row;
+    if (row.missing_since === null ? await at.isGone(row) : isItself(row) || !(await at.isThere(row))) return row;
   }
   return undefined;
 }

@@ -21,8 +21,12 @@ export class Whereabouts {
   readonly #work: Pick<Work, 'db' | 'config'>;
   readonly #roots = new Map<string, Promise<string | undefined>>();
 
-  constructor(work: Pick<Work, 'db' | 'config'>) {
+  /** Of the folder that is scanned. */
+  readonly storageId: string;
+
+  constructor(work: Pick<Work, 'db' | 'config'>, storageId: string) {
     this.#work = work;
+    this.storageId = storageId;
   }
 
   /** Only an error of absence proves it, in a library folder that exists on an available storage. */

@@ -1,9 +1,9 @@
 import type { Db } from '#platform/db.ts';
-import type { Draft } from '../group/draft.ts';
+import type { Draft, ItemKey } from '../group/draft.ts';
 import { withEmbedded } from '../names/embedded.ts';
 import { adoptItems } from '../store/adopt.ts';
 import type { ScannedFolder, Writing } from '../store/context.ts';
-import { type Placed, writeFiles } from '../store/files.ts';
+import { type Placed, type WrittenFile, writeFiles } from '../store/files.ts';
 import { findHeirs, type IsGone } from '../store/heirs.ts';
 import { nameOf, type Resolved } from '../store/item-rows.ts';
 import { findExisting, writeItems } from '../store/items.ts';
@@ -37,8 +37,8 @@ export async function writePart(scan: Scan, db: Db, part: Part): Promise<void> {
   const former = [...new Set(rows.map((row) => row.item_id))];
   const seqs = await nextChanges(db, [library.id, ...(await librariesOf(db, former))]);
   const writing: Writing = { db, scanId: scan.row.id, library, folder: part.folder, seq: seqs.get(library.id) ?? 0 };
-  const existing = await findExisting(writing, part.drafts);
-  const whereabouts = new Whereabouts(scan.work);
+  const existing = await findExisting(writing, [...part.drafts, ...part.drafts.flatMap(ownerOf)]);
+  const whereabouts = new Whereabouts(scan.work, part.folder.storageId);
   const isGone: IsGone = (file) => whereabouts.isGone(file);
   const heirs = await findHeirs(writing, { drafts: part.drafts, known, existing, isGone });
   const above = await withParents(db, former);
@@ -54,13 +54,24 @@ export async function writePart(scan: Scan, db: Db, part: Part): Promise<void> {
   const touched = await writeTracks(writing, files);
   await writeLocalMetadata(writing, part.drafts, resolved);
   await inheritLabels(writing, resolved, files);
-  const left = await leaveItems(db, { former, above });
+  const left = await leaveItems(db, { former: leftBy(files), above });
   const rolled = await rollUpItems(db, [...new Set([...resolved.ids.values(), ...former, ...heirs.foreign])], above);
   const after = await measure(db, await withParents(db, [...old, ...resolved.ids.values()]));
   await addToLibraries(db, before, after);
   const done = files.map((file) => file.placed);
   count(scan, part, done);
   await tellOfItems(scan, db, { resolved, files, touched, rolled, left, ages, adopted, others: seqs.size > 1 });
+}
+
+/** The item that an extra belongs to, where its name tells: it may be in another part. */
+function ownerOf({ extra }: Draft): ItemKey[] {
+  return extra && 'key' in extra.of ? [extra.of] : [];
+}
+
+/** Items that lost a file to another one now. */
+function leftBy(files: readonly WrittenFile[]): string[] {
+  const moved = files.filter(({ placed }) => placed.known && placed.known.item_id !== placed.itemId);
+  return [...new Set(moved.map(({ placed }) => placed.known?.item_id ?? ''))];
 }
 
 /** Embedded tags of what was read now; of what was not, they were written when it was. */

@@ -29,6 +29,7 @@ interface Asking {
  */
 export async function findHeirs({ db, library }: Writing, { drafts, known, existing, isGone }: Asking): Promise<Heirs> {
   const ids = new Map([...candidatesOf(drafts, known)].filter(([name]) => !existing.has(name)));
+  if (ids.size === 0) return { ids, foreign: [] };
   const asked = [...new Set(ids.values())];
   const placed = drafts.flatMap((draft) => draft.files.flatMap((file) => known.get(file.path)?.id ?? []));
   const staying = await findStaying(db, { ids: asked, placed, isGone });

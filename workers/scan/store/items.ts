@@ -27,7 +27,7 @@ export async function writeItems(writing: Writing, { drafts, existing, heirs, re
   const claimed = new Set(existing.values());
   for (const level of LEVELS) {
     const mine = drafts.filter((draft) => level(draft) && !(draft.onlyKnown && !existing.has(nameOf(draft))));
-    const owners = await ownersOf(writing, drafts, resolved);
+    const owners = await ownersOf(writing, drafts, new Map([...existing, ...resolved.ids]));
     const rows = mine.flatMap((draft) => {
       const id = existing.get(nameOf(draft)) ?? claim(heirs.get(nameOf(draft)), claimed);
       const hashes = draft.files.flatMap((file) => read.get(file.path)?.hash.toString('hex') ?? []);
@@ -63,8 +63,8 @@ function directoryOf(path: string): string {
 async function ownersOf(
   { db, folder }: Writing,
   drafts: readonly Draft[],
-  { ids }: Resolved,
-): Promise<Map<string, string>> {
+  ids: ReadonlyMap<string, string>,
+): Promise<ReadonlyMap<string, string>> {
   const directories = drafts.flatMap(({ extra }) => (extra && 'directory' in extra.of ? [extra.of.directory] : []));
   if (directories.length === 0) return ids;
   const mine = drafts.flatMap((draft) => {

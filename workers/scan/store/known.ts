@@ -55,11 +55,15 @@ export function isProbed(known: Pick<KnownFile, 'probe_version'>): boolean {
 }
 
 export interface Candidate extends KnownFile {
+  storage_id: string;
   sampled_hash: Buffer;
 }
 
 /** So many copies of one file are looked at; a hundred equal ones tell nothing about which moved. */
 const MOST_SAME = 20;
+
+/** Of so many copies the likeliest are sought: a folder of empty files holds thousands. */
+const MOST_EQUAL = 200;
 
 export interface Sought {
   size: number;
@@ -79,9 +83,9 @@ export async function findSame(
   return rowsOf<Candidate>(
     db,
     `select distinct on (same.id) same.* from jsonb_to_recordset(?::jsonb) as r(size bigint, hash text, name text),
-       lateral (select ${COLUMNS}, f.sampled_hash from media_files f join items i on i.id = f.item_id
+       lateral (select ${COLUMNS}, f.storage_id, f.sampled_hash from media_files f join items i on i.id = f.item_id
          join libraries l on l.id = f.library_id and l.type = ? and l.deleted_at is null
-         where f.size_bytes = r.size and f.sampled_hash = decode(r.hash, 'hex')
+         where f.id in (select e.id from media_files e where e.size_bytes = r.size and e.sampled_hash = decode(r.hash, 'hex') limit ${MOST_EQUAL})
          order by f.library_id <> ?, f.missing_since is null, f.absent_scan is null, right(f.path, length(r.name) + 1) <> '/' || r.name, f.id
          limit ${MOST_SAME}) same`,
     [recordset(files), library.type, library.id],

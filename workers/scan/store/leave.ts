@@ -24,7 +24,8 @@ export async function leaveItems(
   { former, above }: { former: readonly string[]; above: readonly string[] },
 ): Promise<ToldItem[]> {
   if (former.length === 0) return [];
-  const empty = `not exists (select 1 from media_files f where f.item_id = i.id) and not exists (select 1 from items c where i.id in (c.parent_id, c.grandparent_id, c.extra_of))`;
+  const empty = `not exists (select 1 from media_files f where f.item_id = i.id) and not exists (select 1 from items c where c.parent_id = i.id) and not exists (select 1 from items c where c.grandparent_id = i.id)
+     and not exists (select 1 from items c where c.extra_of = i.id)`;
   const containers = above.filter((id) => !former.includes(id));
   const left = [...(await leave(former)), ...(await leave(containers)), ...(await leave(containers))];
   return [...new Map(left.map((item) => [item.id, item])).values()];

@@ -26,6 +26,8 @@ const TICK_MS = 10;
 export class TreeWatcher {
   readonly #options: TreeOptions;
   readonly #watchers = new Map<string, FSWatcher>();
+  /** The watched directories in each one. */
+  readonly #inner = new Map<string, Set<string>>();
   readonly #begins = Date.now();
   #filling = true;
   #closed = false;
@@ -43,6 +45,7 @@ export class TreeWatcher {
     this.#closed = true;
     for (const watcher of this.#watchers.values()) watcher.close();
     this.#watchers.clear();
+    this.#inner.clear();
   }
 
   /** How many directories are watched. */
@@ -89,6 +92,7 @@ export class TreeWatcher {
     const watcher = (this.#options.watch ?? watch)(join(this.#options.root, path), { persistent: false });
     this.#watchers.get(path)?.close();
     this.#watchers.set(path, watcher);
+    if (path !== '') this.#inner.set(parentOf(path), (this.#inner.get(parentOf(path)) ?? new Set()).add(path));
     watcher.on('change', (kind, name) => this.#note(path, kind, String(name ?? '')));
     watcher.on('error', (error) => this.#fault(error));
   }
@@ -108,13 +112,15 @@ export class TreeWatcher {
     else if (this.#tried(path)) await this.#fill(path);
   }
 
+  /** Only what lies in it is visited: a folder of many thousands may go one by one. */
   #leave(path: string): void {
-    if (!this.#watchers.has(path)) return;
-    for (const [name, watcher] of this.#watchers) {
-      if (name !== path && !name.startsWith(`${path}/`)) continue;
-      watcher.close();
-      this.#watchers.delete(name);
-    }
+    const watcher = this.#watchers.get(path);
+    if (!watcher) return;
+    watcher.close();
+    this.#watchers.delete(path);
+    for (const name of this.#inner.get(path) ?? []) this.#leave(name);
+    this.#inner.delete(path);
+    this.#inner.get(parentOf(path))?.delete(path);
   }
 
   #fault(error: unknown): void {
@@ -123,4 +129,8 @@ export class TreeWatcher {
     this.close();
     this.#options.lost(error as Error);
   }
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
