@@ -1,6 +1,8 @@
 /**
  * Cold scan and no-change rescan (PERFORMANCE rows 1 and 2) against the bare tools, alternating in one run: `node hack/bench/scan.ts`.
  * Prints one JSON line. BENCH_FILES (2000) tiny films for the rescan, BENCH_FILMS (120) films for the cold scan, BENCH_PAIRS (5).
+ * BENCH_FLAT (0) adds so many films in one folder, so many folders in one folder, and two fifths as many episodes in one folder:
+ * each whole and a quarter of it, against `find` and against the reading of the names alone. BENCH_ONLY=flat leaves out the rest.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -22,11 +24,15 @@ import { enqueue } from '#platform/queue.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { endAll } from '#support/stores.ts';
 import { scanLibrary } from '#workers/scan/engine/scan-library.ts';
+import { groupDirectory } from '#workers/scan/group/index.ts';
+import type { WalkedFile } from '#workers/scan/walk/types.ts';
 import { fixtures } from '../fixtures/index.ts';
 
 const FILES = Number(process.env.BENCH_FILES ?? 2000);
 const FILMS = Number(process.env.BENCH_FILMS ?? 120);
 const PAIRS = Number(process.env.BENCH_PAIRS ?? 5);
+const FLAT = Number(process.env.BENCH_FLAT ?? 0);
+const ONLY_FLAT = process.env.BENCH_ONLY === 'flat';
 const TICKS_PER_SECOND = 100;
 const PER_FOLDER = 20;
 const SHARED_MEMORY = '/dev/shm';
@@ -76,9 +82,9 @@ interface Library {
   folderId: string;
 }
 
-async function newLibrary({ deps, given }: Api, folder: string): Promise<Library> {
+async function newLibrary({ deps, given }: Api, folder: string, type = 'movies'): Promise<Library> {
   const [id, folderId] = [newId(), newId()];
-  await deps.db('libraries').insert({ id, name: folder, name_folded: id, type: 'movies' });
+  await deps.db('libraries').insert({ id, name: folder, name_folded: id, type });
   await deps.db('library_folders').insert({ id: folderId, library_id: id, storage_id: given.storageId, path: folder });
   return { id, folderId };
 }
@@ -192,11 +198,87 @@ async function rescan(api: Api): Promise<object> {
   };
 }
 
+const SHAPES: Readonly<Record<string, { type: string; share: number; name: (i: number) => string }>> = {
+  filmsInOneFolder: { type: 'movies', share: 1, name: (i) => `Film ${i} (${1950 + (i % 70)}).mkv` },
+  foldersInOneFolder: { type: 'movies', share: 1, name: (i) => `Film ${i} (2001)/Film ${i} (2001).mkv` },
+  episodesInOneFolder: {
+    type: 'shows',
+    share: 0.4,
+    name: (i) => `Long/Long S${1 + Math.floor(i / 999)}E${1 + (i % 999)}.mkv`,
+  },
+};
+
+/** The names of a folder and what the grouping alone makes of them. */
+const namesAlone = (folder: string, type: string) => (): void => {
+  const lists = Map.groupBy(readdirSync(folder, { recursive: true, withFileTypes: true }), (entry) => entry.parentPath);
+  for (const [path, entries] of lists) {
+    const files = entries
+      .filter((entry) => entry.isFile())
+      .map(({ name }): WalkedFile => ({ name, size: 1, mtimeMs: 0, inode: '' }));
+    const within = path
+      .slice(folder.length + 1)
+      .split('/')
+      .filter((part) => part !== '');
+    groupDirectory({ directory: within.join('/'), within, files, library: { type, mergeVersions: true } });
+  }
+};
+
+/** One folder of very many: what a file costs must not depend on how many lie beside it. */
+async function flatOf(api: Api, shape: string, count: number): Promise<object> {
+  const { type, name } = SHAPES[shape] as (typeof SHAPES)[string];
+  const { made } = await fixtures();
+  const base = readFileSync(join(made, 'tiny.mkv'));
+  const place = `${shape}-${count}`;
+  const folder = join(api.mediaRoot, place);
+  const put = (i: number): void => {
+    const end = Buffer.alloc(16);
+    end.set([0xec, 0x8e]);
+    end.writeUInt32BE(i, 12);
+    const path = join(folder, name(i));
+    mkdirSync(join(path, '..'), { recursive: true });
+    writeFileSync(path, Buffer.concat([base, Buffer.from(place), end]));
+    utimesSync(path, 1_000_000_000 + i, 1_000_000_000 + i);
+  };
+  for (let i = 0; i < count; i += 1) put(i);
+  const library = await newLibrary(api, place, type);
+  const bare = await measured(api, find(folder));
+  const names = await measured(api, namesAlone(folder, type));
+  const first = await measured(api, () => scan(api, library, 'full'));
+  const again = await measured(api, () => scan(api, library, 'full'));
+  put(count);
+  const more = await measured(api, () => scan(api, library, 'full'));
+  const rows = await api.deps.db('media_files').where({ library_id: library.id }).pluck('id');
+  rmSync(folder, { recursive: true });
+  return {
+    files: rows.length,
+    findMs: round(bare.wallMs),
+    namesCpuMs: round(names.cpuMs),
+    firstCpuMsPerFile: round(first.cpuMs / count),
+    firstToNames: round(first.cpuMs / names.cpuMs),
+    againToFind: round(again.wallMs / bare.wallMs),
+    againCpuMs: round(again.cpuMs),
+    oneMoreCpuMs: round(more.cpuMs),
+    peakMiB: Math.round(process.resourceUsage().maxRSS / 1024),
+  };
+}
+
+async function flat(api: Api): Promise<object> {
+  const told: Record<string, object> = {};
+  for (const [shape, { share }] of Object.entries(SHAPES))
+    for (const part of [0.25, 1]) {
+      const count = Math.round(FLAT * share * part);
+      told[`${shape} ${count}`] = await flatOf(api, shape, count);
+      process.stderr.write(`${shape} ${count} ${JSON.stringify(told[`${shape} ${count}`])}\n`);
+    }
+  return told;
+}
+
 process.env.TMPDIR = mkdtempSync(join(SHARED_MEMORY, 'foyer-bench-scan-'));
 chmodSync(process.env.TMPDIR, 0o755); // Postgres runs as a user of its own and reads below it
 try {
   const api = await startApi();
-  process.stdout.write(`${JSON.stringify({ cold: await cold(api), rescan: await rescan(api) })}\n`);
+  const rows = ONLY_FLAT ? {} : { cold: await cold(api), rescan: await rescan(api) };
+  process.stdout.write(`${JSON.stringify({ ...rows, ...(FLAT > 0 && { flat: await flat(api) }) })}\n`);
 } finally {
   await endAll();
   rmSync(process.env.TMPDIR ?? '', { recursive: true, force: true });

@@ -64,4 +64,17 @@ describe('a scan of what is true', function () {
       ['Keep', null, 1],
     ]);
   });
+
+  it('groups again what was grouped by an earlier version, without reading it', async () => {
+    const place = await newPlace('movies');
+    await place.put('A (2001)/A (2001).mkv');
+    await place.age();
+    await place.scan();
+    const { db } = place.api.deps;
+    const [before] = await place.items();
+    await db('items').where({ id: before?.id }).update({ title: 'as it was read before', identity_key: 'other' });
+    await db('scan_directories').where({ folder_id: place.folderId }).update({ signature: '0', content: 'other' });
+    expect((await place.scan()).counts).to.include({ probed: 0, unchanged: 1 });
+    expect((await place.items()).map(({ id, title }) => [id, title])).to.deep.equal([[before?.id, 'A']]);
+  });
 });

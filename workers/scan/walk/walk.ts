@@ -248,11 +248,12 @@ function wordOf(error: unknown): string {
     : 'unknown';
 }
 
-/** Another version groups the files again, whether or not their sidecars changed. */
+/** Of the sidecars and of what groups: when either changes, the items of a directory are made again. */
 function signatureOf(files: readonly WalkedFile[], version: string): string {
   const sidecars = files.filter((file) => kindOf(file.name) !== 'video');
-  const lines = sidecars.map((file) => `${file.name}\0${file.size}\0${Math.trunc(file.mtimeMs)}`);
-  return hash('sha256', [version, ...lines].join('\n'), 'base64url').slice(0, 22);
+  if (sidecars.length === 0) return version;
+  const text = sidecars.map((file) => `${file.name}\0${file.size}\0${Math.trunc(file.mtimeMs)}`).join('\n');
+  return `${version} ${hash('sha256', text, 'base64url').slice(0, 22)}`;
 }
 
 /** Nothing when there is something to tell of it each time. */

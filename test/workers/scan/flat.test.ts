@@ -1,0 +1,87 @@
+import { copyFile, mkdir, open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { newPlace, type Place, type ScanSeen } from './support.ts';
+
+/** What a scan asked of the database and of the disk. */
+interface Work {
+  queries: number;
+  /** Rows that were read or written. */
+  rows: number;
+  probed: number;
+}
+
+async function counted(place: Place, scan: () => Promise<ScanSeen>): Promise<Work> {
+  const { db } = place.api.deps;
+  const work: Work = { queries: 0, rows: 0, probed: 0 };
+  const count = (answer: { rowCount?: number } | undefined): void => {
+    work.queries += 1;
+    work.rows += answer?.rowCount ?? 0;
+  };
+  db.on('query-response', count);
+  const { counts } = await scan();
+  db.removeListener('query-response', count);
+  return { ...work, probed: counts.probed ?? 0 };
+}
+
+/** Files of their own content each, as a scan of them costs the least: the numbers are of the scan. */
+async function fill(place: Place, names: readonly string[]): Promise<void> {
+  for (const [i, name] of names.entries()) {
+    const path = join(place.path, name);
+    await mkdir(dirname(path), { recursive: true });
+    await copyFile(join(place.made, 'tiny.mkv'), path);
+    const file = await open(path, 'a');
+    await file.write(
+      Buffer.from([0xec, 0x84, 1, ...Buffer.from(place.libraryId.slice(-2), 'hex'), i >> 8, i & 255]).subarray(0, 6),
+    );
+    await file.utimes(new Date(0), new Date(i * 2000));
+    await file.close();
+  }
+}
+
+const number = (i: number): string => String(i).padStart(5, '0');
+
+const FOLDERS: Readonly<Record<string, { type: string; name: (i: number) => string }>> = {
+  'films in one folder': { type: 'movies', name: (i) => `Film ${number(i)}x (${1950 + (i % 60)}).mkv` },
+  'folders in one folder': {
+    type: 'movies',
+    name: (i) => `Film ${number(i)}x (2001)/Film ${number(i)}x (2001).mkv`,
+  },
+  'episodes in one folder': { type: 'shows', name: (i) => `Long Show/Long Show S01E${number(i + 1).slice(1)}.mkv` },
+  'videos that none of the names tell of': {
+    type: 'shows',
+    name: (i) => `Odd/of ${number(i).replaceAll(/\d/g, (d) => 'abcdefghij'[Number(d)] ?? '')}.mkv`,
+  },
+};
+
+const SMALL = 300;
+/** Twice as many may cost twice as much, and what is the same for all. */
+const LINEAR = 2.3;
+
+describe('the cost of a scan', function () {
+  this.timeout(180_000);
+
+  for (const [what, { type, name }] of Object.entries(FOLDERS))
+    it(`grows with the number of ${what}, and not faster`, async () => {
+      const costs: Record<'first' | 'again' | 'one more', Work>[] = [];
+      for (const count of [SMALL, SMALL * 2]) {
+        const place = await newPlace(type, { guardMinimum: 100_000 });
+        await fill(
+          place,
+          Array.from({ length: count }, (_, i) => name(i)),
+        );
+        const first = await counted(place, () => place.scan());
+        const again = await counted(place, () => place.scan());
+        await fill(place, [join(dirname(name(0)), 'Another (1998) S01E9999.mkv')]);
+        const more = await counted(place, () => place.scan());
+        costs.push({ first, again, 'one more': more });
+      }
+      const [small, large] = costs as [(typeof costs)[0], (typeof costs)[0]];
+      for (const step of ['first', 'again', 'one more'] as const) {
+        const told = `${step}: ${JSON.stringify([small[step], large[step]])}`;
+        expect(large[step].queries, told).to.be.at.most(small[step].queries * LINEAR + 20);
+        expect(large[step].rows, told).to.be.at.most(small[step].rows * LINEAR + 500);
+        expect(large[step].probed, told).to.be.at.most(small[step].probed * 2);
+      }
+    });
+});
