@@ -45,11 +45,15 @@ export async function rollUpItems(db: Db, ids: readonly string[], former: readon
   return [...leaves.map((row) => row.id), ...(await rollUpParents(db, ids, former))];
 }
 
-/** What lies in a container, as the inside of `exists`. */
-const BELOW = (
-  container: string,
-): string => `select from items c where (c.parent_id = ${container}.id or c.grandparent_id = ${container}.id)
-   and c.type not in ('season', 'show') and c.extra_of is null`;
+const LEAF = `c.type not in ('season', 'show') and c.extra_of is null`;
+/** Whether something like that lies in a container: two looks into indexes, where one with `or` may read all items. */
+const HOLDS = (like: string): string =>
+  ['parent_id', 'grandparent_id']
+    .map((above) => `exists (select from items c where c.${above} = a.id and ${LEAF} and ${like})`)
+    .join(' or ');
+const LATEST = (what: string): string => `(select ${what} from (
+  select c.missing_since, c.trashed_at from items c where c.parent_id = h.id and ${LEAF}
+  union all select c.missing_since, c.trashed_at from items c where c.grandparent_id = h.id and ${LEAF}) below)`;
 
 /** Seasons and shows: missing when all in them is, trashed when all in them is trashed for being missing, back with the first that is back. */
 async function rollUpParents(db: Db, ids: readonly string[], former: readonly string[]): Promise<string[]> {
@@ -57,15 +61,13 @@ async function rollUpParents(db: Db, ids: readonly string[], former: readonly st
     db,
     `with above as (select distinct u.id from items i, unnest(array[i.parent_id, i.grandparent_id]) as u(id)
        where i.id = any(?::uuid[]) and u.id is not null union select unnest(?::uuid[])),
-     held as (
-       select a.id, exists (${BELOW('a')} and c.availability is null) as there, exists (${BELOW('a')} and c.trashed_at is null) as listed,
-         exists (${BELOW('a')}) as any_at_all from above a),
-     news as (
-       select h.id, not h.there as gone, not h.listed as trashed, last.since, last.at
-       from held h left join lateral (select min(c.missing_since) as since, max(c.trashed_at) as at from items c
-         where not (h.there and h.listed) and (c.parent_id = h.id or c.grandparent_id = h.id)
-           and c.type not in ('season', 'show') and c.extra_of is null) last on true
-       where h.any_at_all)
+     held as materialized (
+       select a.id, (${HOLDS('c.availability is null')}) as there, (${HOLDS('c.trashed_at is null')}) as listed, (${HOLDS('true')}) as holds
+       from above a),
+     news as materialized (
+       select h.id, not h.there as gone, not h.listed as trashed,
+         case when not h.there then ${LATEST('min(missing_since)')} end as since, case when not h.listed then ${LATEST('max(trashed_at)')} end as at
+       from held h where h.holds)
      update items p set availability = case when n.gone then 'missing' end, missing_since = case when n.gone then n.since end,
        trashed_at = case when n.trashed then coalesce(p.trashed_at, n.at) when p.trash_reason in ${RETURNS} then null else p.trashed_at end,
        trash_reason = case when n.trashed then coalesce(p.trash_reason, 'missing') when p.trash_reason in ${RETURNS} then null else p.trash_reason end,
