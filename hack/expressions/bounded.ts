@@ -47,6 +47,9 @@ export const bounded: readonly Bounded[] = [
     because: ofAdmin,
   },
   { file: 'operator/media-server/desired/images.ts', expression: '/^([^/]*[.:][^/]*|localhost)\\//', because: ofAdmin },
+  { file: 'operator/schemas/cron.ts', expression: '/(\\d+)-(\\d+)/g', because: ofAdmin },
+  { file: 'operator/schemas/cron.ts', expression: "new RegExp(never(' +'))", because: ofAdmin },
+  { file: 'operator/schemas/cron.ts', expression: 'new RegExp(part)', because: ofAdmin },
   {
     file: 'operator/schemas/core.ts',
     expression: 'new RegExp(`${z.regexes.cidrv4.source}|${z.regexes.cidrv6.source}`)',

@@ -63,9 +63,7 @@ const Api = z.strictObject({
   podDisruptionBudget: z
     .boolean()
     .optional()
-    .describe(
-      'Keep pods through drains; default: on when replicas > 1, unless a ReadWriteOnce claim keeps them on one node.',
-    ),
+    .describe('Keep pods through drains. On by default when replicas may run on several nodes.'),
 });
 
 const Ingress = z.strictObject({

@@ -155,7 +155,9 @@ describe('library.scan under faults', function () {
       );
       await once(child, 'exit');
       const scan = await seen(place.api, id);
-      expect(scan.issues.map(({ kind, path }) => [kind, path.split('/').at(-1)])).to.deep.equal([['unreadable', 'Box']]);
+      expect(scan.issues.map(({ kind, path }) => [kind, path.split('/').at(-1)])).to.deep.equal([
+        ['unreadable', 'Box'],
+      ]);
       expect((await place.files()).filter((file) => file.missing_since)).to.deep.equal([]);
       expect((await place.scan()).counts).to.include({ added: 25 });
     });

@@ -92,7 +92,7 @@ describe('subtitles burned in', function () {
     const texts = new SessionTexts(plan, {
       objects,
       scratchDir: folder,
-      pathOf: async (_storage, path) => join(folder, path),
+      pathOf: async (path = '') => join(folder, path),
     });
     const burned = await texts.burned('v0', film.file);
     const { files, words } = await render(film, plan, { from, to, words: burned });
@@ -158,7 +158,7 @@ describe('subtitles burned in', function () {
       ['f.sub', concat],
       ['g.vtt', playlist],
     ] as const) {
-      const deps = { objects, scratchDir: folder, pathOf: async (_: string, path: string) => join(folder, path) };
+      const deps = { objects, scratchDir: folder, pathOf: async (path = '') => join(folder, path) };
       const texts = new SessionTexts(beside(name, text), deps);
       const refused = await texts.burned('v0', film.file).catch((error: Error) => error);
       texts.end();
