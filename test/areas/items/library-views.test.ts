@@ -221,6 +221,9 @@ describe('views of a library', () => {
     it('shows folders with visible items, and lists what lies in them', async () => {
       const { db } = api.deps;
       const library = await givenLibrary(db, 'videos');
+      await db('library_folders')
+        .where({ id: library.folderId })
+        .update({ path: `media/${library.id}` });
       const item = async (title: string, path: string, more: object = {}): Promise<void> =>
         void (await givenFile(db, library, await givenItem(db, library, { type: 'video', title, ...more }), { path }));
       await item('Top', 'top.mkv');

@@ -339,6 +339,7 @@ describe('Jobs', () => {
     });
 
     it('ends the scan of a job that has not begun', async () => {
+      await api.deps.db('library_folders').delete(); // of other tests: folders may not overlap
       const { body: library } = await api.as(owner).createLibrary({
         body: { name: 'Films', type: 'movies', folders: [{ storageId: api.given.storageId, path: '' }] } as never,
       });
