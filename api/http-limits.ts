@@ -29,6 +29,8 @@ export const USUAL_LIMITS: ConnectionLimits = {
 /** Over `most`, so that a probe still finds a place. */
 const SPARE = 500;
 const MOST_STALLS = 4;
+/** An upload may stand still for ten times as long as another body: five minutes as it is used. */
+const UPLOAD_STALLS = 10;
 const PROBES = new Set(['/api/v1/server/live', '/api/v1/server/ready']);
 
 /** An answer for whom there is no place now: `end` writes it, however far the request has come. */
@@ -81,7 +83,7 @@ interface Reading {
   began: number;
 }
 
-/** Closes connections whose body stands still, unless it is an upload that is not answered yet. */
+/** Closes connections whose body stands still; an upload that is not answered yet may do so for longer. */
 export function closeStalled(server: Server, { stallMs, checkMs }: ConnectionLimits): void {
   const reading = new Map<IncomingMessage, Reading>();
   server.on('request', (request, response) => {
@@ -98,13 +100,16 @@ export function closeStalled(server: Server, { stallMs, checkMs }: ConnectionLim
   }, checkMs).unref();
   server.once('close', () => clearInterval(timer));
 
+  const isOver = (seen: Reading, isShort: boolean): boolean =>
+    isShort ? isLate(seen, stallMs) : performance.now() - seen.since >= UPLOAD_STALLS * stallMs;
+
   function look(request: IncomingMessage, seen: Reading): void {
     const { bytesRead } = seen.socket;
     const answered = seen.response.writableEnded;
     const waits = request.readableLength >= request.readableHighWaterMark && !answered; // for us, not for its sender
     if (bytesRead !== seen.bytes || waits) Object.assign(seen, { bytes: bytesRead, since: performance.now() });
     if (request.complete || seen.socket.destroyed) reading.delete(request);
-    else if (isLate(seen, stallMs) && !waits && (answered || !isUpload(request))) seen.socket.destroy();
+    else if (!waits && isOver(seen, answered || !isUpload(request))) seen.socket.destroy();
   }
 }
 

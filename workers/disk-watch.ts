@@ -6,7 +6,7 @@ import { withoutFail } from '#platform/redis.ts';
 import type { WorkerDeps } from './work.ts';
 
 const EVERY_MS = 60_000;
-/** Redis: the disks that people were notified of, by path. */
+/** Redis: the disks that people were notified of, by node and path. */
 const NOTIFIED = 'foyer:disk-low';
 
 type Deps = Pick<WorkerDeps, 'config' | 'db' | 'redis' | 'log'>;
@@ -19,17 +19,18 @@ function foldersOf({ config }: Deps): string[] {
 
 /** Notifies those who manage settings once when a disk gets low, and again only after it had space in between. */
 export async function lookAtDisks(deps: Deps): Promise<void> {
-  const { db, redis } = deps;
+  const { config, db, redis } = deps;
   for (const path of foldersOf(deps)) {
+    const disk = `${config.node}:${path}`; // pods of several nodes have the same path
     const space = await spaceOf(path).catch(() => undefined);
-    if (space?.state === 'ok') await redis.hdel(NOTIFIED, path);
+    if (space?.state === 'ok') await redis.hdel(NOTIFIED, disk);
     if (!space || space.state === 'ok') continue;
-    if ((await redis.hsetnx(NOTIFIED, path, new Date().toISOString())) === 0) continue;
-    const notice = { kind: 'disk-low', target: { kind: 'disk', id: path }, data: { name: path } } as const;
+    if ((await redis.hsetnx(NOTIFIED, disk, new Date().toISOString())) === 0) continue;
+    const notice = { kind: 'disk-low', target: { kind: 'disk', id: disk }, data: { name: path } } as const;
     await db
       .transaction((inside) => notify(inside, notice))
       .catch(async (error: unknown) => {
-        await withoutFail(() => redis.hdel(NOTIFIED, path), 0);
+        await withoutFail(() => redis.hdel(NOTIFIED, disk), 0);
         throw error;
       });
   }

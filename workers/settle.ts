@@ -28,20 +28,25 @@ export async function settleJob(db: Db, job: { id: string; kind: JobName }): Pro
 
 /** At the start of a worker and each minute, by one worker at a time: ends what claims to run without a live job. */
 export async function keepSettled(db: Db, log: Log, signal: AbortSignal): Promise<void> {
-  for (let isStart = true; !signal.aborted; isStart = false) {
-    await db
+  for (let isStart = true; !signal.aborted; ) {
+    const looked = await db
       .transaction((transaction) => settleOnce(transaction, isStart))
-      .catch((error: Error) => log.warn({ err: error.message }, 'rows of ended jobs not settled'));
+      .catch((error: Error) => {
+        log.warn({ err: error.message }, 'rows of ended jobs not settled');
+        return false;
+      });
+    if (looked) isStart = false;
     await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** One look. At a start jobs get back the tasks that carry them, should the queue have lost some. */
-export async function settleOnce(db: Db, isStart: boolean): Promise<void> {
+/** One look; false while another worker looks. At a start jobs get back the tasks that carry them, should the queue have lost some. */
+export async function settleOnce(db: Db, isStart: boolean): Promise<boolean> {
   const { rows } = await db.raw<{ rows: { got: boolean }[] }>(
     `select pg_try_advisory_xact_lock(hashtext('foyer.settle')) as got`,
   );
-  if (!rows[0]?.got) return;
+  if (!rows[0]?.got) return false;
   if (isStart) await restoreTasks(db);
   for (const settle of Object.values(settlers)) await settle(db);
+  return true;
 }

@@ -184,14 +184,14 @@ const CREDENTIAL: readonly ErrorCode[] = [
 
 /** Refusals that follow from what an operation is, and those it names. */
 export function errorsOf(endpoint: Endpoint): ErrorCode[] {
-  const { access, body, path, method, answer } = endpoint;
+  const { access, path, method, answer } = endpoint;
   const credential = !('anyone' in access);
   const follows: [boolean, readonly ErrorCode[]][] = [
     [true, ['INTERNAL', 'SERVICE_STARTING', 'VALIDATION_FAILED']], // a parameter that is not known is refused everywhere
     [credential, CREDENTIAL],
     [!credential, ['RATE_LIMITED']], // a key that was not asked for has its limit too
     [credential && !endpoint.anyHour, ['PERMISSION_TIME_RESTRICTED']],
-    [Boolean(body), ['PAYLOAD_TOO_LARGE']],
+    [true, ['PAYLOAD_TOO_LARGE']], // a body, or an address over 32 KiB
     [Boolean(endpoint.plus), ['PLUS_REQUIRED']],
     [/:\w+/.test(path), ['NOT_FOUND']],
     [method === 'post' && [201, 202].includes(answer.status), ['CONFLICT']],

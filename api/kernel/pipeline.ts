@@ -86,6 +86,7 @@ function refuse(ctx: Context, error: unknown, deps: Deps): void {
     (told.details as { retryAfterSec?: number }).retryAfterSec ?? (told.status === 503 ? 2 : undefined);
   if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
   if (told.code === 'METHOD_NOT_ALLOWED') ctx.set('Allow', (told.details as { allow: string[] }).allow.join(', '));
+  if (!ctx.req.complete) ctx.set('Connection', 'close'); // the rest of the body is read no more
   ctx.remove('ETag');
   ctx.set('Cache-Control', 'no-store');
   ctx.status = told.status;

@@ -236,7 +236,7 @@ export function databaseAway(error: unknown): boolean {
   if (error instanceof Fenced) return true;
   const code = (error as { code?: string }).code ?? '';
   if (LOST.has(code) || REFUSED.has(code) || SOCKET.has(code)) return true;
-  return /Connection terminated|Timeout acquiring a connection|timeout expired|Unable to acquire a connection/.test(
+  return /Connection terminated|Timeout acquiring a connection|timeout expired|Unable to acquire a connection|is not queryable/.test(
     error.message,
   );
 }

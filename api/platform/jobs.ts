@@ -23,6 +23,8 @@ export interface JobSpec {
   payload?: z.ZodType;
   /** Five-field cron in UTC, for kinds that run by themselves. */
   scheduled?: string;
+  /** Run by a process of its own: its job is a record without a task. */
+  apart?: true;
 }
 
 /** Every kind of CONVENTIONS, in its order: kind, queue, and the payload once something queues it. */
@@ -148,7 +150,7 @@ export const jobs = {
     queue: 'maintenance',
     payload: z.object({ backupId: Id, depth: z.enum(['checksums', 'load']), passphrase: z.string().optional() }),
   },
-  'backup.restore': { queue: 'maintenance' },
+  'backup.restore': { queue: 'maintenance', apart: true },
   'export.create': { queue: 'maintenance' },
   'import.preview': { queue: 'maintenance' },
   'import.run': { queue: 'maintenance' },

@@ -31,6 +31,7 @@ function withoutSecrets(value: unknown, depth = 0): unknown {
 }
 
 const MOST_WAITING = 1 << 20;
+const AGAIN_MS = 5000;
 
 /**
  * Standard output. What cannot be written, as on a full disk, waits up to a megabyte; lines beyond that are dropped. While it cannot
@@ -39,11 +40,15 @@ const MOST_WAITING = 1 << 20;
 function standardOutput(): DestinationStream {
   const out = pino.destination({ dest: 1, maxLength: MOST_WAITING });
   const flush = out.flushSync.bind(out);
+  let again: NodeJS.Timeout | undefined;
   out.on('error', () => {
     out.flushSync = () => undefined;
+    clearTimeout(again);
+    again = setTimeout(() => out.write(''), AGAIN_MS).unref(); // what waits is dropped, not tried, by a line that finds it full
   });
   out.on('drain', () => {
     out.flushSync = flush;
+    clearTimeout(again);
   });
   return out;
 }

@@ -1,6 +1,6 @@
 import type { Db } from './db.ts';
 import { newId } from './ids.ts';
-import { type EnqueueOptions, type JobName, type JobPayload, jobs, type Queue } from './jobs.ts';
+import { type EnqueueOptions, type JobName, type JobPayload, type JobSpec, jobs, type Queue } from './jobs.ts';
 
 /** The graphile-worker task of a queue: it carries the id of a row of `jobs`, which says what to do. */
 export const taskOf = (queue: Queue): string => `foyer.${queue}`;
@@ -74,11 +74,15 @@ export async function addTask(db: Db, job: Task): Promise<void> {
   );
 }
 
+/** Kinds that no worker runs. */
+const APART = Object.entries(jobs as Record<string, JobSpec>).flatMap(([kind, { apart }]) => (apart ? [kind] : []));
+
 /** Gives unfinished jobs their tasks back where the queue has none: such a job would wait for ever. */
 export async function restoreTasks(db: Db): Promise<void> {
   const { rows } = await db.raw<{ rows: { id: string; queue: Queue; priority: number; run_at: Date | null }[] }>(
     `select id, queue, priority, run_at from jobs j where state in ('waiting', 'delayed', 'active')
-       and not exists (select from graphile_worker.jobs g where g.key = j.id::text) limit 10000`,
+       and not kind = any(?) and not exists (select from graphile_worker.jobs g where g.key = j.id::text) limit 10000`,
+    [APART],
   );
   for (const { id, queue, priority, run_at } of rows)
     await addTask(db, { id, queue, priority, runAt: run_at ?? undefined });

@@ -38,6 +38,9 @@ export const usualTiming: Timing = {
 };
 
 const LEAVING_MS = 5000;
+/** What somebody else sends, the kernel that has no memory left included; a crash has signals of its own. */
+const OTHERS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'];
+const MOST_AT_ONCE = 5;
 
 /** True when the process answers; false or a throw when it does not. */
 export type Probe = (child: Child) => Promise<boolean>;
@@ -61,6 +64,8 @@ export class Child extends EventEmitter<{ change: [] }> {
   #startedAt = 0;
   #readyAt = Number.POSITIVE_INFINITY;
   #isSteady = false;
+  /** Starts in a row without a pause. */
+  #atOnce = 0;
   #ends = 0;
   #failures = 0;
   #answered = false;
@@ -194,7 +199,10 @@ export class Child extends EventEmitter<{ change: [] }> {
   /** Notes an end that says nothing against the process: it served for a while, and a signal of somebody else ended it. */
   #endSteady(signal: NodeJS.Signals | null): void {
     const { steadyMs } = this.#around.timing;
-    this.#isSteady = signal !== null && this.lastEnd !== 'hung' && Date.now() - this.#readyAt >= steadyMs;
+    const isOthers = signal !== null && OTHERS.includes(signal) && this.lastEnd !== 'hung';
+    const isSteady = isOthers && Date.now() - this.#readyAt >= steadyMs;
+    this.#atOnce = isSteady ? this.#atOnce + 1 : 0;
+    this.#isSteady = isSteady && this.#atOnce <= MOST_AT_ONCE;
   }
 
   #ended(how: string): void {

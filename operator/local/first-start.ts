@@ -1,6 +1,7 @@
 // What keeps the server from ever getting ready. Pure, but for the last line of a log.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { MediaServerSpec } from '../schemas/media-server.ts';
 import type { Health, Seen, SeenProcess } from './verdicts.ts';
 
 /** A store that somebody else runs may come up after us. */
@@ -12,8 +13,10 @@ const LINE = 300;
 export class CannotStart extends Error {}
 
 export interface Start {
-  /** Since the operator began, ms. */
+  /** Since both stores answered last, or since the operator began, ms. */
   sinceMs: number;
+  /** Says which stores the operator runs itself: those may recover for as long as they need. */
+  spec: Pick<MediaServerSpec, 'postgres' | 'redis'>;
   logsDir: string;
 }
 
@@ -26,11 +29,17 @@ export function whyNoStart(
   const failing = stores.find(({ state, restarts }) => state === 'backoff' && restarts >= MOST_RESTARTS);
   if (failing) return storeFault(failing, start.logsDir);
   if (start.sinceMs < PATIENCE_MS) return undefined;
-  return silence('Postgres', database) ?? silence('Redis', redis);
+  const external = {
+    database: start.spec.postgres.secretRef ? database : true,
+    redis: start.spec.redis.secretRef ? redis : true,
+  } as const;
+  return silence('Postgres', external.database) ?? silence('Redis', external.redis);
 }
 
 const silence = (name: string, health: Health): string | undefined =>
-  health === true ? undefined : `${name} does not answer after a minute: ${health}`;
+  health === true || /starting up|recovery/.test(health)
+    ? undefined
+    : `${name} does not answer after a minute: ${health}`;
 
 function storeFault({ name, lastEnd }: SeenProcess, logsDir: string): string {
   const log = join(logsDir, `${name}.log`);

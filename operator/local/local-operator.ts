@@ -68,7 +68,7 @@ export class LocalOperator {
   /** Why the stores could not be prepared. */
   #storesFault: string | undefined;
   #wasReady = false;
-  readonly #beganAt = Date.now();
+  #storesAt = Date.now(); // when both answered last, or the start
 
   constructor(state: State, options: LocalOptions) {
     const { port, openSetup, files } = options;
@@ -141,15 +141,15 @@ export class LocalOperator {
     await this.#tuners.report(this.#status, resources, this.#supervisor.children('tuner'));
     const { seen: declared } = this.#declared;
     this.#report(server, { ...seen, ...(declared && { declared }) }, resources);
-    this.#endWithoutStores(seen);
+    this.#endWithoutStores(server, seen);
     return seen.apiReady && !seen.replacing && seen.database === true;
   }
 
   /** Before the server was ever ready nobody is served: who waits for it at the terminal wants to know. */
-  #endWithoutStores(seen: Seen): void {
-    this.#wasReady ||= seen.apiReady;
-    if (this.#wasReady) return;
-    const start = { sinceMs: Date.now() - this.#beganAt, logsDir: join(this.#state.dir, 'logs') };
+  #endWithoutStores({ spec }: Server, seen: Seen): void {
+    if ((this.#wasReady ||= seen.apiReady) || spec.suspend) return;
+    if (seen.database === true && seen.redis === true) this.#storesAt = Date.now();
+    const start = { sinceMs: Date.now() - this.#storesAt, logsDir: join(this.#state.dir, 'logs'), spec };
     const why = this.#storesFault ?? whyNoStart(seen, start);
     if (why !== undefined) throw new CannotStart(why);
   }

@@ -78,12 +78,18 @@ describe('operator local, hindered', function () {
   });
 
   it('by a Postgres of somebody else that does not answer', () => {
+    const secretRef = { name: 'database', key: 'uri' };
     const seen = { database: 'connect ECONNREFUSED 10.0.0.7:5432', redis: true, processes: [] } as const;
-    const start = { logsDir: dir, sinceMs: 59_000 };
+    const start = { logsDir: dir, sinceMs: 59_000, spec: { postgres: { secretRef }, redis: {} } };
     expect(whyNoStart({ ...seen, processes: [] }, start)).to.equal(undefined);
     expect(whyNoStart({ ...seen, processes: [] }, { ...start, sinceMs: 61_000 })).to.equal(
       'Postgres does not answer after a minute: connect ECONNREFUSED 10.0.0.7:5432',
     );
+    const long = { ...start, sinceMs: 600_000 };
+    const recovering = { ...seen, processes: [], database: 'the database system is starting up' };
+    expect(whyNoStart(recovering, long)).to.equal(undefined);
+    const spec = { postgres: {}, redis: {} };
+    expect(whyNoStart({ ...seen, processes: [] }, { ...long, spec }), 'one of ours goes on').to.equal(undefined);
   });
 
   it('by a folder for its data that cannot be one: one line, and nothing made', async () => {

@@ -138,16 +138,28 @@ describe('supervisor', () => {
     expect(await pausesOf({ ...quick, firstPauseMs: 20, healthyMs: 0 }, 3)).to.deep.equal([20, 20, 20]);
   });
 
-  it('starts a child that served for a while again without a pause when a signal ended it, however often', async () => {
+  it('starts a child that served for a while again without a pause when somebody ended it', async () => {
     const supervisor = supervise({ timing: { ...quick, firstPauseMs: 5000, steadyMs: 50, settleMs: 20 } });
     await supervisor.apply([spec()], ['worker']);
     for (let round = 1; round <= 4; round += 1) {
       await eventually(() => starts().length === round && supervisor.children()[0]?.state === 'ready');
       await sleep(80);
-      process.kill(starts()[round - 1]?.pid ?? 0, round % 2 ? 'SIGKILL' : 'SIGABRT');
+      process.kill(starts()[round - 1]?.pid ?? 0, 'SIGKILL');
       await eventually(() => starts().length === round + 1);
       expect(supervisor.children()[0]?.pauseMs).to.equal(0);
     }
+  });
+
+  it('lets a child wait that crashes by a signal, however long it served', async () => {
+    const supervisor = supervise({ timing: { ...quick, firstPauseMs: 30, steadyMs: 10, settleMs: 20 } });
+    await supervisor.apply([spec()], ['worker']);
+    for (let round = 1; round <= 2; round += 1) {
+      await eventually(() => starts().length === round && supervisor.children()[0]?.state === 'ready');
+      await sleep(50);
+      process.kill(starts()[round - 1]?.pid ?? 0, 'SIGABRT');
+    }
+    await eventually(() => starts().length === 3);
+    expect(supervisor.children()[0]?.pauseMs).to.equal(60);
   });
 
   it('lets a child that a signal ends at its start wait as one that crashes', async () => {

@@ -72,8 +72,19 @@ describe('a database that hangs', function () {
     pipelineReads(db);
     const short = { name: undefined, text: 'select 1 as one', values: [], short: true };
     await Promise.all([db.raw('select 1'), named(db, short)]); // both ways have a connection
+    const begun = Promise.withResolvers<void>();
+    const writing = failure(
+      db.transaction(async (inside) => {
+        await inside.raw('select 1');
+        begun.resolve();
+        await new Promise((done) => setTimeout(done, 50));
+        await inside.raw('select 1'); // knex rolls back on the connection that was cut, and says only that
+      }),
+    );
+    await begun.promise;
     stall.hang();
     const errors = await Promise.all([
+      writing,
       failure(db.raw('select 1')),
       failure(named(db, short)),
       failure(db.transaction((inside) => inside.raw('select 1'))), // a connection that is not there yet

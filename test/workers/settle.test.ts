@@ -119,6 +119,15 @@ describe('what a job stands for', () => {
     expect(await tasks()).to.equal(1);
   });
 
+  it('is a restore that a process of its own runs: it gets no task', async () => {
+    const { db } = api.deps;
+    const id = newId();
+    await db('jobs').insert({ id, kind: 'backup.restore', queue: 'maintenance', state: 'waiting', payload: '{}' });
+    await db.transaction((inside) => settleOnce(inside, true));
+    const tasks = await db.raw('select count(*)::int as n from graphile_worker.jobs where key = ?', [id]);
+    expect(tasks.rows[0].n).to.equal(0);
+  });
+
   it('is a clip that was never made: it fails, and is not prepared for ever', async () => {
     const { db } = api.deps;
     const id = newId();

@@ -16,9 +16,9 @@ const SUBSTATION = ['ass', 'ssa'];
 /** Far more than the words of a film. */
 const MOST_BYTES = 32 << 20;
 
-/** A text file of somebody else as `words.ass` in `folder`, in UTF-8: its path. Throws when it is no text subtitle that is known. */
-export async function substationFile(file: string, folder: string): Promise<string> {
-  return writeSubstation(decodeText(await headOf(file)), extname(file).slice(1).toLowerCase(), folder);
+/** A text file of somebody else as `words.ass` in `folder`, in UTF-8, its encoding guessed by the language: its path. Throws when it is no text subtitle that is known. */
+export async function substationFile(file: string, folder: string, language?: string): Promise<string> {
+  return writeSubstation(decodeText(await headOf(file), language), extname(file).slice(1).toLowerCase(), folder);
 }
 
 /** The same of a text that we took out of a film: ASS, WebVTT or SubRip, as its track was. */

@@ -52,7 +52,9 @@ export class SessionTexts {
     if (!burn.path) return this.#inside(burn, film);
     const file = await this.#deps.pathOf(burn.path);
     if (file === undefined) return undefined;
-    this.#words ??= this.#scratch().then(async (folder) => ({ file: await substationFile(file, folder) }));
+    this.#words ??= this.#scratch().then(async (folder) => ({
+      file: await substationFile(file, folder, burn.language),
+    }));
     return this.#words.catch(unreadable);
   }
 

@@ -50,7 +50,14 @@ export const CompletedOidc = z
   })
   .meta({ id: 'CompletedOidc' });
 
-export const OidcLogout = z.object({ logout_token: z.string().min(1).max(32_768) });
+/** A JWT; with its name it fits the 16 KiB that strangers may send. */
+export const OidcLogout = z.object({
+  logout_token: z
+    .string()
+    .min(1)
+    .max(12_000)
+    .regex(/^[\w.-]+$/),
+});
 
 /** What the provider says of a person, as far as it is used here. */
 export const Claims = z.looseObject({

@@ -169,7 +169,7 @@ function burnIn(track: Track, tracks: readonly Track[]): VideoWish['burnIn'] {
     streamIndex: track.index,
     number: inside.filter((one) => one.index < track.index).length,
     kind: isPicture(track) ? 'picture' : 'text',
-    ...(track.externalPath && { path: track.externalPath }),
+    ...(track.externalPath && { path: track.externalPath, language: track.language }),
   };
 }
 

@@ -46,6 +46,8 @@ export interface BurnIn {
   kind: 'text' | 'picture';
   /** A file beside the film, inside the same storage. */
   path?: string | undefined;
+  /** Of that file: what an old encoding is guessed by. */
+  language?: string | undefined;
 }
 
 export interface AudioWish {
