@@ -118,12 +118,9 @@ export class LocalOperator {
       return true;
     });
     const either = AbortSignal.any([signal, this.#wake.signal]);
-    await sleep(calm ? this.#calmMs() : BUSY_MS, undefined, { signal: either }).catch(() => undefined);
+    const calmMs = this.#supervisor.children('transcode').length === 0 ? CALM_WITHOUT_WORKERS_MS : CALM_MS;
+    await sleep(calm ? calmMs : BUSY_MS, undefined, { signal: either }).catch(() => undefined);
     if (!signal.aborted && this.#wake.signal.aborted) await sleep(BUSY_MS); // changes come in flocks
-  }
-
-  #calmMs(): number {
-    return this.#supervisor.children('transcode').length === 0 ? CALM_WITHOUT_WORKERS_MS : CALM_MS;
   }
 
   /** True when there is nothing to wait for but changes. */
@@ -147,7 +144,8 @@ export class LocalOperator {
 
   /** Before the server was ever ready nobody is served: who waits for it at the terminal wants to know. */
   #endWithoutStores({ spec }: Server, seen: Seen): void {
-    if ((this.#wasReady ||= seen.apiReady) || spec.suspend) return;
+    this.#wasReady ||= seen.apiReady;
+    if (this.#wasReady || spec.suspend) return;
     if (seen.database === true && seen.redis === true) this.#storesAt = Date.now();
     const start = { sinceMs: Date.now() - this.#storesAt, logsDir: join(this.#state.dir, 'logs'), spec };
     const why = this.#storesFault ?? whyNoStart(seen, start);
