@@ -4,7 +4,10 @@ import { nameOf } from './desired/meta.ts';
 import type { Seen } from './seen.ts';
 import type { Server } from './server.ts';
 
-/** Names Secrets to be made anew although data is there, separated by spaces or commas. Each value is answered once. */
+/**
+ * Gives up Secrets although data is there, as NAME@UID with the uid of this MediaServer, separated by spaces or commas. A value that
+ * comes back from Git or a backup names another object, and gives up nothing. Each value is answered once.
+ */
 export const REPLACE = 'foyer.media/replace-secrets';
 
 /** The condition that tells of it. */
@@ -92,12 +95,15 @@ const openersOf = (server: Server, seen: Seen): Opener[] => [
   ...objectStore(server, seen),
 ];
 
-const namesIn = (value: string | undefined): string[] => (value ?? '').split(/[\s,]+/).filter(Boolean);
+const wordsIn = (value: string | undefined): string[] => (value ?? '').split(/[\s,]+/).filter(Boolean);
 
-/** The annotation asks for a Secret of this name, with a value that was not answered yet. */
+/** What the annotation says to give up a Secret of this very server. */
+const consentTo = (name: string, { uid }: Server): string => `${name}@${uid}`;
+
+/** The annotation gives this Secret up, with a value that was not answered yet. */
 function isReplaced(server: Server, name: string, { known }: Seen): boolean {
   const asked = askedIn(server);
-  return asked !== known.replacedSecrets && namesIn(asked).includes(name);
+  return asked !== known.replacedSecrets && wordsIn(asked).includes(consentTo(name, server));
 }
 
 /** The annotation, as far as a status has room for it. */
@@ -113,14 +119,14 @@ export function lostSecrets(server: Server, seen: Seen): LostSecret[] {
     type,
     reason: 'SecretLost',
     secret: name,
-    message: `Secret ${name} is gone, and the data that it opened is there: nothing rolls until it is back. To have a new one made, set the annotation ${REPLACE}: ${name}. Lost with a new one: ${loss}. To put it back: from a backup, or from pods that still run: ${copy}`,
+    message: `Secret ${name} is gone, and the data that it opened is there: nothing rolls until it is back. To have a new one made, set the annotation ${REPLACE}: ${consentTo(name, server)}. Lost with a new one: ${loss}. To put it back: from a backup, or from pods that still run: ${copy}`,
   }));
 }
 
 /** The value of the annotation, once every Secret that it names is there: set before a loss, it decides nothing. */
 export function answeredReplacement(server: Server, seen: Seen): string | undefined {
   const asked = askedIn(server);
-  if (asked === undefined || missing(server, seen).some(({ name }) => namesIn(asked).includes(name)))
+  if (asked === undefined || missing(server, seen).some(({ name }) => wordsIn(asked).includes(consentTo(name, server))))
     return seen.known.replacedSecrets;
   return asked;
 }

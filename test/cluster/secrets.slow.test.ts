@@ -102,7 +102,8 @@ describe('the Secrets of a server with data', function () {
     await answers();
 
     await lose('home-postgres', 'DatabaseReady');
-    const annotations = { 'foyer.media/replace-secrets': 'home-postgres' };
+    const server = await home.kubectl.find<KubeObject>(home.named('mediaserver', 'home'));
+    const annotations = { 'foyer.media/replace-secrets': `home-postgres@${server?.metadata.uid}` };
     await replaced('api', () => home.kubectl.patch(home.named('mediaserver', 'home'), { metadata: { annotations } }));
     await rest();
     expect(await home.secret('home-postgres', 'uri')).to.not.equal(uri);

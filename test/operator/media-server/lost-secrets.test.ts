@@ -21,6 +21,12 @@ async function withData(spec = managed): Promise<World> {
   return here;
 }
 
+/** The annotation that gives Secrets up, of the server with this uid. */
+const giveUp = (uid: string, ...names: string[]) => ({
+  'foyer.media/replace-secrets': names.map((name) => `${name}@${uid}`).join(', '),
+});
+const uidOf = (here: World): string => here.server.metadata.uid ?? '';
+
 const templates = (here: World): unknown[] =>
   ['Deployment', 'StatefulSet'].flatMap((kind) =>
     here.names(kind).map((name) => [name, here.kube.get(kind, 'media', name)?.spec]),
@@ -46,7 +52,7 @@ describe('a Secret that opened data', () => {
       expect(here.condition('Degraded')).to.equal('True SecretLost');
       expect(here.condition('Ready'), 'what runs goes on').to.equal('True AllReady');
       expect(here.message(type)).to.match(loss).and.to.contain(`Secret ${name} is gone`).and.to.contain(copy);
-      expect(here.message(type)).to.contain(`foyer.media/replace-secrets: ${name}`);
+      expect(here.message(type)).to.contain(`foyer.media/replace-secrets: ${name}@${uidOf(here)}. `);
       const warnings = here.kube.events.filter(({ reason }) => reason === 'SecretLost');
       expect(warnings.map(({ message }) => message).join()).to.contain(`Secret ${name} is gone`);
       expect(templates(here), 'nothing rolls').to.deep.equal(before);
@@ -72,7 +78,7 @@ describe('a Secret that opened data', () => {
       const before = texts(here, name);
       here.kube.drop('Secret', name);
       await here.settle();
-      here.annotate({ 'foyer.media/replace-secrets': `${name}, other` });
+      here.annotate(giveUp(uidOf(here), 'other', name));
       await here.settle();
       const made = texts(here, name);
       expect(made).not.to.deep.equal(before);
@@ -81,7 +87,7 @@ describe('a Secret that opened data', () => {
       here.kube.drop('Secret', name);
       await here.settle();
       expect(here.condition(type), 'the annotation was answered').to.equal('False SecretLost');
-      here.annotate({ 'foyer.media/replace-secrets': `${name} again` });
+      here.annotate(giveUp(uidOf(here), name));
       await here.settle();
       expect(here.kube.get('Secret', 'media', name)).not.to.equal(undefined);
     });
@@ -89,12 +95,26 @@ describe('a Secret that opened data', () => {
 
   it('is not given up by an annotation that was set before the loss', async () => {
     const here = await withData();
-    here.annotate({ 'foyer.media/replace-secrets': 'home-keys' });
+    here.annotate(giveUp(uidOf(here), 'home-keys'));
     await here.settle();
     here.kube.drop('Secret', 'home-keys');
     await here.settle();
     expect(here.condition('SettingsValid')).to.equal('False SecretLost');
   });
+
+  for (const [what, annotation] of Object.entries({
+    'without a uid': { 'foyer.media/replace-secrets': 'home-keys home-postgres home-objects' },
+    'with the uid of another server': giveUp('another', 'home-keys', 'home-postgres', 'home-objects'),
+  }))
+    it(`is not given up by an annotation from a backup or from Git: ${what}`, async () => {
+      const kube = new MemoryKube().put(claimOf('postgres'), claimOf('objects'), ...named);
+      const here = new World(mediaServer(managed, annotation), kube);
+      await here.settle();
+      for (const [name, type] of LOST) {
+        expect(here.kube.get('Secret', 'media', name), name).to.equal(undefined);
+        expect(here.condition(type)).to.equal('False SecretLost');
+      }
+    });
 
   it('is waited for where volumes are restored before it, and made where nothing is there', async () => {
     const kube = new MemoryKube().put(claimOf('postgres'), claimOf('objects'), ...named);
