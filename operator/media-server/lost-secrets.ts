@@ -6,7 +6,7 @@ import type { Server } from './server.ts';
 
 /**
  * Gives up Secrets although data is there, as NAME@UID with the uid of this MediaServer, separated by spaces or commas. A value that
- * comes back from Git or a backup names another object, and gives up nothing. Each value is answered once.
+ * comes back from Git or a backup names another object, and gives up nothing. Each word is answered once, until it is removed.
  */
 export const REPLACE = 'foyer.media/replace-secrets';
 
@@ -100,17 +100,24 @@ const wordsIn = (value: string | undefined): string[] => (value ?? '').split(/[\
 /** What the annotation says to give up a Secret of this very server. */
 const consentTo = (name: string, { uid }: Server): string => `${name}@${uid}`;
 
-/** The annotation gives this Secret up, with a value that was not answered yet. */
-function isReplaced(server: Server, name: string, { known }: Seen): boolean {
-  const asked = askedIn(server);
-  return asked !== known.replacedSecrets && wordsIn(asked).includes(consentTo(name, server));
-}
+/** The words of the annotation, as far as a status has room for it. */
+const askedIn = ({ annotations }: Server): string[] => wordsIn(annotations[REPLACE]?.slice(0, 1024));
 
-/** The annotation, as far as a status has room for it. */
-const askedIn = ({ annotations }: Server): string | undefined => annotations[REPLACE]?.slice(0, 1024);
+/** The annotation gave this Secret up before, and was not removed since. */
+const isAnswered = (server: Server, name: string, { known }: Seen): boolean =>
+  wordsIn(known.replacedSecrets).includes(consentTo(name, server));
+
+const isReplaced = (server: Server, name: string, seen: Seen): boolean =>
+  askedIn(server).includes(consentTo(name, server)) && !isAnswered(server, name, seen);
 
 const missing = (server: Server, seen: Seen): Opener[] =>
   openersOf(server, seen).filter(({ name, holdsData }) => holdsData && !seen.secrets.has(name));
+
+function howToReplace(server: Server, name: string, seen: Seen): string {
+  if (isAnswered(server, name, seen))
+    return `remove the annotation ${REPLACE}, which was used before: this message then says what to set`;
+  return `set the annotation ${REPLACE}: ${consentTo(name, server)}`;
+}
 
 /** One fault for each Secret that must come back, or be given up, before anything rolls. */
 export function lostSecrets(server: Server, seen: Seen): LostSecret[] {
@@ -119,14 +126,14 @@ export function lostSecrets(server: Server, seen: Seen): LostSecret[] {
     type,
     reason: 'SecretLost',
     secret: name,
-    message: `Secret ${name} is gone, and the data that it opened is there: nothing rolls until it is back. To have a new one made, set the annotation ${REPLACE}: ${consentTo(name, server)}. Lost with a new one: ${loss}. To put it back: from a backup, or from pods that still run: ${copy}`,
+    message: `Secret ${name} is gone, and the data that it opened is there: nothing rolls until it is back. To have a new one made, ${howToReplace(server, name, seen)}. Lost with a new one: ${loss}. To put it back: from a backup, or from pods that still run: ${copy}`,
   }));
 }
 
-/** The value of the annotation, once every Secret that it names is there: set before a loss, it decides nothing. */
+/** Words of the annotation whose Secrets are there: set before a loss, they decide nothing. A word that is removed is forgotten. */
 export function answeredReplacement(server: Server, seen: Seen): string | undefined {
-  const asked = askedIn(server);
-  if (asked === undefined || missing(server, seen).some(({ name }) => wordsIn(asked).includes(consentTo(name, server))))
-    return seen.known.replacedSecrets;
-  return asked;
+  const before = wordsIn(seen.known.replacedSecrets);
+  const lost = missing(server, seen).map(({ name }) => consentTo(name, server));
+  const answered = askedIn(server).filter((word) => before.includes(word) || !lost.includes(word));
+  return answered.length > 0 ? answered.join(' ') : undefined;
 }

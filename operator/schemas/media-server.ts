@@ -288,7 +288,9 @@ export const MediaServerStatus = z.object({
   version: words().describe('Version that runs.'),
   upgradingTo: words().describe('Version that is being rolled out, from the backup before it until every pod has it.'),
   serverId: words().describe('Id of the server, of its key ring. A server that has one is not given another key ring.'),
-  replacedSecrets: words().describe('Value of the annotation foyer.media/replace-secrets that was answered last.'),
+  replacedSecrets: words().describe(
+    'Words of the annotation foyer.media/replace-secrets that were answered, until it is removed.',
+  ),
   url: words().describe('Address of the server.'),
   apiReady: words().describe('Ready and wanted API pods, such as 2/2.'),
   replicas: count().describe('API pods; the scale subresource.'),

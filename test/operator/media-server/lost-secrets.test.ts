@@ -73,7 +73,7 @@ describe('a Secret that opened data', () => {
       expect(here.kube.get('Secret', 'media', name)?.metadata.annotations).to.include({ 'foyer.media/keep': 'true' });
     });
 
-    it(`is made anew where the annotation says so, once a value: ${name}`, async () => {
+    it(`is made anew where the annotation says so, and again only after it was removed: ${name}`, async () => {
       const here = await withData();
       const before = texts(here, name);
       here.kube.drop('Secret', name);
@@ -87,11 +87,32 @@ describe('a Secret that opened data', () => {
       here.kube.drop('Secret', name);
       await here.settle();
       expect(here.condition(type), 'the annotation was answered').to.equal('False SecretLost');
+      expect(here.message(type)).to.contain('remove the annotation foyer.media/replace-secrets, which was used before');
+      here.annotate({});
+      await here.settle();
+      expect(here.condition(type)).to.equal('False SecretLost');
+      expect(here.status.replacedSecrets).to.equal(undefined);
+      expect(here.message(type)).to.contain(`set the annotation foyer.media/replace-secrets: ${name}@${uidOf(here)}. `);
       here.annotate(giveUp(uidOf(here), name));
       await here.settle();
       expect(here.kube.get('Secret', 'media', name)).not.to.equal(undefined);
+      expect(here.condition('Stalled')).to.equal('absent');
     });
   }
+
+  it('is not given up a second time when the annotation gives up another one, too', async () => {
+    const here = await withData();
+    here.kube.drop('Secret', 'home-postgres');
+    here.annotate(giveUp(uidOf(here), 'home-postgres'));
+    await here.settle();
+    expect(here.condition('Stalled')).to.equal('absent');
+    here.kube.drop('Secret', 'home-postgres');
+    here.kube.drop('Secret', 'home-objects');
+    here.annotate(giveUp(uidOf(here), 'home-postgres', 'home-objects'));
+    await here.settle();
+    expect(here.condition('ObjectsReady')).to.match(/^True/);
+    expect(here.condition('DatabaseReady')).to.equal('False SecretLost');
+  });
 
   it('is not given up by an annotation that was set before the loss', async () => {
     const here = await withData();
