@@ -124,9 +124,19 @@ function wrongIn(server: Server, store: StoreName, values: Readonly<Record<strin
   const hosts = [own, `${own}.${server.namespace}`, `${own}.${server.namespace}.svc`];
   if (!hosts.includes(hostname) && !hostname.startsWith(`${own}.${server.namespace}.svc.`))
     return `leads elsewhere, to ${hostname}: write ${own} as the host of its ${key}`;
-  if (store !== 'objects' && decodeURIComponent(password) !== values.password)
-    return 'has one password in password and another in uri: write the same one in both';
+  if (store === 'objects') return undefined;
+  const decoded = decodedOf(password);
+  if (decoded === undefined) return 'has a password in uri that is not percent-encoded: write % as %25';
+  if (decoded !== values.password) return 'has one password in password and another in uri: write the same one in both';
   return undefined;
+}
+
+function decodedOf(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const settingsFault = (reason: Reason, message: string): Fault => ({ type: 'SettingsValid', reason, message });

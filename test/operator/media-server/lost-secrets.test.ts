@@ -213,6 +213,13 @@ describe('a Secret of a managed store', () => {
       { password: 'other' },
       /one password in password and another in uri/,
     ],
+    [
+      'a password that is not percent-encoded',
+      'postgres',
+      'DatabaseReady',
+      { uri: 'postgres://foyer:pa%ss@home-postgres/foyer', password: 'pa%ss' },
+      /a password in uri that is not percent-encoded/,
+    ],
     ['no address', 'postgres', 'DatabaseReady', { uri: '' }, /has no key uri: add it/],
     [
       'another host',
