@@ -5,6 +5,7 @@ import { type Context, fingerprint } from './context.ts';
 import { type EnvValue, envOf, isSecret } from './environment.ts';
 import { type Component, defined, KEPT, metaOf, nameOf, selectorOf } from './meta.ts';
 import { CHECKSUM, PULL, restrictedContainer, restrictedPod, sized } from './pod.ts';
+import { BEFORE_POSTGRES } from './postgres-start.ts';
 
 export type StoreName = Extract<Component, 'postgres' | 'redis' | 'objects'>;
 
@@ -148,17 +149,6 @@ function storeObjects(context: Context, wanted: Store): KubeObject[] {
 
 const key = (name: string, of: string): EnvValue => ({ name, key: of });
 
-/**
- * The image uses the password of the Secret only when it makes the cluster of databases. Later starts set it anew, so that the Secret
- * always opens the database. The password stands in no argument and no log.
- */
-const SET_PASSWORD = `set -eu
-[ -s "$PGDATA/PG_VERSION" ] || exit 0
-printf 'ALTER ROLE "%s" PASSWORD $foyer$%s$foyer$\\n' "$POSTGRES_USER" "$POSTGRES_PASSWORD" |
-  postgres --single -D "$PGDATA" -c shared_buffers=16MB -c log_statement=none -c log_min_error_statement=panic "$POSTGRES_DB" >/tmp/password.log 2>&1 ||
-  { cat /tmp/password.log >&2; exit 1; }
-while read -r line; do case $line in *ERROR:*) echo "$line" >&2; exit 1 ;; esac; done </tmp/password.log`;
-
 function postgres(context: Context): Store[] {
   const { server, images } = context;
   const { managed } = server.spec.postgres;
@@ -177,7 +167,7 @@ function postgres(context: Context): Store[] {
         POSTGRES_PASSWORD: key(secret, 'password'),
       },
       path,
-      before: { name: 'password', script: SET_PASSWORD },
+      before: { name: 'password', script: BEFORE_POSTGRES },
       storage: managed.storage ?? '10Gi',
       storageClassName: managed.storageClassName,
       writable: { '/tmp': {}, '/var/run/postgresql': {}, '/dev/shm': { medium: 'Memory', sizeLimit: '256Mi' } },
