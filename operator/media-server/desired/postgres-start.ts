@@ -47,3 +47,6 @@ while read -r line; do case $line in *ERROR:*) echo "$line" >&2; failed ;; esac;
 rm -f "$mark" || true`;
 
 export const BEFORE_POSTGRES = [PUT_ASIDE, SET_PASSWORD].join('\n');
+
+/** For the first start. The image would take libc's en_US.utf8, whose order changes with the library; these are those of `operator local`. */
+export const INITDB_ARGS = '--encoding=UTF8 --locale-provider=builtin --builtin-locale=C.UTF-8 --locale=C.UTF-8';

@@ -5,7 +5,7 @@ import { type Context, fingerprint } from './context.ts';
 import { type EnvValue, envOf, isSecret } from './environment.ts';
 import { type Component, defined, KEPT, metaOf, nameOf, selectorOf } from './meta.ts';
 import { CHECKSUM, PULL, restrictedContainer, restrictedPod, sized } from './pod.ts';
-import { BEFORE_POSTGRES } from './postgres-start.ts';
+import { BEFORE_POSTGRES, INITDB_ARGS } from './postgres-start.ts';
 
 export type StoreName = Extract<Component, 'postgres' | 'redis' | 'objects'>;
 
@@ -163,6 +163,7 @@ function postgres(context: Context): Store[] {
       env: {
         PGDATA: `${path}/pgdata`,
         POSTGRES_DB: key(secret, 'database'),
+        POSTGRES_INITDB_ARGS: INITDB_ARGS,
         POSTGRES_USER: key(secret, 'username'),
         POSTGRES_PASSWORD: key(secret, 'password'),
       },

@@ -11,11 +11,13 @@ const ENTRYPOINT = new URL('../../../hack/images/postgres-entrypoint.sh', import
 
 interface Container {
   command: string[];
+  env: { name: string; value?: string }[];
 }
 
 describe('the init container of a managed Postgres', () => {
   let home: PostgresHome;
   let script = '';
+  let initdbArgs = '';
   let volume = '';
 
   before(async function () {
@@ -27,6 +29,7 @@ describe('the init container of a managed Postgres', () => {
     };
     const [container] = template.spec.initContainers;
     script = container?.command[2] ?? '';
+    initdbArgs = container?.env.find(({ name }) => name === 'POSTGRES_INITDB_ARGS')?.value ?? '';
   });
   beforeEach(() => {
     volume = mkdtempSync(join(home.dataDir, '..', 'volume-'));
@@ -45,6 +48,7 @@ describe('the init container of a managed Postgres', () => {
       POSTGRES_DB: 'foyer',
       POSTGRES_USER: 'foyer',
       POSTGRES_PASSWORD: 'second',
+      POSTGRES_INITDB_ARGS: initdbArgs,
     };
     const ended = spawnSync('sh', ['-c', command], { env, input, cwd: volume, encoding: 'utf8', ...home.user });
     return { status: ended.status, said: ended.stdout + ended.stderr };
@@ -74,7 +78,13 @@ describe('the init container of a managed Postgres', () => {
 
   it('puts a cluster aside that ended before its database was made, and deletes nothing', () => {
     prepare();
-    expect(run(`initdb --username=foyer`).status).to.equal(0);
+    expect(run(`initdb --username=foyer ${initdbArgs}`).status).to.equal(0);
+    const collations = run(
+      'postgres --single -D "$PGDATA" template1',
+      'select datlocprovider, datlocale from pg_database',
+    );
+    expect(collations.said).to.contain('datlocprovider = "b"').and.to.contain('datlocale = "C.UTF-8"');
+    expect(collations.said).not.to.contain('datlocprovider = "c"');
     const { status, said } = prepare();
     expect(status, said).to.equal(0);
     expect(said).to.contain(`${data()}.unfinished-1`);
