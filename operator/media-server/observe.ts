@@ -10,7 +10,7 @@ import { settingsFrom } from '../server-api/settings.ts';
 import { declaredKeys } from '../server-environment.ts';
 import { selectorOf } from './desired/meta.ts';
 import { type Sharing, sharingOf } from './desired/one-node.ts';
-import { refusalsIn, warningsIn } from './refused-pods.ts';
+import { refusalsIn, warningsAt } from './refused-pods.ts';
 import { RELEASE, releaseOf } from './release.ts';
 import { childOf, type Seen, workloadOf } from './seen.ts';
 import type { Server } from './server.ts';
@@ -80,7 +80,7 @@ export function observe(server: Server, kube: Reader, now: Date): Seen {
     children,
     pods: kube.list('Pod', namespace, selectorOf(server)),
     refusals: refusalsIn(kube.list('Event', namespace)),
-    warnings: warningsIn(kube.list('Event', namespace)),
+    warnings: warningsAt(now, kube.list('Event', namespace)),
     served,
     known: (kube.get('MediaServer', namespace, name)?.status ?? {}) as MediaServerStatus,
     release: releaseOf(children.get(`ConfigMap/${name}-${RELEASE}`)),

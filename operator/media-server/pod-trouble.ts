@@ -19,7 +19,7 @@ export interface Around {
 interface ContainerStatus {
   restartCount: number;
   image?: string;
-  state?: { waiting?: { reason?: string; message?: string } };
+  state?: { waiting?: { reason?: string; message?: string }; running?: object; terminated?: object };
 }
 
 interface PodStatus {
@@ -73,6 +73,9 @@ function unplaced({ metadata: { name } }: KubeObject, conditions: StatusConditio
   return { reason: 'Unschedulable', message: `pod ${name} waits for a node: ${found.message ?? ''}` };
 }
 
+/** Volumes are mounted before the first container starts. */
+const hasBegun = ({ state }: ContainerStatus): boolean => Boolean(state?.running ?? state?.terminated);
+
 /** Kubelet tells in Events alone why it does not start a container. */
 function unmounted({ metadata }: KubeObject, containers: ContainerStatus[], around?: Around): Trouble | undefined {
   const words = around?.warnings.get(metadata.uid ?? '');
@@ -87,7 +90,11 @@ export function podTrouble(pod: KubeObject, around?: Around): Trouble | undefine
   const { conditions = [], initContainerStatuses = [], containerStatuses = [] } = (pod.status ?? {}) as PodStatus;
   const containers = [...initContainerStatuses, ...containerStatuses];
   const waiting = containers.map((container) => waitingTrouble(pod, container)).find((found) => found !== undefined);
-  return unplaced(pod, conditions, around?.now) ?? waiting ?? unmounted(pod, containers, around);
+  return (
+    unplaced(pod, conditions, around?.now) ??
+    waiting ??
+    (initContainerStatuses.some(hasBegun) ? undefined : unmounted(pod, containers, around))
+  );
 }
 
 /** How often a container of the pod was started again. */

@@ -32,10 +32,18 @@ export const refusalsIn = (events: readonly KubeObject[]): ReadonlyMap<string, s
 export const warningsIn = (events: readonly KubeObject[]): ReadonlyMap<string, string> =>
   newestWords(events, NOT_STARTED);
 
+/** Kubelet repeats a warning while it holds: every 2 minutes or so, and every 5 once its limit on Events of one pod applies. */
+const HOLDS_MS = 6 * 60_000;
+
+/** Those that may still hold. A time that is not told is now. */
+export const warningsAt = (now: Date, events: readonly KubeObject[]): ReadonlyMap<string, string> =>
+  warningsIn(events.filter((event) => !(now.getTime() - Date.parse(saidAt(event)) >= HOLDS_MS)));
+
+const saidAt = (event: KubeObject): string => (event as Said).lastTimestamp ?? event.metadata.creationTimestamp ?? '';
+
 function newestWords(events: readonly KubeObject[], reasons: readonly string[]): ReadonlyMap<string, string> {
-  const at = (event: KubeObject): string => (event as Said).lastTimestamp ?? event.metadata.creationTimestamp ?? '';
   const failures = events.filter(({ reason, type }) => reasons.includes(String(reason)) && type === 'Warning');
-  const sorted = failures.toSorted((one, other) => (at(one) < at(other) ? -1 : 1));
+  const sorted = failures.toSorted((one, other) => (saidAt(one) < saidAt(other) ? -1 : 1));
   return new Map(
     sorted.map((event) => {
       const { message = '', involvedObject } = event as Said;

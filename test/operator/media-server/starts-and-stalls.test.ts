@@ -94,6 +94,53 @@ describe('a MediaServer that starts', () => {
   });
 });
 
+describe('pods that do not become ready', () => {
+  it('are no start any more once their Deployment is away for long, however young each is', async () => {
+    const here = await running();
+    const away = here.kube.get('Deployment', 'media', 'home-api') as KubeObject;
+    const condition = { type: 'Available', status: 'False', lastTransitionTime: here.now.toISOString() };
+    here.kube.put({ ...away, status: { ...(away.status as object), readyReplicas: 0, conditions: [condition] } });
+    const replace = () => here.kube.put(pod(here, 'api', {}));
+    replace();
+    await here.pass();
+    expect(here.condition('Ready')).to.equal('False Starting');
+    here.later(5 * 60_000);
+    replace();
+    await here.pass();
+    expect(here.condition('Ready')).to.equal('False Unavailable');
+    expect(here.condition('Degraded')).to.equal('True Unavailable');
+  });
+
+  const failedMount = (here: World): KubeObject => ({
+    ...warning('FailedMount', 'Unable to attach or mount volumes', 'home-workers-1'),
+    lastTimestamp: here.now.toISOString(),
+  });
+
+  for (const state of [{ running: {} }, { terminated: { exitCode: 0 } }])
+    it(`have their volumes once an init container is ${Object.keys(state)[0]}`, async () => {
+      const here = await running();
+      const initContainerStatuses = [{ restartCount: 0, state }];
+      here.kube.put(pod(here, 'workers', { ...waiting('PodInitializing'), initContainerStatuses }));
+      here.later(60_000);
+      here.kube.put(failedMount(here));
+      await here.pass();
+      expect(here.condition('Degraded')).to.equal('False AllReady');
+    });
+
+  it('are judged by warnings that kubelet still repeats', async () => {
+    const here = await running();
+    here.kube.put(pod(here, 'workers', waiting('ContainerCreating')));
+    here.later(60_000);
+    here.kube.put(failedMount(here));
+    here.later(5 * 60_000);
+    await here.pass();
+    expect(here.condition('Degraded')).to.equal('True VolumeNotMounted');
+    here.later(60_000);
+    await here.pass();
+    expect(here.condition('Degraded')).to.equal('False AllReady');
+  });
+});
+
 describe('a planned change of a MediaServer', () => {
   it('is not degraded: a migration, a roll-out, another password of a store', async () => {
     const here = await running();
