@@ -53,7 +53,7 @@ export async function readFiles(scan: Scan, { folder, tops }: Reading, files: re
     }
   });
   const fresh = files.filter((file) => !file.known && samples.has(file.path));
-  await findMoved(scan, { storageId: folder.storageId, files: fresh, samples, readings });
+  await findMoved(scan, { folder, files: fresh, samples, readings });
   const rest = files.filter((file) => samples.has(file.path) && !readings.moved.has(file.path));
   await inParallel(scan, rest, async (file) => {
     await probe(scan, real.get(file.path) ?? '', { file, sampled: samples.get(file.path) as Sampled, readings });
@@ -113,14 +113,14 @@ async function stillSame(absolute: string, walked: WalkedFile): Promise<boolean>
 }
 
 interface Moving {
-  storageId: string;
+  folder: ScannedFolder;
   files: readonly ToRead[];
   samples: ReadonlyMap<string, Sampled>;
   readings: Readings;
 }
 
 /** A new file with the size and hash of one whose place is empty now is that file. Two equal ones are told apart by name. */
-async function findMoved(scan: Scan, { storageId, files, samples, readings }: Moving): Promise<void> {
+async function findMoved(scan: Scan, { folder, files, samples, readings }: Moving): Promise<void> {
   const hex = (file: ToRead): string => samples.get(file.path)?.hash.toString('hex') ?? '';
   const same = await findSame(
     scan.work.db,
@@ -129,10 +129,10 @@ async function findMoved(scan: Scan, { storageId, files, samples, readings }: Mo
   );
   const byHash = Map.groupBy(same, (row) => row.sampled_hash.toString('hex'));
   const taken = new Set<string>();
-  const whereabouts = new Whereabouts(scan.work, storageId);
+  const whereabouts = new Whereabouts(scan.work);
   for (const file of files) {
     const found = await origin(
-      whereabouts,
+      { whereabouts, folder },
       file,
       (byHash.get(hex(file)) ?? []).filter((row) => !taken.has(row.id)),
     );
@@ -142,10 +142,20 @@ async function findMoved(scan: Scan, { storageId, files, samples, readings }: Mo
   }
 }
 
-async function origin(at: Whereabouts, file: ToRead, candidates: readonly Candidate[]): Promise<Candidate | undefined> {
+interface Destination {
+  whereabouts: Whereabouts;
+  folder: ScannedFolder;
+}
+
+async function origin(
+  { whereabouts: at, folder }: Destination,
+  file: ToRead,
+  candidates: readonly Candidate[],
+): Promise<Candidate | undefined> {
   const other = (row: Candidate): number => Number(row.path.slice(row.path.lastIndexOf('/') + 1) !== file.walked.name);
   // What a move left behind may come back to where it was, in another library by then.
-  const isItself = (row: Candidate): boolean => row.path === file.path && row.storage_id === at.storageId;
+  const isItself = (row: Candidate): boolean =>
+    row.path === file.path && (row.storage_id === folder.storageId || row.folder_id === folder.id);
   for (const row of candidates.toSorted((a, b) => other(a) - other(b))) {
     if (row.missing_since === null ? await at.isGone(row) : isItself(row) || !(await at.isThere(row))) return row;
   }

@@ -38,7 +38,7 @@ export async function writePart(scan: Scan, db: Db, part: Part): Promise<void> {
   const seqs = await nextChanges(db, [library.id, ...(await librariesOf(db, former))]);
   const writing: Writing = { db, scanId: scan.row.id, library, folder: part.folder, seq: seqs.get(library.id) ?? 0 };
   const existing = await findExisting(writing, [...part.drafts, ...part.drafts.flatMap(ownerOf)]);
-  const whereabouts = new Whereabouts(scan.work, part.folder.storageId);
+  const whereabouts = new Whereabouts(scan.work);
   const isGone: IsGone = (file) => whereabouts.isGone(file);
   const heirs = await findHeirs(writing, { drafts: part.drafts, known, existing, isGone });
   const above = await withParents(db, former);
@@ -46,7 +46,7 @@ export async function writePart(scan: Scan, db: Db, part: Part): Promise<void> {
   const before = await measure(db, old);
   const ages: Ages = library.first ? new Map() : await agesOf(db, old);
   const placed = rows.map((row) => row.id);
-  const adopted = await adoptItems(writing, { ids: heirs.foreign, placed, isGone });
+  const { adopted, emptied } = await adoptItems(writing, { ids: heirs.foreign, placed, isGone });
   const { read } = part.readings;
   const resolved = await writeItems(writing, { drafts: part.drafts, existing, heirs: heirs.ids, read });
   await moveFiles(writing, part.readings.moved, { drafts: part.drafts, resolved });
@@ -54,8 +54,12 @@ export async function writePart(scan: Scan, db: Db, part: Part): Promise<void> {
   const touched = await writeTracks(writing, files);
   await writeLocalMetadata(writing, part.drafts, resolved);
   await inheritLabels(writing, resolved, files);
-  const left = await leaveItems(db, { former: leftBy(files), above });
-  const rolled = await rollUpItems(db, [...new Set([...resolved.ids.values(), ...former, ...heirs.foreign])], above);
+  const left = await leaveItems(db, { former: [...new Set([...leftBy(files), ...emptied])], above });
+  const rolled = await rollUpItems(
+    db,
+    [...new Set([...resolved.ids.values(), ...former, ...heirs.foreign, ...emptied])],
+    above,
+  );
   const after = await measure(db, await withParents(db, [...old, ...resolved.ids.values()]));
   await addToLibraries(db, before, after);
   const done = files.map((file) => file.placed);

@@ -1,13 +1,20 @@
 import { ageSql } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import { rowsOf, type Writing } from './context.ts';
-import type { IsGone } from './heirs.ts';
+import type { IsGone, Located } from './heirs.ts';
 import type { ToldItem } from './leave.ts';
 import { lookAgain } from './move.ts';
 import { recordRemovals } from './removals.ts';
 
 /** Where items are named with their library, so that rights and counts follow them. */
 const NAMED_IN = ['item_tags', 'item_states', 'playback_sessions'];
+
+export interface Adopted {
+  /** As they were in their library. */
+  adopted: ToldItem[];
+  /** Items that lost a row and may hold no file now. */
+  emptied: string[];
+}
 
 /**
  * Brings items of other libraries into this one, and gives them as they were there. Files of them that are not placed now are missing from now on, until they are
@@ -16,8 +23,8 @@ const NAMED_IN = ['item_tags', 'item_states', 'playback_sessions'];
 export async function adoptItems(
   { db, library, folder, seq }: Writing,
   { ids, placed, isGone }: { ids: readonly string[]; placed: readonly string[]; isGone: IsGone },
-): Promise<ToldItem[]> {
-  if (ids.length === 0) return [];
+): Promise<Adopted> {
+  if (ids.length === 0) return { adopted: [], emptied: [] };
   await dropExtrasLeft(db, { ids, placed, isGone });
   const adopted = await rowsOf<ToldItem>(
     db,
@@ -29,7 +36,7 @@ export async function adoptItems(
     [ids, library.id, library.id, seq],
   );
   const mine = adopted.map(({ id }) => id);
-  await takeRest(db, { mine, placed, libraryId: library.id, folderId: folder.id });
+  const emptied = await takeRest(db, { mine, placed, libraryId: library.id, folderId: folder.id });
   for (const table of NAMED_IN)
     await db.raw(`update ${table} set library_id = ? where item_id = any(?::uuid[]) and library_id <> ?`, [
       library.id,
@@ -42,7 +49,7 @@ export async function adoptItems(
       from,
       gone.map(({ id }) => id),
     );
-  return adopted;
+  return { adopted, emptied };
 }
 
 interface Rest {
@@ -52,28 +59,47 @@ interface Rest {
   folderId: string;
 }
 
-/** Files of adopted items that are no longer where they were and were not found here yet. */
-async function takeRest(db: Db, { mine, placed, libraryId, folderId }: Rest): Promise<void> {
+/** Files of adopted items that are no longer where they were and were not found here yet. Gives items that lost a row by it. */
+async function takeRest(db: Db, { mine, placed, libraryId, folderId }: Rest): Promise<string[]> {
   const rows = await rowsOf<{ id: string }>(
     db,
     'select id from media_files where item_id = any(?::uuid[]) and id <> all(?::uuid[])',
     [mine, placed],
   );
   const ids = rows.map((row) => row.id);
-  if (ids.length === 0) return;
+  if (ids.length === 0) return [];
   await lookAgain(db, ids);
+  const emptied = await dropTwins(db, { ids, placed, libraryId });
   await db.raw(
     `update media_files set library_id = ?, folder_id = ?, missing_since = coalesce(missing_since, now()), absent_scan = null,
        absence_kept = false, updated_at = now() where id = any(?::uuid[])`,
     [libraryId, folderId, ids],
   );
+  return emptied;
 }
 
-interface ExtraFile {
+/**
+ * One path of a storage has one row in a library. Where this library has one already, the row of the file that is not lost stays,
+ * else the row that comes. Gives the items of the rows that go.
+ */
+async function dropTwins(
+  db: Db,
+  { ids, placed, libraryId }: { ids: readonly string[]; placed: readonly string[]; libraryId: string },
+): Promise<string[]> {
+  const rows = await rowsOf<{ item_id: string }>(
+    db,
+    `with twins as (select own.id as own, coming.id as coming, own.missing_since is null or own.id = any(?::uuid[]) as holds
+       from media_files coming join media_files own on own.storage_id = coming.storage_id and own.path = coming.path
+       where coming.id = any(?::uuid[]) and own.library_id = ? and own.id <> all(?::uuid[]))
+     delete from media_files f using twins where f.id = case when holds then coming else own end returning f.item_id`,
+    [placed, ids, libraryId, ids],
+  );
+  return rows.map((row) => row.item_id);
+}
+
+interface ExtraFile extends Located {
   item_id: string;
-  folder_id: string;
   id: string;
-  path: string;
 }
 
 /** Extras whose files stay where they are lose the film they belonged to. Their directories are looked at again by the next scan. */
@@ -83,7 +109,7 @@ async function dropExtrasLeft(
 ): Promise<void> {
   const files = await rowsOf<ExtraFile>(
     db,
-    `select f.id, f.item_id, f.folder_id, f.path from items i join media_files f on f.item_id = i.id
+    `select f.id, f.item_id, f.storage_id, f.folder_id, f.path from items i join media_files f on f.item_id = i.id
      where i.id = any(?::uuid[]) and i.extra_of is not null and f.missing_since is null and f.id <> all(?::uuid[])`,
     [ids, [...placed]],
   );

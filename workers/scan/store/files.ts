@@ -107,14 +107,14 @@ function bareContent(probed: Probed): Record<string, unknown> {
 }
 
 /** Unchanged content: only its place may be another, and it may have come back. */
-async function placeFiles({ db }: Writing, files: readonly WrittenFile[]): Promise<void> {
+async function placeFiles({ db, folder }: Writing, files: readonly WrittenFile[]): Promise<void> {
   if (files.length === 0) return;
   await db.raw(
-    `update media_files f set (${PLACE.join()}, missing_since, absent_scan, absence_kept, updated_at)
-     = (${PLACE.map((column) => `r.${column}`).join()}, null, null, false, now()) from ${RECORD}
-     where f.id = r.id and (${PLACE.map((column) => `f.${column}`).join()}, f.missing_since, f.absent_scan, f.absence_kept)
-       is distinct from (${PLACE.map((column) => `r.${column}`).join()}, null::timestamptz, null::uuid, false)`,
-    [recordset(files.map(({ id, placed }) => ({ id, ...placeOf(placed) })))],
+    `update media_files f set (${PLACE.join()}, storage_id, missing_since, absent_scan, absence_kept, updated_at)
+     = (${PLACE.map((column) => `r.${column}`).join()}, ?, null, null, false, now()) from ${RECORD}
+     where f.id = r.id and (${PLACE.map((column) => `f.${column}`).join()}, f.storage_id, f.missing_since, f.absent_scan, f.absence_kept)
+       is distinct from (${PLACE.map((column) => `r.${column}`).join()}, ?::uuid, null::timestamptz, null::uuid, false)`,
+    [folder.storageId, recordset(files.map(({ id, placed }) => ({ id, ...placeOf(placed) }))), folder.storageId],
   );
 }
 

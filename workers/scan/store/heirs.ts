@@ -5,8 +5,15 @@ import { rowsOf, type Writing } from './context.ts';
 import { nameOf } from './item-rows.ts';
 import type { KnownFile } from './known.ts';
 
+/** Where a row says that its file is. The storage may be another one than the folder's when its item moved without it. */
+export interface Located {
+  storage_id: string;
+  folder_id: string;
+  path: string;
+}
+
 /** Tells whether a file is no longer where its row says. */
-export type IsGone = (file: { folder_id: string; path: string }) => Promise<boolean>;
+export type IsGone = (file: Located) => Promise<boolean>;
 
 /** Items that drafts take over from the files that belonged to them. */
 export interface Heirs {
@@ -79,10 +86,8 @@ function inherit(heirs: Map<string, string>, key: ItemKey | undefined, id: strin
   if (key && id !== null && !heirs.has(nameOf(key))) heirs.set(nameOf(key), id);
 }
 
-interface Rest {
+interface Rest extends Located {
   id: string;
-  folder_id: string;
-  path: string;
 }
 
 /** Items with a file that is not placed now and is still on disk, in itself or in what lies below it. Extras hold nothing back. */
@@ -94,7 +99,7 @@ async function findStaying(
   if (ids.length === 0) return staying;
   const rest = await rowsOf<Rest>(
     db,
-    `select a.id, f.folder_id, f.path from unnest(?::uuid[]) as a(id)
+    `select a.id, f.storage_id, f.folder_id, f.path from unnest(?::uuid[]) as a(id)
      cross join lateral (select a.id union select c.id from items c where c.parent_id = a.id and c.trashed_at is null
        union select c.id from items c where c.grandparent_id = a.id and c.trashed_at is null) below
      join media_files f on f.item_id = below.id

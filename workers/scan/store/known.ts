@@ -21,13 +21,13 @@ export interface KnownFile {
   item_type: string;
   parent_id: string | null;
   grandparent_id: string | null;
-  /** It lay elsewhere before and its old place is empty, or its item is still in another library. */
+  /** It lay elsewhere before and its old place is empty, its item is still in another library, or its row still names another storage. */
   moved: boolean;
 }
 
 const COLUMNS = `f.id, f.path, f.directory, f.size_bytes, f.modified_ms, f.inode, f.missing_since, f.absent_scan, f.absence_kept, f.probe_version, f.probe_fault,
   f.folder_id, f.item_id, i.type as item_type, i.parent_id, i.grandparent_id,
-  i.library_id <> f.library_id as moved`;
+  i.library_id <> f.library_id or f.storage_id <> (select lf.storage_id from library_folders lf where lf.id = f.folder_id) as moved`;
 
 /** The files that the database has in these directories. */
 export async function findKnown(db: Db, folderId: string, directories: readonly string[]): Promise<KnownFile[]> {
