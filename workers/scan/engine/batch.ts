@@ -13,6 +13,7 @@ import { type Compared, compare } from './compare.ts';
 import { directoryOf, pathIn, writeFaults } from './faults.ts';
 import { gathered, type Issue, issueOfFault, writeIssues } from './issues.ts';
 import { fence } from './lease.ts';
+import { withoutFaulty } from './left-out.ts';
 import type { LibraryTops } from './library-tops.ts';
 import { type Memory, markVanished } from './memory.ts';
 import { type Readings, readFiles, type ToRead } from './read-files.ts';
@@ -230,20 +231,21 @@ async function write(scan: Scan, { folder, memory }: Place, { part, readings, is
     vanished.length === 0 &&
     issues.length === 0 &&
     readings.faults.size === 0;
-  const seen = ended.map((compared) => ({ ...compared, unsettled: compared.unsettled || compared.unread }));
+  const seen = () => ended.map((compared) => ({ ...compared, unsettled: compared.unsettled || compared.unread }));
   if (quiet) {
-    await memory.keep(scan.work.db, seen);
+    await memory.keep(scan.work.db, seen());
     return;
   }
   await scan.work.db.transaction(async (db) => {
     const held = { scanId: scan.row.id, token: scan.token, counts: scan.counts };
     await fence(db, held);
-    await markAbsent(scan, db, absent);
+    await markAbsent(db, { scanId: scan.row.id, folderId: folder.id }, absent);
     await markVanished(db, { folderId: folder.id, scanId: scan.row.id }, memory.within(vanished));
     if (drafts.length > 0) await writePart(scan, db, { folder, drafts, known, readings });
+    for (const { compared } of part) noteUnread(compared, readings); // another scan may have taken a file meanwhile
     await writeFaults(db, folder, { part, readings });
     await writeIssues(db, scan.row.id, issues);
-    await memory.keep(db, seen);
+    await memory.keep(db, seen());
     await fence(db, held); // the counts with what this part added, for who goes on after a kill
   });
   scan.counts.done += drafts.reduce((sum, draft) => sum + draft.files.length, 0);
@@ -260,31 +262,12 @@ function knownOf(part: readonly Grouped[]): Map<string, KnownFile> {
   return known;
 }
 
-/** A new file that is no media makes no item; one that is known keeps its row and says what is wrong. */
-function withoutFaulty(drafts: readonly Draft[], readings: Readings): Draft[] {
-  const bad = (path: string): boolean =>
-    (readings.faults.has(path) && !readings.read.has(path)) || readings.postponed.has(path);
-  const kept = drafts.flatMap((draft) => {
-    if (draft.files.length === 0) return [draft];
-    const files = draft.files.filter((file) => !bad(file.path));
-    return files.length > 0 ? [{ ...draft, files }] : [];
-  });
-  const needed = new Set(kept.flatMap(({ parent, grandparent }) => [parent?.key, grandparent?.key]));
-  const seasons = new Set(
-    kept
-      .filter((draft) => draft.files.length > 0)
-      .flatMap(({ extra }) => (extra && 'key' in extra.of ? [extra.of.key] : [])),
-  );
-  return kept.filter(
-    (draft) => draft.files.length > 0 || draft.onlyKnown || needed.has(draft.key) || seasons.has(draft.key),
-  );
-}
-
-async function markAbsent(scan: Scan, db: Db, ids: readonly string[]): Promise<void> {
+/** Not those that another library took meanwhile. */
+async function markAbsent(db: Db, at: { scanId: string; folderId: string }, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await rowsOf(
     db,
-    'update media_files set absent_scan = ? where id = any(?::uuid[]) and absent_scan is null and missing_since is null and not absence_kept',
-    [scan.row.id, ids],
+    'update media_files set absent_scan = ? where id = any(?::uuid[]) and folder_id = ? and absent_scan is null and missing_since is null and not absence_kept',
+    [at.scanId, ids, at.folderId],
   );
 }

@@ -14,6 +14,7 @@ import { writeLocalMetadata } from '../store/local-metadata.ts';
 import { moveFiles } from '../store/move.ts';
 import { addToLibraries, librariesOf, measure, nextChanges, rollUpItems, withParents } from '../store/rollup.ts';
 import { writeTracks } from '../store/tracks.ts';
+import { lockRows, withoutFaulty } from './left-out.ts';
 import type { Readings } from './read-files.ts';
 import type { Scan } from './scan.ts';
 import { type Ages, agesOf, tellOfItems } from './tell.ts';
@@ -28,14 +29,48 @@ export interface Part {
   readings: Readings;
 }
 
-/** Writes items, files and streams of one part, with the sums above them and the events, in the caller's transaction. */
-export async function writePart(scan: Scan, db: Db, part: Part): Promise<void> {
+/**
+ * Writes items, files and streams of one part, with the sums above them and the events, in the caller's transaction. Files that another
+ * scan took meanwhile are left out and noted as postponed.
+ */
+export async function writePart(scan: Scan, db: Db, all: Part): Promise<void> {
+  const seqs = await nextChanges(db, [scan.library.id, ...(await librariesOf(db, formerOf(all)))]);
+  const part = await withoutTaken(db, all);
+  if (part.drafts.length > 0) await writeLocked({ scan, db, seqs }, part);
+}
+
+function rowsOfPart({ drafts, known, readings }: Part): KnownFile[] {
+  return drafts.flatMap(({ files }) => files.flatMap(({ path }) => readings.moved.get(path) ?? known.get(path) ?? []));
+}
+
+function formerOf(part: Part): string[] {
+  return [...new Set(rowsOfPart(part).map((row) => row.item_id))];
+}
+
+async function withoutTaken(db: Db, part: Part): Promise<Part> {
+  const { drafts, known, readings } = part;
+  const taken = await lockRows(db, new Map([...known, ...readings.moved]));
+  if (taken.length === 0) return part;
+  for (const path of taken) {
+    readings.postponed.add(path);
+    readings.moved.delete(path);
+  }
+  return { ...part, drafts: withoutFaulty(drafts, readings) };
+}
+
+interface Locked {
+  scan: Scan;
+  db: Db;
+  /** Numbers of this change, by library. */
+  seqs: ReadonlyMap<string, number>;
+}
+
+async function writeLocked({ scan, db, seqs }: Locked, part: Part): Promise<void> {
   const { library } = scan;
   readTags(part);
   const known = new Map([...part.known, ...part.readings.moved]);
-  const rows = part.drafts.flatMap((draft) => draft.files.flatMap((file) => known.get(file.path) ?? []));
-  const former = [...new Set(rows.map((row) => row.item_id))];
-  const seqs = await nextChanges(db, [library.id, ...(await librariesOf(db, former))]);
+  const rows = rowsOfPart(part);
+  const former = formerOf(part);
   const writing: Writing = { db, scanId: scan.row.id, library, folder: part.folder, seq: seqs.get(library.id) ?? 0 };
   const existing = await findExisting(writing, [...part.drafts, ...part.drafts.flatMap(ownerOf)]);
   const whereabouts = new Whereabouts(scan.work);
