@@ -81,7 +81,11 @@ async function writeLocked({ scan, db, seqs }: Locked, part: Part): Promise<void
   const before = await measure(db, old);
   const ages: Ages = library.first ? new Map() : await agesOf(db, old);
   const placed = rows.map((row) => row.id);
-  const { adopted, emptied } = await adoptItems(writing, { ids: heirs.foreign, placed, isGone });
+  const { adopted, emptied } = await adoptItems(writing, {
+    ids: heirs.foreign,
+    placed,
+    isThere: (file) => whereabouts.isThere(file),
+  });
   const { read } = part.readings;
   const resolved = await writeItems(writing, { drafts: part.drafts, existing, heirs: heirs.ids, read });
   await moveFiles(writing, part.readings.moved, { drafts: part.drafts, resolved });

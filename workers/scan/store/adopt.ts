@@ -1,13 +1,16 @@
 import { ageSql } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import { rowsOf, type Writing } from './context.ts';
-import type { IsGone, Located } from './heirs.ts';
+import type { Located } from './heirs.ts';
 import type { ToldItem } from './leave.ts';
 import { lookAgain } from './move.ts';
 import { recordRemovals } from './removals.ts';
 
 /** Where items are named with their library, so that rights and counts follow them. */
 const NAMED_IN = ['item_tags', 'item_states', 'playback_sessions'];
+
+/** Tells whether a file is where its row says. */
+type IsThere = (file: Located) => Promise<boolean>;
 
 export interface Adopted {
   /** As they were in their library. */
@@ -22,10 +25,10 @@ export interface Adopted {
  */
 export async function adoptItems(
   { db, library, folder, seq }: Writing,
-  { ids, placed, isGone }: { ids: readonly string[]; placed: readonly string[]; isGone: IsGone },
+  { ids, placed, isThere }: { ids: readonly string[]; placed: readonly string[]; isThere: IsThere },
 ): Promise<Adopted> {
   if (ids.length === 0) return { adopted: [], emptied: [] };
-  await dropExtrasLeft(db, { ids, placed, isGone });
+  await dropExtrasLeft(db, { ids, placed, isThere });
   const adopted = await rowsOf<ToldItem>(
     db,
     `with old as (select i.id, i.library_id, i.type, i.title, ${ageSql('i')} as age_years, i.labels from items i
@@ -102,10 +105,13 @@ interface ExtraFile extends Located {
   id: string;
 }
 
-/** Extras whose files stay where they are lose the film they belonged to. Their directories are looked at again by the next scan. */
+/**
+ * Extras whose files are still in their place lose the film they belonged to. Their directories are looked at again by the next scan. An
+ * extra that cannot be looked for now goes along.
+ */
 async function dropExtrasLeft(
   db: Db,
-  { ids, placed, isGone }: { ids: readonly string[]; placed: readonly string[]; isGone: IsGone },
+  { ids, placed, isThere }: { ids: readonly string[]; placed: readonly string[]; isThere: IsThere },
 ): Promise<void> {
   const files = await rowsOf<ExtraFile>(
     db,
@@ -114,7 +120,7 @@ async function dropExtrasLeft(
     [ids, [...placed]],
   );
   const left: ExtraFile[] = [];
-  for (const file of files) if (!(await isGone(file))) left.push(file);
+  for (const file of files) if (await isThere(file)) left.push(file);
   if (left.length === 0) return;
   await lookAgain(
     db,
