@@ -132,7 +132,7 @@ async function findMoved(scan: Scan, { folder, files, samples, readings }: Movin
   const whereabouts = new Whereabouts(scan.work);
   for (const file of files) {
     const found = await origin(
-      { whereabouts, folder },
+      { whereabouts, folder, libraryId: scan.library.id },
       file,
       (byHash.get(hex(file)) ?? []).filter((row) => !taken.has(row.id)),
     );
@@ -145,18 +145,21 @@ async function findMoved(scan: Scan, { folder, files, samples, readings }: Movin
 interface Destination {
   whereabouts: Whereabouts;
   folder: ScannedFolder;
+  libraryId: string;
 }
 
 async function origin(
-  { whereabouts: at, folder }: Destination,
+  { whereabouts: at, folder, libraryId }: Destination,
   file: ToRead,
   candidates: readonly Candidate[],
 ): Promise<Candidate | undefined> {
   const other = (row: Candidate): number => Number(row.path.slice(row.path.lastIndexOf('/') + 1) !== file.walked.name);
+  // A copy in another library may have moved too: it is taken only when none of this library fits.
+  const foreign = (row: Candidate): number => Number(row.library_id !== libraryId);
   // What a move left behind may come back to where it was, in another library by then.
   const isItself = (row: Candidate): boolean =>
     row.path === file.path && (row.storage_id === folder.storageId || row.folder_id === folder.id);
-  for (const row of candidates.toSorted((a, b) => other(a) - other(b))) {
+  for (const row of candidates.toSorted((a, b) => foreign(a) - foreign(b) || other(a) - other(b))) {
     if (row.missing_since === null ? await at.isGone(row) : isItself(row) || !(await at.isThere(row))) return row;
   }
   return undefined;

@@ -55,6 +55,7 @@ export function isProbed(known: Pick<KnownFile, 'probe_version'>): boolean {
 }
 
 export interface Candidate extends KnownFile {
+  library_id: string;
   storage_id: string;
   sampled_hash: Buffer;
 }
@@ -83,7 +84,7 @@ export async function findSame(
   return rowsOf<Candidate>(
     db,
     `select distinct on (same.id) same.* from jsonb_to_recordset(?::jsonb) as r(size bigint, hash text, name text),
-       lateral (select ${COLUMNS}, f.storage_id, f.sampled_hash from media_files f join items i on i.id = f.item_id
+       lateral (select ${COLUMNS}, f.library_id, f.storage_id, f.sampled_hash from media_files f join items i on i.id = f.item_id
          join libraries l on l.id = f.library_id and l.type = ? and l.deleted_at is null
          where f.id in (select e.id from media_files e where e.size_bytes = r.size and e.sampled_hash = decode(r.hash, 'hex') limit ${MOST_EQUAL})
          order by f.library_id <> ?, f.missing_since is null, f.absent_scan is null, right(f.path, length(r.name) + 1) <> '/' || r.name, f.id
