@@ -1,4 +1,4 @@
-import { appendFile, mkdir, rename, rm } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { newId } from '#platform/ids.ts';
@@ -206,6 +206,39 @@ describe('a film that moves to another library', function () {
     await expectNothingBetween(old);
   });
 
+  it('takes an extra along that cannot be looked for now', async () => {
+    const [old, next] = await two('movies');
+    await old.put('Heat (1995)/Heat (1995).mkv');
+    await old.put('Heat (1995)/Trailers/Teaser.mkv', 'tiny.mp4');
+    await old.scan();
+    const before = (await old.items()).map(({ id }) => id).sort();
+    await move(old, 'Heat (1995)/Heat (1995).mkv', next);
+    await rm(join(old.path, 'Heat (1995)/Trailers'), { recursive: true });
+    await symlink('Trailers', join(old.path, 'Heat (1995)/Trailers')); // a link to itself: ELOOP
+    await next.scan();
+    expect((await next.items()).map(({ id }) => id).sort()).to.deep.equal(before);
+    expect((await next.items()).map(({ title, availability }) => [title, availability])).to.deep.include([
+      'Teaser',
+      'missing',
+    ]);
+    await expectNothingBetween(old);
+  });
+
+  it('is not taken for an equal one of another library that was renamed too', async () => {
+    const [old, next] = await two('movies');
+    await old.put('One (2001).mkv');
+    await copyFile(join(old.path, 'One (2001).mkv'), join(next.path, 'Two (2002).mkv'));
+    await old.scan();
+    await next.scan();
+    const [[one], [other]] = [await old.files(), await next.files()];
+    await rename(join(old.path, 'One (2001).mkv'), join(old.path, 'Two (2002).mkv'));
+    await rename(join(next.path, 'Two (2002).mkv'), join(next.path, 'One (2001).mkv'));
+    await old.scan();
+    await next.scan();
+    expect((await old.files()).map(({ id }) => id)).to.deep.equal([one?.id]);
+    expect((await next.files()).map(({ id }) => id)).to.deep.equal([other?.id]);
+  });
+
   it('tells who sees the old library that it left, and who sees the new one that it came', async () => {
     const [old, next] = await two('movies');
     await old.put('Heat (1995)/Heat (1995).mkv');
@@ -292,6 +325,23 @@ describe('a show that moves to another library', function () {
     expect((await old.items()).map(({ type }) => type).sort()).to.deep.equal(['episode', 'season', 'show']);
     await expectNothingBetween(old);
     await expectSums(old, next);
+  });
+
+  it('is told as added, with all that it holds but extras', async () => {
+    const [old, next] = await two('shows');
+    await old.put('Firefly/Season 1/S01E01.mkv');
+    await old.put('Firefly/Season 1/S01E02.mkv', 'h264-base.mkv');
+    await old.put('Firefly/Extras/Making of.mkv', 'tiny.mp4');
+    await next.put('Lost/Season 1/Lost S01E01.mkv', 'h264-allintra.mkv');
+    await old.scan();
+    await next.scan();
+    const told = (await old.items()).filter(({ extra_kind }) => extra_kind === null).map(({ id }) => id);
+    expect(told).to.have.length(4);
+    await rm(join(old.path, 'Firefly/Season 1/S01E02.mkv'));
+    await move(old, 'Firefly', next);
+    await next.scan();
+    const added = (await next.events('item.added')).map(({ payload }) => payload.itemId);
+    expect(added).to.have.members(told);
   });
 
   it('goes there whole when it is written in several parts', async () => {

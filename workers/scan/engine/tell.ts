@@ -4,6 +4,7 @@ import type { Db } from '#platform/db.ts';
 import type { EventFacts } from '#platform/events.ts';
 import type { Probed } from '#workers/probe/probe.ts';
 import type { Work } from '#workers/work.ts';
+import type { AdoptedItem } from '../store/adopt.ts';
 import { rowsOf } from '../store/context.ts';
 import type { WrittenFile } from '../store/files.ts';
 import type { Resolved } from '../store/item-rows.ts';
@@ -20,7 +21,7 @@ interface Told {
   /** Items that went. */
   left: readonly ToldItem[];
   /** Items that came from other libraries, as they were there. */
-  adopted: readonly ToldItem[];
+  adopted: readonly AdoptedItem[];
   /** Items of other libraries changed too. */
   others: boolean;
   /** The ages that items were for before. */
@@ -41,16 +42,16 @@ export async function tellOfItems(scan: Scan, db: Db, told: Told): Promise<void>
   if (scan.library.first && !told.others) return;
   const left = new Set(told.left.map(({ id }) => id));
   const came = new Set([...told.resolved.added, ...told.adopted.map(({ id }) => id)]);
-  const added = told.files
-    .filter(({ placed }) => came.has(placed.itemId) && !placed.draft.extra)
-    .map(({ placed }) => placed.itemId);
+  const placed = told.files.map((file) => file.placed).filter(({ itemId, draft }) => came.has(itemId) && !draft.extra);
+  const brought = told.adopted.filter(({ id, listed }) => listed && !left.has(id)).map(({ id }) => id);
+  const added = new Set([...brought, ...placed.map(({ itemId }) => itemId)]);
   const refreshed = told.files
     .filter(({ id, placed }) => placed.read !== undefined || told.touched.has(id))
     .map(({ placed }) => placed.itemId);
   const updated = new Set([...told.resolved.changed, ...told.rolled, ...refreshed]);
   const gone = [...told.left, ...told.adopted];
   await tell(scan, db, { name: 'item.deleted', ids: gone.map(({ id }) => id), gone });
-  await tell(scan, db, { name: 'item.added', ids: [...new Set(added)] });
+  await tell(scan, db, { name: 'item.added', ids: [...added] });
   await tell(scan, db, {
     name: 'item.updated',
     ids: [...updated].filter((id) => !came.has(id) && !left.has(id)),

@@ -12,9 +12,14 @@ const NAMED_IN = ['item_tags', 'item_states', 'playback_sessions'];
 /** Tells whether a file is where its row says. */
 type IsThere = (file: Located) => Promise<boolean>;
 
+export interface AdoptedItem extends ToldItem {
+  /** Listed by itself: neither an extra nor in the trash. */
+  listed: boolean;
+}
+
 export interface Adopted {
   /** As they were in their library. */
-  adopted: ToldItem[];
+  adopted: AdoptedItem[];
   /** Items that lost a row and may hold no file now. */
   emptied: string[];
 }
@@ -29,9 +34,10 @@ export async function adoptItems(
 ): Promise<Adopted> {
   if (ids.length === 0) return { adopted: [], emptied: [] };
   await dropExtrasLeft(db, { ids, placed, isThere });
-  const adopted = await rowsOf<ToldItem>(
+  const adopted = await rowsOf<AdoptedItem>(
     db,
-    `with old as (select i.id, i.library_id, i.type, i.title, ${ageSql('i')} as age_years, i.labels from items i
+    `with old as (select i.id, i.library_id, i.type, i.title, ${ageSql('i')} as age_years, i.labels,
+         i.extra_of is null and i.trashed_at is null as listed from items i
        where i.id = any(?::uuid[]) and i.library_id <> ?),
      moved as (update items i set library_id = ?, identity_key = '~' || i.id, change_seq = ?, revision = i.revision + 1, updated_at = now()
        from old where i.id = old.id)
