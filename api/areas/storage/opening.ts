@@ -2,6 +2,7 @@ import { opendir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
+import { Looks } from './looks.ts';
 import { inTime, isBelow } from './roots.ts';
 
 /** A media file, or a file beside one, as its row has it. */
@@ -26,6 +27,8 @@ export interface OpenFile {
 export type Opening = ({ kind: 'there' } & OpenFile) | { kind: 'away'; reason: string } | { kind: 'absent' };
 
 interface FolderRow {
+  /** The folder does not answer, or it is empty: it is a mount of its own. */
+  away: boolean;
   state: string;
   enabled: boolean;
   root_name: string | null;
@@ -52,20 +55,24 @@ export async function openMedia({ db, config }: Deps, wanted: Wanted): Promise<O
   const [row] = await foldersOf(db, wanted);
   if (!row?.enabled) return { kind: 'away', reason: 'disabled' };
   if (!USABLE.includes(row.state)) return { kind: 'away', reason: row.state };
+  if (row.away) return AWAY;
   const top = await topOf(config, row);
   if (top === undefined) return { kind: 'away', reason: 'unreachable' };
-  const found = await inTime(realpath(join(top, wanted.path)).catch(() => undefined));
+  const found = await looks.ask(wanted.folderId, () => realpath(join(top, wanted.path)).catch(() => undefined));
   if (found === 'slow') return { kind: 'away', reason: 'timeout' };
-  if (found === undefined) return (await holdsAnything(join(top, row.folder))) ? ABSENT : AWAY;
+  if (found === undefined) return (await holdsAnything(wanted.folderId, join(top, row.folder))) ? ABSENT : AWAY;
   if (!(await isInside({ db, config }, { top, row, found }))) return ABSENT;
   return openThere(found, wanted, row.state === 'suspect');
 }
+
+/** Of all requests, by library folder. */
+const looks = new Looks();
 
 const ABSENT: Opening = { kind: 'absent' };
 const AWAY: Opening = { kind: 'away', reason: 'root-missing' };
 
 async function openThere(absolute: string, wanted: Wanted, suspect: boolean): Promise<Opening> {
-  const found = await inTime(stat(absolute).catch(() => undefined));
+  const found = await looks.ask(wanted.folderId, () => stat(absolute).catch(() => undefined));
   if (found === 'slow') return { kind: 'away', reason: 'timeout' };
   if (!found?.isFile()) return ABSENT;
   const same = found.size === wanted.sizeBytes && Math.abs(found.mtimeMs - wanted.modifiedMs) <= SLACK_MS;
@@ -77,7 +84,9 @@ async function foldersOf(db: Db, { storageId, folderId }: Wanted): Promise<Folde
   return db('storages as s')
     .join('library_folders as f', 'f.id', db.raw('?', [folderId]))
     .where('s.id', storageId)
-    .select<FolderRow[]>('s.state', 's.enabled', 's.root_name', 's.path', 'f.library_id', { folder: 'f.path' });
+    .select<FolderRow[]>('s.state', 's.enabled', 's.root_name', 's.path', 'f.library_id', 'f.away', {
+      folder: 'f.path',
+    });
 }
 
 /** Where the storage is in this process; nothing when its media root is gone or does not answer. */
@@ -87,8 +96,8 @@ async function topOf(config: Deps['config'], row: Pick<FolderRow, 'root_name' | 
   return top === undefined || top === 'slow' ? undefined : join(top, row.path);
 }
 
-async function holdsAnything(folder: string): Promise<boolean> {
-  const found = await inTime(firstIn(folder).catch(() => null));
+async function holdsAnything(id: string, folder: string): Promise<boolean> {
+  const found = await looks.ask(id, () => firstIn(folder).catch(() => null));
   return found !== 'slow' && found !== null;
 }
 
@@ -119,6 +128,6 @@ async function isInside(
 }
 
 async function isIn(folder: string, found: string): Promise<boolean> {
-  const real = await inTime(realpath(folder).catch(() => undefined));
+  const real = await looks.ask(folder, () => realpath(folder).catch(() => undefined));
   return real !== undefined && real !== 'slow' && isBelow(real, found);
 }

@@ -1,4 +1,5 @@
 export { storageHealth, unreadableRoots } from './health.ts';
+export { Looks } from './looks.ts';
 export { type OpenFile, type Opening, openMedia, type Wanted } from './opening.ts';
 export { findStorages, isBelow, isFolder, type Place, placeInStorage, type Storage } from './roots.ts';
 export {

@@ -64,11 +64,11 @@ export async function findStorages(db: Db, ids: readonly string[]): Promise<Map<
 const LIMIT_MS = 5000;
 
 /** The answer of a file system within 5 seconds. */
-export function inTime<T>(work: Promise<T>): Promise<T | 'slow'> {
+export function inTime<T>(work: Promise<T>, limitMs = LIMIT_MS): Promise<T | 'slow'> {
   return Promise.race([
     work,
     new Promise<'slow'>((resolve) => {
-      setTimeout(() => resolve('slow'), LIMIT_MS).unref();
+      setTimeout(() => resolve('slow'), limitMs).unref();
     }),
   ]);
 }

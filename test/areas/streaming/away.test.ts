@@ -65,6 +65,11 @@ describe('reads of a storage', function () {
 
   /** Away for the time of a test. */
   const states: Readonly<Record<string, () => Promise<() => Promise<unknown>>>> = {
+    'a folder that does not answer': async () => {
+      const folder = (away: boolean) => api.deps.db('library_folders').where({ id: place.folderId }).update({ away });
+      await folder(true);
+      return () => folder(false);
+    },
     unavailable: async () => {
       await storage({ state: 'unavailable' });
       return () => storage({ state: 'available' });

@@ -1,0 +1,23 @@
+import { expect } from 'chai';
+import { Looks } from '#areas/storage/public.ts';
+
+describe('Looks', () => {
+  it('asks nothing more of a place that hangs, and asks again once it answers', async () => {
+    const looks = new Looks(20);
+    const { promise, resolve } = Promise.withResolvers<string>();
+    let calls = 0;
+    const look = () => {
+      calls += 1;
+      return calls === 1 ? promise : Promise.resolve('there');
+    };
+    const answers = await Promise.all([looks.ask('a', look), looks.ask('a', look), looks.ask('a', look)]);
+    expect(answers).to.deep.equal(['slow', 'slow', 'slow']);
+    expect(await looks.ask('a', look)).to.equal('slow');
+    expect(calls).to.equal(1);
+    expect(await looks.ask('b', () => Promise.resolve('there'))).to.equal('there');
+    resolve('late');
+    await promise;
+    expect(await looks.ask('a', look)).to.equal('there');
+    expect(calls).to.equal(2);
+  });
+});
