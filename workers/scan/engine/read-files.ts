@@ -129,7 +129,7 @@ async function findMoved(scan: Scan, { folder, files, samples, readings }: Movin
   );
   const byHash = Map.groupBy(same, (row) => row.sampled_hash.toString('hex'));
   const taken = new Set<string>();
-  const whereabouts = new Whereabouts(scan.work);
+  const whereabouts = new Whereabouts(scan);
   for (const file of files) {
     const found = await origin(
       { whereabouts, folder, libraryId: scan.library.id },

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { settingsOf } from '#areas/libraries/public.ts';
 import { requestScan } from '#areas/scanning/public.ts';
-import { findStorages } from '#areas/storage/public.ts';
+import { findStorages, Looks } from '#areas/storage/public.ts';
 import { databaseAway } from '#platform/db.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
@@ -92,6 +92,7 @@ async function prepare(work: Work, { begun, libraryId, token, signal, options }:
     passedOver: new Set(marks.map((mark) => `${mark.storage_id} ${mark.path}`)),
     options,
     unsettled: [],
+    looks: new Looks(),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Looks } from '#areas/storage/public.ts';
 import type { Work } from '#workers/work.ts';
 import type { ScannedFolder, ScannedLibrary } from '../store/context.ts';
 
@@ -76,6 +77,8 @@ export interface Scan {
   /** Paths that a purge left a mark for. */
   passedOver: ReadonlySet<string>;
   options: ScanOptions;
+  /** Into folders of other libraries, of which one may hang. */
+  looks: Looks;
   /** Directories with files that are perhaps still being written. */
   unsettled: { folder: ScannedFolder; directory: string }[];
 }

@@ -1,5 +1,6 @@
 import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Looks } from '#areas/storage/public.ts';
 import type { Work } from '#workers/work.ts';
 import type { Located } from '../store/heirs.ts';
 
@@ -15,10 +16,12 @@ interface FolderRow {
 /** Tells whether files of any library are still where their rows say. Keeps what it learned of folders, so it is made for each batch. */
 export class Whereabouts {
   readonly #work: Pick<Work, 'db' | 'config'>;
+  readonly #looks: Looks;
   readonly #roots = new Map<string, Promise<string | undefined>>();
 
-  constructor(work: Pick<Work, 'db' | 'config'>) {
+  constructor({ work, looks }: { work: Pick<Work, 'db' | 'config'>; looks: Looks }) {
     this.#work = work;
+    this.#looks = looks;
   }
 
   /** Only an error of absence proves it, in a library folder that exists on an available storage. */
@@ -34,15 +37,18 @@ export class Whereabouts {
   async #look(file: Located): Promise<'there' | 'gone' | 'unknown'> {
     const root = await this.#rootOf(file);
     if (root === undefined) return 'unknown';
-    return lstat(join(root, file.path)).then(
-      () => 'there',
-      (error: unknown) =>
-        error instanceof Error && 'code' in error && ABSENT.has(String(error.code)) ? 'gone' : 'unknown',
+    const found = await this.#looks.ask(keyOf(file), () =>
+      lstat(join(root, file.path)).then(
+        () => 'there' as const,
+        (error: unknown) =>
+          error instanceof Error && 'code' in error && ABSENT.has(String(error.code)) ? 'gone' : 'unknown',
+      ),
     );
+    return found === 'slow' ? 'unknown' : found;
   }
 
   #rootOf(file: Located): Promise<string | undefined> {
-    const key = `${file.storage_id} ${file.folder_id}`;
+    const key = keyOf(file);
     const known = this.#roots.get(key) ?? this.#find(file);
     this.#roots.set(key, known);
     return known;
@@ -59,7 +65,12 @@ export class Whereabouts {
     const root = row && config.mediaRoots.find(({ name }) => name === row.root_name);
     if (!root) return undefined;
     const storage = join(root.path, row.path);
-    const folder = await stat(join(storage, row.folder ?? '')).catch(() => undefined);
-    return folder?.isDirectory() ? storage : undefined;
+    const look = () => stat(join(storage, row.folder ?? '')).catch(() => undefined);
+    const folder = await this.#looks.ask(keyOf({ storage_id, folder_id }), look);
+    return folder !== 'slow' && folder?.isDirectory() ? storage : undefined;
   }
+}
+
+function keyOf({ storage_id, folder_id }: Omit<Located, 'path'>): string {
+  return `${storage_id} ${folder_id}`;
 }

@@ -73,7 +73,7 @@ async function writeLocked({ scan, db, seqs }: Locked, part: Part): Promise<void
   const former = formerOf(part);
   const writing: Writing = { db, scanId: scan.row.id, library, folder: part.folder, seq: seqs.get(library.id) ?? 0 };
   const existing = await findExisting(writing, [...part.drafts, ...part.drafts.flatMap(ownerOf)]);
-  const whereabouts = new Whereabouts(scan.work);
+  const whereabouts = new Whereabouts(scan);
   const isGone: IsGone = (file) => whereabouts.isGone(file);
   const heirs = await findHeirs(writing, { drafts: part.drafts, known, existing, isGone });
   const above = await withParents(db, former);
