@@ -8,7 +8,7 @@ describe('a scan of what is true', function () {
   this.timeout(300_000);
 
   for (const type of ['movies', 'shows'])
-    for (const seed of [20261123, Math.floor(Math.random() * 2 ** 31)])
+    for (const seed of [20261123, 7])
       it(`ends in what is true, for ${type} with seed ${seed}`, () => checkStories(type, { seed, numRuns: 12 }));
 
   for (const mode of ['quick', 'full'] as const)
