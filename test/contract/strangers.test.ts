@@ -13,6 +13,7 @@ describe('operations that ask for no credential', () => {
     api = await startApi();
   });
   beforeEach(() => api.deps.redis.flushdb());
+  after(() => api.deps.redis.flushdb());
 
   const send = async ({ method, path, urlEncoded }: Endpoint, body: string) => {
     const type = urlEncoded ? 'application/x-www-form-urlencoded' : 'application/json';

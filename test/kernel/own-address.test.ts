@@ -8,6 +8,7 @@ describe('the name of the server', () => {
   let api: Api;
   before(async () => {
     api = await startApi();
+    await api.deps.redis.flushdb(); // other files counted this address, and share the store
   });
   const set = async (key: string, value: string[]): Promise<void> => {
     await api.deps.db('settings').insert({ key, value: JSON.stringify(value) });
