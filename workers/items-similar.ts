@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listToCompare, storeNeighbours } from '#areas/items/resembling.store.ts';
+import { listToCompare, storeNeighbours } from '#areas/items/relations/resembling.store.ts';
 import type { Handler } from './work.ts';
 
 const Checkpoint = z.object({ after: z.uuid() });

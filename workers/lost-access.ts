@@ -1,7 +1,7 @@
 import type { StopReason } from '#areas/viewing/public.ts';
-import { ACCOUNT_JSON, type AccountRow, principalOfRow } from '#kernel/account-row.ts';
-import type { Principal } from '#kernel/principal.ts';
-import { onlyVisibleItems } from '#kernel/visibility.ts';
+import { ACCOUNT_JSON, type AccountRow, principalOfRow } from '#identity/account-row.ts';
+import type { Principal } from '#identity/principal.ts';
+import { onlyVisibleItems } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 
 export interface Lost {

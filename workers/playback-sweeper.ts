@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stopTranscodeSessions } from '#areas/streaming/public.ts';
 import { stopSession } from '#areas/viewing/public.ts';
-import { ACCOUNT_JSON, type AccountRow, hoursOf } from '#kernel/account-row.ts';
-import { mayWatch } from '#kernel/viewing-hours.ts';
+import { ACCOUNT_JSON, type AccountRow, hoursOf } from '#identity/account-row.ts';
+import { mayWatch } from '#identity/viewing-hours.ts';
 import type { Db } from '#platform/db.ts';
 import { listen } from '#platform/listen.ts';
 import { type Lost, lostAccess } from './lost-access.ts';

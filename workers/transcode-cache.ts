@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { segmentStartMs } from '#areas/streaming/public.ts';
-import { findOpenSessions, markPurged, sessionsToPurge, sweepSessions } from '#areas/streaming/sessions.store.ts';
+import {
+  findOpenSessions,
+  markPurged,
+  sessionsToPurge,
+  sweepSessions,
+} from '#areas/streaming/sessions/sessions.store.ts';
 import type { ListedObject } from '#platform/objects.ts';
 import type { WorkerDeps } from './work.ts';
 

@@ -1,7 +1,7 @@
 import { trimKeys } from '#areas/api-keys/api-keys.store.ts';
 import { REPLAYED, SUPERSEDED } from '#areas/events/public.ts';
-import { leavesOf, markLeaves, unmarkLeaves } from '#areas/playback/progress.store.ts';
-import { principalOfProfile } from '#kernel/account-row.ts';
+import { leavesOf, markLeaves, unmarkLeaves } from '#areas/playback/progress/progress.store.ts';
+import { principalOfProfile } from '#identity/account-row.ts';
 import type { Db } from '#platform/db.ts';
 import { volatileEvents } from '#platform/events.ts';
 import type { JobPayload } from '#platform/jobs.ts';

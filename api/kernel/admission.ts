@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'koa';
-import { type Identified, identify, presented } from './credentials.ts';
-import { deviceOfKey, noteSeen } from './devices.ts';
-import type { Access, Client, Deps, Endpoint } from './endpoint.ts';
+import type { Client } from '#identity/client.ts';
+import { type Identified, identify, presented } from '#identity/credentials.ts';
+import { deviceOfKey, noteSeen } from '#identity/devices.ts';
+import { anyone, type Principal, requirePermission } from '#identity/principal.ts';
+import { mayWatch, resumesAt } from '#identity/viewing-hours.ts';
+import type { Access, Deps, Endpoint } from './endpoint.ts';
 import { ApiError } from './errors.ts';
-import { anyone, type Principal, requirePermission } from './principal.ts';
 import { countKeyRequest } from './rate-limit.ts';
-import { mayWatch, resumesAt } from './viewing-hours.ts';
 
 interface Asked {
   ctx: Context;

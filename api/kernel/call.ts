@@ -1,11 +1,12 @@
 import type { Context } from 'koa';
+import type { Client } from '#identity/client.ts';
+import { identify, presented } from '#identity/credentials.ts';
+import type { Principal } from '#identity/principal.ts';
 import type { Db } from '#platform/db.ts';
 import type { Log } from '#platform/log.ts';
 import { emit } from '#platform/outbox.ts';
 import { enqueue } from '#platform/queue.ts';
-import { identify, presented } from './credentials.ts';
-import type { Call, Client, Deps } from './endpoint.ts';
-import type { Principal } from './principal.ts';
+import type { Call, Deps } from './endpoint.ts';
 
 export interface Work {
   ctx: Context;

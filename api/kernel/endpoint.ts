@@ -2,6 +2,11 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
+import type { Client } from '#identity/client.ts';
+import type { KeyUses } from '#identity/key-uses.ts';
+import type { PlusFeature } from '#identity/licence.ts';
+import type { Permission } from '#identity/permissions.ts';
+import type { Principal } from '#identity/principal.ts';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import type { EventFacts, EventName, Payload } from '#platform/events.ts';
@@ -14,10 +19,6 @@ import type { Redis } from '#platform/redis.ts';
 import type { Settings } from '#platform/settings.ts';
 import type { Vitals } from '#platform/vitals.ts';
 import type { ErrorCode } from './errors.ts';
-import type { KeyUses } from './key-uses.ts';
-import type { PlusFeature } from './licence.ts';
-import type { Permission } from './permissions.ts';
-import type { Principal } from './principal.ts';
 import type { FilePart } from './uploads.ts';
 
 type Schema = z.core.$ZodType; // not ZodType: half the types to check (SPINE 1)
@@ -46,20 +47,6 @@ export interface Deps {
   pictures: Pictures;
   /** Aborted when the process is told to stop. */
   draining: AbortSignal;
-}
-
-/** Who connects: from `X-Client-Id`, `X-Client-Name` and the socket behind trusted proxies. */
-export interface Client {
-  id?: string;
-  name?: string;
-  userAgent?: string;
-  address: string;
-  /** In `network.localRanges`. */
-  local: boolean;
-  /** TLS at the socket or at a trusted proxy. */
-  secure: boolean;
-  /** A trusted proxy passed it on, and looked at the name that was asked for. */
-  proxied: boolean;
 }
 
 /** What a handler may set of the answer beside its value. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Permission } from './permissions.ts';
+import { Permission } from '#identity/permissions.ts';
 
 export const Issue = z
   .object({

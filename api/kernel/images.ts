@@ -1,14 +1,14 @@
 // Pictures that things of the API carry: rows of `images`, which area Artwork serves, and their ImageRef.
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
+import type { Principal } from '#identity/principal.ts';
+import { onlyVisibleItems, onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { Log } from '#platform/log.ts';
 import type { Objects } from '#platform/objects.ts';
 import type { MadePicture, PictureRules } from '#platform/pictures.ts';
 import { ApiError } from './errors.ts';
-import type { Principal } from './principal.ts';
-import { onlyVisibleItems, onlyVisibleLibraries } from './visibility.ts';
 
 /** SQL of the ImageRef of the image whose id `column` holds; null when there is none. */
 export const imageRefSql = (column: string): string =>

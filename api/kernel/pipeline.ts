@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
+import { refuseClosed } from '#identity/plus.ts';
 import { databaseAway } from '#platform/db.ts';
 import { saysFull } from '#platform/disk.ts';
 import { Fenced, restoring } from '#platform/fence.ts';
@@ -15,7 +16,6 @@ import { type Bytes, type Call, type Deps, type Endpoint, JsonText } from './end
 import { ApiError, invalid, invalidAll, noSpace } from './errors.ts';
 import { handOver } from './handed-over.ts';
 import { idempotencyKey, once } from './idempotency.ts';
-import { refuseClosed } from './plus.ts';
 import { limitHere } from './rate-limit.ts';
 import { addressGroup, clientOf, isSecure, parsePart, queryIssues, queryOf, readJson, requestIdOf } from './request.ts';
 import { endWithCredential } from './transfers.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
+import type { Client } from '#identity/client.ts';
 import { wholeBody } from './body.ts';
-import type { Client } from './endpoint.ts';
 import { type Issue, invalid } from './errors.ts';
 import { shapeFault } from './json-shape.ts';
 import { Upload } from './uploads.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { Role } from '#identity/permissions.ts';
 import { ManagedBy as ManagedBySchema } from '#platform/config.ts';
-import { Role } from './permissions.ts';
 
 /** Leaf schemas that many areas share; a record of one area stays in that area. */
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { identifyAgain } from '#identity/credentials.ts';
+import type { Principal } from '#identity/principal.ts';
 import type { Db } from '#platform/db.ts';
-import { identifyAgain } from './credentials.ts';
-import type { Principal } from './principal.ts';
 
 const LOOK_MS = 10_000;
 

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signAccessToken } from '#kernel/credentials.ts';
+import { signAccessToken } from '#identity/credentials.ts';
 import { NODE_OPTIONS } from '#operator/server-environment.ts';
 import { newId } from '#platform/ids.ts';
 import { emit } from '#platform/outbox.ts';

@@ -10,7 +10,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { offerTranscodeSession, openTranscodeSession } from '#areas/streaming/public.ts';
-import { stopSession } from '#areas/streaming/sessions.store.ts';
+import { stopSession } from '#areas/streaming/sessions/sessions.store.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';

@@ -19,7 +19,11 @@ export const bounded: readonly Bounded[] = [
     expression: '/\\/+$/',
     because: 'It reads the address that the program itself set.',
   },
-  { file: 'api/areas/email/render.ts', expression: '/<!--#(\\w+)-->([\\s\\S]*?)<!--\\/\\1-->/g', because: ofOurs },
+  {
+    file: 'api/areas/email/content/render.ts',
+    expression: '/<!--#(\\w+)-->([\\s\\S]*?)<!--\\/\\1-->/g',
+    because: ofOurs,
+  },
   {
     file: 'api/areas/email/address.ts',
     expression: "new RegExp(address.replace(/[^\\w@]/g, '\\\\$&'), 'gi')",

@@ -8,5 +8,5 @@ export async function mailFiles(): Promise<Record<string, string>> {
   const options = { fonts: {}, validationLevel: 'strict', keepComments: true, minify: false } as const;
   const { html } = await compile(readFileSync(SOURCE, 'utf8'), options);
   const lines = html.split('\n').map((line) => line.trimEnd());
-  return { 'api/areas/email/mail.html': `${lines.filter((line) => line !== '').join('\n')}\n` };
+  return { 'api/areas/email/content/mail.html': `${lines.filter((line) => line !== '').join('\n')}\n` };
 }

@@ -50,6 +50,15 @@ describe('architecture', () => {
     expect(done.size).to.be.greaterThan(900);
   });
 
+  it('divides an area of more than 20 files into folders', () => {
+    const crowded = new Set(sources('api/areas').map(dirname));
+    for (const folder of crowded) {
+      const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+      expect(files.length, folder).to.be.at.most(20);
+    }
+    expect(crowded.size).to.be.greaterThan(40);
+  });
+
   it('names each migration by time and area, in order', () => {
     const names = readdirSync(join(root, 'api/platform/migrations')).filter((name) => name !== 'index.ts');
     for (const name of names) expect(name).to.match(/^\d{14}_[a-z-]+_[a-z_]+\.ts$/);

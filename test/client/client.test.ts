@@ -1,7 +1,7 @@
 // The typed client against the real server.
 import { expect } from 'chai';
 import { areas } from '#areas/index.ts';
-import { signAccessToken } from '#kernel/credentials.ts';
+import { signAccessToken } from '#identity/credentials.ts';
 import type { Area } from '#kernel/endpoint.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { type Somebody, somebody } from '#support/signing-in.ts';

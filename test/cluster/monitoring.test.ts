@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { Registry, register } from 'prom-client';
 import { parse, parseAllDocuments } from 'yaml';
-import { servePoolMetrics } from '#areas/streaming/pool-metrics.ts';
+import { servePoolMetrics } from '#areas/streaming/sessions/pool-metrics.ts';
 import { type ClusterOptions, controllersOf } from '#operator/cluster.ts';
 import type { KubeObject } from '#operator/runtime/kube.ts';
 import { newMetrics, processMetrics } from '#operator/runtime/metrics.ts';

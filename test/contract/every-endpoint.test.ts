@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { z } from 'zod';
 import { areas } from '#areas/index.ts';
+import { type Permission, permissions } from '#identity/permissions.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
 import { credentialsOf } from '#kernel/openapi.ts';
-import { type Permission, permissions } from '#kernel/permissions.ts';
 import { type Api, type Ask, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 

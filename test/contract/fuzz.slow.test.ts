@@ -1,9 +1,9 @@
 // The served description under Schemathesis: no answer that it does not declare, and no 5xx, whatever is sent.
 import { expect } from 'chai';
 import { areas } from '#areas/index.ts';
+import { permissions } from '#identity/permissions.ts';
 import type { Area, Endpoint } from '#kernel/endpoint.ts';
 import { credentialsOf } from '#kernel/openapi.ts';
-import { permissions } from '#kernel/permissions.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';

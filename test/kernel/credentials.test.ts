@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { SignJWT } from 'jose';
-import { presented, readAccessToken, signAccessToken } from '#kernel/credentials.ts';
+import { presented, readAccessToken, signAccessToken } from '#identity/credentials.ts';
 import type { Keys } from '#platform/keys.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';

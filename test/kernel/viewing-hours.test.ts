@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { closesAt, common, mayWatch, resumesAt, type ViewingWindow } from '#kernel/viewing-hours.ts';
+import { closesAt, common, mayWatch, resumesAt, type ViewingWindow } from '#identity/viewing-hours.ts';
 
 const BERLIN = 'Europe/Berlin';
 const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;

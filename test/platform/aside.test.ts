@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readCues } from '#areas/streaming/cue-reader.ts';
+import { readCues } from '#areas/streaming/text/cue-reader.ts';
 import { substationOf } from '#areas/subtitles/writers.ts';
 import { AsideFailed, aside } from '#platform/aside.ts';
 

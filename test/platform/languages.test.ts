@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { z } from 'zod';
-import { MailTexts } from '#areas/email/texts.ts';
+import { MailTexts } from '#areas/email/content/texts.ts';
 import { languageFor, NotificationTexts, severalIn, textOf } from '#areas/notifications/texts.ts';
 import { PlusTexts } from '#areas/plus/texts.ts';
 import { SettingsTexts } from '#areas/settings/texts.ts';

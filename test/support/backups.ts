@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
-import { BUILTIN } from '#areas/backup/places.store.ts';
 import { findPlace, openPlace, requestBackup } from '#areas/backup/public.ts';
+import { BUILTIN } from '#areas/backup/settings/places.store.ts';
 import { fullVersion } from '#areas/server/public.ts';
 import type { Destination } from '#platform/backup/destination.ts';
 import { openPart, readManifest } from '#platform/backup/part.ts';

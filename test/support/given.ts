@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { insertAccount } from '#areas/accounts/public.ts';
-import { signAccessToken } from '#kernel/credentials.ts';
+import { signAccessToken } from '#identity/credentials.ts';
+import type { Permission, Role } from '#identity/permissions.ts';
 import type { Deps } from '#kernel/endpoint.ts';
-import type { Permission, Role } from '#kernel/permissions.ts';
 import { newId, newSecret } from '#platform/ids.ts';
 
 /** Somebody signed in, and the headers that say so. */

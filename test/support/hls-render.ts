@@ -1,16 +1,16 @@
-import { commandOf } from '#workers/transcode/command.ts';
-import { cutterFor } from '#workers/transcode/cutter.ts';
-import { SOFTWARE } from '#workers/transcode/encoders.ts';
-import { ffmpegArguments, startFfmpeg } from '#workers/transcode/ffmpeg.ts';
-import type { Words } from '#workers/transcode/filters.ts';
 import {
   type PlanSource,
   planOf,
   type StreamPlan,
   type StreamWish,
   type VideoWish,
-} from '../../api/areas/streaming/plan.ts';
-import { masterPlaylist, mediaPlaylist } from '../../api/areas/streaming/playlists.ts';
+} from '#areas/streaming/segments/plan.ts';
+import { masterPlaylist, mediaPlaylist } from '#areas/streaming/segments/playlists.ts';
+import { commandOf } from '#workers/transcode/command.ts';
+import { cutterFor } from '#workers/transcode/cutter.ts';
+import { SOFTWARE } from '#workers/transcode/encoders.ts';
+import { ffmpegArguments, startFfmpeg } from '#workers/transcode/ffmpeg.ts';
+import type { Words } from '#workers/transcode/filters.ts';
 import { tool } from './hls-validator.ts';
 
 interface FfprobeStream {

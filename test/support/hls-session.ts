@@ -1,6 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { type StreamWish, segmentAt } from '#areas/streaming/public.ts';
-import { insertSession } from '#areas/streaming/sessions.store.ts';
+import { planOf } from '#areas/streaming/segments/plan.ts';
+import { insertSession } from '#areas/streaming/sessions/sessions.store.ts';
 import { type Config, readConfig } from '#platform/config.ts';
 import { connectDatabase, type Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
@@ -10,7 +11,6 @@ import { connectObjects, type Objects } from '#platform/objects.ts';
 import { connectRedis, type Redis } from '#platform/redis.ts';
 import { SOFTWARE } from '#workers/transcode/encoders.ts';
 import { TranscodeWorker, type WorkerDeps } from '#workers/transcode/worker.ts';
-import { planOf } from '../../api/areas/streaming/plan.ts';
 import { type Looked, look, type Wished, wishFor } from './hls-render.ts';
 import { atEnd, eventually, newDatabase, redisUrl, temporaryFolder } from './stores.ts';
 

@@ -1,7 +1,7 @@
 import { Secret, TOTP } from 'otpauth';
 import { insertAccount } from '#areas/accounts/public.ts';
 import { hashPassword } from '#areas/auth/public.ts';
-import type { Role } from '#kernel/permissions.ts';
+import type { Role } from '#identity/permissions.ts';
 import { type Answered, type Api, clientFor, type TestClient } from '#support/api.ts';
 
 export const PASSWORD = 'correct horse battery';

@@ -1,7 +1,7 @@
 // Rows that stand for a job end with it, however the job ends.
 import { expect } from 'chai';
 import { requestScan } from '#areas/scanning/public.ts';
-import { findClip } from '#areas/streaming/preroll.store.ts';
+import { findClip } from '#areas/streaming/preroll/preroll.store.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';

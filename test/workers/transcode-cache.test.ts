@@ -2,7 +2,7 @@ import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { StreamPlan } from '#areas/streaming/public.ts';
-import { insertSession } from '#areas/streaming/sessions.store.ts';
+import { insertSession } from '#areas/streaming/sessions/sessions.store.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { trimTranscodeCache } from '#workers/transcode-cache.ts';

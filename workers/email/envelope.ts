@@ -1,5 +1,5 @@
 import type { SendMailOptions } from 'nodemailer';
-import type { MessageRow } from '#areas/email/messages.store.ts';
+import type { MessageRow } from '#areas/email/messages/messages.store.ts';
 import {
   CIDS,
   type Content,

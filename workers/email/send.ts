@@ -1,5 +1,12 @@
 import { askedReset } from '#areas/auth/public.ts';
-import { claim, dropMessage, type MessageRow, noteFault, noteSent, noteSuccess } from '#areas/email/messages.store.ts';
+import {
+  claim,
+  dropMessage,
+  type MessageRow,
+  noteFault,
+  noteSent,
+  noteSuccess,
+} from '#areas/email/messages/messages.store.ts';
 import {
   BodySealed,
   bodyContent,

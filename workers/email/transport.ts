@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { createTransport, type SendMailOptions } from 'nodemailer';
-import type { Fault, Stage } from '#areas/email/messages.store.ts';
+import type { Fault, Stage } from '#areas/email/messages/messages.store.ts';
 import type { Smtp } from '#areas/email/public.ts';
 
 const CONNECT_MS = 10_000;

@@ -1,5 +1,5 @@
-import { writeDigests } from '#areas/email/digest.store.ts';
-import { overdueMails, trimMails } from '#areas/email/messages.store.ts';
+import { writeDigests } from '#areas/email/messages/digest.store.ts';
+import { overdueMails, trimMails } from '#areas/email/messages/messages.store.ts';
 import { mailReady, queueMail } from '#areas/email/public.ts';
 import type { Work } from '../work.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { itemsMatching } from '#areas/items/public.ts';
 import { changeItems, listedWith, relabel } from '#areas/labels/public.ts';
-import { principalOf } from '#kernel/account-row.ts';
-import type { Principal } from '#kernel/principal.ts';
+import { principalOf } from '#identity/account-row.ts';
+import type { Principal } from '#identity/principal.ts';
 import type { Db } from '#platform/db.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { FinalFailure, type Handler, type Work } from '../work.ts';

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openMedia } from '#areas/storage/public.ts';
-import { findClip, finishClip, type PrerollRow, prerollKey } from '#areas/streaming/preroll.store.ts';
+import { findClip, finishClip, type PrerollRow, prerollKey } from '#areas/streaming/preroll/preroll.store.ts';
 import { type FileSource, findItemSource } from '#areas/streaming/public.ts';
 import { requireSpace } from '#platform/disk.ts';
 import type { JobPayload } from '#platform/jobs.ts';

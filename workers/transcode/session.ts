@@ -1,6 +1,7 @@
-import { announceReady } from '#areas/streaming/offers.store.ts';
 import { segmentCount } from '#areas/streaming/public.ts';
-import { failSession, releaseSession, renewSession, type SessionRow } from '#areas/streaming/sessions.store.ts';
+import { announceReady } from '#areas/streaming/sessions/offers.store.ts';
+import type { SessionRow } from '#areas/streaming/sessions/sessions.store.ts';
+import { failSession, releaseSession, renewSession } from '#areas/streaming/sessions/sessions.store.ts';
 import type { Db } from '#platform/db.ts';
 import { DiskFull } from '#platform/disk.ts';
 import type { Log } from '#platform/log.ts';

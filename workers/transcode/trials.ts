@@ -1,4 +1,4 @@
-import { answerTrial, TRIALS } from '#areas/streaming/trials.store.ts';
+import { answerTrial, TRIALS } from '#areas/streaming/sessions/trials.store.ts';
 import type { Config } from '#platform/config.ts';
 import type { Log } from '#platform/log.ts';
 import type { Redis } from '#platform/redis.ts';

@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { openMedia } from '#areas/storage/public.ts';
-import { forgetWorker, OFFERS, reportWorker, type Want, wantChannel } from '#areas/streaming/offers.store.ts';
 import { findPlaces, findSource, findTrackPlace } from '#areas/streaming/public.ts';
+import { forgetWorker, OFFERS, reportWorker, type Want, wantChannel } from '#areas/streaming/sessions/offers.store.ts';
 import {
   claimOpenSession,
   claimSession,
@@ -11,7 +11,7 @@ import {
   sessionsToPurge,
   sweepSessions,
   type WorkerInfo,
-} from '#areas/streaming/sessions.store.ts';
+} from '#areas/streaming/sessions/sessions.store.ts';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import type { Log } from '#platform/log.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { AccountRestrictions } from '#kernel/restrictions.ts';
+import { AccountRestrictions } from '#identity/restrictions.ts';
+import { overlaps, ViewingWindow } from '#identity/viewing-hours.ts';
 import { Id } from '#kernel/schemas.ts';
-import { overlaps, ViewingWindow } from '#kernel/viewing-hours.ts';
 
 export const TimeZone = z
   .string()

@@ -1,7 +1,7 @@
 import { notify } from '#areas/notifications/public.ts';
+import { type Permission, type Role, rolePermissions } from '#identity/permissions.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { type Permission, type Role, rolePermissions } from '#kernel/permissions.ts';
 
 /** API keys that change with their account: each is written down, and their holder is told of it where somebody else did it. */
 interface Key {

@@ -1,6 +1,6 @@
+import type { Permission, Role } from '#identity/permissions.ts';
 import { conflict } from '#kernel/errors.ts';
 import { imageRefSql } from '#kernel/images.ts';
-import type { Permission, Role } from '#kernel/permissions.ts';
 import { type Account, iso } from '#kernel/schemas.ts';
 import type { ManagedBy } from '#platform/config.ts';
 import { breaks, type Db } from '#platform/db.ts';

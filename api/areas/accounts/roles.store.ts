@@ -1,4 +1,4 @@
-import type { Role } from '#kernel/permissions.ts';
+import type { Role } from '#identity/permissions.ts';
 import { CHILD_AGE } from './accounts.store.ts';
 
 /** The columns that a new role changes: single permissions are relative to the old one, and a child has an age limit. */

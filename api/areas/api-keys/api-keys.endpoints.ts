@@ -1,11 +1,11 @@
 import { notify } from '#areas/notifications/public.ts';
+import type { Permission } from '#identity/permissions.ts';
+import { requireConfirmed, requireGrownUp, requireMain } from '#identity/person.ts';
+import { may, requirePermission } from '#identity/principal.ts';
 import { audit } from '#kernel/audit.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid, notFound } from '#kernel/errors.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
-import type { Permission } from '#kernel/permissions.ts';
-import { requireConfirmed, requireGrownUp, requireMain } from '#kernel/person.ts';
-import { may, requirePermission } from '#kernel/principal.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { ApiKey, ApiKeyChange, ApiKeyDraft, ApiKeysQuery, apiKeySorts, NewApiKey } from './api-keys.schemas.ts';
 import {

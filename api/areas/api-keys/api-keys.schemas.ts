@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { Permission, permissions } from '#identity/permissions.ts';
 import { pageQuery } from '#kernel/page.ts';
-import { Permission, permissions } from '#kernel/permissions.ts';
 import { Id, ManagedBy, Moment, Timestamp } from '#kernel/schemas.ts';
 import { type SortTable, sortQuery } from '#kernel/sort.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { effectivePermissions, type Permission, profilePermissions, type Role } from '#kernel/permissions.ts';
+import { effectivePermissions, type Permission, profilePermissions, type Role } from '#identity/permissions.ts';
 import type { ManagedBy } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import { newId, newSecret } from '#platform/ids.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { Permission } from '#kernel/permissions.ts';
+import { Permission } from '#identity/permissions.ts';
+import { ViewingWindow } from '#identity/viewing-hours.ts';
 import { Account, Country, Id, ImageRef, Language, Timestamp } from '#kernel/schemas.ts';
-import { ViewingWindow } from '#kernel/viewing-hours.ts';
-import { AuthenticationResponse } from './passkeys.schemas.ts';
+import { AuthenticationResponse } from './passkeys/passkeys.schemas.ts';
 
 export const ProfileLimits = z.object({
   ageLimit: z.int().min(0).max(21).nullable().optional(),

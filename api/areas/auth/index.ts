@@ -1,4 +1,22 @@
 import { defineArea } from '#kernel/endpoint.ts';
+import { requestPasswordReset, updateMe } from './me/me.endpoints.ts';
+import { changePassword, confirmIdentity, listSignInMethods, removeSignInMethod } from './methods/methods.endpoints.ts';
+import { completeOidc, receiveOidcLogout, startOidc } from './oidc/oidc.endpoints.ts';
+import { addPasskey, getSignInOptions, startPasskeyRegistration } from './passkeys/passkeys.endpoints.ts';
+import {
+  createProfile,
+  deleteProfile,
+  selectProfile,
+  setProfileAvatar,
+  updateProfile,
+} from './profiles/profiles.endpoints.ts';
+import {
+  answerQuickConnect,
+  getQuickConnect,
+  redeemQuickConnect,
+  startQuickConnect,
+} from './quick-connect/quick-connect.endpoints.ts';
+import { createRecoveryCodes, enableTotp, startTotp, verifyTwoFactor } from './second-factor/two-factor.endpoints.ts';
 import {
   completePasswordReset,
   endOtherSessions,
@@ -8,19 +26,7 @@ import {
   login,
   logout,
   refreshSession,
-} from './auth.endpoints.ts';
-import { requestPasswordReset, updateMe } from './me.endpoints.ts';
-import { changePassword, confirmIdentity, listSignInMethods, removeSignInMethod } from './methods.endpoints.ts';
-import { completeOidc, receiveOidcLogout, startOidc } from './oidc.endpoints.ts';
-import { addPasskey, getSignInOptions, startPasskeyRegistration } from './passkeys.endpoints.ts';
-import { createProfile, deleteProfile, selectProfile, setProfileAvatar, updateProfile } from './profiles.endpoints.ts';
-import {
-  answerQuickConnect,
-  getQuickConnect,
-  redeemQuickConnect,
-  startQuickConnect,
-} from './quick-connect.endpoints.ts';
-import { createRecoveryCodes, enableTotp, startTotp, verifyTwoFactor } from './two-factor.endpoints.ts';
+} from './sign-in/auth.endpoints.ts';
 
 export const authArea = defineArea('auth', 'Auth', [
   login,

@@ -1,9 +1,9 @@
 import { defineArea } from '#kernel/endpoint.ts';
-import { createBackup, deleteBackup, getBackup, listBackups } from './backups.endpoints.ts';
-import { downloadBackup } from './file.endpoints.ts';
-import { restoreBackup } from './restore.endpoints.ts';
-import { getBackupSettings, updateBackupSettings } from './settings.endpoints.ts';
-import { verifyBackup } from './verify.endpoints.ts';
+import { createBackup, deleteBackup, getBackup, listBackups } from './backups/backups.endpoints.ts';
+import { downloadBackup } from './backups/file.endpoints.ts';
+import { verifyBackup } from './backups/verify.endpoints.ts';
+import { restoreBackup } from './restore/restore.endpoints.ts';
+import { getBackupSettings, updateBackupSettings } from './settings/settings.endpoints.ts';
 
 export const backupArea = defineArea('backup', 'Backup', [
   listBackups,

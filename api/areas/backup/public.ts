@@ -1,4 +1,3 @@
-export type { Keep } from './backups.schemas.ts';
 export {
   type BackupColumns,
   type BackupRow,
@@ -9,17 +8,18 @@ export {
   type Phase,
   settleLost,
   updateBackup,
-} from './backups.store.ts';
-export { buildOf, isNewer } from './backups.view.ts';
-export { requestBeforeUpgrade, upgradeWantsBackup, versionOfDatabase } from './before-upgrade.ts';
-export { declareBackups } from './declared.ts';
-export { listPlace, listPlaces } from './listing.ts';
-export { findPlace, livePlaces, nameOf, notePlace, type PlaceRow } from './places.store.ts';
-export { lookAt, noteAway, openPlace, type PlaceDeps, within } from './places.ts';
-export { noteLoose, removeBackup } from './remove.ts';
-export { refuseOpen, requestBackup } from './request.ts';
-export { passphrasePlace } from './restores.store.ts';
-export { nextRun } from './schedule.ts';
-export { passphraseOf, readBackupSettings, type SettingsRow, updateSettings } from './settings.store.ts';
-export { sha256Of } from './stored.ts';
-export { verifyPlace } from './verifying.ts';
+} from './backups/backups.store.ts';
+export { buildOf, isNewer } from './backups/backups.view.ts';
+export { requestBeforeUpgrade, upgradeWantsBackup, versionOfDatabase } from './backups/before-upgrade.ts';
+export { listPlace, listPlaces } from './backups/listing.ts';
+export { noteLoose, removeBackup } from './backups/remove.ts';
+export { refuseOpen, requestBackup } from './backups/request.ts';
+export { sha256Of } from './backups/stored.ts';
+export { verifyPlace } from './backups/verifying.ts';
+export type { Keep } from './backups.schemas.ts';
+export { passphrasePlace } from './restore/restores.store.ts';
+export { declareBackups } from './settings/declared.ts';
+export { findPlace, livePlaces, nameOf, notePlace, type PlaceRow } from './settings/places.store.ts';
+export { lookAt, noteAway, openPlace, type PlaceDeps, within } from './settings/places.ts';
+export { nextRun } from './settings/schedule.ts';
+export { passphraseOf, readBackupSettings, type SettingsRow, updateSettings } from './settings/settings.store.ts';

@@ -1,7 +1,7 @@
+import { may } from '#identity/principal.ts';
 import { bytes, type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { knowsEtag } from '#kernel/etag.ts';
-import { may } from '#kernel/principal.ts';
 import { limitHere } from '#kernel/rate-limit.ts';
 import { addressGroup } from '#kernel/request.ts';
 import { uploaded } from '#kernel/uploads.ts';

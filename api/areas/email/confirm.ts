@@ -4,7 +4,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { newSecret } from '#platform/ids.ts';
-import { mailReady, type Writing, writeMail } from './write.ts';
+import { mailReady, type Writing, writeMail } from './messages/write.ts';
 
 const HOURS = 48;
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();

@@ -6,6 +6,7 @@ import { limitAttempts } from '#kernel/rate-limit.ts';
 import { addressGroup } from '#kernel/request.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { confirmAddress } from './confirm.ts';
+import { preview } from './content/preview.ts';
 import {
   ConfirmEmail,
   ConfirmedEmail,
@@ -19,10 +20,9 @@ import {
   Unsubscribed,
   UnsubscribeQuery,
 } from './email.schemas.ts';
-import { filtering, type ListedRow, messageFilter, selectMessages, toMessage } from './messages.view.ts';
-import { preview } from './preview.ts';
-import { retryMessage } from './retry.ts';
-import { readStatus } from './status.view.ts';
+import { filtering, type ListedRow, messageFilter, selectMessages, toMessage } from './messages/messages.view.ts';
+import { retryMessage } from './messages/retry.ts';
+import { readStatus } from './messages/status.view.ts';
 import { sendTest } from './test-mail.ts';
 import { endMails } from './unsubscribe.ts';
 

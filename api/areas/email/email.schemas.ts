@@ -5,7 +5,7 @@ import { type SortTable, sortQuery } from '#kernel/sort.ts';
 import { settingTable } from '#platform/settings.ts';
 import { mailbox } from './address.ts';
 import { emailKinds, endable } from './kinds.ts';
-import { stages, states } from './messages.store.ts';
+import { stages, states } from './messages/messages.store.ts';
 
 const Stage = z.enum(stages);
 const Security = z.enum(['tls', 'starttls', 'none']);

@@ -4,9 +4,9 @@ import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
 import type { Keys } from '#platform/keys.ts';
 import { seal, unseal } from '#platform/keys.ts';
+import { mailLanguage } from './content/texts.ts';
 import type { TestEmail, TestEmailAnswer } from './email.schemas.ts';
 import { type Smtp, smtpOf } from './smtp.ts';
-import { mailLanguage } from './texts.ts';
 
 const WITHIN_MS = 30_000;
 const LOOK_MS = 100;

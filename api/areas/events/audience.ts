@@ -1,4 +1,4 @@
-import { limitsItems } from '#kernel/visibility.ts';
+import { limitsItems } from '#identity/visibility.ts';
 import { type Audience, type EventFacts, events } from '#platform/events.ts';
 import { isPublicKey } from '#platform/settings.ts';
 import type { Published } from './feed.ts';

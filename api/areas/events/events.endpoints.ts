@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
+import type { Principal } from '#identity/principal.ts';
 import { bytes, type Call, defineEndpoint } from '#kernel/endpoint.ts';
-import type { Principal } from '#kernel/principal.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { opening, reset } from './blocks.ts';
 import { EventsQuery, type ResetReason } from './events.schemas.ts';

@@ -1,4 +1,4 @@
-import { principalOf } from '#kernel/account-row.ts';
+import { principalOf } from '#identity/account-row.ts';
 import type { Db } from '#platform/db.ts';
 import type { Emitted } from '#platform/outbox.ts';
 import { asSeenBy, forClass, forPerson } from './audience.ts';

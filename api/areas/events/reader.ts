@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { permissions } from '#kernel/permissions.ts';
-import { may, type Principal, type Sight } from '#kernel/principal.ts';
-import { onlyVisibleLibraries } from '#kernel/visibility.ts';
+import { permissions } from '#identity/permissions.ts';
+import { may, type Principal, type Sight } from '#identity/principal.ts';
+import { onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 
 /** Readers with the same rights: an event is judged and serialised once for all of them. */

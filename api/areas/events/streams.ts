@@ -1,10 +1,10 @@
-import { identifyAgain } from '#kernel/credentials.ts';
-import { noteSeen } from '#kernel/devices.ts';
+import { identifyAgain } from '#identity/credentials.ts';
+import { noteSeen } from '#identity/devices.ts';
+import type { Principal } from '#identity/principal.ts';
+import { mayWatch } from '#identity/viewing-hours.ts';
+import { onlyVisibleItems } from '#identity/visibility.ts';
 import type { Deps } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
-import type { Principal } from '#kernel/principal.ts';
-import { mayWatch } from '#kernel/viewing-hours.ts';
-import { onlyVisibleItems } from '#kernel/visibility.ts';
 import { listen } from '#platform/listen.ts';
 import { asSeenBy, forClass, forPerson } from './audience.ts';
 import { keepAlive, message, reset } from './blocks.ts';

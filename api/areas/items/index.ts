@@ -1,8 +1,7 @@
 import { defineArea } from '#kernel/endpoint.ts';
-import { listItems, listLibraryItems } from './browse.endpoints.ts';
-import { exportLibraryItems, listLibraryChanges } from './copies.endpoints.ts';
-import { getItemFile, listItemChapters, listItemFiles, listItemPeople } from './files.endpoints.ts';
-import { browseLibraryFolders, listMissingChildren } from './folders.endpoints.ts';
+import { exportLibraryItems, listLibraryChanges } from './copies/copies.endpoints.ts';
+import { getItemFile, listItemChapters, listItemFiles, listItemPeople } from './files/files.endpoints.ts';
+import { browseLibraryFolders, listMissingChildren } from './folders/folders.endpoints.ts';
 import {
   getItem,
   getItemNeighbours,
@@ -11,14 +10,15 @@ import {
   listItemChildren,
   listItemExtras,
   listSimilarItems,
-} from './items.endpoints.ts';
+} from './item/items.endpoints.ts';
 import {
   getLibraryFacets,
   getLibraryIndex,
   getLibraryMap,
   getLibraryTimeline,
   listLibraryFields,
-} from './library-views.endpoints.ts';
+} from './library-views/library-views.endpoints.ts';
+import { listItems, listLibraryItems } from './listing/browse.endpoints.ts';
 
 export const itemsArea = defineArea('items', 'Items', [
   listItems,

@@ -8,7 +8,18 @@ export {
   type StreamRow,
   toMediaFile,
   toMediaStream,
-} from './files.store.ts';
+} from './files/files.store.ts';
+export {
+  findHeldItem,
+  findVisibleItem,
+  firstToPlay,
+  getVisibleItem,
+  holdVisibleItem,
+  nextUp,
+  type VisibleItem,
+} from './item/items.store.ts';
+export { findItemSummaries, listSummaries } from './item/summaries.store.ts';
+export { trashedSummaries } from './item/trashed.store.ts';
 export {
   Artwork,
   Credit,
@@ -19,20 +30,9 @@ export {
   PersonRole,
   UserState,
 } from './items.schemas.ts';
-export {
-  findHeldItem,
-  findVisibleItem,
-  firstToPlay,
-  getVisibleItem,
-  holdVisibleItem,
-  nextUp,
-  type VisibleItem,
-} from './items.store.ts';
 export { containerTypes, heldTypesOf, isContainer, resolutionOf, topTypesOf } from './kinds.ts';
-export { itemsMatching } from './matching.ts';
+export { itemsMatching } from './listing/matching.ts';
+export { ROOT_ORDER, type TitleOrder, titleOrder } from './listing/title-order.ts';
 export { Chapter, Marker, MediaFile, MediaStream } from './media.schemas.ts';
 export { itemFilter } from './queries.ts';
-export { listChapters } from './relations.store.ts';
-export { findItemSummaries, listSummaries } from './summaries.store.ts';
-export { ROOT_ORDER, type TitleOrder, titleOrder } from './title-order.ts';
-export { trashedSummaries } from './trashed.store.ts';
+export { listChapters } from './relations/relations.store.ts';

@@ -1,6 +1,6 @@
 import { filterQuery } from '#kernel/filter.ts';
 import { commaList, Id } from '#kernel/schemas.ts';
-import { itemFields } from './fields.ts';
+import { itemFields } from './fields/fields.ts';
 import { ItemType } from './items.schemas.ts';
 
 /** Query members that many operations of this area share. */

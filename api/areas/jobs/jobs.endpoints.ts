@@ -1,8 +1,8 @@
 import { cancelScansOf } from '#areas/scanning/public.ts';
+import { may } from '#identity/principal.ts';
 import { defineEndpoint, json } from '#kernel/endpoint.ts';
 import { answerUnlessSame } from '#kernel/etag.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
-import { may } from '#kernel/principal.ts';
 import {
   CancelJobs,
   CancelledJobs,

@@ -1,6 +1,6 @@
+import { onlyVisibleItems, onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { iso } from '#kernel/schemas.ts';
-import { onlyVisibleItems, onlyVisibleLibraries } from '#kernel/visibility.ts';
 import type { JobDetail, JobState } from './jobs.schemas.ts';
 import { type AttemptRow, attemptsOf, childrenOf, type JobRow } from './jobs.store.ts';
 import { type Standing, waitsOf } from './queues.view.ts';

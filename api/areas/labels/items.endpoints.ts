@@ -1,8 +1,8 @@
 import { itemsMatching } from '#areas/items/public.ts';
+import { onlyVisibleItems } from '#identity/visibility.ts';
 import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { conflict, invalidAll } from '#kernel/errors.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { onlyVisibleItems } from '#kernel/visibility.ts';
 import { changeItems, inheritedFrom } from './label-items.store.ts';
 import { LabelItemsAnswer, LabelItemsBody } from './labels.schemas.ts';
 import { type LabelRow, lockLabel } from './labels.store.ts';

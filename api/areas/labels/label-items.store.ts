@@ -1,5 +1,5 @@
+import { ageSql } from '#identity/visibility.ts';
 import { conflict } from '#kernel/errors.ts';
-import { ageSql } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import type { EventFacts, Payload } from '#platform/events.ts';
 import { emitMany } from '#platform/outbox.ts';

@@ -1,11 +1,11 @@
 import { getVisibleItem } from '#areas/items/public.ts';
+import { requirePermission } from '#identity/principal.ts';
+import { onlyVisibleLibraries } from '#identity/visibility.ts';
 import { audit } from '#kernel/audit.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
-import { requirePermission } from '#kernel/principal.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { onlyVisibleLibraries } from '#kernel/visibility.ts';
 import { findAccess, replaceAccess } from './access.store.ts';
 import { changeLabel } from './change-label.ts';
 import { DeleteLabelQuery, Label, LabelChange, LabelDraft, LabelsQuery, labelSorts } from './labels.schemas.ts';

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
+import type { Principal } from '#identity/principal.ts';
+import { onlyKnownLabels, onlyVisibleItems } from '#identity/visibility.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
-import type { Principal } from '#kernel/principal.ts';
 import { iso } from '#kernel/schemas.ts';
-import { onlyKnownLabels, onlyVisibleItems } from '#kernel/visibility.ts';
 import { breaks, type Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { Label } from './labels.schemas.ts';

@@ -1,7 +1,7 @@
 import { outranks } from '#areas/users/public.ts';
+import { requirePermission } from '#identity/principal.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalid, invalidAll } from '#kernel/errors.ts';
-import { requirePermission } from '#kernel/principal.ts';
 import { type AccountNamed, findNamed, nameOf, type Part, parts } from './access.store.ts';
 import type { LabelAccess, LabelAccessPut, PrincipalIn } from './labels.schemas.ts';
 import { MOST_PRINCIPALS } from './labels.schemas.ts';

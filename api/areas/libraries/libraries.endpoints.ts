@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { setLibraryAccess } from '#areas/accounts/public.ts';
 import { requestScan } from '#areas/scanning/public.ts';
+import { may } from '#identity/principal.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid } from '#kernel/errors.ts';
 import { answerUnlessSame } from '#kernel/etag.ts';
 import { ARTWORK_BYTES, artworkMedia } from '#kernel/images.ts';
-import { may } from '#kernel/principal.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { addFolders, changeLibrary } from './change-library.ts';
 import { insertFolders, refuseUnfit } from './folders.store.ts';

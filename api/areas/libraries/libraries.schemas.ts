@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { Role } from '#identity/permissions.ts';
 import { CronText } from '#kernel/cron.ts';
-import { Role } from '#kernel/permissions.ts';
 import {
   Bytes,
   Country,

@@ -1,6 +1,6 @@
+import type { Principal } from '#identity/principal.ts';
+import { onlyVisibleLibraries } from '#identity/visibility.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
-import type { Principal } from '#kernel/principal.ts';
-import { onlyVisibleLibraries } from '#kernel/visibility.ts';
 import type { ManagedBy } from '#platform/config.ts';
 import { breaks, type Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';

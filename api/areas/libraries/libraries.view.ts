@@ -1,9 +1,9 @@
+import { may } from '#identity/principal.ts';
+import { onlyVisibleItems, onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { imageRefSql } from '#kernel/images.ts';
-import { may } from '#kernel/principal.ts';
 import { iso } from '#kernel/schemas.ts';
-import { onlyVisibleItems, onlyVisibleLibraries } from '#kernel/visibility.ts';
 import { named, remembered } from '#platform/db.ts';
 import type { Library, LibraryFolder } from './libraries.schemas.ts';
 import type { LibraryRow } from './libraries.store.ts';

@@ -1,5 +1,5 @@
+import type { Principal } from '#identity/principal.ts';
 import { ApiError, conflict } from '#kernel/errors.ts';
-import type { Principal } from '#kernel/principal.ts';
 import type { LibraryChange } from './libraries.schemas.ts';
 import type { LibraryRow } from './libraries.store.ts';
 

@@ -1,9 +1,9 @@
 import { type ItemSummary, trashedSummaries } from '#areas/items/public.ts';
+import { ageSql, onlyUnhidden } from '#identity/visibility.ts';
 import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
 import { IdParams, iso } from '#kernel/schemas.ts';
-import { ageSql, onlyUnhidden } from '#kernel/visibility.ts';
 import { emitMany } from '#platform/outbox.ts';
 import { getLibraryRow, type LibraryRow } from './libraries.store.ts';
 import { settingsOf } from './settings.ts';

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import type { Principal } from '#kernel/principal.ts';
-import { onlyUnhidden } from '#kernel/visibility.ts';
+import type { Principal } from '#identity/principal.ts';
+import { onlyUnhidden } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 
 export interface TrashRow {

@@ -1,4 +1,4 @@
-import type { Permission } from '#kernel/permissions.ts';
+import type { Permission } from '#identity/permissions.ts';
 
 export const levels = ['info', 'success', 'warning', 'urgent'] as const;
 export type Level = (typeof levels)[number];

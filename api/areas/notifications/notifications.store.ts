@@ -1,4 +1,4 @@
-import type { Principal } from '#kernel/principal.ts';
+import type { Principal } from '#identity/principal.ts';
 import type { Db } from '#platform/db.ts';
 import type { Level, NotificationKind } from './kinds.ts';
 import type { Notification } from './notifications.schemas.ts';

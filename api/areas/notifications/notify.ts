@@ -1,4 +1,4 @@
-import type { Permission } from '#kernel/permissions.ts';
+import type { Permission } from '#identity/permissions.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { emit } from '#platform/outbox.ts';

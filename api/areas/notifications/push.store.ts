@@ -1,6 +1,6 @@
 import { ECDH } from 'node:crypto';
+import type { Principal } from '#identity/principal.ts';
 import type { Deps } from '#kernel/endpoint.ts';
-import type { Principal } from '#kernel/principal.ts';
 import type { Db } from '#platform/db.ts';
 import { type Keys, seal, sha256, unseal } from '#platform/keys.ts';
 import type { PushSubscription } from './notifications.schemas.ts';

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
-import { ACCOUNT_JSON, type AccountRow, principalOfRow } from '#kernel/account-row.ts';
-import { may, type Principal } from '#kernel/principal.ts';
-import { onlyVisibleItems, onlyVisibleLibraries } from '#kernel/visibility.ts';
+import { ACCOUNT_JSON, type AccountRow, principalOfRow } from '#identity/account-row.ts';
+import { may, type Principal } from '#identity/principal.ts';
+import { onlyVisibleItems, onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import { kindNames, kindOf, type NotificationKind } from './kinds.ts';
 

@@ -12,7 +12,7 @@ import {
   syncPlayback,
   unmarkWatched,
   updatePlaybackPreferences,
-} from './progress.endpoints.ts';
+} from './progress/progress.endpoints.ts';
 import {
   changePlayback,
   endPlaybackSession,
@@ -21,7 +21,7 @@ import {
   listPlaybackSessions,
   reportPlayback,
   startPlayback,
-} from './sessions.endpoints.ts';
+} from './sessions/sessions.endpoints.ts';
 
 export const playbackArea = defineArea('playback', 'Playback', [
   startPlayback,

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
+import { type Judged, judge, readLicence } from '#identity/licence.ts';
+import { LICENCE_PLACE, plusOf } from '#identity/plus.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
-import { type Judged, judge, readLicence } from '#kernel/licence.ts';
-import { LICENCE_PLACE, plusOf } from '#kernel/plus.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { seal } from '#platform/keys.ts';
 import type { PlusStatus, SetPlusLicence } from './plus.schemas.ts';

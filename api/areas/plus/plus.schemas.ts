@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalidReasons, plusFeatures } from '#kernel/licence.ts';
+import { invalidReasons, plusFeatures } from '#identity/licence.ts';
 import { Id, ManagedBy, Timestamp } from '#kernel/schemas.ts';
 
 const Feature = z.enum(plusFeatures);

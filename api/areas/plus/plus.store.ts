@@ -1,6 +1,6 @@
 import { notify } from '#areas/notifications/public.ts';
-import { GRACE_MS, type Judged, judge } from '#kernel/licence.ts';
-import { announcePlus, databaseNowMs, type Held, holdLicence, type PlusDeps } from '#kernel/plus.ts';
+import { GRACE_MS, type Judged, judge } from '#identity/licence.ts';
+import { announcePlus, databaseNowMs, type Held, holdLicence, type PlusDeps } from '#identity/plus.ts';
 import type { Db } from '#platform/db.ts';
 import { emit } from '#platform/outbox.ts';
 

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { describedAreas } from '#areas/server/public.ts';
+import { GRACE_MS, type Judged, opens, type PlusFeature, plusFeatures } from '#identity/licence.ts';
+import { type Held, plusOf } from '#identity/plus.ts';
+import { may } from '#identity/principal.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { GRACE_MS, type Judged, opens, type PlusFeature, plusFeatures } from '#kernel/licence.ts';
-import { type Held, plusOf } from '#kernel/plus.ts';
-import { may } from '#kernel/principal.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { PlusFeatures, PlusLicence, PlusStatus } from './plus.schemas.ts';
 import { plusLanguage } from './texts.ts';

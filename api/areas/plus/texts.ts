@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { plusFeatures } from '#kernel/licence.ts';
+import { plusFeatures } from '#identity/licence.ts';
 import { textsOf } from '#platform/languages.ts';
 
 const FeatureText = z.strictObject({ title: z.string(), description: z.string(), keptOnLapse: z.string() });

@@ -1,6 +1,6 @@
 import { type ItemSummary, listSummaries } from '#areas/items/public.ts';
+import { may } from '#identity/principal.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { may } from '#kernel/principal.ts';
 import { iso } from '#kernel/schemas.ts';
 import { withoutFail } from '#platform/redis.ts';
 import type { Scan, ScanIssue } from './scanning.schemas.ts';

@@ -1,7 +1,7 @@
+import { may } from '#identity/principal.ts';
 import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { conflict } from '#kernel/errors.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
-import { may } from '#kernel/principal.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { requestScan } from './request-scan.ts';
 import { toIssue, toScan } from './scan-view.ts';

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
+import type { Principal } from '#identity/principal.ts';
+import { onlyVisibleLibraries } from '#identity/visibility.ts';
 import { notFound } from '#kernel/errors.ts';
-import type { Principal } from '#kernel/principal.ts';
-import { onlyVisibleLibraries } from '#kernel/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import type { Scan } from './scanning.schemas.ts';
 

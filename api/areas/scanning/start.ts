@@ -1,7 +1,7 @@
 import { findStorages } from '#areas/storage/public.ts';
+import { onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, type Issue, invalidAll, notFound } from '#kernel/errors.ts';
-import { onlyVisibleLibraries } from '#kernel/visibility.ts';
 import { requestScan, type ScanWish } from './request-scan.ts';
 import type { StartScan } from './scanning.schemas.ts';
 

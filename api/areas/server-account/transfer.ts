@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import { countAttempt, passwordMatches } from '#areas/auth/public.ts';
 import { notify } from '#areas/notifications/public.ts';
+import { requireConfirmed } from '#identity/person.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid, notFound } from '#kernel/errors.ts';
-import { requireConfirmed } from '#kernel/person.ts';
 import { breaks } from '#platform/db.ts';
 import type { OfferServerClaim } from './ownership.schemas.ts';
 import {

@@ -1,10 +1,10 @@
 // Judges and writes a change of settings: all of it, or nothing.
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
+import { requireConfirmed } from '#identity/person.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import type { Issue } from '#kernel/errors.ts';
 import { ApiError, conflict, invalidAll } from '#kernel/errors.ts';
-import { requireConfirmed } from '#kernel/person.ts';
 import {
   announceSettings,
   definitionOf,

@@ -4,7 +4,7 @@ import { createAccount, insertAccount } from '#areas/accounts/public.ts';
 import { hashPassword } from '#areas/auth/public.ts';
 import { declareBackups } from '#areas/backup/public.ts';
 import { fullVersion } from '#areas/server/public.ts';
-import type { Permission } from '#kernel/permissions.ts';
+import type { Permission } from '#identity/permissions.ts';
 import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';

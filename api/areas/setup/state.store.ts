@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { bearer, cookieValue } from '#kernel/credentials.ts';
+import { bearer, cookieValue } from '#identity/credentials.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';

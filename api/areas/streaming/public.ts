@@ -3,19 +3,27 @@ import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { type Redis, withoutFail } from '#platform/redis.ts';
 import type { Settings } from '#platform/settings.ts';
-import { announceStop, countWorkerSlots, offerSession } from './offers.store.ts';
-import { planOf, type StreamWish, segmentAt } from './plan.ts';
-import { choosePrerolls, type PrerollWish, prerollRules } from './preroll.ts';
-import { findClipsWithAge } from './preroll.view.ts';
-import { countSlots, insertSession, pauseSessionsOf, stopSessionsOf } from './sessions.store.ts';
-import { findSource, versionOf } from './sources.view.ts';
+import { findSource, versionOf } from './files/sources.view.ts';
+import { choosePrerolls, type PrerollWish, prerollRules } from './preroll/preroll.ts';
+import { findClipsWithAge } from './preroll/preroll.view.ts';
+import { planOf, type StreamWish, segmentAt } from './segments/plan.ts';
+import { announceStop, countWorkerSlots, offerSession } from './sessions/offers.store.ts';
+import { countSlots, insertSession, pauseSessionsOf, stopSessionsOf } from './sessions/sessions.store.ts';
 import { PrerollClip } from './streaming.schemas.ts';
 
-export { readCues } from './cue-reader.ts';
-export { type Cue, decodeText } from './cues.ts';
-export { sendRanged } from './file-answer.ts';
-export { liveWorkers } from './offers.store.ts';
-export type { AudioWish, BurnIn, StreamPlan, StreamWish, SubtitleWish, VideoWish } from './plan.ts';
+export { sendRanged } from './files/file-answer.ts';
+export { away, findOpenings, openBeside, refuseAwaySource } from './files/sources.ts';
+export {
+  type FileSource,
+  findItemSource,
+  findPlaces,
+  findSource,
+  findTrackPlace,
+  versionOf,
+} from './files/sources.view.ts';
+export { settleClips } from './preroll/preroll.store.ts';
+export { openToReceivers } from './receivers.ts';
+export type { AudioWish, BurnIn, StreamPlan, StreamWish, SubtitleWish, VideoWish } from './segments/plan.ts';
 export {
   FRAME_SAMPLES,
   firstAudioFrame,
@@ -27,16 +35,15 @@ export {
   segmentCount,
   segmentStartMs,
   TRANSPORT_OFFSET_MS,
-} from './plan.ts';
-export { PEAK } from './playlists.ts';
-export { servePoolMetrics } from './pool-metrics.ts';
-export { settleClips } from './preroll.store.ts';
-export { openToReceivers } from './receivers.ts';
-export { sendObject } from './segments.ts';
-export { away, findOpenings, openBeside, refuseAwaySource } from './sources.ts';
-export { type FileSource, findItemSource, findPlaces, findSource, findTrackPlace, versionOf } from './sources.view.ts';
-export { fontKey, fontsKey, TELETEXT, TEXT_CODECS, textTrackKey, webvttBlock } from './text-tracks.ts';
-export { tryEncoders } from './trials.store.ts';
+} from './segments/plan.ts';
+export { PEAK } from './segments/playlists.ts';
+export { sendObject } from './segments/segments.ts';
+export { liveWorkers } from './sessions/offers.store.ts';
+export { servePoolMetrics } from './sessions/pool-metrics.ts';
+export { tryEncoders } from './sessions/trials.store.ts';
+export { readCues } from './text/cue-reader.ts';
+export { type Cue, decodeText } from './text/cues.ts';
+export { fontKey, fontsKey, TELETEXT, TEXT_CODECS, textTrackKey, webvttBlock } from './text/text-tracks.ts';
 
 /**
  * Opens a transcode session in the caller's transaction. Give `offerTranscodeSession` to `call.afterCommit`, so that a

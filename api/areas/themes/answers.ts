@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { Call } from '#kernel/endpoint.ts';
 import { knowsEtag } from '#kernel/etag.ts';
-import { builtInOf, DEFAULT } from './built-in.ts';
+import { builtInOf, DEFAULT } from './document/built-in.ts';
+import { tokens } from './document/tokens.ts';
 import type { Theme, ThemeToken } from './themes.schemas.ts';
 import { readTheme } from './themes.view.ts';
-import { tokens } from './tokens.ts';
 
 /** The theme with its ETag: its revision, and all that is told of it. 304 for who has it already. */
 export async function answerTheme(call: Call, id: string, { resolved } = { resolved: false }): Promise<Theme> {

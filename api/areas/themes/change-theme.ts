@@ -3,13 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, type Issue, invalidAll } from '#kernel/errors.ts';
-import { builtInOf, DEFAULT, type Schemes, schemeNames } from './built-in.ts';
-import { type Compiled, compiledOf } from './compiled.ts';
-import { failing, unreadable } from './contrast.ts';
-import { mergeTokens, readTokens, type TokenChanges } from './document.ts';
-import { refuseManaged, refuseStale } from './guards.ts';
+import { builtInOf, DEFAULT, type Schemes, schemeNames } from './document/built-in.ts';
+import { mergeTokens, readTokens, type TokenChanges } from './document/document.ts';
+import { refuseManaged, refuseStale } from './document/guards.ts';
 import { announce } from './memory.ts';
-import { chainOf, depthOf, MOST_BASES } from './resolve.ts';
+import { type Compiled, compiledOf } from './stylesheet/compiled.ts';
+import { failing, unreadable } from './stylesheet/contrast.ts';
+import { chainOf, depthOf, MOST_BASES } from './stylesheet/resolve.ts';
 import type { Theme, ThemeChange, ThemeDraft } from './themes.schemas.ts';
 import {
   changeable,

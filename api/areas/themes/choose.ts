@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { requirePermission } from '#identity/principal.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalid, notFound } from '#kernel/errors.ts';
-import { requirePermission } from '#kernel/principal.ts';
 import { refuseContrast } from './change-theme.ts';
-import { compiledOf } from './compiled.ts';
 import { announce } from './memory.ts';
 import {
   defaultIds,
@@ -16,6 +15,7 @@ import {
   writeSelection,
   writeServerChoice,
 } from './selection.store.ts';
+import { compiledOf } from './stylesheet/compiled.ts';
 import type { Selected, SelectionChange, ThemeSelection } from './themes.schemas.ts';
 import { holdThemes, lockThemes } from './themes.store.ts';
 import { chainIn } from './themes.view.ts';

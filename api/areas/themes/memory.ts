@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Call, Deps } from '#kernel/endpoint.ts';
 import type { Db } from '#platform/db.ts';
-import { builtInOf, DEFAULT } from './built-in.ts';
-import { type Compiled, compiledOf } from './compiled.ts';
-import { chainOf, type Source } from './resolve.ts';
+import { builtInOf, DEFAULT } from './document/built-in.ts';
 import { readServerChoice, toServerTheme } from './selection.store.ts';
+import { type Compiled, compiledOf } from './stylesheet/compiled.ts';
+import { chainOf, type Source } from './stylesheet/resolve.ts';
 import type { ServerTheme } from './themes.schemas.ts';
 import { chainRows, type Edge, listEdges } from './themes.store.ts';
 

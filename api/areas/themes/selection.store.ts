@@ -1,5 +1,5 @@
 import type { Db } from '#platform/db.ts';
-import { DEFAULT } from './built-in.ts';
+import { DEFAULT } from './document/built-in.ts';
 import type { ServerTheme, ThemeSelection } from './themes.schemas.ts';
 
 interface SelectionRow {

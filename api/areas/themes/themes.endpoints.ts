@@ -5,7 +5,7 @@ import { addressGroup } from '#kernel/request.ts';
 import { answerTheme, tokenList } from './answers.ts';
 import { addTheme, changeTheme, deleteThemeRow, tryTheme } from './change-theme.ts';
 import { chooseForProfile, chooseForServer, readSelected } from './choose.ts';
-import { serveStylesheet } from './serve-stylesheet.ts';
+import { serveStylesheet } from './stylesheet/serve-stylesheet.ts';
 import {
   Selected,
   SelectionChange,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Id, ManagedBy, queryBool, Timestamp } from '#kernel/schemas.ts';
-import { builtIns, DEFAULT } from './built-in.ts';
-import { groups, kinds } from './kinds.ts';
+import { builtIns, DEFAULT } from './document/built-in.ts';
+import { groups, kinds } from './document/kinds.ts';
 
 const builtInIds = builtIns.map(({ id }) => id);
 

@@ -2,8 +2,8 @@ import { conflict, notFound } from '#kernel/errors.ts';
 import type { ManagedBy } from '#platform/config.ts';
 import { breaks, type Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
-import { builtInOf, builtIns, type Schemes } from './built-in.ts';
-import type { TokenSet } from './kinds.ts';
+import { builtInOf, builtIns, type Schemes } from './document/built-in.ts';
+import type { TokenSet } from './document/kinds.ts';
 
 export const MOST_THEMES = 200;
 

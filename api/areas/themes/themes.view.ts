@@ -1,12 +1,12 @@
+import { may } from '#identity/principal.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
-import { may } from '#kernel/principal.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
-import { type BuiltIn, builtInOf, builtIns } from './built-in.ts';
-import { type Compiled, compiledOf } from './compiled.ts';
-import { chainOf, type Source } from './resolve.ts';
+import { type BuiltIn, builtInOf, builtIns } from './document/built-in.ts';
 import { defaultIds, readServerChoice } from './selection.store.ts';
+import { type Compiled, compiledOf } from './stylesheet/compiled.ts';
+import { chainOf, type Source } from './stylesheet/resolve.ts';
 import type { Theme, ThemeSummary } from './themes.schemas.ts';
 import { chainRows, countUses, listThemeRows, type ThemeRow } from './themes.store.ts';
 

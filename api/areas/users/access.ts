@@ -1,10 +1,10 @@
 import { type AccessParts, CHILD_AGE, librariesReached, setAccountLibraries } from '#areas/accounts/public.ts';
-import { principalOf } from '#kernel/account-row.ts';
+import { principalOf } from '#identity/account-row.ts';
+import type { Role } from '#identity/permissions.ts';
+import { onlyVisibleItems, onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalidAll } from '#kernel/errors.ts';
 import { countUpTo } from '#kernel/page.ts';
-import type { Role } from '#kernel/permissions.ts';
-import { onlyVisibleItems, onlyVisibleLibraries } from '#kernel/visibility.ts';
 import type { ManagedBy } from '#platform/config.ts';
 
 export interface Subject {

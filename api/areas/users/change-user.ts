@@ -7,11 +7,11 @@ import {
   tellReached,
 } from '#areas/accounts/public.ts';
 import { endMailedResets } from '#areas/auth/public.ts';
+import { type Role, rolePermissions } from '#identity/permissions.ts';
+import { requireConfirmed } from '#identity/person.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict } from '#kernel/errors.ts';
-import { type Role, rolePermissions } from '#kernel/permissions.ts';
-import { requireConfirmed } from '#kernel/person.ts';
 import type { Db } from '#platform/db.ts';
 import { refuseFurtherReach } from './access.ts';
 import { refusePast } from './create-user.ts';

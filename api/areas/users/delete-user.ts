@@ -1,7 +1,7 @@
+import { requireConfirmed } from '#identity/person.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid } from '#kernel/errors.ts';
-import { requireConfirmed } from '#kernel/person.ts';
 import { endAccess, refuseStale } from './change-user.ts';
 import { requireRank } from './rank.ts';
 import { type UserRow, updateUserRow } from './users.store.ts';

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Principal } from '#kernel/principal.ts';
+import type { Principal } from '#identity/principal.ts';
 import type { Db } from '#platform/db.ts';
 
 /** All that the directory tells of a person. */

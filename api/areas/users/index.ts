@@ -1,6 +1,6 @@
 import { defineArea } from '#kernel/endpoint.ts';
-import { listUserDevices, removeUserDevice, updateUserDevice } from './devices.endpoints.ts';
-import { acceptInvite, checkInvite, createInvite, listInvites, revokeInvite } from './invites.endpoints.ts';
+import { listUserDevices, removeUserDevice, updateUserDevice } from './devices/devices.endpoints.ts';
+import { acceptInvite, checkInvite, createInvite, listInvites, revokeInvite } from './invites/invites.endpoints.ts';
 import { resetUserSignIn } from './reset.endpoints.ts';
 import { getPermissionMatrix, setUserAccess, setUserPermissions } from './rights.endpoints.ts';
 import { createUser, deleteUser, getUser, listUsers, updateUser } from './users.endpoints.ts';

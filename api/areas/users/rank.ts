@@ -1,7 +1,7 @@
+import { neverOf, type Permission, type Role, rolePermissions } from '#identity/permissions.ts';
+import { may, type Principal } from '#identity/principal.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
-import { neverOf, type Permission, type Role, rolePermissions } from '#kernel/permissions.ts';
-import { may, type Principal } from '#kernel/principal.ts';
 
 const RANKS: Record<Role, number> = { owner: 4, admin: 3, member: 2, child: 1, guest: 1 };
 

@@ -1,9 +1,9 @@
 import { AccessDraft } from '#areas/accounts/public.ts';
+import { type Permission, permissions, type Role, rolePermissions, roles } from '#identity/permissions.ts';
 import { audit } from '#kernel/audit.ts';
 import { defineEndpoint, json } from '#kernel/endpoint.ts';
 import { invalidAll } from '#kernel/errors.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
-import { type Permission, permissions, type Role, rolePermissions, roles } from '#kernel/permissions.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { countVisible, writeAccess } from './access.ts';
 import { refuseStale } from './change-user.ts';

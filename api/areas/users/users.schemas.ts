@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { AccessDraft, AccessParts, AccountAccess, TimeZone, Username } from '#areas/accounts/public.ts';
 import { Profile } from '#areas/auth/public.ts';
+import { Permission, permissions, Role } from '#identity/permissions.ts';
 import { pageQuery } from '#kernel/page.ts';
-import { Permission, permissions, Role } from '#kernel/permissions.ts';
 import { Account, Bytes, commaList, Id, Language, ManagedBy, Moment, Timestamp } from '#kernel/schemas.ts';
 import { type SortTable, sortQuery } from '#kernel/sort.ts';
 

@@ -1,15 +1,15 @@
 import type { Knex } from 'knex';
 import type { AccountLimits } from '#areas/accounts/public.ts';
 import { reachSql } from '#areas/accounts/public.ts';
+import { type Permission, type Role, roles } from '#identity/permissions.ts';
+import type { Restrictions } from '#identity/restrictions.ts';
+import type { ViewingWindow } from '#identity/viewing-hours.ts';
 import { notFound } from '#kernel/errors.ts';
 import type { FieldTable } from '#kernel/filter.ts';
 import { filterQuery, parseFilter } from '#kernel/filter.ts';
 import { applyRules, flag, moment, type SqlField, scalar, type Where } from '#kernel/filter-sql.ts';
 import { imageRefSql } from '#kernel/images.ts';
-import { type Permission, type Role, roles } from '#kernel/permissions.ts';
-import type { Restrictions } from '#kernel/restrictions.ts';
 import type { ImageRef } from '#kernel/schemas.ts';
-import type { ViewingWindow } from '#kernel/viewing-hours.ts';
 import type { ManagedBy } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 

@@ -1,9 +1,9 @@
 import { type AccountAccess, AccountLimits, toAccount } from '#areas/accounts/public.ts';
 import { listProfiles } from '#areas/auth/public.ts';
+import { effectivePermissions, type Permission, permissions, type Role } from '#identity/permissions.ts';
+import { may, type Principal } from '#identity/principal.ts';
+import { effectiveRestrictions } from '#identity/restrictions.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { effectivePermissions, type Permission, permissions, type Role } from '#kernel/permissions.ts';
-import { may, type Principal } from '#kernel/principal.ts';
-import { effectiveRestrictions } from '#kernel/restrictions.ts';
 import { iso } from '#kernel/schemas.ts';
 import { grantable, ofRole, outranks } from './rank.ts';
 import type { ListedUser, PermissionRow, User, UserDetail } from './users.schemas.ts';

@@ -1,7 +1,7 @@
+import { type Permission, permissions, type Role, rolePermissions } from '#identity/permissions.ts';
+import { requireConfirmed } from '#identity/person.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict } from '#kernel/errors.ts';
-import { type Permission, permissions, type Role, rolePermissions } from '#kernel/permissions.ts';
-import { requireConfirmed } from '#kernel/person.ts';
 import { grantable, ofRole, requireGivable } from './rank.ts';
 import type { PermissionWishes } from './users.schemas.ts';
 import { OWNERS_TO_GIVE } from './users.view.ts';

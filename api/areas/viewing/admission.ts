@@ -1,6 +1,6 @@
+import type { Principal } from '#identity/principal.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
-import type { Principal } from '#kernel/principal.ts';
 import type { Db } from '#platform/db.ts';
 
 /** 403 for an account that plays at home only, when it asks from elsewhere. */

@@ -1,5 +1,5 @@
 import { eventFor, payloadFor, readerOf, type WholeReader } from '#areas/events/public.ts';
-import { onlyVisibleItems, onlyVisibleLibraries } from '#kernel/visibility.ts';
+import { onlyVisibleItems, onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import { type EventName, events } from '#platform/events.ts';
 import { newId } from '#platform/ids.ts';

@@ -1,8 +1,8 @@
+import { onlyVisibleLibraries } from '#identity/visibility.ts';
 import { audit } from '#kernel/audit.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { conflict, invalid, notFound } from '#kernel/errors.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { onlyVisibleLibraries } from '#kernel/visibility.ts';
 import { newId, newSecret } from '#platform/ids.ts';
 import { OutboundRefused } from '#platform/outbound.ts';
 import { openNetworks, webhookAddressCheck } from './addresses.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { authenticatorName } from '#areas/auth/authenticators.ts';
+import { authenticatorName } from '#areas/auth/passkeys/authenticators.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { type Authenticator, authenticator } from '#support/authenticator.ts';

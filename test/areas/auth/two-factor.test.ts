@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { hashSalted } from '#areas/auth/passwords.ts';
+import { hashSalted } from '#areas/auth/passwords/passwords.ts';
 import { type Api, startApi } from '#support/api.ts';
 import {
   challengeOf,

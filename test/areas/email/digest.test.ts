@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { trimMails } from '#areas/email/messages.store.ts';
+import { trimMails } from '#areas/email/messages/messages.store.ts';
 import { notify } from '#areas/notifications/public.ts';
 import { newId } from '#platform/ids.ts';
 import { enqueue } from '#platform/queue.ts';

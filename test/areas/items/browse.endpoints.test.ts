@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { itemFields } from '#areas/items/fields/fields.ts';
 import { operatorsOf } from '#kernel/filter.ts';
 import { named } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
@@ -14,7 +15,6 @@ import {
   givenState,
   givenTag,
 } from '#support/given-items.ts';
-import { itemFields } from '../../../api/areas/items/fields.ts';
 
 const IMAGE = { id: newId(), kind: 'poster', width: 400, height: 600, blurhash: null, version: '1' };
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { cell } from '#areas/items/copies/exports.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import {
@@ -13,7 +14,6 @@ import {
   givenState,
   givenTag,
 } from '#support/given-items.ts';
-import { cell } from '../../../api/areas/items/exports.ts';
 
 const textOf = (body: unknown): string => (body as Buffer).toString('utf8');
 

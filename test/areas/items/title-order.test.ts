@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import { lettersOf } from '#areas/items/library-views/letters.ts';
+import { ROOT_ORDER, titleOrder } from '#areas/items/listing/title-order.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenItem, givenLibrary, givenMany } from '#support/given-items.ts';
 import { makeTitleIndexes } from '#workers/scan/store/title-indexes.ts';
-import { lettersOf } from '../../../api/areas/items/letters.ts';
-import { ROOT_ORDER, titleOrder } from '../../../api/areas/items/title-order.ts';
 
 describe("titles in the order of a library's language", () => {
   let api: Api;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { principalOf } from '#kernel/account-row.ts';
+import { principalOf } from '#identity/account-row.ts';
+import type { Principal } from '#identity/principal.ts';
 import { seesArtwork } from '#kernel/images.ts';
-import type { Principal } from '#kernel/principal.ts';
 import { newId } from '#platform/ids.ts';
 import { emit } from '#platform/outbox.ts';
 import { type Relay, startRelay } from '#platform/relay.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import type { CandidateFile, DecisionInput } from '#areas/playback/decision/candidates.ts';
+import { decide } from '#areas/playback/decision/decision.ts';
+import { builtInProfiles, type Profile } from '#areas/playback/decision/profiles.ts';
+import type { Track } from '#areas/playback/decision/tracks.ts';
+import { decideAnyhow } from '#areas/playback/decision/warnings.ts';
 import { settingTable } from '#platform/settings.ts';
-import type { CandidateFile, DecisionInput } from '../../../api/areas/playback/candidates.ts';
-import { decide } from '../../../api/areas/playback/decision.ts';
-import { builtInProfiles, type Profile } from '../../../api/areas/playback/profiles.ts';
-import type { Track } from '../../../api/areas/playback/tracks.ts';
-import { decideAnyhow } from '../../../api/areas/playback/warnings.ts';
 
 const flags = { default: false, forced: false, hearingImpaired: false };
 const h264: Track = {

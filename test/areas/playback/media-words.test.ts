@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { videoFaults } from '#areas/playback/decision/support.ts';
 import { fitsProfiles } from '#areas/playback/media-words.ts';
 import { ClientProfile } from '#areas/playback/playback.schemas.ts';
-import { videoFaults } from '#areas/playback/support.ts';
 
 describe('the words of a client', () => {
   const parsed = (...[container, codec, profile, audio]: [string, string, string, string]) => {

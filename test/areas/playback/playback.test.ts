@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { forgetWorker, reportWorker } from '#areas/streaming/offers.store.ts';
+import { forgetWorker, reportWorker } from '#areas/streaming/sessions/offers.store.ts';
 import { saveSettings } from '#platform/settings.ts';
 import { type GivenLibrary, givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
 import { audio, client, errorOf, GivenPlayback, HOUR, video } from '#support/given-playback.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { purgeEntries } from '#areas/libraries/trash.store.ts';
-import { sweepSessions } from '#areas/streaming/sessions.store.ts';
+import { sweepSessions } from '#areas/streaming/sessions/sessions.store.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenLibrary } from '#support/given-items.ts';
 import { client, errorOf, GivenPlayback, HOUR } from '#support/given-playback.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { isThisServer } from '#areas/settings/checks.ts';
 import { takeOverDeclared } from '#areas/settings/public.ts';
-import { forgetWorker, reportWorker } from '#areas/streaming/offers.store.ts';
+import { forgetWorker, reportWorker } from '#areas/streaming/sessions/offers.store.ts';
 import { Settings as Declared } from '#operator/schemas/settings.ts';
 import { disconnectDatabase } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isTimed, mediaType } from '#areas/streaming/media-types.ts';
+import { isTimed, mediaType } from '#areas/streaming/files/media-types.ts';
 import { kindOf } from '#workers/scan/names/kinds.ts';
 
 /** Endings of films, as players and recorders write them. */

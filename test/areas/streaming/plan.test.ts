@@ -12,9 +12,9 @@ import {
   segmentAt,
   segmentCount,
   segmentStartMs,
-} from '../../../api/areas/streaming/plan.ts';
-import { masterPlaylist, mediaPlaylist } from '../../../api/areas/streaming/playlists.ts';
-import { exactRate } from '../../../api/areas/streaming/rate.ts';
+} from '#areas/streaming/segments/plan.ts';
+import { masterPlaylist, mediaPlaylist } from '#areas/streaming/segments/playlists.ts';
+import { exactRate } from '#areas/streaming/segments/rate.ts';
 
 const source = { storageId: 's', path: 'p', version: '1', container: 'matroska', startMs: 0 };
 

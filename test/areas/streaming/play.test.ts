@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { SubtitleWish } from '#areas/streaming/public.ts';
 import { openTranscodeSession } from '#areas/streaming/public.ts';
-import { findSession } from '#areas/streaming/sessions.store.ts';
+import { findSession } from '#areas/streaming/sessions/sessions.store.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';

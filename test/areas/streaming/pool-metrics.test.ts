@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { reportWorker } from '#areas/streaming/offers.store.ts';
 import { servePoolMetrics } from '#areas/streaming/public.ts';
+import { reportWorker } from '#areas/streaming/sessions/offers.store.ts';
 import { film, openSession, stage } from '#support/hls-session.ts';
 import { fixtures } from '../../../hack/fixtures/index.ts';
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { decodeText, parseCues } from '../../../api/areas/streaming/cues.ts';
-import { attachment, titleName } from '../../../api/areas/streaming/download-name.ts';
-import type { PrerollRow } from '../../../api/areas/streaming/preroll.store.ts';
-import { choosePrerolls, inSeason } from '../../../api/areas/streaming/preroll.ts';
-import { parseRange } from '../../../api/areas/streaming/ranges.ts';
-import { runsOf } from '../../../api/areas/streaming/session.view.ts';
+import { attachment, titleName } from '#areas/streaming/files/download-name.ts';
+import { parseRange } from '#areas/streaming/files/ranges.ts';
+import type { PrerollRow } from '#areas/streaming/preroll/preroll.store.ts';
+import { choosePrerolls, inSeason } from '#areas/streaming/preroll/preroll.ts';
+import { runsOf } from '#areas/streaming/sessions/session.view.ts';
+import { decodeText, parseCues } from '#areas/streaming/text/cues.ts';
 
 describe('parseCues', () => {
   it('reads SubRip with its usual faults', () => {

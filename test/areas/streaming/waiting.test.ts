@@ -2,7 +2,9 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openTranscodeSession } from '#areas/streaming/public.ts';
-import { countSlots, findSession } from '#areas/streaming/sessions.store.ts';
+import { waitUntil } from '#areas/streaming/segments/waiting.ts';
+import { countSlots, findSession } from '#areas/streaming/sessions/sessions.store.ts';
+import { withdrawWant } from '#areas/streaming/sessions/wants.store.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import type { ApiError } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
@@ -12,8 +14,6 @@ import type { Person } from '#support/given.ts';
 import { look, wishFor } from '#support/hls-render.ts';
 import { film } from '#support/hls-session.ts';
 import { atEnd, eventually } from '#support/stores.ts';
-import { waitUntil } from '../../../api/areas/streaming/waiting.ts';
-import { withdrawWant } from '../../../api/areas/streaming/wants.store.ts';
 import { fixtures } from '../../../hack/fixtures/index.ts';
 
 describe('requests that wait for a segment', function () {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { builtIns } from '#areas/themes/built-in.ts';
+import { builtIns } from '#areas/themes/document/built-in.ts';
 import { startApi } from '#support/api.ts';
 import { givenThemes, textOf } from '#support/themes.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createMailedReset } from '#areas/auth/password-reset.ts';
+import { createMailedReset } from '#areas/auth/passwords/password-reset.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 

@@ -233,7 +233,7 @@ describe('Users', () => {
         .db('sessions')
         .where({ id: other.sessionId })
         .update({ account_id: owner.accountId, profile_id: owner.profileId });
-      const { signAccessToken } = await import('#kernel/credentials.ts');
+      const { signAccessToken } = await import('#identity/credentials.ts');
       const claims = { ...owner, sessionId: other.sessionId };
       const token = await signAccessToken(api.deps.keys, claims, new Date());
       return { ...claims, headers: { ...owner.headers, authorization: `Bearer ${token}` } };

@@ -1,7 +1,7 @@
 // The household whose records the rows speak of: who asks, and what is asked about, made anew for each question.
 import { randomBytes } from 'node:crypto';
 import { notify } from '#areas/notifications/public.ts';
-import { permissions } from '#kernel/permissions.ts';
+import { permissions } from '#identity/permissions.ts';
 import { newId } from '#platform/ids.ts';
 import { enqueue } from '#platform/queue.ts';
 import type { Api, OperationId, TestClient } from '#support/api.ts';

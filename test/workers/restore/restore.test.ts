@@ -198,7 +198,7 @@ describe('restoring a backup', () => {
     for (const [name, text] of atLast)
       if (!['jobs', 'job_counts', 'outbox', 'events'].includes(name)) expect(aside.get(name), name).to.equal(text);
     const { config, keys, objects, redis, log } = api.deps;
-    const { putRestore } = await import('#areas/backup/restores.store.ts');
+    const { putRestore } = await import('#areas/backup/restore/restores.store.ts');
     const { restoreOnRecord } = await import('#workers/restore/restore.ts');
     await putRestore(db, keys, {
       backupId: String(replaced.id),

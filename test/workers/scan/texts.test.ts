@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { findSource, versionOf } from '#areas/streaming/files/sources.view.ts';
 import { textTrackKey } from '#areas/streaming/public.ts';
+import { planOf } from '#areas/streaming/segments/plan.ts';
 import { tool } from '#support/hls-validator.ts';
 import { atEnd, temporaryFolder } from '#support/stores.ts';
 import { teletextStream } from '#support/teletext.ts';
 import { extractSubtitles } from '#workers/subtitles/extract-job.ts';
 import { SessionTexts } from '#workers/transcode/words.ts';
-import { planOf } from '../../../api/areas/streaming/plan.ts';
-import { findSource, versionOf } from '../../../api/areas/streaming/sources.view.ts';
 import { newPlace, type Place } from './support.ts';
 
 describe('texts inside a file without an index', function () {

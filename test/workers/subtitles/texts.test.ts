@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { expect } from 'chai';
-import { parseCues } from '#areas/streaming/cues.ts';
+import { parseCues } from '#areas/streaming/text/cues.ts';
 import { connectObjects } from '#platform/objects.ts';
 import { tool } from '#support/hls-validator.ts';
 import { temporaryFolder } from '#support/stores.ts';

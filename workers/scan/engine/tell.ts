@@ -1,5 +1,5 @@
 import { TEXT_CODECS } from '#areas/streaming/public.ts';
-import { ageSql } from '#kernel/visibility.ts';
+import { ageSql } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import type { EventFacts } from '#platform/events.ts';
 import type { Probed } from '#workers/probe/probe.ts';

@@ -1,4 +1,4 @@
-import { ageSql } from '#kernel/visibility.ts';
+import { ageSql } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import { rowsOf } from './context.ts';
 import { recordRemovals } from './removals.ts';

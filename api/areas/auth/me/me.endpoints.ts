@@ -1,0 +1,52 @@
+import { defineEndpoint, json } from '#kernel/endpoint.ts';
+import { limitAttempts } from '#kernel/rate-limit.ts';
+import { addressGroup } from '#kernel/request.ts';
+import { Me } from '../auth.schemas.ts';
+import { askReset } from '../passwords/ask-reset.ts';
+import { MeChange, RequestedReset, RequestReset } from './me.schemas.ts';
+import { readMe } from './me.view.ts';
+import { changeMe } from './update-me.ts';
+
+const REQUESTS_A_MINUTE = 10;
+
+export const updateMe = defineEndpoint({
+  operationId: 'updateMe',
+  method: 'patch',
+  path: '/auth/me',
+  summary: 'Change my account',
+  access: { person: true },
+  anyHour: true,
+  body: MeChange,
+  answer: json(200, Me),
+  errors: ['FORBIDDEN', 'CONFLICT', 'RATE_LIMITED'],
+
+  async handle({ body }, call) {
+    await changeMe(call, body);
+    return readMe(call);
+  },
+});
+
+export const requestPasswordReset = defineEndpoint({
+  operationId: 'requestPasswordReset',
+  method: 'post',
+  path: '/auth/password-reset',
+  summary: 'Ask for a mail with which to set a new password',
+  description: 'The same answer whether there is such an account or not.',
+  access: {
+    anyone: true,
+    because: 'who forgot a password cannot sign in; only the address of the account learns anything',
+  },
+  body: RequestReset,
+  answer: json(202, RequestedReset),
+  errors: ['CONFLICT', 'RATE_LIMITED'],
+
+  counts: ({ deps, client }) => {
+    const limiter = { redis: deps.redis, replicas: deps.config.replicas };
+    return limitAttempts(limiter, `reset-request:${addressGroup(client.address)}`, REQUESTS_A_MINUTE);
+  },
+
+  async handle({ body }, call) {
+    await askReset(call, body.login);
+    return { expiresInSec: 3600, retryAfterSec: 60 };
+  },
+});

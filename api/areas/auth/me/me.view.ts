@@ -1,0 +1,89 @@
+import type { z } from 'zod';
+import { getAccount } from '#areas/accounts/public.ts';
+import { pendingAddress } from '#areas/email/public.ts';
+import { hoursOf } from '#identity/account-row.ts';
+import { closesAt, mayWatch, resumesAt, type ViewingWindow } from '#identity/viewing-hours.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { iso } from '#kernel/schemas.ts';
+import type { Me } from '../auth.schemas.ts';
+import { listProfiles } from '../sign-in/sessions.store.ts';
+import { owesSecondFactor } from '../sign-in/sign-in.ts';
+
+interface Row {
+  email: string | null;
+  email_verified: boolean;
+  library_mode: 'default' | 'only';
+  age_limit: number | null;
+  hide_unrated: boolean;
+  viewing_hours: ViewingWindow[];
+  hours_zone: string | null;
+  time_zone: string | null;
+  limits: Record<string, unknown>;
+  must_change_password: boolean;
+  factors: string[];
+  language: string | null;
+  discoverable: boolean;
+}
+
+/** What an app needs when it starts. */
+export async function readMe(call: Call): Promise<z.input<typeof Me>> {
+  const { db, who } = call;
+  const row = await db('accounts').where({ id: who.accountId }).first<Row>();
+  const granted = await db('library_access')
+    .where({ account_id: who.accountId })
+    .select<{ library_id: string }[]>('library_id');
+  const profiles = await listProfiles(db, who.accountId, { limits: who.mainProfile });
+  const profile = profiles.find((one) => one.id === who.profileId);
+  if (!profile) throw new Error('a credential speaks for a profile');
+  return {
+    account: await getAccount(db, who.accountId),
+    profile,
+    profiles,
+    credential: credentialOf(call),
+    permissions: [...who.permissions],
+    access: {
+      libraries: { mode: row.library_mode, ids: granted.map((one) => one.library_id) },
+      ageLimit: row.age_limit,
+      hideUnrated: row.hide_unrated,
+      viewingHours: row.viewing_hours,
+      timeZone: row.hours_zone,
+      limits: row.limits,
+      restrictions: { ...who.restrictions },
+    },
+    viewing: await viewingOf(call, row),
+    email: emailOf(row, await pendingAddress(db, who.accountId)),
+    mustChangePassword: row.must_change_password,
+    mustAddTwoFactor: owesSecondFactor(call, { role: who.role, factors: row.factors }),
+    confirmedUntil: iso(who.confirmedUntil ?? null),
+    language: row.language,
+    timeZone: row.time_zone,
+    discoverable: row.discoverable,
+  };
+}
+
+/** Without an address of its own, the one that waits is shown in its place. */
+function emailOf(row: Row, pending: Awaited<ReturnType<typeof pendingAddress>>): z.input<typeof Me>['email'] {
+  const own = row.email === null ? undefined : { address: row.email, verified: row.email_verified };
+  if (!pending) return own ?? null;
+  if (!pending.asked) return { address: pending.address, verified: false };
+  return { ...(own ?? { address: pending.address, verified: false }), pending: pending.address };
+}
+
+function credentialOf({ who }: Call): z.input<typeof Me>['credential'] {
+  if (who.kind === 'key')
+    return { kind: 'api-key', ...(who.keyId && { keyId: who.keyId }), scopes: [...(who.scopes ?? [])] };
+  return { kind: 'session', ...(who.sessionId && { sessionId: who.sessionId }) };
+}
+
+async function viewingOf({ db, who, now, deps }: Call, row: Row): Promise<z.input<typeof Me>['viewing']> {
+  const { limits } = await db('profiles')
+    .where({ id: who.profileId })
+    .first<{ limits: { viewingHours?: ViewingWindow[] } | null }>('limits');
+  const hours = hoursOf({ role: who.role, viewing_hours: row.viewing_hours, profile_limits: limits });
+  const zone = row.hours_zone ?? deps.settings.get('server.timeZone');
+  if (mayWatch(hours, zone, now)) {
+    const until = closesAt(hours, zone, now);
+    return { allowed: true, ...(until && { until: iso(until) }) };
+  }
+  return { allowed: false, resumesAt: iso(resumesAt(hours, zone, now)) };
+}

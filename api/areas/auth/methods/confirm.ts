@@ -1,0 +1,66 @@
+import type { z } from 'zod';
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError, invalid } from '#kernel/errors.ts';
+import { iso } from '#kernel/schemas.ts';
+import { countAttempt } from '../attempts.ts';
+import { accountOfPasskey } from '../passkeys/passkeys.ts';
+import { passwordMatches } from '../passwords/passwords.ts';
+import { openPins } from '../passwords/pins.ts';
+import { secondFactorAsked, withSecondFactor } from '../second-factor/second-factor.ts';
+import type { ConfirmIdentity } from './methods.schemas.ts';
+import { passwordRow } from './methods.store.ts';
+
+type Given = z.output<typeof ConfirmIdentity>;
+
+/** Proves that who holds the session is the person still; wrong leaves the session as it was. */
+export async function confirm(call: Call, body: Given): Promise<{ confirmedUntil: string }> {
+  const { who } = call;
+  await countAttempt(call, 'confirm', who.accountId);
+  if (body.passkey) return confirmByPasskey(call, body.passkey, body.challenge);
+  if (body.code !== undefined) return confirmByCode(call, body.code, body.challenge);
+  const { password_hash: stored } = await passwordRow(call.db, who.accountId);
+  if (!(await passwordMatches(stored, body.password ?? ''))) {
+    throw new ApiError('UNAUTHENTICATED', 'That is not right', {});
+  }
+  const asked = await secondFactorAsked(call, {
+    accountId: who.accountId,
+    sessionId: who.sessionId,
+    method: 'password',
+  });
+  if (asked) throw asked;
+  return markConfirmed(call);
+}
+
+/** A code is a second factor: it counts after the password only. */
+async function confirmByCode(call: Call, code: string, challenge?: string): Promise<{ confirmedUntil: string }> {
+  if (!challenge) throw invalid(['body', 'challenge'], 'required', 'a code needs the challenge of the password');
+  const method = /^\d{6}$/.test(code) ? 'totp' : 'recovery-code';
+  const answered = { challenge, proof: { method, code } as const, sessionId: call.who.sessionId };
+  return withSecondFactor(call, answered, (inside) => markConfirmed(inside));
+}
+
+/** After the password, or alone with a challenge of getSignInOptions. */
+async function confirmByPasskey(
+  call: Call,
+  response: NonNullable<Given['passkey']>,
+  challenge?: string,
+): Promise<{ confirmedUntil: string }> {
+  if (challenge) {
+    const answered = { challenge, proof: { method: 'passkey', response } as const, sessionId: call.who.sessionId };
+    return withSecondFactor(call, answered, (inside) => markConfirmed(inside));
+  }
+  const account = await accountOfPasskey(call, response);
+  if (account !== call.who.accountId) throw new ApiError('UNAUTHENTICATED', 'That is not right', {});
+  return markConfirmed(call);
+}
+
+export async function markConfirmed({ db, who }: Call): Promise<{ confirmedUntil: string }> {
+  const [row] = await db('sessions')
+    .where({ id: who.sessionId })
+    .update({ confirmed_until: db.raw(`now() + interval '10 minutes'`) })
+    .returning<{ confirmed_until: Date }[]>('confirmed_until');
+  if (!row) throw new ApiError('AUTH_TOKEN_INVALID', 'The sign-in has ended', {});
+
+  await openPins(db, { account_id: who.accountId });
+  return { confirmedUntil: iso(row.confirmed_until) };
+}

@@ -1,0 +1,82 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Db } from '#platform/db.ts';
+import { type Keys, seal, unseal } from '#platform/keys.ts';
+import type { Keep } from '../auth.schemas.ts';
+
+const MINUTES = 10;
+const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+const placeOf = (state: string): string => `oidc_flows|verifier|${hashOf(state).toString('hex')}`;
+const random = (): string => randomBytes(32).toString('base64url');
+
+export type Intent = 'sign-in' | 'link' | 'confirm';
+
+export interface FlowDraft {
+  intent: Intent;
+  clientId: string | undefined;
+  sessionId: string | undefined;
+  issuer: string;
+  verifier: string;
+  nonce: string;
+  redirectUri: string;
+  returnTo: string | undefined;
+  keep: Keep;
+  remember: boolean;
+}
+
+/** Begins a sign-in at the provider; `binding` is the client's alone. */
+export async function insertFlow(
+  db: Db,
+  keys: Keys,
+  draft: FlowDraft,
+): Promise<{ state: string; binding: string; expiresAt: Date }> {
+  const [state, binding] = [random(), random()];
+  await db('oidc_flows').whereRaw('expires_at < now()').delete();
+  const [row] = await db('oidc_flows')
+    .insert({
+      state_hash: hashOf(state),
+      binding_hash: hashOf(binding),
+      client_id: draft.clientId ?? null,
+      intent: draft.intent,
+      session_id: draft.sessionId ?? null,
+      issuer: draft.issuer,
+      verifier_sealed: seal(keys, draft.verifier, placeOf(state)),
+      nonce: draft.nonce,
+      redirect_uri: draft.redirectUri,
+      return_to: draft.returnTo ?? null,
+      keep: draft.keep,
+      remember: draft.remember,
+      expires_at: db.raw('now() + make_interval(mins => ?)', [MINUTES]),
+    })
+    .returning<{ expires_at: Date }[]>('expires_at');
+  if (!row) throw new Error('no row');
+  return { state, binding, expiresAt: row.expires_at };
+}
+
+export interface Flow {
+  intent: Intent;
+  session_id: string | null;
+  issuer: string;
+  verifier: string;
+  nonce: string;
+  redirect_uri: string;
+  return_to: string | null;
+  keep: Keep;
+  remember: boolean;
+}
+
+/** Of any number at once exactly one gets it, and only the client that began. */
+export async function takeFlow(
+  db: Db,
+  keys: Keys,
+  by: { state: string; binding: string; clientId: string | undefined },
+): Promise<Flow | undefined> {
+  const found = await db.raw<{ rows: (Omit<Flow, 'verifier'> & { verifier_sealed: string })[] }>(
+    `delete from oidc_flows where state_hash = ? and binding_hash = ? and client_id is not distinct from ?
+       and expires_at > now() returning *`,
+    [hashOf(by.state), hashOf(by.binding), by.clientId ?? null],
+  );
+  const [row] = found.rows;
+  if (!row) return undefined;
+  const verifier = unseal(keys, row.verifier_sealed, placeOf(by.state));
+  return verifier === undefined ? undefined : { ...row, verifier };
+}

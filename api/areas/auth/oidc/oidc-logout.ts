@@ -1,0 +1,96 @@
+import { type JWTPayload, jwtVerify } from 'jose';
+import { JOSEError, JWKSTimeout } from 'jose/errors';
+import { buildEndSessionUrl } from 'openid-client';
+import { audit } from '#kernel/audit.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError, invalid } from '#kernel/errors.ts';
+import type { Db } from '#platform/db.ts';
+import { countAttempt } from '../attempts.ts';
+import { away, LEEWAY_SECONDS, type Provider, providerOf } from './oidc-provider.ts';
+
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+
+interface LogoutToken {
+  issuer: string;
+  jti: string;
+  subject: string | undefined;
+  sid: string | undefined;
+}
+
+/** OpenID Connect Back-Channel Logout 1.0, 2.6. What is not valid is counted by address, is 400 and ends nothing. */
+export async function endByProvider(call: Call, token: string): Promise<void> {
+  const read = await readLogout(call, token).catch(async (error: unknown) => {
+    if (error instanceof ApiError && error.code === 'PROVIDER_UNAVAILABLE') throw error;
+    await countAttempt(call, 'oidc-logout');
+    throw invalid(['body', 'logout_token'], 'invalid_token', 'this is no logout token of the provider');
+  });
+  if (!(await isFirst(call.db, read))) throw invalid(['body', 'logout_token'], 'replayed', 'this token was used');
+  await endSessions(call, read);
+}
+
+async function readLogout(call: Call, token: string): Promise<LogoutToken> {
+  const provider = await providerOf(call.deps);
+  const { payload } = await verified(call, provider, token);
+  const { sub: subject, sid, jti, iat } = payload;
+  const events = payload.events as Record<string, unknown> | undefined;
+  const event = events?.[EVENT];
+  const named = typeof subject === 'string' || typeof sid === 'string';
+  const formed = typeof event === 'object' && event !== null && typeof jti === 'string' && iat !== undefined && named;
+  if (!formed || 'nonce' in payload) throw new Error('not a logout token');
+  return { issuer: provider.issuer, jti, subject, sid: typeof sid === 'string' ? sid : undefined };
+}
+
+async function verified(
+  call: Call,
+  { keys, issuer, clientId }: Provider,
+  token: string,
+): Promise<{ payload: JWTPayload }> {
+  return jwtVerify(token, keys, {
+    issuer,
+    audience: clientId,
+    typ: 'logout+jwt',
+    clockTolerance: LEEWAY_SECONDS,
+    requiredClaims: ['iat', 'exp', 'jti'],
+  }).catch((error: unknown) => {
+    const fault = error instanceof JOSEError && !(error instanceof JWKSTimeout) && error.code !== 'ERR_JOSE_GENERIC';
+    throw fault ? error : away('keys', error, call.deps);
+  });
+}
+
+/** A token ends sessions once; its id is kept as long as a token could be. */
+async function isFirst(db: Db, { issuer, jti }: LogoutToken): Promise<boolean> {
+  await db('oidc_logouts').whereRaw(`at < now() - interval '10 minutes'`).delete();
+  const rows = await db('oidc_logouts').insert({ issuer, jti }).onConflict(['issuer', 'jti']).ignore().returning('jti');
+  return rows.length === 1;
+}
+
+async function endSessions(call: Call, { issuer, subject, sid }: LogoutToken): Promise<void> {
+  const { db } = call;
+  const by = {
+    oidc_issuer: issuer,
+    ...(sid === undefined ? {} : { oidc_sid: sid }),
+    ...(subject === undefined ? {} : { oidc_subject: subject }),
+  };
+  const ended = await db('sessions')
+    .where(by)
+    .delete()
+    .returning<{ id: string; account_id: string }[]>(['id', 'account_id']);
+  const open = { issuer, ...(sid === undefined ? {} : { sid }), ...(subject === undefined ? {} : { subject }) };
+  await db('sign_in_challenges')
+    .whereRaw('oidc @> ?::jsonb', [JSON.stringify(open)])
+    .delete();
+  for (const [accountId, rows] of Map.groupBy(ended, (row) => row.account_id))
+    await audit({ ...call, who: { ...call.who, accountId } }, 'sessions-ended-by-provider', { sessions: rows.length });
+}
+
+/** Where the sign-in at the provider is ended too; undefined for other sign-ins, and when the provider has no such page. */
+export async function endSessionAddress(call: Call, sessionId: string): Promise<string | undefined> {
+  const { db, deps } = call;
+  const row = await db('sessions')
+    .where({ id: sessionId })
+    .first<{ oidc_issuer: string | null } | undefined>('oidc_issuer');
+  if (!row?.oidc_issuer) return undefined;
+  const provider = await providerOf(deps).catch(() => undefined); // signing out never waits for it
+  if (provider?.issuer !== row.oidc_issuer || !provider.config.serverMetadata().end_session_endpoint) return undefined;
+  return buildEndSessionUrl(provider.config).href;
+}

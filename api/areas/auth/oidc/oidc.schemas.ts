@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { Timestamp } from '#kernel/schemas.ts';
+import { Keep, SignIn } from '../auth.schemas.ts';
+import { SignInMethod } from '../methods/methods.schemas.ts';
+
+/** What a browser takes for a path of this server, and nothing that leads elsewhere: no `//host`, no `/\host`. */
+function isOwnPath(path: string): boolean {
+  const base = 'http://foyer.invalid';
+  return path.startsWith('/') && URL.canParse(path, base) && new URL(path, base).origin === base;
+}
+
+export const StartOidc = z.strictObject({
+  intent: z
+    .enum(['sign-in', 'link', 'confirm'])
+    .default('sign-in')
+    .describe('link and confirm are for who is signed in'),
+  redirectUri: z.string().min(1).max(2048).describe('One of auth.oidc.redirectUris, or the web app: /sign-in/oidc'),
+  returnTo: z
+    .string()
+    .min(1)
+    .max(500)
+    .refine(isOwnPath, { error: 'a path on this server', params: { code: 'not_a_path' } })
+    .optional(),
+  keep: Keep.default('both'),
+  remember: z.boolean().default(true),
+});
+
+export const StartedOidc = z
+  .object({
+    url: z.string().describe('At the provider'),
+    state: z.string(),
+    binding: z.string().describe('256 bits, kept by the client that started and told nobody but completeOidc'),
+    expiresAt: Timestamp,
+  })
+  .meta({ id: 'StartedOidc' });
+
+export const CompleteOidc = z.strictObject({
+  code: z.string().min(1).max(4096),
+  state: z.string().min(1).max(64),
+  binding: z.string().min(1).max(64),
+  iss: z.string().min(1).max(2048).optional().describe('As the provider sent it along'),
+});
+
+export const CompletedOidc = z
+  .object({
+    signIn: SignIn.optional(),
+    linked: SignInMethod.optional(),
+    confirmedUntil: Timestamp.optional(),
+    returnTo: z.string().optional(),
+  })
+  .meta({ id: 'CompletedOidc' });
+
+/** A JWT; with its name it fits the 16 KiB that strangers may send. */
+export const OidcLogout = z.object({
+  logout_token: z
+    .string()
+    .min(1)
+    .max(12_000)
+    .regex(/^[\w.-]+$/),
+});
+
+/** What the provider says of a person, as far as it is used here. */
+export const Claims = z.looseObject({
+  sub: z.string().min(1).max(255),
+  sid: z.string().max(255).optional().catch(undefined),
+  amr: z.array(z.string()).optional().catch(undefined),
+  email: z.email().max(254).optional().catch(undefined),
+  email_verified: z.boolean().optional().catch(undefined),
+  preferred_username: z.string().max(255).optional().catch(undefined),
+  name: z.string().max(255).optional().catch(undefined),
+});
+export type Claims = z.output<typeof Claims>;

@@ -1,0 +1,156 @@
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/server';
+import type { Call } from '#kernel/endpoint.ts';
+import { conflict } from '#kernel/errors.ts';
+import { ownAddress } from '#kernel/own-address.ts';
+import type { Db } from '#platform/db.ts';
+import { listMethodRows, type MethodRow } from '../methods/methods.store.ts';
+
+/** Read when the first passkey comes: many files, which most servers never need. */
+export const webauthn = () => import('@simplewebauthn/server');
+
+export const TIMEOUT_MS = 300_000;
+export const MOST_PASSKEYS = 20;
+export const ALGORITHMS = [-8, -7, -257]; // EdDSA, ES256, RS256
+
+/** Where passkeys belong: the host of `server.publicUrl`, else the request's. Browsers make none but over https or for localhost. */
+export function relyingParty(call: Call): { id: string; origin: string; usable: boolean } {
+  const url = new URL(ownAddress(call));
+  const usable = url.protocol === 'https:' || url.hostname === 'localhost';
+  return { id: url.hostname, origin: url.origin, usable };
+}
+
+const passkeysOf = async (db: Db, accountId: string): Promise<MethodRow[]> =>
+  (await listMethodRows(db, accountId)).filter(({ kind }) => kind === 'passkey');
+
+const described = (rows: readonly MethodRow[]) =>
+  rows.map((row) => ({ id: row.credential_id ?? '', transports: (row.transports ?? []) as 'internal'[] }));
+
+/** Lives 5 minutes and works once. */
+export async function insertPasskeyChallenge(db: Db, challenge: string, accountId: string | null): Promise<void> {
+  await db('passkey_challenges').whereRaw('expires_at < now()').delete();
+  const expires = db.raw(`now() + interval '5 minutes'`);
+  await db('passkey_challenges').insert({ challenge, account_id: accountId, expires_at: expires });
+}
+
+/** True once; of a registration for its account only, of a sign-in for nobody in particular. */
+export async function usePasskeyChallenge(db: Db, challenge: string, accountId: string | null): Promise<boolean> {
+  const used = await db('passkey_challenges')
+    .where({ challenge })
+    .whereRaw('account_id is not distinct from ?::uuid and expires_at > now()', [accountId])
+    .delete();
+  return used === 1;
+}
+
+export async function registrationOptions(call: Call): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const { db, who, deps } = call;
+  const { id, usable } = relyingParty(call);
+  if (!usable) throw conflict('insecure-origin', 'Passkeys need https, or localhost');
+  const have = await passkeysOf(db, who.accountId);
+  if (have.length >= MOST_PASSKEYS) throw conflict('too-many', 'An account has at most 20 passkeys');
+  const names = await db('accounts')
+    .where({ id: who.accountId })
+    .first<{ username: string; display_name: string }>('username', 'display_name');
+  const { generateRegistrationOptions } = await webauthn();
+  const options = await generateRegistrationOptions({
+    rpName: deps.settings.get('server.name'),
+    rpID: id,
+    userName: names.username,
+    userDisplayName: names.display_name,
+    userID: new Uint8Array(Buffer.from(who.accountId)),
+    attestationType: 'none',
+    excludeCredentials: described(have),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'preferred' },
+    supportedAlgorithmIDs: ALGORITHMS,
+    timeout: TIMEOUT_MS,
+  });
+  await insertPasskeyChallenge(db, options.challenge, who.accountId);
+  return options;
+}
+
+/** For anybody who signs in with a passkey alone: the device must have verified who it is. */
+export async function signInOptions(call: Call): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  const { generateAuthenticationOptions } = await webauthn();
+  const options = await generateAuthenticationOptions({
+    rpID: relyingParty(call).id,
+    userVerification: 'required',
+    timeout: TIMEOUT_MS,
+  });
+  await insertPasskeyChallenge(call.db, options.challenge, null);
+  return options;
+}
+
+/** For the second factor after a password; undefined for an account without passkeys. */
+export async function secondFactorOptions(
+  call: Call,
+  rows: readonly MethodRow[],
+): Promise<PublicKeyCredentialRequestOptionsJSON | undefined> {
+  const passkeys = rows.filter(({ kind }) => kind === 'passkey');
+  if (passkeys.length === 0) return undefined;
+  const { generateAuthenticationOptions } = await webauthn();
+  return generateAuthenticationOptions({
+    rpID: relyingParty(call).id,
+    allowCredentials: described(passkeys),
+    userVerification: 'preferred',
+    timeout: TIMEOUT_MS,
+  });
+}
+
+/** The challenge that the browser was given, as it says. */
+export function challengeIn(clientDataJSON: string): string {
+  try {
+    const data = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString()) as { challenge?: unknown };
+    return typeof data.challenge === 'string' ? data.challenge : '';
+  } catch {
+    return '';
+  }
+}
+
+export interface Assertion {
+  response: AuthenticationResponseJSON;
+  challenge: string;
+  /** The device must have verified the person: the passkey stands alone. */
+  alone: boolean;
+}
+
+/** The account whose passkey signed the challenge; undefined for whatever is wrong with it. Its counter may not fall. */
+export async function passkeyAccount(
+  call: Call,
+  { response, challenge, alone }: Assertion,
+): Promise<string | undefined> {
+  const { db } = call;
+  const row = await db('sign_in_methods')
+    .where({ kind: 'passkey', credential_id: response.id })
+    .forUpdate()
+    .first<MethodRow | undefined>();
+  if (!row?.public_key) return undefined;
+  const { id, origin } = relyingParty(call);
+  const { verifyAuthenticationResponse } = await webauthn();
+  const verified = await verifyAuthenticationResponse({
+    response,
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: id,
+    requireUserVerification: alone,
+    credential: {
+      id: response.id,
+      publicKey: new Uint8Array(row.public_key),
+      counter: Number(row.counter ?? 0),
+    },
+  }).catch(() => undefined);
+  if (!verified?.verified) return undefined;
+  await db('sign_in_methods')
+    .where({ id: row.id })
+    .update({ counter: verified.authenticationInfo.newCounter, last_used_at: db.fn.now() });
+  return row.account_id;
+}
+
+/** As `passkeyAccount`, with a challenge of `getSignInOptions`, which is used up. */
+export async function accountOfPasskey(call: Call, response: AuthenticationResponseJSON): Promise<string | undefined> {
+  const challenge = challengeIn(response.response.clientDataJSON);
+  if (!(await usePasskeyChallenge(call.db, challenge, null))) return undefined;
+  return call.transact((inside) => passkeyAccount(inside, { response, challenge, alone: true }));
+}

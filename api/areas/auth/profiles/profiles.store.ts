@@ -1,0 +1,89 @@
+import { conflict, notFound } from '#kernel/errors.ts';
+import { dropImages } from '#kernel/images.ts';
+import { breaks, type Db } from '#platform/db.ts';
+import { newId } from '#platform/ids.ts';
+import type { Profile } from '../auth.schemas.ts';
+import { hashPassword } from '../passwords/passwords.ts';
+import { listProfiles } from '../sign-in/sessions.store.ts';
+import type { ProfileChange, ProfileDraft } from './profiles.schemas.ts';
+
+export const MOST_PROFILES = 8;
+
+export interface ProfileRow {
+  id: string;
+  account_id: string;
+  main: boolean;
+  pin_hash: string | null;
+}
+
+export async function getProfileRow(db: Db, accountId: string, id: string): Promise<ProfileRow> {
+  const row = await db('profiles')
+    .where({ id, account_id: accountId })
+    .forUpdate()
+    .first<ProfileRow | undefined>('id', 'account_id', 'main', 'pin_hash');
+  if (!row) throw notFound();
+  return row;
+}
+
+export async function getProfile(db: Db, accountId: string, id: string): Promise<Profile> {
+  const profile = (await listProfiles(db, accountId, { limits: true })).find((one) => one.id === id);
+  if (!profile) throw notFound();
+  return profile;
+}
+
+type Columns = Record<string, unknown>;
+
+async function toColumns({
+  timeZone,
+  keepHistory,
+  pin,
+  limits,
+  avatar: _avatar,
+  ...same
+}: ProfileChange): Promise<Columns> {
+  return {
+    ...same,
+    ...(timeZone !== undefined && { time_zone: timeZone }),
+    ...(keepHistory !== undefined && { keep_history: keepHistory }),
+    ...(limits !== undefined && { limits: limits && JSON.stringify(limits) }),
+    ...(pin !== undefined && { pin_hash: pin && (await hashPassword(pin)), pin_wrong: [], pin_blocked_until: null }),
+  };
+}
+
+/** Throws 409 at 8, and for a name that another profile of the account has. */
+export async function insertProfile(db: Db, accountId: string, draft: ProfileDraft): Promise<string> {
+  const columns = await toColumns(draft);
+  await db('accounts').where({ id: accountId }).forUpdate().first('id'); // two at once would both be the eighth
+  const [row] = await db('profiles')
+    .where({ account_id: accountId })
+    .select<{ count: number }[]>(db.raw('count(*)::int as count'));
+  if ((row?.count ?? 0) >= MOST_PROFILES) throw conflict('too-many-profiles', 'An account has at most 8 profiles');
+  const id = newId();
+  await db('profiles')
+    .insert({ id, account_id: accountId, ...columns })
+    .catch(refuseDouble);
+  return id;
+}
+
+export async function updateProfileRow(db: Db, row: ProfileRow, change: ProfileChange): Promise<void> {
+  if (change.avatar === null) await writeAvatar(db, row, null);
+  const columns = await toColumns(change);
+  if (Object.keys(columns).length === 0) return;
+  await db('profiles').where({ id: row.id }).update(columns).catch(refuseDouble);
+}
+
+/** The picture of a profile, of its account too when it is the main one; former ones go. */
+export async function writeAvatar(
+  db: Db,
+  { id, account_id, main }: Pick<ProfileRow, 'id' | 'account_id' | 'main'>,
+  imageId: string | null,
+): Promise<void> {
+  await db('profiles').where({ id }).update({ avatar_id: imageId });
+  if (main) await db('accounts').where({ id: account_id }).update({ avatar_id: imageId });
+  await dropImages(db, { kind: 'profile', id }, imageId);
+}
+
+function refuseDouble(error: unknown): never {
+  if (breaks(error, 'profiles_name')) throw conflict('duplicate-name', 'Another profile has this name');
+  throw error;
+}

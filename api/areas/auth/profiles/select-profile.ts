@@ -1,0 +1,61 @@
+import { ACCESS_SECONDS, presented, sessionCookie } from '#identity/credentials.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError, notFound } from '#kernel/errors.ts';
+import { iso } from '#kernel/schemas.ts';
+import { countAttempt } from '../attempts.ts';
+import type { SignIn } from '../auth.schemas.ts';
+import { checkPin } from '../passwords/pins.ts';
+import { latestRefreshExpiry } from '../sign-in/refresh-tokens.store.ts';
+import { cookieFlags, freshToken } from '../sign-in/sign-in.ts';
+import type { ProfileRow } from './profiles.store.ts';
+
+/** Puts the session into the profile; its refresh token stays, tokens of the profile it leaves are stale from now on. */
+export async function enterProfile(call: Call, id: string, pin: string | undefined): Promise<SignIn> {
+  const { db, who } = call;
+  const row = await db('profiles')
+    .where({ id, account_id: who.accountId })
+    .first<ProfileRow | undefined>('id', 'main', 'pin_hash');
+  if (!row) throw notFound();
+  await refuseWithoutPin(call, row, pin);
+  return call.transact(async (inside) => {
+    await moveSession(inside, row);
+    return answerInProfile(inside);
+  });
+}
+
+async function refuseWithoutPin(call: Call, row: ProfileRow, pin: string | undefined): Promise<void> {
+  const { who, now } = call;
+  const confirmed = who.confirmedUntil !== undefined && who.confirmedUntil > now;
+  if (row.pin_hash === null || confirmed || row.id === who.profileId) return;
+  if (pin === undefined) throw new ApiError('FORBIDDEN', 'This profile has a PIN', { by: 'pin' });
+  await countAttempt(call, 'pin', who.accountId);
+  await checkPin(call, row, pin);
+}
+
+async function moveSession({ db, who }: Call, row: ProfileRow): Promise<void> {
+  const moved = await db('sessions')
+    .where({ id: who.sessionId })
+    // Who is handed the device in another profile has not proved to be the person.
+    .update({ profile_id: row.id, ...(row.main ? {} : { confirmed_until: null }) });
+  if (moved !== 1) throw new ApiError('AUTH_TOKEN_INVALID', 'The sign-in has ended', {});
+  await db('profiles').where({ id: row.id }).update({ last_used_at: db.fn.now() });
+  if (who.deviceId) await db('devices').where({ id: who.deviceId }).update({ last_profile_id: row.id });
+}
+
+async function answerInProfile(call: Call): Promise<SignIn> {
+  const { db, who, now, client, headers } = call;
+  const sessionId = who.sessionId ?? '';
+  const { described, accessToken, cookie, remember } = await freshToken(call, sessionId);
+  if (cookie) {
+    const name = sessionCookie(client.secure);
+    call.reply.header('Set-Cookie', [`${name}=${accessToken}; Path=/; ${cookieFlags(client.secure, remember)}`]);
+  }
+  const asked = presented(headers, client.secure);
+  const byCookie = asked?.kind === 'token' && asked.cookie;
+  return {
+    ...described,
+    ...(byCookie ? {} : { accessToken }),
+    expiresInSec: ACCESS_SECONDS,
+    refreshExpiresAt: iso(await latestRefreshExpiry(db, sessionId, now)),
+  };
+}

@@ -1,0 +1,149 @@
+import { renderSVG } from 'uqr';
+import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
+import { ApiError, conflict, invalid, notFound } from '#kernel/errors.ts';
+import { ownAddress } from '#kernel/own-address.ts';
+import { limitAttempts } from '#kernel/rate-limit.ts';
+import { addressGroup, inRanges } from '#kernel/request.ts';
+import { countAttempt } from '../attempts.ts';
+import type { SignIn } from '../auth.schemas.ts';
+import { startSession } from '../sign-in/sign-in.ts';
+import { answerQuickConnectRow } from './answer-quick-connect.ts';
+import {
+  AnswerQuickConnect,
+  CodeParams,
+  POLL_MS,
+  QuickConnect,
+  RedeemedQuickConnect,
+  RedeemQuickConnect,
+  SeenQuickConnect,
+  StartedQuickConnect,
+  StartQuickConnect,
+} from './quick-connect.schemas.ts';
+import {
+  findQuickConnect,
+  insertQuickConnect,
+  pollQuickConnect,
+  type QuickConnectRow,
+  toQuickConnect,
+} from './quick-connect.store.ts';
+
+export const startQuickConnect = defineEndpoint({
+  operationId: 'startQuickConnect',
+  method: 'post',
+  path: '/auth/quick-connect',
+  summary: 'Ask to be signed in from another device',
+  access: { anyone: true, because: 'a television that asks is not signed in yet' },
+  body: StartQuickConnect,
+  optionalBody: true,
+  answer: json(201, StartedQuickConnect),
+  errors: ['CONFLICT', 'RATE_LIMITED'],
+  counts: (call) => countAttempt(call, 'quick-connect'),
+
+  async handle({ body }, call) {
+    const { db, client, deps } = call;
+    if (!client.id) throw invalid(['headers', 'x-client-id'], 'required', 'X-Client-Id is needed');
+    if (!deps.settings.get('auth.quickConnect.enabled')) throw conflict('quick-connect-off', 'This is switched off');
+    const { row, secret } = await insertQuickConnect(db, {
+      clientId: client.id,
+      deviceName: body.deviceName ?? client.name ?? 'Unknown device',
+      clientName: client.name,
+      address: client.address,
+    });
+    const url = `${ownAddress(call)}/quick-connect?code=${row.code}`;
+    return { quickConnect: toQuickConnect(row), secret, pollMs: POLL_MS, url, qrSvg: renderSVG(url) };
+  },
+});
+
+export const redeemQuickConnect = defineEndpoint({
+  operationId: 'redeemQuickConnect',
+  method: 'post',
+  path: '/auth/quick-connect/token',
+  summary: 'Ask whether the other device has approved, and sign in once it has',
+  access: { anyone: true, because: 'the secret of the device that asked is the credential' },
+  body: RedeemQuickConnect,
+  answer: json(200, RedeemedQuickConnect),
+  errors: ['NOT_FOUND', 'FORBIDDEN', 'RATE_LIMITED'],
+  transaction: 'manual',
+
+  async handle({ body }, call) {
+    const row = await pollQuickConnect(call.db, body.secret, call.client.id);
+    if (!row) throw await unknownSecret(call);
+    if (row.early) throw new ApiError('RATE_LIMITED', 'Ask less often', { retryAfterSec: 1 });
+    if (row.state !== 'approved') return { state: row.state, pollMs: POLL_MS };
+    const signIn = await call.transact((inside) => redeem(inside, row, body));
+    return { state: row.state, signIn, pollMs: POLL_MS };
+  },
+});
+
+/** Guesses are counted; polls of a device that knows its secret are not. */
+async function unknownSecret(call: Call): Promise<ApiError> {
+  await countAttempt(call, 'quick-connect-secret');
+  return notFound();
+}
+
+/** Of any number at once one finds the row. */
+async function redeem(
+  call: Call,
+  row: QuickConnectRow,
+  kept: { keep: 'both' | 'cookie' | 'token'; remember: boolean },
+): Promise<SignIn> {
+  const { db } = call;
+  const account = await db('accounts')
+    .where({ id: row.account_id })
+    .whereRaw('not disabled and coalesce(expires_at > now(), true)')
+    .first<{ id: string } | undefined>('id');
+  const taken = await db('quick_connects').where({ id: row.id }).delete();
+  if (!account || taken !== 1) throw notFound();
+  return startSession(call, {
+    accountId: account.id,
+    method: 'quick-connect',
+    profileId: row.profile_id ?? undefined,
+    profileApproved: true,
+    confirmed: false,
+    keep: kept.keep,
+    remember: kept.remember,
+  });
+}
+
+const TEN_MINUTES_MS = 600_000;
+const CODES = 10;
+
+export const getQuickConnect = defineEndpoint({
+  operationId: 'getQuickConnect',
+  method: 'get',
+  path: '/auth/quick-connect/:code',
+  summary: 'What asks to be signed in, to compare before saying yes',
+  access: { person: true },
+  anyHour: true,
+  params: CodeParams,
+  answer: json(200, SeenQuickConnect),
+  errors: ['NOT_FOUND', 'RATE_LIMITED'],
+
+  async handle({ params }, { db, who, client, deps }) {
+    const limiter = { redis: deps.redis, replicas: deps.config.replicas, windowMs: TEN_MINUTES_MS };
+    await limitAttempts(limiter, `quick-connect-codes:${who.accountId}`, CODES);
+    const row = await findQuickConnect(db, params.code);
+    if (!row) throw notFound();
+    const bothLocal = client.local && inRanges(row.address, deps.settings.get('network.localRanges'));
+    const sameNetwork = bothLocal || addressGroup(row.address) === addressGroup(client.address);
+    return { ...toQuickConnect(row), sameNetwork };
+  },
+});
+
+export const answerQuickConnect = defineEndpoint({
+  operationId: 'answerQuickConnect',
+  method: 'put',
+  path: '/auth/quick-connect/:code',
+  summary: 'Sign the device in, or refuse it',
+  access: { person: true },
+  anyHour: true,
+  params: CodeParams,
+  body: AnswerQuickConnect,
+  answer: json(200, QuickConnect),
+  errors: ['NOT_FOUND', 'FORBIDDEN', 'CONFLICT', 'RATE_LIMITED'],
+
+  async handle({ params, body }, call) {
+    await countAttempt(call, 'quick-connect-answer', call.who.accountId);
+    return toQuickConnect(await answerQuickConnectRow(call, params.code, body));
+  },
+});

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { Id, Timestamp } from '#kernel/schemas.ts';
+import { Keep, SignIn } from '../auth.schemas.ts';
+
+/** Without what is easily mistaken: 0 1 I L O. */
+export const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
+export const CODE_LENGTH = 6;
+export const POLL_MS = 2000;
+
+export const QuickConnect = z
+  .object({
+    code: z.string().describe('Shown on the device that asks'),
+    state: z.enum(['pending', 'approved', 'denied']),
+    device: z.object({
+      name: z.string(),
+      clientName: z.string().nullable(),
+      platform: z.string().nullable(),
+      address: z.string(),
+    }),
+    createdAt: Timestamp,
+    expiresAt: Timestamp,
+  })
+  .meta({ id: 'QuickConnect' });
+export type QuickConnect = z.output<typeof QuickConnect>;
+
+export const StartQuickConnect = z.strictObject({ deviceName: z.string().trim().min(1).max(60).optional() });
+export const StartedQuickConnect = z.object({
+  quickConnect: QuickConnect,
+  secret: z.string().optional().describe('Of the device that asks; the code alone gives nothing'),
+  pollMs: z.int(),
+  url: z.string().describe('Page on which to approve'),
+  qrSvg: z.string().describe('The page as a picture to scan: an SVG document'),
+});
+
+export const RedeemQuickConnect = z.strictObject({
+  secret: z.string().min(1).max(100),
+  keep: Keep.default('both'),
+  remember: z.boolean().default(true),
+});
+export const RedeemedQuickConnect = z.object({
+  state: QuickConnect.shape.state,
+  signIn: SignIn.optional().describe('Once'),
+  pollMs: z.int(),
+});
+
+export const CodeParams = z.object({ code: z.string().regex(/^[A-Za-z0-9 -]{1,40}$/) });
+export const SeenQuickConnect = QuickConnect.extend({ sameNetwork: z.boolean() }).meta({ id: 'SeenQuickConnect' });
+export const AnswerQuickConnect = z.strictObject({
+  decision: z.enum(['approve', 'deny']),
+  profileId: Id.optional().describe('Of the own account; absent is the profile of this session'),
+  userId: Id.optional().describe('An account of role child or guest, with user:manage'),
+});

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import type { Db } from '#platform/db.ts';
+import { newSecret } from '#platform/ids.ts';
+import type { SessionRecord } from '../auth.schemas.ts';
+import type { OidcSession } from '../sign-in/sessions.store.ts';
+
+const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+export interface ChallengeDraft {
+  accountId: string;
+  /** The session that is to be confirmed; absent for a sign-in. */
+  sessionId?: string | undefined;
+  clientId: string | undefined;
+  /** How the first factor was proved. */
+  method: SessionRecord['method'];
+  profileId?: string | undefined;
+  passkeyChallenge?: string | undefined;
+  /** Of a sign-in at a provider. */
+  oidc?: OidcSession | undefined;
+}
+
+/** Open for 5 minutes and 5 tries. */
+export async function insertChallenge(db: Db, draft: ChallengeDraft): Promise<{ token: string; expiresAt: Date }> {
+  const token = newSecret('');
+  await db('sign_in_challenges').whereRaw('expires_at < now()').delete();
+  const [row] = await db('sign_in_challenges')
+    .insert({
+      hash: hashOf(token),
+      account_id: draft.accountId,
+      session_id: draft.sessionId ?? null,
+      client_id: draft.clientId ?? null,
+      method: draft.method,
+      profile_id: draft.profileId ?? null,
+      passkey_challenge: draft.passkeyChallenge ?? null,
+      oidc: draft.oidc ? JSON.stringify(draft.oidc) : null,
+      expires_at: db.raw(`now() + interval '5 minutes'`),
+    })
+    .returning<{ expires_at: Date }[]>('expires_at');
+  if (!row) throw new Error('no row');
+  return { token, expiresAt: row.expires_at };
+}
+
+export interface ChallengeRow {
+  account_id: string;
+  session_id: string | null;
+  method: SessionRecord['method'];
+  profile_id: string | null;
+  passkey_challenge: string | null;
+  oidc: OidcSession | null;
+  /** Left after this one. */
+  tries: number;
+}
+
+/** Takes one of its tries; undefined when it is over, or was asked for by another client or for another session. */
+export async function tryChallenge(
+  db: Db,
+  token: string,
+  by: { clientId: string | undefined; sessionId?: string | undefined },
+): Promise<ChallengeRow | undefined> {
+  const found = await db.raw<{ rows: ChallengeRow[] }>(
+    `update sign_in_challenges c set tries = c.tries - 1 from accounts a
+     where c.hash = ? and c.tries > 0 and c.expires_at > now() and c.client_id is not distinct from ?
+       and c.session_id is not distinct from ?::uuid and a.id = c.account_id and not a.disabled
+     returning c.account_id, c.session_id, c.method, c.profile_id, c.passkey_challenge, c.oidc, c.tries`,
+    [hashOf(token), by.clientId ?? null, by.sessionId ?? null],
+  );
+  return found.rows[0];
+}
+
+/** Of any number at once exactly one gets true. */
+export async function endChallenge(db: Db, token: string): Promise<boolean> {
+  return (
+    (await db('sign_in_challenges')
+      .where({ hash: hashOf(token) })
+      .delete()) === 1
+  );
+}

@@ -1,0 +1,200 @@
+import { getAccount } from '#areas/accounts/public.ts';
+import { ACCESS_SECONDS, refreshCookie, sessionCookie, signAccessToken } from '#identity/credentials.ts';
+import { deviceFor } from '#identity/devices.ts';
+import { effectivePermissions, type Permission, type Role } from '#identity/permissions.ts';
+import { audit } from '#kernel/audit.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError } from '#kernel/errors.ts';
+import { iso } from '#kernel/schemas.ts';
+import type { Keep, SessionRecord, SignIn } from '../auth.schemas.ts';
+import { tellNewDevice } from '../tell.ts';
+import { type Issued, insertRefreshToken } from './refresh-tokens.store.ts';
+import {
+  findSessionRow,
+  insertSession,
+  listProfiles,
+  type OidcSession,
+  REFRESH_DAYS,
+  toSession,
+} from './sessions.store.ts';
+
+interface Start {
+  accountId: string;
+  method: SessionRecord['method'];
+  keep: Keep;
+  remember: boolean;
+  profileId?: string | undefined;
+  /** A second factor was proved too. */
+  twoFactor?: boolean;
+  /** The sign-in itself proves the person; a code approved elsewhere does not. */
+  confirmed?: boolean;
+  /** Somebody who may enter `profileId` said so: no PIN is asked. */
+  profileApproved?: boolean;
+  oidc?: OidcSession | undefined;
+}
+
+/** A new sign-in for an account that has proved itself: session, tokens, and cookies where wished. */
+export async function startSession(call: Call, start: Start): Promise<SignIn> {
+  const { db, client, deps } = call;
+  if (start.method !== 'invite') await tellNewDevice(call, start.accountId);
+  await refuseNewDevice(call, start.accountId);
+  const deviceId = await deviceFor(db, start.accountId, client);
+  await refuseBlocked(call, deviceId);
+  const profileId = await profileFor(call, start, deviceId);
+  const sessionId = await insertSession(db, {
+    accountId: start.accountId,
+    profileId,
+    deviceId,
+    client,
+    method: start.method,
+    twoFactor: start.twoFactor ?? false,
+    confirmed: start.confirmed ?? true,
+    cookie: start.keep !== 'token',
+    remember: start.remember,
+    sessionMaxDays: deps.settings.get('auth.sessionMaxDays'),
+    oidc: start.oidc,
+  });
+  await db('accounts').where({ id: start.accountId }).update({ last_seen_at: new Date() });
+  await db('profiles').where({ id: profileId }).update({ last_used_at: new Date() });
+  if (deviceId) await db('devices').where({ id: deviceId }).update({ last_profile_id: profileId });
+  const who = { ...call.who, accountId: start.accountId, ...(deviceId && { deviceId }) };
+  await audit({ ...call, who }, 'sign-in', { method: start.method, twoFactor: start.twoFactor ?? false });
+  return answerWithTokens(call, { sessionId, refresh: await insertRefreshToken(db, sessionId, 1), keep: start.keep });
+}
+
+/** A device more than the account may have (Users, `limits.devices`); those it has may always sign in again. */
+async function refuseNewDevice({ db, client }: Call, accountId: string): Promise<void> {
+  if (!client.id) return;
+  const row = await db('accounts')
+    .where({ id: accountId })
+    .forUpdate() // two new devices at once are judged one after the other
+    .first<{ most: number | null }>(db.raw(`(limits ->> 'devices')::int as most`));
+  if (row.most === null) return;
+  const known: { client_id: string }[] = await db('devices').where({ account_id: accountId }).select('client_id');
+  if (known.length < row.most || known.some((device) => device.client_id === client.id)) return;
+  throw new ApiError('FORBIDDEN', `This account has its ${row.most} devices`, { by: 'device-limit' });
+}
+
+async function refuseBlocked({ db }: Call, deviceId: string | undefined): Promise<void> {
+  if (!deviceId) return;
+  const device = await db('devices').where({ id: deviceId }).first<{ state: string }>('state');
+  if (device.state === 'blocked') throw new ApiError('FORBIDDEN', 'This device is blocked', { by: 'device-blocked' });
+}
+
+/** The one asked for or last used on the device when it has no PIN, else the main one. */
+async function profileFor({ db }: Call, start: Start, deviceId: string | undefined): Promise<string> {
+  const profiles = await db('profiles')
+    .where({ account_id: start.accountId })
+    .select<{ id: string; main: boolean; pin_hash: string | null }[]>('id', 'main', 'pin_hash');
+  const device = deviceId
+    ? await db('devices').where({ id: deviceId }).first<{ last_profile_id: string | null }>('last_profile_id')
+    : undefined;
+  const wanted = start.profileId ?? device?.last_profile_id;
+  const open = profiles.find(({ id, pin_hash: pin }) => id === wanted && (pin === null || start.profileApproved));
+  const chosen = open ?? profiles.find((profile) => profile.main);
+  if (!chosen) throw new Error('an account has a main profile');
+  return chosen.id;
+}
+
+interface Pair {
+  sessionId: string;
+  refresh: Issued;
+  keep: Keep;
+}
+
+/** The answer of every way to sign in and of a refresh. */
+export async function answerWithTokens(call: Call, { sessionId, refresh, keep }: Pair): Promise<SignIn> {
+  const { described, remember, accessToken } = await freshToken(call, sessionId);
+  if (keep !== 'token') setCookies(call, { accessToken, refreshToken: refresh.token, remember });
+  return {
+    ...described,
+    ...(keep === 'cookie' ? {} : { accessToken, refreshToken: refresh.token }),
+    expiresInSec: ACCESS_SECONDS,
+    refreshExpiresAt: iso(refresh.expiresAt),
+  };
+}
+
+type Described = Omit<SignIn, 'accessToken' | 'refreshToken' | 'expiresInSec' | 'refreshExpiresAt'>;
+
+interface Fresh {
+  /** Who is signed in and what the account owes, without tokens. */
+  described: Described;
+  accessToken: string;
+  /** The sign-in has cookies. */
+  cookie: boolean;
+  remember: boolean;
+}
+
+/** A new access token of a sign-in, for the profile that it is in. Throws AUTH_TOKEN_INVALID when it has ended. */
+export async function freshToken(call: Call, sessionId: string): Promise<Fresh> {
+  const { db, deps, now } = call;
+  const row = await findSessionRow(db, sessionId);
+  if (!row) throw new ApiError('AUTH_TOKEN_INVALID', 'The sign-in has ended', {});
+  const profiles = await listProfiles(db, row.account_id, { limits: false });
+  const profile = profiles.find((one) => one.id === row.profile_id);
+  if (!profile) throw new Error('a session has a profile');
+  const owes = await db('accounts')
+    .where({ id: row.account_id })
+    .first<Owes & Rights & { must_change_password: boolean }>(
+      ...['must_change_password', 'role', 'factors', 'own_permissions'],
+    );
+  const claims = { accountId: row.account_id, profileId: row.profile_id, sessionId };
+  const managedSettings = profile.main && effectivePermissions(owes.role, owes.own_permissions).has('settings:manage');
+  return {
+    described: {
+      session: toSession(row, sessionId),
+      account: await getAccount(db, row.account_id),
+      profile,
+      tokenType: 'Bearer',
+      mustChangePassword: owes.must_change_password,
+      mustAddTwoFactor: owesSecondFactor(call, owes),
+    },
+    accessToken: await signAccessToken(deps.keys, { ...claims, managedSettings }, now),
+    cookie: row.cookie,
+    remember: row.remember,
+  };
+}
+
+interface Rights {
+  role: Role;
+  own_permissions: Partial<Record<Permission, boolean>>;
+}
+
+interface Owes {
+  role: string;
+  factors: string[];
+}
+
+/** The account's role needs a second factor, and it has none. */
+export function owesSecondFactor({ deps }: Call, { role, factors }: Owes): boolean {
+  const required: readonly string[] = deps.settings.get('auth.twoFactor.requiredRoles');
+  return required.includes(role) && !factors.includes('totp') && !factors.includes('passkey');
+}
+
+interface Cookies {
+  accessToken: string;
+  refreshToken: string;
+  remember: boolean;
+}
+
+/** Both cookies live as long as the refresh token: the token inside the first expires by itself. */
+function setCookies({ client, reply }: Call, { accessToken, refreshToken, remember }: Cookies): void {
+  const flags = cookieFlags(client.secure, remember);
+  reply.header('Set-Cookie', [
+    `${sessionCookie(client.secure)}=${accessToken}; Path=/; ${flags}`,
+    `${refreshCookie(client.secure)}=${refreshToken}; Path=/api/v1/auth; ${flags}`,
+  ]);
+}
+
+export function cookieFlags(secure: boolean, remember: boolean): string {
+  const age = remember ? `; Max-Age=${REFRESH_DAYS * 86_400}` : '';
+  return `HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}${age}`;
+}
+
+export function clearCookies({ client, reply }: Call): void {
+  const flags = `HttpOnly; SameSite=Lax${client.secure ? '; Secure' : ''}; Max-Age=0`;
+  reply.header('Set-Cookie', [
+    `${sessionCookie(client.secure)}=; Path=/; ${flags}`,
+    `${refreshCookie(client.secure)}=; Path=/api/v1/auth; ${flags}`,
+  ]);
+}

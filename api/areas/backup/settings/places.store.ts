@@ -1,0 +1,107 @@
+import type { S3Place } from '#platform/backup/s3-destination.ts';
+import type { Db } from '#platform/db.ts';
+import { newId } from '#platform/ids.ts';
+import { type Keys, seal, unseal } from '#platform/keys.ts';
+import type { PlaceDraft, PlaceKind } from '../backups.schemas.ts';
+
+/** The bucket `foyer-backups` of the deployment itself; made by the migration. */
+export const BUILTIN = '00000000-0000-7000-8000-000000000001';
+
+export interface FolderPlace {
+  storageId: string;
+  path: string;
+}
+
+export interface PlaceRow {
+  id: string;
+  kind: PlaceKind;
+  place: Partial<S3Place & FolderPlace>;
+  secret: string | null;
+  declared: boolean;
+  state: 'ok' | 'unreachable' | 'read-only' | 'full';
+  state_reason: string | null;
+  free_bytes: number | null;
+  listed_at: Date | null;
+  loose_since: Date | null;
+}
+
+export const s3Of = ({ place }: Pick<PlaceRow, 'place'>): S3Place => place as S3Place;
+export const folderOf = ({ place }: Pick<PlaceRow, 'place'>): FolderPlace => place as FolderPlace;
+
+const PLACE = 'backup_places|secret|';
+export const secretOf = (keys: Keys, row: PlaceRow): string | undefined =>
+  row.secret === null ? undefined : unseal(keys, row.secret, PLACE + row.id);
+
+export async function findPlace(db: Db, id: string): Promise<PlaceRow> {
+  return db('backup_places').where({ id }).first<PlaceRow>();
+}
+
+/** Those in use, and those that backups still lie at. */
+export async function livePlaces(db: Db): Promise<PlaceRow[]> {
+  return db('backup_places as p')
+    .whereRaw(
+      `p.id in (select place_id from backup_settings union select copy_id from backup_settings union select place_id from backups)`,
+    )
+    .orderBy('p.id')
+    .select<PlaceRow[]>('p.*');
+}
+
+/** Shown with backups: the bucket with its host, or the folder. */
+export function nameOf({ kind, place }: Pick<PlaceRow, 'kind' | 'place'>): string {
+  if (kind === 'builtin') return 'foyer-backups';
+  if (kind === 'storage') return place.path || '/';
+  const prefix = place.prefix ? `/${place.prefix}` : '';
+  return `${place.bucket}${prefix} (${new URL(place.endpoint ?? '').host})`;
+}
+
+/** The same server and bucket or folder: its secret may stay. */
+export function isSamePlace(row: PlaceRow, draft: Pick<PlaceDraft, 'kind' | 's3' | 'storage'>): boolean {
+  if (row.kind !== draft.kind) return false;
+  const wanted = { ...draft.s3, ...draft.storage } as Record<string, unknown>;
+  const names = ['endpoint', 'region', 'bucket', 'prefix', 'pathStyle', 'accessKeyId', 'storageId', 'path'] as const;
+  return names.every((name) => (row.place[name] ?? '') === (wanted[name] ?? ''));
+}
+
+/** A row that is not written yet. */
+export function draftedPlace(keys: Keys, { kind, s3, storage, secretAccessKey }: PlaceDraft): PlaceRow {
+  const id = kind === 'builtin' ? BUILTIN : newId();
+  return {
+    id,
+    kind,
+    place: { ...s3, ...storage },
+    secret: secretAccessKey === undefined ? null : seal(keys, secretAccessKey, PLACE + id),
+    declared: false,
+    state: 'ok',
+    state_reason: null,
+    free_bytes: null,
+    listed_at: null,
+    loose_since: null,
+  };
+}
+
+/** A place that is known already keeps its row, with the new secret. */
+export async function putPlace(db: Db, keys: Keys, { drafted, declared }: { drafted: PlaceDraft; declared: boolean }) {
+  if (drafted.kind === 'builtin') return BUILTIN;
+  const rows = await db('backup_places').where({ kind: drafted.kind }).select<PlaceRow[]>('*');
+  const known = rows.find((row) => isSamePlace(row, drafted));
+  const { secretAccessKey: secret } = drafted;
+  if (known) {
+    const sealed = secret === undefined ? {} : { secret: seal(keys, secret, PLACE + known.id) };
+    await db('backup_places')
+      .where({ id: known.id })
+      .update({ ...sealed, declared, state: 'ok', state_reason: null });
+    return known.id;
+  }
+  const { place, ...row } = draftedPlace(keys, drafted);
+  await db('backup_places').insert({ ...row, place: JSON.stringify(place), declared });
+  return row.id;
+}
+
+/** What the last use of it showed. */
+export async function notePlace(
+  db: Db,
+  id: string,
+  seen: Partial<Pick<PlaceRow, 'state' | 'state_reason' | 'free_bytes' | 'listed_at' | 'loose_since'>>,
+): Promise<void> {
+  await db('backup_places').where({ id }).update(seen);
+}

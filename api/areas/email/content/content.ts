@@ -1,0 +1,144 @@
+import {
+  languageFor,
+  type NotificationRow,
+  noWishes,
+  severalIn,
+  stillWished,
+  textOf,
+  type Wishes,
+  wishesOf,
+} from '#areas/notifications/public.ts';
+import type { Db } from '#platform/db.ts';
+import { type Keys, unseal } from '#platform/keys.ts';
+import { filled } from '#platform/languages.ts';
+import type { Settings } from '#platform/settings.ts';
+import { withoutTail } from '#platform/text.ts';
+import { isEndable } from '../kinds.ts';
+import { digestOf, isSeen, sinceOf } from '../messages/digest.store.ts';
+import type { MessageRow } from '../messages/messages.store.ts';
+import { type Body, placeOf } from '../messages/write.ts';
+import { unsubscribeToken } from '../unsubscribe.ts';
+import type { Content } from './render.ts';
+import { type MailLanguage, mailLanguage } from './texts.ts';
+
+export interface Sources {
+  db: Db;
+  keys: Keys;
+  settings: Settings;
+  now: Date;
+  /** The digest that would come now, not the one that was written. */
+  next?: boolean;
+}
+
+/** What of a mail makes its content. */
+export type Told = Pick<
+  MessageRow,
+  'id' | 'kind' | 'account_id' | 'profile_id' | 'address' | 'language' | 'subject' | 'body' | 'notification_ids'
+>;
+
+/** The key that a mail's body is sealed under is not here. */
+export class BodySealed extends Error {}
+
+/** What the mail says now; undefined when there is nothing to say any more. Throws BodySealed. */
+export async function contentOf(sources: Sources, row: Told): Promise<Content | undefined> {
+  if (row.body !== null) return ownContent(sources, row, row.body);
+  return row.kind === 'digest' ? digestContent(sources, row) : noticeContent(sources, row);
+}
+
+/** Origin for links. */
+const originOf = (settings: Settings): string => withoutTail(settings.get('server.publicUrl') ?? '', '/');
+
+function frameOf({ settings, keys, now }: Sources, row: Told) {
+  const language = mailLanguage(row.language);
+  const server = settings.get('server.name');
+  const claim = isEndable(row.kind) &&
+    row.account_id !== null && { accountId: row.account_id, address: row.address, kind: row.kind };
+  return {
+    language: row.language,
+    server,
+    subject: row.subject,
+    footer: filled(language.footer, { server }),
+    sections: [],
+    ...(claim && {
+      unsubscribe: {
+        label: language.unsubscribe,
+        url: `${originOf(settings)}/unsubscribe#token=${unsubscribeToken(keys, claim, now)}`,
+      },
+    }),
+  };
+}
+
+function ownContent(sources: Sources, row: Told, sealed: string): Content {
+  const opened = unseal(sources.keys, sealed, placeOf(row.id));
+  if (opened === undefined) throw new BodySealed('the key that it is sealed under is gone');
+  return bodyContent(sources, row, JSON.parse(opened) as Body);
+}
+
+export function bodyContent(sources: Sources, row: Told, { text, values, path }: Body): Content {
+  const { settings } = sources;
+  const language = mailLanguage(row.language);
+  const { button, lines } = language.own[text];
+  const shown = { ...values, until: timeText(values.until, language, settings) };
+  return {
+    ...frameOf(sources, row),
+    lines: lines.map((line) => filled(line, shown)).filter((line) => line !== ''),
+    ...(path !== undefined && button && { button: { label: button, url: originOf(settings) + path } }),
+  };
+}
+
+function timeText(iso: string | undefined, { tag }: MailLanguage, settings: Settings): string {
+  if (iso === undefined) return '';
+  const style = { dateStyle: 'long', timeStyle: 'short', timeZone: settings.get('server.timeZone') } as const;
+  return new Intl.DateTimeFormat(tag, style).format(new Date(iso));
+}
+
+/** Of the notifications that are still there, that the profile still wants by mail, and whose target it sees. */
+async function noticeContent(sources: Sources, row: Told): Promise<Content | undefined> {
+  const { db, settings } = sources;
+  const { profile_id: profileId } = row;
+  if (profileId === null) return undefined;
+  const wishes = (await wishesOf(db, [profileId])).get(profileId) ?? noWishes;
+  const seen = await seenNotices(sources, row, wishes);
+  const [first, ...others] = seen;
+  if (!first) return undefined;
+  const texts = languageFor(row.language);
+  const said = seen.map((one) => textOf(one, texts, wishes.hideTitles));
+  const label = mailLanguage(row.language).open;
+  const opened = (path: string) => ({ label, url: originOf(settings) + path });
+  const frame = frameOf(sources, row);
+  const items = said.map(({ body }) => body);
+  if (others.length === 0) {
+    const { title: subject } = textOf(first, texts, true);
+    return { ...frame, subject, lines: items, button: opened(first.url ?? '/notifications') };
+  }
+  const subject = severalIn(texts, seen.length);
+  return { ...frame, subject, lines: [], sections: [{ heading: subject, items }], button: opened('/notifications') };
+}
+
+async function seenNotices(
+  { db, now, next }: Sources,
+  { notification_ids: ids }: Told,
+  wishes: Wishes,
+): Promise<NotificationRow[]> {
+  const found: NotificationRow[] = await db('notifications')
+    .whereIn('id', ids)
+    .whereRaw('coalesce(expires_at > ?, true)', [now])
+    .orderBy(['created_at', 'id']);
+  const seen: NotificationRow[] = [];
+  for (const one of found) {
+    const wished = next || stillWished(wishes, one, ({ email }) => email === 'at-once');
+    if (wished && (await isSeen(db, one))) seen.push(one);
+  }
+  return seen;
+}
+
+async function digestContent(sources: Sources, row: Told): Promise<Content | undefined> {
+  const { db, settings, now, next = false } = sources;
+  const { account_id: accountId, profile_id: profileId, language } = row;
+  if (accountId === null || profileId === null) return undefined;
+  const since = await sinceOf(db, accountId, { now, next });
+  const sections = await digestOf(db, { profileId, language, since });
+  if (!sections) return undefined;
+  const button = { label: mailLanguage(language).open, url: `${originOf(settings)}/` };
+  return { ...frameOf(sources, row), lines: [], sections, button };
+}

@@ -1,0 +1,109 @@
+import type { Call } from '#kernel/endpoint.ts';
+import { iso } from '#kernel/schemas.ts';
+import { visibleItems } from '../item/summaries.store.ts';
+import type { LibraryRow } from '../listing/shelves.store.ts';
+import type { LibraryChange } from '../listing.schemas.ts';
+
+/** How far a client has read. */
+export interface Since {
+  seq: number;
+  id: string;
+  /** When it had read everything last. */
+  at: Date;
+  /** Microseconds matter: text of Postgres. */
+  stateAt: string;
+  stateId: string;
+}
+
+interface ChangeRow {
+  seq: number;
+  id: string;
+  type: string | null;
+  parent_id: string | null;
+  at: Date;
+  added_at: Date | null;
+  visible: boolean;
+}
+
+interface Ask {
+  since: Since;
+  limit: number;
+}
+
+/** Items and removals by the library's sequence. What the caller may not see (any more) is told as deleted. */
+export async function findChanges(
+  { db, who }: Pick<Call, 'db' | 'who'>,
+  libraryId: string,
+  { since, limit }: Ask,
+): Promise<LibraryChange[]> {
+  const visible = visibleItems(db, who).whereRaw('i.id = c.id').select(db.raw('1'));
+  const changed = db
+    .from('items as c')
+    .where('c.library_id', libraryId)
+    .whereRaw('c.change_seq >= ? and (c.change_seq, c.id) > (?, ?::uuid)', [since.seq, since.seq, since.id])
+    .orderBy(['c.change_seq', 'c.id'])
+    .limit(limit)
+    .select('c.change_seq as seq', 'c.id', 'c.type', 'c.parent_id', 'c.updated_at as at', 'c.added_at')
+    .select(db.raw('exists ? as visible', [visible]));
+  const removed = db('library_removals as r')
+    .where('r.library_id', libraryId)
+    .whereRaw('r.seq >= ? and (r.seq, r.item_id) > (?, ?::uuid)', [since.seq, since.seq, since.id])
+    .orderBy(['r.seq', 'r.item_id'])
+    .limit(limit)
+    .select('r.seq', 'r.item_id as id', db.raw('null as type, null::uuid as parent_id'), 'r.at')
+    .select(db.raw('null::timestamptz as added_at, false as visible'));
+  const rows: ChangeRow[] = await db
+    .queryBuilder()
+    .from(db.queryBuilder().unionAll([changed, removed], true).as('both'))
+    .orderBy(['seq', 'id'])
+    .limit(limit)
+    .select('*');
+  return rows.map((row) => toChange(row, since));
+}
+
+function toChange(row: ChangeRow, since: Since): LibraryChange {
+  const base = { seq: row.seq, itemId: row.id, at: iso(row.at) };
+  if (!row.visible) return { ...base, change: 'deleted' };
+  return {
+    ...base,
+    change: row.added_at && row.added_at >= since.at ? 'added' : 'updated',
+    ...(row.type ? { type: row.type } : {}),
+    ...(row.parent_id ? { parentId: row.parent_id } : {}),
+  };
+}
+
+interface StateRow {
+  id: string;
+  type: string;
+  parent_id: string | null;
+  updated_at: Date;
+  exact: string;
+}
+
+/** The caller's own state of visible items, in the order in which it changed. */
+export async function findStateChanges(
+  { db, who }: Pick<Call, 'db' | 'who'>,
+  library: LibraryRow,
+  { since, limit }: Ask,
+): Promise<{ change: LibraryChange; stateAt: string }[]> {
+  const rows: StateRow[] = await visibleItems(db, who)
+    .where('i.library_id', library.id)
+    .whereRaw('s.profile_id is not null and (s.updated_at, s.item_id) > (?::timestamptz, ?::uuid)', [
+      since.stateAt,
+      since.stateId,
+    ])
+    .orderBy(['s.updated_at', 's.item_id'])
+    .limit(limit)
+    .select('i.id', 'i.type', 'i.parent_id', 's.updated_at', db.raw('s.updated_at::text as exact'));
+  return rows.map((row) => ({
+    stateAt: row.exact,
+    change: {
+      seq: library.change_seq,
+      change: 'state',
+      itemId: row.id,
+      type: row.type,
+      ...(row.parent_id ? { parentId: row.parent_id } : {}),
+      at: iso(row.updated_at),
+    },
+  }));
+}

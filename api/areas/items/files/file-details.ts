@@ -1,0 +1,88 @@
+import { iso } from '#kernel/schemas.ts';
+import type { Db } from '#platform/db.ts';
+import type { ProbedFile } from '#platform/media.ts';
+import type { FileDetail, MediaStream } from '../media.schemas.ts';
+import { listChapters } from '../relations/relations.store.ts';
+import { type FileRow, findFileRows, findStreams, toMediaFile } from './files.store.ts';
+
+export interface FileSight {
+  /** `library:manage`: where the file lies. */
+  paths: boolean;
+  /** The caller may know where a photo was taken. */
+  place: boolean;
+  include: readonly string[];
+}
+
+/** All technical data of an item's files, preferred one first; `fileId` keeps to one of them. */
+export async function findFileDetails(
+  db: Db,
+  { itemId, fileId }: { itemId: string; fileId?: string },
+  sight: FileSight,
+): Promise<FileDetail[]> {
+  const all = await findFileRows(db, [itemId], { whole: true });
+  const rows = fileId === undefined ? all : all.filter((row) => row.id === fileId);
+  const streams = sight.include.includes('streams') ? await findStreams(db, rows) : new Map<string, MediaStream[]>();
+  const details = rows.map((row) => toFileDetail(row, streams.get(row.id) ?? [], sight));
+  if (!sight.include.includes('chapters')) return details;
+  return Promise.all(details.map(async (detail) => ({ ...detail, chapters: await listChapters(db, detail.id) })));
+}
+
+function toFileDetail(row: FileRow, streams: MediaStream[], sight: FileSight): FileDetail {
+  const { probe } = row;
+  return {
+    ...toMediaFile(row, streams),
+    ...(row.edition ? { editionLabel: row.edition } : {}),
+    ...(row.part === null ? {} : { part: row.part }),
+    ...(row.parts === null ? {} : { parts: row.parts }),
+    chaptersCount: row.chapters,
+    attachments: attachmentsOf(probe),
+    embedded: embeddedOf(probe, sight.place),
+    probedAt: iso(row.probed_at),
+    keyframeIndex: row.has_keyframes,
+    analyses: [],
+    ...(sight.paths ? whereabouts(row) : {}),
+    ...(sight.include.includes('probe') && probe ? { rawProbe: { ...probe } } : {}),
+  };
+}
+
+function whereabouts(row: FileRow): Partial<FileDetail> {
+  return {
+    storageId: row.storage_id,
+    folderId: row.folder_id,
+    path: row.path,
+    modifiedAt: new Date(row.modified_ms).toISOString(),
+    ...(row.sampled_hash
+      ? {
+          hashes: {
+            sampled: row.sampled_hash.toString('hex'),
+            ...(row.content_hash ? { content: row.content_hash.toString('hex') } : {}),
+          },
+        }
+      : {}),
+  };
+}
+
+function attachmentsOf(probe: ProbedFile | null): FileDetail['attachments'] {
+  const attached = (probe?.streams ?? []).filter((stream) => stream.kind === 'attachment');
+  return attached.map((stream) => ({
+    name: stream.fileName ?? '',
+    mime: stream.mime ?? 'application/octet-stream',
+    sizeBytes: 0,
+  }));
+}
+
+const PAIRS = 200;
+const CHARACTERS = 32 * 1024;
+const PLACE = /gps|location|latitude|longitude|^coordinates$/i;
+
+/** Tags of the file, cut to what an answer may hold; GPS only for those who may know the place. */
+export function embeddedOf(probe: Pick<ProbedFile, 'tags'> | null, place: boolean): Record<string, string> {
+  const kept: Record<string, string> = {};
+  let size = 0;
+  for (const [key, value] of Object.entries(probe?.tags ?? {}).slice(0, PAIRS)) {
+    size += key.length + value.length;
+    if (size > CHARACTERS) break;
+    if (place || !PLACE.test(key)) kept[key] = value;
+  }
+  return kept;
+}

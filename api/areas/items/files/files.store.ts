@@ -1,0 +1,189 @@
+import type { Principal } from '#identity/principal.ts';
+import { iso } from '#kernel/schemas.ts';
+import type { Db } from '#platform/db.ts';
+import type { ProbedFile, ProbedStream, StreamKind } from '#platform/media.ts';
+import { visibleItems } from '../item/summaries.store.ts';
+import type { MediaFile, MediaStream } from '../media.schemas.ts';
+
+export interface FileRow {
+  id: string;
+  item_id: string;
+  storage_id: string;
+  folder_id: string;
+  path: string;
+  size_bytes: number;
+  modified_ms: number;
+  edition: string | null;
+  part: number | null;
+  parts: number | null;
+  container: string | null;
+  duration_ms: number | null;
+  bitrate: number | null;
+  probe: ProbedFile | null;
+  probed_at: Date | null;
+  has_keyframes: boolean;
+  sampled_hash: Buffer | null;
+  content_hash: Buffer | null;
+  missing_since: Date | null;
+  added_at: Date;
+  chapters: number;
+}
+
+export interface StreamRow {
+  id: string;
+  file_id: string;
+  stream_index: number;
+  kind: StreamKind;
+  codec: string;
+  language: string | null;
+  title: string | null;
+  is_default: boolean;
+  forced: boolean;
+  hearing_impaired: boolean;
+  external_path: string | null;
+  probe: Partial<ProbedStream>;
+}
+
+const FILE_COLUMNS = [
+  'id',
+  'item_id',
+  'storage_id',
+  'folder_id',
+  'path',
+  'size_bytes',
+  'modified_ms',
+  'edition',
+  'part',
+  'parts',
+  'container',
+  'duration_ms',
+  'bitrate',
+  'probed_at',
+  'missing_since',
+  'added_at',
+].map((name) => `f.${name}`);
+
+const STREAM_COLUMNS = [
+  'id',
+  'file_id',
+  'stream_index',
+  'kind',
+  'codec',
+  'language',
+  'title',
+  'is_default',
+  'forced',
+  'hearing_impaired',
+  'external_path',
+  'probe',
+];
+
+export interface FileWish {
+  streams: boolean;
+  /** Also what only a file's own page shows: probe, hashes, chapters. */
+  whole?: boolean;
+}
+
+/** Files of items that the caller was already shown, preferred one first: present before missing, then by edition, size, part. */
+export async function findFileRows(db: Db, itemIds: readonly string[], wish: { whole?: boolean }): Promise<FileRow[]> {
+  const query = db('media_files as f')
+    .whereRaw('f.item_id = any(?::uuid[])', [[...itemIds]])
+    .where('f.ignored', false)
+    .orderByRaw('f.missing_since is not null, f.edition_rank, f.edition nulls first, f.part nulls first')
+    .orderByRaw('f.bitrate desc nulls last, f.id')
+    .limit(200 * itemIds.length)
+    .select(FILE_COLUMNS);
+  if (wish.whole) {
+    query.select('f.probe', 'f.sampled_hash', 'f.content_hash').select(
+      db.raw(`coalesce(octet_length(f.keyframes), 0) > 0 as has_keyframes,
+        (select count(*)::int from chapters c where c.file_id = f.id) as chapters`),
+    );
+  }
+  return query as unknown as Promise<FileRow[]>;
+}
+
+export async function findStreamRows(db: Db, fileIds: readonly string[]): Promise<StreamRow[]> {
+  return db('media_streams')
+    .whereRaw('file_id = any(?::uuid[])', [[...fileIds]])
+    .orderByRaw('external_path is not null, stream_index, external_path')
+    .select(STREAM_COLUMNS) as unknown as Promise<StreamRow[]>;
+}
+
+/** Files by item, streams with them when wished: two queries for any number of items. */
+export async function findFiles(db: Db, itemIds: readonly string[], wish: FileWish): Promise<Map<string, MediaFile[]>> {
+  const rows = itemIds.length > 0 ? await findFileRows(db, itemIds, {}) : [];
+  const streams = wish.streams ? await findStreams(db, rows) : new Map<string, MediaStream[]>();
+  return Map.groupBy(
+    rows.map((row) => toMediaFile(row, streams.get(row.id) ?? [])),
+    (file) => file.itemId,
+  );
+}
+
+export async function findStreams(db: Db, files: readonly { id: string }[]): Promise<Map<string, MediaStream[]>> {
+  const rows =
+    files.length > 0
+      ? await findStreamRows(
+          db,
+          files.map((file) => file.id),
+        )
+      : [];
+  const grouped = Map.groupBy(rows, (row) => row.file_id);
+  return new Map([...grouped].map(([id, list]) => [id, list.map(toMediaStream)]));
+}
+
+/** A file as everyone sees it: never its path. */
+export function toMediaFile(row: FileRow, streams: MediaStream[]): MediaFile {
+  return {
+    id: row.id,
+    itemId: row.item_id,
+    ...(row.edition ? { edition: row.edition } : {}),
+    container: row.container ?? '',
+    sizeBytes: row.size_bytes,
+    durationMs: row.duration_ms ?? 0,
+    bitrate: row.bitrate ?? 0,
+    streams,
+    missing: row.missing_since !== null,
+    addedAt: iso(row.added_at),
+  };
+}
+
+const SHOWN = ['profile', 'width', 'height', 'frameRate', 'hdr', 'channels', 'sampleRate'] as const;
+
+export function toMediaStream(row: StreamRow): MediaStream {
+  const measured: Partial<Record<(typeof SHOWN)[number], unknown>> = {};
+  for (const name of SHOWN) if (row.probe[name] !== undefined) measured[name] = row.probe[name];
+  return {
+    id: row.id,
+    index: row.stream_index,
+    kind: row.kind,
+    codec: row.codec,
+    ...(row.language ? { language: row.language } : {}),
+    ...(row.title ? { title: row.title } : {}),
+    default: row.is_default,
+    forced: row.forced,
+    hearingImpaired: row.hearing_impaired,
+    external: row.external_path !== null,
+    ...(measured as Pick<MediaStream, (typeof SHOWN)[number]>),
+  };
+}
+
+/** Storage, folder and path are for those who manage libraries. */
+export function seesPaths(who: Principal): boolean {
+  return who.permissions.has('library:manage');
+}
+
+/** What lies in a container, of what the caller may see and what is there. */
+export async function findFileTotals(
+  db: Db,
+  who: Principal,
+  containerId: string,
+): Promise<{ files: number; sizeBytes: number; durationMs: number }> {
+  const row: { files: number; size: number | null; duration: number | null } | undefined = await visibleItems(db, who)
+    .join('media_files as f', 'f.item_id', 'i.id')
+    .whereNull('i.extra_of')
+    .whereRaw('(i.parent_id = ? or i.grandparent_id = ?)', [containerId, containerId])
+    .whereRaw('not f.ignored and f.missing_since is null')
+    .select(db.raw('count(*)::int as files, sum(f.size_bytes)::bigint as size, sum(f.duration_ms)::bigint as duration'))
+    .first();
+  return { files: row?.files ?? 0, sizeBytes: row?.size ?? 0, durationMs: row?.duration ?? 0 };
+}

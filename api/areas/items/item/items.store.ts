@@ -1,0 +1,263 @@
+import type { Knex } from 'knex';
+import { may, type Principal } from '#identity/principal.ts';
+import { notFound } from '#kernel/errors.ts';
+import { iso } from '#kernel/schemas.ts';
+import type { Db } from '#platform/db.ts';
+import { detailLists, ExtraKind, type ItemDetail, type ItemSummary, moreDetails } from '../items.schemas.ts';
+import { containersSql, isContainer } from '../kinds.ts';
+import { findLabels, findTags } from '../relations/relations.store.ts';
+import {
+  findItemSummaries,
+  pickParsed,
+  type SummaryRow,
+  summaryRows,
+  visibleItems,
+  withoutNull,
+} from './summaries.store.ts';
+
+/** What other areas ask of an item before they act on it. */
+export interface VisibleItem {
+  id: string;
+  libraryId: string;
+  libraryType: string;
+  librarySettings: Record<string, unknown>;
+  type: string;
+  container: boolean;
+  title: string;
+  parentId: string | null;
+  grandparentId: string | null;
+  extraOf: string | null;
+  indexNumber: number | null;
+  parentIndex: number | null;
+  runtimeMs: number | null;
+  fileCount: number;
+  revision: number;
+}
+
+interface VisibleRow {
+  id: string;
+  library_id: string;
+  library_type: string;
+  library_settings: Record<string, unknown>;
+  type: string;
+  title: string;
+  parent_id: string | null;
+  grandparent_id: string | null;
+  extra_of: string | null;
+  index_number: number | null;
+  parent_index: number | null;
+  runtime_ms: number | null;
+  file_count: number;
+  revision: number;
+}
+
+/** The item, extras too; 404 for what does not exist, is in the trash, or the caller may not see. */
+export async function getVisibleItem(db: Db, who: Principal, id: string): Promise<VisibleItem> {
+  const item = await findVisibleItem(db, who, id);
+  if (!item) throw notFound();
+  return item;
+}
+
+/** As getVisibleItem, and nothing deletes it before the transaction ends, which is about to note something of it. */
+export async function holdVisibleItem(db: Db, who: Principal, id: string): Promise<VisibleItem> {
+  const item = await findHeldItem(db, who, id);
+  if (!item) throw notFound();
+  return item;
+}
+
+/** As holdVisibleItem, with undefined in place of 404. */
+export async function findHeldItem(db: Db, who: Principal, id: string): Promise<VisibleItem | undefined> {
+  const row: VisibleRow | undefined = await visibleItem(db, who, id).forKeyShare('i').first();
+  return row && toVisibleItem(row);
+}
+
+/** As getVisibleItem, with undefined in place of 404. */
+export async function findVisibleItem(db: Db, who: Principal, id: string): Promise<VisibleItem | undefined> {
+  const row: VisibleRow | undefined = await visibleItem(db, who, id).first();
+  return row && toVisibleItem(row);
+}
+
+function visibleItem(db: Db, who: Principal, id: string): Knex.QueryBuilder {
+  return visibleItems(db, who)
+    .join('libraries as l', 'l.id', 'i.library_id')
+    .where('i.id', id)
+    .select(
+      ...['id', 'library_id', 'type', 'title', 'parent_id', 'grandparent_id', 'extra_of', 'index_number'].map(on),
+      ...['parent_index', 'runtime_ms', 'file_count', 'revision'].map(on),
+      'l.type as library_type',
+      'l.settings as library_settings',
+    );
+}
+
+function toVisibleItem(row: VisibleRow): VisibleItem {
+  return {
+    id: row.id,
+    libraryId: row.library_id,
+    libraryType: row.library_type,
+    librarySettings: row.library_settings,
+    type: row.type,
+    container: isContainer(row.type),
+    title: row.title,
+    parentId: row.parent_id,
+    grandparentId: row.grandparent_id,
+    extraOf: row.extra_of,
+    indexNumber: row.index_number,
+    parentIndex: row.parent_index,
+    runtimeMs: row.runtime_ms,
+    fileCount: row.file_count,
+    revision: row.revision,
+  };
+}
+
+const on = (name: string): string => `i.${name}`;
+
+/** Photos tell where they were taken unless the library keeps that to its editors. */
+export function sharesPlace(who: Principal, settings: Record<string, unknown>): boolean {
+  return settings.shareLocation !== false || may(who, 'item:edit');
+}
+
+interface DetailRow extends SummaryRow {
+  details: Record<string, unknown>;
+  file_count: number;
+  locked_fields: string[];
+  overview: string | null;
+  tagline: string | null;
+  external_ids: Record<string, string>;
+  size_bytes: number;
+  extra_of: string | null;
+  extra_kind: string | null;
+  added_by: string | null;
+  revision: number;
+  updated_at: Date;
+  shares_place: boolean;
+}
+
+/** ItemDetail without includes, its files empty; ids that are hidden are left out. Any number of items in two queries. */
+export async function findItemDetails(
+  db: Db,
+  who: Principal,
+  ids: readonly string[],
+): Promise<Map<string, ItemDetail>> {
+  const rows: DetailRow[] = await summaryRows(db, who)
+    .join('libraries as l', 'l.id', 'i.library_id')
+    .whereRaw('i.id = any(?::uuid[])', [[...ids]])
+    .select(
+      ...[
+        'details',
+        'file_count',
+        'locked_fields',
+        'overview',
+        'tagline',
+        'external_ids',
+        'size_bytes',
+        'extra_of',
+        'extra_kind',
+      ].map(on),
+    )
+    .select(...['added_by', 'revision', 'updated_at'].map(on))
+    .select(db.raw(`coalesce(l.settings ->> 'shareLocation', 'true') <> 'false' as shares_place`));
+  const [tags, labels] = await Promise.all([findTags(db, ids), findLabels(db, who, ids)]);
+  return new Map(
+    rows.map((row) => [row.id, toDetail(row, { who, tags: tags.get(row.id) ?? {}, labels: labels.get(row.id) ?? [] })]),
+  );
+}
+
+type Tags = Partial<Record<string, { id?: string; name: string }[]>>;
+
+function toDetail(row: DetailRow, { who, tags, labels }: { who: Principal; tags: Tags; labels: string[] }): ItemDetail {
+  const names = (kind: string): string[] => (tags[kind] ?? []).map((tag) => tag.name);
+  const edit = may(who, 'item:edit');
+  const { place, ...more } = pickParsed(row.details, moreDetails);
+  return {
+    ...row.summary,
+    ...withoutNull({
+      ...more,
+      place: row.shares_place || edit ? place : undefined,
+      overview: row.overview,
+      tagline: row.tagline,
+      sizeBytes: row.file_count > 0 ? row.size_bytes : undefined,
+      extraOf: row.extra_of,
+      extraKind: ExtraKind.safeParse(row.extra_kind).data,
+      addedBy: row.added_by,
+    }),
+    ...emptyLists,
+    ...pickParsed(row.details, detailLists),
+    genres: names('genre'),
+    tags: names('tag'),
+    labels,
+    studios: [...(tags.studio ?? []), ...(tags.network ?? [])],
+    countries: names('country'),
+    externalIds: row.external_ids,
+    lockedFields: row.locked_fields,
+    files: [],
+    revision: row.revision,
+    updatedAt: iso(row.updated_at),
+    may: { edit, delete: edit, download: may(who, 'download:own'), refresh: edit },
+  };
+}
+
+const emptyLists = { ratings: [], trailers: [], links: [], ageRatings: [] };
+
+interface Leaf {
+  id: string;
+  type: string;
+  watched: boolean;
+  /** Begun and not finished: seen to some part, or open at some page. */
+  begun: boolean;
+  played: Date | null;
+}
+
+const goesOn = ['show', 'season', 'course', 'section', 'album', 'comic-series', 'author'];
+
+/**
+ * The child of a container to go on with: the one begun last, else the first unwatched from the last one played on, else the
+ * first unwatched; specials only when nothing else is left. Undefined when everything is watched, or for what has no order.
+ */
+export async function nextUp(db: Db, who: Principal, containerId: string): Promise<ItemSummary | undefined> {
+  const next = nextOf(await findLeaves(db, who, containerId));
+  return next && (await findItemSummaries(db, who, [next.id])).get(next.id);
+}
+
+/** The child that playing a container begins with: the next one, and once everything is watched the first again. */
+export async function firstToPlay(
+  db: Db,
+  who: Principal,
+  { containerId, types }: { containerId: string; types: readonly string[] },
+): Promise<string | undefined> {
+  const leaves = (await findLeaves(db, who, containerId)).filter((leaf) => types.includes(leaf.type));
+  return (nextOf(leaves) ?? leaves[0])?.id;
+}
+
+/** In the order in which they are played, specials last. */
+async function findLeaves(db: Db, who: Principal, containerId: string): Promise<Leaf[]> {
+  return visibleItems(db, who)
+    .whereNull('i.extra_of')
+    .whereRaw(`(i.parent_id = ? or i.grandparent_id = ?) and i.type <> all(${containersSql})`, [
+      containerId,
+      containerId,
+    ])
+    .select('i.id', 'i.type')
+    .select(
+      db.raw(`coalesce(s.watched, false) as watched, coalesce(s.progress, 0) > 0 as begun,
+        s.last_played_at as played`),
+    )
+    .orderByRaw(`(i.type = 'episode' and i.parent_index = 0), i.parent_index nulls first, i.index_number nulls last`)
+    .orderBy('i.id')
+    .limit(20_000);
+}
+
+/** `leaves` in order. */
+export function nextOf<L extends Omit<Leaf, 'id' | 'type'>>(leaves: readonly L[]): L | undefined {
+  const playedAt = (leaf: L): number => leaf.played?.getTime() ?? 0;
+  const latest = (list: readonly L[]): L | undefined =>
+    list.reduce<L | undefined>((best, leaf) => (!best || playedAt(leaf) > playedAt(best) ? leaf : best), undefined);
+  const begun = latest(leaves.filter((leaf) => !leaf.watched && leaf.begun));
+  const last = latest(leaves.filter((leaf) => leaf.played !== null));
+  if (begun && (!last || playedAt(begun) >= playedAt(last))) return begun;
+  const after = last ? leaves.slice(leaves.indexOf(last)) : []; // opened for a moment is not played
+  return after.find((leaf) => !leaf.watched) ?? begun ?? leaves.find((leaf) => !leaf.watched);
+}
+
+export function hasNext(type: string): boolean {
+  return goesOn.includes(type);
+}

@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import { defineEndpoint, json } from '#kernel/endpoint.ts';
+import { invalid } from '#kernel/errors.ts';
+import { commaList, IdParams, queryInt } from '#kernel/schemas.ts';
+import { sortQuery } from '#kernel/sort.ts';
+import { libraryFacets } from '../fields/facets.ts';
+import { fieldInfos, sortInfos } from '../fields/field-infos.ts';
+import { NOTHING, unchanged } from '../files/versions.store.ts';
+import { sharesPlace } from '../item/items.store.ts';
+import { heldTypesOf } from '../kinds.ts';
+import { typesOf } from '../listing/browse.ts';
+import { getVisibleLibrary } from '../listing/shelves.store.ts';
+import {
+  Facet,
+  FieldInfo,
+  IndexBucket,
+  MapCluster,
+  SortInfo,
+  TimelineBucket,
+  TimelineColumns,
+} from '../listing.schemas.ts';
+import { itemFilter, typesQuery } from '../queries.ts';
+import { indexSorts, libraryIndex } from './library-index.ts';
+import { mapClusters, parseBox } from './map.ts';
+import { timelineBuckets, timelineColumns } from './timeline.ts';
+
+export const listLibraryFields = defineEndpoint({
+  operationId: 'listLibraryFields',
+  method: 'get',
+  path: '/libraries/:id/fields',
+  summary: 'What lists of this library can be filtered and sorted by',
+  access: { permission: 'library:view' },
+  params: IdParams,
+  query: z.object({ type: typesQuery }),
+  answer: json(200, z.object({ items: z.array(FieldInfo), sorts: z.array(SortInfo) })),
+
+  async handle({ params, query }, call) {
+    const library = await getVisibleLibrary(call.db, call.who, params.id);
+    if (
+      await unchanged(call, { libraryIds: [], more: `${library.id}|${library.revision}|${query.type?.join() ?? ''}` })
+    )
+      return NOTHING;
+    const types = query.type ?? heldTypesOf(library.type);
+    return { items: fieldInfos(call.who, library, types), sorts: sortInfos(library, types) };
+  },
+});
+
+export const getLibraryFacets = defineEndpoint({
+  operationId: 'getLibraryFacets',
+  method: 'get',
+  path: '/libraries/:id/facets',
+  summary: 'Count the values of fields',
+  description:
+    'Each facet is counted with all conditions but its own. Over 50,000 matching items counts come from an even sample (isEstimate). Kept for a minute.',
+  access: { permission: 'library:view' },
+  params: IdParams,
+  query: z.object({
+    fields: commaList(z.string().max(60), 10),
+    type: typesQuery,
+    filter: itemFilter,
+    q: z.string().min(1).max(100).optional(),
+    top: queryInt(1, 500).default(50),
+  }),
+  answer: json(200, z.object({ total: z.int(), totalIsEstimate: z.boolean().optional(), facets: z.array(Facet) })),
+
+  async handle({ params, query }, call) {
+    const library = await getVisibleLibrary(call.db, call.who, params.id);
+    return libraryFacets(call, library, { ...query, types: typesOf(library, query.type, 'items') });
+  },
+});
+
+export const getLibraryIndex = defineEndpoint({
+  operationId: 'getLibraryIndex',
+  method: 'get',
+  path: '/libraries/:id/index',
+  summary: 'The jump bar: letters, years or points with their places',
+  description:
+    'Cursors go into listLibraryItems with the same sort, filter and type. marks cuts the list into even steps: marks[i] is the cursor of item i times every. Unfiltered answers are kept for a minute.',
+  access: { permission: 'library:view' },
+  params: IdParams,
+  query: z.object({
+    type: typesQuery,
+    marks: queryInt(0, 2000).default(0),
+    sort: sortQuery(indexSorts),
+    filter: itemFilter,
+  }),
+  answer: json(
+    200,
+    z.object({
+      sort: z.string(),
+      direction: z.enum(['asc', 'desc']),
+      total: z.int(),
+      buckets: z.array(IndexBucket).max(200),
+      every: z.int().optional(),
+      marks: z.array(z.string()).optional(),
+    }),
+  ),
+
+  async handle({ params, query }, call) {
+    const library = await getVisibleLibrary(call.db, call.who, params.id);
+    return libraryIndex(call, library, { ...query, types: typesOf(library, query.type, 'items') });
+  },
+});
+
+export const getLibraryTimeline = defineEndpoint({
+  operationId: 'getLibraryTimeline',
+  method: 'get',
+  path: '/libraries/:id/timeline',
+  summary: 'Items by year, month or day',
+  description: 'Without bucket all buckets, newest first; with it the items of that bucket as columns.',
+  access: { permission: 'library:view' },
+  params: IdParams,
+  query: z.object({
+    unit: z.enum(['year', 'month', 'day']).default('month'),
+    bucket: z
+      .string()
+      .regex(/^(\d{4}(-\d{2}(-\d{2})?)?|undated)$/)
+      .optional(),
+    field: z.enum(['takenAt', 'addedAt', 'releasedOn']).default('takenAt'),
+    filter: itemFilter,
+  }),
+  answer: json(200, z.object({ buckets: z.array(TimelineBucket).optional(), columns: TimelineColumns.optional() })),
+
+  async handle({ params, query }, call) {
+    const library = await getVisibleLibrary(call.db, call.who, params.id);
+    const wish = { ...query, types: typesOf(library, undefined, 'items') };
+    if (query.bucket === undefined) return { buckets: await timelineBuckets(call, library, wish) };
+    return { columns: await timelineColumns(call, library, { ...wish, bucket: query.bucket }) };
+  },
+});
+
+export const getLibraryMap = defineEndpoint({
+  operationId: 'getLibraryMap',
+  method: 'get',
+  path: '/libraries/:id/map',
+  summary: 'Items on a map, clustered',
+  description:
+    'A box west of which lies its east crosses the date line. Empty where the library keeps places to its editors.',
+  access: { permission: 'library:view' },
+  params: IdParams,
+  query: z.object({
+    bbox: z.string().max(100).describe('west,south,east,north in degrees'),
+    zoom: queryInt(0, 20),
+    filter: itemFilter,
+  }),
+  answer: json(200, z.object({ clusters: z.array(MapCluster).max(1000), total: z.int() })),
+
+  async handle({ params, query }, call) {
+    const box = parseBox(query.bbox);
+    if (!box) throw invalid(['query', 'bbox'], 'bad_box', 'west,south,east,north in degrees');
+    const library = await getVisibleLibrary(call.db, call.who, params.id);
+    if (!sharesPlace(call.who, library.settings)) return { clusters: [], total: 0 };
+    return mapClusters(call, library, { ...query, box });
+  },
+});

@@ -1,0 +1,168 @@
+import type { Knex } from 'knex';
+import type { z } from 'zod';
+import { bounded } from '#kernel/bounded.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { invalid } from '#kernel/errors.ts';
+import { scopeOf, writeCursor } from '#kernel/page.ts';
+import { type ImageRef, iso } from '#kernel/schemas.ts';
+import { takenLocally } from '../fields/field-sql.ts';
+import { artworkOf } from '../item/summaries.store.ts';
+import { type Listing, listed, rulesFor, sortOf } from '../listing/listing.ts';
+import { type LibraryRow, shelvesOf } from '../listing/shelves.store.ts';
+import type { TimelineBucket, TimelineColumns } from '../listing.schemas.ts';
+import { listScope } from '../queries.ts';
+import { FIRST_ID } from './library-index.ts';
+
+export type Unit = 'year' | 'month' | 'day';
+export type TimelineField = 'takenAt' | 'addedAt' | 'releasedOn';
+
+export interface TimelineWish {
+  types: readonly string[];
+  unit: Unit;
+  field: TimelineField;
+  filter?: string | undefined;
+}
+
+const formats = { year: 'YYYY', month: 'YYYY-MM', day: 'YYYY-MM-DD' } as const;
+const columns = { takenAt: 'i.taken_at', addedAt: 'i.added_at', releasedOn: 'i.released_on' } as const;
+
+/** SQL text of the local day of a field, and its bindings. */
+function localTime(field: TimelineField, zone: string): [string, string[]] {
+  if (field === 'releasedOn') return ['i.released_on::timestamp', []];
+  return field === 'takenAt' ? [takenLocally('?'), [zone]] : ['i.added_at at time zone ?', [zone]];
+}
+
+interface BucketRow {
+  key: string | null;
+  count: number;
+  first: string | null;
+  newest: string | null;
+}
+
+const MOST = 5000;
+
+function narrowed(call: Call, library: LibraryRow, wish: TimelineWish): Knex.QueryBuilder {
+  const listing: Listing = { types: wish.types, shelves: shelvesOf([library], wish.types) };
+  return listed(call, listing, rulesFor(call, wish.types, wish.filter));
+}
+
+/** All buckets, newest first, undated ones last: enough to lay out a scrollbar. */
+export async function timelineBuckets(
+  call: Call,
+  library: LibraryRow,
+  wish: TimelineWish,
+): Promise<z.output<typeof TimelineBucket>[]> {
+  const { db, deps } = call;
+  const [local, bindings] = localTime(wish.field, deps.settings.get('server.timeZone'));
+  const column = columns[wish.field];
+  const rows = await bounded<BucketRow[]>(
+    db
+      .queryBuilder()
+      .from(
+        narrowed(call, library, wish)
+          .select(
+            'i.id',
+            db.raw(`${column} as at`),
+            db.raw(`to_char(${local}, '${formats[wish.unit]}') as key`, bindings),
+          )
+          .as('dated'),
+      )
+      .select('key', db.raw('count(*)::int as count, max(at)::text as first'))
+      .select(db.raw(`right(max((at::text || '|' || id::text) collate "C"), 36) as newest`))
+      .groupBy('key')
+      .orderByRaw('key desc nulls last')
+      .limit(MOST),
+  );
+  const covers = await findCovers(call, rows);
+  const { terms, scope } = sortOf(call, {
+    scope: listScope(library.id, wish.types),
+    sort: `-${wish.field}`,
+    fallback: 'title',
+    sorts: [wish.field],
+    filter: wish.filter,
+  });
+  return rows.map((row) => {
+    const cover = row.newest === null ? undefined : covers.get(row.newest);
+    const cursor = writeCursor(deps.keys, scopeOf({ scope, terms }), { values: [row.first], id: FIRST_ID });
+    return { key: row.key ?? 'undated', count: row.count, cursor, ...(cover ? { cover } : {}) };
+  });
+}
+
+/** Pictures of the newest item of the first buckets; a scrollbar needs no more than a thousand. */
+async function findCovers(call: Call, rows: readonly BucketRow[]): Promise<Map<string, ImageRef>> {
+  const ids = rows.flatMap((row) => (row.newest === null || !UUID.test(row.newest) ? [] : [row.newest])).slice(0, 1000);
+  const found = await call
+    .db('items')
+    .whereRaw('id = any(?::uuid[])', [ids])
+    .select<{ id: string; artwork: Record<string, unknown> }[]>('id', 'artwork');
+  return new Map(
+    found.flatMap(({ id, artwork }): [string, ImageRef][] => {
+      const image = pictureOf(artwork);
+      return image ? [[id, image]] : [];
+    }),
+  );
+}
+
+const UUID = /^[0-9a-f-]{36}$/;
+
+export function pictureOf(artwork: Record<string, unknown>): ImageRef | undefined {
+  const { thumb, poster } = artworkOf(artwork);
+  return thumb ?? poster;
+}
+
+interface TileRow {
+  id: string;
+  type: string;
+  at: Date | null;
+  artwork: Record<string, unknown>;
+  aspect: unknown;
+  live: boolean | null;
+  runtime_ms: number | null;
+  favorite: boolean;
+}
+
+/** One bucket's items as columns, newest first. */
+export async function timelineColumns(
+  call: Call,
+  library: LibraryRow,
+  wish: TimelineWish & { bucket: string },
+): Promise<z.output<typeof TimelineColumns>> {
+  const query = inBucket(call, narrowed(call, library, wish), wish)
+    .select('i.id', 'i.type', 'i.artwork', 'i.runtime_ms')
+    .select(
+      call.db.raw(`${columns[wish.field]}::timestamptz as at, i.details -> 'aspect' as aspect,
+        i.details -> 'live' = 'true' as live, coalesce(s.favorite, false) as favorite`),
+    )
+    .orderByRaw(`${columns[wish.field]} desc nulls last, i.id`)
+    .limit(10_000);
+  const rows = await bounded<TileRow[]>(query);
+  const pictures = rows.map((row) => pictureOf(row.artwork));
+  return {
+    bucket: wish.bucket,
+    ids: rows.map((row) => row.id),
+    takenAt: rows.map((row) => iso(row.at)),
+    aspects: rows.map((row, i) => aspectOf(row.aspect, pictures[i])),
+    blurhashes: pictures.map((picture) => picture?.blurhash ?? null),
+    imageIds: pictures.map((picture) => picture?.id ?? null),
+    kinds: rows.map((row) => (row.live ? 'live' : row.type === 'video' ? 'video' : 'photo')),
+    durationsMs: rows.map((row) => (row.type === 'video' ? row.runtime_ms : null)),
+    favorites: rows.map((row) => row.favorite),
+  };
+}
+
+function aspectOf(aspect: unknown, picture: z.output<typeof ImageRef> | undefined): number | null {
+  if (typeof aspect === 'number') return aspect;
+  return picture && picture.height > 0 ? picture.width / picture.height : null;
+}
+
+function inBucket(
+  call: Call,
+  query: Knex.QueryBuilder,
+  { field, bucket }: { field: TimelineField; bucket: string },
+): Knex.QueryBuilder {
+  if (bucket === 'undated') return query.whereRaw(`${columns[field]} is null`);
+  const format = { 4: formats.year, 7: formats.month, 10: formats.day }[bucket.length];
+  if (!format) throw invalid(['query', 'bucket'], 'bad_bucket', 'YYYY, YYYY-MM, YYYY-MM-DD or undated');
+  const [local, bindings] = localTime(field, call.deps.settings.get('server.timeZone'));
+  return query.whereRaw(`to_char(${local}, '${format}') = ?`, [...bindings, bucket]);
+}

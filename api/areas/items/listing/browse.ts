@@ -1,0 +1,123 @@
+import type { z } from 'zod';
+import { limitsItems } from '#identity/visibility.ts';
+import { type Call, jsonText } from '#kernel/endpoint.ts';
+import { invalid } from '#kernel/errors.ts';
+import { EXACT, type Page } from '#kernel/page.ts';
+import { listSummaries } from '../item/summaries.store.ts';
+import type { ItemCard, ItemSummary, ListedItem } from '../items.schemas.ts';
+import { heldTypesOf, topTypesOf } from '../kinds.ts';
+import { checkIncludes, withIncludes } from './includes.ts';
+import { idsPage, type ListAsk, type Listing, listed, pageText, rulesFor } from './listing.ts';
+import type { LibraryRow } from './shelves.store.ts';
+
+/** Ids, then summaries, then each relation: a page costs the same few queries whatever it shows. */
+export async function itemsPage(
+  call: Call,
+  listing: Listing,
+  ask: ListAsk & { include?: readonly string[] | undefined },
+): Promise<{ items: (ItemSummary & Partial<ListedItem>)[]; page: Page }> {
+  checkIncludes(ask.include, ask.limit);
+  const { items: ids, page } = await idsPage(call, listing, ask);
+  const items = await listSummaries(call.db, call.who, ids);
+  return { items: await withIncludes(call, items, ask.include), page };
+}
+
+/** `itemsPage` as it is answered; without includes Postgres writes it. */
+export async function itemsAnswer(
+  call: Call,
+  listing: Listing,
+  ask: ListAsk & { include?: readonly string[] | undefined },
+): ReturnType<typeof itemsPage> {
+  if (ask.include || ask.around !== undefined || listing.shelves?.length === 0) return itemsPage(call, listing, ask);
+  const { total } = ask;
+  const { text } = await pageText(call, listing, { ...ask, totalOf: total, many: total?.() !== undefined });
+  return jsonText(text);
+}
+
+/** The items of given ids or external ids, in the order given, as one page without cursor. */
+export async function givenItems(
+  call: Call,
+  listing: Listing,
+  ask: {
+    ids?: readonly string[] | undefined;
+    externalIds?: readonly string[] | undefined;
+    filter?: string | undefined;
+    include?: readonly string[] | undefined;
+  },
+): Promise<{ items: (ItemSummary & Partial<ListedItem>)[]; page: Page }> {
+  const { ids, externalIds } = ask;
+  if (ids && externalIds) throw invalid(['query', 'externalIds'], 'conflict', 'ids or externalIds, not both');
+  const query = listed(call, listing, rulesFor(call, listing.types, ask.filter)).select('i.id', 'i.external_ids');
+  if (ids) query.whereRaw('i.id = any(?::uuid[])', [[...ids]]);
+  else query.whereRaw('i.external_ids @> any(?::jsonb[])', [(externalIds ?? []).map(asPair)]);
+  const rows: { id: string; external_ids: Record<string, string> }[] = await query.limit(2000);
+  const place = (row: (typeof rows)[number]): number =>
+    ids ? ids.indexOf(row.id) : (externalIds ?? []).findIndex((one) => holds(row.external_ids, one));
+  const order = rows
+    .map((row) => ({ id: row.id, at: place(row) }))
+    .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
+  const items = await listSummaries(
+    call.db,
+    call.who,
+    order.map((row) => row.id),
+  );
+  checkIncludes(ask.include, items.length);
+  const page: Page = { cursor: null, hasMore: false, total: items.length };
+  return { items: await withIncludes(call, items, ask.include), page };
+}
+
+function pairOf(text: string): [provider: string, id: string] {
+  const colon = text.indexOf(':');
+  return [text.slice(0, colon), text.slice(colon + 1)];
+}
+
+function asPair(text: string): string {
+  const [provider, id] = pairOf(text);
+  return JSON.stringify({ [provider]: id });
+}
+
+function holds(externalIds: Record<string, string>, text: string): boolean {
+  const [provider, id] = pairOf(text);
+  return externalIds[provider] === id;
+}
+
+/** Types that a library's list shows. */
+export function typesOf(
+  library: LibraryRow,
+  types: readonly string[] | undefined,
+  view: 'items' | 'all',
+): readonly string[] {
+  if (types) return types;
+  return view === 'all' ? heldTypesOf(library.type) : topTypesOf(library.type);
+}
+
+/** What a library is sorted by when nothing is said: photos newest first, albums by artist. */
+export function usualSort(library: LibraryRow, types: readonly string[]): string {
+  if (library.type === 'photos') return '-takenAt';
+  return library.type === 'music' && types.length === 1 && types[0] === 'album' ? 'artist,year' : 'title';
+}
+
+export function toCard(item: ItemSummary): z.output<typeof ItemCard> {
+  const { watched, progress } = item.userState;
+  return {
+    id: item.id,
+    type: item.type,
+    title: item.title,
+    ...(item.year === undefined ? {} : { year: item.year }),
+    artwork: item.artwork.poster ? { poster: item.artwork.poster } : {},
+    userState: { watched, progress },
+  };
+}
+
+/** Beyond 10,000 the rollup of the library says the total, where it counts what the caller sees. */
+export function rollupTotal(
+  { who }: Pick<Call, 'who'>,
+  libraries: readonly Pick<LibraryRow, 'item_counts'>[],
+  types: readonly string[],
+): { total: number; totalIsEstimate: true } | undefined {
+  if (limitsItems(who.sees)) return undefined;
+  const total = libraries
+    .flatMap(({ item_counts }) => types.map((type) => item_counts[type] ?? 0))
+    .reduce((a, b) => a + b, 0);
+  return total > EXACT ? { total, totalIsEstimate: true } : undefined;
+}

@@ -1,0 +1,110 @@
+import type { Knex } from 'knex';
+import type { Principal } from '#identity/principal.ts';
+import { onlyVisibleLibraries } from '#identity/visibility.ts';
+import { notFound } from '#kernel/errors.ts';
+import { type Db, remembered } from '#platform/db.ts';
+import { type ListVersion, versionSql } from '../files/versions.store.ts';
+import { topTypesOf } from '../kinds.ts';
+
+/** One range of the list indexes: what lists walk. */
+export interface Shelf {
+  libraryId: string;
+  type: string;
+}
+
+export interface LibraryRow {
+  id: string;
+  name: string;
+  type: string;
+  settings: Record<string, unknown>;
+  item_counts: Record<string, number>;
+  change_seq: number;
+  /** Counts up when what is labelled here changes. */
+  labels_seq: number;
+  revision: number;
+}
+
+const COLUMNS = ['id', 'name', 'type', 'settings', 'item_counts', 'change_seq', 'labels_seq', 'revision'].map(
+  (c) => `l.${c}`,
+);
+
+function visibleLibraries(db: Db, who: Principal): Knex.QueryBuilder {
+  return db.from('libraries as l').modify(onlyVisibleLibraries, who, 'l.id').select(COLUMNS);
+}
+
+/** 404 for an unknown or hidden library. */
+export async function getVisibleLibrary(db: Db, who: Principal, id: string): Promise<LibraryRow> {
+  const row: LibraryRow | undefined = await visibleLibraries(db, who).where('l.id', id).first();
+  if (!row) throw notFound();
+  return row;
+}
+
+const AS_JSON = COLUMNS.map((column) => `'${column.slice(2)}', ${column}`).join(', ');
+
+export interface LibraryAtVersion {
+  library: LibraryRow;
+  version: ListVersion;
+}
+
+/** LibraryAtVersion as JSON; no row for an unknown or hidden library. */
+export function libraryAtVersion(db: Db, who: Principal, id: string): Knex.QueryBuilder {
+  const version = versionSql(`l.id || ':' || l.change_seq || ':' || l.revision`, ['?', '?']);
+  const found = `json_build_object('library', json_build_object(${AS_JSON}), 'version', ${version}) as found`;
+  return db
+    .from('libraries as l')
+    .modify(onlyVisibleLibraries, who, 'l.id')
+    .where('l.id', id)
+    .select(db.raw(found, [who.accountId || null, who.profileId || null]));
+}
+
+/** The library and the version of its lists, in one read; 404 for an unknown or hidden one. */
+export async function getLibraryAtVersion(db: Db, who: Principal, id: string): Promise<LibraryAtVersion> {
+  const [row] = await remembered<{ found: LibraryAtVersion }>(db, {
+    key: JSON.stringify(['library-at-version', who.sees, who.accountId, who.profileId, id]),
+    build: () => libraryAtVersion(db, who, id),
+  });
+  if (!row) throw notFound();
+  return row.found;
+}
+
+/** Every library that the caller sees, or those of `ids`; others are left out. */
+export async function listVisibleLibraries(db: Db, who: Principal, ids?: readonly string[]): Promise<LibraryRow[]> {
+  const query = visibleLibraries(db, who).orderBy('l.position').orderBy('l.id');
+  if (ids) query.whereRaw('l.id = any(?::uuid[])', [[...ids]]);
+  return query;
+}
+
+/** What is listed of these libraries: the wanted types, or each one's top types. */
+export function shelvesOf(libraries: readonly LibraryRow[], types: readonly string[] | undefined): Shelf[] {
+  return libraries.flatMap(({ id, type }) =>
+    (types ?? topTypesOf(type)).map((one): Shelf => ({ libraryId: id, type: one })),
+  );
+}
+
+const columns = (shelves: readonly Shelf[]): [string[], string[]] => [
+  shelves.map((shelf) => shelf.libraryId),
+  shelves.map((shelf) => shelf.type),
+];
+
+/** Narrows a query over `items as i` to the shelves. */
+export function onShelves(query: Knex.QueryBuilder, shelves: readonly Shelf[]): void {
+  const [only] = shelves;
+  if (only && shelves.length === 1) query.where('i.library_id', only.libraryId).where('i.type', only.type);
+  else query.whereRaw('(i.library_id, i.type) in (select * from unnest(?::uuid[], ?::text[]))', columns(shelves));
+}
+
+/** For a walk over several shelves: each is walked by its own index range, and the few rows of each are merged. */
+export function overShelves(
+  db: Db,
+  shelves: readonly Shelf[],
+): ((inner: Knex.QueryBuilder) => Knex.QueryBuilder) | undefined {
+  if (shelves.length < 2) return undefined;
+  return (inner) => {
+    inner.whereRaw('i.library_id = shelf.library_id and i.type = shelf.type');
+    return db
+      .queryBuilder()
+      .select('x.*')
+      .from(db.raw('unnest(?::uuid[], ?::text[]) as shelf(library_id, type)', columns(shelves)))
+      .joinRaw('cross join lateral ? as x', [inner] as unknown as string[]);
+  };
+}

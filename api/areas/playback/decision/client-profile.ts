@@ -1,0 +1,36 @@
+import type { Call } from '#kernel/endpoint.ts';
+import { invalid } from '#kernel/errors.ts';
+import type { ClientProfile } from '../playback.schemas.ts';
+import { completeProfile, type Profile } from './profiles.ts';
+
+const KEPT = '90 days';
+
+/** The profile sent, which is kept for the device, or what this X-Client-Id sent last. Throws 400 with path client for none. */
+export async function profileOf(
+  call: Call,
+  sent: ClientProfile | undefined,
+  dryRun: boolean,
+): Promise<{ given: ClientProfile; profile: Profile }> {
+  const given = sent ?? (await keptProfile(call));
+  if (!given) throw invalid(['body', 'client'], 'required', 'no profile was sent and none is kept for this client');
+  const profile = completeProfile(given);
+  if (!profile) throw invalid(['body', 'client', 'builtIn'], 'unknown_profile', 'there is no such built-in profile');
+  if (sent && !dryRun) await keepProfile(call, sent);
+  return { given, profile };
+}
+
+async function keptProfile({ db, who }: Call): Promise<ClientProfile | undefined> {
+  if (!who.deviceId) return undefined;
+  const row = await db('devices')
+    .where({ id: who.deviceId })
+    .whereRaw(`client_profile_at > now() - interval '${KEPT}'`)
+    .first<{ client_profile: ClientProfile | null } | undefined>('client_profile');
+  return row?.client_profile ?? undefined;
+}
+
+async function keepProfile({ db, who }: Call, profile: ClientProfile): Promise<void> {
+  if (!who.deviceId) return;
+  await db('devices')
+    .where({ id: who.deviceId })
+    .update({ client_profile: JSON.stringify(profile), client_profile_at: new Date() });
+}

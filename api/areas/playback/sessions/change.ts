@@ -1,0 +1,116 @@
+import { holdVisibleItem, type VisibleItem } from '#areas/items/public.ts';
+import { stopTranscodeSessions } from '#areas/streaming/public.ts';
+import { type SessionRow, takePlace } from '#areas/viewing/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { type Choice, choose, type Wishes } from '../decision/choose.ts';
+import { profileOf } from '../decision/client-profile.ts';
+import type { ChangePlayback, ClientProfile, PlaybackStart } from '../playback.schemas.ts';
+import { findState } from '../progress/progress.store.ts';
+import { type Places, placesOf, refuseFull } from './places.ts';
+import { ownOpenSession } from './report.ts';
+import { openStream, withinFile } from './start.ts';
+import { toStart } from './start-answer.ts';
+import { rememberTracks } from './track-choices.ts';
+
+const OLD_STREAM_LIVES_MS = 10_000;
+
+/** Decides anew inside the same session and place; on any refusal the old stream still plays. */
+export async function change(call: Call, id: string, body: ChangePlayback): Promise<PlaybackStart> {
+  const { db, who } = call;
+  const before = await ownOpenSession(call, id);
+  const item = await holdVisibleItem(db, who, before.item_id);
+  const sent = body.client ?? ((before.profile ?? undefined) as ClientProfile | undefined);
+  const { given, profile } = await profileOf(call, sent, body.client === undefined);
+  const wishes = wishesOf(before, body);
+  const choice = await choose(call, item, { profile, wishes });
+  const places = await keepRoom(call, before, choice);
+  const row = await move(call, { before, item, choice, body, wishes, profile: given });
+  if (body.remember) {
+    await rememberTracks(db, { profileId: before.profile_id, item, tracks: choice.file.tracks, named: body });
+  }
+  const state = await findState(db, before.profile_id, item.id);
+  return toStart(call, {
+    item,
+    choice,
+    row,
+    places,
+    resume: { positionMs: row.position_ms, watched: state?.watched ?? false },
+  });
+}
+
+/** The session keeps its place; one that begins to be encoded needs a place among those too. */
+async function keepRoom(call: Call, before: SessionRow, choice: Choice): Promise<Places | undefined> {
+  const { db, who, deps } = call;
+  const encodes = choice.decision.method === 'transcode';
+  const serverCap = deps.settings.get('playback.maxStreams');
+  if (encodes && !before.encodes) {
+    await takePlace(db, who, { deviceId: undefined, replaces: before.id, encodes, serverCap });
+  }
+  if (!choice.stream) return undefined;
+  const places = await placesOf(call);
+  if (before.transcode_session_id === null) refuseFull(places);
+  return places;
+}
+
+/** What the body does not name stays as it is, unless another file is taken: its tracks are other ones. */
+function wishesOf(before: SessionRow, body: ChangePlayback): Wishes {
+  const current = before.decision as { audio?: { streamId: string }; subtitle?: { streamId: string } };
+  const kept = body.fileId
+    ? {}
+    : { audioStreamId: current.audio?.streamId, subtitleStreamId: current.subtitle?.streamId ?? null };
+  const named = {
+    ...(body.audioStreamId && { audioStreamId: body.audioStreamId }),
+    ...(body.subtitleStreamId !== undefined && { subtitleStreamId: body.subtitleStreamId }),
+  };
+  return {
+    fileId: body.fileId ?? before.file_id,
+    ...kept,
+    ...named,
+    ...boundsOf(before, body),
+  };
+}
+
+const ALL_ALLOWED = { directPlay: true, directStream: true, transcode: true };
+
+function boundsOf({ wish }: SessionRow, body: ChangePlayback): Pick<Wishes, 'quality' | 'maxBitrate' | 'allow'> {
+  return {
+    quality: body.quality ?? wish.quality,
+    maxBitrate: body.maxBitrate ?? wish.maxBitrate,
+    allow: wish.allow ?? ALL_ALLOWED,
+  };
+}
+
+interface Move {
+  before: SessionRow;
+  item: VisibleItem;
+  choice: Choice;
+  body: ChangePlayback;
+  wishes: Wishes;
+  profile: object;
+}
+
+/** The old stream goes on for 10 seconds, so that nothing breaks off while the player loads the new one. */
+async function move(call: Call, { before, item, choice, body, wishes, profile }: Move): Promise<SessionRow> {
+  const { db } = call;
+  const startMs = withinFile(body.positionMs ?? before.position_ms, choice.file);
+  const { quality, maxBitrate, allow } = wishes;
+  await stopTranscodeSessions(db, before.id, { afterMs: OLD_STREAM_LIVES_MS });
+  const stream = await openStream(call, { id: before.id, item, choice, startMs });
+  const [row] = await db('playback_sessions')
+    .where({ id: before.id })
+    .update({
+      file_id: choice.file.id,
+      method: choice.decision.method,
+      decision: JSON.stringify(choice.decision),
+      profile: JSON.stringify(profile),
+      wish: JSON.stringify({ quality, maxBitrate, allow }),
+      url: stream?.url ?? `/api/v1/files/${choice.file.id}/stream?session=${before.id}`,
+      transcode_session_id: stream?.id ?? null,
+      encodes: choice.decision.method === 'transcode',
+      position_ms: startMs,
+      duration_ms: choice.file.durationMs || null,
+    })
+    .returning<SessionRow[]>('*');
+  if (!row) throw new Error('no row');
+  return row;
+}

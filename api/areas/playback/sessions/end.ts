@@ -1,0 +1,66 @@
+import { findHeldItem } from '#areas/items/public.ts';
+import { notify } from '#areas/notifications/public.ts';
+import { freeTranscoders, stopTranscodeSessions } from '#areas/streaming/public.ts';
+import { lockSession, type SessionRow, stopSession } from '#areas/viewing/public.ts';
+import { may } from '#identity/principal.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { invalid, notFound } from '#kernel/errors.ts';
+import { recordPosition } from '../progress/progress.ts';
+
+interface Ending {
+  positionMs?: number | undefined;
+  message?: string | undefined;
+}
+
+/** One's own session, or with session:manage anyone's. Idempotent; the transcode is freed at once. */
+export async function end(call: Call, id: string, ending: Ending): Promise<void> {
+  const row = await lockSession(call.db, id);
+  if (row?.account_id === call.who.accountId) return endOwn(call, row, ending);
+  if (!row || !may(call.who, 'session:manage')) throw notFound();
+  if (await stop(call, row, { reason: 'ended-by-admin' })) await tellEnded(call, row, ending.message);
+}
+
+/** The person whose playback another ended, with the words that came with it. */
+async function tellEnded({ db, who }: Call, row: SessionRow, message: string | undefined): Promise<void> {
+  const item = await db('items').where({ id: row.item_id }).first<{ title: string } | undefined>('title');
+  await notify(db, {
+    kind: 'session-ended',
+    to: { profileIds: [row.profile_id] },
+    target: { kind: 'item', id: row.item_id },
+    itemId: row.item_id,
+    actorId: who.accountId,
+    data: { ...(item && { name: item.title }), ...(message && { message }) },
+  });
+}
+
+async function endOwn(call: Call, row: SessionRow, { positionMs, message }: Ending): Promise<void> {
+  if (message) throw invalid(['query', 'message'], 'not_allowed', "only for another's session");
+  if (row.state !== 'stopped' && positionMs !== undefined) await keepPosition(call, row, positionMs);
+  await stop(call, row, { reason: 'client', positionMs });
+}
+
+/** False when it was stopped before. */
+async function stop(call: Call, row: SessionRow, why: Parameters<typeof stopSession>[2]): Promise<boolean> {
+  const { db, deps } = call;
+  const stopped = await stopSession(db, row.id, why);
+  const freed = await stopTranscodeSessions(db, row.id);
+  call.afterCommit(() => freeTranscoders(deps.redis, freed));
+  return stopped !== undefined;
+}
+
+async function keepPosition(call: Call, row: SessionRow, positionMs: number): Promise<void> {
+  const item = await findHeldItem(call.db, call.who, row.item_id);
+  if (!item) return; // of what is not seen any more nothing is noted
+  const durationMs = row.duration_ms ?? item.runtimeMs ?? 0;
+  const mayCount = !row.counted_play;
+  await recordPosition(call, {
+    item,
+    positionMs,
+    durationMs,
+    fileId: row.file_id,
+    at: call.now,
+    mayCount,
+    ofFile: true,
+    profileId: row.profile_id,
+  });
+}

@@ -1,0 +1,100 @@
+import { holdVisibleItem, type VisibleItem } from '#areas/items/public.ts';
+import { touchTranscode } from '#areas/streaming/public.ts';
+import { factsOf, lockSession, payloadOf, type SessionRow } from '#areas/viewing/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { conflict, notFound } from '#kernel/errors.ts';
+import type { PlaybackReport } from '../playback.schemas.ts';
+import { recordPosition } from '../progress/progress.ts';
+import { takeTracks } from './track-choices.ts';
+
+const PROGRESS_EVENT_MS = 10_000;
+
+/** The caller's own session, held for a change. Throws 404 for another's, 409 once it is stopped. */
+export async function ownOpenSession({ db, who }: Call, id: string): Promise<SessionRow> {
+  const row = await lockSession(db, id);
+  if (!row || row.account_id !== who.accountId) throw notFound();
+  if (row.state === 'stopped') {
+    throw conflict('session-stopped', 'This session has ended', { stopReason: row.stop_reason });
+  }
+  return row;
+}
+
+/**
+ * Where the player is. The position is in Postgres before the answer leaves, so no acknowledged progress is lost with
+ * any process (hack/decisions: playback positions).
+ */
+export async function report(
+  call: Call,
+  id: string,
+  body: PlaybackReport,
+): Promise<{ row: SessionRow; commands: SessionRow['commands'] }> {
+  const { db, now } = call;
+  const before = await ownOpenSession(call, id);
+  const item = await holdVisibleItem(db, call.who, before.item_id);
+  const at = timeOf(call, body);
+  if (before.read_at && before.read_at > at) return heard(call, before);
+  const { positionMs, counted } = await keep(call, item, { row: before, body, at });
+  const decision = await takeTracks(db, before, { item, named: body });
+  const progressDue = now.getTime() - (before.last_progress_event_at?.getTime() ?? 0) >= PROGRESS_EVENT_MS;
+  const [row] = await db('playback_sessions')
+    .where({ id })
+    .update({
+      state: body.state,
+      position_ms: positionMs,
+      rate: body.rate,
+      read_at: at,
+      last_report_at: now,
+      counted_play: before.counted_play || counted,
+      commands: '[]',
+      ...(decision && { decision: JSON.stringify(decision) }),
+      ...(progressDue ? { last_progress_event_at: now } : {}),
+    })
+    .returning<SessionRow[]>('*');
+  if (!row) throw new Error('no row');
+  await tell(call, { before, row, progressDue });
+  if (row.transcode_session_id) await touchTranscode(db, id, { paused: row.state === 'paused' });
+  return { row, commands: before.commands };
+}
+
+/** A future time is taken as now. */
+function timeOf({ now }: Call, { at }: PlaybackReport): Date {
+  const told = at ? new Date(at) : now;
+  return told > now ? now : told;
+}
+
+/** A report that others overtook on their way changes nothing; that the client is alive is known from it. */
+async function heard({ db, now }: Call, { id, commands }: SessionRow): ReturnType<typeof report> {
+  const [row] = await db('playback_sessions')
+    .where({ id })
+    .update({ last_report_at: now, commands: '[]' })
+    .returning<SessionRow[]>('*');
+  if (!row) throw new Error('no row');
+  return { row, commands };
+}
+
+/** A reading behind the end is the end. */
+async function keep(
+  call: Call,
+  item: VisibleItem,
+  { row, body, at }: { row: SessionRow; body: PlaybackReport; at: Date },
+): Promise<{ positionMs: number; counted: boolean }> {
+  const durationMs = row.duration_ms ?? item.runtimeMs ?? 0;
+  const positionMs = Math.min(body.positionMs, durationMs || Number.MAX_SAFE_INTEGER);
+  const reading = { item, positionMs, durationMs, fileId: row.file_id, at, mayCount: !row.counted_play, ofFile: true };
+  const { counted } = await recordPosition(call, { ...reading, profileId: row.profile_id });
+  return { positionMs, counted };
+}
+
+interface Told {
+  before: SessionRow;
+  row: SessionRow;
+  progressDue: boolean;
+}
+
+/** paused and resumed on the change of state, progress at most once in 10 seconds; buffering is not announced. */
+async function tell({ emit }: Call, { before, row, progressDue }: Told): Promise<void> {
+  const facts = factsOf(row);
+  if (row.state === 'paused' && before.state !== 'paused') await emit('playback.paused', payloadOf(row), facts);
+  if (row.state === 'playing' && before.state === 'paused') await emit('playback.resumed', payloadOf(row), facts);
+  if (row.state === 'playing' && progressDue) await emit('playback.progress', payloadOf(row), facts);
+}

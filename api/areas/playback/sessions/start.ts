@@ -1,0 +1,178 @@
+import { firstToPlay, holdVisibleItem, type VisibleItem } from '#areas/items/public.ts';
+import {
+  freeTranscoders,
+  offerTranscodeSession,
+  openTranscodeSession,
+  stopTranscodeSessions,
+} from '#areas/streaming/public.ts';
+import {
+  findSession,
+  insertSession,
+  refuseFromAway,
+  type SessionRow,
+  stopSession,
+  takePlace,
+} from '#areas/viewing/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError, notFound } from '#kernel/errors.ts';
+import { newId } from '#platform/ids.ts';
+import { type Choice, choose } from '../decision/choose.ts';
+import { profileOf } from '../decision/client-profile.ts';
+import type { PlaybackStart, StartPlayback } from '../playback.schemas.ts';
+import { findState } from '../progress/progress.store.ts';
+import { type Places, placesOf, refuseFull } from './places.ts';
+import { dryStart, toStart } from './start-answer.ts';
+import { rememberTracks } from './track-choices.ts';
+
+const PLAYABLE = ['movie', 'episode', 'video', 'track', 'audiobook', 'lesson', 'recording'];
+
+/** Opens a playback session: decision, a place under the caps, and the transcode where one is needed; all in the caller's transaction. */
+export async function start(call: Call, itemId: string, body: StartPlayback): Promise<PlaybackStart> {
+  const { db, who } = call;
+  const item = await playable(call, itemId);
+  const { given, profile } = await profileOf(call, body.client, body.dryRun);
+  const { resume, fileId: begun } = await whereLeft(call, item);
+  const resumed = body.startMs === undefined ? begun : undefined;
+  const choice = await choose(call, item, { wishes: { ...body, resumed }, profile });
+  const wished = body.startMs ?? Math.max(0, resume.positionMs - choice.preferences.rewindOnResumeMs);
+  const startMs = withinFile(wished, choice.file);
+  if (body.dryRun) {
+    call.reply.status(200);
+    return dryStart(call, { item, choice, resume });
+  }
+  refuseFromAway(call);
+  const places = await makeRoom(call, choice, body.replaces);
+  const row = await open(call, { item, choice, startMs, profile: given, body });
+  await rememberTracks(db, { profileId: who.profileId, item, tracks: choice.file.tracks, named: body });
+  const preroll = body.preroll && choice.preferences.preroll;
+  return toStart(call, { item, choice, resume, row, preroll, resumes: startMs > 0, places });
+}
+
+/** A place behind the end is the end. */
+export function withinFile(positionMs: number, { durationMs }: { durationMs: number }): number {
+  return durationMs > 0 ? Math.min(positionMs, durationMs) : positionMs;
+}
+
+/** Where the profile left it, and in which file. */
+async function whereLeft(
+  { db, who }: Call,
+  { id }: VisibleItem,
+): Promise<{ resume: PlaybackStart['resume']; fileId: string | undefined }> {
+  const state = await findState(db, who.profileId, id);
+  const positionMs = state?.position_ms ?? 0;
+  return {
+    resume: { positionMs, watched: state?.watched ?? false },
+    fileId: positionMs > 0 ? (state?.file_id ?? undefined) : undefined,
+  };
+}
+
+/** The item itself, or the next unplayed child of a container, which begins anew once all of it was played. */
+async function playable(call: Call, id: string): Promise<VisibleItem> {
+  const { db, who } = call;
+  const item = await holdVisibleItem(db, who, id);
+  if (!item.container) {
+    if (PLAYABLE.includes(item.type)) return item;
+    throw new ApiError('MEDIA_NOT_PLAYABLE', 'This is nothing to play', { reason: 'type' });
+  }
+  const child = await firstToPlay(db, who, { containerId: id, types: PLAYABLE });
+  if (!child) throw new ApiError('MEDIA_NOT_PLAYABLE', 'Nothing is to play here', { reason: 'type' });
+  return holdVisibleItem(db, who, child);
+}
+
+/**
+ * A place under the caps and a slot of a transcode worker, or the refusal that says which is full. Answers what places
+ * of workers there were, for a choice that needs one.
+ */
+async function makeRoom(call: Call, choice: Choice, replaces: string | undefined): Promise<Places | undefined> {
+  const { db, who, deps } = call;
+  const encodes = choice.decision.method === 'transcode';
+  const serverCap = deps.settings.get('playback.maxStreams');
+  const replaced = await takePlace(db, who, { deviceId: who.deviceId, replaces, encodes, serverCap });
+  if (replaces && !replaced.includes(replaces)) await refuseStranger(call, replaces);
+  for (const id of replaced) {
+    await stopSession(db, id, { reason: 'replaced' });
+    const freed = await stopTranscodeSessions(db, id);
+    call.afterCommit(() => freeTranscoders(deps.redis, freed));
+  }
+  if (!choice.stream) return undefined;
+  const places = await placesOf(call);
+  refuseFull(places);
+  return places;
+}
+
+/** One that has ended meanwhile needs no ending. */
+async function refuseStranger({ db, who }: Call, sessionId: string): Promise<void> {
+  const row = await findSession(db, sessionId);
+  if (row?.account_id !== who.accountId) throw notFound();
+}
+
+interface Opening {
+  item: VisibleItem;
+  choice: Choice;
+  startMs: number;
+  profile: object;
+  body: StartPlayback;
+}
+
+async function open(call: Call, { item, choice, startMs, profile, body }: Opening): Promise<SessionRow> {
+  const { db, who, client } = call;
+  const id = newId();
+  const stream = await openStream(call, { id, item, choice, startMs });
+  return insertSession(
+    db,
+    {
+      id,
+      account_id: who.accountId,
+      profile_id: who.profileId,
+      item_id: item.id,
+      file_id: choice.file.id,
+      library_id: item.libraryId,
+      device_id: who.deviceId,
+      client_name: client.name,
+      address: client.address,
+      is_remote: !client.local,
+      method: choice.decision.method,
+      decision: choice.decision,
+      profile,
+      wish: { quality: body.quality, maxBitrate: body.maxBitrate, allow: body.allow },
+      url: stream?.url ?? `/api/v1/files/${choice.file.id}/stream?session=${id}`,
+      transcode_session_id: stream?.id ?? null,
+      position_ms: startMs,
+      duration_ms: choice.file.durationMs || null,
+      implicit: false,
+      encodes: choice.decision.method === 'transcode',
+      cast_device_id: body.castDeviceId,
+      room_id: body.roomId,
+      queue_id: body.queueId,
+    },
+    choice.decision.reasons,
+  );
+}
+
+/** The transcode session of an HLS decision; its worker is told as soon as it is committed. */
+export async function openStream(
+  call: Call,
+  open: { id: string; item: VisibleItem; choice: Choice; startMs: number },
+): Promise<{ id: string; url: string } | undefined> {
+  const { choice, item } = open;
+  if (choice.decision.reasons.includes('keyframes-unknown')) await askForKeyframes(call, choice.file.id);
+  if (!choice.stream) return undefined;
+  const stream = await openTranscodeSession(call.db, {
+    ...choice.stream,
+    playbackSessionId: open.id,
+    accountId: call.who.accountId,
+    profileId: call.who.profileId,
+    itemId: item.id,
+    fileId: choice.file.id,
+    durationMs: choice.file.durationMs,
+    startMs: open.startMs,
+  });
+  call.afterCommit(() => offerTranscodeSession(call.deps.redis, stream.id));
+  return stream;
+}
+
+/** The next play of the file may copy its picture. */
+async function askForKeyframes(call: Call, fileId: string): Promise<void> {
+  const options = { key: `media.keyframes:${fileId}`, target: { kind: 'file', id: fileId } };
+  await call.enqueue('media.keyframes', { fileId }, options);
+}

@@ -1,0 +1,56 @@
+import { type OpenFile, type Opening, openMedia, type Wanted } from '#areas/storage/public.ts';
+import { may } from '#identity/principal.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { ApiError, notFound } from '#kernel/errors.ts';
+import { findPlaces, findTrackPlace } from './sources.view.ts';
+
+type Reader = Pick<Call, 'db' | 'deps' | 'who'>;
+
+const reading = ({ db, deps: { config } }: Pick<Call, 'db' | 'deps'>) => ({ db, config });
+
+/** Which storage it is, and why, is for those who manage libraries. */
+export function away({ who }: Pick<Call, 'who'>, storageId: string, reason: string): ApiError {
+  const details = may(who, 'library:manage') ? { storageId, reason } : {};
+  return new ApiError('STORAGE_UNAVAILABLE', 'The storage does not answer', details);
+}
+
+/** The file on disk. 423 when its storage is away, disabled or another one, 415 when only the file is gone. */
+export async function openSource(call: Reader, at: Wanted): Promise<OpenFile> {
+  const found = await openMedia(reading(call), at);
+  if (found.kind === 'there') return found;
+  if (found.kind === 'away') throw away(call, at.storageId, found.reason);
+  throw new ApiError('MEDIA_NOT_PLAYABLE', 'The file is not there', { reason: 'missing-file' });
+}
+
+/** A file beside a film, such as its subtitles. 423 as above, 404 when it is gone. */
+export async function openBeside(call: Reader, at: { fileId: string; path: string }): Promise<OpenFile> {
+  const film = await findTrackPlace(call.db, at);
+  if (!film) throw notFound();
+  const found = await openMedia(reading(call), film);
+  if (found.kind === 'away') throw away(call, film.storageId, found.reason);
+  if (found.kind === 'absent') throw notFound();
+  return found;
+}
+
+/** A film that cannot be read now is 423 where a session of it is open; the same request works again once it is back. */
+export async function refuseAwaySource(call: Reader, { fileId }: { fileId: string }): Promise<void> {
+  const place = (await findPlaces(call.db, [fileId])).get(fileId);
+  if (!place) throw notFound();
+  const found = await openMedia(reading(call), place);
+  if (found.kind !== 'there') throw away(call, place.storageId, found.kind === 'away' ? found.reason : 'missing-file');
+}
+
+/** How several files can be opened now, by id. */
+export async function findOpenings(
+  call: Reader,
+  fileIds: readonly string[],
+): Promise<Map<string, Opening & { storageId: string }>> {
+  const places = await findPlaces(call.db, fileIds);
+  const found = await Promise.all(
+    [...places].map(async ([id, place]) => {
+      const opening = await openMedia(reading(call), place);
+      return [id, { ...opening, storageId: place.storageId }] as const;
+    }),
+  );
+  return new Map(found);
+}

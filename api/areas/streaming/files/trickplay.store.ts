@@ -1,0 +1,43 @@
+import type { Db } from '#platform/db.ts';
+import type { Trickplay } from '../streaming.schemas.ts';
+
+interface Row {
+  file_id: string;
+  width: number;
+  height: number;
+  columns: number;
+  rows: number;
+  thumbs: number;
+  sheets: number;
+  interval_ms: number;
+  duration_ms: number;
+  size_bytes: number;
+  made_at: Date;
+}
+
+/** Place of a sheet in the bucket `foyer-derived`. */
+export const trickplayKey = (fileId: string, width: number, sheet: number): string =>
+  `trickplay/${fileId}/${width}-${sheet}.webp`;
+
+export async function findTrickplay(db: Db, fileId: string): Promise<Trickplay | undefined> {
+  const rows = await db('trickplay').where({ file_id: fileId }).orderBy('width').select<Row[]>('*');
+  const [first] = rows;
+  if (!first) return undefined;
+  return {
+    fileId,
+    intervalMs: first.interval_ms,
+    durationMs: first.duration_ms,
+    widths: rows.map(({ width, height, columns, rows: lines, thumbs, sheets, size_bytes }) => ({
+      ...{ width, height, columns, rows: lines, thumbs, sheets, mime: 'image/webp', sizeBytes: size_bytes },
+    })),
+    madeAt: first.made_at.toISOString(),
+  };
+}
+
+/** Written by the analysis `previewThumbnails` once its sheets are stored. */
+export async function saveTrickplay(db: Db, row: Omit<Row, 'made_at'>): Promise<void> {
+  await db('trickplay')
+    .insert({ ...row, made_at: new Date() })
+    .onConflict(['file_id', 'width'])
+    .merge();
+}

@@ -1,0 +1,106 @@
+import type { Bytes, Call } from '#kernel/endpoint.ts';
+import { noSpace, notFound } from '#kernel/errors.ts';
+import type { Bucket, Objects } from '#platform/objects.ts';
+import { sendRanged } from '../files/file-answer.ts';
+import { refuseAwaySource } from '../files/sources.ts';
+import { announceWant, offerSession, type Want } from '../sessions/offers.store.ts';
+import type { SessionRow } from '../sessions/sessions.store.ts';
+import { noteRead, wantSegment, withdrawWant } from '../sessions/wants.store.ts';
+import { segmentCount } from './plan.ts';
+import { refuseFailed, waitUntil } from './waiting.ts';
+
+const TYPES: Record<string, string> = { m4s: 'video/mp4', mp4: 'video/mp4', ts: 'video/mp2t' };
+
+/** The number and kind that a segment's name says: -1 is the init segment. 404 for a name that the plan does not have. */
+export function segmentOf(row: SessionRow, rendition: string, name: string): number {
+  const { plan } = row;
+  const type = rendition.startsWith('s') ? 'vtt' : plan.container === 'ts' ? 'ts' : 'm4s';
+  if (name === 'init.mp4' && type === 'm4s') return -1;
+  const [, digits, suffix] = /^(0|[1-9]\d{0,6})\.([a-z0-9]+)$/.exec(name) ?? [];
+  if (digits === undefined || suffix !== type || Number(digits) >= segmentCount(plan)) throw notFound();
+  return Number(digits);
+}
+
+/** A segment of picture or sound: at once when it is stored, else once a worker has made it. */
+export async function sendSegment(
+  call: Call,
+  row: SessionRow,
+  asked: { rendition: string; name: string },
+): Promise<Bytes> {
+  const { rendition, name } = asked;
+  const want = { rendition, segment: segmentOf(row, rendition, name) };
+  const key = `${row.id}/${rendition}/${name}`;
+  const { objects, redis } = call.deps;
+  if (await objects.stat('foyer-transcode', key)) {
+    await announceWant(redis, row.id, { ...want, stored: true });
+    if (want.segment >= 0) await noteRead(call.db, row.id, want);
+  } else await waitForSegment(call, row, { want, key });
+  const type = rendition.startsWith('a') ? 'audio/mp4' : TYPES[name.slice(name.lastIndexOf('.') + 1)];
+  return sendObject(call, {
+    bucket: 'foyer-transcode',
+    key,
+    type: type ?? 'video/mp4',
+    cacheControl: 'private, max-age=3600',
+  });
+}
+
+export interface StoredThing {
+  bucket: Bucket;
+  key: string;
+  type: string;
+  cacheControl: string;
+}
+
+/** An object with ranges; 404 when it is not there. */
+export async function sendObject(call: Call, { bucket, key, type, cacheControl }: StoredThing): Promise<Bytes> {
+  const { objects } = call.deps;
+  const found = await objects.stat(bucket, key);
+  if (!found) throw notFound();
+  const { size, etag, modifiedAt } = found;
+  return sendRanged(call, {
+    size,
+    etag,
+    modifiedAt,
+    type,
+    cacheControl,
+    read: (range) => objects.get(bucket, key, range),
+  });
+}
+
+async function waitForSegment(call: Call, row: SessionRow, { want, key }: { want: Want; key: string }): Promise<void> {
+  refuseFailed(row);
+  await refuseFull(call.deps.objects);
+  await Promise.all([ask(call, row.id, want), refuseAwaySource(call, row.plan.source)]);
+  await waitUntil(call, row.id, {
+    asked: { name: key, withdraw: () => withdraw(call, row.id, want) },
+    look: () => call.deps.objects.stat('foyer-transcode', key),
+    inVain: async (now) => {
+      await refuseAwaySource(call, now.plan.source); // the storage may go while somebody waits
+      await refuseFull(call.deps.objects);
+      if (isForgotten(now)) await ask(call, row.id, want);
+    },
+  });
+}
+
+/** What is not stored yet could not be stored. */
+export async function refuseFull(objects: Objects): Promise<void> {
+  if (await objects.isFull()) throw noSpace();
+}
+
+/** Its worker left meanwhile, or is lost; or somebody took back what is wanted just as this request came for the same. */
+function isForgotten({ state, lease_until: until, wanted_rendition: wanted }: SessionRow): boolean {
+  const isHeld = until !== null && until.getTime() > Date.now();
+  return wanted === null || (state === 'idle' && !isHeld);
+}
+
+async function ask({ db, deps }: Call, id: string, want: Want): Promise<void> {
+  const answer = await wantSegment(db, { id, rendition: want.rendition, segment: want.segment });
+  if (!answer) return;
+  if (answer.offer) await offerSession(deps.redis, id);
+  else await announceWant(deps.redis, id, want);
+}
+
+async function withdraw({ deps }: Call, id: string, want: Want): Promise<void> {
+  await withdrawWant(deps.db, { id, rendition: want.rendition, segment: want.segment });
+  await announceWant(deps.redis, id, { ...want, withdrawn: true });
+}

@@ -1,0 +1,40 @@
+import { getVisibleItem } from '#areas/items/public.ts';
+import { touchBytes } from '#areas/viewing/public.ts';
+import { may } from '#identity/principal.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { notFound } from '#kernel/errors.ts';
+import { withoutFail } from '#platform/redis.ts';
+import { findSession, type SessionRow, touchSession } from './sessions.store.ts';
+
+const REMEMBER_SEC = 60;
+
+/** The caller's own open session with its rights judged at most 60 seconds ago; 404 else, whatever the reason. */
+export async function getOwnSession(call: Call, id: string): Promise<SessionRow> {
+  const row = await findSession(call.db, id);
+  if (!row || row.account_id !== call.who.accountId || row.stopped_at) throw notFound();
+  await judgeItem(call, row.item_id);
+  await Promise.all([touchSession(call.db, id), touchBytes(call.db, row.playback_session_id)]);
+  return row;
+}
+
+/** As above, or anyone's for those who manage sessions; stopped ones are seen for an hour. */
+export async function getManagedSession(call: Call, id: string): Promise<SessionRow> {
+  const row = await findSession(call.db, id);
+  const mine = row?.account_id === call.who.accountId || may(call.who, 'session:manage');
+  if (!row || !mine) throw notFound();
+  if (row.stopped_at && call.now.getTime() - row.stopped_at.getTime() > 3_600_000) throw notFound();
+  return row;
+}
+
+/**
+ * 404 for an item the caller may no longer see; a good answer is remembered, a refusal never. It stands behind the session,
+ * which ends as soon as rights change.
+ */
+async function judgeItem(call: Call, itemId: string): Promise<void> {
+  const { redis } = call.deps;
+  const { accountId, profileId, sees } = call.who;
+  const key = `foyer:stream:right:${accountId}:${profileId}:${itemId}:${JSON.stringify(sees.labels ?? null)}`;
+  if (await withoutFail(() => redis.exists(key), 0)) return;
+  await getVisibleItem(call.db, call.who, itemId);
+  await withoutFail(() => redis.set(key, '1', 'EX', REMEMBER_SEC), null);
+}

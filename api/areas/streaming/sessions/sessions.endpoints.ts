@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { may } from '#identity/principal.ts';
+import { bytes, defineEndpoint, json, none } from '#kernel/endpoint.ts';
+import { notFound } from '#kernel/errors.ts';
+import { knowsEtag } from '#kernel/etag.ts';
+import { Id, IdParams } from '#kernel/schemas.ts';
+import { countSent } from '../metered.ts';
+import { openToReceivers } from '../receivers.ts';
+import { renditionOf } from '../segments/plan.ts';
+import { masterPlaylist, mediaPlaylist } from '../segments/playlists.ts';
+import { sendSegment } from '../segments/segments.ts';
+import { TranscodeSession } from '../streaming.schemas.ts';
+import { sendTextSegment } from '../text/text-segments.ts';
+import { announceStop } from './offers.store.ts';
+import { getManagedSession, getOwnSession } from './rights.ts';
+import { toTranscodeSession } from './session.view.ts';
+import { stopSession } from './sessions.store.ts';
+
+const PLAYLIST = 'application/vnd.apple.mpegurl';
+const TicketQuery = z.object({ ticket: z.string().max(2000).optional().describe('Cast ticket') });
+const RenditionParams = z.object({ id: Id, rendition: z.string().max(4) });
+
+export const getTranscodeSession = defineEndpoint({
+  operationId: 'getTranscodeSession',
+  method: 'get',
+  path: '/stream/:id',
+  summary: 'Read a transcode session',
+  description: 'Own, or anyone’s with session:manage. Stopped sessions are read for one hour.',
+  access: { permission: 'library:view' },
+  params: IdParams,
+  answer: json(200, TranscodeSession),
+
+  async handle({ params }, call) {
+    const row = await getManagedSession(call, params.id);
+    return toTranscodeSession(row, call.deps.objects, may(call.who, 'session:manage'));
+  },
+});
+
+export const stopTranscodeSession = defineEndpoint({
+  operationId: 'stopTranscodeSession',
+  method: 'delete',
+  path: '/stream/:id',
+  summary: 'Free the worker and the segments of a transcode session',
+  description: 'The playback session goes on. Idempotent; a later segment request is 404.',
+  access: { permission: 'library:view' },
+  params: IdParams,
+  answer: none(),
+
+  async handle({ params }, call) {
+    const row = await getManagedSession(call, params.id);
+    await stopSession(call.db, row.id);
+    call.afterCommit(() => announceStop(call.deps.redis, row.id));
+  },
+});
+
+export const getStreamMaster = defineEndpoint({
+  operationId: 'getStreamMaster',
+  method: 'get',
+  path: '/stream/:id/master.m3u8',
+  summary: 'Read the HLS master playlist',
+  access: { permission: 'library:view' },
+  castTicket: true,
+  params: IdParams,
+  query: TicketQuery,
+  answer: bytes(PLAYLIST),
+
+  async handle({ params, query }, call) {
+    const { plan } = await getOwnSession(call, params.id);
+    openToReceivers(call, query.ticket);
+    call.reply.header('Cache-Control', 'no-store');
+    const text = masterPlaylist(plan, query);
+    return { body: text, type: PLAYLIST, length: Buffer.byteLength(text) };
+  },
+});
+
+export const getStreamPlaylist = defineEndpoint({
+  operationId: 'getStreamPlaylist',
+  method: 'get',
+  path: '/stream/:id/:rendition/index.m3u8',
+  summary: 'Read the playlist of one rendition',
+  description: 'Complete and final from the first answer, made from the plan alone.',
+  access: { permission: 'library:view' },
+  castTicket: true,
+  params: RenditionParams,
+  query: TicketQuery,
+  answer: bytes(PLAYLIST),
+
+  async handle({ params, query }, call) {
+    const { plan } = await getOwnSession(call, params.id);
+    if (!renditionOf(plan, params.rendition)) throw notFound();
+    openToReceivers(call, query.ticket);
+    const text = mediaPlaylist(plan, params.rendition, query);
+    const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+    call.reply.header('ETag', etag);
+    call.reply.header('Cache-Control', 'private, no-cache');
+    if (knowsEtag(call.headers['if-none-match'], etag)) {
+      call.reply.status(304);
+      return { body: null };
+    }
+    return { body: text, type: PLAYLIST, length: Buffer.byteLength(text) };
+  },
+});
+
+export const getStreamSegment = defineEndpoint({
+  operationId: 'getStreamSegment',
+  method: 'get',
+  path: '/stream/:id/:rendition/segments/:segment',
+  summary: 'Read a segment, waiting for it when it is not made yet',
+  description: 'init.mp4, or <n>.m4s, <n>.ts, <n>.vtt with n from 0. Waits up to 30 seconds.',
+  access: { permission: 'library:view' },
+  castTicket: true,
+  params: RenditionParams.extend({ segment: z.string().max(20) }),
+  query: TicketQuery,
+  answer: bytes('video/mp4', 'video/mp2t', 'audio/mp4', 'text/vtt'),
+  errors: ['TRANSCODE_FAILED', 'TRANSCODE_LIMIT_REACHED', 'STORAGE_UNAVAILABLE', 'RANGE_NOT_SATISFIABLE'],
+
+  async handle({ params, query }, call) {
+    const row = await getOwnSession(call, params.id);
+    const kind = renditionOf(row.plan, params.rendition);
+    if (!kind) throw notFound();
+    openToReceivers(call, query.ticket);
+    const asked = { rendition: params.rendition, name: params.segment };
+    const sent = kind === 'subtitle' ? await sendTextSegment(call, row, asked) : await sendSegment(call, row, asked);
+    return countSent(call, row.playback_session_id, sent);
+  },
+});

@@ -1,0 +1,252 @@
+import type { Db } from '#platform/db.ts';
+import type { StreamPlan } from '../segments/plan.ts';
+
+export const TABLE = 'transcode_sessions';
+
+export type SessionState = 'starting' | 'running' | 'idle' | 'stopped' | 'failed';
+
+export interface SessionError {
+  code: string;
+  reason: string;
+  segment: number;
+}
+
+/** Who encodes, told to those who manage sessions. */
+export interface WorkerInfo {
+  id: string;
+  node: string;
+  encoder: string;
+  gpu?: string;
+  pid: number;
+  /** The namespace that the pid counts in. */
+  pids?: string;
+}
+
+export interface SessionRow {
+  id: string;
+  playback_session_id: string;
+  account_id: string;
+  profile_id: string;
+  item_id: string;
+  file_id: string;
+  plan: StreamPlan;
+  state: SessionState;
+  error: SessionError | null;
+  restarts: number;
+  speed: number | null;
+  lease_holder: string | null;
+  lease_until: Date | null;
+  worker: WorkerInfo | null;
+  wanted_rendition: string | null;
+  wanted_segment: number;
+  wanted_at: Date;
+  paused: boolean;
+  last_access_at: Date | null;
+  stop_at: Date | null;
+  stopped_at: Date | null;
+  created_at: Date;
+}
+
+const LEASE = `interval '10 seconds'`;
+/** Nobody works on it: given back, or its worker is lost, resting or not. */
+export const FREE = '(lease_until is null or lease_until < now())';
+export const OPEN: SessionState[] = ['starting', 'running', 'idle'];
+
+export type SessionDraft = Pick<
+  SessionRow,
+  'id' | 'playback_session_id' | 'account_id' | 'profile_id' | 'item_id' | 'file_id' | 'plan' | 'wanted_segment'
+>;
+
+export async function insertSession(db: Db, draft: SessionDraft): Promise<void> {
+  await db(TABLE).insert({ ...draft, plan: JSON.stringify(draft.plan), state: 'starting' });
+}
+
+export async function findSession(db: Db, id: string): Promise<SessionRow | undefined> {
+  return db<SessionRow>(TABLE).where({ id }).first() as Promise<SessionRow | undefined>;
+}
+
+/** The worker's claim: the row, when nobody else holds it. */
+export async function claimSession(db: Db, id: string, holder: WorkerInfo): Promise<SessionRow | undefined> {
+  const [row] = await claim(db, holder).where({ id }).whereIn('state', ['starting', 'running']).returning('*');
+  return row as SessionRow | undefined;
+}
+
+/** The longest-waiting session that nobody works on: new, lost by its worker, or offered while Redis was away. */
+export async function claimOpenSession(db: Db, holder: WorkerInfo): Promise<SessionRow | undefined> {
+  const waiting = db(TABLE)
+    .select('id')
+    .whereIn('state', ['starting', 'running'])
+    .andWhereRaw(FREE)
+    .orderBy('wanted_at')
+    .limit(1)
+    .forUpdate()
+    .skipLocked();
+  const [row] = await claim(db, holder).whereIn('id', waiting).returning('*');
+  return row as SessionRow | undefined;
+}
+
+function claim(db: Db, holder: WorkerInfo) {
+  return db(TABLE)
+    .update({
+      lease_holder: holder.id,
+      lease_until: db.raw(`now() + ${LEASE}`),
+      worker: JSON.stringify(holder),
+      state: 'running',
+    })
+    .andWhereRaw(FREE);
+}
+
+/** Leases of workers that died on this machine end at once; those of others when their 10 seconds have passed. */
+export async function freeDeadWorkers(db: Db, own: WorkerInfo, isAlive: (pid: number) => boolean): Promise<number> {
+  const rows = await db(TABLE)
+    .whereRaw('lease_until > now()')
+    .whereRaw(`worker ->> 'node' = ? and worker ->> 'pids' = ?`, [own.node, own.pids ?? ''])
+    .select<{ id: string; lease_holder: string; worker: WorkerInfo }[]>('id', 'lease_holder', 'worker');
+  const dead = rows.filter((row) => !isAlive(row.worker.pid));
+  for (const row of dead) await releaseSession(db, { id: row.id, holder: row.lease_holder, state: 'starting' });
+  return dead.length;
+}
+
+export interface Renewal {
+  state: 'running' | 'idle';
+  speed?: number | undefined;
+  restarts: number;
+}
+
+/** Keeps the lease 10 s longer and says what is wanted; `undefined` once the session is over or another's. */
+export async function renewSession(
+  db: Db,
+  { id, holder, renewal }: { id: string; holder: string; renewal: Renewal },
+): Promise<SessionRow | undefined> {
+  const [row] = await db(TABLE)
+    .update({
+      lease_until: db.raw(`now() + ${LEASE}`),
+      state: renewal.state,
+      speed: renewal.speed ?? null,
+      restarts: renewal.restarts,
+    })
+    .where({ id, lease_holder: holder })
+    .whereIn('state', OPEN)
+    .returning('*');
+  return row as SessionRow | undefined;
+}
+
+/**
+ * Gives the lease back. `starting` asks for another worker at once, `idle` waits for the next want; a want that came
+ * after `heardAt`, which this worker may have missed, is such a one.
+ */
+export async function releaseSession(
+  db: Db,
+  { id, holder, state, heardAt }: { id: string; holder: string; state: 'starting' | 'idle'; heardAt?: Date },
+): Promise<void> {
+  const missed = `case when date_trunc('milliseconds', wanted_at) > ? then 'starting' else 'idle' end`;
+  const next = state === 'idle' && heardAt ? db.raw(missed, [heardAt]) : state;
+  await db(TABLE)
+    .update({ lease_holder: null, lease_until: null, worker: null, speed: null, state: next })
+    .where({ id, lease_holder: holder })
+    .whereIn('state', OPEN);
+}
+
+export async function failSession(db: Db, id: string, error: SessionError): Promise<void> {
+  await db(TABLE)
+    .update({ state: 'failed', error: JSON.stringify(error), lease_holder: null, lease_until: null, worker: null })
+    .where({ id })
+    .whereIn('state', OPEN);
+}
+
+/** Marks an access, written at most once in 5 seconds a session. */
+export async function touchSession(db: Db, id: string): Promise<void> {
+  await db(TABLE)
+    .update({ last_access_at: db.fn.now() })
+    .where({ id })
+    .andWhereRaw(`(last_access_at is null or last_access_at < now() - interval '5 seconds')`);
+}
+
+/** Plans and last wants of those of these sessions that are not over. */
+export async function findOpenSessions(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, Pick<SessionRow, 'id' | 'plan' | 'wanted_segment'>>> {
+  const rows = await db(TABLE)
+    .whereRaw('id::text = any(?::text[])', [[...ids]])
+    .whereNull('stopped_at')
+    .select<Pick<SessionRow, 'id' | 'plan' | 'wanted_segment'>[]>('id', 'plan', 'wanted_segment');
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+export async function stopSession(db: Db, id: string): Promise<void> {
+  await stopped(db).where({ id });
+}
+
+/** Answers the ids of those that are stopped now. */
+export async function stopSessionsOf(db: Db, playbackSessionId: string, afterMs: number): Promise<string[]> {
+  const rows = { playback_session_id: playbackSessionId };
+  if (afterMs <= 0) return (await stopped(db).where(rows).returning<{ id: string }[]>('id')).map(({ id }) => id);
+  const stopAt = db.raw(`now() + ? * interval '1 millisecond'`, [afterMs]);
+  await db(TABLE).update({ stop_at: stopAt }).where(rows).whereIn('state', OPEN);
+  return [];
+}
+
+/** A report is no fetch: the worker of a viewer who paused is free a minute later. */
+export async function pauseSessionsOf(db: Db, playbackSessionId: string, paused: boolean): Promise<void> {
+  await db(TABLE)
+    .update({ paused })
+    .where({ playback_session_id: playbackSessionId })
+    .whereNot({ paused })
+    .whereIn('state', OPEN);
+}
+
+/** A failed session stays failed; its segments go all the same. */
+function stopped(db: Db) {
+  return db(TABLE)
+    .update({
+      state: db.raw(`case when state = 'failed' then state else 'stopped' end`),
+      stopped_at: db.raw('coalesce(stopped_at, now())'),
+    })
+    .whereNull('stopped_at');
+}
+
+/**
+ * Ends what nobody fetches any more: 90 seconds playing, 30 minutes paused; and what was told to stop by now. A player that
+ * tells that it plays, from what it has, goes on.
+ */
+export async function sweepSessions(db: Db): Promise<number> {
+  return stopped(db).andWhereRaw(
+    `(stop_at < now() or coalesce(last_access_at, created_at) < now() - case when paused then interval '30 minutes' else interval '90 seconds' end
+      and not exists (select from playback_sessions p where p.id = ${TABLE}.playback_session_id and p.state = 'playing'
+        and p.last_report_at > now() - interval '90 seconds'))`,
+  );
+}
+
+/** Sessions over for 60 seconds whose segments are still there. */
+export async function sessionsToPurge(db: Db): Promise<string[]> {
+  return db(TABLE)
+    .whereNull('purged_at')
+    .andWhereRaw(`stopped_at < now() - interval '60 seconds'`)
+    .limit(50)
+    .pluck('id') as Promise<string[]>;
+}
+
+export async function markPurged(db: Db, id: string): Promise<void> {
+  await db(TABLE).update({ purged_at: db.fn.now() }).where({ id });
+}
+
+/** Sessions that a worker holds, and those waiting for one. */
+export async function countSlots(db: Db): Promise<{ used: number; waiting: number }> {
+  const [row] = await db(TABLE)
+    .whereIn('state', ['starting', 'running', 'idle'])
+    .select<{ used: number; waiting: number }[]>(
+      db.raw(`count(*) filter (where lease_until > now()) as used`),
+      db.raw(`count(*) filter (where state <> 'idle' and ${FREE}) as waiting`),
+    );
+  return { used: row?.used ?? 0, waiting: row?.waiting ?? 0 };
+}
+
+/** Asks for a worker when the session has none, without wanting another segment. Answers whether it must be offered. */
+export async function wakeSession(db: Db, id: string): Promise<boolean> {
+  const woken = await db(TABLE)
+    .update({ state: 'starting', last_access_at: db.fn.now() })
+    .where({ id, state: 'idle' })
+    .whereRaw(FREE);
+  return woken > 0;
+}

@@ -1,0 +1,110 @@
+import type { Db } from '#platform/db.ts';
+import { newId } from '#platform/ids.ts';
+import type { Client } from './client.ts';
+import type { Principal } from './principal.ts';
+
+/** The account's device record of this `X-Client-Id`, made at its first use; undefined without one. */
+export async function deviceFor(db: Db, accountId: string, client: Client): Promise<string | undefined> {
+  if (!client.id) return undefined;
+  const [row] = await db('devices')
+    .insert({
+      id: newId(),
+      account_id: accountId,
+      client_id: client.id,
+      name: client.name ?? nameFrom(client.userAgent),
+      client_name: client.name ?? null,
+      last_address: client.address,
+    })
+    .onConflict(['account_id', 'client_id'])
+    .merge({
+      last_seen_at: new Date(),
+      last_address: client.address,
+      // A name that a person gave wins over the header.
+      ...(client.name
+        ? { client_name: client.name, name: db.raw('case when devices.named then devices.name else excluded.name end') }
+        : {}),
+    })
+    .returning<{ id: string }[]>('id');
+  return row?.id;
+}
+
+function nameFrom(userAgent: string | undefined): string {
+  return (userAgent ?? 'Unknown device').replace(/[\p{C}]/gu, '').slice(0, 60);
+}
+
+const ofKeys = new Map<string, { id: string; until: number }>();
+const REMEMBERED_MS = 30_000; // a device that is removed meanwhile comes back after it
+const MOST_REMEMBERED = 10_000;
+
+/** The device that an API key is used on, looked up again after half a minute. */
+export async function deviceOfKey(
+  db: Db,
+  key: { keyId: string; accountId: string },
+  client: Client,
+): Promise<string | undefined> {
+  const name = `${key.keyId}|${client.id}|${client.name ?? ''}`;
+  const remembered = ofKeys.get(name);
+  if (remembered && remembered.until > Date.now()) return remembered.id;
+  const id = await deviceFor(db, key.accountId, client);
+  if (id === undefined) return undefined;
+  await db('device_keys').insert({ device_id: id, key_id: key.keyId }).onConflict(['device_id', 'key_id']).ignore();
+  if (ofKeys.size >= MOST_REMEMBERED) ofKeys.clear();
+  ofKeys.set(name, { id, until: Date.now() + REMEMBERED_MS });
+  return id;
+}
+
+/** Who uses what, told with others every five seconds. */
+type Using = Pick<Principal, 'accountId' | 'sessionId' | 'deviceId'>;
+interface Seen {
+  device: string | null;
+  session: string | null;
+  /** Of a person: what scripts do with keys is not them. */
+  account: string | null;
+  address: string | null;
+}
+
+const noted = new WeakMap<Db, Map<string, Seen>>();
+const EVERY_MS = 5000;
+
+/** Device and sign-in are in use now, from that address; written with others every five seconds, so that no request waits for it. */
+export function noteSeen(db: Db, { accountId, sessionId, deviceId }: Using, address: string | null): void {
+  if (sessionId === undefined && deviceId === undefined) return;
+  let seen = noted.get(db);
+  if (!seen) {
+    const fresh = new Map<string, Seen>();
+    seen = fresh;
+    noted.set(db, fresh);
+    setTimeout(() => {
+      noted.delete(db);
+      writeSeen(db, [...fresh.values()]).catch(() => undefined); // the next use says it again
+    }, EVERY_MS).unref();
+  }
+  const name = `${sessionId}|${deviceId}`;
+  const account = sessionId === undefined ? null : accountId;
+  const from = address ?? seen.get(name)?.address ?? null;
+  seen.set(name, { device: deviceId ?? null, session: sessionId ?? null, account, address: from });
+}
+
+const SEEN = 'jsonb_to_recordset(?::jsonb) as u(device uuid, session uuid, account uuid, address text)';
+
+/** Sign-ins and accounts once a minute: they are right to five. Whoever holds such a row now is not waited for. */
+async function writeSeen(db: Db, seen: readonly Seen[]): Promise<void> {
+  const given = [JSON.stringify(seen)];
+  await db.raw(
+    `update devices d set last_seen_at = now(), last_address = coalesce(u.address, d.last_address)
+     from ${SEEN} where d.id = u.device`,
+    given,
+  );
+  await db.raw(
+    `with due as (select s.id, u.address from sessions s join ${SEEN} on u.session = s.id
+       where s.last_seen_at < now() - interval '1 minute' for no key update of s skip locked)
+     update sessions s set last_seen_at = now(), address = coalesce(due.address, s.address) from due where s.id = due.id`,
+    given,
+  );
+  await db.raw(
+    `with due as (select a.id from accounts a where a.id in (select u.account from ${SEEN})
+       and coalesce(a.last_seen_at < now() - interval '1 minute', true) for no key update of a skip locked)
+     update accounts a set last_seen_at = now() from due where a.id = due.id`,
+    given,
+  );
+}

@@ -1,0 +1,26 @@
+import { ApiError } from '#kernel/errors.ts';
+import type { Principal } from './principal.ts';
+
+/** 403 in a profile other than the main one: it alone manages account, keys and profiles. */
+export function requireMain(who: Principal): void {
+  if (who.mainProfile) return;
+  throw new ApiError('FORBIDDEN', 'Only the main profile may', { by: 'profile' });
+}
+
+/** 403 unless it is the main profile, and proved so within the last ten minutes: for what changes how one signs in. */
+export function requireConfirmedMain(who: Principal, now: Date): void {
+  requireMain(who);
+  requireConfirmed(who, now);
+}
+
+/** 403 for child and guest accounts. */
+export function requireGrownUp(who: Principal): void {
+  if (who.role !== 'child' && who.role !== 'guest') return;
+  throw new ApiError('FORBIDDEN', 'Accounts of this role may not', { by: 'role' });
+}
+
+/** 403 unless this session proved the person within the last ten minutes. */
+export function requireConfirmed(who: Principal, now: Date): void {
+  if (who.confirmedUntil && who.confirmedUntil > now) return;
+  throw new ApiError('FORBIDDEN', 'Confirm that it is you', { by: 'confirm', methods: [...(who.confirmBy ?? [])] });
+}
