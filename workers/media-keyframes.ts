@@ -11,7 +11,10 @@ interface Row extends FileRow {
   folder_id: string;
 }
 
-const COLUMNS = `id item_id library_id storage_id folder_id path probe probe_fault probe_version size_bytes modified_ms inode keyframes`;
+const COLUMNS = [
+  ...(['id', 'item_id', 'library_id', 'storage_id', 'folder_id', 'path', 'probe', 'probe_fault'] as const),
+  ...(['probe_version', 'size_bytes', 'modified_ms', 'inode', 'keyframes'] as const),
+];
 
 /**
  * The keyframes of a file whose container has no index of them: one read of its packets, kept only for the file as it was.
@@ -38,5 +41,5 @@ function wantedOf(row: Row): Wanted {
 }
 
 async function findRow({ db }: Work, id: string): Promise<Row | undefined> {
-  return db('media_files').where({ id }).first<Row | undefined>(COLUMNS.split(' '));
+  return db('media_files').where({ id }).first<Row | undefined>(COLUMNS);
 }

@@ -28,7 +28,7 @@ const kinds: readonly Kind[] = [
   {
     bucket: 'foyer-subtitles',
     nameOf: (key) => /^(?:tracks|fonts)\/([0-9a-f-]{36})\//.exec(key)?.[1],
-    held: (db, names) => db('media_files').whereIn('id', names).pluck<string[]>('id'),
+    held: async (db, names) => db('media_files').whereIn('id', names).pluck('id'),
   },
 ];
 

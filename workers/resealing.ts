@@ -49,7 +49,8 @@ async function resealRow(db: Db, keys: Keys, found: SealedRow & { of: SealedColu
   const place = `${table}|${column}|${found.row}`;
   const text = unseal(keys, found.sealed, place);
   if (text === undefined) return false;
-  await db(table)
+  await db
+    .from(table)
     .whereRaw(`${row} = ?`, [found.row])
     .where(column, found.sealed)
     .update({ [column]: seal(keys, text, place) });
@@ -66,7 +67,8 @@ async function resealColumn(db: Db, keys: Keys, sealed: SealedColumn): Promise<C
   const { table, column, row } = sealed;
   const counts: ColumnResealed = { resealed: 0, closed: [] };
   for (let last = ''; ; ) {
-    const rows = await db(table)
+    const rows = await db
+      .from(table)
       .whereNotNull(column)
       .whereRaw('not starts_with(??, ?)', [column, `${keys.sealing[0]?.kid}.`])
       .whereRaw(`${row} > ?`, [last])

@@ -269,7 +269,7 @@ function backoffMs(attempts: number): number {
 }
 
 interface Again {
-  state: string;
+  state: 'waiting' | 'delayed';
   run_at?: Date;
   waits_for?: string | null;
   attempts?: number;

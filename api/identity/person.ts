@@ -13,6 +13,12 @@ export function requireConfirmedMain(who: Principal, now: Date): void {
   requireConfirmed(who, now);
 }
 
+/** The session that the request was made with. Throws 403 for API keys, which have none. */
+export function sessionOf(who: Principal): string {
+  if (who.sessionId !== undefined) return who.sessionId;
+  throw new ApiError('FORBIDDEN', 'This kind of credential is not accepted here', { by: 'api-key' });
+}
+
 /** 403 for child and guest accounts. */
 export function requireGrownUp(who: Principal): void {
   if (who.role !== 'child' && who.role !== 'guest') return;

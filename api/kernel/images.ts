@@ -89,8 +89,8 @@ export async function seesArtwork(db: Db, who: Principal, id: string): Promise<b
     .first<{ owner_kind: string; owner_id: string } | undefined>('owner_kind', 'owner_id');
   if (!image) return false;
   const owners: Record<string, Knex.QueryBuilder> = {
-    library: db('libraries').modify(onlyVisibleLibraries, who),
-    item: db('items').modify(onlyVisibleItems, who),
+    library: db.from('libraries').modify(onlyVisibleLibraries, who),
+    item: db.from('items').modify(onlyVisibleItems, who),
   };
   const owner = owners[image.owner_kind];
   if (!owner) return false;

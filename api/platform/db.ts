@@ -5,9 +5,10 @@ import { Fenced, pass } from './fence.ts';
 import type { Log } from './log.ts';
 import { Pipelined } from './pipelined.ts';
 import { SilenceWatch } from './silence.ts';
+import type { TypedKnex } from './typed-query.ts';
 
 /** A knex over the pool, or a transaction of it: every store function takes one first. */
-export type Db = Knex;
+export type Db = TypedKnex;
 
 pg.types.setTypeParser(20, Number); // int8: counts and sizes stay below 2^53
 
@@ -65,7 +66,7 @@ export function connectDatabase(url: string, log: Log, options: DatabaseOptions 
   db.on('query-response', (_rows: unknown, query: { sql: string; __knexQueryUid: string }, builder: unknown) => {
     if (log.isLevelEnabled('trace')) log.trace({ sql: query.sql, builder: typeof builder }, 'query');
   });
-  return db;
+  return db as unknown as Db;
 }
 
 type Admitted = (error: Error | null, connection: pg.Client) => void;

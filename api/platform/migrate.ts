@@ -87,7 +87,7 @@ const startsYet = (code = 'ECONNREFUSED'): boolean => /^(57P03|53300|E[A-Z_]+)$/
 export async function migrationsLeft(db: Db): Promise<string[] | undefined> {
   const [found] = await db.select<{ there: boolean }[]>(db.raw(`to_regclass('knex_migrations') is not null as there`));
   if (!found?.there) return undefined;
-  const ran = new Set((await db('knex_migrations').select<{ name: string }[]>('name')).map((row) => row.name));
+  const ran = new Set((await db.from('knex_migrations').select<{ name: string }[]>('name')).map((row) => row.name));
   return Object.keys(migrations).filter((name) => !ran.has(name));
 }
 

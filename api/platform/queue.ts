@@ -25,7 +25,7 @@ export async function enqueue<N extends JobName>(
     ...own,
     id,
     kind: name,
-    state: runAt ? 'delayed' : 'waiting',
+    state: runAt ? ('delayed' as const) : ('waiting' as const),
     payload: JSON.stringify(checked),
     target: target && JSON.stringify(target),
     by_account_id: byAccountId,

@@ -7,10 +7,10 @@ import { parse } from 'yaml';
 import { areas } from '#areas/index.ts';
 import type { Permission, Role } from '#identity/permissions.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
-import type { Db } from '#platform/db.ts';
 import { type Answered, type Api, clientFor, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenItem, type GivenLibrary, givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
+import type { LooseDb } from '#support/loose.ts';
 
 const ABSENT = '01900000-0000-7000-8000-00000000dead';
 const ADMIN_ONLY: Permission[] = [
@@ -183,9 +183,9 @@ describe('roles and endpoints', () => {
     type Hidden = Record<string, Record<string, string>>;
     interface Hiding {
       from: readonly string[];
-      hide: (db: Db) => Promise<Hidden>;
+      hide: (db: LooseDb) => Promise<Hidden>;
     }
-    const filmOf = async (db: Db, library: GivenLibrary, item: GivenItem = {}): Promise<Hidden> => {
+    const filmOf = async (db: LooseDb, library: GivenLibrary, item: GivenItem = {}): Promise<Hidden> => {
       const itemId = await givenItem(db, library, item);
       const fileId = await givenFile(db, library, itemId);
       return { '/items/:id': { id: itemId, fileId }, '/files/:fileId': { fileId } };

@@ -12,8 +12,9 @@ import {
   type SqlField,
   scalar,
 } from '#kernel/filter-sql.ts';
-import { connectDatabase, type Db } from '#platform/db.ts';
 import { createLog } from '#platform/log.ts';
+import type { LooseDb } from '#support/loose.ts';
+import { connectLoosely } from '#support/loose.ts';
 import { atEnd, newDatabase } from '#support/stores.ts';
 
 interface Context {
@@ -40,10 +41,10 @@ const NOW = new Date('2026-06-15T12:00:00Z');
 const MARK = '01900000-0000-7000-8000-0000000000aa';
 
 describe('applyRules', () => {
-  let db: Db;
+  let db: LooseDb;
 
   before(async () => {
-    db = connectDatabase(await newDatabase(), createLog('silent', 'test'));
+    db = connectLoosely(await newDatabase(), createLog('silent', 'test'));
     atEnd(() => db.destroy());
     await db.raw(`
       create table rows (number int primary key, name text, size bigint, score real, at timestamptz, day date, good boolean not null);

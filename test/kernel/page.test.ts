@@ -3,11 +3,12 @@ import fc from 'fast-check';
 import type { Knex } from 'knex';
 import { ApiError } from '#kernel/errors.ts';
 import { pageOf, parseSort, readCursor, type SortTable, writeCursor } from '#kernel/page.ts';
-import { connectDatabase, type Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { type Keys, readKeys } from '#platform/keys.ts';
 import { createLog } from '#platform/log.ts';
 import { writeKeys } from '#support/keys.ts';
+import type { LooseDb } from '#support/loose.ts';
+import { connectLoosely } from '#support/loose.ts';
 import { atEnd, newDatabase, temporaryFolder } from '#support/stores.ts';
 
 const sorts: SortTable = {
@@ -26,11 +27,11 @@ interface Thing {
 }
 
 describe('pageOf', () => {
-  let db: Db;
+  let db: LooseDb;
   let keys: Keys;
 
   before(async () => {
-    db = connectDatabase(await newDatabase(), createLog('silent', 'test'));
+    db = connectLoosely(await newDatabase(), createLog('silent', 'test'));
     atEnd(() => db.destroy());
     const file = `${temporaryFolder('keys')}/keys.json`;
     await writeKeys(file);

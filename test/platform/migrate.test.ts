@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { connectDatabase } from '#platform/db.ts';
 import { createLog } from '#platform/log.ts';
 import { migrate, migrationsPending } from '#platform/migrate.ts';
 import { migrations } from '#platform/migrations/index.ts';
+import { connectLoosely } from '#support/loose.ts';
 import { atEnd, newDatabase } from '#support/stores.ts';
 
 describe('migrate', () => {
@@ -19,7 +19,7 @@ describe('migrate', () => {
     return url.href;
   };
   const connect = (url: string) => {
-    const db = connectDatabase(url, createLog('silent', 'test'), { max: 2 });
+    const db = connectLoosely(url, createLog('silent', 'test'), { max: 2 });
     atEnd(() => db.destroy());
     return db;
   };

@@ -20,6 +20,7 @@ import { connectDeps } from '../../api/deps.ts';
 import { createApiServer } from '../../api/http-server.ts';
 import { type Given, given, type Person } from './given.ts';
 import { writeKeys } from './keys.ts';
+import type { LooseDb } from './loose.ts';
 import { atEnd, newDatabase, redisUrl, temporaryFolder } from './stores.ts';
 
 export interface Answered<T = unknown> {
@@ -47,7 +48,7 @@ export type TestClient = { [N in OperationId]: (ask?: Ask) => Promise<Answered<S
 
 export interface Api {
   url: string;
-  deps: Deps;
+  deps: Omit<Deps, 'db'> & { db: LooseDb };
   config: Config;
   operatorKey: string;
   mediaRoot: string;
@@ -147,7 +148,9 @@ export async function startApi(environment: Record<string, string> = {}): Promis
     ...environment,
   });
   const leaving = new AbortController();
-  const deps = await connectDeps(config, createLog(config.logLevel, 'test'), leaving.signal);
+  const deps = (await connectDeps(config, createLog(config.logLevel, 'test'), leaving.signal)) as Deps & {
+    db: LooseDb;
+  };
   await deps.redis.flushdb();
   await prepareServer(deps.db, config, deps.keys);
   await deps.vitals.look();

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { sha256Of } from '#areas/backup/backups/stored.ts';
 import { putRestore } from '#areas/backup/restore/restores.store.ts';
 import type { BackupManifest } from '#platform/backup-manifest.ts';
-import { connectDatabase, type Db } from '#platform/db.ts';
+import type { LooseDb } from '#support/loose.ts';
+import { connectLoosely } from '#support/loose.ts';
 import { restoreOnRecord } from '#workers/restore/restore.ts';
 import type { Api } from './api.ts';
 import { type Wish, type Written, writeBackup } from './backup-writer.ts';
@@ -14,8 +15,8 @@ import { storesOf } from './processes.ts';
 import { atEnd } from './stores.ts';
 
 /** Passes every fence, as nothing of the product but the restore does. */
-export function unfenced(databaseUrl: string, log: Api['deps']['log']): Db {
-  const db = connectDatabase(databaseUrl, log, { max: 2, name: 'test-looks', unfenced: true });
+export function unfenced(databaseUrl: string, log: Api['deps']['log']): LooseDb {
+  const db = connectLoosely(databaseUrl, log, { max: 2, name: 'test-looks', unfenced: true });
   atEnd(() => db.destroy());
   return db;
 }
@@ -35,7 +36,7 @@ export async function backedUp(api: Api, more: Partial<Wish> = {}): Promise<Writ
   return written;
 }
 
-export async function addRow(db: Db, manifest: BackupManifest): Promise<void> {
+export async function addRow(db: LooseDb, manifest: BackupManifest): Promise<void> {
   const { encryption } = manifest;
   await db('backups').insert({
     id: manifest.id,
@@ -59,7 +60,7 @@ export interface Wanted {
 }
 
 /** Puts it on record, as the endpoint does. */
-export async function ask(api: Api, db: Db, { backupId, manifest, passphrase }: Wanted): Promise<void> {
+export async function ask(api: Api, db: LooseDb, { backupId, manifest, passphrase }: Wanted): Promise<void> {
   const manifestSha256 = manifest ? sha256Of(manifest) : null;
   const [owner] = await db('accounts').where({ role: 'owner' }).limit(1).pluck<string[]>('id');
   await putRestore(db, api.deps.keys, { backupId, manifestSha256, passphrase, accountId: owner ?? backupId });
@@ -68,7 +69,7 @@ export async function ask(api: Api, db: Db, { backupId, manifest, passphrase }: 
 /** The restore on record in this process, from the backup that is given; its record afterwards. */
 export async function restoreHere(
   api: Api,
-  db: Db,
+  db: LooseDb,
   { destination, manifest }: Written,
 ): Promise<Record<string, unknown>> {
   const { config, keys, objects, redis, log } = api.deps;
@@ -79,7 +80,7 @@ export async function restoreHere(
 }
 
 /** The newest restore on record. */
-export async function record(db: Db): Promise<Record<string, unknown>> {
+export async function record(db: LooseDb): Promise<Record<string, unknown>> {
   return db('foyer_restore.restores').orderBy('started_at', 'desc').first();
 }
 
@@ -116,7 +117,7 @@ export function restoreProcess(api: Api, more: Record<string, string> = {}): Pro
 }
 
 /** Every table of a schema as text, in the order of its rows: to be compared with what was, or with what a backup holds. */
-export async function tableTexts(db: Db, schema = 'public'): Promise<Map<string, string>> {
+export async function tableTexts(db: LooseDb, schema = 'public'): Promise<Map<string, string>> {
   const { rows } = await db.raw<{ rows: { name: string }[] }>(
     `select relname::text as name from pg_class where relkind = 'r' and relnamespace = ?::regnamespace order by 1`,
     [schema],

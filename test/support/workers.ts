@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import pg from 'pg';
-import { connectDatabase, type Db } from '#platform/db.ts';
 import type { EnqueueOptions } from '#platform/jobs.ts';
 import { createLog } from '#platform/log.ts';
 import { enqueue } from '#platform/queue.ts';
 import { connectRedis, type Redis } from '#platform/redis.ts';
 import { announceSettings, saveSettings } from '#platform/settings.ts';
+import { connectLoosely, type LooseDb } from './loose.ts';
 import { atEnd, eventually, newDatabase, redisUrl, temporaryFolder } from './stores.ts';
 
 export interface Job {
@@ -29,7 +29,7 @@ export class Workers {
   readonly #scratch = temporaryFolder('runtime');
   readonly #living = new Set<ChildProcess>();
   readonly #environment: Record<string, string>;
-  readonly db: Db;
+  readonly db: LooseDb;
   readonly #redis: Redis;
 
   static async make(): Promise<Workers> {
@@ -46,7 +46,7 @@ export class Workers {
       FOYER_LOG_LEVEL: process.env['TEST_LOG'] ?? 'silent',
     };
     const log = createLog('silent', 'test');
-    this.db = connectDatabase(databaseUrl, log);
+    this.db = connectLoosely(databaseUrl, log);
     this.#redis = connectRedis(redis, log);
     atEnd(() => this.#redis.disconnect());
     atEnd(() => this.db.destroy());

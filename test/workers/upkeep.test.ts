@@ -14,7 +14,7 @@ describe('what goes by itself', () => {
   let work: Work;
   before(async () => {
     api = await startApi();
-    work = { db: api.deps.db } as Work;
+    work = { db: api.deps.db } as unknown as Work;
   });
   const ids = async (table: string): Promise<string[]> => (await api.deps.db(table).pluck('id')) as string[];
 

@@ -60,7 +60,7 @@ async function dropReplaced(db: Db, now: Date): Promise<void> {
     .whereRaw(
       `not exists (select from jobs j where j.target ->> 'id' = backups.id::text and j.state in ('waiting', 'active'))`,
     )
-    .pluck<string[]>('id');
+    .pluck('id');
   for (const id of over) {
     await dropPutAside(db, id);
     await db('backups').where({ id }).delete();

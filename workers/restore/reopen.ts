@@ -65,7 +65,7 @@ async function askAnew(db: Db): Promise<void> {
       });
     else if (await isAvailable(db, libraryId)) await requestScan(db, { libraryId, mode: 'quick', trigger: 'schedule' });
   }
-  const accounts = await db('accounts').whereNotNull('deleted_at').pluck<string[]>('id');
+  const accounts = await db('accounts').whereNotNull('deleted_at').pluck('id');
   for (const accountId of accounts)
     await enqueue(db, 'user.purge', { payload: { accountId }, options: { key: `user.purge:${accountId}` } });
 }

@@ -69,7 +69,7 @@ function rowOf(draft: AccountDraft) {
     must_change_password: mustChangePassword,
     age_limit: draft.role === 'child' && ageLimit === undefined ? CHILD_AGE : ageLimit,
     own_permissions: JSON.stringify(permissions),
-    expires_at: draft.expiresAt,
+    expires_at: draft.expiresAt === undefined ? undefined : new Date(draft.expiresAt),
     language: draft.language,
     note: draft.note,
     is_system: draft.system ?? false,

@@ -56,7 +56,7 @@ export async function setAccountLibraries(
 ): Promise<{ libraryId: string; by: ManagedBy }[]> {
   const { db } = call;
   const before = isNew ? new Set<string>() : await librariesReached(db, accountId);
-  const managed: { id: string; managed_by: ManagedBy }[] = await db('libraries')
+  const managed = await db('libraries')
     .whereNotNull('managed_by')
     .whereNull('deleted_at')
     .whereRaw(`'access' = any(managed_fields)`)
@@ -69,7 +69,7 @@ export async function setAccountLibraries(
   const rows = ids.filter((id) => !kept.includes(id)).map((id) => ({ library_id: id, account_id: accountId }));
   if (rows.length > 0) await db('library_access').insert(rows);
   await tellReached(call, accountId, before);
-  return managed.filter(({ id }) => ids.includes(id)).map(({ id, managed_by: by }) => ({ libraryId: id, by }));
+  return managed.flatMap(({ id, managed_by: by }) => (by && ids.includes(id) ? [{ libraryId: id, by }] : []));
 }
 
 /** Says of each library that the account did not reach before that it does now. */

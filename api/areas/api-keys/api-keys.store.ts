@@ -98,7 +98,7 @@ export async function insertKey(db: Db, key: NewKey): Promise<{ id: string; secr
     hint: secret.slice(0, 'foyer_'.length + 4),
     scopes: key.scopes,
     per_minute: key.perMinute,
-    expires_at: key.expiresAt,
+    expires_at: key.expiresAt === null ? null : new Date(key.expiresAt),
     created_from: JSON.stringify(key.from),
   });
   return { id, secret };

@@ -200,7 +200,7 @@ async function waitAgain(db: Db, chosen: Knex.QueryBuilder): Promise<Judged[]> {
 }
 
 export async function retry(db: Db, ids: readonly string[]): Promise<Judged[]> {
-  return waitAgain(db, db('jobs').whereIn('id', ids).select('jobs.*').forUpdate());
+  return waitAgain(db, db.from('jobs').whereIn('id', ids).select('jobs.*').forUpdate());
 }
 
 const MOST_AT_ONCE = 100_000;

@@ -113,14 +113,13 @@ export async function insertLabel(db: Db, draft: LabelInsert): Promise<{ id: str
   );
   if ((now?.n ?? 0) >= MOST_LABELS) throw conflict('too-many-labels', `A server has at most ${MOST_LABELS} labels`);
   const { name, color, description, restricted } = draft;
-  const next = COLORS[(now?.last ?? 0) % COLORS.length];
   const [row] = await writing(() =>
     db('labels')
       .insert({
         id: newId(),
         name,
         name_folded: db.raw('foyer_fold(?)', [name]),
-        color: (color ?? next)?.toLowerCase(),
+        color: (color ?? COLORS[(now?.last ?? 0) % COLORS.length] ?? '#8d8d8d').toLowerCase(),
         description: description || null,
         restricted,
       })

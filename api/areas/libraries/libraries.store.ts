@@ -48,13 +48,15 @@ const COLUMNS = [
   'revision',
   'created_at',
   'updated_at',
-].map((column) => `libraries.${column}`);
+] as const;
 
 export const MOST_LIBRARIES = 500;
 
 /** Start of every read: only what `who` may see exists for them. */
 function visible(db: Db, who: Principal) {
-  return db('libraries').select<LibraryRow[]>(COLUMNS).modify(onlyVisibleLibraries, who);
+  return db('libraries')
+    .select<LibraryRow[]>(COLUMNS.map((column) => `libraries.${column}` as const))
+    .modify(onlyVisibleLibraries, who);
 }
 
 /** In sidebar order. */

@@ -192,7 +192,7 @@ async function tellRestored(db: Call['db'], libraryId: string, ids: readonly str
   const rows = await db('items')
     .whereRaw('id = any(?::uuid[])', [[...ids]])
     .select<{ id: string; age_years: number | null; labels: number[] }[]>(
-      ...['id', 'labels'],
+      ...(['id', 'labels'] as const),
       db.raw(`${ageSql('items')} as age_years`),
     );
   const events = rows.map(({ id: itemId, age_years, labels }) => ({

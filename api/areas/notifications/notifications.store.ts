@@ -5,6 +5,15 @@ import type { Notification } from './notifications.schemas.ts';
 import { onlySeen } from './sight.ts';
 import { languageFor, textOf } from './texts.ts';
 
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'notifications.kind': NotificationKind;
+    'notifications.level': Level;
+    'notifications.target': { kind: string; id: string };
+    'notifications.data': Record<string, string | number>;
+  }
+}
+
 export interface NotificationRow {
   id: string;
   profile_id: string;
@@ -14,7 +23,8 @@ export interface NotificationRow {
   item_id: string | null;
   library_id: string | null;
   actor_id: string | null;
-  actor_name: string | null;
+  /** Where the query joined it. */
+  actor_name?: string | null;
   data: Record<string, string | number>;
   url: string | null;
   count: number;

@@ -150,15 +150,18 @@ async function insert(db: Db, { notice, seer, inApp }: Omit<One, 'wishes'> & { i
   return id;
 }
 
-function columnsOf(notice: Notice): object {
+function columnsOf(notice: Notice) {
   const { kind, target, itemId, libraryId, actorId, data = {}, url, expiresAt } = notice;
-  const named = { item_id: itemId, library_id: libraryId, actor_id: actorId, url, expires_at: expiresAt };
   return {
     kind,
     level: levelOf(notice),
     data: JSON.stringify(data),
     target: target && JSON.stringify(target),
-    ...Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined)),
+    item_id: itemId,
+    library_id: libraryId,
+    actor_id: actorId,
+    url,
+    expires_at: expiresAt === undefined ? undefined : new Date(expiresAt),
   };
 }
 

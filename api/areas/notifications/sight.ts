@@ -45,9 +45,9 @@ export async function seers(db: Db, profileIds: readonly string[], about: About)
 async function sees(db: Db, who: Principal, { kind, itemId, libraryId }: About): Promise<boolean> {
   const { permission } = kindOf(kind);
   if (permission && !may(who, permission)) return false;
-  if (itemId !== undefined) return has(db('items').where('items.id', itemId).modify(onlyVisibleItems, who));
+  if (itemId !== undefined) return has(db.from('items').where('items.id', itemId).modify(onlyVisibleItems, who));
   if (libraryId === undefined) return true;
-  return has(db('libraries').where('libraries.id', libraryId).modify(onlyVisibleLibraries, who));
+  return has(db.from('libraries').where('libraries.id', libraryId).modify(onlyVisibleLibraries, who));
 }
 
 async function has(query: Knex.QueryBuilder): Promise<boolean> {

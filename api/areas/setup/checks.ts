@@ -19,8 +19,8 @@ const checks: Record<CheckId, Check> = {
   async database({ deps }) {
     const [row] = await deps.db.transaction(async (transaction) => {
       await transaction.raw('create temporary table setup_check (n int) on commit drop');
-      await transaction('setup_check').insert({ n: 1 });
-      return transaction('setup_check').select<{ n: number }[]>('n');
+      await transaction.from('setup_check').insert({ n: 1 });
+      return transaction.from('setup_check').select<{ n: number }[]>('n');
     });
     return row?.n === 1
       ? ok('A row was written and read')

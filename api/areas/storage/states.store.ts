@@ -17,7 +17,7 @@ export async function listMounts(db: Db): Promise<Mount[]> {
   return db('storages')
     .where({ kind: 'mount', enabled: true })
     .whereNotNull('root_name')
-    .select<Mount[]>('id', 'name', 'state', { rootName: 'root_name' }, 'path');
+    .select<Mount[]>('id', 'name', 'state', 'root_name as rootName', 'path');
 }
 
 /** Whether files of it are known: then an empty root is not believed. */

@@ -21,7 +21,10 @@ export interface ThemeRow {
   updated_at: Date;
 }
 
-const COLUMNS = 'id name description author base schemes shared managed_by revision created_at updated_at'.split(' ');
+const COLUMNS = [
+  ...(['id', 'name', 'description', 'author', 'base', 'schemes', 'shared'] as const),
+  ...(['managed_by', 'revision', 'created_at', 'updated_at'] as const),
+];
 
 /** All of them by name. */
 export async function listThemeRows(db: Db): Promise<ThemeRow[]> {
@@ -112,7 +115,7 @@ async function writing<T>(write: () => Promise<T>): Promise<T> {
 /** Profiles that chose it follow the server's default. */
 export async function removeTheme(db: Db, id: string): Promise<void> {
   await db('themes').where({ id }).delete();
-  for (const column of ['theme_id', 'light_theme_id', 'dark_theme_id'])
+  for (const column of ['theme_id', 'light_theme_id', 'dark_theme_id'] as const)
     await db('theme_selections')
       .where(column, id)
       .update({ [column]: null });

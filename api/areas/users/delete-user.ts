@@ -28,7 +28,7 @@ export async function removeUser(
     own_permissions: '{}',
   });
   await endAccess(db, row.id);
-  for (const table of ['api_keys', 'library_access', 'sign_in_methods'])
+  for (const table of ['api_keys', 'library_access', 'sign_in_methods'] as const)
     await db(table).where({ account_id: row.id }).delete();
   await db('invites').where({ created_by: row.id }).whereNull('revoked_at').update({ revoked_at: db.fn.now() });
   await audit(call, 'user.deleted', { userId: row.id, username: row.username, role: row.role, transferTo });

@@ -92,8 +92,8 @@ async function tellPerson({ db, who }: Call, row: UserRow, { body, endedSessions
 
 async function removeMethods(db: Db, accountId: string, wish: SignInReset): Promise<void> {
   const kinds = [
-    ...(wish.removeTwoFactor ? ['totp', 'recovery-codes'] : []),
-    ...(wish.removePasskeys ? ['passkey'] : []),
+    ...(wish.removeTwoFactor ? (['totp', 'recovery-codes'] as const) : []),
+    ...(wish.removePasskeys ? (['passkey'] as const) : []),
   ];
   if (kinds.length > 0) await db('sign_in_methods').where({ account_id: accountId }).whereIn('kind', kinds).delete();
 }

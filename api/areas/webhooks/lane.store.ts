@@ -61,11 +61,13 @@ async function theOne(db: Db, id: string, { jobId, now }: Ask): Promise<string |
 
 async function nextOf(db: Db, webhook: HeldWebhook, { jobId, now }: Ask): Promise<string | undefined> {
   if (stateOf(webhook, webhook.expired) !== 'enabled') return undefined;
-  const sending: { id: string; claimed_by: string; claimed_until: Date }[] = await db('webhook_deliveries')
+  const sending = await db('webhook_deliveries')
     .where({ webhook_id: webhook.id, state: 'sending' })
     .whereNot({ kind: 'test' })
     .select('id', 'claimed_by', 'claimed_until');
-  const lost = sending.find((row) => row.claimed_by === jobId || row.claimed_until <= now);
+  const lost = sending.find(
+    (row) => row.claimed_by === jobId || (row.claimed_until !== null && row.claimed_until <= now),
+  );
   if (lost) return lost.id;
   if (sending.length >= IN_FLIGHT) return undefined;
   const due = await db('webhook_deliveries')

@@ -75,7 +75,7 @@ async function isOfLibraries(db: Db, { payload, facts }: Emitted, wanted: readon
   const named = payload.libraryId ?? facts.libraryId;
   if (named !== undefined) return wanted.includes(named as string);
   const itemId = payload.itemId ?? facts.itemId;
-  if (itemId === undefined) return false;
+  if (typeof itemId !== 'string') return false;
   const item = await db('items').where({ id: itemId }).first<{ library_id: string } | undefined>('library_id');
   return item !== undefined && wanted.includes(item.library_id);
 }
@@ -134,6 +134,6 @@ async function nameIn(
   db: Db,
   { table, column, id }: { table: string; column: string; id: unknown },
 ): Promise<string | undefined> {
-  const row = await db(table).where({ id }).first<Record<string, string> | undefined>(column);
+  const row = await db.from(table).where({ id }).first<Record<string, string> | undefined>(column);
   return row?.[column];
 }

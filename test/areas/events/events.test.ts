@@ -273,7 +273,7 @@ describe('Events', function () {
         await plays(sessionId, 3000);
         await settled(reader, await keys('just-now'));
         reader.close();
-        await trimEvents({}, { db: api.deps.db } as Work);
+        await trimEvents({}, { db: api.deps.db } as unknown as Work);
         const back = await EventReader.open(`${(await replica()).url}/api/v1/events`, {
           ...owner.headers,
           'last-event-id': lastEventId,
@@ -290,7 +290,7 @@ describe('Events', function () {
           );
         await settled(all, 'filler.1099');
         all.close();
-        await trimEvents({}, { db: api.deps.db } as Work);
+        await trimEvents({}, { db: api.deps.db } as unknown as Work);
         const left = await api.deps.db('events').select<{ event: string }[]>('event');
         expect(left.filter(({ event }) => event !== 'playback.progress')).to.have.length(1000);
         const late = await open(owner, { lastEventId });

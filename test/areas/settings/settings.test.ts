@@ -435,10 +435,10 @@ describe('Settings', () => {
     await change({ 'support.keepDays': 77 });
     const row = db('setting_changes').where({ key: 'support.keepDays', after: '77' });
     await row.clone().update({ at: db.raw(`now() - interval '399 days'`) });
-    await expireSessions({}, { db } as Work);
+    await expireSessions({}, { db } as unknown as Work);
     expect(await row.clone()).to.have.length(1);
     await row.clone().update({ at: db.raw(`now() - interval '401 days'`) });
-    await expireSessions({}, { db } as Work);
+    await expireSessions({}, { db } as unknown as Work);
     expect(await row).to.have.length(0);
   });
 

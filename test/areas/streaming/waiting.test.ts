@@ -89,12 +89,14 @@ describe('requests that wait for a segment', function () {
     const other = connectRedis(api.config.redisUrl, api.deps.log);
     atEnd(() => other.disconnect());
     const gone = new AbortController();
-    const pods = [api.deps, { ...api.deps, redis: other }].map((deps) => ({ deps, signal: gone.signal }) as Call);
+    const pods = [api.deps, { ...api.deps, redis: other }].map(
+      (deps) => ({ deps, signal: gone.signal }) as unknown as Call,
+    );
     const ended: string[] = [];
     const waits: Promise<void>[] = [];
     const wait = (n: number): Promise<unknown> =>
       new Promise<void>((looked) => {
-        const told = waitUntil(pods[n % 2] as Call, session, {
+        const told = waitUntil(pods[n % 2] as unknown as Call, session, {
           look: async () => undefined,
           inVain: async () => looked(),
         });

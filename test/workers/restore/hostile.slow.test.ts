@@ -5,11 +5,11 @@ import { expect } from 'chai';
 import { BackupFault } from '#platform/backup/faults.ts';
 import { readManifest } from '#platform/backup/part.ts';
 import { type BackupManifest, manifestName, manifestText, partName } from '#platform/backup-manifest.ts';
-import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { sha256, type Written } from '#support/backup-writer.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
+import type { LooseDb } from '#support/loose.ts';
 import {
   addRow,
   ask,
@@ -28,7 +28,7 @@ const RECORDS = new Set(['jobs', 'job_counts', 'backups', 'outbox', 'events', 'r
 
 describe('restoring a backup that is not as it was made', () => {
   let api: Api;
-  let db: Db;
+  let db: LooseDb;
   let written: Written;
   let before: string;
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import type { Db } from '#platform/db.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { sha256 } from '#support/backup-writer.ts';
 import { makeBackup } from '#support/backups.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
+import type { LooseDb } from '#support/loose.ts';
 import { startApiProcess, started, storesOf } from '#support/processes.ts';
 import { ask, record, restoreProcess, tableTexts, unfenced } from '#support/restoring.ts';
 import { eventually, freePort, temporaryFolder } from '#support/stores.ts';
@@ -21,7 +21,7 @@ const RECORDS = new Set(['jobs', 'job_counts', 'outbox', 'events']);
 
 describe('a restore whose process is lost', () => {
   let api: Api;
-  let db: Db;
+  let db: LooseDb;
   let backup: Awaited<ReturnType<typeof makeBackup>>;
 
   beforeEach(async function () {

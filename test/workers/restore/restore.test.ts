@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { hashPassword } from '#areas/auth/public.ts';
-import type { Db } from '#platform/db.ts';
 import { Fenced } from '#platform/fence.ts';
 import { enqueue } from '#platform/queue.ts';
 import { openedValue, storedValue } from '#platform/settings.ts';
@@ -11,6 +10,7 @@ import { type Api, startApi } from '#support/api.ts';
 import { sha256, type Written } from '#support/backup-writer.ts';
 import type { Person } from '#support/given.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
+import type { LooseDb } from '#support/loose.ts';
 import { startApiProcess } from '#support/processes.ts';
 import { backedUp, record, restoreHere, tableTexts, unfenced } from '#support/restoring.ts';
 
@@ -20,7 +20,7 @@ const OTHERS = new Set(['audit_log', 'scans', 'backups', 'jobs', 'storages', 'ap
 
 describe('restoring a backup', () => {
   let api: Api;
-  let db: Db;
+  let db: LooseDb;
   let owner: Person;
   let written: Written;
   let atLast: Map<string, string>;

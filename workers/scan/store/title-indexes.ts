@@ -28,7 +28,8 @@ export async function makeTitleIndexes({ db, log }: Pick<Work, 'db' | 'log'>, la
 
 /** Runs outside of transactions; what an earlier attempt left unfinished is made again. */
 async function makeIndex(db: Db, { name, keys }: { name: string; keys: string }): Promise<void> {
-  const found = await db('pg_index')
+  const found = await db
+    .from('pg_index')
     .whereRaw('indexrelid = to_regclass(?)', [name])
     .first<{ indisvalid: boolean } | undefined>('indisvalid');
   if (found?.indisvalid) return;

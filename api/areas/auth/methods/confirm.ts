@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { sessionOf } from '#identity/person.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalid } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
@@ -56,7 +57,7 @@ async function confirmByPasskey(
 
 export async function markConfirmed({ db, who }: Call): Promise<{ confirmedUntil: string }> {
   const [row] = await db('sessions')
-    .where({ id: who.sessionId })
+    .where({ id: sessionOf(who) })
     .update({ confirmed_until: db.raw(`now() + interval '10 minutes'`) })
     .returning<{ confirmed_until: Date }[]>('confirmed_until');
   if (!row) throw new ApiError('AUTH_TOKEN_INVALID', 'The sign-in has ended', {});

@@ -61,7 +61,7 @@ async function findMailed(db: Db, login: string): Promise<Account | undefined> {
     .orderByRaw('(username_folded = ?) desc', [foldUsername(login)])
     .forUpdate()
     .first<Account | undefined>(
-      ...['id', 'username', 'email', 'language', 'factors'],
+      ...(['id', 'username', 'email', 'language', 'factors'] as const),
       db.raw('password_hash is not null as has_password'),
     );
 }

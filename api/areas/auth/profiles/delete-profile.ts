@@ -5,7 +5,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import type { Db } from '#platform/db.ts';
 import { type ProfileRow, writeAvatar } from './profiles.store.ts';
 
-const ITS_OWN = ['sessions', 'api_keys', 'quick_connects', 'push_subscriptions'];
+const ITS_OWN = ['sessions', 'api_keys', 'quick_connects', 'push_subscriptions'] as const;
 
 /** The profile is nobody's from this request on, and what plays in it ends; a job removes its rows. */
 export async function removeProfile(call: Call, row: ProfileRow): Promise<void> {
@@ -23,7 +23,7 @@ export async function removeProfile(call: Call, row: ProfileRow): Promise<void> 
     .whereNull('revoked_at')
     .select<{ id: string; scopes: string[] }[]>('id', 'scopes');
   for (const { id: keyId, scopes } of keys) await audit(call, 'api-key.revoked', { keyId, scopes });
-  for (const table of [...ITS_OWN, 'label_principals', 'theme_selections'])
+  for (const table of [...ITS_OWN, 'label_principals', 'theme_selections'] as const)
     await db(table).where({ profile_id: row.id }).delete();
   await db('devices').where({ account_id: who.accountId, last_profile_id: row.id }).update({ last_profile_id: null });
   const system = await db('accounts').where({ is_system: true }).first<{ id: string }>('id');

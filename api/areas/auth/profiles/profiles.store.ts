@@ -2,6 +2,7 @@ import { conflict, notFound } from '#kernel/errors.ts';
 import { dropImages } from '#kernel/images.ts';
 import { breaks, type Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import type { Update } from '#platform/typed-query.ts';
 import type { Profile } from '../auth.schemas.ts';
 import { hashPassword } from '../passwords/passwords.ts';
 import { listProfiles } from '../sign-in/sessions.store.ts';
@@ -31,7 +32,7 @@ export async function getProfile(db: Db, accountId: string, id: string): Promise
   return profile;
 }
 
-type Columns = Record<string, unknown>;
+type Columns = Update<'profiles'>;
 
 async function toColumns({
   timeZone,
@@ -60,7 +61,7 @@ export async function insertProfile(db: Db, accountId: string, draft: ProfileDra
   if ((row?.count ?? 0) >= MOST_PROFILES) throw conflict('too-many-profiles', 'An account has at most 8 profiles');
   const id = newId();
   await db('profiles')
-    .insert({ id, account_id: accountId, ...columns })
+    .insert({ ...columns, id, account_id: accountId, name: draft.name })
     .catch(refuseDouble);
   return id;
 }

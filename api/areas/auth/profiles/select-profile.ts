@@ -1,4 +1,5 @@
 import { ACCESS_SECONDS, presented, sessionCookie } from '#identity/credentials.ts';
+import { sessionOf } from '#identity/person.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
@@ -34,7 +35,7 @@ async function refuseWithoutPin(call: Call, row: ProfileRow, pin: string | undef
 
 async function moveSession({ db, who }: Call, row: ProfileRow): Promise<void> {
   const moved = await db('sessions')
-    .where({ id: who.sessionId })
+    .where({ id: sessionOf(who) })
     // Who is handed the device in another profile has not proved to be the person.
     .update({ profile_id: row.id, ...(row.main ? {} : { confirmed_until: null }) });
   if (moved !== 1) throw new ApiError('AUTH_TOKEN_INVALID', 'The sign-in has ended', {});
@@ -44,7 +45,7 @@ async function moveSession({ db, who }: Call, row: ProfileRow): Promise<void> {
 
 async function answerInProfile(call: Call): Promise<SignIn> {
   const { db, who, now, client, headers } = call;
-  const sessionId = who.sessionId ?? '';
+  const sessionId = sessionOf(who);
   const { described, accessToken, cookie, remember } = await freshToken(call, sessionId);
   if (cookie) {
     const name = sessionCookie(client.secure);

@@ -1,5 +1,6 @@
 import { renderSVG } from 'uqr';
 import type { z } from 'zod';
+import { sessionOf } from '#identity/person.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid, notFound } from '#kernel/errors.ts';
@@ -79,7 +80,9 @@ async function enable(
     .insert({ id: newId(), account_id: who.accountId, kind: 'totp', ...draft })
     .returning<MethodRow[]>('*');
   if (!row) throw new Error('no row');
-  await db('sessions').where({ id: who.sessionId }).update({ two_factor: true });
+  await db('sessions')
+    .where({ id: sessionOf(who) })
+    .update({ two_factor: true });
   await db('sessions').where({ account_id: who.accountId, two_factor: false }).delete();
   const codes = (await findMethod(db, who.accountId, 'recovery-codes'))
     ? undefined

@@ -189,7 +189,7 @@ export const endOtherSessions = defineEndpoint({
       who.accountId,
       query.keepCurrent === 'true' ? who.sessionId : undefined,
     );
-    for (const table of ['sign_in_challenges', 'quick_connects', 'password_resets'])
+    for (const table of ['sign_in_challenges', 'quick_connects', 'password_resets'] as const)
       await db(table).where({ account_id: who.accountId }).delete();
     const revokedKeys = query.apiKeys === 'true' ? await revokeKeys(call, who.accountId) : 0;
     await audit(call, 'sessions-ended', { sessions: endedSessions });

@@ -135,9 +135,9 @@ export async function freshToken(call: Call, sessionId: string): Promise<Fresh> 
   if (!profile) throw new Error('a session has a profile');
   const owes = await db('accounts')
     .where({ id: row.account_id })
-    .first<Owes & Rights & { must_change_password: boolean }>(
-      ...['must_change_password', 'role', 'factors', 'own_permissions'],
-    );
+    .first<Owes & Rights & { must_change_password: boolean }>([
+      ...(['must_change_password', 'role', 'factors', 'own_permissions'] as const),
+    ]);
   const claims = { accountId: row.account_id, profileId: row.profile_id, sessionId };
   const managedSettings = profile.main && effectivePermissions(owes.role, owes.own_permissions).has('settings:manage');
   return {

@@ -122,7 +122,7 @@ export async function updateBackup(db: Db, id: string, change: BackupColumns): P
 }
 
 /** What the manifest says of it. */
-export function columnsOf(manifest: BackupManifest): BackupColumns {
+export function columnsOf(manifest: BackupManifest) {
   const parts = manifest.tables.flatMap((table) => table.parts);
   const stored = parts.reduce((sum, part) => sum + part.storedBytes, 0);
   const unlike = new Map(manifest.objects.map((object) => [object.sha256, object.bytes]));

@@ -5,7 +5,7 @@ import type { BackupManifest } from '#platform/backup-manifest.ts';
 import type { Db } from '#platform/db.ts';
 import { livePlaces, notePlace, type PlaceRow } from '../settings/places.store.ts';
 import { noteAway, openPlace, type PlaceDeps, within } from '../settings/places.ts';
-import { type BackupColumns, columnsOf } from './backups.store.ts';
+import { columnsOf } from './backups.store.ts';
 
 const MANIFEST = /^backups\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\/manifest\.json$/;
 const UNKNOWN_SERVER = '00000000-0000-0000-0000-000000000000';
@@ -42,7 +42,7 @@ export async function listPlace(deps: PlaceDeps, place: PlaceRow, limitMs?: numb
     .where({ state: 'missing' })
     .whereIn('id', ids)
     .update({ state: 'completed', place_id: place.id });
-  const known = new Set(await db('backups').whereIn('id', ids).pluck<string[]>('id'));
+  const known = new Set(await db('backups').whereIn('id', ids).pluck('id'));
   for (const listed of there.values()) {
     if (!known.has(listed.id)) await insertFound(db, { destination, place, listed });
   }
@@ -85,22 +85,22 @@ async function insertFound(db: Db, { destination, place, listed }: Found): Promi
     .ignore();
 }
 
-const readable = (manifest: BackupManifest): BackupColumns => ({
+const readable = (manifest: BackupManifest) => ({
   ...columnsOf(manifest),
-  state: 'completed',
+  state: 'completed' as const,
   started_at: new Date(manifest.startedAt),
   finished_at: new Date(manifest.finishedAt),
 });
 
-function unreadable({ code }: BackupFault, { at }: Listed): BackupColumns {
+function unreadable({ code }: BackupFault, { at }: Listed) {
   return {
-    state: 'damaged',
-    fault: code === 'other-format' ? code : 'damaged',
+    state: 'damaged' as const,
+    fault: code === 'other-format' ? code : ('damaged' as const),
     server_id: UNKNOWN_SERVER,
     server_name: '',
     server_version: '0',
     schema_version: '',
-    objects_mode: 'kept',
+    objects_mode: 'kept' as const,
     started_at: at,
     finished_at: at,
   };

@@ -88,12 +88,12 @@ export function storedAside(db: Db, row: ShownRow): Stored {
     at: row.snapshot_at ?? row.started_at,
     async count(table) {
       if (!(await isThere(table))) return 0;
-      const found = await db(table).withSchema(schema).count<{ count: number }[]>('* as count');
+      const found = await db.from(table).withSchema(schema).count<{ count: number }[]>('* as count');
       return Number(found[0]?.count ?? 0);
     },
     async *rows(table) {
       if (!(await isThere(table))) return;
-      const rows: Record<string, unknown>[] = await db(table).withSchema(schema).select('*');
+      const rows: Record<string, unknown>[] = await db.from(table).withSchema(schema).select('*');
       for (const found of rows)
         yield Object.fromEntries(Object.entries(found).map(([name, value]) => [name, textOf(value)]));
     },

@@ -32,7 +32,7 @@ const toRestore = (row: RestoreRow): Restore => ({
 
 /** The one that is under way, or the last. */
 export async function lastRestore(db: Db): Promise<Restore | undefined> {
-  const row = await db('foyer_restore.restores').orderBy('started_at', 'desc').first<RestoreRow | undefined>();
+  const row = await db.from('foyer_restore.restores').orderBy('started_at', 'desc').first<RestoreRow | undefined>();
   return row && toRestore(row);
 }
 
@@ -54,7 +54,8 @@ export interface RestoreWish {
 export async function putRestore(db: Db, keys: Keys, wish: RestoreWish): Promise<Restore> {
   const id = newId();
   const jobId = newId();
-  const [row] = await db('foyer_restore.restores')
+  const [row] = await db
+    .from('foyer_restore.restores')
     .insert({
       id,
       backup_id: wish.backupId,

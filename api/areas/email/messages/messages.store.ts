@@ -218,7 +218,7 @@ export async function noteFault(db: Db, row: MessageRow, { fault: said, final, n
     return paused;
   }
   const at = new Date(now.getTime() + minutes * MINUTE_MS);
-  const again = { state: 'waiting', job_id: null, next_attempt_at: at, error: JSON.stringify(fault) };
+  const again = { state: 'waiting' as const, job_id: null, next_attempt_at: at, error: JSON.stringify(fault) };
   await db('email_messages').where({ id: row.id }).update(again);
   await queueAgain(db, row, { at, now });
   return paused;

@@ -13,7 +13,14 @@ export async function retryMessage(db: Db, id: string, now: Date): Promise<void>
     throw conflict('not-retryable', 'It cannot be sent again', { state: row.state });
   if (row.expires_at && row.expires_at <= now) throw conflict('expired', 'Its link is dead');
   await db('email_suppressions').where({ address_sha256: row.address_sha256 }).delete();
-  const again = { state: 'waiting', attempts: 0, next_attempt_at: null, ended_at: null, job_id: null, error: null };
+  const again = {
+    state: 'waiting' as const,
+    attempts: 0,
+    next_attempt_at: null,
+    ended_at: null,
+    job_id: null,
+    error: null,
+  };
   await db('email_messages').where({ id }).update(again);
   await queueMail(db, row);
 }

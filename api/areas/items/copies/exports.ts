@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Knex } from 'knex';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalidAll } from '#kernel/errors.ts';
 import type { Rules } from '#kernel/filter.ts';
 import type { Db } from '#platform/db.ts';
+import type { Transaction } from '#platform/typed-query.ts';
 import { findFileRows, findFiles, seesPaths } from '../files/files.store.ts';
 import { findItemDetails } from '../item/items.store.ts';
 import { ItemDetail } from '../items.schemas.ts';
@@ -64,7 +64,7 @@ export async function exportItems(call: Call, wish: ExportWish): Promise<(respon
 
 interface Running {
   wish: ExportWish;
-  snapshot: Knex.Transaction;
+  snapshot: Transaction;
   sent: { count: number };
 }
 

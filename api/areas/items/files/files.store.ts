@@ -76,7 +76,7 @@ const STREAM_COLUMNS = [
   'hearing_impaired',
   'external_path',
   'probe',
-];
+] as const;
 
 export interface FileWish {
   streams: boolean;
@@ -106,7 +106,7 @@ export async function findStreamRows(db: Db, fileIds: readonly string[]): Promis
   return db('media_streams')
     .whereRaw('file_id = any(?::uuid[])', [[...fileIds]])
     .orderByRaw('external_path is not null, stream_index, external_path')
-    .select(STREAM_COLUMNS) as unknown as Promise<StreamRow[]>;
+    .select<StreamRow[]>(STREAM_COLUMNS);
 }
 
 /** Files by item, streams with them when wished: two queries for any number of items. */

@@ -27,10 +27,12 @@ export function hasMissing(type: string): boolean {
 /** What the last refresh told of an item's children, and what is there of it. */
 export async function findKnownChildren(db: Db, who: Principal, item: VisibleItem): Promise<Known> {
   const source = item.type === 'season' ? item.parentId : item.id;
-  const row: { known: unknown; external_ids: Record<string, string>; matched: boolean } | undefined = await db('items')
+  const row = await db('items')
     .where({ id: source })
-    .select(db.raw(`details -> 'knownChildren' as known`), 'external_ids', 'matched')
-    .first();
+    .first<{ known: unknown; external_ids: Record<string, string>; matched: boolean } | undefined>(
+      ...(['external_ids', 'matched'] as const),
+      db.raw(`details -> 'knownChildren' as known`),
+    );
   const all = Array.isArray(row?.known) ? (row.known as unknown[]) : [];
   const known = item.type === 'season' ? all.filter((one) => numberOf(one) === item.indexNumber) : all;
   const here = await findHeld(db, who, { source: source ?? item.id, known });

@@ -46,8 +46,10 @@ async function filesOf(db: Db, itemId: string, fileId: string | undefined): Prom
   const query = db('media_files')
     .where({ item_id: itemId, missing_since: null, ignored: false })
     .limit(MOST_FILES)
-    .select<Row[]>('id', 'size_bytes', 'modified_ms')
-    .select(db.raw('probe is not null or probe_fault is not null as read'));
+    .select<Row[]>(
+      ...(['id', 'size_bytes', 'modified_ms'] as const),
+      db.raw('probe is not null or probe_fault is not null as read'),
+    );
   if (fileId) query.where({ id: fileId });
   return query;
 }

@@ -132,7 +132,7 @@ export async function writeRating(
     .insert({ profile_id: profileId, item_id: itemId, library_id: libraryId, ...change })
     .onConflict(['profile_id', 'item_id'])
     .merge(change)
-    .returning<StateRow[]>(COLUMNS.split(',').map((column) => column.trim()));
+    .returning<StateRow[]>(db.raw(COLUMNS));
   if (!row) throw new Error('no row');
   return row;
 }

@@ -84,14 +84,15 @@ async function keepHistory(
   item: VisibleItem,
   { report, at }: Pick<Write, 'report' | 'at'>,
 ): Promise<void> {
-  if (!played(report)) return;
+  const { playedMs } = report;
+  if (playedMs === undefined || !played(report)) return;
   await db('play_history').insert({
     id: newId(),
     profile_id: who.profileId,
     account_id: who.accountId,
     item_id: item.id,
     at,
-    played_ms: report.playedMs,
+    played_ms: playedMs,
   });
 }
 

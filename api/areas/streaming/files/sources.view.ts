@@ -42,9 +42,11 @@ interface Row extends FileRow {
   keyframes: Buffer | null;
 }
 
-const FILE_COLUMNS =
-  'id item_id library_id storage_id folder_id path size_bytes modified_ms duration_ms missing_since probe'.split(' ');
-const COLUMNS = [...FILE_COLUMNS, 'keyframes'];
+const FILE_COLUMNS = [
+  ...(['id', 'item_id', 'library_id', 'storage_id', 'folder_id', 'path'] as const),
+  ...(['size_bytes', 'modified_ms', 'duration_ms', 'missing_since', 'probe'] as const),
+];
+const COLUMNS = [...FILE_COLUMNS, 'keyframes' as const];
 
 /** For what sends the bytes as they are: players ask for many ranges of a file. */
 export async function findSourceFile(db: Db, fileId: string): Promise<SourceFile | undefined> {
@@ -101,7 +103,7 @@ export async function findTrackPlace(
   const film = (await findPlaces(db, [fileId])).get(fileId);
   const track = await db('media_streams')
     .where({ file_id: fileId, external_path: path })
-    .first<{ size: number; time: number } | undefined>({ size: 'external_size', time: 'external_modified_ms' });
+    .first<{ size: number; time: number } | undefined>('external_size as size', 'external_modified_ms as time');
   return film && { ...film, path, sizeBytes: track?.size ?? -1, modifiedMs: track?.time ?? 0 };
 }
 

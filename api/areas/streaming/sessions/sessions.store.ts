@@ -1,6 +1,14 @@
 import type { Db } from '#platform/db.ts';
 import type { StreamPlan } from '../segments/plan.ts';
 
+declare module '#platform/column-types.ts' {
+  interface ColumnTypes {
+    'transcode_sessions.plan': StreamPlan;
+    'transcode_sessions.error': SessionError;
+    'transcode_sessions.worker': WorkerInfo;
+  }
+}
+
 export const TABLE = 'transcode_sessions';
 
 export type SessionState = 'starting' | 'running' | 'idle' | 'stopped' | 'failed';
@@ -62,7 +70,7 @@ export async function insertSession(db: Db, draft: SessionDraft): Promise<void> 
 }
 
 export async function findSession(db: Db, id: string): Promise<SessionRow | undefined> {
-  return db<SessionRow>(TABLE).where({ id }).first() as Promise<SessionRow | undefined>;
+  return db(TABLE).where({ id }).first();
 }
 
 /** The worker's claim: the row, when nobody else holds it. */
