@@ -22,6 +22,7 @@ export interface Schema {
   items?: Schema;
   prefixItems?: Schema[];
   description?: string;
+  example?: unknown;
 }
 
 /** Named schemas that others refer to. */

@@ -5,6 +5,7 @@ import {
   type ZodOpenApiContentObject,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import type { Access, Area, Endpoint } from './endpoint.ts';
@@ -204,14 +205,24 @@ const envelopes = new Map<string, z.ZodType>();
 function failures(endpoint: Endpoint): ZodOpenApiResponsesObject {
   const byStatus = Map.groupBy(errorsOf(endpoint), (code) => errorCodes[code].status);
   return Object.fromEntries(
-    [...byStatus]
-      .sort(([a], [b]) => a - b)
-      .map(([status, codes]) => [
-        String(status),
-        { description: codes.join(', '), content: { 'application/json': { schema: errorEnvelope(codes.sort()) } } },
-      ]),
+    [...byStatus].sort(([a], [b]) => a - b).map(([status, codes]) => [String(status), failure(codes.sort())]),
   );
 }
+
+/** One component for each set of codes, which operations refer to. */
+function failure(codes: ErrorCode[]): ZodOpenApiResponseObject {
+  const id = codes.map(pascalCase).join('Or');
+  const known = described.get(id);
+  if (known) return known;
+  const made = { id, description: codes.join(', '), content: { 'application/json': { schema: errorEnvelope(codes) } } };
+  described.set(id, made);
+  return made;
+}
+
+const described = new Map<string, ZodOpenApiResponseObject>();
+
+const pascalCase = (code: string): string =>
+  code.toLowerCase().replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** As it is described: answers never say that they hold no more. */
 const written = (schema: z.ZodType): string =>

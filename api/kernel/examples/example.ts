@@ -55,6 +55,7 @@ class Filler {
   }
 
   fill(schema: Schema, place: Place): unknown {
+    if ('example' in schema) return schema.example;
     if (schema.$ref) return this.#record(nameOf(schema.$ref), place);
     if ('const' in schema) return schema.const;
     if (schema.enum) return literal(schema.enum, place);
@@ -84,7 +85,8 @@ class Filler {
 
   #object({ properties = {}, required = [], ...rest }: Schema, place: Place): unknown {
     const wanted = Object.entries(properties).filter(
-      ([name, member]) => required.includes(name) || (told({ ...place, name }) && !holds(member, place.inside)),
+      ([name, member]) =>
+        required.includes(name) || (('example' in member || told({ ...place, name })) && !holds(member, place.inside)),
     );
     const made = Object.fromEntries(wanted.map(([name, member]) => [name, this.fill(member, { ...place, name })]));
     const { propertyNames: names = {}, additionalProperties: each } = rest;

@@ -1,0 +1,153 @@
+import type { TableName } from '#platform/typed-query.ts';
+
+/** The room that writes each table: an area with its workers and its part of the platform, or `kernel`, `identity`, `platform`. */
+export const owners: Record<TableName, string> = {
+  accounts: 'accounts',
+  api_keys: 'api-keys',
+  audit_log: 'kernel',
+  backup_hashes: 'backup',
+  backup_places: 'backup',
+  backup_settings: 'backup',
+  backups: 'backup',
+  branding: 'branding',
+  branding_logos: 'branding',
+  chapters: 'scanning',
+  credits: 'scanning',
+  device_keys: 'identity',
+  devices: 'identity',
+  email_confirmations: 'email',
+  email_digests: 'email',
+  email_messages: 'email',
+  email_state: 'email',
+  email_suppressions: 'email',
+  events: 'platform',
+  idempotency_keys: 'kernel',
+  ignored_files: 'scanning',
+  images: 'kernel',
+  invite_uses: 'users',
+  invites: 'users',
+  item_labels: 'labels',
+  item_merges: 'scanning',
+  item_neighbours: 'items',
+  item_states: 'playback',
+  item_tags: 'scanning',
+  item_tombstones: 'scanning',
+  items: 'scanning',
+  job_attempts: 'jobs',
+  job_counts: 'jobs',
+  jobs: 'jobs',
+  label_principals: 'labels',
+  labels: 'labels',
+  libraries: 'libraries',
+  library_access: 'accounts',
+  library_folders: 'libraries',
+  library_removals: 'libraries',
+  markers: 'scanning',
+  media_files: 'scanning',
+  media_streams: 'scanning',
+  notification_counts: 'notifications',
+  notification_preferences: 'notifications',
+  notifications: 'notifications',
+  notifications_gone: 'notifications',
+  oidc_flows: 'auth',
+  oidc_logouts: 'auth',
+  outbox: 'platform',
+  ownership_history: 'server-account',
+  ownership_offers: 'server-account',
+  passkey_challenges: 'auth',
+  password_resets: 'auth',
+  people: 'scanning',
+  play_history: 'playback',
+  playback_sessions: 'viewing',
+  playback_synced: 'playback',
+  plus_licence: 'plus',
+  preroll_clips: 'streaming',
+  profiles: 'accounts',
+  push_messages: 'notifications',
+  push_subscriptions: 'notifications',
+  quick_connects: 'auth',
+  recovery_codes: 'auth',
+  refresh_tokens: 'auth',
+  rights_told: 'identity',
+  scan_directories: 'scanning',
+  scan_faults: 'scanning',
+  scan_issues: 'scanning',
+  scans: 'scanning',
+  server_state: 'setup',
+  sessions: 'auth',
+  setting_changes: 'settings',
+  settings: 'settings',
+  sign_in_challenges: 'auth',
+  sign_in_methods: 'auth',
+  storages: 'storage',
+  theme_default: 'themes',
+  theme_selections: 'themes',
+  themes: 'themes',
+  totp_setups: 'auth',
+  track_choices: 'playback',
+  transcode_sessions: 'streaming',
+  trickplay: 'streaming',
+  webhook_deliveries: 'webhooks',
+  webhooks: 'webhooks',
+};
+
+/** Files outside of `api/areas` that belong to the room of an area, by the beginning of their paths. */
+const parts: readonly (readonly [start: string, room: string])[] = [
+  ['api/identity/plus.ts', 'plus'],
+  ['api/identity/key-uses.ts', 'api-keys'],
+  ['api/platform/queue.ts', 'jobs'],
+  ['api/platform/settings.ts', 'settings'],
+  ['workers/run-job.ts', 'jobs'],
+  ['workers/scan/', 'scanning'],
+  ['workers/media-keyframes.ts', 'scanning'],
+  ['workers/library-jobs.ts', 'libraries'],
+  ['workers/backup/', 'backup'],
+  ['workers/restore/', 'backup'],
+  ['workers/notifications/', 'notifications'],
+  ['workers/email/', 'email'],
+  ['workers/webhooks/', 'webhooks'],
+  ['workers/playback-sweeper.ts', 'viewing'],
+  ['workers/transcode/', 'streaming'],
+];
+
+/** The room that a source file belongs to. */
+export function roomOf(file: string): string {
+  const part = parts.find(([start]) => file.startsWith(start));
+  if (part) return part[1];
+  const [top = '', second = '', third = ''] = file.split('/');
+  if (second === 'areas') return third;
+  return top === 'api' ? second : file;
+}
+
+/** Writes to a table of another room, by file and table, each with its reason. */
+export const exceptions: Readonly<Record<string, { tables: readonly TableName[]; because: string }>> = {
+  'workers/upkeep-jobs.ts': {
+    tables: [
+      ...([
+        'audit_log',
+        'devices',
+        'events',
+        'idempotency_keys',
+        'jobs',
+        'playback_sessions',
+        'playback_synced',
+      ] as const),
+      ...(['refresh_tokens', 'rights_told', 'sessions', 'setting_changes', 'transcode_sessions'] as const),
+    ],
+    because: 'deletes what is past its retention, by one table of rules',
+  },
+  'workers/resealing.ts': {
+    tables: ['server_state'],
+    because: 'seals columns of every room with the newest key, by the list of sealed columns',
+  },
+  'api/identity/devices.ts': {
+    tables: ['accounts', 'sessions'],
+    because: 'records the last use of device, session and account in one statement, off the path of the request',
+  },
+};
+
+/** Files that write to tables which only the running program knows, each with its reason. */
+export const dynamic: Readonly<Record<string, string>> = {
+  'workers/resealing.ts': 'columns of every room, by the list of sealed columns',
+  'workers/restore/': 'the tables of a backup, into a schema beside the one in use',
+};

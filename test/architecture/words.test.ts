@@ -1,0 +1,59 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { identifiers, words } from './words.ts';
+
+const root = new URL('../../', import.meta.url).pathname;
+
+/** Folders and files that keep the rule, relative to the root. */
+const kept: readonly string[] = [];
+
+/** Names that the contract, a library or a stored format gives. */
+const given =
+  /\b(lastSeenAt|firstSeenAt|last_seen_at|first_seen_at|tell_rights\w*|rights_told\w*|jobs_tell_cancelled|\w*[tT]ask\w*|\w*[mM]ask\w*|basket\w*)\b/g;
+
+function filesIn(path: string): string[] {
+  const whole = join(root, path);
+  if (!existsSync(whole)) throw new Error(`${path} is not there`);
+  if (!statSync(whole).isDirectory()) return [path];
+  return readdirSync(whole, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(path, name))
+    .filter(
+      (name) =>
+        /\.(ts|md|yaml)$/.test(name) &&
+        !/(^|\/)(migrations|golden|client\/(records|operations|requests|addresses|answers))\//.test(name),
+    );
+}
+
+/** The comments of a line, and the texts of at least two words. */
+const prose = (line: string): string[] => [
+  ...[...line.matchAll(/(?:^|\s)\/\/(?!\s*(?:biome|oxlint)-).*|^\s*\/?\*.*/g)].map(([text]) => text),
+  ...[...line.matchAll(/'((?:[^'\\]|\\.)*\s(?:[^'\\]|\\.)*)'|`([^`]*\s[^`]*)`/g)].map(([, quoted, template]) =>
+    (quoted ?? template ?? '').replace(/\$\{[^}]*\}/g, ''),
+  ),
+];
+
+function faults(file: string): string[] {
+  const found: string[] = [];
+  const source = file.endsWith('.ts');
+  const lines = readFileSync(join(root, file), 'utf8').replace(given, '_').split('\n');
+  for (const [at, line] of lines.entries()) {
+    const texts = source ? prose(line) : [line];
+    for (const [word, instead] of words) {
+      const hit = texts.map((text) => word.exec(text)?.[0]).find((text) => text !== undefined);
+      if (hit) found.push(`${file}:${at + 1} "${hit}": ${instead}`);
+    }
+    const code = line.replace(/\/\/.*|^\s*\/?\*.*|'(?:[^'\\]|\\.)*'|`[^`]*`/g, '');
+    const name = source ? identifiers.exec(code)?.[0] : undefined;
+    if (name) found.push(`${file}:${at + 1} the name ${name}`);
+  }
+  return found;
+}
+
+describe('plain English', () => {
+  for (const path of kept) {
+    it(`in ${path}`, () => {
+      expect(filesIn(path).flatMap(faults).join('\n')).to.equal('');
+    });
+  }
+});
