@@ -86,7 +86,7 @@ async function endStreams(db: Db, libraryId: string): Promise<void> {
   const open = await db('playback_sessions')
     .where({ library_id: libraryId })
     .whereNot({ state: 'stopped' })
-    .select<{ id: string }[]>('id');
+    .select('id');
   for (const { id } of open) {
     await db.transaction(async (transaction) => {
       await stopSession(transaction, id, { reason: 'ended' });

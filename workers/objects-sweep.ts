@@ -23,7 +23,7 @@ const kinds: readonly Kind[] = [
   {
     bucket: 'foyer-artwork',
     nameOf: (key) => /^[0-9a-f]{64}$/.exec(key)?.[0],
-    held: (db, names) => db('images').whereIn('sha256', names).distinct().pluck<string[]>('sha256'),
+    held: (db, names) => db('images').whereIn('sha256', names).distinct().pluck('sha256'),
   },
   {
     bucket: 'foyer-subtitles',

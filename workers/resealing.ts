@@ -74,7 +74,7 @@ async function resealColumn(db: Db, keys: Keys, sealed: SealedColumn): Promise<C
       .whereRaw(`${row} > ?`, [last])
       .orderByRaw(row)
       .limit(BATCH)
-      .select<SealedRow[]>(db.raw(`${row} as row`), `${column} as sealed`);
+      .select(db.raw(`${row} as row`), `${column} as sealed`);
     for (const found of rows)
       if (isCurrent(keys, found.sealed)) continue;
       else if (await resealRow(db, keys, { ...found, of: sealed })) counts.resealed += 1;

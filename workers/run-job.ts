@@ -151,7 +151,7 @@ async function endAttempt(db: Db, id: string, end: { outcome: string; error?: st
 async function cancelled({ db }: WorkerDeps, id: string): Promise<boolean> {
   const row = await db('jobs')
     .where({ id })
-    .first<{ cancel_requested: boolean } | undefined>('cancel_requested')
+    .first('cancel_requested')
     .catch(() => undefined);
   return row?.cancel_requested ?? false;
 }

@@ -24,7 +24,7 @@ export async function deviceFor(db: Db, accountId: string, client: Client): Prom
         ? { client_name: client.name, name: db.raw('case when devices.named then devices.name else excluded.name end') }
         : {}),
     })
-    .returning<{ id: string }[]>('id');
+    .returning('id');
   return row?.id;
 }
 

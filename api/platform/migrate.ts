@@ -85,9 +85,9 @@ const startsYet = (code = 'ECONNREFUSED'): boolean => /^(57P03|53300|E[A-Z_]+)$/
 
 /** Migrations of this build that have not run yet; undefined where none ever ran. */
 export async function migrationsLeft(db: Db): Promise<string[] | undefined> {
-  const [found] = await db.select<{ there: boolean }[]>(db.raw(`to_regclass('knex_migrations') is not null as there`));
+  const [found] = await db.select(db.raw(`to_regclass('knex_migrations') is not null as there`));
   if (!found?.there) return undefined;
-  const ran = new Set((await db.from('knex_migrations').select<{ name: string }[]>('name')).map((row) => row.name));
+  const ran = new Set((await db.from('knex_migrations').select('name')).map((row) => row.name));
   return Object.keys(migrations).filter((name) => !ran.has(name));
 }
 

@@ -67,7 +67,7 @@ async function publishMany<N extends EventName>(
   }));
   const rows = await db('outbox')
     .insert(made.map((one) => ({ ...one, payload: JSON.stringify(one.payload), facts: JSON.stringify(one.facts) })))
-    .returning<{ at: Date }[]>('at');
+    .returning('at');
   await db.raw(`select pg_notify(?, '')`, [OUTBOX_CHANNEL]);
   const at = rows[0]?.at ?? new Date(); // of the transaction: the same for all
   const emitted = made.map((one) => ({ ...one, at }));

@@ -39,7 +39,7 @@ export async function enqueue<N extends JobName>(
       .insert(row)
       .onConflict(db.raw(`(key) where key is not null and state in ('waiting', 'delayed')`))
       .ignore()
-      .returning<{ id: string }[]>('id');
+      .returning('id');
     const waiting = added.length === 0 ? await waitingUnder(db, options.key ?? '') : undefined;
     if (waiting) return waiting;
     if (added.length === 0) continue;
@@ -52,10 +52,7 @@ export async function enqueue<N extends JobName>(
 const TRIES = 5; // the job that was in the way may begin before it is looked up
 
 async function waitingUnder(db: Db, key: string): Promise<string | undefined> {
-  const found = await db('jobs')
-    .where({ key })
-    .whereIn('state', ['waiting', 'delayed'])
-    .first<{ id: string } | undefined>('id');
+  const found = await db('jobs').where({ key }).whereIn('state', ['waiting', 'delayed']).first('id');
   return found?.id;
 }
 

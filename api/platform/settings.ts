@@ -138,10 +138,7 @@ export function createSettings({ config, db, redis, log, keys }: SettingsSetting
   let saved: Given = {};
   let revision = 0;
   const reload = async (): Promise<ReadonlyMap<string, SavedRow>> => {
-    const [rows, state] = await Promise.all([
-      savedRows(db),
-      db('server_state').first<{ settings_revision: number } | undefined>('settings_revision'),
-    ]);
+    const [rows, state] = await Promise.all([savedRows(db), db('server_state').first('settings_revision')]);
     saved = Object.fromEntries([...rows].map(([key, { value }]) => [key, openedValue(key, value, keys)]));
     now = inForce({ resource: config.declaredSettings, saved, environment });
     revision = state?.settings_revision ?? 0;

@@ -125,7 +125,7 @@ function setupSeen(db: Db): () => Promise<boolean> {
   let complete = false;
   return async () => {
     if (complete) return true;
-    const row = await db('server_state').first<{ setup_completed_at: Date | null } | undefined>('setup_completed_at');
+    const row = await db('server_state').first('setup_completed_at');
     complete = Boolean(row?.setup_completed_at);
     return complete;
   };

@@ -62,7 +62,7 @@ async function step(
   db: Db,
   { number, ids, action }: { number: number; ids: string[]; action: 'add' | 'remove' },
 ): Promise<number> {
-  const label = await db('labels').where({ number }).forShare().first<{ number: number } | undefined>('number');
+  const label = await db('labels').where({ number }).forShare().first('number');
   if (!label) throw new FinalFailure('NOT_FOUND', 'The label is gone');
   const lists = action === 'add' ? { add: ids, remove: [] } : { add: [], remove: ids };
   const { added, removed } = await changeItems(db, number, lists);

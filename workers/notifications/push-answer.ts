@@ -54,7 +54,7 @@ async function failed(db: Db, noted: Noted): Promise<void> {
   const [{ failures } = { failures: 0 }] = await db('push_subscriptions')
     .where({ id: row.id })
     .update({ failures: db.raw('failures + 1'), state: 'failing', last_error: why })
-    .returning<{ failures: number }[]>('failures');
+    .returning('failures');
   if (failures >= MOST_FAILURES) return endSubscription(db, row.id, why);
   const passing = answer.status === 0 || answer.status === 429 || answer.status >= 500;
   const runAt = passing ? await nextTry(db, noted) : undefined;
@@ -72,7 +72,7 @@ async function failed(db: Db, noted: Noted): Promise<void> {
 
 /** After 30 s, 5 min, 1 h, and not before the service wants it; undefined when that is beyond the message's life. */
 async function nextTry(db: Db, noted: Noted): Promise<Date | undefined> {
-  const first = await messages(db, noted).first<{ attempts: number } | undefined>('attempts');
+  const first = await messages(db, noted).first('attempts');
   const wait = AGAIN_MS[first?.attempts ?? 0];
   if (wait === undefined) return undefined;
   const ms = Math.max(wait, asked(noted.answer.retryAfter, noted.now));

@@ -121,7 +121,7 @@ async function messageFor(work: Work, { row, notificationId, now }: Wanted): Pro
   const { db } = work;
   const waits = await db('push_messages')
     .where({ subscription_id: row.id, notification_id: notificationId })
-    .first<{ held: boolean } | undefined>('held');
+    .first('held');
   if (!waits) return undefined; // sent, withdrawn, or part of one that was sent
   const ids = waits.held ? await heldOf(work, row.id) : [notificationId];
   if (ids[0] !== notificationId) return leaveToFirst(work, { row, notificationId, now });

@@ -75,6 +75,6 @@ async function isAvailable(db: Db, libraryId: string): Promise<boolean> {
   const found = await db('library_folders as f')
     .join('storages as s', 's.id', 'f.storage_id')
     .where({ 'f.library_id': libraryId, 's.enabled': true, 's.state': 'available' })
-    .first<{ id: string } | undefined>('f.id');
+    .first('f.id');
   return found !== undefined;
 }

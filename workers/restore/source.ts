@@ -27,7 +27,7 @@ export function sourcesOf({ log, ...deps }: Deps): (record: RestoreRecord) => Pr
 
 async function opened(deps: PlaceDeps, record: RestoreRecord): Promise<Source> {
   const { backup_id: id, passphrase_sealed: sealed } = record;
-  const row = await deps.db('backups').where({ id }).first<{ place_id: string } | undefined>('place_id');
+  const row = await deps.db('backups').where({ id }).first('place_id');
   if (!row) throw new BackupFault('incomplete', 'The backup is not known any more');
   const destination = await openPlace(deps, await findPlace(deps.db, row.place_id));
   const manifest = await readManifest(destination, id);

@@ -2,7 +2,7 @@ import { notify } from '#areas/notifications/public.ts';
 import { findDelivery, overdueWebhooks, trimDeliveries, wakeLane } from '#areas/webhooks/deliveries.store.ts';
 import { type Claimed, claimNext, isTroubled, recordAttempt } from '#areas/webhooks/lane.store.ts';
 import { openNetworks, webhookOutbound } from '#areas/webhooks/public.ts';
-import { findOpened, open, type WebhookRow } from '#areas/webhooks/webhooks.store.ts';
+import { findOpened, open } from '#areas/webhooks/webhooks.store.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { ringOf } from '#platform/keys.ts';
 import type { OutboundSetting } from '#platform/outbound.ts';
@@ -62,7 +62,7 @@ export function createDeliver({ clock = () => new Date(), lookup }: Setting = {}
 
 /** No key of the ring opens where it goes or what signs it. */
 async function isUnreadable({ db, config }: Work, id: string): Promise<boolean> {
-  const row = await db('webhooks').where({ id }).first<WebhookRow | undefined>();
+  const row = await db('webhooks').where({ id }).first();
   return row !== undefined && findOpened(await ringOf(config.keysFile), row) === undefined;
 }
 

@@ -30,7 +30,7 @@ export async function setLibraryAccess(
     .whereIn('id', access.accountIds)
     .where('is_system', false)
     .whereNull('deleted_at')
-    .select<{ id: string }[]>('id');
+    .select('id');
   if (known.length > 0) {
     await db('library_access').insert(known.map(({ id }) => ({ library_id: libraryId, account_id: id })));
   }
@@ -81,7 +81,7 @@ export async function tellReached(call: Call, accountId: string, before: Readonl
 async function tell({ db, who, emit }: Call, libraryId: string, userId: string): Promise<void> {
   const payload = { libraryId, userId, byUserId: who.accountId || userId };
   await emit('library.access.granted', payload, { userIds: [userId], libraryId });
-  const library = await db('libraries').where({ id: libraryId }).first<{ name: string } | undefined>('name');
+  const library = await db('libraries').where({ id: libraryId }).first('name');
   await notify(db, {
     kind: 'library-granted',
     to: { accountIds: [userId] },

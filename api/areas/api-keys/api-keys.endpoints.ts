@@ -181,7 +181,7 @@ function refuseExpiry({ now }: Call, expiresAt: string | null): void {
 }
 
 async function ownProfile({ db, who }: Call, id: string): Promise<string | null> {
-  const row = await db('profiles').where({ id, account_id: who.accountId }).first<{ main: boolean }>('main');
+  const row = await db('profiles').where({ id, account_id: who.accountId }).first('main');
   if (!row) throw notFound();
   return row.main ? null : id;
 }

@@ -45,9 +45,7 @@ export async function countSignIn({ db, deps, client }: Call, named?: Named): Pr
 
 /** The device of this `X-Client-Id` on which the account signed in before. Nobody else knows such an id. */
 async function deviceBefore(db: Db, accountId: string, clientId: string): Promise<string | undefined> {
-  const row = await db('devices')
-    .where({ account_id: accountId, client_id: clientId, state: 'trusted' })
-    .first<{ id: string } | undefined>('id');
+  const row = await db('devices').where({ account_id: accountId, client_id: clientId, state: 'trusted' }).first('id');
   return row?.id;
 }
 

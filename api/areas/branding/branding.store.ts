@@ -47,7 +47,7 @@ export async function readBranding(db: Db): Promise<Stored> {
 
 /** The row of texts, held until the transaction ends: changes come one after the other. */
 export async function lockBranding(db: Db): Promise<TextRow> {
-  return db('branding').forUpdate().first<TextRow>('*');
+  return db('branding').forUpdate().first('*');
 }
 
 export async function writeTexts(db: Db, columns: Partial<TextRow>): Promise<void> {

@@ -29,10 +29,7 @@ export async function setLogo(
   const picture = await pictureOf(call.deps.pictures, upload, { rules, make });
   const facts = factsOf(picture, upload.bytes);
   await changing(call, async ({ db, who }, row) => {
-    const there = await db('branding_logos')
-      .where(place)
-      .whereNull('replaced_at')
-      .first<{ original: string } | undefined>('original');
+    const there = await db('branding_logos').where(place).whereNull('replaced_at').first('original');
     const named = alt !== undefined && alt !== row[altOf(place.kind)];
     const same = there?.original === sha256(upload.bytes);
     if (!same) {

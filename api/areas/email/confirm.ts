@@ -22,7 +22,7 @@ async function isTaken(db: Db, { accountId, address }: Pick<Wanted, 'accountId' 
     .whereRaw('lower(email) = ?', [address.toLowerCase()])
     .where({ email_verified: true })
     .whereNot({ id: accountId })
-    .first<{ id: string } | undefined>('id');
+    .first('id');
   return row !== undefined;
 }
 
@@ -39,7 +39,7 @@ export async function askAddress(db: Db, writing: Writing, wanted: Wanted): Prom
     .insert({ account_id: accountId, address, hash: mails ? hashOf(token) : null, expires_at: expires })
     .onConflict('account_id')
     .merge()
-    .returning<{ expires_at: Date }[]>('expires_at');
+    .returning('expires_at');
   if (!row || !mails || (await isTaken(db, wanted))) return;
   await writeMail(db, writing, {
     ...{ kind: 'address-confirm', text: 'address-confirm', to: address, accountId, language, asked: true },

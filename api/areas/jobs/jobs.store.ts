@@ -90,7 +90,7 @@ export async function attemptsOf(db: Db, ids: readonly string[]): Promise<Attemp
   return db('job_attempts')
     .whereIn('job_id', [...ids])
     .orderBy('number')
-    .select<AttemptRow[]>('*');
+    .select('*');
 }
 
 /** Parent id to how many of its children are in each state. */
@@ -228,7 +228,7 @@ export async function lockJobs(db: Db, ids: readonly string[]): Promise<JobRow[]
     .whereIn('id', [...ids])
     .orderBy('id')
     .forUpdate()
-    .select<JobRow[]>('*');
+    .select('*');
 }
 
 export async function idsMatching(db: Db, match: CancelMatch): Promise<string[]> {

@@ -40,7 +40,7 @@ async function holdLibraries(db: Db, ids: readonly string[]): Promise<void> {
 async function look(db: Db, ids: readonly string[]): Promise<Seen[]> {
   return db('items')
     .whereRaw('id = any(?::uuid[])', [[...ids]])
-    .select<Seen[]>('id', 'library_id', 'type', 'title', 'labels', db.raw(`${ageSql('items')} as age_years`));
+    .select('id', 'library_id', 'type', 'title', 'labels', db.raw(`${ageSql('items')} as age_years`));
 }
 
 async function tell(db: Db, before: readonly Seen[], after: readonly Seen[]): Promise<void> {

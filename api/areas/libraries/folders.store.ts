@@ -34,7 +34,7 @@ export async function listFolders(db: Db, libraryIds: readonly string[]): Promis
   return db('library_folders')
     .whereIn('library_id', libraryIds)
     .orderBy(['added_at', 'id'])
-    .select<FolderRow[]>('id', 'library_id', 'storage_id', 'path', 'added_by', 'added_at');
+    .select('id', 'library_id', 'storage_id', 'path', 'added_by', 'added_at');
 }
 
 interface Owner {
@@ -99,7 +99,7 @@ export async function insertFolders(
     path: folder.path,
     added_by: add.by,
   }));
-  return db('library_folders').insert(rows).returning<FolderRow[]>('*');
+  return db('library_folders').insert(rows).returning('*');
 }
 
 export async function countFilesIn(db: Db, folderIds: readonly string[]): Promise<number> {

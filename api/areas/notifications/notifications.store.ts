@@ -78,7 +78,7 @@ export async function languageOf(db: Db, profileId: string, fallback: string): P
   const row = await db('profiles as p')
     .join('accounts as a', 'a.id', 'p.account_id')
     .where('p.id', profileId)
-    .first<{ language: string | null } | undefined>(db.raw('coalesce(p.language, a.language) as language'));
+    .first(db.raw('coalesce(p.language, a.language) as language'));
   return row?.language ?? fallback;
 }
 
@@ -124,9 +124,9 @@ type Place = 'here' | 'gone';
 /** Undefined for what never was the profile's. */
 async function placeOf(db: Db, { profileId }: Principal, id: string): Promise<Place | undefined> {
   const own = { id, profile_id: profileId };
-  const here = await db('notifications').where(own).first<{ id: string } | undefined>('id');
+  const here = await db('notifications').where(own).first('id');
   if (here) return 'here';
-  const gone = await db('notifications_gone').where(own).first<{ id: string } | undefined>('id');
+  const gone = await db('notifications_gone').where(own).first('id');
   return gone && 'gone';
 }
 

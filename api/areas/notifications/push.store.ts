@@ -48,7 +48,7 @@ export async function listSubscriptions(db: Db, profileId: string): Promise<Subs
 }
 
 export async function findSubscription(db: Db, id: string): Promise<SubscriptionRow | undefined> {
-  return db('push_subscriptions').where({ id }).first<SubscriptionRow | undefined>();
+  return db('push_subscriptions').where({ id }).first();
 }
 
 export function toSubscription(row: SubscriptionRow, clientId: string | undefined): PushSubscription {
@@ -85,9 +85,7 @@ export async function putSubscription(db: Db, ring: Keys, made: NewSubscription)
   const hash = sha256(endpoint);
   const replaced = await db('push_subscriptions').where({ account_id: who.accountId, client_id: clientId }).delete();
   await db('push_subscriptions').where({ endpoint_sha256: hash }).delete();
-  const device = await db('devices')
-    .where({ account_id: who.accountId, client_id: clientId })
-    .first<{ platform: string | null } | undefined>('platform');
+  const device = await db('devices').where({ account_id: who.accountId, client_id: clientId }).first('platform');
   await db('push_subscriptions').insert({
     id: made.id,
     account_id: who.accountId,
@@ -136,9 +134,7 @@ export function isPoint(text: string): boolean {
 /** False for what never was the account's. */
 export async function removeSubscription(db: Db, who: Principal, id: string): Promise<boolean> {
   if ((await db('push_subscriptions').where({ id, account_id: who.accountId }).delete()) > 0) return true;
-  const gone = await db('notifications_gone')
-    .where({ id, account_id: who.accountId })
-    .first<{ id: string } | undefined>('id');
+  const gone = await db('notifications_gone').where({ id, account_id: who.accountId }).first('id');
   return gone !== undefined;
 }
 

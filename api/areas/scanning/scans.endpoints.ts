@@ -142,9 +142,7 @@ async function decide(
   if (decision === 'keep') {
     await keepAbsent(db, guard.folderIds);
   } else {
-    const folders = await db('library_folders')
-      .whereIn('id', guard.folderIds)
-      .select<{ storage_id: string }[]>('storage_id');
+    const folders = await db('library_folders').whereIn('id', guard.folderIds).select('storage_id');
     await refuseAway(
       call,
       folders.map((folder) => folder.storage_id),

@@ -97,7 +97,7 @@ export async function listIssues(db: Db, scanId: string): Promise<IssueRow[]> {
     .where({ scan_id: scanId })
     .orderBy(['at', 'id'])
     .limit(MOST_ISSUES)
-    .select<IssueRow[]>('kind', 'folder_id', 'path', 'detail', 'item_id', 'at');
+    .select('kind', 'folder_id', 'path', 'detail', 'item_id', 'at');
 }
 
 /** Files a second of the library's last completed scan, and how many it found. */

@@ -22,9 +22,9 @@ export async function startScanOf(
   const library = await db('libraries')
     .where('libraries.id', libraryId)
     .modify((query) => onlyVisibleLibraries(query, who))
-    .first<{ id: string } | undefined>('libraries.id');
+    .first('libraries.id');
   if (!library) throw notFound();
-  const folders = await db('library_folders').where({ library_id: libraryId }).select<Folder[]>('id', 'storage_id');
+  const folders = await db('library_folders').where({ library_id: libraryId }).select('id', 'storage_id');
   refuseUnknown(body, folders);
   if (folders.length === 0) throw conflict('no-folders', 'The library has no folders');
   const asked = body.folders?.map((target) => target.folderId);

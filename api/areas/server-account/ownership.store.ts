@@ -11,9 +11,7 @@ export interface OwnerRow {
 
 /** The owner; undefined before setup. */
 export async function findOwner(db: Db): Promise<OwnerRow | undefined> {
-  return db('accounts')
-    .where({ role: 'owner' })
-    .first<OwnerRow | undefined>('id', 'username', 'display_name', 'managed_by');
+  return db('accounts').where({ role: 'owner' }).first('id', 'username', 'display_name', 'managed_by');
 }
 
 /** Steps of ownership are taken one after the other: whoever waited sees who owns the server now. */
@@ -35,7 +33,7 @@ export async function findAdmin(db: Db, id: string): Promise<AdminRow | undefine
     .where({ id, role: 'admin', disabled: false, is_system: false })
     .whereRaw('deleted_at is null and coalesce(expires_at > now(), true)')
     .forUpdate()
-    .first<AdminRow | undefined>('id', 'display_name', 'factors', db.raw('password_hash is not null as has_password'));
+    .first('id', 'display_name', 'factors', db.raw('password_hash is not null as has_password'));
 }
 
 export interface OfferRow {
@@ -55,7 +53,7 @@ const offers = (db: Db) =>
   db('ownership_offers as o')
     .join('accounts as f', 'f.id', 'o.from_id')
     .join('accounts as t', 't.id', 'o.to_id')
-    .select<OfferRow[]>('o.*', 'f.display_name as from_name', 't.display_name as to_name');
+    .select('o.*', 'f.display_name as from_name', 't.display_name as to_name');
 
 /** Time ends an offer, and so does another owner. */
 export async function expireOffers(db: Db): Promise<void> {

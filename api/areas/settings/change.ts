@@ -159,7 +159,7 @@ async function refuseLockout({ db, who, deps }: Call, after: After): Promise<voi
   if (who.operator) return;
   const ways = await db('accounts as a')
     .where({ id: who.accountId })
-    .first<Ways>(
+    .first(
       'factors',
       db.raw('password_hash is not null as has_password'),
       db.raw(`array(select issuer from sign_in_methods m where m.account_id = a.id and m.kind = 'oidc') as issuers`),
@@ -201,6 +201,6 @@ function writeOf(call: Call, { key, value, saved }: One): Write[] {
 
 async function keyNameOf({ db, who }: Call): Promise<string | undefined> {
   if (!who.keyId) return undefined;
-  const row = await db('api_keys').where({ id: who.keyId }).first<{ name: string } | undefined>('name');
+  const row = await db('api_keys').where({ id: who.keyId }).first('name');
   return row?.name;
 }

@@ -7,9 +7,7 @@ import { definitionOf, type SettingKey } from '#platform/settings.ts';
 
 /** The revision of all saved values, held until the transaction ends: writes come one after the other. */
 export async function lockRevision(db: Db): Promise<number> {
-  const row = await db('server_state')
-    .forUpdate()
-    .first<{ settings_revision: number } | undefined>('settings_revision');
+  const row = await db('server_state').forUpdate().first('settings_revision');
   return row?.settings_revision ?? 0;
 }
 
@@ -79,9 +77,7 @@ export async function writeChanges(
 
 /** What the resource declared when it was last taken over. */
 export async function lastDeclared(db: Db): Promise<Partial<Record<SettingKey, unknown>>> {
-  const row = await db('server_state').first<{ declared_settings: Record<string, unknown> } | undefined>(
-    'declared_settings',
-  );
+  const row = await db('server_state').first('declared_settings');
   return row?.declared_settings ?? {};
 }
 

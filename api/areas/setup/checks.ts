@@ -20,7 +20,7 @@ const checks: Record<CheckId, Check> = {
     const [row] = await deps.db.transaction(async (transaction) => {
       await transaction.raw('create temporary table setup_check (n int) on commit drop');
       await transaction.from('setup_check').insert({ n: 1 });
-      return transaction.from('setup_check').select<{ n: number }[]>('n');
+      return transaction.from('setup_check').select('n');
     });
     return row?.n === 1
       ? ok('A row was written and read')

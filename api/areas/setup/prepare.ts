@@ -61,7 +61,7 @@ const OPERATOR_SCOPES: readonly Permission[] = [
 const OLD_KEY_ENDS = `now() + interval '10 minutes'`;
 
 async function putOperatorKey(db: Db, config: Config): Promise<void> {
-  const known = await db('accounts').where({ is_system: true }).first<{ id: string } | undefined>('id');
+  const known = await db('accounts').where({ is_system: true }).first('id');
   const account =
     known ?? (await insertAccount(db, { username: SYSTEM, role: 'admin', passwordHash: null, system: true }));
   if (!config.operatorKeySha256) return;
@@ -92,7 +92,7 @@ async function putOwner(db: Db, config: Config): Promise<void> {
   if (!config.ownerFile) return;
   const { username, password } = OwnerFile.parse(JSON.parse(readFileSync(config.ownerFile, 'utf8')));
   const passwordHash = await hashPassword(password);
-  const owner = await db('accounts').where({ role: 'owner' }).first<{ id: string } | undefined>('id');
+  const owner = await db('accounts').where({ role: 'owner' }).first('id');
   if (owner) {
     await db('accounts').where({ id: owner.id }).whereNotNull('managed_by').update({ password_hash: passwordHash });
   } else {

@@ -92,7 +92,7 @@ export async function declaredLibraries(db: Db): Promise<DeclaredLibrary[]> {
     .whereNotNull('l.managed_by')
     .whereNull('l.deleted_at')
     .orderBy('l.name')
-    .select<DeclaredLibrary[]>(
+    .select(
       'l.name',
       db.raw(`coalesce((select json_agg(json_build_object('rootId', f.storage_id, 'path', f.path))
         from library_folders f where f.library_id = l.id), '[]') as folders`),

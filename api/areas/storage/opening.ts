@@ -84,7 +84,7 @@ async function foldersOf(db: Db, { storageId, folderId }: Wanted): Promise<Folde
   return db('storages as s')
     .join('library_folders as f', 'f.id', db.raw('?', [folderId]))
     .where('s.id', storageId)
-    .select<FolderRow[]>('s.state', 's.enabled', 's.root_name', 's.path', 'f.library_id', 'f.away', {
+    .select('s.state', 's.enabled', 's.root_name', 's.path', 'f.library_id', 'f.away', {
       folder: 'f.path',
     });
 }
@@ -119,7 +119,7 @@ async function isInside(
   const others = await db('library_folders as f')
     .join('storages as s', 's.id', 'f.storage_id')
     .where('f.library_id', row.library_id)
-    .select<Pick<FolderRow, 'root_name' | 'path' | 'folder'>[]>('s.root_name', 's.path', { folder: 'f.path' });
+    .select('s.root_name', 's.path', { folder: 'f.path' });
   for (const other of others) {
     const there = await topOf(config, other);
     if (there !== undefined && (await isIn(join(there, other.folder), found))) return true;

@@ -17,32 +17,10 @@ export interface Storage {
   returning: boolean;
 }
 
-interface StorageRow {
-  id: string;
-  name: string;
-  state: string;
-  enabled: boolean;
-  read_only: boolean;
-  owner_id: string | null;
-  root_name: string | null;
-  path: string;
-  returned_at: Date | null;
-}
-
 export async function findStorages(db: Db, ids: readonly string[]): Promise<Map<string, Storage>> {
   const rows = await db('storages')
     .whereIn('id', ids)
-    .select<StorageRow[]>(
-      'id',
-      'name',
-      'state',
-      'enabled',
-      'read_only',
-      'owner_id',
-      'root_name',
-      'path',
-      'returned_at',
-    );
+    .select('id', 'name', 'state', 'enabled', 'read_only', 'owner_id', 'root_name', 'path', 'returned_at');
   return new Map(
     rows.map((row) => [
       row.id,

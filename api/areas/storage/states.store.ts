@@ -17,7 +17,7 @@ export async function listMounts(db: Db): Promise<Mount[]> {
   return db('storages')
     .where({ kind: 'mount', enabled: true })
     .whereNotNull('root_name')
-    .select<Mount[]>('id', 'name', 'state', 'root_name as rootName', 'path');
+    .select('id', 'name', 'state', 'root_name as rootName', 'path');
 }
 
 /** Whether files of it are known: then an empty root is not believed. */
@@ -46,7 +46,7 @@ export async function listFoldersOnMounts(db: Db): Promise<FolderOnMount[]> {
     .where({ 's.kind': 'mount', 's.enabled': true, 's.state': 'available', 'l.deleted_at': null })
     .whereNot('f.path', '')
     .whereNotNull('s.root_name')
-    .select<FolderOnMount[]>('f.id', 'f.away', {
+    .select('f.id', 'f.away', {
       libraryId: 'f.library_id',
       rootName: 's.root_name',
       storagePath: 's.path',
@@ -104,6 +104,6 @@ export async function takeReturned(db: Db, quietMs: number): Promise<string[]> {
     .where({ state: 'available' })
     .where('returned_at', '<=', new Date(Date.now() - quietMs))
     .update({ returned_at: null })
-    .returning<{ id: string }[]>('id');
+    .returning('id');
   return rows.map((row) => row.id);
 }

@@ -135,7 +135,7 @@ export type Edge = Pick<ThemeRow, 'id' | 'base' | 'revision'>;
 
 /** What rests on what, and how often each was changed. */
 export async function listEdges(db: Db): Promise<Map<string, Edge>> {
-  const rows = await db('themes').select<Edge[]>('id', 'base', 'revision');
+  const rows = await db('themes').select('id', 'base', 'revision');
   return new Map(rows.map((row) => [row.id, row]));
 }
 

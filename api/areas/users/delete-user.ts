@@ -44,6 +44,6 @@ async function refuseStrangeHeir({ db }: Call, id: string, heir: string): Promis
     .where({ id: heir, is_system: false })
     .whereNot({ id })
     .whereNull('deleted_at')
-    .first<{ id: string } | undefined>('id');
+    .first('id');
   if (!found) throw invalid(['query', 'transferTo'], 'unknown_account', 'there is no such account');
 }

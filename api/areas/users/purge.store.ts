@@ -4,10 +4,7 @@ const BATCH = 5000;
 
 /** The rows of nobody else are purged. */
 export async function isDeleted(db: Db, accountId: string): Promise<boolean> {
-  const found = await db('accounts')
-    .where({ id: accountId })
-    .whereNotNull('deleted_at')
-    .first<{ id: string } | undefined>('id');
+  const found = await db('accounts').where({ id: accountId }).whereNotNull('deleted_at').first('id');
   return found !== undefined;
 }
 

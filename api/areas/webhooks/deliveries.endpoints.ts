@@ -60,7 +60,7 @@ export const listDeliveries = defineEndpoint({
 
   async handle({ params, query }, call) {
     const { db, deps } = call;
-    const known = await db('webhooks').where({ id: params.id }).first<{ id: string } | undefined>('id');
+    const known = await db('webhooks').where({ id: params.id }).first('id');
     if (!known) throw notFound();
     const { cursor, limit, sort, include = [], ...filter } = query;
     const shown = { body: include.includes('body'), response: include.includes('response') };

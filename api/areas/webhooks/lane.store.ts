@@ -55,7 +55,7 @@ async function theOne(db: Db, id: string, { jobId, now }: Ask): Promise<string |
   const row = await db('webhook_deliveries')
     .where({ id })
     .whereRaw(`(state = 'waiting' or state = 'sending' and (claimed_by = ? or claimed_until <= ?))`, [jobId, now])
-    .first<{ id: string } | undefined>('id');
+    .first('id');
   return row?.id;
 }
 
@@ -75,7 +75,7 @@ async function nextOf(db: Db, webhook: HeldWebhook, { jobId, now }: Ask): Promis
     .whereNot({ kind: 'test' })
     .whereRaw(`(next_attempt_at <= ? or attempts = '[]')`, [now]) // a first one is due, whatever this clock says
     .orderBy(['next_attempt_at', 'seq'])
-    .first<{ id: string } | undefined>('id');
+    .first('id');
   return due?.id;
 }
 

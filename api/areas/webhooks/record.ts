@@ -76,7 +76,7 @@ async function isOfLibraries(db: Db, { payload, facts }: Emitted, wanted: readon
   if (named !== undefined) return wanted.includes(named as string);
   const itemId = payload.itemId ?? facts.itemId;
   if (typeof itemId !== 'string') return false;
-  const item = await db('items').where({ id: itemId }).first<{ library_id: string } | undefined>('library_id');
+  const item = await db('items').where({ id: itemId }).first('library_id');
   return item !== undefined && wanted.includes(item.library_id);
 }
 
@@ -115,18 +115,12 @@ async function namesFor(
 }
 
 async function itemNamed(db: Db, id: string, { who }: WholeReader): Promise<string | undefined> {
-  const row = await db('items')
-    .where('items.id', id)
-    .modify(onlyVisibleItems, who)
-    .first<{ title: string } | undefined>('title');
+  const row = await db('items').where('items.id', id).modify(onlyVisibleItems, who).first('title');
   return row?.title;
 }
 
 async function libraryNamed(db: Db, id: string, { who }: WholeReader): Promise<string | undefined> {
-  const row = await db('libraries')
-    .where('libraries.id', id)
-    .modify(onlyVisibleLibraries, who)
-    .first<{ name: string } | undefined>('name');
+  const row = await db('libraries').where('libraries.id', id).modify(onlyVisibleLibraries, who).first('name');
   return row?.name;
 }
 
@@ -134,6 +128,6 @@ async function nameIn(
   db: Db,
   { table, column, id }: { table: string; column: string; id: unknown },
 ): Promise<string | undefined> {
-  const row = await db.from(table).where({ id }).first<Record<string, string> | undefined>(column);
+  const row = await db.from(table).where({ id }).first(column);
   return row?.[column];
 }

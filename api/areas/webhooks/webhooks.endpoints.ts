@@ -146,7 +146,7 @@ export const deleteWebhook = defineEndpoint({
   answer: none(),
 
   async handle({ params }, call) {
-    const [gone] = await call.db('webhooks').where({ id: params.id }).delete().returning<{ name: string }[]>('name');
+    const [gone] = await call.db('webhooks').where({ id: params.id }).delete().returning('name');
     if (!gone) throw notFound();
     await audit(call, 'webhook.deleted', { webhookId: params.id, name: gone.name });
   },

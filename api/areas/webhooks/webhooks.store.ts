@@ -41,7 +41,7 @@ export interface ListedWebhook extends HeldWebhook {
 export function selectWebhooks(db: Db) {
   return db('webhooks as w')
     .leftJoin('accounts as a', 'a.id', 'w.owner_id')
-    .select<ListedWebhook[]>(
+    .select(
       'w.*',
       db.raw('coalesce(a.display_name, w.owner_name) as owner_name'),
       db.raw('coalesce(a.expires_at <= now(), false) as expired'),
@@ -64,7 +64,7 @@ export async function lockWebhook(db: Db, id: string): Promise<HeldWebhook | und
   return db('webhooks')
     .where({ id })
     .forNoKeyUpdate()
-    .first<HeldWebhook | undefined>(
+    .first(
       '*',
       db.raw('exists (select from accounts a where a.id = webhooks.owner_id and a.expires_at <= now()) as expired'),
     );

@@ -46,9 +46,7 @@ async function renewed({ db, scanId, token }: Held): Promise<boolean> {
 }
 
 async function wanted({ db, scanId }: Held): Promise<boolean> {
-  const row = await db('scans')
-    .where({ id: scanId })
-    .first<{ cancel_requested: boolean } | undefined>('cancel_requested');
+  const row = await db('scans').where({ id: scanId }).first('cancel_requested');
   return row !== undefined && !row.cancel_requested;
 }
 

@@ -53,11 +53,11 @@ export class Memory {
   static async load(db: Db, folder: Pick<ScannedFolder, 'id' | 'path'>): Promise<Memory> {
     const directories = await db('scan_directories')
       .where({ folder_id: folder.id })
-      .select<DirectoryRow[]>('path', 'modified_ms', 'files', 'signature', 'content');
+      .select('path', 'modified_ms', 'files', 'signature', 'content');
     const faults = await db('scan_faults')
       .where({ folder_id: folder.id })
       .where('probe_version', '>=', PROBE_VERSION)
-      .select<FaultRow[]>('path', 'size_bytes', 'modified_ms', 'inode');
+      .select('path', 'size_bytes', 'modified_ms', 'inode');
     const unlisted = await rowsOf<{ directory: string }>(
       db,
       `select distinct f.directory from media_files f where f.folder_id = ? and f.missing_since is null and f.absent_scan is null

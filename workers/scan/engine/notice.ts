@@ -3,7 +3,7 @@ import type { Db } from '#platform/db.ts';
 
 /** Tells those who may scan of a scan of this library, in the caller's transaction. */
 export async function tellScanners(db: Db, kind: 'scan-failed' | 'scan-guard', libraryId: string): Promise<void> {
-  const library = await db('libraries').where({ id: libraryId }).first<{ name: string } | undefined>('name');
+  const library = await db('libraries').where({ id: libraryId }).first('name');
   await notify(db, {
     kind,
     target: { kind: 'library', id: libraryId },

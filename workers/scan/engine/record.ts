@@ -73,7 +73,7 @@ async function crowdedBy({ settings }: Work, db: Db, disks: readonly string[]): 
   const running = await db('scans')
     .where({ state: 'running' })
     .where('lease_until', '>', db.fn.now())
-    .select<{ spindles: string[] }[]>('spindles');
+    .select('spindles');
   if (running.length >= settings.get('scan.concurrent')) return 'slot';
   return running.some(({ spindles }) => spindles.some((disk) => disks.includes(disk))) ? 'storage' : undefined;
 }
@@ -141,7 +141,7 @@ export async function settleScans(db: Db, jobId?: string): Promise<void> {
 }
 
 async function wasCancelled(db: Db, { job_id: id }: Pick<ScanRow, 'job_id'>): Promise<boolean> {
-  const job = await db('jobs').where({ id, state: 'cancelled' }).first<{ id: string } | undefined>('id');
+  const job = await db('jobs').where({ id, state: 'cancelled' }).first('id');
   return job !== undefined;
 }
 

@@ -6,13 +6,6 @@ import type { Located } from '../store/heirs.ts';
 
 const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
 
-interface FolderRow {
-  /** None when the library folder is on another storage. */
-  folder: string | null;
-  path: string;
-  root_name: string | null;
-}
-
 /** Tells whether files of any library are still where their rows say. Keeps what it learned of folders, so it is made for each batch. */
 export class Whereabouts {
   readonly #work: Pick<Work, 'db' | 'config'>;
@@ -61,7 +54,7 @@ export class Whereabouts {
       .leftJoin('library_folders as f', (on) => on.on('f.storage_id', 's.id').andOnVal('f.id', folder_id))
       .where({ 's.id': storage_id, 's.enabled': true })
       .whereIn('s.state', ['available', 'degraded'])
-      .first<FolderRow | undefined>('s.path', 's.root_name', { folder: 'f.path' });
+      .first('s.path', 's.root_name', { folder: 'f.path' });
     const root = row && config.mediaRoots.find(({ name }) => name === row.root_name);
     if (!root) return undefined;
     const storage = join(root.path, row.path);

@@ -28,10 +28,7 @@ export async function makeTitleIndexes({ db, log }: Pick<Work, 'db' | 'log'>, la
 
 /** Runs outside of transactions; what an earlier attempt left unfinished is made again. */
 async function makeIndex(db: Db, { name, keys }: { name: string; keys: string }): Promise<void> {
-  const found = await db
-    .from('pg_index')
-    .whereRaw('indexrelid = to_regclass(?)', [name])
-    .first<{ indisvalid: boolean } | undefined>('indisvalid');
+  const found = await db.from('pg_index').whereRaw('indexrelid = to_regclass(?)', [name]).first('indisvalid');
   if (found?.indisvalid) return;
   if (found) await db.raw(`drop index concurrently ${name}`);
   await db.raw(`create index concurrently ${name} on items (${keys}) ${LISTED}`);

@@ -22,7 +22,7 @@ export interface MethodRow {
 
 /** Ways to sign in beside the password, oldest first. */
 export async function listMethodRows(db: Db, accountId: string): Promise<MethodRow[]> {
-  return db('sign_in_methods').where({ account_id: accountId }).orderBy(['created_at', 'id']).select<MethodRow[]>('*');
+  return db('sign_in_methods').where({ account_id: accountId }).orderBy(['created_at', 'id']).select('*');
 }
 
 /** The one TOTP or set of recovery codes of an account. */
@@ -39,7 +39,7 @@ export async function countRecoveryCodes(db: Db, accountId: string): Promise<num
     .join('sign_in_methods as m', 'm.id', 'c.method_id')
     .where('m.account_id', accountId)
     .whereNull('c.used_at')
-    .select<{ left: number }[]>(db.raw('count(*)::int as left'));
+    .select(db.raw('count(*)::int as left'));
   return row?.left ?? 0;
 }
 
@@ -55,7 +55,7 @@ export interface PasswordRow {
 export async function passwordRow(db: Db, accountId: string): Promise<PasswordRow> {
   return db('accounts')
     .where({ id: accountId })
-    .first<PasswordRow>(
+    .first(
       'id',
       'role',
       'password_hash',

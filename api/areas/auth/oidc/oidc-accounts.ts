@@ -52,7 +52,7 @@ export async function linkedAccount(db: Db, { issuer, claims }: Identity): Promi
   return people(db)
     .join('sign_in_methods as m', 'm.account_id', 'a.id')
     .where({ 'm.kind': 'oidc', 'm.issuer': issuer, 'm.subject': claims.sub })
-    .first<Found | undefined>(...FOUND, db.raw(UNUSABLE));
+    .first(...FOUND, db.raw(UNUSABLE));
 }
 
 /** An account that has another identity of this issuer is somebody else's, whatever the address or name says now. */
@@ -65,7 +65,7 @@ async function matching({ db, deps }: Call, { issuer, claims }: Identity): Promi
         .where({ 'm.kind': 'oidc', 'm.issuer': issuer })
         .select('m.id'),
     )
-    .first<Found | undefined>(...FOUND, db.raw(UNUSABLE));
+    .first(...FOUND, db.raw(UNUSABLE));
   if (by === 'verified-email' && claims.email && claims.email_verified)
     return query.whereRaw('a.email_verified and lower(a.email) = ?', [claims.email.toLowerCase()]);
   if (by === 'username' && claims.preferred_username) return ofName(query, claims.preferred_username);

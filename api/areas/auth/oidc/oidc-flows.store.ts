@@ -47,7 +47,7 @@ export async function insertFlow(
       remember: draft.remember,
       expires_at: db.raw('now() + make_interval(mins => ?)', [MINUTES]),
     })
-    .returning<{ expires_at: Date }[]>('expires_at');
+    .returning('expires_at');
   if (!row) throw new Error('no row');
   return { state, binding, expiresAt: row.expires_at };
 }

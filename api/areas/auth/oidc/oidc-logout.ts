@@ -86,9 +86,7 @@ async function endSessions(call: Call, { issuer, subject, sid }: LogoutToken): P
 /** Where the sign-in at the provider is ended too; undefined for other sign-ins, and when the provider has no such page. */
 export async function endSessionAddress(call: Call, sessionId: string): Promise<string | undefined> {
   const { db, deps } = call;
-  const row = await db('sessions')
-    .where({ id: sessionId })
-    .first<{ oidc_issuer: string | null } | undefined>('oidc_issuer');
+  const row = await db('sessions').where({ id: sessionId }).first('oidc_issuer');
   if (!row?.oidc_issuer) return undefined;
   const provider = await providerOf(deps).catch(() => undefined); // signing out never waits for it
   if (provider?.issuer !== row.oidc_issuer || !provider.config.serverMetadata().end_session_endpoint) return undefined;

@@ -80,7 +80,7 @@ const nothingYet: Omit<Options, 'passwordRules' | 'serverTime'> = {
 async function readOptions(call: Call): Promise<Options> {
   const { db, deps, now } = call;
   const { settings } = deps;
-  const state = await db('server_state').first<{ setup_completed_at: Date | null } | undefined>('setup_completed_at');
+  const state = await db('server_state').first('setup_completed_at');
   const passwordRules = { minLength: settings.get('auth.password.minLength'), maxLength: 256 };
   const always = { passwordRules, serverTime: now.toISOString() };
   if (!state?.setup_completed_at) return { ...nothingYet, ...always };

@@ -122,10 +122,7 @@ export async function passkeyAccount(
   { response, challenge, alone }: Assertion,
 ): Promise<string | undefined> {
   const { db } = call;
-  const row = await db('sign_in_methods')
-    .where({ kind: 'passkey', credential_id: response.id })
-    .forUpdate()
-    .first<MethodRow | undefined>();
+  const row = await db('sign_in_methods').where({ kind: 'passkey', credential_id: response.id }).forUpdate().first();
   if (!row?.public_key) return undefined;
   const { id, origin } = relyingParty(call);
   const { verifyAuthenticationResponse } = await webauthn();

@@ -60,7 +60,7 @@ async function findMailed(db: Db, login: string): Promise<Account | undefined> {
     })
     .orderByRaw('(username_folded = ?) desc', [foldUsername(login)])
     .forUpdate()
-    .first<Account | undefined>(
+    .first(
       ...(['id', 'username', 'email', 'language', 'factors'] as const),
       db.raw('password_hash is not null as has_password'),
     );

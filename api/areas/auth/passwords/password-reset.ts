@@ -85,19 +85,9 @@ async function putReset(db: Db, accountId: string, { hash, hours, byMail }: NewR
     })
     .onConflict('account_id')
     .merge()
-    .returning<{ expires_at: Date }[]>('expires_at');
+    .returning('expires_at');
   if (!row) throw new Error('no row');
   return iso(row.expires_at);
-}
-
-interface Reset {
-  account_id: string;
-  username: string;
-  email: string | null;
-  display_name: string;
-  factors: string[];
-  by_mail: boolean;
-  expires_at: Date;
 }
 
 /** Wrong, used and old tokens are one 404. Without a new password nothing changes. */
@@ -112,15 +102,7 @@ export async function redeemReset(
     .where('r.hash', hashOf(token))
     .whereRaw('r.expires_at > now() and not a.disabled and coalesce(a.expires_at > now(), true)')
     .forUpdate('r')
-    .first<Reset | undefined>(
-      'r.account_id',
-      'r.by_mail',
-      'r.expires_at',
-      'a.username',
-      'a.email',
-      'a.display_name',
-      'a.factors',
-    );
+    .first('r.account_id', 'r.by_mail', 'r.expires_at', 'a.username', 'a.email', 'a.display_name', 'a.factors');
   if (!reset) throw notFound();
   const shown = {
     username: reset.username,

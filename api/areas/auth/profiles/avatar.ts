@@ -37,7 +37,7 @@ export async function portrayed({ db, who }: Call, id: string): Promise<Portraye
     .join('accounts as a', 'a.id', 'p.account_id')
     .where({ 'p.id': id, 'a.is_system': false })
     .whereNull('a.deleted_at')
-    .first<Portrayed | undefined>('p.id', 'p.account_id', 'p.main', 'a.role');
+    .first('p.id', 'p.account_id', 'p.main', 'a.role');
   if (!row) throw notFound();
   if (row.account_id === who.accountId) {
     if (row.id !== who.profileId) requireMain(who);

@@ -123,7 +123,7 @@ async function deletedLately({ db, who }: Call, profileId: string): Promise<bool
   const row = await db('audit_log')
     .where({ account_id: who.accountId, action: 'profile-deleted' })
     .whereRaw(`details->>'profileId' = ? and at > now() - interval '24 hours'`, [profileId])
-    .first<{ id: string } | undefined>('id');
+    .first('id');
   return row !== undefined;
 }
 

@@ -21,7 +21,7 @@ export async function getProfileRow(db: Db, accountId: string, id: string): Prom
   const row = await db('profiles')
     .where({ id, account_id: accountId })
     .forUpdate()
-    .first<ProfileRow | undefined>('id', 'account_id', 'main', 'pin_hash');
+    .first('id', 'account_id', 'main', 'pin_hash');
   if (!row) throw notFound();
   return row;
 }

@@ -23,7 +23,7 @@ export async function answerQuickConnectRow(call: Call, code: string, body: Answ
     .where({ code: code.toUpperCase() })
     .whereRaw('expires_at > now()')
     .forUpdate()
-    .first<QuickConnectRow | undefined>();
+    .first();
   if (!row) throw notFound();
   const state = body.decision === 'approve' ? 'approved' : 'denied';
   if (row.state !== 'pending') return refuseOther(row, { state, ...target }, who.accountId);
@@ -35,7 +35,7 @@ export async function answerQuickConnectRow(call: Call, code: string, body: Answ
       answered_at: db.fn.now(),
       ...(state === 'approved' && { ...target, expires_at: db.raw(`now() + interval '5 minutes'`) }),
     })
-    .returning<QuickConnectRow[]>('*');
+    .returning('*');
   if (!answered) throw new Error('no row');
   await audit(call, `quick-connect-${state}`, { forAccountId: target.account_id, device: row.device_name });
   return answered;
@@ -74,7 +74,7 @@ async function targetOf(call: Call, { userId, profileId }: Answer): Promise<Targ
   const id = profileId ?? who.profileId;
   if (!who.mainProfile && id !== who.profileId)
     throw new ApiError('FORBIDDEN', 'A profile approves for itself only', { by: 'profile' });
-  const own = await db('profiles').where({ id, account_id: who.accountId }).first<{ id: string } | undefined>('id');
+  const own = await db('profiles').where({ id, account_id: who.accountId }).first('id');
   if (!own) throw notFound();
   return { account_id: who.accountId, profile_id: id };
 }

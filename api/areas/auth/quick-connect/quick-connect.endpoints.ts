@@ -91,7 +91,7 @@ async function redeem(
   const account = await db('accounts')
     .where({ id: row.account_id })
     .whereRaw('not disabled and coalesce(expires_at > now(), true)')
-    .first<{ id: string } | undefined>('id');
+    .first('id');
   const taken = await db('quick_connects').where({ id: row.id }).delete();
   if (!account || taken !== 1) throw notFound();
   return startSession(call, {

@@ -68,7 +68,7 @@ export async function insertQuickConnect(
       address: draft.address,
       expires_at: db.raw(`now() + interval '10 minutes'`),
     })
-    .returning<QuickConnectRow[]>('*');
+    .returning('*');
   if (!row) throw new Error('no row');
   return { row, secret };
 }
@@ -82,10 +82,7 @@ async function refuseTooMany(db: Db, address: string): Promise<void> {
 
 /** Codes are read out and typed: case does not matter. */
 export async function findQuickConnect(db: Db, code: string): Promise<QuickConnectRow | undefined> {
-  return db('quick_connects')
-    .where({ code: code.toUpperCase() })
-    .whereRaw('expires_at > now()')
-    .first<QuickConnectRow | undefined>();
+  return db('quick_connects').where({ code: code.toUpperCase() }).whereRaw('expires_at > now()').first();
 }
 
 /** One poll of the device that asked; `early` when the one before is less than a second ago. */

@@ -35,7 +35,7 @@ export async function insertChallenge(db: Db, draft: ChallengeDraft): Promise<{ 
       oidc: draft.oidc ? JSON.stringify(draft.oidc) : null,
       expires_at: db.raw(`now() + interval '5 minutes'`),
     })
-    .returning<{ expires_at: Date }[]>('expires_at');
+    .returning('expires_at');
   if (!row) throw new Error('no row');
   return { token, expiresAt: row.expires_at };
 }

@@ -32,7 +32,7 @@ export async function startTotpSetup({ db, who, deps }: Call): Promise<z.input<t
     })
     .onConflict('account_id')
     .merge()
-    .returning<{ expires_at: Date }[]>('expires_at');
+    .returning('expires_at');
   if (!row) throw new Error('no row');
   const uri = totpUri(secret, deps.settings.get('server.name'), username);
   return { setupId, secret, uri, qrSvg: renderSVG(uri), expiresAt: iso(row.expires_at) };
@@ -64,7 +64,7 @@ async function trySetup({ db, who }: Call, setupId: string): Promise<string> {
     .where({ id: setupId, account_id: who.accountId })
     .whereRaw('tries > 0 and expires_at > now()')
     .update({ tries: db.raw('tries - 1') })
-    .returning<{ secret_sealed: string }[]>('secret_sealed');
+    .returning('secret_sealed');
   if (!row) throw notFound();
   return row.secret_sealed;
 }

@@ -167,7 +167,7 @@ async function endedLately(db: Call['db'], accountId: string, id: string): Promi
   const row = await db('audit_log')
     .where({ id, account_id: accountId, action: 'session-ended' })
     .whereRaw(`at > now() - interval '24 hours'`)
-    .first<{ id: string } | undefined>('id');
+    .first('id');
   return row !== undefined;
 }
 

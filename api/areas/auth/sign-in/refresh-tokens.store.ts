@@ -24,7 +24,7 @@ export async function insertRefreshToken(db: Db, sessionId: string, number: numb
         sessionId,
       ]),
     })
-    .returning<{ expires_at: Date }[]>('expires_at');
+    .returning('expires_at');
   if (!row) throw new Error('no row');
   return { token, expiresAt: row.expires_at };
 }
@@ -75,7 +75,7 @@ export async function findSpentToken(db: Db, token: string): Promise<Spent | und
 export async function sessionOfToken(db: Db, token: string): Promise<string | undefined> {
   const row = await db('refresh_tokens')
     .where({ hash: hashOf(token) })
-    .first<{ session_id: string } | undefined>('session_id');
+    .first('session_id');
   return row?.session_id;
 }
 
@@ -88,9 +88,6 @@ export async function keepSuccessor(db: Db, token: string, sealed: string): Prom
 
 /** Until when the newest refresh token of the session is good; `now` when it has none. */
 export async function latestRefreshExpiry(db: Db, sessionId: string, now: Date): Promise<Date> {
-  const row = await db('refresh_tokens')
-    .where({ session_id: sessionId })
-    .orderBy('number', 'desc')
-    .first<{ expires_at: Date } | undefined>('expires_at');
+  const row = await db('refresh_tokens').where({ session_id: sessionId }).orderBy('number', 'desc').first('expires_at');
   return row?.expires_at ?? now;
 }

@@ -61,7 +61,7 @@ async function trade(call: Call, { token, keep, retryKey }: Presented): Promise<
 /** The cookies are set again when the sign-in has them. */
 async function keepOf({ db }: Call, sessionId: string, asked: Presented['keep']): Promise<Keep> {
   if (asked === 'cookie') return 'cookie';
-  const row = await db('sessions').where({ id: sessionId }).first<{ cookie: boolean } | undefined>('cookie');
+  const row = await db('sessions').where({ id: sessionId }).first('cookie');
   return row?.cookie ? 'both' : 'token';
 }
 

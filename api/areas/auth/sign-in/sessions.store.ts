@@ -83,7 +83,7 @@ export async function listSessionRows(db: Db, accountId: string, profileId?: str
     .where('s.account_id', accountId)
     .whereRaw('s.expires_at > now()')
     .orderBy([{ column: 's.last_seen_at', order: 'desc' }, 's.id'])
-    .select<SessionRow[]>('s.*', 'd.name as device_name', 'd.client_name', 'd.platform');
+    .select('s.*', 'd.name as device_name', 'd.client_name', 'd.platform');
   if (profileId) query.where('s.profile_id', profileId);
   return query;
 }
@@ -92,7 +92,7 @@ export async function findSessionRow(db: Db, id: string): Promise<SessionRow | u
   const [row] = await db('sessions as s')
     .leftJoin('devices as d', 'd.id', 's.device_id')
     .where('s.id', id)
-    .select<SessionRow[]>('s.*', 'd.name as device_name', 'd.client_name', 'd.platform');
+    .select('s.*', 'd.name as device_name', 'd.client_name', 'd.platform');
   return row;
 }
 

@@ -106,7 +106,7 @@ export async function insertBackup(db: Db, row: NewRow): Promise<string | undefi
     .insert({ id, state: 'queued', ...row })
     .onConflict(db.raw(`((true)) where state in ('queued', 'running')`))
     .ignore()
-    .returning<{ id: string }[]>('id');
+    .returning('id');
   return added?.id;
 }
 

@@ -16,7 +16,7 @@ const note = `Before ${fullVersion}`;
 export async function upgradeWantsBackup(db: Db): Promise<boolean> {
   const left = await migrationsLeft(db);
   if (!left || left.length === 0) return false;
-  const [found] = await db.select<{ there: boolean }[]>(db.raw(`to_regclass('backup_settings') is not null as there`));
+  const [found] = await db.select(db.raw(`to_regclass('backup_settings') is not null as there`));
   if (!found?.there) return false;
   const { enabled, before_upgrade: wanted } = await readBackupSettings(db);
   if (!enabled || !wanted) return false;

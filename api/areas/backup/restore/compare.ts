@@ -29,7 +29,7 @@ async function accountChanges(db: Db, stored: Stored): Promise<RestorePlan['chan
   const now = await db('accounts')
     .where({ is_system: false })
     .whereNull('deleted_at')
-    .select<Record<string, string | number | null>[]>('id', ...COMPARED);
+    .select('id', ...COMPARED);
   const names = (ids: Set<string>, of: Map<string, Row>): string[] =>
     [...ids].map((id) => of.get(id)?.username ?? id).sort();
   const before = new Map(now.map((row) => [String(row.id), textsOf(row)]));

@@ -32,7 +32,7 @@ const toRestore = (row: RestoreRow): Restore => ({
 
 /** The one that is under way, or the last. */
 export async function lastRestore(db: Db): Promise<Restore | undefined> {
-  const row = await db.from('foyer_restore.restores').orderBy('started_at', 'desc').first<RestoreRow | undefined>();
+  const row = await db.from('foyer_restore.restores').orderBy('started_at', 'desc').first();
   return row && toRestore(row);
 }
 
@@ -66,7 +66,7 @@ export async function putRestore(db: Db, keys: Keys, wish: RestoreWish): Promise
     })
     .onConflict(db.raw(`((true)) where state in ('preparing', 'switching')`))
     .ignore()
-    .returning<RestoreRow[]>('*');
+    .returning('*');
   if (!row) throw conflict('restore-running', 'A restore is under way');
   await db('jobs').insert({
     id: jobId,

@@ -43,7 +43,7 @@ export async function livePlaces(db: Db): Promise<PlaceRow[]> {
       `p.id in (select place_id from backup_settings union select copy_id from backup_settings union select place_id from backups)`,
     )
     .orderBy('p.id')
-    .select<PlaceRow[]>('p.*');
+    .select('p.*');
 }
 
 /** Shown with backups: the bucket with its host, or the folder. */

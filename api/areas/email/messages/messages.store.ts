@@ -102,7 +102,7 @@ async function lockRow(db: Db, id: string): Promise<MessageRow | undefined> {
 /** A mail that another job sends is taken over when that job ended without saying so. */
 async function isOurs(db: Db, { state, job_id: other }: MessageRow, jobId: string): Promise<boolean> {
   if (state !== 'sending' || other === null || other === jobId) return true;
-  const active = await db('jobs').where({ id: other, state: 'active' }).first<{ id: string } | undefined>('id');
+  const active = await db('jobs').where({ id: other, state: 'active' }).first('id');
   return active === undefined;
 }
 
@@ -113,7 +113,7 @@ async function endOf(db: Db, row: MessageRow, now: Date): Promise<EmailState | u
   const refused = await db('email_suppressions')
     .where({ address_sha256: row.address_sha256 })
     .whereNotNull('suppressed_at')
-    .first<object | undefined>('address_sha256');
+    .first('address_sha256');
   return refused ? 'suppressed' : undefined;
 }
 
@@ -234,7 +234,7 @@ async function countFault(db: Db, fault: Fault, now: Date): Promise<boolean> {
   }
   const [state] = await db('email_state')
     .update({ faults: db.raw('faults + 1'), last_error: error })
-    .returning<{ faults: number }[]>('faults');
+    .returning('faults');
   if ((state?.faults ?? 0) < MOST_FAULTS) return false;
   await db('email_state').update({ faults: 0, paused_until: new Date(now.getTime() + PAUSE_MS) });
   return true;

@@ -9,11 +9,6 @@ const PER_HOUR = 20;
 const HOUR_MS = 3_600_000;
 const KEPT_MS = 24 * HOUR_MS;
 
-interface Receiver {
-  email: string;
-  language: string | null;
-}
-
 /**
  * Mails for notifications, written with them. What quiet hours or the 20 of an hour hold back waits in one mail, which
  * goes out when they end.
@@ -27,7 +22,7 @@ export const recordNotices =
       .join('profiles as p', 'p.account_id', 'a.id')
       .where({ 'p.id': profileId, 'a.email_verified': true })
       .whereNotNull('a.email')
-      .first<Receiver | undefined>('a.email', db.raw('coalesce(p.language, a.language) as language'));
+      .first('a.email', db.raw('coalesce(p.language, a.language) as language'));
     if (!to) return;
     await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 14))', [accountId]);
     const now = new Date();

@@ -19,7 +19,7 @@ export async function itemAt(
   const merge = await db('item_merges')
     .where({ old_id: id })
     .whereRaw(`merged_at > now() - ${FOLLOWED}`)
-    .first<{ into_id: string } | undefined>('into_id');
+    .first('into_id');
   const into = merge && (await findVisibleItem(db, who, merge.into_id));
   if (!into) throw notFound();
   reply.header('Content-Location', `/api/v1${addressOf(into.id)}`);

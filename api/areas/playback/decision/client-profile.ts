@@ -24,7 +24,7 @@ async function keptProfile({ db, who }: Call): Promise<ClientProfile | undefined
   const row = await db('devices')
     .where({ id: who.deviceId })
     .whereRaw(`client_profile_at > now() - interval '${KEPT}'`)
-    .first<{ client_profile: ClientProfile | null } | undefined>('client_profile');
+    .first('client_profile');
   return row?.client_profile ?? undefined;
 }
 

@@ -30,9 +30,7 @@ const COLUMNS = `item_id, position_ms, file_id, progress, watched, play_count, l
   favorite, rated_at, updated_at`;
 
 export async function findState(db: Db, profileId: string, itemId: string): Promise<StateRow | undefined> {
-  return db('item_states')
-    .where({ profile_id: profileId, item_id: itemId })
-    .first<StateRow | undefined>(db.raw(COLUMNS));
+  return db('item_states').where({ profile_id: profileId, item_id: itemId }).first(db.raw(COLUMNS));
 }
 
 export interface PositionWrite extends Place {

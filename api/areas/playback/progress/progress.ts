@@ -102,7 +102,7 @@ async function watchedFromMs(db: Db, { item, durationMs, fileId }: Reading, perc
     .where({ item_id: item.id, kind: 'credits' })
     .whereRaw('(file_id is null or file_id = coalesce(?::uuid, file_id))', [fileId])
     .orderBy('start_ms', 'desc')
-    .first<{ start_ms: number } | undefined>('start_ms');
+    .first('start_ms');
   return Math.min((durationMs * percent) / 100, credits?.start_ms ?? Infinity);
 }
 

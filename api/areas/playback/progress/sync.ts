@@ -28,7 +28,7 @@ async function apply(call: Call, report: SyncReport): Promise<Result['outcome']>
     .insert({ profile_id: who.profileId, client_event_id: report.clientEventId })
     .onConflict(['profile_id', 'client_event_id'])
     .ignore()
-    .returning<{ client_event_id: string }[]>('client_event_id');
+    .returning('client_event_id');
   if (!fresh) return 'duplicate';
   try {
     const item = await holdVisibleItem(db, who, report.itemId);

@@ -22,7 +22,7 @@ export async function end(call: Call, id: string, ending: Ending): Promise<void>
 
 /** The person whose playback another ended, with the words that came with it. */
 async function tellEnded({ db, who }: Call, row: SessionRow, message: string | undefined): Promise<void> {
-  const item = await db('items').where({ id: row.item_id }).first<{ title: string } | undefined>('title');
+  const item = await db('items').where({ id: row.item_id }).first('title');
   await notify(db, {
     kind: 'session-ended',
     to: { profileIds: [row.profile_id] },

@@ -134,7 +134,7 @@ export async function readBeside(db: Db, itemId: string, file: CandidateFile): P
       'end_ms',
     );
   const chapters = await listChapters(db, file.id);
-  const trickplay = await db('trickplay').where({ file_id: file.id }).first<{ width: number } | undefined>('width');
+  const trickplay = await db('trickplay').where({ file_id: file.id }).first('width');
   return {
     markers: markers.map((row) => ({ kind: row.kind, startMs: row.start_ms, endMs: row.end_ms })),
     chapters: chapters.map(({ title, startMs }) => ({ title, startMs })),

@@ -91,7 +91,7 @@ function toPlace(row: PlaceRow): Wanted {
 export async function findPlaces(db: Db, fileIds: readonly string[]): Promise<Map<string, Wanted>> {
   const rows = await db('media_files')
     .whereIn('id', fileIds)
-    .select<PlaceRow[]>('id', 'storage_id', 'folder_id', 'path', 'size_bytes', 'modified_ms');
+    .select('id', 'storage_id', 'folder_id', 'path', 'size_bytes', 'modified_ms');
   return new Map(rows.map((row) => [row.id, toPlace(row)]));
 }
 

@@ -20,7 +20,7 @@ export const trickplayKey = (fileId: string, width: number, sheet: number): stri
   `trickplay/${fileId}/${width}-${sheet}.webp`;
 
 export async function findTrickplay(db: Db, fileId: string): Promise<Trickplay | undefined> {
-  const rows = await db('trickplay').where({ file_id: fileId }).orderBy('width').select<Row[]>('*');
+  const rows = await db('trickplay').where({ file_id: fileId }).orderBy('width').select('*');
   const [first] = rows;
   if (!first) return undefined;
   return {

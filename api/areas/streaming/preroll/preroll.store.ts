@@ -25,7 +25,7 @@ const LONGEST_MS = 300_000;
 export const prerollKey = (id: string): string => `preroll/${id}.mp4`;
 
 export async function findClips(db: Db): Promise<PrerollRow[]> {
-  return db(TABLE).orderBy('position').select<PrerollRow[]>('*');
+  return db(TABLE).orderBy('position').select('*');
 }
 
 export async function findClip(db: Db, id: string): Promise<PrerollRow | undefined> {
@@ -105,7 +105,7 @@ async function clipItems(db: Db, drafts: readonly PrerollClipDraft[]): Promise<M
       drafts.map((draft) => draft.itemId),
     )
     .whereNull('trashed_at')
-    .select<ClipSource[]>('id', 'title', 'type', 'runtime_ms', 'age_rating');
+    .select('id', 'title', 'type', 'runtime_ms', 'age_rating');
   const items = new Map(rows.map((row) => [row.id, row]));
   for (const [i, draft] of drafts.entries()) {
     const item = items.get(draft.itemId);

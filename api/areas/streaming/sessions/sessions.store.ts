@@ -178,7 +178,7 @@ export async function findOpenSessions(
   const rows = await db(TABLE)
     .whereRaw('id::text = any(?::text[])', [[...ids]])
     .whereNull('stopped_at')
-    .select<Pick<SessionRow, 'id' | 'plan' | 'wanted_segment'>[]>('id', 'plan', 'wanted_segment');
+    .select('id', 'plan', 'wanted_segment');
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -189,7 +189,7 @@ export async function stopSession(db: Db, id: string): Promise<void> {
 /** Answers the ids of those that are stopped now. */
 export async function stopSessionsOf(db: Db, playbackSessionId: string, afterMs: number): Promise<string[]> {
   const rows = { playback_session_id: playbackSessionId };
-  if (afterMs <= 0) return (await stopped(db).where(rows).returning<{ id: string }[]>('id')).map(({ id }) => id);
+  if (afterMs <= 0) return (await stopped(db).where(rows).returning('id')).map(({ id }) => id);
   const stopAt = db.raw(`now() + ? * interval '1 millisecond'`, [afterMs]);
   await db(TABLE).update({ stop_at: stopAt }).where(rows).whereIn('state', OPEN);
   return [];

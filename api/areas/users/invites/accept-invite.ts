@@ -67,7 +67,7 @@ export async function openInvite(call: Call, code: string): Promise<{ invite: In
   const gone = await db('accounts')
     .where({ id: invite.created_by })
     .whereRaw('(disabled or deleted_at is not null or coalesce(expires_at <= now(), false))')
-    .first<{ id: string } | undefined>('id');
+    .first('id');
   const inviter = gone ? undefined : await principalOf(db, invite.created_by);
   if (!inviter || !may(inviter, 'user:manage') || !outranks(inviter, invite.role)) throw notFound();
   return { invite, inviter };

@@ -59,7 +59,7 @@ export async function lockOpenInvite(db: Db, code: string): Promise<InviteRow | 
   const found = await db('invites')
     .where({ hash: hashOf(code) })
     .forUpdate()
-    .first<{ id: string } | undefined>('id');
+    .first('id');
   const row = found && (await findInvite(db, found.id));
   return row?.state === 'open' ? row : undefined;
 }
