@@ -16,6 +16,8 @@ function isWordOf(word: Tagged | undefined): boolean {
 
 const MEDIUM = /^\((?:tv|dvd|bd|vhs|hd|sd|mkv|avi|mp4|uncensored|unedited)\)$/i;
 const YEARS = /^\(\s?(?:18|19|20)\d\d(?:\s?[-–]\s?(?:\d{4})?)?\s?\)/;
+/** `(Director 1983)`. */
+const NAME_YEAR = /^\((?!\d)[^()]{2,60}[\s,]{1,2}(?:-\s)?(?:18|19|20)\d\d\)$/;
 const DAY = /^\(\d{1,4}-\d{1,2}-\d{1,4}\)$/;
 
 /** A bracket with no words of the title: a square one, or a round one with a year, a day, an edition or a word of the release in it. */
@@ -24,7 +26,7 @@ export function isInfo(name: string, { tokens: [first], tag }: Tagged): boolean 
   if (!bracket) return false;
   if (bracket.sign !== '(' && bracket.sign !== '（') return true;
   const text = name.slice(bracket.start, bracket.end);
-  return tag === 'release' || [MEDIUM, YEARS, DAY].some((form) => form.test(text)) || isAside(text);
+  return tag === 'release' || [MEDIUM, YEARS, NAME_YEAR, DAY].some((form) => form.test(text)) || isAside(text);
 }
 
 /** Nothing but the words of an edition, or a language. */

@@ -1,9 +1,10 @@
-import { HEADS, isEditionWord } from './edition-words.ts';
+import { HEADS } from './edition-words.ts';
 import type { Tagged } from './tags.ts';
 
 /** Alone they say too little. */
 const ALONE = new Set([
   'cut',
+  'edit',
   'edition',
   'version',
   'final',
@@ -22,8 +23,7 @@ const ALONE = new Set([
 export function editionOf(name: string, words: readonly Tagged[], from: number): string | undefined {
   let run: Tagged[] = [];
   for (const word of words.filter((one) => one.start >= from)) {
-    const low = word.tokens[0]?.low ?? '';
-    if (isEditionWord(low)) run.push(word);
+    if (word.tag === 'edition') run.push(word);
     else {
       const said = phraseOf(name, run);
       if (said) return said;
@@ -45,5 +45,7 @@ function phraseOf(name: string, run: readonly Tagged[]): string | undefined {
 }
 
 function isKind(low: string): boolean {
-  return low === 'cut' || low === 'edition' || low === 'version' || low === 'matte' || low === 'collection';
+  return (
+    low === 'cut' || low === 'edition' || low === 'version' || low === 'matte' || low === 'collection' || low === 'edit'
+  );
 }

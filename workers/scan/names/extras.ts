@@ -16,7 +16,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   clips: 'clip',
   samples: 'sample',
   sample: 'sample',
-  'theme-music': 'theme-song',
+  'theme music': 'theme-song',
   backdrops: 'theme-video',
   other: 'other',
   others: 'other',
@@ -37,7 +37,7 @@ const SUFFIXES: Readonly<Record<string, string>> = {
   extra: 'other',
   other: 'other',
 };
-/** These also stand behind a dot, an underscore or a dash between spaces: `300.trailer`, `300 - sample`. */
+/** These also stand behind a dot, an underscore or a dash between spaces: `300.trailer`, `300 - sample`, `300 trailer`. */
 const PLAIN = new Set(['trailer', 'sample']);
 const LAST_WORD = /([a-z]{4,15})(\d{0,2})$/i;
 
@@ -46,13 +46,15 @@ export interface ExtraFile {
   kind: string;
   /** The name of what it belongs to; empty when the name tells none. */
   of: string;
+  /** The suffix stands behind a space alone: it may be a word of a title. */
+  spaced?: true;
   /** `2` of `trailer2`. */
   number?: number;
 }
 
 /** The kind of extras that a folder of this name holds. */
 export function extrasFolder(name: string): string | undefined {
-  return FOLDERS[name.toLowerCase().replaceAll(/[_.]/g, ' ').trim()];
+  return FOLDERS[name.toLowerCase().replaceAll(/[_.-]/g, ' ').trim()];
 }
 
 /** The kind of extra a file is by its own name. */
@@ -64,8 +66,15 @@ export function extraFile(name: string): ExtraFile | undefined {
   if (!match || kind === undefined) return undefined;
   const number = match[2] ? { number: Number(match[2]) } : {};
   if (match.index === 0) return PLAIN.has(word) ? { kind, of: '', ...number } : undefined;
-  const of = beforeSign(stem.slice(0, match.index), PLAIN.has(word));
-  return of === undefined ? undefined : { kind, of, ...number };
+  const before = ofSuffix(stem.slice(0, match.index), PLAIN.has(word));
+  return before && { kind, ...before, ...number };
+}
+
+/** What the name before the suffix says. */
+function ofSuffix(before: string, plain: boolean): Pick<ExtraFile, 'of' | 'spaced'> | undefined {
+  const of = beforeSign(before, plain);
+  if (of !== undefined) return { of };
+  return plain && before.endsWith(' ') ? { of: before.trim(), spaced: true } : undefined;
 }
 
 /** What stands before the sign that divides the suffix; nothing when there is none. */

@@ -54,7 +54,7 @@ export function groupFilms({ folder, videos }: FilmFolder): FilmGroups {
   const extraNames = new Set(extras.map((extra) => extra.name));
   const singles = singlesOf(videos.filter((name) => !extraNames.has(name)));
   const films = folder !== '' && ofOneFilm(folder, singles) ? [filmOfFolder(folder, singles)] : filmsByName(singles);
-  const owned = ownedOf(extras, films);
+  const owned = ownedOf(extras, films, folder !== '');
   const free = extras
     .filter(({ name }) => !owned.some((extra) => extra.name === name))
     .map(({ name }) => filmAlone(name));
@@ -69,10 +69,17 @@ function singlesOf(names: readonly string[]): Single[] {
   }));
 }
 
+/** `Some Films Trilogy` is no film, unless its file is called so too. */
+const SEVERAL = /.[\s._-](?:duology|trilogy|quadrilogy|tetralogy|pentalogy|anthology|collection|box ?set)$/i;
+
+function holdsSeveral(folder: Named, [first]: readonly Single[]): boolean {
+  return SEVERAL.test(folder.title) && !sameFilm(folder, first?.named);
+}
+
 /** A folder is one film's when its files are called like it, or when it alone tells a year and holds one film's files. */
 function ofOneFilm(folder: string, singles: readonly Single[]): boolean {
-  if (singles.length === 0) return false;
   const named = readName(folder);
+  if (singles.length === 0 || holdsSeveral(named, singles)) return false;
   const keys = new Set(singles.map(({ named: own }) => `${titleKey(own.title)}|${own.year ?? ''}`));
   const told = named.year !== undefined || Object.keys(named.ids).length > 0 || isReleased(folder);
   if (singles.length === 1 || keys.size === 1) return told || sameFilm(named, singles[0]?.named);
@@ -167,17 +174,17 @@ function labelOf({ stem, named }: Single, folder: string): string {
 type Owned = FilmExtra[];
 
 /** Gives extras to the film that they are named after; in the folder of one film all are its own. */
-function ownedOf(extras: readonly (ExtraFile & { name: string })[], films: readonly Film[]): Owned {
+function ownedOf(extras: readonly (ExtraFile & { name: string })[], films: readonly Film[], inFolder: boolean): Owned {
   const byKey = new Map<string, number>();
   for (const [i, { named }] of [...films.entries()].reverse()) {
     byKey.set(titleKey(named.title), i);
     byKey.set(`${titleKey(named.title)}|${named.year ?? ''}`, i);
   }
-  return extras.flatMap(({ name, kind, of }) => {
+  return extras.flatMap(({ name, kind, of, spaced }) => {
     const named = readName(of);
     const key = titleKey(named.title);
     const fits = byKey.get(`${key}|${named.year ?? ''}`) ?? byKey.get(key);
-    const film = fits ?? (films.length === 1 ? 0 : undefined);
+    const film = fits ?? (films.length === 1 && (inFolder || !spaced) ? 0 : undefined);
     if (film === undefined) return [];
     return [{ name, kind, film, title: extraTitle(name, () => fits !== undefined) }];
   });

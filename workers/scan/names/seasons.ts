@@ -2,16 +2,21 @@ const MAX = 300;
 
 /** "Season" in the languages that the peers know. */
 const WORDS =
-  'season|seasons|series|staffel|saison|temporada|stagione|seizoen|sezon|sezona|sezóna|sezonul|sæson|säsong|seasong|kausi|évad|сезон|시즌|シーズン|serie|sesong|tímabil|σεζόν|kausi|сезона|sezono';
+  'season|seasons|series|staffel|saison|temporada|stagione|seizoen|sezon|sezona|sezóna|sezonul|sæson|säsong|seasong|kausi|évad|сезон|시즌|シーズン|serie|sesong|tímabil|σεζόν|kausi|сезона|sezono|hooaeg|sezonas|musim|mùa|phần|séria|temp|denboraldia|سيزون|الموسم|فصل|עונה|सीज़न|ซีซั่น';
 const NUMBER_BEHIND = new RegExp(`^(?:${WORDS})[\\s._-]{0,3}(\\d{1,4})(?![\\p{L}\\d])`, 'iu');
 const NUMBER_BEFORE = new RegExp(
-  `^(\\d{1,4})(?:st|nd|rd|th|ª|º|\\.)?[\\s._-]{0,3}(?:${WORDS})(?=$|[\\s._-]{0,3}[([])`,
+  `^(\\d{1,4})(?:st|nd|rd|th|ª|º|\\.|-?й|-?я)?[\\s._-]{0,3}(?:${WORDS})(?=$|[\\s._-]{0,3}[([])`,
   'iu',
 );
-const HAN = /^第\s?(\d{1,4}|[一二三四五六七八九十])\s?[季期]/u;
+const HAN = /^(?:第\s?(\d{1,4}|[一二三四五六七八九十])|(\d{1,4}))\s?(?:[季期기]|シーズン|시즌)/u;
 const HAN_NUMBERS = '一二三四五六七八九十';
-const SHORT = /^s(\d{1,4})(?![\p{L}\d])/iu;
-const SPECIALS = /^(?:specials?|ovas?|oads?|extras season|spéciaux|especiales|speciali|sonderfolgen)$/iu;
+const SHORT = /^s(\d{1,4})(?![\p{L}\d])|^s(\d{1,2})(?=d(?:isc)?\d{1,2}$)/iu;
+/** `Season Two`, `Season II`, `Second Season`. */
+const SPELT = /^(?:season|series|saison|staffel)[\s._-]([a-z]{1,6})$|^([a-z]{5,7})[\s._-](?:season|series)$/i;
+const CARDINALS = ['none', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+const ROMANS = ['none', 'i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix', 'x'];
+const SPECIALS =
+  /^(?:specials?|ovas?|oads?|extras season|spéciaux|especiales|speciali|sonderfolgen|spezials)(?:[\s._-]{0,3}\(\d{4}\))?$/iu;
 
 const EPISODE_BEHIND = /^[\s._-]{0,3}(?:e|x|ep|episode)[\s._-]{0,2}\d/i;
 
@@ -20,13 +25,22 @@ export function seasonOf(folder: string): number | undefined {
   const name = folder.normalize('NFC').trim().slice(0, MAX);
   if (SPECIALS.test(name)) return 0;
   const match = NUMBER_BEHIND.exec(name) ?? NUMBER_BEFORE.exec(name) ?? SHORT.exec(name);
-  if (!match) return hanSeason(name);
+  if (!match) return hanSeason(name) ?? speltSeason(name);
   const rest = name.slice(match[0].length);
-  return MARK.test(rest) || EPISODE_BEHIND.test(rest) ? undefined : Number(match[1]);
+  return MARK.test(rest) || EPISODE_BEHIND.test(rest) ? undefined : Number(match[1] ?? match[2]);
+}
+
+function speltSeason(name: string): number | undefined {
+  const [, behind, before] = SPELT.exec(name) ?? [];
+  const word = (behind ?? before ?? '').toLowerCase();
+  const lists = behind === undefined ? [ORDINALS] : [CARDINALS, ROMANS];
+  const at = Math.max(...lists.map((list) => list.indexOf(word)));
+  return at > 0 ? at : undefined;
 }
 
 function hanSeason(name: string): number | undefined {
-  const said = HAN.exec(name)?.[1];
+  const [, counted, bare] = HAN.exec(name) ?? [];
+  const said = counted ?? bare;
   if (said === undefined) return undefined;
   return HAN_NUMBERS.includes(said) ? HAN_NUMBERS.indexOf(said) + 1 : Number(said);
 }
@@ -80,6 +94,16 @@ function numberOf([, digits, other]: RegExpExecArray): number | undefined {
 
 const INNER =
   /^(?:(?:cd|dvd|disc|disk|disque|bd|bluray|blu-ray|vol|volume|part|teil|episodes?|ep|folge)[\s._-]{0,3}(?:\d{1,4}|[a-d])|subs?|subtitles?|episodes?|videos?)$/iu;
+
+const EPISODE_FOLDER =
+  /^(?:episodes?|ep|e|folge|épisode|episodio|avsnitt|jakso|серия|afl)[\s._-]{0,3}\d{1,4}(?!\d|\p{L})/iu;
+const NUMBERED_FOLDER = /^\d{1,4}(?!\d|\p{L})/u;
+
+/** `Episode 05`, and `05 - Pilot` in the folder of a season, hold the files of one episode. */
+export function isEpisodeFolder(folder: string, parent: string): boolean {
+  const name = folder.trim();
+  return EPISODE_FOLDER.test(name) || (seasonOf(parent) !== undefined && NUMBERED_FOLDER.test(name));
+}
 
 /** A folder that only holds a part of a show or film: `Disc 1`, `Episode 05`. */
 export function isInnerFolder(folder: string): boolean {

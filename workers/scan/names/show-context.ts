@@ -1,6 +1,6 @@
 import { extrasFolder } from './extras.ts';
 import { numbersOf } from './numbers.ts';
-import { isInnerFolder, numberedSeason, seasonOf, seasonWithin } from './seasons.ts';
+import { isEpisodeFolder, isInnerFolder, numberedSeason, seasonOf, seasonWithin } from './seasons.ts';
 import { type Context, numbersIn, showOfFile } from './show-told.ts';
 import { tagsOf } from './tags.ts';
 import { type Named, readName, titleKey } from './title.ts';
@@ -20,10 +20,17 @@ export function contextOf(folders: readonly string[]): Context {
 /** Takes a folder inside the show's: of extras, of a season, of a disc or of a single episode. */
 function takeInner(context: Context, folders: readonly string[], at: number): boolean {
   const folder = folders[at] ?? '';
+  const parent = folders[at - 1] ?? '';
   const extra = context.season === undefined ? extrasFolder(folder) : undefined;
-  const season = extra === undefined ? seasonIn(folder, folders[at - 1] ?? '') : undefined;
   if (extra !== undefined) context.extra = extra;
-  else if (season !== undefined) context.season ??= season;
+  else if (isEpisodeFolder(folder, parent)) context.release ??= folder;
+  else return takeSeason(context, folder, parent);
+  return true;
+}
+
+function takeSeason(context: Context, folder: string, parent: string): boolean {
+  const season = seasonIn(folder, parent);
+  if (season !== undefined) context.season ??= season;
   else if (isRelease(folder)) context.release ??= folder;
   else return isInnerFolder(folder);
   return true;
@@ -41,9 +48,13 @@ function seasonOfShow(folder: string, parent: string): number | undefined {
     : undefined;
 }
 
+/** `Show.2199` is a title. */
+const NUMBER_LAST = /[a-z][._]\d{3,4}$/i;
+
 /** A folder that is called like a single episode. */
 function isRelease(folder: string): boolean {
   const numbers = numbersOf(folder.slice(0, MAX), { placed: false, grouped: false, from: 0 });
+  if (numbers?.end === folder.length && NUMBER_LAST.test(folder)) return false;
   return numbers?.date !== undefined || (numbers?.season !== undefined && numbers.number !== undefined);
 }
 

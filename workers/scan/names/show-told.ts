@@ -30,7 +30,7 @@ export function numbersIn(context: Context, stem: string): Told | undefined {
   const numbers = numbersOf(bare, { ...placing, from });
   if (!context.release || marked(numbers)) return numbers && { stem: bare, numbers };
   const outer = numbersOf(context.release, { ...placing, from: 0 });
-  if (outer && marked(outer)) return { stem: context.release, numbers: outer };
+  if (outer && (marked(outer) || !numbers)) return { stem: context.release, numbers: outer };
   return numbers && { stem: bare, numbers };
 }
 
@@ -60,7 +60,18 @@ export function showOfFile(told: Told | undefined): Named | undefined {
   if (tidy(before) === '') return undefined;
   const first = [before.search(DAY), before.search(ABSOLUTE), before.length].filter((at) => at > 0);
   const name = before.slice(0, Math.min(...first)).replace(LAST_WORD, '');
-  return readName(seasonWithin(name)?.before ?? name);
+  const within = seasonWithin(name);
+  return readName(within && !isCountedSeries(name, within, told.numbers.season) ? within.before : name);
+}
+
+/** `The Series 42 S09E13`: "series" with a number other than the season's is of the title. */
+function isCountedSeries(
+  name: string,
+  within: { before: string; season?: number },
+  season: number | undefined,
+): boolean {
+  const other = season !== undefined && within.season !== undefined && within.season !== season;
+  return other && /^series\s/i.test(name.slice(within.before.length));
 }
 
 /** `01 - Show - Title` in no show's folder. */

@@ -3,6 +3,7 @@ import { kindOf, splitName } from './kinds.ts';
 import { numbersOf } from './numbers.ts';
 import { seasonWithin } from './seasons.ts';
 import { contextOf } from './show-context.ts';
+import { specialIn } from './show-specials.ts';
 import { type Context, numbersIn, showBehind, showOfFile, type Told } from './show-told.ts';
 import { withSpaces } from './text.ts';
 import { episodeTitle, type Named, tidy, titleKey } from './title.ts';
@@ -33,12 +34,23 @@ export function readEpisodeIn(context: Context, file: string): Episode | undefin
   const stem = withSpaces(withoutExtension(withDigits(splitName(file).stem.normalize('NFC').slice(0, MAX))));
   const told = numbersIn(context, stem);
   const named = showOf(context, told);
+  const kind = context.extra ?? extraOf(file, told);
+  if (!told && !kind && context.season === undefined) return specialIn(stem, context.show);
   if (!named || named.show.title === '') return undefined;
   const { show } = named;
-  const kind = context.extra ?? extraFile(file)?.kind;
   if (kind) return { show, ...seasonMember(context.season), extra: { kind, title: extraTitle(file) } };
-  if (told) return titled({ show, ...placed(told, named) }, context);
-  return context.season === 0 ? { show, season: 0, title: episodeTitle(stem) || tidy(stem) } : undefined;
+  return told ? titled({ show, ...placed(told, named) }, context) : unnumbered(stem, show, context);
+}
+
+/** A file without a number in the folder of the specials. */
+function unnumbered(stem: string, show: Named, { season }: Context): Episode | undefined {
+  return season === 0 ? { show, season, title: episodeTitle(stem) || tidy(stem) } : undefined;
+}
+
+/** In a name with numbers a suffix behind a space alone is a word of the episode's title. */
+function extraOf(file: string, told: Told | undefined): string | undefined {
+  const suffix = extraFile(file);
+  return suffix?.spaced && told ? undefined : suffix?.kind;
 }
 
 interface NamedShow {
@@ -54,7 +66,8 @@ function showOf(context: Context, told: Told | undefined): NamedShow | undefined
   if (show) return { show, season };
   const before = showOfFile(told);
   if (before) return { show: before, season };
-  return showBehind(told) ?? (fallback && { show: fallback, season });
+  const behind = showBehind(told);
+  return behind ? { season, ...behind } : fallback && { show: fallback, season };
 }
 
 /** Digits of full width are digits. */

@@ -54,10 +54,23 @@ export function readSidecar(name: string, videoStem: string): Sidecar | undefine
   if (!stem.startsWith(videoStem) || !/^(?:$|[._\s-])/.test(stem.slice(videoStem.length))) return undefined;
   const words = stem
     .slice(videoStem.length)
+    .replace(/^[-_\s]{1,3}/, '')
     .split('.')
     .map((word) => word.trim())
-    .filter((word) => word !== '');
+    .filter((word) => word !== '')
+    .flatMap(knownParts);
   return { kind, codec: CODECS[extension] ?? extension, ...flagsOf(words) };
+}
+
+/** `English SDH`, `en-forced`, `2_English`: languages and flags alone. `ru-Commentary`: a language's code and a title. */
+function knownParts(word: string): string[] {
+  const parts = word.split(/[\s_-]/).filter((part) => part !== '' && part !== '-');
+  const [first = '', ...rest] = parts;
+  if (rest.length === 0 || languageOf(word) !== undefined) return [word];
+  const named = parts.filter((part) => !/^\d{1,2}$/.test(part));
+  if (named.every((part) => languageOf(part) !== undefined || FLAGS[part.toLowerCase()])) return named;
+  const coded = word.charAt(first.length) === '-' && first.length <= 3 && languageOf(first) !== undefined;
+  return coded ? [first, word.slice(first.length + 1)] : [word];
 }
 
 type Flags = Omit<Sidecar, 'kind' | 'codec'>;

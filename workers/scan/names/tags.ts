@@ -1,4 +1,4 @@
-import { isEditionWord } from './edition-words.ts';
+import { isBeforeKind, isEditionWord } from './edition-words.ts';
 import { type Token, tokenise } from './tokens.ts';
 
 /**
@@ -19,10 +19,10 @@ const list = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
 const RELEASE = list(
   `readnfo uhd ultrahd fhd 4k 8k bluray bdrip brrip bdremux dvdrip dvdscr dvd5 dvd9 dvdr hdtv hdtvrip pdtv dsr dsrip hdrip webrip webdl webdlrip
-   webcap hddvd hddvdrip tvrip vhsrip vodrip satrip dvbrip dvbs dthrip iptvrip remux camrip hdcam telesync hdts telecine ppvrip ppv x264 x265 h264 h265 hevc avc xvid divx av1 vp9 mpeg2 10bit 8bit hi10p hi10 hi444pp ma10p yuv420p10 nvenc aac aac2
+   webcap hddvd hddvdrip tvrip vhsrip vodrip satrip dvbrip dvbs dvb dthrip iptvrip remux camrip hdcam telesync hdts telecine ppvrip ppv x264 x265 h264 h265 hevc avc xvid divx av1 vp9 mpeg2 10bit 8bit hi10p hi10 hi444pp ma10p yuv420p10 nvenc aac aac2
    aac5 ac3 eac3 ddp5 ddp2 dd5 dd2 ddp dts dtshd dtsx truehd flac hdr hdr10 hdr10plus hdr10p dovi hlg bt2020 bt709
-   rec2020 rec709 hsbs fsbs halfsbs hsbs3d htab ftab halfou fullou hou 3dhsbs 3dsbs 3dtab 3dhtab 3dou 3dhou 3dmvc 3dftab 3dfsbs hdc yify rartv korsub 1080p10 bdmv webhd
-   dvdfull bdfull bd25 bd50 hdlight mhd`
+   rec2020 rec709 hsbs fsbs halfsbs fullsbs sbs3d hsbs3d htab ftab halfou fullou hou 3dhsbs 3dsbs 3dtab 3dhtab 3dou 3dhou 3dmvc 3dftab 3dfsbs hdc yify rartv korsub 1080p10 bdmv webhd
+   dvdfull bdfull bdiso mdvdr dvdiso bd25 bd50 hdlight mhd`
     .replaceAll(/\s+/g, ' ')
     .trim(),
 );
@@ -32,13 +32,13 @@ const SHOUTED = list(
 );
 /** Those that are words of titles unless they are written in capitals. */
 const CAPITALS = list(
-  'web bd dvd cam ts tc dv hd sd dl ntsc pal vhs ws fs nf amzn hulu dsnp atvp hmax pcok itv bbc tv max',
+  'web bd dvd cam ts tc dv hd sd dl ntsc pal vhs ws fs nf amzn hulu dsnp atvp hmax pcok itv bbc tv max full',
 );
 /** Before the words of a release these are never of a title. */
 const OTHER = list(
   `repack rerip multi multisub multisubs subbed dubbed readnfo stv cc opus atmos web bd dvd ts tc dv hd hq sd dl ntsc vhs ws nf amzn
    hulu dsnp atvp hmax pcok itunes 3d sbs mvc softsubs hardsub hardsubs vostfr vost ml ld md uncensored doku ac3d nfofix rmvb wmv mux
-   2cd 3cd cd1 cd2 avi mkv mp4 m4v divx5 p2p`
+   2cd 3cd cd1 cd2 untouched avi mkv mp4 m4v divx5 p2p`
     .replaceAll(/\s+/g, ' ')
     .trim(),
 );
@@ -54,13 +54,13 @@ const LANGUAGE = list(
    portuguese por ptbr pt br dublado legendado russian rus japanese jpn jap korean kor chinese chi chs cht mandarin cantonese
    swedish swe danish dan norwegian nor finnish fin dutch nl nld flemish polish pol pl lektor hungarian hun czech cze cz slovak
    greek turkish tur hindi hin tamil telugu arabic hebrew heb thai vietnamese romanian rum ukrainian ukr nordic swesub dansub
-   norsub nlsubbed swissgerman it fr en de es subfrench`
+   quebec québec norsub nlsubbed swissgerman it fr en de es subfrench`
     .replaceAll(/\s+/g, ' ')
     .trim(),
 );
 
 const SIZE =
-  /^(?:(?:hdtv|pdtv|dsr|web|webrip|bd|bdrip|br|brrip|dvd|dvdrip|amazon|itunes)(?:x26[45]|mux|hd)\S{0,12}|\d{3,4}[pi]\d{0,3}|\d{3,4}x\d{3,4}p?|[hx]26[45]\S{0,20}|\d{1,2}bits?|\d{2,3}fps)$/;
+  /^(?:(?:hdtv|pdtv|dsr|web|webrip|bd|bdrip|br|brrip|dvd|dvdrip|amazon|itunes)(?:x26[45]|mux|hd)\S{0,12}|(?:bluray|webdl|hdtv|dvd)\d{3,4}p|\d?x?dvd[59]|\d{3,4}[pi]\d{0,3}|\d{3,4}x\d{3,4}p?|[hx]26[45]\S{0,20}|\d{1,2}bits?|\d{2,3}fps)$/;
 const MOST_WORDS = 3;
 
 /** The words of a name with what they stand for. Several words such as `WEB-DL` are one. */
@@ -73,7 +73,8 @@ export function tagsOf(name: string): Tagged[] {
     const [first] = taken;
     const last = taken.at(-1);
     if (first && last) {
-      const tag = length > 1 ? 'release' : tagOf(first);
+      const kind = length === 1 && isBeforeKind(first.low, tokens[at + 1]?.low ?? '');
+      const tag = kind ? 'edition' : length > 1 ? 'release' : tagOf(first);
       tagged.push({ tokens: taken, start: first.start, end: last.end, tag });
     }
     at += length;

@@ -4,6 +4,7 @@ import { editionOf } from './editions.ts';
 import { withoutGroup } from './fansubs.ts';
 import { isYear, type Tagged, tagsOf } from './tags.ts';
 import { cut, oneLine, withSpaces } from './text.ts';
+import { yearOf } from './years.ts';
 
 /** What a folder's or file's name says of a film or show. */
 export interface Named {
@@ -28,7 +29,7 @@ export function saidEdition(name: string): string | undefined {
 
 /** Reads title, year, ids and edition. Never throws; the title is never empty unless the name is. */
 export function readName(name: string): Named {
-  const short = withSpaces(cut(oneLine(name.normalize('NFC')), MAX));
+  const short = withSpaces(cut(oneLine(withBrackets(name.normalize('NFC'))), MAX));
   const ids = idsOf(short);
   const edition = saidEdition(short);
   const bare = short.replaceAll(ID, ' ').replaceAll(BARE_IMDB, ' ').replace(EDITION, ' ').trim();
@@ -41,6 +42,11 @@ export function readName(name: string): Named {
     ...tags,
     ...(edition ? { edition } : {}),
   };
+}
+
+/** Round brackets of full width are brackets. */
+function withBrackets(name: string): string {
+  return name.replaceAll('（', '(').replaceAll('）', ')');
 }
 
 /** Of a name of white space alone. */
@@ -91,7 +97,8 @@ function heightOf(resolution: string | undefined): number | undefined {
 const GROUPS = /^[\s._)\]}-]{0,4}[[({【][^[\](){}【】]{0,80}[\])}】]/;
 const MAX_GROUPS = 12;
 const BACKWARDS = /^[\s._-]{0,3}e\d{1,4}(?![\p{L}\d])/iu;
-const ABSOLUTE = /^[\s._]{0,2}-[\s._]{0,2}\d{3,4}(?:-\d{3,4}){0,3}(?=[\s._]{0,2}(?:-|$))/;
+const ABSOLUTE =
+  /^[\s._]{0,2}-[\s._]{0,2}(?:\d{3,4}(?:-\d{3,4}){0,3}(?=[\s._]{0,2}-)|0\d{2,3}(?:-\d{3,4}){0,3}(?=[\s._]{0,2}$))/;
 
 /** What stands behind the numbers of an episode, without the words of a release. */
 export function episodeTitle(rest: string): string {
@@ -124,7 +131,9 @@ const SITE = /^(?:from\s)?[[\s]{0,2}w{2,3}[.,][^\s\]]{1,60}[\s\]]{0,3}[\s_-]{0,3
 function split(name: string): Split {
   const lead = LEADING_YEAR.exec(name);
   if (lead && isYear(lead[1] ?? '')) return { ...split(name.slice(lead[0].length)), year: Number(lead[1]) };
-  const bare = withoutLeadingSize(withoutGroup(name.replace(SITE, '')));
+  const named = name.replace(SITE, '');
+  const free = withoutGroup(named);
+  const bare = withoutLeadingSize(free === named ? free : free.replace(FANSUB_NUMBER, ''));
   const words = tagsOf(bare);
   const stop = stopOf(bare, words);
   const year = yearOf(bare, words, stop);
@@ -143,48 +152,18 @@ function stopOf(name: string, words: readonly Tagged[]): number {
   return name.length;
 }
 
+/** `[Group] Title - 13 [720p]`, `[Group] Title E01~E16 END`. */
+const FANSUB_NUMBER = /[\s_](?:-[\s_]\d{1,3}(?:v\d)?(?=[\s_]{0,2}(?:\[|$))|E\d{2,3}~E?\d{2,3}(?:\sEND)?)/;
 const LEADING_YEAR = /^[([](\d{4})[)\]][\s._-]{0,3}(?=[^\s._-])/;
-const LEADING_SIZE = /^(?:HD )?(?:\d{3,4}p|[hx]26[45])[\s._:-]{1,4}(?:HEVC[\s._-]{1,3})?(?=\p{L})/u;
+const LEADING_SIZE =
+  /^\(\d{1,2}\)[\s._-]{0,2}(?=\p{L})|^(?:HD )?(?:\d{3,4}p|[hx]26[45])[\s._:-]{1,4}(?:HEVC[\s._-]{1,3})?(?=\p{L})/u;
 
-/** `720p: Film`. */
+/** `720p: Film`, `(1) Film`. */
 function withoutLeadingSize(name: string): string {
   return name.replace(LEADING_SIZE, '');
 }
 
-interface Year {
-  at: number;
-  year: number;
-  /** It stands behind the words of the release. */
-  behind?: true;
-}
-
-/** The year in the bracket that ends the title, else the last that stands free before the release's words. */
-function yearOf(name: string, words: readonly Tagged[], stop: number): Year | undefined {
-  const said = /^[([]\s?(\d{4})(?:\s?[-–]\s?(?:\d{4})?)?\s?[)\]]/.exec(name.slice(stop, stop + 20))?.[1];
-  if (said !== undefined && isYear(said)) return { at: stop, year: Number(said) };
-  const free = words.filter((word) => word.start < stop);
-  const at = free.findLastIndex(
-    (word, i) => i > 0 && word.tag === 'year' && !word.tokens[0]?.bracket && !isDay(free, i),
-  );
-  const word = free[at];
-  if (!word) return yearBehind(words, stop);
-  const followed = free.slice(at + 1).some(({ tag }) => tag === undefined);
-  return followed && stop === name.length ? undefined : { at: word.start, year: Number(word.tokens[0]?.low) };
-}
-
-/** `Film [Group] [2018]`, `Film.1080p.2018`: the title ends before. */
-function yearBehind(words: readonly Tagged[], stop: number): Year | undefined {
-  const word = words.find((one) => one.start >= stop && one.tag === 'year');
-  return word && { at: stop, year: Number(word.tokens[0]?.low), behind: true };
-}
-
-/** `2013-12-09` is no year. */
-function isDay(words: readonly Tagged[], at: number): boolean {
-  const two = (word: Tagged | undefined): boolean => /^\d\d$/.test(word?.tokens[0]?.low ?? '');
-  return two(words[at + 1]) && two(words[at + 2]);
-}
-
-const ARTICLE = /^(?:the|a|an|der|die|das|le|la)?[\s._-]{0,8}$/i;
+const ARTICLE = /^[\s._-]{0,8}(?:the|a|an|der|die|das|le|la)?[\s._-]{0,8}$/i;
 
 /** Before a year and at the end an edition alone is cut, before the words of a release also languages and the like. */
 function weakEnd(name: string, words: readonly Tagged[], { end, year }: { end: number; year: boolean }): number {
@@ -198,16 +177,16 @@ function weakEnd(name: string, words: readonly Tagged[], { end, year }: { end: n
 }
 
 const PLAIN_EDITION =
-  /\b(?:extended|unrated|uncut|remaster(?:ed)?|imax|directors|edition[\s._]collector|despecialized|fanedit|[234]in1)\b|.[\s._](?:cut|edition|version|matte|edit|collection)\b/i;
+  /\b(?:extended|theatrical|restored|uncensored|workprint|unrated|uncut|remaster(?:ed)?|imax|directors|edition[\s._]collector|despecialized|fanedit|[234]in1)\b|.[\s._](?:cut|edition|version|matte|edit|collection)\b/i;
 
 /** Behind a title only what can be no word of it. */
 function isPlainEdition(phrase: string | undefined): boolean {
   return phrase !== undefined && PLAIN_EDITION.test(phrase);
 }
 
-/** `Alien DC (1979)`: the director's cut and others in short. */
+/** `Alien DC (1979)`, `Film 3D (2011)`: the director's cut and others in short. */
 function isVersionMark(text: string): boolean {
-  return /^(?:DC|SE|EE|OM|MULTi|Multi)[\s._]{0,2}$/.test(text);
+  return /^(?:DC|SE|EE|OM|MULTi|Multi|3[Dd])[\s._]{0,2}$/.test(text);
 }
 
 /** The last words as long as they need not be of the title; the first word always is. */
