@@ -48,7 +48,7 @@ function titleInGroups(groups: readonly string[], rest: string): string | undefi
 }
 
 const NUMBERS = /^(?:\d{1,4}|s?[1-9]\d?[.x-]?e?\d{1,3})$/i;
-const NUMBER = /^\d{1,4}(?!\d)/;
+const NUMBER = /^\d{1,4}(?!\d|[pi]$)/i;
 
 /** Words stand outside of the brackets, not a number alone. */
 function isFree(rest: string): boolean {

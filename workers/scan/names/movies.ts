@@ -69,8 +69,9 @@ function singlesOf(names: readonly string[]): Single[] {
   }));
 }
 
-/** `Some Films Trilogy` is no film, unless its file is called so too. */
-const SEVERAL = /.[\s._-](?:duology|trilogy|quadrilogy|tetralogy|pentalogy|anthology|collection|box ?set)$/i;
+/** `Some Films Trilogy` and `Movies` are no film, unless its file is called so too. */
+const SEVERAL =
+  /^(?:movies|films|filme|videos)$|.[\s._-](?:duology|trilogy|quadrilogy|tetralogy|pentalogy|anthology|collection|box ?set)$/i;
 
 function holdsSeveral(folder: Named, [first]: readonly Single[]): boolean {
   return SEVERAL.test(folder.title) && !sameFilm(folder, first?.named);

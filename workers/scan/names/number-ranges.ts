@@ -62,14 +62,14 @@ export function ranged({ match, season, number, last }: Range): Numbers {
 }
 
 const MORE =
-  /^[\s._]{0,2}(?:[-&+~,][\s._]{0,2})?(?:s(\d{1,4})[\s._]?e|(\d{1,4})x|ep?|x)[\s._]?(\d{1,5})(?!\d|\p{L}{2})/iu;
-const TIGHT = /^(?:v\d)?(?:[-~+]|[\s._]~[\s._]|[\s._]{0,2}&[\s._]{0,2})(\d{1,5})(?:v\d)?(?![\p{L}\d])/iu;
+  /^[\s._]{0,2}(?:(?:[-&+~,]|-?(?:to|and)(?:-|(?=[\s._]|e\d)))[\s._]{0,2})?(?:s(\d{1,4})[\s._]?e|(\d{1,4})x|ep?|x)[\s._]?(\d{1,5})(?!\d|\p{L}{2})/iu;
+const TIGHT = /^(?:v\d)?(?:[-~+]|to|[\s._](?:~|to)[\s._]|[\s._]{0,2}&[\s._]{0,2})(\d{1,5})(?:v\d)?(?![\p{L}\d])/iu;
 const NEXT = /^[._](\d\d)(?=[\s._]|$)/;
 const MOST = 100;
 /** A spaced number that is farther away counts otherwise: `S05E53 - Ep.129`. */
 const FAR = 30;
 
-/** Reads on behind the first number: `E02`, `-E02`, `x02`, ` - 1x02`, `-02`. A spaced number alone is the title's. */
+/** Reads on behind the first number: `E02`, `-E02`, `x02`, ` - 1x02`, `-02`, `to E02`. A spaced number alone is the title's. */
 export function several(name: string, first: Numbers): Numbers {
   let found = first;
   for (let count = 0; count < MOST; count += 1) {

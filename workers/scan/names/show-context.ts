@@ -80,8 +80,12 @@ function showFolder(context: Context, folder: string): Context {
 /** A folder of a season that lies in no show's. */
 const WHOLE = /^\S{1,20}[\s._-]{0,2}\d{1,4}\s?(?:$|[([])/;
 
+/** `Show - The Complete Series`. */
+const COMPLETE = /[\s._(-]{1,4}(?:the[\s._])?complete[\s._](?:series|collection|show)\)?/i;
+
 function namedFolder({ season }: Context, folder: string): Context {
-  const within = season === undefined ? seasonWithin(folder) : undefined;
-  if (!within || tagsOf(within.before).length === 0) return { show: readName(folder) };
+  const found = seasonWithin(folder);
+  const within = season === undefined || found?.season === undefined ? found : undefined;
+  if (!within || tagsOf(within.before).length === 0) return { show: readName(folder.replace(COMPLETE, '')) };
   return { show: readName(within.before), ...(within.season === undefined ? {} : { season: within.season }) };
 }

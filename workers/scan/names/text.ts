@@ -27,7 +27,7 @@ export function partsOf(text: string, signs: string): string[] {
   return [...parts, part].map(oneLine).filter((one) => one !== '');
 }
 
-/** A name whose words are parted by plus signs alone, as a form of the web writes them. */
+/** A name whose words are parted by plus signs alone, as a form of the web writes them; `S01E01+02` is none. */
 export function withSpaces(name: string): string {
-  return /[\s._]/.test(name) ? name : name.replaceAll('+', ' ');
+  return /[\s._]|e\d{1,4}\+/i.test(name) ? name : name.replaceAll('+', ' ');
 }

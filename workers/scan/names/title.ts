@@ -2,6 +2,7 @@ import { parseTorrentTitle } from '@viren070/parse-torrent-title';
 import { infoBracket, isInfo } from './brackets.ts';
 import { editionOf } from './editions.ts';
 import { withoutGroup } from './fansubs.ts';
+import { isForeign } from './foreign.ts';
 import { isYear, type Tagged, tagsOf } from './tags.ts';
 import { cut, oneLine, withSpaces } from './text.ts';
 import { yearOf } from './years.ts';
@@ -172,7 +173,7 @@ function weakEnd(name: string, words: readonly Tagged[], { end, year }: { end: n
   const run = weakRun(title, release);
   const start = run[0]?.start ?? end;
   if (run.length === 0 || ARTICLE.test(name.slice(0, start))) return end;
-  const beside = release ? run.some(({ tag }) => tag !== 'edition') : isGerman(title, title.length - run.length);
+  const beside = release ? run.some(({ tag }) => tag !== 'edition') : isForeign(title, title.length - run.length);
   return beside || isPlainEdition(editionOf(name, run, 0)) || isVersionMark(name.slice(start, end)) ? start : end;
 }
 
@@ -192,19 +193,14 @@ function isVersionMark(text: string): boolean {
 /** The last words as long as they need not be of the title; the first word always is. */
 function weakRun(words: readonly Tagged[], release: boolean): readonly Tagged[] {
   let at = words.length;
-  if (!release && isGerman(words, at - 1)) return words.slice(at - 1);
+  const foreign = release ? undefined : [at - 1, at - 2].find((one) => isForeign(words, one));
+  if (foreign !== undefined) return words.slice(foreign);
   while (at > 1 && isWeak(words[at - 1], release)) at -= 1;
   while (words[at]?.tag === 'doubtful') at += 1;
   return words.slice(at);
 }
 
 const BESIDE = new Set(['language', 'other', 'doubtful']);
-
-/** `Film.German.2011`, but not `The.Good.German.2006`. */
-function isGerman(words: readonly Tagged[], at: number): boolean {
-  const before = words[at - 1]?.tokens[0]?.low ?? '';
-  return at > 1 && words[at]?.tokens[0]?.low === 'german' && before !== 'the' && before !== 'good';
-}
 
 function isWeak(word: Tagged | undefined, release: boolean): boolean {
   if (!word) return false;
