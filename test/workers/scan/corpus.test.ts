@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { type Case, check, type Miss, readCases } from './corpus/run.ts';
 
 /** Of all cases, and of those that nobody looks at while the reading of names is changed. */
-const LEAST = 0.97;
-const LEAST_HELD = 0.95;
+const LEAST = 0.98;
+const LEAST_HELD = 0.97;
 const MISSES = join(import.meta.dirname, 'corpus/misses.txt');
 
 function share(cases: readonly Case[], missed: ReadonlySet<Case>): number {
