@@ -2,7 +2,7 @@
 import type { Verdict } from './schemas/conditions.ts';
 import type { MediaServerSpec, MediaServerStatus } from './schemas/media-server.ts';
 
-export interface BackupSeen {
+export interface ObservedBackup {
   /** Of the destination: ok, unreachable, read-only or full. */
   destination: string;
   destinationReason?: string;
@@ -30,7 +30,7 @@ interface Listed {
 }
 
 /** From the answers of getBackupSettings and listBackups; undefined when one was refused, as by a version without them. */
-export function backupFrom(settings: unknown, list: unknown): BackupSeen | undefined {
+export function backupFrom(settings: unknown, list: unknown): ObservedBackup | undefined {
   const { enabled, destination, warnings, nextRunAt, lastCompleted } = (settings ?? {}) as Partial<Settings>;
   const { items } = (list ?? {}) as Partial<Listed>;
   if (!destination || !warnings || !items) return undefined;
@@ -46,7 +46,7 @@ export function backupFrom(settings: unknown, list: unknown): BackupSeen | undef
   };
 }
 
-function lastOf([last]: Listed['items']): Pick<BackupSeen, 'last'> {
+function lastOf([last]: Listed['items']): Pick<ObservedBackup, 'last'> {
   return last ? { last: { state: last.state, ...(last.error && { message: last.error.message }) } } : {};
 }
 
@@ -61,7 +61,7 @@ const verdict = (status: Verdict['status'], reason: Verdict['reason'], message: 
 type Asked = Pick<MediaServerSpec, 'backup'> & Partial<Pick<MediaServerSpec, 'networkPolicy'>>;
 
 /** True only while the last backup is good, in time, and the place for the next one answers; those that the app sets too. */
-export function backupVerdict(spec: Asked, seen: BackupSeen | undefined): Verdict {
+export function backupVerdict(spec: Asked, seen: ObservedBackup | undefined): Verdict {
   if (!spec.backup && !seen) return verdict('False', 'NoneAsked', 'spec.backup is absent');
   if (!seen) return verdict('Unknown', 'ServerNotReady', 'the server has not told of its backups yet');
   if (!spec.backup && seen.off)
@@ -72,13 +72,17 @@ export function backupVerdict(spec: Asked, seen: BackupSeen | undefined): Verdic
 const CLOSED =
   '; if its address is private: the NetworkPolicies of this server lead to a bucket that spec.backup names, or to a network of spec.network.allow, and to no other';
 
-function destinationFault({ backup, networkPolicy }: Asked, { destination, kind }: BackupSeen, why: string): Verdict {
+function destinationFault(
+  { backup, networkPolicy }: Asked,
+  { destination, kind }: ObservedBackup,
+  why: string,
+): Verdict {
   const closed = !backup && kind === 's3' && destination === 'unreachable' && networkPolicy?.enabled;
   const which = backup ? 'spec.backup.destination' : 'the destination that is set in the app';
   return verdict('False', 'DestinationUnreachable', `${which} is ${destination}: ${why}${closed ? CLOSED : ''}`);
 }
 
-function faultIn(spec: Asked, seen: BackupSeen): Verdict | undefined {
+function faultIn(spec: Asked, seen: ObservedBackup): Verdict | undefined {
   const { destination, destinationReason: why, last, lastCompletedAt: at, overdue } = seen;
   const since = at === undefined ? 'none is good yet' : `the last good one is of ${at}`;
   if (destination !== 'ok') return destinationFault(spec, seen, why ?? since);
@@ -87,13 +91,13 @@ function faultIn(spec: Asked, seen: BackupSeen): Verdict | undefined {
   return overdue ? verdict('False', 'BackupOverdue', `no backup since it was due; ${since}`) : undefined;
 }
 
-const health = ({ lastCompletedAt: at, nextRunAt = 'no time' }: BackupSeen): Verdict =>
+const health = ({ lastCompletedAt: at, nextRunAt = 'no time' }: ObservedBackup): Verdict =>
   at === undefined
     ? verdict('Unknown', 'NeverBackedUp', `the first one is due at ${nextRunAt}`)
     : verdict('True', 'Completed', `The last backup is of ${at}`);
 
 /** status.backup, once there was a good one. */
-export function backupStatus(seen: BackupSeen | undefined): Pick<MediaServerStatus, 'backup'> {
+export function backupStatus(seen: ObservedBackup | undefined): Pick<MediaServerStatus, 'backup'> {
   if (seen?.lastCompletedAt === undefined) return {};
   const { lastCompletedAt, last } = seen;
   const message = last?.message;

@@ -2,7 +2,7 @@ import { openMedia, type Wanted } from '#areas/storage/public.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { encodeKeyframes, type ProbedFile } from '#platform/media.ts';
 import { readKeyframes } from './probe/keyframes.ts';
-import { type FileRow, probeAnew } from './probe-anew.ts';
+import { type FileRow, probeAgain } from './probe-again.ts';
 import { FinalFailure, type Work } from './work.ts';
 
 interface Row extends FileRow {
@@ -25,7 +25,7 @@ export async function indexKeyframes({ fileId }: JobPayload<'media.keyframes'>, 
   if (!row) return;
   const place = await openMedia(work, wantedOf(row));
   if (place.kind !== 'there') throw new FinalFailure('STORAGE_UNAVAILABLE', 'The file is not to be reached');
-  if (await probeAnew(work, row, place.absolute)) return;
+  if (await probeAgain(work, row, place.absolute)) return;
   if (!row.probe || row.keyframes) return;
   if (!row.probe.streams.some((stream) => stream.kind === 'video' && !stream.attachedPicture)) return;
   const times = await readKeyframes(place.absolute, row.probe, { signal: work.signal });

@@ -67,7 +67,7 @@ const noted = new WeakMap<Db, Map<string, Seen>>();
 const EVERY_MS = 5000;
 
 /** Device and sign-in are in use now, from that address; written with others every five seconds, so that no request waits for it. */
-export function noteSeen(db: Db, { accountId, sessionId, deviceId }: Using, address: string | null): void {
+export function recordLastUse(db: Db, { accountId, sessionId, deviceId }: Using, address: string | null): void {
   if (sessionId === undefined && deviceId === undefined) return;
   let seen = noted.get(db);
   if (!seen) {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'koa';
 import type { Client } from '#identity/client.ts';
 import { type Identified, identify, presented } from '#identity/credentials.ts';
-import { deviceOfKey, noteSeen } from '#identity/devices.ts';
+import { deviceOfKey, recordLastUse } from '#identity/devices.ts';
 import { anyone, type Principal, requirePermission } from '#identity/principal.ts';
 import { mayWatch, resumesAt } from '#identity/viewing-hours.ts';
 import type { Access, Deps, Endpoint } from './endpoint.ts';
@@ -32,7 +32,7 @@ export async function admit(endpoint: Endpoint, asked: Asked): Promise<Principal
   }
   if (!endpoint.anyHour) refuseWithoutSecondFactor(found, deps);
   const who = found.who.keyId === undefined ? found.who : await withDevice(found.who, found.who.keyId, asked);
-  noteSeen(deps.db, who, client.address);
+  recordLastUse(deps.db, who, client.address);
   return who;
 }
 

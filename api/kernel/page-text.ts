@@ -2,11 +2,11 @@ import type { Knex } from 'knex';
 import { type Db, remembered, Slot } from '#platform/db.ts';
 import { BROAD_MS, bounded, toldBroad } from './bounded.ts';
 import { type Key, type Walk, walkQuery } from './keyset.ts';
-import { EXACT, type Page, type PageAsk, readCursor, scopeOf, type Total, writeCursor } from './page.ts';
+import { EXACT, type Page, type PageRequest, readCursor, scopeOf, type Total, writeCursor } from './page.ts';
 
 /** A page that Postgres writes as JSON: the walk, the items, their keys and the count are one statement. */
 export interface TextAsk
-  extends Pick<PageAsk<never, never>, 'keys' | 'terms' | 'cursor' | 'limit' | 'scope' | 'backwards'> {
+  extends Pick<PageRequest<never, never>, 'keys' | 'terms' | 'cursor' | 'limit' | 'scope' | 'backwards'> {
   list: () => Walk;
   /** The same without the walk's spread: what is counted. */
   counted: () => Knex.QueryBuilder;

@@ -94,7 +94,7 @@ export function readCursor(
   return { values, id, backwards };
 }
 
-export interface PageAsk<Row, Item> {
+export interface PageRequest<Row, Item> {
   keys: Keys;
   terms: readonly SortTerm[];
   cursor: string | undefined;
@@ -130,7 +130,7 @@ interface Found {
 export async function pageOf<Row extends { id: string }, Item>(
   db: Db,
   query: Knex.QueryBuilder,
-  ask: PageAsk<Row, Item>,
+  ask: PageRequest<Row, Item>,
 ): Promise<{ items: Item[]; page: Page }> {
   const scope = scopeOf(ask);
   const from = ask.cursor === undefined ? undefined : readCursor(ask.keys, scope, ask.cursor);
@@ -151,7 +151,7 @@ export async function pageOf<Row extends { id: string }, Item>(
 }
 
 /** What a cursor of this list is bound to. */
-export function scopeOf(ask: Pick<PageAsk<never, never>, 'scope' | 'terms'>): string {
+export function scopeOf(ask: Pick<PageRequest<never, never>, 'scope' | 'terms'>): string {
   return `${ask.scope}|${printSort(ask.terms)}`;
 }
 

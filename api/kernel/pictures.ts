@@ -1,7 +1,7 @@
 import {
   type GivenPicture,
   type MadePicture,
-  ParserAway,
+  ParserUnavailable,
   type PictureMake,
   PictureRefused,
   type PictureRules,
@@ -37,7 +37,7 @@ export async function pictureOf(
 }
 
 function told(error: unknown, path: (string | number)[], { accepts }: PictureRules): unknown {
-  if (error instanceof ParserAway)
+  if (error instanceof ParserUnavailable)
     return new ApiError('SERVICE_STARTING', 'Pictures cannot be opened just now', { waitingFor: 'parser' });
   if (!(error instanceof PictureRefused)) return error;
   const { reason } = error;

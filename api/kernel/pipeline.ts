@@ -4,11 +4,11 @@ import { Readable } from 'node:stream';
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import { refuseClosed } from '#identity/plus.ts';
-import { databaseAway } from '#platform/db.ts';
+import { databaseUnavailable } from '#platform/db.ts';
 import { saysFull } from '#platform/disk.ts';
 import { Fenced, restoring } from '#platform/fence.ts';
 import { countRequest, timeRequest } from '#platform/metrics.ts';
-import { ObjectsAway } from '#platform/objects.ts';
+import { ObjectsUnavailable } from '#platform/objects.ts';
 import { admit, admitAnyone, refuseKeyInQuery } from './admission.ts';
 import { noteUpload } from './body.ts';
 import { callFor } from './call.ts';
@@ -81,7 +81,7 @@ function refuse(ctx: Context, error: unknown, deps: Deps): void {
   const told = toApiError(error);
   if (told.code === 'INTERNAL')
     deps.log.error({ requestId, err: error, operation: ctx.state.operation }, 'request failed');
-  if (error instanceof ObjectsAway) deps.log.warn({ requestId, err: error }, 'the object store is away');
+  if (error instanceof ObjectsUnavailable) deps.log.warn({ requestId, err: error }, 'the object store is away');
   const retryAfter =
     (told.details as { retryAfterSec?: number }).retryAfterSec ?? (told.status === 503 ? 2 : undefined);
   if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
@@ -98,12 +98,12 @@ const awaitingRestore = (progress: number): ApiError =>
 
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof ObjectsAway) {
+  if (error instanceof ObjectsUnavailable) {
     return new ApiError('SERVICE_STARTING', 'The object store is away', { waitingFor: 'objects' });
   }
   if (saysFull(error)) return noSpace();
   if (error instanceof Fenced) return awaitingRestore(error.progress);
-  if (databaseAway(error)) {
+  if (databaseUnavailable(error)) {
     return new ApiError('SERVICE_STARTING', 'The database is away', { waitingFor: 'database' });
   }
   return new ApiError('INTERNAL', 'Something went wrong; the log has the details under the request id', {});

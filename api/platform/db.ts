@@ -232,7 +232,7 @@ const SOCKET = new Set([
 ]);
 
 /** True when the database was away, not the statement wrong: answered 503 and worth another try. */
-export function databaseAway(error: unknown): boolean {
+export function databaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof Fenced) return true;
   const code = (error as { code?: string }).code ?? '';
@@ -251,7 +251,7 @@ export async function databaseUp(db: Db, withinMs = 60_000): Promise<void> {
       return;
     } catch (error) {
       const isRefused = REFUSED.has((error as { code?: string }).code ?? '');
-      if (isRefused || !databaseAway(error) || Date.now() > end) throw error;
+      if (isRefused || !databaseUnavailable(error) || Date.now() > end) throw error;
       await sleep(500);
     }
   }

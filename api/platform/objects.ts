@@ -58,7 +58,7 @@ export interface Objects {
 export class ObjectMissing extends Error {}
 
 /** The store cannot be reached, is full or fails; what it said is the cause. */
-export class ObjectsAway extends Error {}
+export class ObjectsUnavailable extends Error {}
 
 /** `file:///dir` or `s3://access:secret@host:port/?region=…&prefix=…&tls=1`. */
 export function connectObjects(url: string): Objects {
@@ -69,7 +69,7 @@ export function connectObjects(url: string): Objects {
 /** Its faults as ours, so that nobody takes them for another store's. */
 function told(objects: Objects): Objects {
   const away = (error: unknown): never => {
-    throw error instanceof ObjectMissing ? error : new ObjectsAway((error as Error).message, { cause: error });
+    throw error instanceof ObjectMissing ? error : new ObjectsUnavailable((error as Error).message, { cause: error });
   };
   const full = (error: unknown): never => {
     throw saysFull(error) ? new DiskFull((error as Error).message, { cause: error }) : error;

@@ -2,7 +2,14 @@
 import { Agent, type AgentOptions } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
-import { type Address, judgeFor, type OutboundAsk, type OutboundSetting, pinnedTo, resolveAll } from './outbound.ts';
+import {
+  type Address,
+  judgeFor,
+  type OutboundOptions,
+  type OutboundSetting,
+  pinnedTo,
+  resolveAll,
+} from './outbound.ts';
 import { ranges } from './outbound-ranges.ts';
 
 export interface AddressJudge {
@@ -15,7 +22,7 @@ export interface AddressJudge {
 /** The rules of addresses without those of names, for servers that may lie inside, such as a bucket. */
 export function createAddressJudge(
   { deny = [], lookup = resolveAll, own }: OutboundSetting,
-  ask: OutboundAsk,
+  ask: OutboundOptions,
 ): AddressJudge {
   const judge = judgeFor({ ranges: ranges(deny), own }, ask);
   const found = async (name: string): Promise<readonly Address[]> => {

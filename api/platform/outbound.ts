@@ -17,7 +17,7 @@ export class OutboundRefused extends Error {
   }
 }
 
-export interface OutboundAsk {
+export interface OutboundOptions {
   method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
   headers?: Record<string, string>;
   body?: string | Buffer;
@@ -60,7 +60,7 @@ export interface OutboundSetting {
   own?: () => readonly string[];
 }
 
-export type Outbound = (url: string, ask?: OutboundAsk) => Promise<OutboundAnswer>;
+export type Outbound = (url: string, ask?: OutboundOptions) => Promise<OutboundAnswer>;
 
 /**
  * The one way out for addresses that people, resources or files name. Each address of a name is judged and the connection
@@ -88,7 +88,7 @@ export function createOutbound({ deny = [], lookup = resolveAll, own }: Outbound
 /** Judges an address as a request to it would be, without one. Throws `OutboundRefused`, or what the look-up says. */
 export function createAddressCheck({ deny = [], lookup = resolveAll, own }: OutboundSetting = {}) {
   const closed = { ranges: ranges(deny), own };
-  return async (url: string, ask: OutboundAsk = {}): Promise<void> => {
+  return async (url: string, ask: OutboundOptions = {}): Promise<void> => {
     const signal = AbortSignal.timeout(ask.timeoutMs ?? 5000);
     await checked({ url: parse(url), ask, lookup, judge: judgeFor(closed, ask), signal });
   };
@@ -115,7 +115,7 @@ export interface Closed {
   own?: OutboundSetting['own'];
 }
 
-export function judgeFor({ ranges: closed, own = interfaceAddresses }: Closed, ask: OutboundAsk): Judge {
+export function judgeFor({ ranges: closed, own = interfaceAddresses }: Closed, ask: OutboundOptions): Judge {
   const open = ranges(ask.allow ?? []);
   const always = ranges(ask.always ?? []);
   return (given) => {
@@ -152,7 +152,7 @@ function parse(text: string, base?: string): URL {
 
 interface Step {
   url: URL;
-  ask: OutboundAsk;
+  ask: OutboundOptions;
   lookup: (name: string) => Promise<readonly Address[]>;
   judge: Judge;
   signal: AbortSignal;
@@ -240,7 +240,7 @@ async function taken(answer: IncomingMessage, { url, ask }: Step): Promise<Outbo
 const SECRET = new Set(['authorization', 'cookie']);
 
 /** What is asked after a redirect: no secret for another origin, no body where the method becomes GET. */
-function askAgain({ url, ask }: Step, to: URL, status: number): OutboundAsk {
+function askAgain({ url, ask }: Step, to: URL, status: number): OutboundOptions {
   const { body, ...rest } = ask;
   const changes = status === 303 || ([301, 302].includes(status) && ask.method === 'POST');
   const headers = Object.entries(ask.headers ?? {}).filter(([name]) => {

@@ -1,7 +1,13 @@
 // The server's own pool of parser pods, which open what others made. The operator gives its address: nobody else can name one.
 import { request } from 'node:http';
 import { frameReader, toFrame } from './pictures-frames.ts';
-import { type ChildAnswer, MOST_FRAME_BYTES, type OpenPicture, ParserAway, Refused } from './pictures-protocol.ts';
+import {
+  type ChildAnswer,
+  MOST_FRAME_BYTES,
+  type OpenPicture,
+  ParserUnavailable,
+  Refused,
+} from './pictures-protocol.ts';
 
 /** Where a parser takes pictures. */
 export const PICTURES_PATH = '/pictures';
@@ -25,10 +31,10 @@ interface Said {
   bytes: Buffer;
 }
 
-/** A connection for each picture: the next one may go to another pod. Throws `ParserAway`. */
+/** A connection for each picture: the next one may go to another pod. Throws `ParserUnavailable`. */
 function answerOf(address: URL, frame: Buffer): Promise<Said> {
   return new Promise<Said>((resolve, reject) => {
-    const away = (why: string): void => reject(new ParserAway(`the parser: ${why}`));
+    const away = (why: string): void => reject(new ParserUnavailable(`the parser: ${why}`));
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const headers = { 'Content-Type': 'application/octet-stream', 'Content-Length': frame.length };
     const asked = request(address, { method: 'POST', agent: false, headers, signal }, (answer) => {

@@ -3,7 +3,7 @@ import sharp, { type Metadata, type Sharp } from 'sharp';
 import { endProcess } from './leave.ts';
 import { blurhash } from './pictures-blurhash.ts';
 import { frameReader, toFrame } from './pictures-frames.ts';
-import type { ChildAnswer, ChildAsk, PictureFacts, PictureMake, PictureRules } from './pictures-protocol.ts';
+import type { ChildAnswer, ChildRequest, PictureFacts, PictureMake, PictureRules } from './pictures-protocol.ts';
 import { MOST_FRAME_BYTES, Refused } from './pictures-protocol.ts';
 import type { PictureFormat } from './pictures-sniff.ts';
 import { cleanSvg } from './pictures-svg.ts';
@@ -23,7 +23,7 @@ type Opening = (options?: { animated: boolean }) => Sharp;
 /** How libvips names what the content was told to be. */
 const called = (format: PictureFormat): string => (format === 'avif' ? 'heif' : format);
 
-async function opened(bytes: Buffer, ask: ChildAsk): Promise<Opening> {
+async function opened(bytes: Buffer, ask: ChildRequest): Promise<Opening> {
   const { format, rules } = ask;
   const base = { limitInputPixels: rules.maxPixels, failOn: 'error' as const };
   if (format !== 'svg') return (options) => sharp(bytes, { ...base, animated: options?.animated ?? false });
@@ -100,7 +100,7 @@ async function made(open: Opening, make: PictureMake, animated: boolean) {
   throw new Refused('image_too_large');
 }
 
-async function work(ask: ChildAsk, bytes: Buffer): Promise<{ answer: ChildAnswer; bytes?: Buffer }> {
+async function work(ask: ChildRequest, bytes: Buffer): Promise<{ answer: ChildAnswer; bytes?: Buffer }> {
   const { rules, make } = ask;
   const open = await opened(bytes, ask);
   const metadata = await open().metadata();
@@ -121,7 +121,7 @@ function reasonOf(error: unknown): Refused['reason'] {
 }
 
 const read = frameReader(MOST_FRAME_BYTES, ({ head, bytes }) => {
-  work(head as ChildAsk, bytes).then(
+  work(head as ChildRequest, bytes).then(
     (done) => process.stdout.write(toFrame(done.answer, done.bytes)),
     (error: unknown) => {
       const answer: ChildAnswer = { ok: false, reason: reasonOf(error), detail: String(error).slice(0, 300) };

@@ -3,7 +3,13 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Frame, frameReader, toFrame } from './pictures-frames.ts';
-import { type ChildAnswer, MOST_FRAME_BYTES, type OpenPicture, ParserAway, Refused } from './pictures-protocol.ts';
+import {
+  type ChildAnswer,
+  MOST_FRAME_BYTES,
+  type OpenPicture,
+  ParserUnavailable,
+  Refused,
+} from './pictures-protocol.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Until a process that was started takes its first picture. */
@@ -53,9 +59,9 @@ async function startChild(): Promise<Child> {
     all.delete(child);
     child.fail?.(error);
   };
-  process_.once('error', (error) => gone(new ParserAway(error.message)));
+  process_.once('error', (error) => gone(new ParserUnavailable(error.message)));
   process_.once('close', (code) =>
-    gone(code === null ? new Refused('not_an_image') : new ParserAway(`ended with ${code}`)),
+    gone(code === null ? new Refused('not_an_image') : new ParserUnavailable(`ended with ${code}`)),
   );
   process_.stdin?.on('error', () => undefined); // told by its end
   const read = frameReader(MOST_FRAME_BYTES, (frame) => child.answer?.(frame));
@@ -95,7 +101,7 @@ async function take(): Promise<Child> {
       return child;
     }
     if (all.size + starting < MOST_CHILDREN) return started();
-    if (waiting.length >= MOST_WAITING) throw new ParserAway('too many pictures wait');
+    if (waiting.length >= MOST_WAITING) throw new ParserUnavailable('too many pictures wait');
     await new Promise<void>((resolve) => waiting.push(resolve));
   }
 }
@@ -113,11 +119,11 @@ async function started(): Promise<Child> {
 /** Starting is the machine's time, not the picture's. */
 async function firstWord(child: Child): Promise<void> {
   ref(child.process);
-  const tooLong = new ParserAway("the pictures' process does not start");
+  const tooLong = new ParserUnavailable("the pictures' process does not start");
   const said = await answered(child, START_MS, tooLong).catch((error: unknown) => {
     end(child);
     waiting.shift()?.();
-    throw error instanceof ParserAway ? error : new ParserAway(String(error));
+    throw error instanceof ParserUnavailable ? error : new ParserUnavailable(String(error));
   });
   if (!(said.head as { ready?: boolean }).ready) throw tooLong;
 }

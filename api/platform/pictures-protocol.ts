@@ -58,9 +58,9 @@ export class Refused extends Error {
 }
 
 /** What opens pictures cannot be had: a fault of this machine or of the parser pods, not of the picture. */
-export class ParserAway extends Error {}
+export class ParserUnavailable extends Error {}
 
-export interface ChildAsk {
+export interface ChildRequest {
   format: PictureFormat;
   rules: PictureRules;
   make?: PictureMake;
@@ -76,8 +76,8 @@ export interface Opened {
   bytes: Buffer;
 }
 
-/** Opens one picture in a jail. Throws `Refused` for what the picture is, `ParserAway` for what the jail lacks. */
-export type OpenPicture = (ask: ChildAsk, bytes: Buffer) => Promise<Opened>;
+/** Opens one picture in a jail. Throws `Refused` for what the picture is, `ParserUnavailable` for what the jail lacks. */
+export type OpenPicture = (ask: ChildRequest, bytes: Buffer) => Promise<Opened>;
 
 /** Of one picture with what is said of it, either way. */
 export const MOST_FRAME_BYTES = 64 << 20;

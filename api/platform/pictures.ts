@@ -5,7 +5,7 @@ import { type PictureFacts, type PictureMake, type PictureRules, Refused } from 
 import { isAnotherKind, mediaTypes, sniffPicture } from './pictures-sniff.ts';
 
 export {
-  ParserAway,
+  ParserUnavailable,
   type PictureFacts,
   type PictureMake,
   type PictureReason,
@@ -31,7 +31,7 @@ const SAYS_PICTURE = /^(image\/|application\/octet-stream\b|$)/i;
 
 export interface Pictures {
   /**
-   * Takes one picture in. Without `make` it is opened and measured only. Throws `PictureRefused`, and `ParserAway` when
+   * Takes one picture in. Without `make` it is opened and measured only. Throws `PictureRefused`, and `ParserUnavailable` when
    * what opens it cannot be had.
    */
   take(given: GivenPicture, rules: PictureRules, make?: PictureMake): Promise<MadePicture>;

@@ -74,7 +74,7 @@ export const bounded: readonly Bounded[] = [
     ],
     [
       'seasons.ts',
-      "new RegExp( `^(\\\\d{1,4})(?:st|nd|rd|th|ª|º|\\\\.)?[\\\\s._-]{0,3}(?:${WORDS})(?=$|[\\\\s._-]{0,3}[([])`, 'iu', )",
+      "new RegExp( `^(\\\\d{1,4})(?:st|nd|rd|th|ª|º|\\\\.|-?й|-?я)?[\\\\s._-]{0,3}(?:${WORDS})(?=$|[\\\\s._-]{0,3}[([])`, 'iu', )",
     ],
     ['seasons.ts', "new RegExp(`^(?:${WORDS})[\\\\s._-]{0,3}(\\\\d{1,4})(?![\\\\p{L}\\\\d])`, 'iu')"],
     ['sort-title.ts', "new RegExp(`^(?:(?:${words})\\\\s+${elided ? `|${elided}` : ''})(?=\\\\S)`, 'iu')"],

@@ -6,7 +6,7 @@ import { type Body, type Collection, collections } from './collections.ts';
 import { type DeclaredMap, keyOf, otherFiles, type Wanted, wantedOf } from './files.ts';
 
 /** What came of the last pass. */
-export interface DeclaredSeen {
+export interface ObservedDeclared {
   /** What was refused or could not be read, for people. */
   troubles: string[];
   /** Files that this version does nothing with. */
@@ -48,19 +48,19 @@ export interface DeclaredGiven {
 export class DeclaredBodies {
   readonly #rests = new Map<string, Rest>();
   readonly #holdsMs: number;
-  #last: { at: number; said: string; seen: DeclaredSeen } | undefined;
+  #last: { at: number; said: string; seen: ObservedDeclared } | undefined;
 
   constructor(holdsMs = HOLDS_MS) {
     this.#holdsMs = holdsMs;
   }
 
   /** What the last pass came to. */
-  get seen(): DeclaredSeen | undefined {
+  get seen(): ObservedDeclared | undefined {
     return this.#last?.seen;
   }
 
   /** One pass; the server going away in the middle ends it, and the next one goes on. */
-  async pass(given: DeclaredGiven): Promise<DeclaredSeen | undefined> {
+  async pass(given: DeclaredGiven): Promise<ObservedDeclared | undefined> {
     const said = printOf(given.maps.map(({ configMap, files }) => [configMap, files && Object.entries(files)]));
     const last = this.#last;
     if (last?.said === said && performance.now() - last.at < this.#holdsMs) return last.seen;
@@ -73,9 +73,9 @@ export class DeclaredBodies {
     return this.#last?.seen;
   }
 
-  async #all(given: DeclaredGiven): Promise<DeclaredSeen> {
+  async #all(given: DeclaredGiven): Promise<ObservedDeclared> {
     const { unserved, unknown } = otherFiles(given.maps);
-    const seen: DeclaredSeen = { troubles: unknown, unserved, applied: 0 };
+    const seen: ObservedDeclared = { troubles: unknown, unserved, applied: 0 };
     for (const [file, collection] of Object.entries(collections)) {
       const { troubles, applied } = await this.#one(file, collection, given);
       seen.troubles.push(...troubles);

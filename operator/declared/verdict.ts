@@ -1,13 +1,13 @@
 // How what spec.declared says stands, for a condition. Pure.
 import type { Verdict } from '../schemas/conditions.ts';
-import type { DeclaredSeen } from './bodies.ts';
+import type { ObservedDeclared } from './bodies.ts';
 
 export const DECLARED = 'DeclaredReady';
 
 const MESSAGE_MAX = 30_000;
 
 /** None where nothing is declared and nothing of it is left. */
-export function declaredVerdicts(declared: readonly unknown[], seen: DeclaredSeen | undefined): Verdict[] {
+export function declaredVerdicts(declared: readonly unknown[], seen: ObservedDeclared | undefined): Verdict[] {
   const say = (status: Verdict['status'], reason: Verdict['reason'], message: string): Verdict[] => [
     { type: DECLARED, status, reason, message: message.slice(0, MESSAGE_MAX) },
   ];

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
-import type { Health, Seen, SeenProcess } from './verdicts.ts';
+import type { Health, ObservedProcess, Seen } from './verdicts.ts';
 
 /** A store that somebody else runs may come up after us. */
 const PATIENCE_MS = 60_000;
@@ -41,7 +41,7 @@ const silence = (name: string, health: Health): string | undefined =>
     ? undefined
     : `${name} does not answer after a minute: ${health}`;
 
-function storeFault({ name, lastEnd }: SeenProcess, logsDir: string): string {
+function storeFault({ name, lastEnd }: ObservedProcess, logsDir: string): string {
   const log = join(logsDir, `${name}.log`);
   return `${name} cannot be started (${lastEnd}): ${lastLine(log) ?? 'it says nothing'} (${log})`;
 }

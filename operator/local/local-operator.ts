@@ -2,10 +2,10 @@
 // compares and does what is missing.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiSeen, seeApi } from '../api-seen.ts';
 import { WITHOUT_BACKUP } from '../backup-first.ts';
 import { DeclaredBodies } from '../declared/bodies.ts';
 import { DECLARED } from '../declared/verdict.ts';
+import { type ObservedApi, seeApi } from '../observed-api.ts';
 import { type Ask, serverClient } from '../server-api/server-client.ts';
 import { brandingFolder, writeBranding } from './branding-folder.ts';
 import { restoreProcess, serverProcesses } from './desired.ts';
@@ -15,8 +15,8 @@ import { LibraryReconciler } from './library-reconciler.ts';
 import { LinesOnce } from './lines-once.ts';
 import { Migration } from './migration.ts';
 import { apiProbe, countTranscodeWorkers, hasFfmpeg, seeDemand, seeDisk, seeObjects, workerProbe } from './observe.ts';
-import { askPostgres, isRestoring } from './postgres.ts';
-import { askRedis } from './redis.ts';
+import { isRestoring, queryPostgres } from './postgres.ts';
+import { queryRedis } from './redis.ts';
 import type { Resources } from './resources.ts';
 import { RunFiles } from './run-files.ts';
 import { Source } from './source.ts';
@@ -185,7 +185,7 @@ export class LocalOperator {
     const known = this.#supervisor.children().filter(({ spec }) => ['postgres', 'redis'].includes(spec.role));
     const kept = known.map(({ spec }) => spec).filter((spec) => !specs.some(({ name }) => name === spec.name));
     await this.#supervisor.apply(moved ? [...specs, ...kept] : specs, ['postgres', 'redis']);
-    if ((await askPostgres(stores.databaseUrl)) !== true) return;
+    if ((await queryPostgres(stores.databaseUrl)) !== true) return;
     const place = this.#place;
     this.#files.writeOwner(server, resources);
     const branding = server.spec.branding && resources.configMaps.get(server.spec.branding.configMapRef.name);
@@ -213,7 +213,7 @@ export class LocalOperator {
     });
   }
 
-  async #look(): Promise<{ seen: Seen; api: ApiSeen }> {
+  async #look(): Promise<{ seen: Seen; api: ObservedApi }> {
     const stores = this.#inUse;
     const api = await seeApi(this.#ask);
     const processes = this.#supervisor.children().map((child) => {
@@ -222,8 +222,8 @@ export class LocalOperator {
     });
     const absent = this.#fault ?? 'it was not started';
     const [database, redis, transcodeWorkers] = await Promise.all([
-      stores ? askPostgres(stores.databaseUrl) : absent,
-      stores ? askRedis(stores.redisUrl) : absent,
+      stores ? queryPostgres(stores.databaseUrl) : absent,
+      stores ? queryRedis(stores.redisUrl) : absent,
       stores ? countTranscodeWorkers(stores.redisUrl) : 0,
     ]);
     const objects = stores ? seeObjects(stores.objectsUrl, api.health) : absent;
@@ -240,7 +240,7 @@ export class LocalOperator {
     return { seen: { database, redis, objects, processes, ...answers, ...others }, api };
   }
 
-  #announce({ apiReady, setupComplete }: ApiSeen, server: Server): void {
+  #announce({ apiReady, setupComplete }: ObservedApi, server: Server): void {
     if (!apiReady) return;
     const address = `http://127.0.0.1:${this.#place.port}`;
     this.#lines.say(`ready ${address}`);
@@ -279,8 +279,8 @@ export class LocalOperator {
 
   #probes() {
     const worker = workerProbe();
-    const database = async () => !this.#inUse || (await askPostgres(this.#inUse.databaseUrl)) === true;
-    const redis = async () => !this.#inUse || (await askRedis(this.#inUse.redisUrl)) === true;
+    const database = async () => !this.#inUse || (await queryPostgres(this.#inUse.databaseUrl)) === true;
+    const redis = async () => !this.#inUse || (await queryRedis(this.#inUse.redisUrl)) === true;
     return { api: apiProbe, worker, transcode: worker, tuner: worker, postgres: database, redis };
   }
 

@@ -92,7 +92,7 @@ export const postgresUrl = (port: number, password: string): string =>
   `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`;
 
 /** True when it takes connections; else why not. */
-export async function askPostgres(connectionString: string): Promise<true | string> {
+export async function queryPostgres(connectionString: string): Promise<true | string> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2000, query_timeout: 2000 });
   client.on('error', () => undefined); // told by the awaits below
   try {

@@ -43,7 +43,7 @@ export function redisSpec({ dir, port, password, durable }: RedisOptions): Proce
 export const redisUrl = (port: number, password: string): string => `redis://:${password}@127.0.0.1:${port}`;
 
 /** True when it answers; else why not. */
-export async function askRedis(url: string): Promise<true | string> {
+export async function queryRedis(url: string): Promise<true | string> {
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: 2000,

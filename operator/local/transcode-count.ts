@@ -2,7 +2,7 @@
 import type { PoolDemand } from '../media-server/transcode-pool.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
 
-export interface TranscodeSeen {
+export interface ObservedTranscode {
   /** Undefined while no API process tells. */
   demand: PoolDemand | undefined;
   /** Workers that run now. */
@@ -13,7 +13,7 @@ export interface TranscodeSeen {
  * As in a cluster: `warm` workers wait, others are started while sessions wait for a slot, up to `max`, and end once they have served
  * nobody for `idleSeconds`. The highest number ends first, so one in use keeps those below it.
  */
-export function transcodeCount(spec: MediaServerSpec['transcode'], { demand, running }: TranscodeSeen): number {
+export function transcodeCount(spec: MediaServerSpec['transcode'], { demand, running }: ObservedTranscode): number {
   const clamp = (wanted: number): number => Math.min(Math.max(wanted, spec.warm), spec.max);
   if (!demand) return clamp(running);
   const busy = demand.workers.filter(({ used, idleSeconds }) => used > 0 || idleSeconds < spec.idleSeconds);

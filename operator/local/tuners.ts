@@ -1,8 +1,8 @@
 // TunerDevices on one machine: a process each, which tells of the device as its pod would.
 import { secretValue } from '../server-environment.ts';
-import { askTuner } from '../tuner-device/ask.ts';
 import { tunerEnvironment, urlRefs } from '../tuner-device/environment.ts';
-import { type PodStatus, type TunerSeen, tunerStatus, tunerVerdicts } from '../tuner-device/verdicts.ts';
+import { queryTuner } from '../tuner-device/query.ts';
+import { type ObservedTuner, type PodStatus, tunerStatus, tunerVerdicts } from '../tuner-device/verdicts.ts';
 import type { Child } from './child.ts';
 import { childEnvironment } from './child-environment.ts';
 import { tunerProcess } from './desired.ts';
@@ -37,14 +37,14 @@ export class LocalTuners {
   async #tell(status: StatusFile, { name, spec }: Tuner, children: readonly Child[]): Promise<void> {
     const item = status.get('TunerDevice', name);
     const child = children.find((one) => one.spec.name === `tuner-${name}`);
-    const pod = child?.state === 'ready' ? await askTuner(`http://127.0.0.1:${child.ownPort}`) : undefined;
+    const pod = child?.state === 'ready' ? await queryTuner(`http://127.0.0.1:${child.ownPort}`) : undefined;
     if (child) this.#told.set(name, { pod, spec: child.spec });
     const seen = { running: child?.state === 'ready', trouble: troubleOf(child), pod, waiting: false };
     if (item) status.report(item, pod ? tunerStatus(pod) : {}, tunerVerdicts(spec, seen, new Date()));
   }
 }
 
-function troubleOf(child: Child | undefined): TunerSeen['trouble'] {
+function troubleOf(child: Child | undefined): ObservedTuner['trouble'] {
   if (child?.state !== 'backoff') return undefined;
   const { name } = child.spec;
   return { reason: 'CrashLooping', message: `${name} ended (${child.lastEnd ?? '?'}): look at logs/${name}.log` };

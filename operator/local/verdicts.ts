@@ -1,6 +1,6 @@
 // What was seen of the server -> its conditions. Pure.
-import { type BackupSeen, backupStatus, backupVerdict } from '../backup-verdict.ts';
-import type { DeclaredSeen } from '../declared/bodies.ts';
+import { backupStatus, backupVerdict, type ObservedBackup } from '../backup-verdict.ts';
+import type { ObservedDeclared } from '../declared/bodies.ts';
 import { declaredVerdicts } from '../declared/verdict.ts';
 import { plusSaid } from '../plus-environment.ts';
 import type { Reason, Verdict } from '../schemas/conditions.ts';
@@ -8,7 +8,7 @@ import { asksForPlugins, type MediaServerSpec, type MediaServerStatus } from '..
 import type { ChildState } from './child.ts';
 import type { Role } from './process-spec.ts';
 
-export interface SeenProcess {
+export interface ObservedProcess {
   name: string;
   role: Role;
   state: ChildState;
@@ -27,7 +27,7 @@ export interface Seen {
   objects: Health;
   /** 'pending', 'applied', or the fault of the last attempt: 'not-backed-up' where the backup before it failed. */
   migrations: { state: 'pending' | 'applied' | 'failed' | 'not-backed-up'; message: string };
-  processes: SeenProcess[];
+  processes: ObservedProcess[];
   replacing: boolean;
   /** The API answers its readiness check. */
   apiReady: boolean;
@@ -35,9 +35,9 @@ export interface Seen {
   /** Check name to state, as GET /server/health says. */
   health: Record<string, string>;
   /** Absent while nobody says. */
-  backup?: BackupSeen;
+  backup?: ObservedBackup;
   /** What came of spec.declared; absent while the server was not asked. */
-  declared?: DeclaredSeen;
+  declared?: ObservedDeclared;
   /** Transcode workers that reported to Redis within the last ten seconds. */
   transcodeWorkers: number;
   ffmpeg: boolean;

@@ -1,11 +1,11 @@
 // spec.declared of the servers of a cluster.
-import { DeclaredBodies, type DeclaredSeen } from '../declared/bodies.ts';
+import { DeclaredBodies, type ObservedDeclared } from '../declared/bodies.ts';
 import type { DeclaredMap } from '../declared/files.ts';
 import { DECLARED } from '../declared/verdict.ts';
 import type { KubeObject, Reader } from '../runtime/kube.ts';
 import type { Condition } from '../schemas/conditions.ts';
 import type { Ask } from '../server-api/server-client.ts';
-import type { Seen } from './seen.ts';
+import type { Seen } from './observed.ts';
 import type { Server } from './server.ts';
 
 export class DeclaredOfServers {
@@ -21,7 +21,7 @@ export class DeclaredOfServers {
     server: Server,
     { api }: Seen,
     { kube, ask }: { kube: Reader; ask: Ask },
-  ): Promise<DeclaredSeen | undefined> {
+  ): Promise<ObservedDeclared | undefined> {
     const { name, namespace, uid, spec } = server;
     if (spec.declared.length === 0 && !wasDeclared(kube.get('MediaServer', namespace, name))) return undefined;
     const bodies = this.#bodies.get(uid) ?? new DeclaredBodies(this.#holdsMs);

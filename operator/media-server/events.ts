@@ -1,5 +1,5 @@
 // Events of what became different: one for each condition whose status or reason moved. Pure.
-import type { EventSaid } from '../runtime/kube.ts';
+import type { ReportedEvent } from '../runtime/kube.ts';
 import type { Condition } from '../schemas/conditions.ts';
 import type { MediaServerStatus } from '../schemas/media-server.ts';
 
@@ -12,8 +12,8 @@ const NO_NEWS: readonly string[] = [
 /** Told by others: Ready and Degraded say it in fewer words. */
 const QUIET = ['Progressing', 'Reconciling'];
 
-export function eventsBetween(before: readonly Condition[], after: readonly Condition[]): EventSaid[] {
-  return after.flatMap((condition): EventSaid[] => {
+export function eventsBetween(before: readonly Condition[], after: readonly Condition[]): ReportedEvent[] {
+  return after.flatMap((condition): ReportedEvent[] => {
     const old = before.find(({ type }) => type === condition.type);
     const moved = old?.status !== condition.status || old.reason !== condition.reason;
     if (!moved || QUIET.includes(condition.type) || !worthTelling(old, condition)) return [];
@@ -24,7 +24,7 @@ export function eventsBetween(before: readonly Condition[], after: readonly Cond
 }
 
 /** That the change to another version begins, and how it ends; `wanted` is the version of the resource now. */
-export function upgradeEvents(before: MediaServerStatus, after: MediaServerStatus, wanted: string): EventSaid[] {
+export function upgradeEvents(before: MediaServerStatus, after: MediaServerStatus, wanted: string): ReportedEvent[] {
   const [from, to] = [before.upgradingTo, after.upgradingTo];
   if (from === to) return [];
   const ended = from !== undefined && from === wanted && to === undefined;
@@ -36,7 +36,7 @@ export function upgradeEvents(before: MediaServerStatus, after: MediaServerStatu
   ];
 }
 
-const normal = (reason: string, message: string): EventSaid => ({ type: 'Normal', reason, message });
+const normal = (reason: string, message: string): ReportedEvent => ({ type: 'Normal', reason, message });
 
 /** Of a bad one only that it came, and that it went. */
 function worthTelling(old: Condition | undefined, { type, status, reason }: Condition): boolean {

@@ -5,7 +5,7 @@ import type { Reason } from '../schemas/conditions.ts';
 import { databaseKey, objectsSecret, redisKey, type SecretKey, serverIdOf } from './desired/context.ts';
 import { nameOf } from './desired/meta.ts';
 import { lostSecrets } from './lost-secrets.ts';
-import type { Seen } from './seen.ts';
+import type { Seen } from './observed.ts';
 import type { Server } from './server.ts';
 import { withStores } from './stores-in-use.ts';
 

@@ -2,7 +2,7 @@
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 import type { Verdict } from '../schemas/conditions.ts';
 import { type Check, judge, type Looked, no, yes } from './checks.ts';
-import { childOf } from './seen.ts';
+import { childOf } from './observed.ts';
 
 const ROUTE = ['Accepted', 'ResolvedRefs'];
 

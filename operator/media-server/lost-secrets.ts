@@ -1,7 +1,7 @@
 // Secrets that opened data and are gone. They are not made anew over that data, unless an annotation says so. Pure.
 import { keysSecret } from './desired/context.ts';
 import { nameOf } from './desired/meta.ts';
-import type { Seen } from './seen.ts';
+import type { Seen } from './observed.ts';
 import type { Server } from './server.ts';
 
 /**

@@ -1,5 +1,5 @@
 // Caches -> what a pass sees.
-import { apiAway, seeApi } from '../api-seen.ts';
+import { apiUnavailable, seeApi } from '../observed-api.ts';
 import { referencesIn } from '../references.ts';
 import type { KubeObject, Reader } from '../runtime/kube.ts';
 import { OWNER } from '../runtime/kube.ts';
@@ -10,9 +10,9 @@ import { settingsFrom } from '../server-api/settings.ts';
 import { declaredKeys } from '../server-environment.ts';
 import { selectorOf } from './desired/meta.ts';
 import { type Sharing, sharingOf } from './desired/one-node.ts';
+import { childOf, type Seen, workloadOf } from './observed.ts';
 import { refusalsIn, warningsAt } from './refused-pods.ts';
 import { RELEASE, releaseOf } from './release.ts';
-import { childOf, type Seen, workloadOf } from './seen.ts';
 import type { Server } from './server.ts';
 import { demandOf } from './transcode-demand.ts';
 import type { PoolDemand } from './transcode-pool.ts';
@@ -86,7 +86,7 @@ export function observe(server: Server, kube: Reader, now: Date): Seen {
     release: releaseOf(children.get(`ConfigMap/${name}-${RELEASE}`)),
     libraries: named('Library'),
     tuners: named('TunerDevice'),
-    api: apiAway,
+    api: apiUnavailable,
     demand: undefined,
     plus: undefined,
     settings: undefined,

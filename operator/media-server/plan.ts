@@ -16,12 +16,12 @@ import { serviceAccount } from './desired/service-account.ts';
 import { cloudNativePGCluster, managedStores } from './desired/stores.ts';
 import { type Fault, faultsOf } from './faults.ts';
 import { lostSecrets } from './lost-secrets.ts';
+import { childOf, childrenOf, type Seen } from './observed.ts';
 import { type Pool, poolOf } from './pool.ts';
 import { type Recovery, recoveryOf } from './recovery.ts';
 import { type Release, releaseObject, withReplicas } from './release.ts';
 import { restoreJobs, restoreOf } from './restore.ts';
 import { deployments, type RollOut, rollOut, versionIn } from './roll-out.ts';
-import { childOf, childrenOf, type Seen } from './seen.ts';
 import type { Server } from './server.ts';
 import { managedIn, nothingElseRuns, withStores } from './stores-in-use.ts';
 

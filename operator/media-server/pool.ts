@@ -2,13 +2,13 @@
 import type { KubeObject } from '../runtime/kube.ts';
 import { selectorOf } from './desired/meta.ts';
 import { type TranscodeTemplates, transcodeJob } from './desired/transcode.ts';
-import { childrenOf, type Seen } from './seen.ts';
+import { childrenOf, type Seen } from './observed.ts';
 import type { Server } from './server.ts';
 import { poolJobs } from './transcode-jobs.ts';
-import { type PoolPlan, type PoolSeen, planPool } from './transcode-pool.ts';
+import { type ObservedPool, type PoolPlan, planPool } from './transcode-pool.ts';
 
 export interface Pool {
-  seen: PoolSeen;
+  seen: ObservedPool;
   plan: PoolPlan;
   jobs: KubeObject[];
   /** Templates that a Job still needs, by hash. */
@@ -18,7 +18,7 @@ export interface Pool {
 const has = (labels: Record<string, string>, { metadata }: KubeObject): boolean =>
   Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value);
 
-export function poolSeen(server: Server, seen: Seen, template: string): PoolSeen {
+export function observedPool(server: Server, seen: Seen, template: string): ObservedPool {
   const ours = selectorOf(server, 'transcode');
   const jobs = childrenOf(seen, 'Job').filter((job) => has(ours, job));
   const pods = seen.pods.filter((pod) => has(ours, pod));
@@ -30,7 +30,7 @@ export function poolOf(
   seen: Seen,
   from: { template: string; templates: Record<string, TranscodeTemplates> },
 ): Pool {
-  const observed = poolSeen(server, seen, from.template);
+  const observed = observedPool(server, seen, from.template);
   const plan = planPool(server.spec.transcode, observed);
   const staying = observed.jobs.filter(({ name, deleting, template }) => {
     return !deleting && !plan.end.includes(name) && from.templates[template] !== undefined;

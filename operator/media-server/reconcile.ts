@@ -3,12 +3,12 @@ import { hasStatus } from '../runtime/faults.ts';
 import {
   after,
   done,
-  type EventSaid,
   type Key,
   type Kube,
   type KubeObject,
   type Outcome,
   PermanentFault,
+  type ReportedEvent,
 } from '../runtime/kube.ts';
 import type { Condition, Judged } from '../schemas/conditions.ts';
 import type { MediaServerStatus } from '../schemas/media-server.ts';
@@ -19,8 +19,8 @@ import { ROTATION } from './desired/secrets.ts';
 import { eventsBetween, upgradeEvents } from './events.ts';
 import type { Fault } from './faults.ts';
 import { type Connection, observe, optionalKinds, type Probes } from './observe.ts';
+import { childrenOf, type Seen } from './observed.ts';
 import { type Plan, planServer, type Tools } from './plan.ts';
-import { childrenOf, type Seen } from './seen.ts';
 import { type Server, serverOf } from './server.ts';
 import { faultyStatus, statusOf } from './status.ts';
 
@@ -132,13 +132,13 @@ interface Done {
 }
 
 /** Beside those of conditions: answers to annotations, and changes of the version. */
-const eventsOf = (object: KubeObject, done: Done): EventSaid[] => [
+const eventsOf = (object: KubeObject, done: Done): ReportedEvent[] => [
   ...recoveryEvents(object, done.plan),
   ...rotationEvents(done),
   ...upgradeEvents(done.seen.known, done.status, done.plan.version),
 ];
 
-function recoveryEvents({ status }: KubeObject, { recovery }: Plan): EventSaid[] {
+function recoveryEvents({ status }: KubeObject, { recovery }: Plan): ReportedEvent[] {
   const known = (status as MediaServerStatus | undefined)?.recovery?.secretName;
   if (recovery.state === 'failed') {
     const message = `${RECOVERY}: no token was made; is the setup complete? Then set another value`;
@@ -150,7 +150,7 @@ function recoveryEvents({ status }: KubeObject, { recovery }: Plan): EventSaid[]
   return [{ type: 'Normal', reason: 'RecoveryReady', message }];
 }
 
-function rotationEvents({ server, seen }: Done): EventSaid[] {
+function rotationEvents({ server, seen }: Done): ReportedEvent[] {
   const name = `${server.name}-operator-key`;
   const asked = server.annotations[ROTATION];
   const before = seen.notes.get(name);
@@ -158,10 +158,10 @@ function rotationEvents({ server, seen }: Done): EventSaid[] {
   return [{ type: 'Normal', reason: 'KeyRotated', message: `Secret ${name} holds a new key of the operator` }];
 }
 
-const blockEvents = ({ probes }: MediaServerTools, { uid }: Server, seen: Seen): EventSaid[] =>
+const blockEvents = ({ probes }: MediaServerTools, { uid }: Server, seen: Seen): ReportedEvent[] =>
   probes.isNewBlock(uid, seen) ? [claimBlocked(seen)] : [];
 
-const claimBlocked = ({ api }: Seen): EventSaid => ({
+const claimBlocked = ({ api }: Seen): ReportedEvent => ({
   type: 'Warning',
   reason: 'ClaimBlocked',
   message: `too many claim codes were tried: none is taken until ${api.claimBlockedUntil}`,

@@ -5,7 +5,7 @@ import type { Context } from './desired/context.ts';
 import { labelsOf, nameOf } from './desired/meta.ts';
 import { hashOf } from './desired/migrate.ts';
 import { EXPIRES, RECOVERY, recoveryJob, recoverySecret, recoverySuffix } from './desired/recovery.ts';
-import { childrenOf, holding, type Seen } from './seen.ts';
+import { childrenOf, holding, type Seen } from './observed.ts';
 import type { Server } from './server.ts';
 
 export interface Recovery {

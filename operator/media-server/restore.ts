@@ -3,7 +3,7 @@ import type { KubeObject } from '../runtime/kube.ts';
 import type { Context } from './desired/context.ts';
 import { labelsOf } from './desired/meta.ts';
 import { restoreJob } from './desired/restore.ts';
-import { childrenOf, holding, type Seen } from './seen.ts';
+import { childrenOf, holding, type Seen } from './observed.ts';
 
 /**
  * The Job that is to be there while the server says that a restore is on record, or that it waits for one. A server that is closed

@@ -9,8 +9,8 @@ import { contractJob, expandJob } from './desired/migrate.ts';
 import { parserDeployment } from './desired/parser.ts';
 import { transcodeTemplates } from './desired/transcode.ts';
 import { subtitlesDeployment, workersDeployment } from './desired/workers.ts';
+import { childOf, childrenOf, holding, type Seen, workloadOf } from './observed.ts';
 import type { Release } from './release.ts';
-import { childOf, childrenOf, holding, type Seen, workloadOf } from './seen.ts';
 import type { Server } from './server.ts';
 import { templateHash } from './transcode-jobs.ts';
 

@@ -1,8 +1,8 @@
 // What has just come, and what is wrong because it should be ready by now. Pure.
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 import type { Verdict } from '../schemas/conditions.ts';
+import type { Seen } from './observed.ts';
 import { podsOf, restartsOf } from './pod-trouble.ts';
-import type { Seen } from './seen.ts';
 import type { Server } from './server.ts';
 
 /** What is not ready starts for so long at most; then something is wrong with it. */

@@ -1,7 +1,8 @@
 // A managed store that the spec no longer has stays while pods may still use it: a spec with a fault takes nothing away, and what
 // replaces it must have been rolled out. Pure.
+
+import { childrenOf, type Seen, workloadOf } from './observed.ts';
 import type { ManagedStores, Release } from './release.ts';
-import { childrenOf, type Seen, workloadOf } from './seen.ts';
 import type { Server } from './server.ts';
 
 export function managedIn({ spec }: Server): ManagedStores {

@@ -47,7 +47,7 @@ export interface PoolPod {
   trouble?: Trouble;
 }
 
-export interface PoolSeen {
+export interface ObservedPool {
   jobs: readonly PoolJob[];
   /** Undefined while the server does not tell. */
   demand: PoolDemand | undefined;
@@ -83,7 +83,7 @@ const FAILED_KEPT_MS = 60_000;
 const LOOK_MS = 3000;
 const LOOK_SOON_MS = 1000;
 
-export function planPool(spec: Transcode, seen: PoolSeen): PoolPlan {
+export function planPool(spec: Transcode, seen: ObservedPool): PoolPlan {
   const pool = sortPool(spec, seen);
   const wanted = wantedJobs(spec, pool);
   const end = new Set([
@@ -111,7 +111,7 @@ interface Pool {
   starved: PoolJob[];
 }
 
-function sortPool(spec: Transcode, { jobs, demand, template, now }: PoolSeen): Pool {
+function sortPool(spec: Transcode, { jobs, demand, template, now }: ObservedPool): Pool {
   const live = jobs.filter(({ completed, deleting }) => !completed && !deleting);
   const workerOf = ({ pod }: PoolJob) => demand?.workers.find((worker) => worker.pod === pod?.name);
   const missed = (job: PoolJob) => now.getTime() - (missesSince(job, spec)?.getTime() ?? now.getTime());
@@ -135,7 +135,7 @@ function wantedJobs({ max, warm, sessionsPerJob }: Transcode, { live, demand, wo
 }
 
 /** Jobs that are over: completed ones at once, failed ones after a while. */
-function over({ jobs, now }: PoolSeen): string[] {
+function over({ jobs, now }: ObservedPool): string[] {
   const failedLongAgo = ({ failedAt }: PoolJob) => failedAt && now.getTime() - failedAt.getTime() >= FAILED_KEPT_MS;
   return jobs.filter((job) => !job.deleting && (job.completed || failedLongAgo(job))).map(({ name }) => name);
 }
@@ -209,7 +209,7 @@ const settled = ({ live, demand, workerOf }: Pool): boolean =>
   demand !== undefined && demand.waiting === 0 && live.every((job) => workerOf(job) !== undefined);
 
 /** What status.transcode says. */
-export function poolStatus({ jobs, demand }: PoolSeen): NonNullable<MediaServerStatus['transcode']> {
+export function poolStatus({ jobs, demand }: ObservedPool): NonNullable<MediaServerStatus['transcode']> {
   const workers = demand?.workers ?? [];
   const gpu = workers.find((worker) => worker.gpu);
   return {

@@ -1,6 +1,6 @@
 import type { Reason, Verdict } from '../schemas/conditions.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
-import type { PoolJob, PoolSeen, PoolWorker } from './transcode-pool.ts';
+import type { ObservedPool, PoolJob, PoolWorker } from './transcode-pool.ts';
 
 type Transcode = MediaServerSpec['transcode'];
 type Judge = (spec: Transcode, seen: Judged) => [Verdict['status'], Reason, string] | undefined;
@@ -82,7 +82,7 @@ const running: Judge = (_, { workers }) => {
 const CHAIN = [off, crashing, refused, unplaced, stuck, asleep, none, onCpu, deviceUnused, running];
 
 /** The first of the chain that has something to say. */
-export function transcodeVerdict(spec: Transcode, { jobs, demand, now }: PoolSeen): Verdict {
+export function transcodeVerdict(spec: Transcode, { jobs, demand, now }: ObservedPool): Verdict {
   const live = jobs.filter(({ completed, deleting }) => !completed && !deleting);
   if (spec.max > 0 && !demand) {
     const message = 'the server does not tell of its transcode workers yet';

@@ -22,7 +22,7 @@ export interface ClusterOptions {
 /** Said to the person as it is. */
 export class Refused extends Error {}
 
-export interface PodLogAsk {
+export interface PodLogQuery {
   pod: string;
   /** The one of the context unless told. */
   namespace?: string;
@@ -95,13 +95,13 @@ export class Cluster {
   }
 
   /** Undefined when there is none, such as that of a container which never ended. */
-  async log({ pod, namespace = this.namespace, ...ask }: PodLogAsk): Promise<string | undefined> {
+  async log({ pod, namespace = this.namespace, ...ask }: PodLogQuery): Promise<string | undefined> {
     const asked = this.#core.readNamespacedPodLog({ name: pod, namespace, ...ask });
     return this.#asked(logsOf(namespace), asked);
   }
 
   /** Writes the log as it grows, to its end; false when there is none yet. */
-  async follow({ pod, container, namespace = this.namespace, ...ask }: PodLogAsk, to: Writable): Promise<boolean> {
+  async follow({ pod, container, namespace = this.namespace, ...ask }: PodLogQuery, to: Writable): Promise<boolean> {
     const log = new Log(this.#config).log(namespace, pod, container, to, { follow: true, ...ask });
     return (await this.#asked(logsOf(namespace), log)) !== undefined;
   }

@@ -2,9 +2,9 @@ import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import type { KubeObject } from '../runtime/kube.ts';
 import { containersOf } from './bundle.ts';
-import { type Cluster, type PodLogAsk, Refused } from './cluster.ts';
+import { type Cluster, type PodLogQuery, Refused } from './cluster.ts';
 
-export interface LogWish {
+export interface LogQuery {
   component?: string;
   follow?: boolean;
   tail: number;
@@ -14,7 +14,7 @@ export interface LogWish {
 const COMPONENT = 'app.kubernetes.io/component';
 
 /** Each line with its pod before it. Follows until the signal, when asked. */
-export async function printLogs(cluster: Cluster, server: KubeObject, wish: LogWish): Promise<void> {
+export async function printLogs(cluster: Cluster, server: KubeObject, wish: LogQuery): Promise<void> {
   const labels = { 'app.kubernetes.io/name': 'foyer', 'app.kubernetes.io/instance': server.metadata.name };
   const asked = wish.component ? { ...labels, [COMPONENT]: wish.component } : labels;
   const pods = (await cluster.list('v1', 'Pod', asked)) ?? [];
@@ -28,16 +28,16 @@ export async function printLogs(cluster: Cluster, server: KubeObject, wish: LogW
   }
 }
 
-function linesOf({ pod }: PodLogAsk): PassThrough {
+function linesOf({ pod }: PodLogQuery): PassThrough {
   const lines = new PassThrough();
   createInterface({ input: lines }).on('line', (line) => process.stdout.write(`${pod} ${line}\n`));
   return lines;
 }
 
-async function printOne(cluster: Cluster, ask: PodLogAsk, previous: boolean): Promise<boolean> {
+async function printOne(cluster: Cluster, ask: PodLogQuery, previous: boolean): Promise<boolean> {
   const text = await cluster.log({ ...ask, previous });
   linesOf(ask).end(text ?? '');
   return text !== undefined;
 }
 
-const followOne = (cluster: Cluster, ask: PodLogAsk): Promise<boolean> => cluster.follow(ask, linesOf(ask));
+const followOne = (cluster: Cluster, ask: PodLogQuery): Promise<boolean> => cluster.follow(ask, linesOf(ask));

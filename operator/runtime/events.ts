@@ -1,6 +1,6 @@
 // Events about objects: what repeats is counted in one Event, and no object gets more than ten writes a minute.
 import { createHash } from 'node:crypto';
-import type { EventSaid, KubeObject } from './kube.ts';
+import type { KubeObject, ReportedEvent } from './kube.ts';
 import type { Log } from './log.ts';
 import type { Rest } from './rest.ts';
 
@@ -37,7 +37,7 @@ export class EventRecorder {
   }
 
   /** In the background; an Event that cannot be written is no fault of the caller. */
-  record(about: KubeObject, said: EventSaid): void {
+  record(about: KubeObject, said: ReportedEvent): void {
     const now = Date.now();
     const uid = about.metadata.uid ?? `${about.metadata.namespace}/${about.metadata.name}`;
     const series = this.#seriesOf(about, said, now);
@@ -53,7 +53,7 @@ export class EventRecorder {
     return this.#last;
   }
 
-  #seriesOf(about: KubeObject, { type, reason, message }: EventSaid, now: number): Series {
+  #seriesOf(about: KubeObject, { type, reason, message }: ReportedEvent, now: number): Series {
     const key = [about.metadata.uid, type, reason, message].join('\n');
     const before = this.#series.get(key);
     this.#series.delete(key);
@@ -76,7 +76,7 @@ export class EventRecorder {
     return allowed;
   }
 
-  async #write(about: KubeObject, said: EventSaid, series: Series): Promise<void> {
+  async #write(about: KubeObject, said: ReportedEvent, series: Series): Promise<void> {
     const { rest, fence, log } = this.#deps;
     const time = new Date(series.lastAt).toISOString().replace(/\.\d+Z$/, 'Z');
     try {
@@ -103,7 +103,7 @@ export class EventRecorder {
 const suffix = (key: string, now: number): string =>
   createHash('sha256').update(`${key}\n${now}`).digest('hex').slice(0, 16);
 
-function eventOf(about: KubeObject, said: EventSaid, at: { series: Series; time: string }): object {
+function eventOf(about: KubeObject, said: ReportedEvent, at: { series: Series; time: string }): object {
   const { apiVersion, kind, metadata } = about;
   const { name, namespace, uid, resourceVersion } = metadata;
   return {

@@ -6,12 +6,12 @@ import type { EventRecorder } from './events.ts';
 import { hasStatus } from './faults.ts';
 import {
   type Applied,
-  type EventSaid,
   FIELD_MANAGER,
   FINALIZER,
   type Kube,
   type KubeObject,
   type Prune,
+  type ReportedEvent,
 } from './kube.ts';
 import type { Metrics } from './metrics.ts';
 import { APPLY_PATCH, MERGE_PATCH, type Rest } from './rest.ts';
@@ -92,7 +92,7 @@ export class KubeClient implements Kube {
     if (answer) this.#written(kind, 'finalizer', answer);
   }
 
-  event(about: KubeObject, event: EventSaid): void {
+  event(about: KubeObject, event: ReportedEvent): void {
     this.#deps.recorder.record(about, event);
   }
 

@@ -61,7 +61,7 @@ export interface Applied {
   pruned: readonly KubeObject[];
 }
 
-export interface EventSaid {
+export interface ReportedEvent {
   type: 'Normal' | 'Warning';
   reason: string;
   message: string;
@@ -88,7 +88,7 @@ export interface Kube extends Reader {
   /** The finalizer `foyer.media/release`. */
   setFinalizer(object: KubeObject, present: boolean): Promise<void>;
   /** Aggregated and rate-limited (10 a minute and object); never fails the caller. */
-  event(about: KubeObject, event: EventSaid): void;
+  event(about: KubeObject, event: ReportedEvent): void;
 }
 
 /** A kind whose objects are cached, and whose changes ask for a pass. */

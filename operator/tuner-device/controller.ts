@@ -23,11 +23,11 @@ import { type Condition, type Reason, setConditions, type Verdict } from '../sch
 import { MediaServerSpec } from '../schemas/media-server.ts';
 import { TunerDeviceSpec, type TunerDeviceStatus } from '../schemas/tuner-device.ts';
 import { apiAddress, referringOnChange, secretText } from '../server-api/servers.ts';
-import { askTuner } from './ask.ts';
 import { TEMPLATE, TUNER, TUNER_PORT, type Tuner, tunerName, tunerObjects } from './desired.ts';
 import { urlRefs } from './environment.ts';
+import { queryTuner } from './query.ts';
 import { tunerTrouble } from './trouble.ts';
-import { isSchedule, type PodStatus, type TunerSeen, tunerStatus, tunerVerdicts } from './verdicts.ts';
+import { isSchedule, type ObservedTuner, type PodStatus, tunerStatus, tunerVerdicts } from './verdicts.ts';
 
 const LOOK_MS = 15_000;
 const LOOK_SOON_MS = 3000;
@@ -219,7 +219,7 @@ function recordingsFault(spec: TunerDeviceSpec, server: Tuner['server']): Fault 
 }
 
 /** Asks the pod only when it is ready: nothing else would answer. */
-async function look(object: KubeObject, work: Work): Promise<TunerSeen> {
+async function look(object: KubeObject, work: Work): Promise<ObservedTuner> {
   const { kube, told } = work;
   const { name, namespace = '', uid = '' } = object.metadata;
   const deployment = kube.get('Deployment', namespace, tunerName({ name }));
@@ -236,14 +236,14 @@ async function look(object: KubeObject, work: Work): Promise<TunerSeen> {
 async function answerOf({ metadata }: KubeObject, { tools, told, now }: Work): Promise<PodStatus | undefined> {
   const { name, namespace = '', uid = '' } = metadata;
   const pattern = tools.tunerUrl ?? `http://{name}-tuner.{namespace}.svc:${TUNER_PORT}`;
-  const answer = await askTuner(apiAddress({ name, namespace }, pattern));
+  const answer = await queryTuner(apiAddress({ name, namespace }, pattern));
   if (answer) told.set(uid, { at: now.getTime(), pod: answer });
   const last = told.get(uid);
   return last && now.getTime() - last.at < BUSY_MS ? last.pod : undefined;
 }
 
 /** Where a pod that is ready does not tell, it goes on with what it did, as the finalizer says. */
-const isRecording = ({ metadata }: KubeObject, { running, pod }: TunerSeen): boolean =>
+const isRecording = ({ metadata }: KubeObject, { running, pod }: ObservedTuner): boolean =>
   pod ? pod.recording : running && metadata.finalizers?.includes(FINALIZER) === true;
 
 /** A change of the pod's template would end the pod, and its recording with it. */

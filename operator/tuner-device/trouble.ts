@@ -1,6 +1,7 @@
 // Why the pod of a tuner is not ready. Pure.
+
+import { holding } from '../media-server/observed.ts';
 import { podTrouble, type Trouble } from '../media-server/pod-trouble.ts';
-import { holding } from '../media-server/seen.ts';
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 
 const made = ({ metadata }: KubeObject): string => metadata.creationTimestamp ?? '';

@@ -22,7 +22,7 @@ export const PodStatus = z.object({
 });
 export type PodStatus = z.output<typeof PodStatus>;
 
-export interface TunerSeen {
+export interface ObservedTuner {
   /** The pod is ready. */
   running: boolean;
   /** Why it is not, where that is known. */
@@ -42,11 +42,11 @@ const unknown = (type: string, reason: Reason, message: string): Verdict => ({
   message,
 });
 
-export function tunerVerdicts(spec: TunerDeviceSpec, seen: TunerSeen, now: Date): Verdict[] {
+export function tunerVerdicts(spec: TunerDeviceSpec, seen: ObservedTuner, now: Date): Verdict[] {
   return [ready(seen), reachable(seen), guideFresh(spec, seen, now)];
 }
 
-function ready(seen: TunerSeen): Verdict {
+function ready(seen: ObservedTuner): Verdict {
   const type = 'Ready';
   if (!seen.running && seen.trouble) return not(type, seen.trouble.reason, seen.trouble.message);
   if (!seen.pod) return not(type, 'Starting', 'The tuner does not answer yet');
@@ -56,14 +56,14 @@ function ready(seen: TunerSeen): Verdict {
   return is(type, 'AllReady', 'The device answers');
 }
 
-function reachable({ pod }: TunerSeen): Verdict {
+function reachable({ pod }: ObservedTuner): Verdict {
   const type = 'Reachable';
   if (pod?.reachable === undefined) return unknown(type, 'Starting', 'The device was not asked yet');
   if (pod.reachable) return is(type, 'Connected', 'The device answers');
   return not(type, 'DeviceUnreachable', pod.message || 'The device does not answer: check spec.source and the network');
 }
 
-function guideFresh({ guide }: TunerDeviceSpec, { pod }: TunerSeen, now: Date): Verdict {
+function guideFresh({ guide }: TunerDeviceSpec, { pod }: ObservedTuner, now: Date): Verdict {
   const type = 'GuideFresh';
   if (!guide?.xmltv && !guide?.device) return not(type, 'NoneAsked', 'spec.guide is absent');
   if (!pod) return unknown(type, 'Starting', 'Not known until the tuner answers');

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { newId } from '#platform/ids.ts';
-import { ObjectsAway } from '#platform/objects.ts';
+import { ObjectsUnavailable } from '#platform/objects.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 
@@ -80,7 +80,7 @@ describe('pipeline', () => {
     it('says for which store it waits, and keeps what the store said to itself', async () => {
       const { vitals } = api.deps;
       const state = (): never => {
-        throw new ObjectsAway('connect ECONNREFUSED 10.1.2.3:9000');
+        throw new ObjectsUnavailable('connect ECONNREFUSED 10.1.2.3:9000');
       };
       api.deps.vitals = { ...vitals, state };
       const { status, headers, error } = await ask('/server/health').finally(() => {

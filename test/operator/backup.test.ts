@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { apiAway, seeApi } from '#operator/api-seen.ts';
 import { declaredBackup } from '#operator/backup-environment.ts';
-import { type BackupSeen, backupStatus, backupVerdict } from '#operator/backup-verdict.ts';
+import { backupStatus, backupVerdict, type ObservedBackup } from '#operator/backup-verdict.ts';
+import { apiUnavailable, seeApi } from '#operator/observed-api.ts';
 import { MediaServerSpec } from '#operator/schemas/media-server.ts';
 import { readConfig } from '#platform/config.ts';
 import { type Api, startApi } from '#support/api.ts';
@@ -21,13 +21,13 @@ const secrets = new Map([
   ['bucket', { accessKey: 'key', secretKey: 'secret' }],
   ['seal', { passphrase: 'correct horse battery' }],
 ]);
-const good: BackupSeen = {
+const good: ObservedBackup = {
   destination: 'ok',
   overdue: false,
   lastCompletedAt: '2026-11-22T02:00:30.000Z',
   last: { state: 'completed' },
 };
-const said = (seen: BackupSeen | undefined): string => {
+const said = (seen: ObservedBackup | undefined): string => {
   const { status, reason } = backupVerdict(spec, seen);
   return `${status} ${reason}`;
 };
@@ -75,14 +75,14 @@ describe('spec.backup', function () {
   });
 
   it('that is absent leaves it to the app, whose backups are judged the same', () => {
-    const app = (seen: BackupSeen | undefined) => backupVerdict({ networkPolicy: { enabled: true } }, seen);
+    const app = (seen: ObservedBackup | undefined) => backupVerdict({ networkPolicy: { enabled: true } }, seen);
     expect(app(undefined)).to.include({ status: 'False', reason: 'NoneAsked' });
     expect(app({ ...good, off: true })).to.include({ status: 'False', reason: 'NoneAsked' });
     expect(app(good)).to.include({ status: 'True', reason: 'Completed' });
     expect(app({ ...good, overdue: true })).to.include({ status: 'False', reason: 'BackupOverdue' });
     const away = { ...good, destination: 'unreachable', kind: 's3' };
     expect(app(away).message).to.contain('set in the app').and.contain('spec.network.allow');
-    const open = (seen: BackupSeen, { enabled = true } = {}) =>
+    const open = (seen: ObservedBackup, { enabled = true } = {}) =>
       backupVerdict({ networkPolicy: { enabled } }, seen).message;
     expect(open({ ...away, kind: 'builtin' })).to.not.contain('NetworkPolicies');
     expect(open(away, { enabled: false })).to.not.contain('NetworkPolicies');
@@ -111,6 +111,6 @@ describe('spec.backup', function () {
     expect(backupVerdict({}, await see())).to.include({ status: 'False', reason: 'DestinationUnreachable' });
     await api.deps.db('backup_settings').update({ enabled: false });
     expect(backupVerdict({}, await see())).to.include({ status: 'False', reason: 'NoneAsked' });
-    expect(apiAway).to.not.have.property('backup');
+    expect(apiUnavailable).to.not.have.property('backup');
   });
 });

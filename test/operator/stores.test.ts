@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
-import { askPostgres, mayPass, postgresSpec, postgresUrl, preparePostgres } from '#operator/local/postgres.ts';
+import { mayPass, postgresSpec, postgresUrl, preparePostgres, queryPostgres } from '#operator/local/postgres.ts';
 import { identityOf } from '#operator/local/process-identity.ts';
 import { findProgram } from '#operator/local/programs.ts';
-import { askRedis, redisSpec, redisUrl } from '#operator/local/redis.ts';
+import { queryRedis, redisSpec, redisUrl } from '#operator/local/redis.ts';
 import { State } from '#operator/local/state.ts';
 import { Supervisor } from '#operator/local/supervisor.ts';
 import { until } from '#operator/server-api/server-client.ts';
@@ -39,7 +39,7 @@ describe('embedded stores', () => {
     const port = await state.portOf('postgres');
     await supervisor.apply([postgresSpec(home, port)], stores);
     const url = postgresUrl(port, 'secret');
-    expect(await until(async () => (await askPostgres(url)) === true, SECONDS)).to.equal(true);
+    expect(await until(async () => (await queryPostgres(url)) === true, SECONDS)).to.equal(true);
     return url;
   }
 
@@ -62,7 +62,7 @@ describe('embedded stores', () => {
     await query(url, 'create table kept as select 1 as value');
     const before = pidOf();
     process.kill(before, 'SIGKILL');
-    const back = async () => pidOf() !== before && (await askPostgres(url)) === true;
+    const back = async () => pidOf() !== before && (await queryPostgres(url)) === true;
     expect(await until(back, SECONDS)).to.equal(true);
     expect(await query(url, 'select value from kept')).to.deep.equal([1]);
     expect(await query(url, "select current_setting('fsync') as value")).to.deep.equal(['on']);
@@ -71,7 +71,7 @@ describe('embedded stores', () => {
 
   it('refuse a wrong password, and listen on loopback alone', async () => {
     const url = await startPostgres();
-    expect(await askPostgres(url.replace('secret', 'guess'))).to.contain('password authentication failed');
+    expect(await queryPostgres(url.replace('secret', 'guess'))).to.contain('password authentication failed');
     expect(await query(url, "select current_setting('listen_addresses') as value")).to.deep.equal(['127.0.0.1']);
   });
 
@@ -127,11 +127,11 @@ describe('embedded stores', () => {
     expect(statSync(join(state.dir, 'run', 'redis.conf')).mode & 0o777).to.equal(0o600);
     await supervisor.apply([spec], stores);
     const url = redisUrl(port, 'secret');
-    expect(await until(async () => (await askRedis(url)) === true, SECONDS)).to.equal(true);
-    expect(await askRedis(redisUrl(port, 'guess'))).not.to.equal(true);
+    expect(await until(async () => (await queryRedis(url)) === true, SECONDS)).to.equal(true);
+    expect(await queryRedis(redisUrl(port, 'guess'))).not.to.equal(true);
     const before = pidOf();
     process.kill(before, 'SIGKILL');
-    expect(await until(async () => pidOf() !== before && (await askRedis(url)) === true, SECONDS)).to.equal(true);
+    expect(await until(async () => pidOf() !== before && (await queryRedis(url)) === true, SECONDS)).to.equal(true);
   });
 
   it('know which folders another user may pass', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { connectDatabase, databaseAway, databaseUp } from '#platform/db.ts';
+import { connectDatabase, databaseUnavailable, databaseUp } from '#platform/db.ts';
 import { createLog } from '#platform/log.ts';
 import { newDatabase } from '#support/stores.ts';
 
@@ -9,8 +9,8 @@ const coded = (code: string): Error => Object.assign(new Error('x'), { code });
 describe('a database that is away', () => {
   it('is told from a wrong statement, also where its name is not known', () => {
     for (const code of ['EAI_AGAIN', 'ENOTFOUND', 'ECONNREFUSED', '57P01', '28P01'])
-      expect(databaseAway(coded(code)), code).to.equal(true);
-    for (const code of ['23505', '42P01', 'ENOENT']) expect(databaseAway(coded(code)), code).to.equal(false);
+      expect(databaseUnavailable(coded(code)), code).to.equal(true);
+    for (const code of ['23505', '42P01', 'ENOENT']) expect(databaseUnavailable(coded(code)), code).to.equal(false);
   });
 
   it('is waited for at a start, and given up at last', async () => {

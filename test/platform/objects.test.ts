@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { connectObjects, ObjectMissing, ObjectsAway } from '#platform/objects.ts';
+import { connectObjects, ObjectMissing, ObjectsUnavailable } from '#platform/objects.ts';
 import { temporaryFolder } from '#support/stores.ts';
 import { objectsSuite } from './objects.suite.ts';
 
@@ -17,7 +17,7 @@ describe('objects in a directory', () => {
       away.get('foyer-artwork', 'a'),
       away.put('foyer-artwork', 'a', 'x'),
     ])
-      expect(await work.catch((error: unknown) => error)).to.be.instanceOf(ObjectsAway);
+      expect(await work.catch((error: unknown) => error)).to.be.instanceOf(ObjectsUnavailable);
     const here = connectObjects(url);
     expect(await here.get('foyer-artwork', 'absent').catch((error: unknown) => error)).to.be.instanceOf(ObjectMissing);
   });

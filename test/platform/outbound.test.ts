@@ -5,7 +5,7 @@ import { createServer as createTcpServer } from 'node:net';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Address, createOutbound, type OutboundAsk, OutboundRefused } from '#platform/outbound.ts';
+import { type Address, createOutbound, type OutboundOptions, OutboundRefused } from '#platform/outbound.ts';
 import { atEnd } from '#support/stores.ts';
 
 const LOOPBACK = ['127.0.0.0/8'];
@@ -27,7 +27,7 @@ async function serve(listener: RequestListener): Promise<{ url: string; port: nu
 }
 
 /** Why it was refused; anything else that went wrong, or an answer, fails the test. */
-async function refusal(url: string, ask?: OutboundAsk, way = outbound): Promise<string> {
+async function refusal(url: string, ask?: OutboundOptions, way = outbound): Promise<string> {
   const answer = await way(url, ask).catch((error: unknown) => error);
   if (answer instanceof OutboundRefused) return answer.reason;
   throw new Error(`${url} was not refused: ${String((answer as Error).message ?? answer)}`);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import {
   connectDatabase,
   type Db,
-  databaseAway,
+  databaseUnavailable,
   disconnectDatabase,
   gathered,
   named,
@@ -67,7 +67,7 @@ describe('short reads that share connections', () => {
     const held = Array.from({ length: 6 }, (_, i) =>
       named(db, { name: 'held', text: 'select pg_sleep($1)', values: [4], short: true }).then(
         () => `answered ${i}`,
-        (error: unknown) => databaseAway(error),
+        (error: unknown) => databaseUnavailable(error),
       ),
     );
     await new Promise((done) => setTimeout(done, 300));

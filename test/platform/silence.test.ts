@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { connectDatabase, databaseAway, disconnectDatabase, named, pipelineReads } from '#platform/db.ts';
+import { connectDatabase, databaseUnavailable, disconnectDatabase, named, pipelineReads } from '#platform/db.ts';
 import { createLog } from '#platform/log.ts';
 import { newDatabase } from '#support/stores.ts';
 
@@ -89,7 +89,7 @@ describe('a database that hangs', function () {
       failure(named(db, short)),
       failure(db.transaction((inside) => inside.raw('select 1'))), // a connection that is not there yet
     ]);
-    for (const error of errors) expect(databaseAway(error), String(error)).to.equal(true);
+    for (const error of errors) expect(databaseUnavailable(error), String(error)).to.equal(true);
     stall.goOn();
     expect(await named(db, short)).to.deep.equal([{ one: 1 }]);
     expect((await db.raw<{ rows: object[] }>('select 1 as one')).rows).to.deep.equal([{ one: 1 }]);

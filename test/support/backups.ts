@@ -27,14 +27,17 @@ export function workOf(api: Api, more: Partial<Work> = {}): Work {
 }
 
 /** A row that waits, as the API or the schedule asks for it. */
-export async function askForBackup(api: Api, wish: Partial<Parameters<typeof requestBackup>[1]> = {}): Promise<string> {
+export async function enqueueBackup(
+  api: Api,
+  wish: Partial<Parameters<typeof requestBackup>[1]> = {},
+): Promise<string> {
   const { id } = await requestBackup({ ...api.deps, version: fullVersion }, { trigger: 'person', ...wish });
   return id;
 }
 
 /** A whole backup, made in this process. */
 export async function makeBackup(api: Api, wish: Partial<Parameters<typeof requestBackup>[1]> = {}) {
-  const id = await askForBackup(api, wish);
+  const id = await enqueueBackup(api, wish);
   await createBackup({ backupId: id }, workOf(api));
   await api.deps.db('jobs').whereRaw(`target ->> 'id' = ?`, [id]).update({ state: 'completed' });
   const row = await api.deps.db('backups').where({ id }).first<{ place_id: string }>('place_id');

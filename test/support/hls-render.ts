@@ -1,9 +1,9 @@
 import {
   type PlanSource,
   planOf,
+  type StreamOptions,
   type StreamPlan,
-  type StreamWish,
-  type VideoWish,
+  type VideoOptions,
 } from '#areas/streaming/segments/plan.ts';
 import { masterPlaylist, mediaPlaylist } from '#areas/streaming/segments/playlists.ts';
 import { commandOf } from '#workers/transcode/command.ts';
@@ -84,7 +84,7 @@ export interface Wished {
   toneMap?: boolean;
 }
 
-export function wishFor(looked: Looked, wished: Wished): StreamWish {
+export function wishFor(looked: Looked, wished: Wished): StreamOptions {
   const { mode, container = 'fmp4' } = wished;
   const video = looked.streams.find((one) => one.codec_type === 'video');
   return {
@@ -115,7 +115,7 @@ export function wishFor(looked: Looked, wished: Wished): StreamWish {
   };
 }
 
-function videoWish(video: FfprobeStream, wished: Wished): VideoWish {
+function videoWish(video: FfprobeStream, wished: Wished): VideoOptions {
   const [num = 25, den = 1] = video.avg_frame_rate.split('/').map(Number);
   const turned = Math.abs(video.side_data_list?.find((one) => one.rotation)?.rotation ?? 0) % 180 === 90;
   const [width = 2, height = 2] = turned ? [video.height, video.width] : [video.width, video.height];

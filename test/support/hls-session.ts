@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { type StreamWish, segmentAt } from '#areas/streaming/public.ts';
+import { type StreamOptions, segmentAt } from '#areas/streaming/public.ts';
 import { planOf } from '#areas/streaming/segments/plan.ts';
 import { insertSession } from '#areas/streaming/sessions/sessions.store.ts';
 import { type Config, readConfig } from '#platform/config.ts';
@@ -100,7 +100,7 @@ export async function film(db: Db, path: string, storageId: string = FILMS): Pro
 export async function openSession(
   db: Db,
   { looked, itemId, fileId }: Film,
-  wished: Wished & Partial<StreamWish>,
+  wished: Wished & Partial<StreamOptions>,
 ): Promise<string> {
   const wish = { ...wishFor(looked, wished), itemId, fileId, ...pick(wished) };
   const plan = planOf(wish, { ...looked.source, storageId: FILMS, path: basename(looked.file) });
@@ -123,7 +123,7 @@ export async function openSession(
   return id;
 }
 
-function pick(wished: Partial<StreamWish>): Partial<StreamWish> {
+function pick(wished: Partial<StreamOptions>): Partial<StreamOptions> {
   const { playbackSessionId, accountId, profileId, video, audio, subtitles, durationMs } = wished;
   const given = { playbackSessionId, accountId, profileId, video, audio, subtitles, durationMs };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

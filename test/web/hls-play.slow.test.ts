@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openTranscodeSession, type SubtitleWish } from '#areas/streaming/public.ts';
+import { openTranscodeSession, type SubtitleOptions } from '#areas/streaming/public.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
@@ -25,7 +25,7 @@ describe('hls.js in Chromium', function () {
     worker({ ...api.deps, environment: {} } as Stage);
   });
 
-  async function open(name: string, wished: Wished & { subtitles?: SubtitleWish[] }): Promise<string> {
+  async function open(name: string, wished: Wished & { subtitles?: SubtitleOptions[] }): Promise<string> {
     copyFileSync(join(made, name), join(api.mediaRoot, name));
     const path = join(api.mediaRoot, name);
     const { fileId, itemId } = await film(api.deps.db, path, api.given.storageId);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { createPictures, ParserAway, PictureRefused, type PictureRules } from '#platform/pictures.ts';
+import { createPictures, ParserUnavailable, PictureRefused, type PictureRules } from '#platform/pictures.ts';
 import { toFrame } from '#platform/pictures-frames.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { factsOf, png } from '#support/pictures.ts';
@@ -120,7 +120,7 @@ describe('The parser pool', () => {
       expect(away.status).to.equal(503);
       expect(errorOf(away)).to.deep.include({ code: 'SERVICE_STARTING', details: { waitingFor: 'parser' } });
       expect((await api.anyone.getBranding()).status).to.equal(200);
-      expect(await outcome(createPictures(parser.url).remake(await png(), make))).to.equal(ParserAway.name);
+      expect(await outcome(createPictures(parser.url).remake(await png(), make))).to.equal(ParserUnavailable.name);
     });
   });
 });

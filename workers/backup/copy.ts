@@ -1,6 +1,6 @@
 import { addAbortSignal } from 'node:stream';
-import { findPlace, nameOf, noteAway, openPlace, type PlaceRow } from '#areas/backup/public.ts';
-import { type Destination, DestinationAway } from '#platform/backup/destination.ts';
+import { findPlace, nameOf, openPlace, type PlaceRow, recordUnavailable } from '#areas/backup/public.ts';
+import { type Destination, DestinationUnavailable } from '#platform/backup/destination.ts';
 import { type BackupManifest, manifestName, objectName, partName } from '#platform/backup-manifest.ts';
 import { type Run, reach } from './run.ts';
 import { counted } from './write-part.ts';
@@ -22,7 +22,7 @@ export async function copyBackup(run: Run, manifest: BackupManifest, copyId: str
     return { ...told, ok: true, at: new Date().toISOString() };
   } catch (error) {
     run.signal.throwIfAborted();
-    if (error instanceof DestinationAway) await noteAway(deps.db, place.id, error);
+    if (error instanceof DestinationUnavailable) await recordUnavailable(deps.db, place.id, error);
     work.log.warn({ err: error, place: told.name }, 'the copy of the backup failed');
     return { ...told, ok: false, at: new Date().toISOString() };
   }

@@ -2,11 +2,11 @@ import {
   type BackupRow,
   columnsOf,
   findPlace,
-  noteAway,
   noteLoose,
   openPlace,
   passphraseOf,
   readBackupSettings,
+  recordUnavailable,
   refuseOpen,
   removeBackup,
   type SettingsRow,
@@ -15,7 +15,7 @@ import {
 } from '#areas/backup/public.ts';
 import { fullVersion } from '#areas/server/public.ts';
 import { ApiError } from '#kernel/errors.ts';
-import { DestinationAway } from '#platform/backup/destination.ts';
+import { DestinationUnavailable } from '#platform/backup/destination.ts';
 import { type BackupKey, deriveKey, KDF } from '#platform/backup/sealing.ts';
 import {
   BACKUP_FORMAT,
@@ -163,7 +163,7 @@ async function ended(error: unknown, { work, row, keys }: Ended): Promise<never>
     finished_at: new Date(),
     error: cancelled ? null : JSON.stringify(told),
   });
-  if (error instanceof DestinationAway) await noteAway(work.db, row.place_id, error);
+  if (error instanceof DestinationUnavailable) await recordUnavailable(work.db, row.place_id, error);
   await clearAway({ work, row, keys }).catch((fault: unknown) =>
     work.log.warn({ err: fault }, 'what the backup had written stays until the next listing'),
   );
@@ -192,7 +192,7 @@ const AWAY = {
 } as const;
 
 function toldOf(error: unknown): { code: string; reason: string; message: string } {
-  if (error instanceof DestinationAway)
+  if (error instanceof DestinationUnavailable)
     return { code: 'DESTINATION', reason: AWAY[error.state], message: 'The destination did not take it' };
   if (error instanceof FinalFailure) return { code: 'CONFLICT', reason: error.code, message: error.message };
   const { reason } = error instanceof ApiError ? (error.details as { reason?: unknown }) : {};

@@ -15,7 +15,7 @@ import {
 } from '#areas/backup/public.ts';
 import { notify } from '#areas/notifications/public.ts';
 import { fullVersion } from '#areas/server/public.ts';
-import { DestinationAway } from '#platform/backup/destination.ts';
+import { DestinationUnavailable } from '#platform/backup/destination.ts';
 import { BackupFault } from '#platform/backup/faults.ts';
 import { dropPutAside } from '#platform/backup/put-aside.ts';
 import type { Db } from '#platform/db.ts';
@@ -46,7 +46,7 @@ export async function lookOnce(deps: KeeperDeps, now = new Date()): Promise<void
   const { db } = deps;
   await settleLost(db);
   await dropReplaced(db, now);
-  await askForBackup(deps, now);
+  await enqueueBackup(deps, now);
   await askForVerification(deps, now);
   await tellFailing(deps, now);
   if (await isListingDue(db, now)) await asSole(deps, () => lookAtPlaces(deps, now));
@@ -78,14 +78,14 @@ async function lookAtPlaces(deps: PlaceDeps & Pick<KeeperDeps, 'log'>, now: Date
   await listPlaces(deps);
   for (const place of await livePlaces(deps.db)) {
     await sweepLoose(deps, place, now.getTime()).catch((error: unknown) => {
-      if (!(error instanceof DestinationAway || error instanceof BackupFault)) throw error;
+      if (!(error instanceof DestinationUnavailable || error instanceof BackupFault)) throw error;
       deps.log.warn({ err: error }, 'objects of backups that are gone stay for now');
     });
   }
 }
 
 /** By the schedule, or an hour after one that failed. */
-async function askForBackup(deps: KeeperDeps, now: Date): Promise<void> {
+async function enqueueBackup(deps: KeeperDeps, now: Date): Promise<void> {
   const { db, settings } = deps;
   await db.transaction(async (transaction) => {
     const row = await transaction('backup_settings').forUpdate().first<SettingsRow>();

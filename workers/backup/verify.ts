@@ -1,14 +1,14 @@
 import {
   type BackupRow,
   findPlace,
-  noteAway,
   openPlace,
   passphraseOf,
   readBackupSettings,
+  recordUnavailable,
   updateBackup,
   verifyPlace,
 } from '#areas/backup/public.ts';
-import { DestinationAway } from '#platform/backup/destination.ts';
+import { DestinationUnavailable } from '#platform/backup/destination.ts';
 import { BackupFault } from '#platform/backup/faults.ts';
 import { openObject, openPart, readManifest } from '#platform/backup/part.ts';
 import { type BackupKey, openKey } from '#platform/backup/sealing.ts';
@@ -16,10 +16,10 @@ import { type BackupManifest, objectName } from '#platform/backup-manifest.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { type Keys, ringOf, unseal } from '#platform/keys.ts';
 import { migrations } from '#platform/migrations/index.ts';
-import { dropBeside, makeBeside } from '#workers/restore/beside.ts';
 import { connectRestore, holdAlone } from '#workers/restore/connection.ts';
 import { loadTables, type Source } from '#workers/restore/load.ts';
 import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
+import { dropBeside, makeBeside } from '../restore/second-schema.ts';
 
 const MOST_PROBLEMS = 50;
 const AGAIN_MS = 30_000;
@@ -40,7 +40,7 @@ export async function verifyBackup(payload: Payload, work: Work): Promise<{ ok: 
   try {
     await verifying.run();
   } catch (error) {
-    if (error instanceof DestinationAway) await noteAway(work.db, row.place_id, error);
+    if (error instanceof DestinationUnavailable) await recordUnavailable(work.db, row.place_id, error);
     throw error;
   }
   const { problems, objects, tables } = verifying;

@@ -1,4 +1,4 @@
-import { askedReset } from '#areas/auth/public.ts';
+import { handleResetRequest } from '#areas/auth/public.ts';
 import {
   claim,
   dropMessage,
@@ -51,7 +51,7 @@ export function createEmailSend({ clock = () => new Date(), resolve = (host) => 
     if ('messageId' in payload) return sendQueued(post, payload.messageId);
     if ('test' in payload) return sendTest(post, payload.test);
     const writing = { keys: post.keys, settings: work.settings };
-    return work.db.transaction((transaction) => askedReset(transaction, writing, payload));
+    return work.db.transaction((transaction) => handleResetRequest(transaction, writing, payload));
   };
 }
 

@@ -3,12 +3,12 @@ import { languageOf, type NotificationRow, unreadOf } from '#areas/notifications
 import {
   heldUntil,
   languageFor,
-  noWishes,
+  noPreferences,
+  preferencesOf,
   seers,
   severalIn,
-  stillWished,
+  stillPreferred,
   textOf,
-  wishesOf,
 } from '#areas/notifications/public.ts';
 import {
   endSubscription,
@@ -153,7 +153,7 @@ async function stillWanted(
   { db }: Work,
   { row, ids, now }: { row: SubscriptionRow; ids: string[]; now: Date },
 ): Promise<[Date | undefined, NotificationRow[]]> {
-  const wishes = (await wishesOf(db, [row.profile_id])).get(row.profile_id) ?? noWishes;
+  const wishes = (await preferencesOf(db, [row.profile_id])).get(row.profile_id) ?? noPreferences;
   const rows: NotificationRow[] = await db('notifications').whereIn('id', ids).orderBy(['created_at', 'id']);
   const ready: NotificationRow[] = [];
   let until: Date | undefined;
@@ -174,9 +174,9 @@ const aboutOf = ({ kind, item_id: item, library_id: library }: NotificationRow) 
 });
 
 /** Not read meanwhile, and still wanted on devices. */
-function isWished(wishes: typeof noWishes, one: NotificationRow): boolean {
+function isWished(wishes: typeof noPreferences, one: NotificationRow): boolean {
   if (one.in_app && one.read_at !== null) return false;
-  return stillWished(wishes, one, ({ push }) => push);
+  return stillPreferred(wishes, one, ({ push }) => push);
 }
 
 const endOf = ({ created_at: made, expires_at: end }: NotificationRow): number =>
@@ -214,7 +214,7 @@ async function messageOf(
   const [first] = ready;
   const [seer] = first ? await seers(db, [row.profile_id], { kind: first.kind }) : [];
   if (!first || !seer) return undefined;
-  const wishes = (await wishesOf(db, [row.profile_id])).get(row.profile_id) ?? noWishes;
+  const wishes = (await preferencesOf(db, [row.profile_id])).get(row.profile_id) ?? noPreferences;
   const language = languageFor(await languageOf(db, row.profile_id, settings.get('server.language')));
   const text = textOf(first, language, wishes.hideTitles);
   const several = ready.length > 1;

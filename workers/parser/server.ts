@@ -6,10 +6,10 @@ import { type Frame, frameReader, toFrame } from '#platform/pictures-frames.ts';
 import { openInChild } from '#platform/pictures-pool.ts';
 import {
   type ChildAnswer,
-  type ChildAsk,
+  type ChildRequest,
   MOST_FRAME_BYTES,
   type OpenPicture,
-  ParserAway,
+  ParserUnavailable,
   Refused,
 } from '#platform/pictures-protocol.ts';
 import { mediaTypes, type PictureFormat } from '#platform/pictures-sniff.ts';
@@ -17,7 +17,7 @@ import { mediaTypes, type PictureFormat } from '#platform/pictures-sniff.ts';
 const formats = z.enum(Object.keys(mediaTypes) as [PictureFormat, ...PictureFormat[]]);
 const pixels = z.number().positive();
 
-/** What API pods and workers ask for: a `ChildAsk`. */
+/** What API pods and workers ask for: a `ChildRequest`. */
 const Ask = z.strictObject({
   format: formats,
   rules: z.strictObject({
@@ -42,7 +42,7 @@ const Ask = z.strictObject({
     })
     .exactOptional(),
   facts: z.boolean(),
-}) satisfies z.ZodType<ChildAsk>;
+}) satisfies z.ZodType<ChildRequest>;
 
 /** A request that is none of ours. */
 class Malformed extends Error {}
@@ -118,7 +118,7 @@ async function frameOf(request: IncomingMessage): Promise<Frame> {
   return whole;
 }
 
-/** The answer's frame. Throws `Malformed`, and `ParserAway` when no process can be had. */
+/** The answer's frame. Throws `Malformed`, and `ParserUnavailable` when no process can be had. */
 async function opened({ head, bytes }: Frame, open: OpenPicture): Promise<Buffer> {
   const ask = Ask.safeParse(head);
   if (!ask.success) throw new Malformed(ask.error.message);
@@ -126,7 +126,7 @@ async function opened({ head, bytes }: Frame, open: OpenPicture): Promise<Buffer
     const done = await open(ask.data, bytes);
     return toFrame({ ok: true, facts: done.facts } satisfies ChildAnswer, done.bytes);
   } catch (error) {
-    if (error instanceof ParserAway || !(error instanceof Refused)) throw error;
+    if (error instanceof ParserUnavailable || !(error instanceof Refused)) throw error;
     return toFrame({ ok: false, reason: error.reason, detail: '' } satisfies ChildAnswer);
   }
 }

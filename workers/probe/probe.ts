@@ -36,7 +36,7 @@ export async function probeFile(path: string, options: ProbeOptions = {}): Promi
 async function read(path: string, options: ProbeOptions): Promise<Probed> {
   const { probed, sniffed, truncated } = await readInProcess(path, options);
   if (probed && sniffed.container === 'mp4') return probed; // it knows which bytes are samples
-  const found = probed ?? { ...(await askFfprobe(path, sniffed, options)), ...(truncated ? { truncated } : {}) };
+  const found = probed ?? { ...(await runFfprobe(path, sniffed, options)), ...(truncated ? { truncated } : {}) };
   const hollow = options.zeros?.some(({ size }) => size >= HOLLOW) && isCoded(found.file);
   return hollow ? { ...found, hollow } : found;
 }
@@ -64,7 +64,7 @@ export async function readInProcess(
 }
 
 /** The answer of ffprobe alone; for tests and the benchmark. */
-export async function askFfprobe(path: string, sniffed: Sniffed, { signal }: ProbeOptions = {}): Promise<Probed> {
+export async function runFfprobe(path: string, sniffed: Sniffed, { signal }: ProbeOptions = {}): Promise<Probed> {
   const show = ['-show_streams', '-show_format', '-show_chapters'];
   return { file: fileOf(await ffprobe({ path, sniffed, show, signal }), sniffed) };
 }

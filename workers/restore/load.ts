@@ -5,9 +5,9 @@ import { openPart } from '#platform/backup/part.ts';
 import type { BackupKey } from '#platform/backup/sealing.ts';
 import { keptOut } from '#platform/backup/tables.ts';
 import type { BackupManifest, BackupTable } from '#platform/backup-manifest.ts';
-import { BESIDE, columnsBeside, withoutForeignKeys } from './beside.ts';
 import { quoted } from './connection.ts';
 import { copyIn } from './copy-in.ts';
+import { BESIDE, columnsBeside, withoutForeignKeys } from './second-schema.ts';
 
 export interface Source {
   destination: Destination;

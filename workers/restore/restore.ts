@@ -2,15 +2,15 @@
 import type pg from 'pg';
 import { BackupFault } from '#platform/backup/faults.ts';
 import { putAsideAs } from '#platform/backup/put-aside.ts';
-import { databaseAway } from '#platform/db.ts';
-import { beginAnew } from './begin-anew.ts';
-import { BESIDE, dropBeside, makeBeside, migrateOn, migrationsIn } from './beside.ts';
+import { databaseUnavailable } from '#platform/db.ts';
 import { connectRestore, holdAlone, holdMigrations } from './connection.ts';
 import { open } from './fence.ts';
 import { fetchParts, loadTables, type Source, type Tell } from './load.ts';
 import { putMissing, refuseObjects } from './put-objects.ts';
 import { advance, endFailed, isCancelled, openRecord, type RestorePhase, type RestoreRecord } from './record.ts';
 import { reopen } from './reopen.ts';
+import { beginAnew } from './restart.ts';
+import { BESIDE, dropBeside, makeBeside, migrateOn, migrationsIn } from './second-schema.ts';
 import { switchOver } from './switch-over.ts';
 import type { RestoreDeps, Restoring } from './work.ts';
 
@@ -57,7 +57,7 @@ async function begin(deps: RestoreDeps, client: pg.Client, record: RestoreRecord
     if (!switched) throw new Cancelled();
     await reopen({ ...work, record: switched });
   } catch (error) {
-    if (databaseAway(error) || (await isSwitched(client, record))) throw error;
+    if (databaseUnavailable(error) || (await isSwitched(client, record))) throw error;
     await giveUp(deps, client, { record, error });
   }
 }

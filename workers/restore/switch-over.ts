@@ -2,11 +2,11 @@ import type pg from 'pg';
 import { fullVersion } from '#areas/server/public.ts';
 import { putAsideAs } from '#platform/backup/put-aside.ts';
 import { newId } from '#platform/ids.ts';
-import { carryOver } from './begin-anew.ts';
 import { inTransaction, quoted } from './connection.ts';
 import { exchange } from './exchange.ts';
 import { shut } from './fence.ts';
 import type { RestoreRecord } from './record.ts';
+import { carryOver } from './restart.ts';
 import type { Restoring } from './work.ts';
 
 const KEPT_DAYS = 7;

@@ -30,7 +30,7 @@ const WRITERS: Readonly<Record<string, Writer>> = {
   'S_TEXT/WEBVTT': webvtt,
 };
 
-export interface TextWish {
+export interface TextQuery {
   /** As ffmpeg counts streams. */
   indexes: readonly number[];
   /** What the file's clock shows at the film's beginning. */
@@ -41,7 +41,7 @@ export interface TextWish {
 /** Text tracks of a Matroska file by their index, each as a file of its own kind. Throws Unsure where ffmpeg must be asked. */
 export async function matroskaTexts(
   file: string,
-  { indexes, startMs, signal }: TextWish,
+  { indexes, startMs, signal }: TextQuery,
 ): Promise<Map<number, string>> {
   const source = await ByteSource.open(file, { window: WINDOW });
   try {

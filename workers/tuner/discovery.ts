@@ -65,7 +65,7 @@ function tagsOf(body: Buffer): Map<number, Buffer> {
   return tags;
 }
 
-export interface DiscoveryAsk {
+export interface DiscoveryRequest {
   deviceId: string;
   /** Where to ask; the broadcast address reaches every device of the network. */
   address?: string;
@@ -74,7 +74,7 @@ export interface DiscoveryAsk {
 }
 
 /** `http://address` of the device, or undefined when none answered. */
-export async function findDevice(ask: DiscoveryAsk): Promise<string | undefined> {
+export async function findDevice(ask: DiscoveryRequest): Promise<string | undefined> {
   const { deviceId, address = '255.255.255.255', port = DISCOVERY_PORT, timeoutMs = 2000 } = ask;
   const socket = createSocket('udp4');
   const { promise, resolve } = Promise.withResolvers<string | undefined>();

@@ -1,7 +1,7 @@
 import { fullVersion } from '#areas/server/public.ts';
 import { chats, type DeliveryAttempt, type WebhookFormat } from '#areas/webhooks/public.ts';
 import { type Opened, signatureOf } from '#areas/webhooks/webhooks.store.ts';
-import { type Outbound, type OutboundAnswer, type OutboundAsk, OutboundRefused } from '#platform/outbound.ts';
+import { type Outbound, type OutboundAnswer, type OutboundOptions, OutboundRefused } from '#platform/outbound.ts';
 import { withoutTail } from '#platform/text.ts';
 
 const ANSWER_MS = 10_000;
@@ -17,7 +17,7 @@ export interface Sending {
 
 export interface Way {
   outbound: Outbound;
-  open: Pick<OutboundAsk, 'allow' | 'always'>;
+  open: Pick<OutboundOptions, 'allow' | 'always'>;
   signal: AbortSignal;
   clock: () => Date;
   pod: string;
@@ -49,7 +49,7 @@ function urlFor({ to, format, deliveryId }: Sending): string {
   return url.href;
 }
 
-function askFor(sending: Sending, { open, signal }: Way): OutboundAsk {
+function askFor(sending: Sending, { open, signal }: Way): OutboundOptions {
   const { to, format, body, event, deliveryId } = sending;
   return {
     ...open,

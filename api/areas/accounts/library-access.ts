@@ -68,12 +68,12 @@ export async function setAccountLibraries(
   await db('library_access').where({ account_id: accountId }).whereNotIn('library_id', kept).delete();
   const rows = ids.filter((id) => !kept.includes(id)).map((id) => ({ library_id: id, account_id: accountId }));
   if (rows.length > 0) await db('library_access').insert(rows);
-  await tellReached(call, accountId, before);
+  await emitReached(call, accountId, before);
   return managed.flatMap(({ id, managed_by: by }) => (by && ids.includes(id) ? [{ libraryId: id, by }] : []));
 }
 
 /** Says of each library that the account did not reach before that it does now. */
-export async function tellReached(call: Call, accountId: string, before: ReadonlySet<string>): Promise<void> {
+export async function emitReached(call: Call, accountId: string, before: ReadonlySet<string>): Promise<void> {
   const after = await librariesReached(call.db, accountId);
   for (const libraryId of after.difference(before)) await tell(call, libraryId, accountId);
 }

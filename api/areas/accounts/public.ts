@@ -15,7 +15,7 @@ export {
   nameTaken,
   toAccount,
 } from './accounts.store.ts';
-export { type LibraryAccess, setAccountLibraries, setLibraryAccess, tellReached } from './library-access.ts';
+export { emitReached, type LibraryAccess, setAccountLibraries, setLibraryAccess } from './library-access.ts';
 export { foldUsername, isSameName, Username } from './names.ts';
 export { accountsReaching, librariesReached, reachSql } from './reach.store.ts';
 export { roleColumns } from './roles.store.ts';

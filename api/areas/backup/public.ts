@@ -20,6 +20,6 @@ export type { Keep } from './backups.schemas.ts';
 export { passphrasePlace } from './restore/restores.store.ts';
 export { declareBackups } from './settings/declared.ts';
 export { findPlace, livePlaces, nameOf, notePlace, type PlaceRow } from './settings/places.store.ts';
-export { lookAt, noteAway, openPlace, type PlaceDeps, within } from './settings/places.ts';
+export { lookAt, openPlace, type PlaceDeps, recordUnavailable, within } from './settings/places.ts';
 export { nextRun } from './settings/schedule.ts';
 export { passphraseOf, readBackupSettings, type SettingsRow, updateSettings } from './settings/settings.store.ts';

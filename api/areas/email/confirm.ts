@@ -30,7 +30,7 @@ async function isTaken(db: Db, { accountId, address }: Pick<Wanted, 'accountId' 
  * The address waits until its link is opened; without a mail server, or when it is another account's, no link goes. A newer
  * one voids the links before.
  */
-export async function askAddress(db: Db, writing: Writing, wanted: Wanted): Promise<void> {
+export async function resolveAddress(db: Db, writing: Writing, wanted: Wanted): Promise<void> {
   const { accountId, address, username, language } = wanted;
   const mails = mailReady(writing);
   const token = newSecret('foyec_');

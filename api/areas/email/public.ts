@@ -1,5 +1,5 @@
 export { mailbox, oneLine } from './address.ts';
-export { askAddress, forgetPending, pendingAddress } from './confirm.ts';
+export { forgetPending, pendingAddress, resolveAddress } from './confirm.ts';
 export { CIDS, mailLogos } from './content/brand.ts';
 export { BodySealed, bodyContent, contentOf, type Sources } from './content/content.ts';
 export { type Content, type Rendered, render } from './content/render.ts';

@@ -35,7 +35,7 @@ function seesByFacts({ ageYears, labels = [] }: EventFacts, { sees }: Visibility
 }
 
 /** What a change is to the class: an item that it saw and no longer sees is gone, one that it sees only now is new. */
-export function asSeenBy<E extends Pick<Published, 'event' | 'facts'>>(event: E, to: VisibilityClass): E {
+export function asVisibleTo<E extends Pick<Published, 'event' | 'facts'>>(event: E, to: VisibilityClass): E {
   const { before, ...facts } = event.facts;
   if (!before) return event;
   const now = seesByFacts(facts, to);

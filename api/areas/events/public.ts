@@ -1,7 +1,7 @@
 import { principalOf } from '#identity/account-row.ts';
 import type { Db } from '#platform/db.ts';
 import type { Emitted } from '#platform/outbox.ts';
-import { asSeenBy, forClass, forPerson } from './audience.ts';
+import { asVisibleTo, forClass, forPerson } from './audience.ts';
 import { type Reader, readerFor, type WholeReader } from './reader.ts';
 
 /** What an account reads as, with its main profile; undefined when there is no such account. */
@@ -11,7 +11,7 @@ export async function readerOf(db: Db, accountId: string): Promise<WholeReader |
 }
 
 /** The event as it is to this reader: `item.updated` may be an item that went or came. */
-export const eventFor = (event: Emitted, reader: Reader): Emitted => asSeenBy(event, reader.class);
+export const eventFor = (event: Emitted, reader: Reader): Emitted => asVisibleTo(event, reader.class);
 
 /** The payload as this reader gets it by SPEC 6 rules 3-6; undefined when the event is not for it. */
 export function payloadFor(event: Emitted, reader: Reader): Record<string, unknown> | undefined {

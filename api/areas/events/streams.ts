@@ -1,12 +1,12 @@
 import { identifyAgain } from '#identity/credentials.ts';
-import { noteSeen } from '#identity/devices.ts';
+import { recordLastUse } from '#identity/devices.ts';
 import type { Principal } from '#identity/principal.ts';
 import { mayWatch } from '#identity/viewing-hours.ts';
 import { onlyVisibleItems } from '#identity/visibility.ts';
 import type { Deps } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import { listen } from '#platform/listen.ts';
-import { asSeenBy, forClass, forPerson } from './audience.ts';
+import { asVisibleTo, forClass, forPerson } from './audience.ts';
 import { keepAlive, message, reset } from './blocks.ts';
 import type { Published } from './feed.ts';
 import { EventFeed } from './feed.ts';
@@ -108,7 +108,7 @@ export class EventStreams {
 
   /** Events about items that are there and that the reader no longer sees. */
   async #hidden(events: readonly Published[], { who, to }: Seeing): Promise<Set<number>> {
-    const names = events.map((event) => ({ ...event, event: asSeenBy(event, to).event }));
+    const names = events.map((event) => ({ ...event, event: asVisibleTo(event, to).event }));
     const about = names.filter(({ event }) => event === 'item.added' || event === 'item.updated');
     if (about.length === 0) return new Set();
     const ids = [...new Set(about.map(({ payload }) => String(payload.itemId)))];
@@ -153,7 +153,7 @@ export class EventStreams {
     for (const stream of this.#streams) {
       if (stream.isStuck(now, STUCK_MS)) stream.cut();
       else if (!stream.held) stream.write(block);
-      noteSeen(this.#deps.db, stream.reader.who, null);
+      recordLastUse(this.#deps.db, stream.reader.who, null);
     }
     await this.#lookAgain();
     this.#classes = new Map([...this.#streams].map(({ reader }) => [reader.class.key, reader.class]));
@@ -211,7 +211,7 @@ interface Told {
 }
 
 function toldOf(published: Published, to: VisibilityClass): Told {
-  const event = asSeenBy(published, to);
+  const event = asVisibleTo(published, to);
   return { event, shared: line(event, forClass(event, to)) };
 }
 

@@ -24,7 +24,7 @@ export interface LabelRow {
   item_count: number;
 }
 
-export interface LabelWish {
+export interface LabelQuery {
   q?: string | undefined;
   restricted?: boolean | undefined;
   /** Numbers that may be listed. */
@@ -39,7 +39,7 @@ const named = (parts: string): string =>
   `exists (select 1 from label_principals r where r.label = l.number and r.part in (${parts}))`;
 
 /** LabelRows as `l`. One on items of which the caller sees none is left out, so that its name gives nothing away. */
-export function selectLabels(db: Db, who: Principal, wish: LabelWish = {}): Knex.QueryBuilder {
+export function selectLabels(db: Db, who: Principal, wish: LabelQuery = {}): Knex.QueryBuilder {
   const carriers = (): Knex.QueryBuilder =>
     db.from('item_labels as il').join('items as i', 'i.id', 'il.item_id').whereRaw('il.label = l.number');
   const visible = carriers().modify(onlyVisibleItems, who, 'i');

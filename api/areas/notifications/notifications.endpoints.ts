@@ -16,7 +16,7 @@ import {
   markRead,
   type NotificationRow,
   removeNotification,
-  selectSeen,
+  selectVisible,
   toNotification,
   unreadOf,
 } from './notifications.store.ts';
@@ -51,7 +51,7 @@ export const listNotifications = defineEndpoint({
 });
 
 function wanted({ db, who }: Call, { unread, kind, since }: Pick<Query, 'unread' | 'kind' | 'since'>) {
-  return selectSeen(db, who).modify((query) => {
+  return selectVisible(db, who).modify((query) => {
     if (unread !== undefined) query.whereRaw(`n.read_at is ${unread ? '' : 'not '}null`);
     if (kind) query.whereIn('n.kind', kind);
     if (since === undefined) return;

@@ -2,7 +2,7 @@ import type { Principal } from '#identity/principal.ts';
 import type { Db } from '#platform/db.ts';
 import type { Level, NotificationKind } from './kinds.ts';
 import type { Notification } from './notifications.schemas.ts';
-import { onlySeen } from './sight.ts';
+import { onlyVisible } from './sight.ts';
 import { languageFor, textOf } from './texts.ts';
 
 declare module '#platform/column-types.ts' {
@@ -36,10 +36,10 @@ export interface NotificationRow {
 }
 
 /** What the reader's list holds. */
-export function selectSeen(db: Db, who: Principal) {
+export function selectVisible(db: Db, who: Principal) {
   return db('notifications as n')
     .leftJoin('accounts as actor', 'actor.id', 'n.actor_id')
-    .modify(onlySeen, who)
+    .modify(onlyVisible, who)
     .select('n.*', 'actor.display_name as actor_name');
 }
 
@@ -55,7 +55,7 @@ export async function unreadOf(db: Db, who: Principal): Promise<Unread> {
     .first<{ unread: number; urgent: number } | undefined>();
   if (!all || all.unread === 0) return { unreadCount: 0, urgentCount: 0 };
   const seen = db('notifications as n')
-    .modify(onlySeen, who)
+    .modify(onlyVisible, who)
     .whereNull('n.read_at')
     .whereRaw('n.id = h.id')
     .select(db.raw('1'));

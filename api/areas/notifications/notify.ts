@@ -5,7 +5,7 @@ import { emit } from '#platform/outbox.ts';
 import { enqueue } from '#platform/queue.ts';
 import { type Channels, kindOf, type Level, MERGE_MS, type NotificationKind } from './kinds.ts';
 import { mailNotice } from './mail-hook.ts';
-import { channelsOf, heldUntil, isMuted, noWishes, wishesOf } from './preferences.ts';
+import { channelsOf, heldUntil, isMuted, noPreferences, preferencesOf } from './preferences.ts';
 import { hasPushDevice } from './push.store.ts';
 import { type Seer, seers } from './sight.ts';
 
@@ -72,15 +72,15 @@ export async function receiversOf(
 /** Writes the rows of these profiles, of those who may see it and want it. */
 export async function tell(db: Db, notice: Notice, profileIds: readonly string[]): Promise<void> {
   if (profileIds.length === 0) return;
-  const wishes = await wishesOf(db, profileIds);
+  const wishes = await preferencesOf(db, profileIds);
   for (const seer of await seers(db, profileIds, notice))
-    await tellOne(db, { notice, seer, wishes: wishes.get(seer.profileId) ?? noWishes });
+    await tellOne(db, { notice, seer, wishes: wishes.get(seer.profileId) ?? noPreferences });
 }
 
 interface One {
   notice: Notice;
   seer: Seer;
-  wishes: typeof noWishes;
+  wishes: typeof noPreferences;
 }
 
 async function tellOne(db: Db, { notice, seer, wishes }: One): Promise<void> {

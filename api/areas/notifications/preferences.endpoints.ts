@@ -3,7 +3,7 @@ import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { defaultsOf, kindNames, kindOf, type NotificationKind } from './kinds.ts';
 import { NotificationPreferences, Preferences, PreferencesForm } from './notifications.schemas.ts';
 import { languageOf } from './notifications.store.ts';
-import { channelsOf, noWishes, wishesOf } from './preferences.ts';
+import { channelsOf, noPreferences, preferencesOf } from './preferences.ts';
 import { unavailable } from './push.store.ts';
 import { kindsWithheld } from './sight.ts';
 import { languageFor, textOf } from './texts.ts';
@@ -21,7 +21,7 @@ export const getNotificationPreferences = defineEndpoint({
   async handle(_input, call) {
     const { db, who, deps } = call;
     const language = languageFor(await languageOf(db, who.profileId, deps.settings.get('server.language')));
-    const wishes = (await wishesOf(db, [who.profileId])).get(who.profileId) ?? noWishes;
+    const wishes = (await preferencesOf(db, [who.profileId])).get(who.profileId) ?? noPreferences;
     const { defaults: _none, ...rest } = wishes;
     const form = obtainable(call).map((kind) => {
       const { title, body } = textOf({ kind, data: {}, count: 1 }, language, true);

@@ -6,9 +6,9 @@ import { Preferences } from './notifications.schemas.ts';
 export type Wishes = z.output<typeof Preferences>;
 
 /** What a profile that said nothing wants. */
-export const noWishes: Wishes = Preferences.parse({ kinds: {} });
+export const noPreferences: Wishes = Preferences.parse({ kinds: {} });
 
-export async function wishesOf(db: Db, profileIds: readonly string[]): Promise<Map<string, Wishes>> {
+export async function preferencesOf(db: Db, profileIds: readonly string[]): Promise<Map<string, Wishes>> {
   const rows: { profile_id: string; document: unknown }[] = await db('notification_preferences')
     .whereIn('profile_id', profileIds)
     .select('profile_id', 'document');
@@ -24,7 +24,7 @@ export async function switchMailOff(
   chosen: (kind: NotificationKind, email: Channels['email']) => boolean,
 ): Promise<void> {
   await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 15))', [profileId]);
-  const wishes = (await wishesOf(db, [profileId])).get(profileId) ?? noWishes;
+  const wishes = (await preferencesOf(db, [profileId])).get(profileId) ?? noPreferences;
   const off = kindNames.filter((kind) => {
     const { email } = channelsOf(wishes, kind);
     return email !== 'off' && chosen(kind, email);
@@ -109,7 +109,7 @@ interface Told {
 }
 
 /** Whether a notification is still to go out that way, by the wishes of now. */
-export function stillWished(wishes: Wishes, told: Told, way: (channels: Channels) => boolean): boolean {
+export function stillPreferred(wishes: Wishes, told: Told, way: (channels: Channels) => boolean): boolean {
   const { kind, library_id: libraryId, item_id: itemId, actor_id: actorId } = told;
   const about = {
     kind,

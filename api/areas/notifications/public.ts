@@ -3,6 +3,14 @@ export { kindNames, kindOf } from './kinds.ts';
 export { type MailedNotice, mailNotices } from './mail-hook.ts';
 export type { NotificationRow } from './notifications.store.ts';
 export { BATCH, type Notice, notify, receiversOf, tell } from './notify.ts';
-export { channelsOf, heldUntil, noWishes, stillWished, switchMailOff, type Wishes, wishesOf } from './preferences.ts';
+export {
+  channelsOf,
+  heldUntil,
+  noPreferences,
+  preferencesOf,
+  stillPreferred,
+  switchMailOff,
+  type Wishes,
+} from './preferences.ts';
 export { seers, takeServerZone } from './sight.ts';
 export { languageFor, severalIn, textOf } from './texts.ts';

@@ -62,7 +62,7 @@ export const kindsWithheld = (who: Principal): NotificationKind[] =>
   });
 
 /** For a query over `notifications as n`: own ones whose target the reader sees now. */
-export function onlySeen(query: Knex.QueryBuilder, who: Principal): void {
+export function onlyVisible(query: Knex.QueryBuilder, who: Principal): void {
   query.where('n.profile_id', who.profileId).where('n.in_app', true);
   query.whereRaw('coalesce(n.expires_at > now(), true)');
   query.whereNotIn('n.kind', kindsWithheld(who));

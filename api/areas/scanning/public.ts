@@ -1,2 +1,2 @@
-export { requestScan, type ScanWish } from './request-scan.ts';
+export { requestScan, type ScanRequest } from './request-scan.ts';
 export { cancelScansOf, withdrawQuestions } from './scans.store.ts';

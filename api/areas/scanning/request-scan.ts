@@ -2,7 +2,7 @@ import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { enqueue } from '#platform/queue.ts';
 
-export interface ScanWish {
+export interface ScanRequest {
   libraryId: string;
   mode: 'quick' | 'full' | 'deep';
   trigger: 'person' | 'key' | 'schedule' | 'watch' | 'folder-added' | 'storage-returned' | 'resource' | 'upload';
@@ -21,7 +21,7 @@ interface Target {
 
 interface ScanRow {
   id: string;
-  mode: ScanWish['mode'];
+  mode: ScanRequest['mode'];
   targets: Target[] | null;
   state: 'queued' | 'running';
   include_ignored: boolean;
@@ -39,7 +39,7 @@ const MOST_TARGETS = 1000;
 const rank = { quick: 0, full: 1, deep: 2 } as const;
 
 /** A scan in the caller's transaction: one that is there when it covers the wish, else a queued one is widened, else a new one queued. */
-export async function requestScan(db: Db, wish: ScanWish): Promise<Requested> {
+export async function requestScan(db: Db, wish: ScanRequest): Promise<Requested> {
   await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 3))', [wish.libraryId]);
   const there = await db('scans')
     .where({ library_id: wish.libraryId })
@@ -57,7 +57,7 @@ export async function requestScan(db: Db, wish: ScanWish): Promise<Requested> {
 }
 
 /** A running scan may have passed a single directory already, so it covers only wishes for the whole library. */
-function covers(scan: ScanRow, wish: ScanWish): boolean {
+function covers(scan: ScanRow, wish: ScanRequest): boolean {
   if (rank[scan.mode] < rank[wish.mode] || (wish.includeIgnored && !scan.include_ignored)) return false;
   if (scan.state === 'running') return scan.targets === null && !wish.targets;
   if (scan.targets === null) return true;
@@ -70,7 +70,7 @@ function contains(outer: Target, inner: Target): boolean {
   return a === '' || a === b || b.startsWith(`${a}/`);
 }
 
-async function queue(db: Db, wish: ScanWish): Promise<string> {
+async function queue(db: Db, wish: ScanRequest): Promise<string> {
   const id = newId();
   const job = await enqueue(db, 'library.scan', {
     payload: { libraryId: wish.libraryId, scanId: id },
@@ -95,7 +95,7 @@ async function queue(db: Db, wish: ScanWish): Promise<string> {
   return id;
 }
 
-async function widen(db: Db, queued: ScanRow, wish: ScanWish): Promise<void> {
+async function widen(db: Db, queued: ScanRow, wish: ScanRequest): Promise<void> {
   const mode = rank[wish.mode] > rank[queued.mode] ? wish.mode : queued.mode;
   const both = queued.targets && wish.targets ? [...queued.targets, ...wish.targets] : [];
   // So many directories are the whole library soon enough.

@@ -7,17 +7,17 @@ import { requestScan } from './request-scan.ts';
 import { toIssue, toScan } from './scan-view.ts';
 import { Scan, ScanDecision, ScanQuery, ScansQuery, StartScan, scanSorts } from './scanning.schemas.ts';
 import {
-  askToCancel,
   type GuardRow,
   getScanRow,
   keepAbsent,
   listIssues,
   lockScanRow,
+  requestCancel,
   type ScanRow,
   saveGuard,
   visibleScans,
 } from './scans.store.ts';
-import { refuseAway, startScanOf } from './start.ts';
+import { refuseUnavailable, startScanOf } from './start.ts';
 
 export const startScan = defineEndpoint({
   operationId: 'startScan',
@@ -100,7 +100,7 @@ export const cancelScan = defineEndpoint({
   async handle({ params }, call) {
     const { db, who, now } = call;
     const row = await lockScanRow(db, who, params.id);
-    if (row.state === 'queued' || row.state === 'running') await askToCancel(db, row, now);
+    if (row.state === 'queued' || row.state === 'running') await requestCancel(db, row, now);
     return toScan(call, await getScanRow(db, who, row.id));
   },
 });
@@ -143,7 +143,7 @@ async function decide(
     await keepAbsent(db, guard.folderIds);
   } else {
     const folders = await db('library_folders').whereIn('id', guard.folderIds).select('storage_id');
-    await refuseAway(
+    await refuseUnavailable(
       call,
       folders.map((folder) => folder.storage_id),
     );

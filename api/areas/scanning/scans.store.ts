@@ -121,7 +121,7 @@ export async function findSpeed(db: Db, libraryId: string): Promise<{ found: num
 }
 
 /** Ends one that has not begun; a running one is asked to end. */
-export async function askToCancel(db: Db, row: ScanRow, now: Date): Promise<void> {
+export async function requestCancel(db: Db, row: ScanRow, now: Date): Promise<void> {
   if (row.state === 'running') {
     await db('scans').where({ id: row.id }).update({ cancel_requested: true });
     return;

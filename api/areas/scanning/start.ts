@@ -2,7 +2,7 @@ import { findStorages } from '#areas/storage/public.ts';
 import { onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, type Issue, invalidAll, notFound } from '#kernel/errors.ts';
-import { requestScan, type ScanWish } from './request-scan.ts';
+import { requestScan, type ScanRequest } from './request-scan.ts';
 import type { StartScan } from './scanning.schemas.ts';
 
 interface Folder {
@@ -28,7 +28,7 @@ export async function startScanOf(
   refuseUnknown(body, folders);
   if (folders.length === 0) throw conflict('no-folders', 'The library has no folders');
   const asked = body.folders?.map((target) => target.folderId);
-  await refuseAway(
+  await refuseUnavailable(
     call,
     folders.filter((folder) => asked?.includes(folder.id) ?? true).map((folder) => folder.storage_id),
   );
@@ -43,7 +43,7 @@ export async function startScanOf(
   return { id: found.id, covered: found.covered };
 }
 
-function triggerOf({ who }: Call): ScanWish['trigger'] {
+function triggerOf({ who }: Call): ScanRequest['trigger'] {
   if (who.operator) return 'resource';
   return who.kind === 'key' ? 'key' : 'person';
 }
@@ -58,7 +58,7 @@ function refuseUnknown(body: StartScan, folders: readonly Folder[]): void {
 }
 
 /** 423 when every storage is away; when some are, the scan skips them. */
-export async function refuseAway({ db }: Pick<Call, 'db'>, storageIds: readonly string[]): Promise<void> {
+export async function refuseUnavailable({ db }: Pick<Call, 'db'>, storageIds: readonly string[]): Promise<void> {
   const storages = await findStorages(db, storageIds);
   const away = [...storages.values()].filter((storage) => AWAY.has(storage.state));
   const [first] = away;

@@ -4,15 +4,15 @@ import { newId } from '#platform/ids.ts';
 import { type Redis, withoutFail } from '#platform/redis.ts';
 import type { Settings } from '#platform/settings.ts';
 import { findSource, versionOf } from './files/sources.view.ts';
-import { choosePrerolls, type PrerollWish, prerollRules } from './preroll/preroll.ts';
+import { choosePrerolls, type PrerollOptions, prerollRules } from './preroll/preroll.ts';
 import { findClipsWithAge } from './preroll/preroll.view.ts';
-import { planOf, type StreamWish, segmentAt } from './segments/plan.ts';
+import { planOf, type StreamOptions, segmentAt } from './segments/plan.ts';
 import { announceStop, countWorkerSlots, offerSession } from './sessions/offers.store.ts';
 import { countSlots, insertSession, pauseSessionsOf, stopSessionsOf } from './sessions/sessions.store.ts';
 import { PrerollClip } from './streaming.schemas.ts';
 
 export { sendRanged } from './files/file-answer.ts';
-export { away, findOpenings, openBeside, refuseAwaySource } from './files/sources.ts';
+export { away, findOpenings, openSidecar, refuseUnavailableSource } from './files/sources.ts';
 export {
   type FileSource,
   findItemSource,
@@ -23,7 +23,14 @@ export {
 } from './files/sources.view.ts';
 export { settleClips } from './preroll/preroll.store.ts';
 export { openToReceivers } from './receivers.ts';
-export type { AudioWish, BurnIn, StreamPlan, StreamWish, SubtitleWish, VideoWish } from './segments/plan.ts';
+export type {
+  AudioOptions,
+  BurnIn,
+  StreamOptions,
+  StreamPlan,
+  SubtitleOptions,
+  VideoOptions,
+} from './segments/plan.ts';
 export {
   FRAME_SAMPLES,
   firstAudioFrame,
@@ -49,7 +56,7 @@ export { fontKey, fontsKey, TELETEXT, TEXT_CODECS, textTrackKey, webvttBlock } f
  * Opens a transcode session in the caller's transaction. Give `offerTranscodeSession` to `call.afterCommit`, so that a
  * worker begins at once; without it one finds the row within 2 seconds.
  */
-export async function openTranscodeSession(db: Db, wish: StreamWish): Promise<{ id: string; url: string }> {
+export async function openTranscodeSession(db: Db, wish: StreamOptions): Promise<{ id: string; url: string }> {
   const source = await findSource(db, wish.fileId);
   if (!source) throw new Error(`file ${wish.fileId} is not there`);
   const streams = source.probe?.streams ?? [];
@@ -132,11 +139,11 @@ export async function transcodeHealth({
   return (await countWorkerSlots(redis)) ? 'ok' : 'down';
 }
 
-export type PrerollAsk = Pick<PrerollWish, 'libraryId' | 'itemType' | 'resumes'>;
+export type PrerollQuery = Pick<PrerollOptions, 'libraryId' | 'itemType' | 'resumes'>;
 export { PrerollClip };
 
 /** The clips shown before an item, chosen by the settings; `PrerollClip` records for `startPlayback`. */
-export async function prerollsFor(call: Pick<Call, 'db' | 'deps' | 'who'>, wish: PrerollAsk): Promise<PrerollClip[]> {
+export async function prerollsFor(call: Pick<Call, 'db' | 'deps' | 'who'>, wish: PrerollQuery): Promise<PrerollClip[]> {
   const rules = prerollRules(call.deps.settings);
   if (!rules.enabled) return [];
   const key = `foyer:preroll:recent:${call.who.profileId}`;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { refuseAwaySource } from '#areas/streaming/public.ts';
+import { refuseUnavailableSource } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import { firstBytes } from '#platform/bytes.ts';
@@ -22,7 +22,7 @@ const AGAIN = '10 minutes';
 export async function takenOut(call: Call, film: Film, key: string): Promise<Buffer> {
   const kept = await stored(call, key);
   if (kept) return kept;
-  await refuseAwaySource(call, film);
+  await refuseUnavailableSource(call, film);
   const jobKey = `subtitles.extract:${film.fileId}:${film.version}`;
   await refuseBroken(call, jobKey);
   const job = await enqueue(call.deps.db, 'subtitles.extract', {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { findStreamRows, type StreamRow } from '#areas/items/public.ts';
-import { openBeside, TEXT_CODECS, textTrackKey } from '#areas/streaming/public.ts';
+import { openSidecar, TEXT_CODECS, textTrackKey } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import type { Film } from './film.ts';
@@ -22,6 +22,6 @@ export async function findTextTrack({ db }: Call, film: Film, file: string): Pro
 /** The bytes of a track's file: SubRip, WebVTT or SubStation. */
 export async function readTrack(call: Call, film: Film, track: StreamRow): Promise<Uint8Array> {
   if (!track.external_path) return takenOut(call, film, textTrackKey(film, track.stream_index));
-  const file = await openBeside(call, { fileId: film.fileId, path: track.external_path });
+  const file = await openSidecar(call, { fileId: film.fileId, path: track.external_path });
   return file.size > LARGEST ? new Uint8Array() : readFile(file.absolute);
 }

@@ -1,10 +1,10 @@
 import {
+  emitReached,
   foldUsername,
   librariesReached,
   nameTaken,
   narrowKeys,
   roleColumns,
-  tellReached,
 } from '#areas/accounts/public.ts';
 import { endMailedResets } from '#areas/auth/public.ts';
 import { type Role, rolePermissions } from '#identity/permissions.ts';
@@ -40,7 +40,7 @@ export async function changeUser(call: Call, row: UserRow, change: UserChange): 
   if (change.email !== undefined && !sameAddress(row, change.email)) await endMailedResets(db, row.id);
   if (change.disabled) await endAccess(db, row.id);
   await refuseFurtherReach(call, row.id, before);
-  await tellReached(call, row.id, before);
+  await emitReached(call, row.id, before);
   const { revision: _seen, ...after } = change;
   await audit(call, 'user.changed', { userId: row.id, before: oldValues(row, after), after });
 }

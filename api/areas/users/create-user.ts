@@ -8,10 +8,10 @@ import { conflict, invalid } from '#kernel/errors.ts';
 import { ownAddress } from '#kernel/own-address.ts';
 import { writeAccess } from './access.ts';
 import { requireRank } from './rank.ts';
+import { checkedWishes } from './requested-permissions.ts';
 import type { NewUser, UserDraft } from './users.schemas.ts';
 import { getUserRow } from './users.store.ts';
 import { toUserDetail } from './users.view.ts';
-import { checkedWishes } from './wishes.ts';
 
 const MOST_ACCOUNTS = 10_000;
 const RESET_HOURS = 24;

@@ -8,6 +8,7 @@ import { IdParams } from '#kernel/schemas.ts';
 import { countVisible, writeAccess } from './access.ts';
 import { refuseStale } from './change-user.ts';
 import { requireRank } from './rank.ts';
+import { checkedWishes } from './requested-permissions.ts';
 import {
   AccessAnswer,
   AccessPut,
@@ -19,7 +20,6 @@ import {
 } from './users.schemas.ts';
 import { getUserRow, lockUserRow, selectUsers, type UserRow, updateUserRow } from './users.store.ts';
 import { toAccess, toPermissionRow } from './users.view.ts';
-import { checkedWishes } from './wishes.ts';
 
 export const setUserAccess = defineEndpoint({
   operationId: 'setUserAccess',

@@ -83,10 +83,10 @@ const DisplayName = z.string().trim().min(1).max(60);
 const Email = z.string().trim().max(254).pipe(z.email()).describe('Not verified by being given here');
 const Note = z.string().max(500);
 
-export const PermissionWishes = z
+export const RequestedPermissions = z
   .partialRecord(Permission, z.boolean())
   .describe("Granted or withheld beside the role's");
-export type PermissionWishes = z.output<typeof PermissionWishes>;
+export type RequestedPermissions = z.output<typeof RequestedPermissions>;
 
 export const UserDraft = z.strictObject({
   username: Username,
@@ -97,7 +97,7 @@ export const UserDraft = z.strictObject({
   email: Email.optional(),
   sendInvite: z.boolean().default(false).describe('Mails the link where mail is set up'),
   access: AccessParts.optional(),
-  permissions: PermissionWishes.default({}),
+  permissions: RequestedPermissions.default({}),
   expiresAt: Moment.optional(),
   language: Language.optional(),
   note: Note.optional(),

@@ -9,7 +9,7 @@ export function refuseFromAway({ who, client }: Pick<Call, 'who' | 'client'>): v
   throw new ApiError('FORBIDDEN', 'This account plays at home only', { by: 'remote' });
 }
 
-export interface AdmissionAsk {
+export interface AdmissionRequest {
   deviceId: string | undefined;
   /** This session takes the place of that one. */
   replaces?: string | undefined;
@@ -23,7 +23,7 @@ export interface AdmissionAsk {
  * both give the last place. Answers the sessions that the new one replaces: the one named, and those that the same
  * device opened within the last 5 seconds.
  */
-export async function takePlace(db: Db, who: Principal, ask: AdmissionAsk): Promise<string[]> {
+export async function takePlace(db: Db, who: Principal, ask: AdmissionRequest): Promise<string[]> {
   await db.raw(`select pg_advisory_xact_lock(hashtext('viewing'), ?)`, [
     ask.serverCap === null ? keyOf(who.accountId) : 0,
   ]);

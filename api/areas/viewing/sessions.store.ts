@@ -12,7 +12,7 @@ export type StopReason =
   | 'age-limit'
   | 'failed';
 
-export interface SessionWish {
+export interface SessionOptions {
   quality?: string | undefined;
   /** Bits a second. */
   maxBitrate?: number | undefined;
@@ -36,7 +36,7 @@ export interface SessionRow {
   decision: Record<string, unknown>;
   profile: Record<string, unknown> | null;
   /** What the client wished beside tracks: it holds until another wish takes its place. */
-  wish: SessionWish;
+  wish: SessionOptions;
   url: string;
   transcode_session_id: string | null;
   position_ms: number;
@@ -74,7 +74,7 @@ export interface SessionDraft {
   method: SessionRow['method'];
   decision: object;
   profile: object | null;
-  wish?: SessionWish;
+  wish?: SessionOptions;
   url: string;
   transcode_session_id: string | null;
   position_ms: number;

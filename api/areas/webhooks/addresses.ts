@@ -1,6 +1,6 @@
 import type { Config } from '#platform/config.ts';
 import { NEVER_CALLED } from '#platform/never-called.ts';
-import { createAddressCheck, createOutbound, type OutboundAsk, type OutboundSetting } from '#platform/outbound.ts';
+import { createAddressCheck, createOutbound, type OutboundOptions, type OutboundSetting } from '#platform/outbound.ts';
 import type { Settings } from '#platform/settings.ts';
 
 const settingFor = (config: Config, more: OutboundSetting): OutboundSetting => ({
@@ -17,6 +17,6 @@ export const webhookAddressCheck = (config: Config, more: OutboundSetting = {}) 
   createAddressCheck(settingFor(config, more));
 
 /** Which networks are open to webhooks now. */
-export function openNetworks(config: Config, settings: Settings): Pick<OutboundAsk, 'allow' | 'always'> {
+export function openNetworks(config: Config, settings: Settings): Pick<OutboundOptions, 'allow' | 'always'> {
   return { allow: settings.get('webhooks.allowedNetworks'), always: config.webhookNetworks };
 }

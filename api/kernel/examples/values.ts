@@ -206,7 +206,7 @@ export const values: Readonly<Record<string, unknown>> = {
   'PushSubscription.service': 'push.example',
   'QuickConnect.code': '482915',
   'ReadingPosition.value': 'page:42',
-  'SeenQuickConnect.code': '482915',
+  'QuickConnectView.code': '482915',
   'ServerClaim.fingerprint': '9f86d081884c7d65',
   'ServerInfo.languages': 'en',
   'SettingCheck.group': 'metadata',

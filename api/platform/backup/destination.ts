@@ -16,7 +16,7 @@ export interface ByteRange {
 export class NotStored extends Error {}
 
 /** It does not answer, refuses or is full; what it said is the cause. */
-export class DestinationAway extends Error {
+export class DestinationUnavailable extends Error {
   readonly state: 'unreachable' | 'read-only' | 'full';
   constructor(state: 'unreachable' | 'read-only' | 'full', message: string, options?: ErrorOptions) {
     super(message, options);

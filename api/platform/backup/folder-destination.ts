@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Destination, DestinationAway, NotStored } from './destination.ts';
+import { type Destination, DestinationUnavailable, NotStored } from './destination.ts';
 
 const DRAFTS = '.foyer-drafts';
 
@@ -67,7 +67,7 @@ async function* listFolder(base: string, prefix: string) {
   }
 }
 
-const STATES: Record<string, DestinationAway['state']> = {
+const STATES: Record<string, DestinationUnavailable['state']> = {
   ENOSPC: 'full',
   EDQUOT: 'full',
   EROFS: 'read-only',
@@ -79,5 +79,5 @@ const STATES: Record<string, DestinationAway['state']> = {
 function told(error: unknown): never {
   const { code, message } = error as { code?: string; message: string };
   if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error;
-  throw new DestinationAway(STATES[code] ?? 'unreachable', message, { cause: error });
+  throw new DestinationUnavailable(STATES[code] ?? 'unreachable', message, { cause: error });
 }

@@ -1,5 +1,5 @@
 import { type Bucket, ObjectMissing, type Objects } from '#platform/objects.ts';
-import { type Destination, DestinationAway, NotStored } from './destination.ts';
+import { type Destination, DestinationUnavailable, NotStored } from './destination.ts';
 
 const BUCKET: Bucket = 'foyer-backups';
 
@@ -32,5 +32,5 @@ function told(error: unknown): never {
   const { code = '', message } = error as { code?: string; message: string };
   const cause = (error as { cause?: { code?: string } }).cause?.code ?? code;
   const state = FULL.test(cause) ? 'full' : READ_ONLY.test(cause) ? 'read-only' : 'unreachable';
-  throw new DestinationAway(state, message, { cause: error });
+  throw new DestinationUnavailable(state, message, { cause: error });
 }

@@ -3,7 +3,7 @@ import { bucketClient, objectsOf } from '#platform/objects.ts';
 import type { OutboundSetting } from '#platform/outbound.ts';
 import { createAddressJudge, judgedAgent } from '#platform/outbound-agent.ts';
 import { withoutEnds } from '#platform/text.ts';
-import { type Destination, DestinationAway } from './destination.ts';
+import { type Destination, DestinationUnavailable } from './destination.ts';
 import { objectsDestination } from './objects-destination.ts';
 
 const PRIVATE_TOO = ['0.0.0.0/0', '::/0'];
@@ -29,7 +29,7 @@ export interface S3Setting {
   lookup?: OutboundSetting['lookup'];
 }
 
-/** A bucket outside. Private addresses are reached, this machine and the cluster's own never. Throws `DestinationAway`. */
+/** A bucket outside. Private addresses are reached, this machine and the cluster's own never. Throws `DestinationUnavailable`. */
 export function s3Destination({ place, secret, always, deny, lookup }: S3Setting): Destination {
   const url = new URL(place.endpoint);
   const tls = url.protocol === 'https:';
@@ -40,7 +40,7 @@ export function s3Destination({ place, secret, always, deny, lookup }: S3Setting
   try {
     judge.refuse(url.hostname);
   } catch (error) {
-    throw new DestinationAway('unreachable', 'This address is not reached from here', { cause: error });
+    throw new DestinationUnavailable('unreachable', 'This address is not reached from here', { cause: error });
   }
   const client = bucketClient({
     endPoint: url.hostname.replace(/^\[|\]$/g, ''),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { findPlace } from '#areas/backup/public.ts';
 import { type Answered, type Api, startApi, type TestClient } from '#support/api.ts';
-import { askForBackup, makeBackup, namesAt, placeOf, workOf } from '#support/backups.ts';
+import { enqueueBackup, makeBackup, namesAt, placeOf, workOf } from '#support/backups.ts';
 import type { Person } from '#support/given.ts';
 import { createBackup } from '#workers/backup/create.ts';
 import { applyKeeping } from '#workers/backup/keep-rules.ts';
@@ -117,7 +117,7 @@ describe('backups', function () {
       const ids = [];
       for (const trigger of ['person', 'schedule', 'person'] as const)
         ids.unshift((await makeBackup(api, { trigger })).id);
-      await askForBackup(api);
+      await enqueueBackup(api);
       expect((await listed({ state: 'completed' })).map(({ id }) => id)).to.deep.equal(ids);
       expect((await listed({ trigger: 'schedule' })).map(({ id }) => id)).to.deep.equal([ids[1]]);
       expect((await listed({ state: 'completed,queued' })).length).to.equal(4);
@@ -195,7 +195,7 @@ describe('backups', function () {
       expect((await remove(first.id)).status).to.equal(204);
       expect(await namesAt(second.destination, `backups/${first.id}/`)).to.deep.equal([]);
       expect((await listed()).map(({ id }) => id)).to.deep.equal([second.id]);
-      const queued = await askForBackup(api);
+      const queued = await enqueueBackup(api);
       expect(reasonOf(await remove(queued))).to.equal('in-use');
     });
 
@@ -252,7 +252,7 @@ describe('backups', function () {
     });
 
     it('are tried again an hour after one failed', async () => {
-      const id = await askForBackup(api);
+      const id = await enqueueBackup(api);
       await api.deps.db('backups').where({ id }).update({ state: 'failed', finished_at: new Date() });
       await api.deps.db('backup_settings').update({ scheduled_at: later(2 * DAY_MS) });
       await lookOnce(keeper(), later(HOUR_MS - 60_000));
@@ -267,7 +267,7 @@ describe('backups', function () {
       const told = async (): Promise<number> =>
         (await db('notifications').where({ kind: 'backup-failed' }).count<[{ n: number }]>('* as n'))[0]?.n ?? 0;
       const failed = async (days: number): Promise<void> => {
-        const id = await askForBackup(api);
+        const id = await enqueueBackup(api);
         await db('backups')
           .where({ id })
           .update({ state: 'failed', finished_at: later(days * DAY_MS) });
@@ -290,7 +290,7 @@ describe('backups', function () {
     });
 
     it('whose worker is gone for good are failed, not running for ever', async () => {
-      const id = await askForBackup(api);
+      const id = await enqueueBackup(api);
       await api.deps.db('jobs').update({ state: 'failed', finished_at: new Date() });
       expect((await me.getBackup({ params: { id } })).body.state).to.equal('failed');
       await lookOnce(keeper());

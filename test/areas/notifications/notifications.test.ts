@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { sweep } from '#areas/notifications/notifications.store.ts';
-import { heldUntil, noWishes } from '#areas/notifications/preferences.ts';
+import { heldUntil, noPreferences } from '#areas/notifications/preferences.ts';
 import { type Notice, notify, seers } from '#areas/notifications/public.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
@@ -197,7 +197,7 @@ describe('notifications', () => {
   it('knows quiet hours over midnight in a time zone, pauses, and what may pass', () => {
     const quiet = { from: '22:00', to: '07:00', days: [], urgentThrough: true };
     const at = (iso: string, wishes: object, urgent = false) =>
-      heldUntil({ ...noWishes, ...wishes }, { now: new Date(iso), zone: 'Europe/Vienna', urgent })?.toISOString();
+      heldUntil({ ...noPreferences, ...wishes }, { now: new Date(iso), zone: 'Europe/Vienna', urgent })?.toISOString();
     expect(at('2026-11-21T20:59:59Z', { quiet })).to.equal(undefined);
     expect(at('2026-11-21T21:00:00Z', { quiet })).to.equal('2026-11-22T06:00:00.000Z');
     expect(at('2026-11-22T05:59:00Z', { quiet })).to.equal('2026-11-22T06:00:00.000Z');

@@ -7,8 +7,8 @@ import {
   h264Level,
   phaseOf,
   planOf,
+  type StreamOptions,
   type StreamPlan,
-  type StreamWish,
   segmentAt,
   segmentCount,
   segmentStartMs,
@@ -18,7 +18,7 @@ import { exactRate } from '#areas/streaming/segments/rate.ts';
 
 const source = { storageId: 's', path: 'p', version: '1', container: 'matroska', startMs: 0 };
 
-function plan(more: Partial<StreamWish> & { keyframes?: number[]; frameRate?: number } = {}): StreamPlan {
+function plan(more: Partial<StreamOptions> & { keyframes?: number[]; frameRate?: number } = {}): StreamPlan {
   const { keyframes, frameRate = 23.976, ...wish } = more;
   return planOf(
     {

@@ -1,7 +1,7 @@
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { SubtitleWish } from '#areas/streaming/public.ts';
+import type { SubtitleOptions } from '#areas/streaming/public.ts';
 import { openTranscodeSession } from '#areas/streaming/public.ts';
 import { findSession } from '#areas/streaming/sessions/sessions.store.ts';
 import { newId } from '#platform/ids.ts';
@@ -30,7 +30,7 @@ describe('playing a transcode session over HTTP', function () {
 
   async function open(
     name: string,
-    wished: Wished & { subtitles?: SubtitleWish[] },
+    wished: Wished & { subtitles?: SubtitleOptions[] },
   ): Promise<{ id: string; durationMs: number }> {
     copyFileSync(join(made, name), join(api.mediaRoot, name));
     const { fileId, itemId } = await film(api.deps.db, join(api.mediaRoot, name), api.given.storageId);
@@ -53,7 +53,7 @@ describe('playing a transcode session over HTTP', function () {
     return Buffer.from(await response.arrayBuffer());
   };
 
-  const subtitle = (more: Partial<SubtitleWish>): SubtitleWish => ({
+  const subtitle = (more: Partial<SubtitleOptions>): SubtitleOptions => ({
     ...{ streamId: newId(), format: 'srt', language: 'en', default: false, forced: false, hearingImpaired: false },
     ...more,
   });

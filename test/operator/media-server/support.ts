@@ -6,12 +6,12 @@ import type { MediaServerTools } from '#operator/media-server/reconcile.ts';
 import { reconcileMediaServer } from '#operator/media-server/reconcile.ts';
 import {
   type Applied,
-  type EventSaid,
   KEEP,
   type Kube,
   type KubeObject,
   OWNER,
   type Prune,
+  type ReportedEvent,
 } from '#operator/runtime/kube.ts';
 import type { MediaServerStatus } from '#operator/schemas/media-server.ts';
 
@@ -67,7 +67,7 @@ export function secret(name: string, texts: Record<string, string>): KubeObject 
 
 export class MemoryKube implements Kube {
   readonly objects = new Map<string, KubeObject>();
-  readonly events: EventSaid[] = [];
+  readonly events: ReportedEvent[] = [];
   readonly kinds: ReadonlySet<string>;
   readonly sought = new Set<string>();
   writes = 0;
@@ -147,7 +147,7 @@ export class MemoryKube implements Kube {
 
   async setFinalizer(): Promise<void> {}
 
-  event(_about: KubeObject, event: EventSaid): void {
+  event(_about: KubeObject, event: ReportedEvent): void {
     this.events.push(event);
   }
 

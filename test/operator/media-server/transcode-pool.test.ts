@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { demandOf } from '#operator/media-server/transcode-demand.ts';
 import {
+  type ObservedPool,
   type PoolJob,
-  type PoolSeen,
   type PoolWorker,
   planPool,
   poolStatus,
@@ -40,7 +40,7 @@ const worker = (index: number, used: number, given: Partial<PoolWorker> = {}): P
   idleSeconds: used === 0 ? 30 : 0,
   ...given,
 });
-const seen = (given: Partial<PoolSeen> = {}): PoolSeen => ({
+const seen = (given: Partial<ObservedPool> = {}): ObservedPool => ({
   jobs: [],
   demand: { waiting: 0, sessions: 0, workers: [] },
   template: 'now',
@@ -175,7 +175,7 @@ describe('planPool', () => {
 });
 
 describe('transcodeVerdict', () => {
-  const verdict = (spec: object, given: Partial<PoolSeen>) => transcodeVerdict(transcode(spec), seen(given));
+  const verdict = (spec: object, given: Partial<ObservedPool>) => transcodeVerdict(transcode(spec), seen(given));
 
   it('says when the CPU stands in for the device', () => {
     const said = verdict(gpu, { jobs: [job(0, { fallback: true })], demand: demand(0, worker(0, 0)) });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { refusalOf, Unreached, Unseen } from '#operator/runtime/faults.ts';
-import { type EventSaid, type Kube, type KubeObject, PermanentFault } from '#operator/runtime/kube.ts';
+import { type Kube, type KubeObject, PermanentFault, type ReportedEvent } from '#operator/runtime/kube.ts';
 import { newLog } from '#operator/runtime/log.ts';
 import { newMetrics } from '#operator/runtime/metrics.ts';
 import { Work } from '#operator/runtime/work.ts';
@@ -16,7 +16,7 @@ async function failing(error: Error): Promise<{ line: Line; event: string }> {
   const lines: Line[] = [];
   const log = Object.assign(newLog('silent'), { warn: (told: Line) => void lines.push(told) });
   const about: KubeObject = { apiVersion: 'v1', kind: 'Library', metadata: { name: 'films', namespace: 'media' } };
-  const event = (_about: KubeObject, { message }: EventSaid): void =>
+  const event = (_about: KubeObject, { message }: ReportedEvent): void =>
     resolve({ line: lines[0] ?? { message: '' }, event: message });
   const kube = { get: () => about, event } as unknown as Kube;
   const controller = { kind: 'Library', watches: [], reconcile: () => Promise.reject(error) };
@@ -38,10 +38,13 @@ describe('a pass that fails', () => {
 
   it('is given up and begun again, which is no fault and not told, where something was not seen yet', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const events: EventSaid[] = [];
+    const events: ReportedEvent[] = [];
     let passes = 0;
     const about: KubeObject = { apiVersion: 'v1', kind: 'Library', metadata: { name: 'films', namespace: 'media' } };
-    const kube = { get: () => about, event: (_: KubeObject, said: EventSaid) => events.push(said) } as unknown as Kube;
+    const kube = {
+      get: () => about,
+      event: (_: KubeObject, said: ReportedEvent) => events.push(said),
+    } as unknown as Kube;
     const reconcile = async () => {
       passes += 1;
       if (passes < 4) throw new Unseen('Secret home-keys is there and was not seen yet');

@@ -10,7 +10,7 @@ import { keptOut } from '#platform/backup/tables.ts';
 import { partName } from '#platform/backup-manifest.ts';
 import { newId } from '#platform/ids.ts';
 import { type Api, startApi } from '#support/api.ts';
-import { askForBackup, copyOf, makeBackup, namesAt, placeOf, workOf } from '#support/backups.ts';
+import { copyOf, enqueueBackup, makeBackup, namesAt, placeOf, workOf } from '#support/backups.ts';
 import type { Person } from '#support/given.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
 import { createBackup } from '#workers/backup/create.ts';
@@ -170,7 +170,7 @@ describe('backup.create', function () {
 
   it('goes on at its objects after its worker was lost, and begins a dump that was not whole again', async () => {
     await api.deps.objects.put('foyer-artwork', 'x', 'x');
-    const id = await askForBackup(api);
+    const id = await enqueueBackup(api);
     let checkpoint: unknown = null;
     const lost = new AbortController();
     const keep = async (_db: unknown, at: unknown): Promise<void> => {
@@ -195,7 +195,7 @@ describe('backup.create', function () {
       [...parts, `backups/${id}/manifest.json`].sort(),
     );
 
-    const other = await askForBackup(api);
+    const other = await enqueueBackup(api);
     const rest = join(folder(), 'backups', other, 'tables');
     await destination.write(`backups/${other}/tables/items.7.copy.zst`, Buffer.from('of an attempt that was killed'));
     await createBackup({ backupId: other }, workOf(api));
@@ -205,7 +205,7 @@ describe('backup.create', function () {
   it('says why it failed, leaves nothing half, and what was there stays', async () => {
     const good = await makeBackup(api);
     const before = await namesAt(good.destination);
-    const id = await askForBackup(api);
+    const id = await enqueueBackup(api);
     const objects = {
       ...api.deps.objects,
       list: async function* () {

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { ProbedFile, ProbedStream } from '#platform/media.ts';
 import { tool } from '#support/hls-validator.ts';
 import { readKeyframes } from '#workers/probe/keyframes.ts';
-import { askFfprobe, ProbeError, probeFile, readInProcess } from '#workers/probe/probe.ts';
+import { ProbeError, probeFile, readInProcess, runFfprobe } from '#workers/probe/probe.ts';
 import { fixtures } from '../../../hack/fixtures/index.ts';
 
 const MEDIA = /\.(mkv|mp4|m4a|webm|mov)$/;
@@ -57,7 +57,7 @@ describe('probeFile', function () {
     for (const path of [...(await files(made)), ...(await files(join(real, 'video')))]) {
       const read = await readInProcess(path).catch(() => undefined);
       if (!read?.probed) continue;
-      const [ours, theirs] = [read.probed.file, (await askFfprobe(path, read.sniffed)).file];
+      const [ours, theirs] = [read.probed.file, (await runFfprobe(path, read.sniffed)).file];
       expect(ours.streams.map(withoutBlurred), path).to.deep.equal(theirs.streams.map(withoutBlurred));
       const primary = (file: ProbedFile) => file.streams.map((stream) => stream.language?.split('-')[0]);
       expect(primary(ours), path).to.deep.equal(primary(theirs));
@@ -130,7 +130,7 @@ describe('probeFile', function () {
     const { probed, sniffed } = await readInProcess(path);
     const marked = (file: ProbedFile | undefined) => file?.streams.filter((s) => s.original).map((s) => s.index);
     expect(marked(probed?.file)).to.deep.equal([2]);
-    expect(marked((await askFfprobe(path, sniffed)).file)).to.deep.equal([2]);
+    expect(marked((await runFfprobe(path, sniffed)).file)).to.deep.equal([2]);
     await rm(folder, { recursive: true });
   });
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { EventFacts } from '#platform/events.ts';
-import { asSeenBy } from '../../../api/areas/events/audience.ts';
+import { asVisibleTo } from '../../../api/areas/events/audience.ts';
 import type { VisibilityClass } from '../../../api/areas/events/reader.ts';
 import { up } from '../../../api/platform/migrations/20261122160000_items_age_years.ts';
 import { newPlace } from './support.ts';
@@ -60,7 +60,7 @@ describe('library.scan and the age that a film is from', function () {
     expect(changes.map(({ facts: of }) => [of.before?.ageYears, of.ageYears])).to.deep.equal([[17, 10]]);
     const [change] = changes as [{ event: 'item.updated'; facts: EventFacts }];
     const classOf = (ageLimit: number | undefined) => ({ sees: { ageLimit, hideUnrated: false } }) as VisibilityClass;
-    const told = [12, undefined, 6].map((limit) => asSeenBy(change, classOf(limit)).event);
+    const told = [12, undefined, 6].map((limit) => asVisibleTo(change, classOf(limit)).event);
     expect(told, 'it is new to who could not see it').to.deep.equal(['item.added', 'item.updated', 'item.updated']);
   });
 

@@ -2,13 +2,13 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { requestScan, type ScanWish } from '#areas/scanning/public.ts';
+import { requestScan, type ScanRequest } from '#areas/scanning/public.ts';
 import type { Db } from '#platform/db.ts';
 import { scanLibrary } from '#workers/scan/engine/scan-library.ts';
 import { newPlace, type Place } from './support.ts';
 
 /** Scans a library, and does something else once everything is read and nothing is written. */
-async function scanAround(place: Place, wish: Partial<ScanWish>, meanwhile: () => Promise<void>): Promise<void> {
+async function scanAround(place: Place, wish: Partial<ScanRequest>, meanwhile: () => Promise<void>): Promise<void> {
   const work = place.work();
   const { libraryId } = place;
   const { id: scanId } = await requestScan(work.db, { libraryId, mode: 'full', trigger: 'person', ...wish });
@@ -30,7 +30,7 @@ async function scanAround(place: Place, wish: Partial<ScanWish>, meanwhile: () =
 describe('a scan whose file another library takes meanwhile', function () {
   this.timeout(60_000);
 
-  const wishes: [name: string, wish: Partial<ScanWish>][] = [
+  const wishes: [name: string, wish: Partial<ScanRequest>][] = [
     ['groups it again', {}],
     ['reads it again', { mode: 'deep' }],
   ];

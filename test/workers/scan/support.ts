@@ -1,6 +1,6 @@
 import { appendFile, copyFile, mkdir, readdir, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { requestScan, type ScanWish } from '#areas/scanning/public.ts';
+import { requestScan, type ScanRequest } from '#areas/scanning/public.ts';
 import { newId } from '#platform/ids.ts';
 import { emit } from '#platform/outbox.ts';
 import { enqueue } from '#platform/queue.ts';
@@ -22,7 +22,7 @@ export interface Place {
   put(name: string, fixture?: string): Promise<void>;
   /** Gives every directory an old time, as after a quiet hour. */
   age(): Promise<void>;
-  scan(wish?: Partial<ScanWish>, options?: Partial<ScanOptions>): Promise<ScanSeen>;
+  scan(wish?: Partial<ScanRequest>, options?: Partial<ScanOptions>): Promise<ScanSeen>;
   work(signal?: AbortSignal): Work;
   items(): Promise<ItemSeen[]>;
   files(): Promise<FileSeen[]>;

@@ -1,7 +1,7 @@
 import type { GuardRow } from '#areas/scanning/scans.store.ts';
 import type { Db } from '#platform/db.ts';
 import { rowsOf, type ScannedFolder } from '../store/context.ts';
-import { tellScanners } from './notice.ts';
+import { notifyScanners } from './notice.ts';
 import type { Scan } from './scan.ts';
 
 const SAMPLE = 20;
@@ -87,7 +87,7 @@ export async function ask(
     const own = await locked(transaction, scan.row.id);
     const losses = { ...own?.losses, ...open, [folder.id]: { ...loss, sampleIds } };
     await save(transaction, scan.row.id, questionOf(losses));
-    if (asked?.guard.decision !== 'pending') await tellScanners(transaction, 'scan-guard', scan.library.id);
+    if (asked?.guard.decision !== 'pending') await notifyScanners(transaction, 'scan-guard', scan.library.id);
   });
   log.warn({ scan: scan.row.id, folder: folder.id, ...loss }, 'a scan would lose many files and waits for a decision');
 }

@@ -15,7 +15,7 @@ export const unitsOf = ({ counts: { done, total, found } }: Pick<Scan, 'counts'>
 });
 
 /** Tells once a second how far the scan is: to Redis for getScan, in the job, and as an event. Losing either loses nothing. */
-export function tellProgress(scan: Scan): { stop(): void } {
+export function emitProgress(scan: Scan): { stop(): void } {
   let told = '';
   const look = async (): Promise<void> => {
     const live = JSON.stringify({ counts: scan.counts, folders: scan.states });

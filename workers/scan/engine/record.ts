@@ -2,7 +2,7 @@ import { breaks, type Db } from '#platform/db.ts';
 import { emit } from '#platform/outbox.ts';
 import { withoutFail } from '#platform/redis.ts';
 import type { Work } from '#workers/work.ts';
-import { tellScanners } from './notice.ts';
+import { notifyScanners } from './notice.ts';
 import { liveKey } from './progress.ts';
 import { LeaseLost, type Scan, type ScanRow } from './scan.ts';
 
@@ -115,7 +115,7 @@ async function end(db: Db, { row, state, error }: End): Promise<void> {
   } else {
     const code = state === 'cancelled' ? 'CANCELLED' : 'INTERNAL';
     await emit(db, 'library.scan.failed', { payload: { libraryId, scanId, code }, facts });
-    if (state === 'failed') await tellScanners(db, 'scan-failed', libraryId);
+    if (state === 'failed') await notifyScanners(db, 'scan-failed', libraryId);
   }
 }
 

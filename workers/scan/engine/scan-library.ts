@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { settingsOf } from '#areas/libraries/public.ts';
 import { requestScan } from '#areas/scanning/public.ts';
 import { findStorages, Looks } from '#areas/storage/public.ts';
-import { databaseAway } from '#platform/db.ts';
+import { databaseUnavailable } from '#platform/db.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
 import { groupedTypes } from '../group/index.ts';
@@ -14,7 +14,7 @@ import { makeTitleIndexes } from '../store/title-indexes.ts';
 import { reasonOf, scanFolder, takeUnsettled } from './folder-scan.ts';
 import { keepLease } from './lease.ts';
 import { trashOverdue } from './missing.ts';
-import { tellProgress, unitsOf } from './progress.ts';
+import { emitProgress, unitsOf } from './progress.ts';
 import { type Begun, begin, finishScan } from './record.ts';
 import { Cancelled, LeaseLost, newCounts, type Scan, type ScanOptions } from './scan.ts';
 import { spindlesOf } from './spindles.ts';
@@ -118,7 +118,7 @@ async function foldersOf({ db, config }: Work, libraryId: string): Promise<Scann
 }
 
 async function run(scan: Scan): Promise<void> {
-  const progress = tellProgress(scan);
+  const progress = emitProgress(scan);
   try {
     await makeTitleIndexes(scan.work, scan.library.settings.language);
     if ((groupedTypes as readonly string[]).includes(scan.library.type)) await listAll(scan);
@@ -213,6 +213,6 @@ async function afterFault(work: Work, fault: Fault): Promise<void> {
 }
 
 function isLast(work: Work, error: unknown): boolean {
-  if (work.signal.aborted || databaseAway(error)) return false;
+  if (work.signal.aborted || databaseUnavailable(error)) return false;
   return work.attempt >= ATTEMPTS || error instanceof FinalFailure;
 }

@@ -8,7 +8,7 @@ import type { AdoptedItem } from '../store/adopt.ts';
 import { rowsOf } from '../store/context.ts';
 import type { WrittenFile } from '../store/files.ts';
 import type { Resolved } from '../store/item-rows.ts';
-import type { ToldItem } from '../store/leave.ts';
+import type { ReportedItem } from '../store/leave.ts';
 import type { Scan } from './scan.ts';
 
 interface Told {
@@ -19,7 +19,7 @@ interface Told {
   /** Items whose sums changed. */
   rolled: readonly string[];
   /** Items that went. */
-  left: readonly ToldItem[];
+  left: readonly ReportedItem[];
   /** Items that came from other libraries, as they were there. */
   adopted: readonly AdoptedItem[];
   /** Items of other libraries changed too. */
@@ -32,7 +32,7 @@ interface Told {
 export type Ages = ReadonlyMap<string, number | null>;
 
 /** Events of one batch (none during the first scan of a library), and jobs for files whose container has no index. */
-export async function tellOfItems(scan: Scan, db: Db, told: Told): Promise<void> {
+export async function emitItemEvents(scan: Scan, db: Db, told: Told): Promise<void> {
   for (const { id, placed } of told.files) {
     const { read } = placed;
     if (read && 'probed' in read) {
@@ -72,7 +72,7 @@ interface News {
   /** Where a rating changed, some saw the item before that do not now, or the other way round. */
   ages?: Ages;
   /** Rows of those that are deleted by now. */
-  gone?: readonly ToldItem[];
+  gone?: readonly ReportedItem[];
 }
 
 /** One event for each item in the library that holds it, with what readers with `library:manage` see of it. */
@@ -82,7 +82,7 @@ export async function tell(
   { name, ids, changed, ages, gone = [] }: News,
 ): Promise<void> {
   if (ids.length === 0) return;
-  const rows = await rowsOf<ToldItem>(
+  const rows = await rowsOf<ReportedItem>(
     db,
     `select i.id, i.library_id, i.type, i.title, ${ageSql('i')} as age_years, i.labels from items i where i.id = any(?::uuid[])`,
     [ids],
@@ -100,12 +100,12 @@ export async function tell(
 }
 
 /** Age 0 is for everybody; none is not rated. */
-function factsOf(item: ToldItem, ages: Ages | undefined): Pick<EventFacts, 'ageYears' | 'labels' | 'before'> {
+function factsOf(item: ReportedItem, ages: Ages | undefined): Pick<EventFacts, 'ageYears' | 'labels' | 'before'> {
   const { age_years: age, labels } = item;
   return { ...(age !== null && { ageYears: age }), labels, ...agedFrom(item, ages) };
 }
 
-function agedFrom({ id, age_years: now }: ToldItem, ages: Ages | undefined): Pick<EventFacts, 'before'> {
+function agedFrom({ id, age_years: now }: ReportedItem, ages: Ages | undefined): Pick<EventFacts, 'before'> {
   const before = ages?.get(id);
   return before === undefined || before === now ? {} : { before: { ageYears: before } };
 }

@@ -17,7 +17,7 @@ import { writeTracks } from '../store/tracks.ts';
 import { lockRows, withoutFaulty } from './left-out.ts';
 import type { Readings } from './read-files.ts';
 import type { Scan } from './scan.ts';
-import { type Ages, agesOf, tellOfItems } from './tell.ts';
+import { type Ages, agesOf, emitItemEvents } from './tell.ts';
 import { Whereabouts } from './whereabouts.ts';
 
 /** Drafts of some directories with what was read of their files. */
@@ -103,7 +103,7 @@ async function writeLocked({ scan, db, seqs }: Locked, part: Part): Promise<void
   await addToLibraries(db, before, after);
   const done = files.map((file) => file.placed);
   count(scan, part, done);
-  await tellOfItems(scan, db, { resolved, files, touched, rolled, left, ages, adopted, others: seqs.size > 1 });
+  await emitItemEvents(scan, db, { resolved, files, touched, rolled, left, ages, adopted, others: seqs.size > 1 });
 }
 
 /** The item that an extra belongs to, where its name tells: it may be in another part. */

@@ -2,7 +2,7 @@ import { ageSql } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 import { rowsOf, type Writing } from './context.ts';
 import type { Located } from './heirs.ts';
-import type { ToldItem } from './leave.ts';
+import type { ReportedItem } from './leave.ts';
 import { lookAgain } from './move.ts';
 import { recordRemovals } from './removals.ts';
 
@@ -12,7 +12,7 @@ const NAMED_IN = ['item_tags', 'item_states', 'playback_sessions'];
 /** Tells whether a file is where its row says. */
 type IsThere = (file: Located) => Promise<boolean>;
 
-export interface AdoptedItem extends ToldItem {
+export interface AdoptedItem extends ReportedItem {
   /** Listed by itself: neither an extra nor in the trash. */
   listed: boolean;
 }

@@ -4,7 +4,7 @@ import { rowsOf } from './context.ts';
 import { recordRemovals } from './removals.ts';
 
 /** What an event says of an item, and whom it may reach. */
-export interface ToldItem {
+export interface ReportedItem {
   id: string;
   type: string;
   title: string;
@@ -22,7 +22,7 @@ const TOLD = `i.id, i.library_id, i.type, i.title, ${ageSql('i')} as age_years, 
 export async function leaveItems(
   db: Db,
   { former, above }: { former: readonly string[]; above: readonly string[] },
-): Promise<ToldItem[]> {
+): Promise<ReportedItem[]> {
   if (former.length === 0) return [];
   const empty = `not exists (select 1 from media_files f where f.item_id = i.id) and not exists (select 1 from items c where c.parent_id = i.id) and not exists (select 1 from items c where c.grandparent_id = i.id)
      and not exists (select 1 from items c where c.extra_of = i.id)`;
@@ -31,15 +31,15 @@ export async function leaveItems(
   return [...new Map(left.map((item) => [item.id, item])).values()];
 
   /** Twice for containers: a show is empty only once its seasons are gone. */
-  async function leave(some: readonly string[]): Promise<ToldItem[]> {
-    const kept = await rowsOf<ToldItem>(
+  async function leave(some: readonly string[]): Promise<ReportedItem[]> {
+    const kept = await rowsOf<ReportedItem>(
       db,
       `update items i set trashed_at = now(), trash_reason = 'missing', updated_at = now(),
          change_seq = (select l.change_seq from libraries l where l.id = i.library_id)
        where i.id = any(?::uuid[]) and i.trashed_at is null and ${empty} and exists (select 1 from item_states s where s.item_id = i.id) returning ${TOLD}`,
       [some],
     );
-    const deleted = await rowsOf<ToldItem>(
+    const deleted = await rowsOf<ReportedItem>(
       db,
       `delete from items i where i.id = any(?::uuid[]) and ${empty} and not exists (select 1 from item_states s where s.item_id = i.id) returning ${TOLD}`,
       [some],

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LibrarySettings } from '#areas/libraries/libraries.schemas.ts';
 import { settingsOf } from '#areas/libraries/public.ts';
-import { requestScan, type ScanWish } from '#areas/scanning/public.ts';
+import { requestScan, type ScanRequest } from '#areas/scanning/public.ts';
 import { findStorages } from '#areas/storage/public.ts';
 import { FencedClient } from '#platform/fence.ts';
 import type { WorkerDeps } from '#workers/work.ts';
@@ -188,7 +188,7 @@ class Overseer {
     await this.#ask({ libraryId, mode: whole ? 'quick' : 'full', trigger: 'watch', targets });
   }
 
-  async #ask(wish: ScanWish): Promise<void> {
+  async #ask(wish: ScanRequest): Promise<void> {
     await this.#deps.db
       .transaction((db) => requestScan(db, wish))
       .catch((error: unknown) =>

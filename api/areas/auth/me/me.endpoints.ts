@@ -2,7 +2,7 @@ import { defineEndpoint, json } from '#kernel/endpoint.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { addressGroup } from '#kernel/request.ts';
 import { Me } from '../auth.schemas.ts';
-import { askReset } from '../passwords/ask-reset.ts';
+import { requestReset } from '../passwords/request-reset.ts';
 import { MeChange, RequestedReset, RequestReset } from './me.schemas.ts';
 import { readMe } from './me.view.ts';
 import { changeMe } from './update-me.ts';
@@ -46,7 +46,7 @@ export const requestPasswordReset = defineEndpoint({
   },
 
   async handle({ body }, call) {
-    await askReset(call, body.login);
+    await requestReset(call, body.login);
     return { expiresInSec: 3600, retryAfterSec: 60 };
   },
 });

@@ -1,5 +1,5 @@
 import { foldUsername, nameTaken } from '#areas/accounts/public.ts';
-import { askAddress, forgetPending, mailReady } from '#areas/email/public.ts';
+import { forgetPending, mailReady, resolveAddress } from '#areas/email/public.ts';
 import { requireConfirmed, requireMain } from '#identity/person.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -84,7 +84,7 @@ async function changeAddress(call: Call, row: Row, address: string | null): Prom
   if (!mailReady(deps) && (await setAddress(call, address))) return forgetPending(db, accountId);
   const limiter = { redis: deps.redis, replicas: deps.config.replicas, windowMs: HOUR_MS };
   await limitAttempts(limiter, `confirm-mail:${accountId}`, CONFIRMS_AN_HOUR);
-  await askAddress(db, deps, { accountId, address, username: row.username, language: row.language });
+  await resolveAddress(db, deps, { accountId, address, username: row.username, language: row.language });
 }
 
 /** False when it is another account's, which is not told. */

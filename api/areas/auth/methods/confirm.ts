@@ -7,7 +7,7 @@ import { countAttempt } from '../attempts.ts';
 import { accountOfPasskey } from '../passkeys/passkeys.ts';
 import { passwordMatches } from '../passwords/passwords.ts';
 import { openPins } from '../passwords/pins.ts';
-import { secondFactorAsked, withSecondFactor } from '../second-factor/second-factor.ts';
+import { requireSecondFactor, withSecondFactor } from '../second-factor/second-factor.ts';
 import type { ConfirmIdentity } from './methods.schemas.ts';
 import { passwordRow } from './methods.store.ts';
 
@@ -23,7 +23,7 @@ export async function confirm(call: Call, body: Given): Promise<{ confirmedUntil
   if (!(await passwordMatches(stored, body.password ?? ''))) {
     throw new ApiError('UNAUTHENTICATED', 'That is not right', {});
   }
-  const asked = await secondFactorAsked(call, {
+  const asked = await requireSecondFactor(call, {
     accountId: who.accountId,
     sessionId: who.sessionId,
     method: 'password',

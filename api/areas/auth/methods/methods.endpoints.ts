@@ -4,8 +4,8 @@ import { audit } from '#kernel/audit.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { EndedSessions } from '../auth.schemas.ts';
+import { notifyMethodChanged } from '../notify.ts';
 import { changeOwnPassword } from '../passwords/change-password.ts';
-import { tellMethods } from '../tell.ts';
 import { confirm } from './confirm.ts';
 import { ChangePassword, Confirmed, ConfirmIdentity, SignInMethods } from './methods.schemas.ts';
 import { countRecoveryCodes, listMethodRows, passwordMethod, passwordRow, toMethod } from './methods.store.ts';
@@ -93,6 +93,6 @@ export const removeSignInMethod = defineEndpoint({
     requireConfirmedMain(call.who, call.now);
     const kind = await removeMethod(call, params.id);
     await audit(call, 'sign-in-method-removed', { kind });
-    await tellMethods(call, kind);
+    await notifyMethodChanged(call, kind);
   },
 });

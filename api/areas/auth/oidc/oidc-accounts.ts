@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
 import {
   createAccount,
+  emitReached,
   foldUsername,
   isSameName,
   librariesReached,
   narrowKeys,
   roleColumns,
-  tellReached,
   Username,
 } from '#areas/accounts/public.ts';
 import type { Role } from '#identity/permissions.ts';
@@ -107,7 +107,7 @@ async function newcomer(call: Call, identity: Identity): Promise<Found> {
     expiresAt: days === null ? undefined : new Date(now.getTime() + days * 86_400_000).toISOString(),
   });
   await insertIdentity(call, account.id, identity);
-  await tellReached(call, account.id, new Set());
+  await emitReached(call, account.id, new Set());
   return { id: account.id, role, age_limit: null, unusable: false };
 }
 
@@ -169,7 +169,7 @@ export async function applyRole(call: Call, account: Found, claims: Claims): Pro
       updated_at: db.fn.now(),
     });
   await narrowKeys(call, account.id, role);
-  await tellReached(call, account.id, before);
+  await emitReached(call, account.id, before);
   const asThem = { ...call, who: { ...call.who, accountId: account.id } };
   await audit(asThem, 'user.changed', {
     userId: account.id,

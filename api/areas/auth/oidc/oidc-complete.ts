@@ -10,10 +10,10 @@ import type { SignIn } from '../auth.schemas.ts';
 import { markConfirmed } from '../methods/confirm.ts';
 import type { SignInMethod } from '../methods/methods.schemas.ts';
 import { type MethodRow, toMethod } from '../methods/methods.store.ts';
-import { secondFactorAsked } from '../second-factor/second-factor.ts';
+import { notifyMethodChanged } from '../notify.ts';
+import { requireSecondFactor } from '../second-factor/second-factor.ts';
 import type { OidcSession } from '../sign-in/sessions.store.ts';
 import { startSession } from '../sign-in/sign-in.ts';
-import { tellMethods } from '../tell.ts';
 import type { Claims, CompletedOidc, CompleteOidc } from './oidc.schemas.ts';
 import { accountFor, applyRole, type Identity, insertIdentity, linkedAccount } from './oidc-accounts.ts';
 import { readClaims } from './oidc-claims.ts';
@@ -72,7 +72,7 @@ async function signIn(call: Call, { flow, identity, twoFactor }: Proved): Promis
     });
   await countAccountAttempt(call, 'oidc', account);
   const oidc: OidcSession = { issuer, subject: claims.sub, ...(claims.sid && { sid: claims.sid }) };
-  const asked = twoFactor ? undefined : await secondFactorAsked(call, { accountId: account, method: 'oidc', oidc });
+  const asked = twoFactor ? undefined : await requireSecondFactor(call, { accountId: account, method: 'oidc', oidc });
   if (asked) throw asked;
   const { keep, remember } = flow;
   return call.transact((inside) =>
@@ -102,7 +102,7 @@ async function link(call: Call, identity: Identity): Promise<SignInMethod> {
       if (has && has.id !== who.accountId) throw taken();
       if (!has) {
         await insertIdentity(inside, who.accountId, identity);
-        await tellMethods(inside, 'oidc');
+        await notifyMethodChanged(inside, 'oidc');
       }
       const row = await db('sign_in_methods')
         .where({ issuer: identity.issuer, subject: identity.claims.sub })
@@ -124,7 +124,7 @@ async function confirm(call: Call, { identity, twoFactor }: Proved): Promise<{ c
   const { sessionId } = who;
   const asked = twoFactor
     ? undefined
-    : await secondFactorAsked(call, { accountId: who.accountId, sessionId, method: 'oidc' });
+    : await requireSecondFactor(call, { accountId: who.accountId, sessionId, method: 'oidc' });
   if (asked) throw asked;
   await used(call, identity);
   return markConfirmed(call);

@@ -15,7 +15,7 @@ import {
 import type { Deps } from '#kernel/endpoint.ts';
 import { ApiError, conflict } from '#kernel/errors.ts';
 import { sha256 } from '#platform/keys.ts';
-import { createOutbound, type Outbound, type OutboundAsk } from '#platform/outbound.ts';
+import { createOutbound, type Outbound, type OutboundOptions } from '#platform/outbound.ts';
 import type { Settings } from '#platform/settings.ts';
 
 const CACHED_MS = 3_600_000;
@@ -104,7 +104,7 @@ function fetchFor(deps: Deps, issuer: string): CustomFetch {
       headers: got,
       body: bytes,
     } = await outbound(url, {
-      method: method as NonNullable<OutboundAsk['method']>,
+      method: method as NonNullable<OutboundOptions['method']>,
       headers: Object.fromEntries(new Headers(headers)),
       ...(body ? { body: await new Response(body as URLSearchParams).text() } : {}),
       ...(signal && { signal }),

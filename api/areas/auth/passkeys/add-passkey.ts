@@ -7,8 +7,8 @@ import { breaks } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { NewMethod } from '../methods/methods.schemas.ts';
 import { findMethod, type MethodRow, toMethod } from '../methods/methods.store.ts';
+import { notifyMethodChanged } from '../notify.ts';
 import { replaceRecoveryCodes } from '../second-factor/recovery-codes.ts';
-import { tellMethods } from '../tell.ts';
 import { authenticatorName } from './authenticators.ts';
 import { challengeIn, relyingParty, usePasskeyChallenge, webauthn } from './passkeys.ts';
 
@@ -44,7 +44,7 @@ export async function addPasskeyTo(
   const has = await findMethod(db, who.accountId, 'recovery-codes');
   const codes = has ? undefined : await replaceRecoveryCodes(db, who.accountId);
   await audit(call, 'sign-in-method-added', { kind: 'passkey' });
-  await tellMethods(call, 'passkey');
+  await notifyMethodChanged(call, 'passkey');
   return { method: toMethod(row, 0), ...(codes && { recoveryCodes: codes }) };
 }
 

@@ -5,8 +5,8 @@ import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
 import { countAttempt } from '../attempts.ts';
 import type { ChangePassword } from '../methods/methods.schemas.ts';
+import { notifyMethodChanged } from '../notify.ts';
 import { removeOtherSessions } from '../sign-in/sessions.store.ts';
-import { tellMethods } from '../tell.ts';
 import { refuseWeakPassword } from './password-rules.ts';
 import { hashPassword, passwordMatches } from './passwords.ts';
 
@@ -43,7 +43,7 @@ export async function changeOwnPassword(
     await inside.db('sign_in_challenges').where({ account_id: who.accountId }).delete();
     const endedSessions = body.endOthers ? await removeOtherSessions(inside.db, who.accountId, who.sessionId) : 0;
     await audit(inside, 'password-changed', { endedSessions });
-    await tellMethods(inside, 'password');
+    await notifyMethodChanged(inside, 'password');
     return { endedSessions };
   });
 }

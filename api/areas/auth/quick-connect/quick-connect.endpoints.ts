@@ -13,9 +13,9 @@ import {
   CodeParams,
   POLL_MS,
   QuickConnect,
+  QuickConnectView,
   RedeemedQuickConnect,
   RedeemQuickConnect,
-  SeenQuickConnect,
   StartedQuickConnect,
   StartQuickConnect,
 } from './quick-connect.schemas.ts';
@@ -116,7 +116,7 @@ export const getQuickConnect = defineEndpoint({
   access: { person: true },
   anyHour: true,
   params: CodeParams,
-  answer: json(200, SeenQuickConnect),
+  answer: json(200, QuickConnectView),
   errors: ['NOT_FOUND', 'RATE_LIMITED'],
 
   async handle({ params }, { db, who, client, deps }) {

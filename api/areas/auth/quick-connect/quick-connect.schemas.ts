@@ -44,7 +44,7 @@ export const RedeemedQuickConnect = z.object({
 });
 
 export const CodeParams = z.object({ code: z.string().regex(/^[A-Za-z0-9 -]{1,40}$/) });
-export const SeenQuickConnect = QuickConnect.extend({ sameNetwork: z.boolean() }).meta({ id: 'SeenQuickConnect' });
+export const QuickConnectView = QuickConnect.extend({ sameNetwork: z.boolean() }).meta({ id: 'SeenQuickConnect' });
 export const AnswerQuickConnect = z.strictObject({
   decision: z.enum(['approve', 'deny']),
   profileId: Id.optional().describe('Of the own account; absent is the profile of this session'),

@@ -5,8 +5,8 @@ import { ApiError } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
 import { countAccountAttempt } from '../attempts.ts';
 import { countRecoveryCodes, listMethodRows } from '../methods/methods.store.ts';
+import { notifyMethodChanged } from '../notify.ts';
 import { passkeyAccount, secondFactorOptions } from '../passkeys/passkeys.ts';
-import { tellMethods } from '../tell.ts';
 import {
   type ChallengeDraft,
   type ChallengeRow,
@@ -23,7 +23,7 @@ export type Proof =
   | { method: 'passkey'; response: AuthenticationResponseJSON };
 
 /** The refusal that asks for the second factor when the account has one; it sets no cookie and tells no token. */
-export async function secondFactorAsked(
+export async function requireSecondFactor(
   call: Call,
   draft: Omit<ChallengeDraft, 'clientId' | 'passkeyChallenge'>,
 ): Promise<ApiError | undefined> {
@@ -94,7 +94,7 @@ async function proved(call: Call, row: ChallengeRow, proof: Proof): Promise<bool
 async function provedByRecovery(call: Call, accountId: string, code: string): Promise<boolean> {
   if (!(await useRecoveryCode(call.db, accountId, code))) return false;
   if ((await countRecoveryCodes(call.db, accountId)) === 0)
-    await tellMethods({ ...call, who: { ...call.who, accountId } }, 'recovery-codes');
+    await notifyMethodChanged({ ...call, who: { ...call.who, accountId } }, 'recovery-codes');
   return true;
 }
 

@@ -9,7 +9,7 @@ import { breaks } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { EnableTotp, NewMethod, TotpSetup } from '../methods/methods.schemas.ts';
 import { findMethod, type MethodRow, toMethod } from '../methods/methods.store.ts';
-import { tellMethods } from '../tell.ts';
+import { notifyMethodChanged } from '../notify.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
 import { newTotpSecret, sealTotp, stepOfCode, totpUri, unsealTotp } from './totp.ts';
 
@@ -88,6 +88,6 @@ async function enable(
     ? undefined
     : await replaceRecoveryCodes(db, who.accountId);
   await audit(call, 'sign-in-method-added', { kind: 'totp' });
-  await tellMethods(call, 'totp');
+  await notifyMethodChanged(call, 'totp');
   return { method: toMethod(row, 0), ...(codes && { recoveryCodes: codes }) };
 }

@@ -7,7 +7,7 @@ import { countSignIn } from '../attempts.ts';
 import type { Login, SignIn } from '../auth.schemas.ts';
 import { accountOfPasskey } from '../passkeys/passkeys.ts';
 import { hashPassword, isOutdated, passwordMatches } from '../passwords/passwords.ts';
-import { noteFailure, secondFactorAsked } from '../second-factor/second-factor.ts';
+import { noteFailure, requireSecondFactor } from '../second-factor/second-factor.ts';
 import { startSession } from './sign-in.ts';
 
 interface Candidate {
@@ -62,7 +62,7 @@ async function loginByPassword(
   const refusal = refusalOf(call, account);
   if (refusal) throw await refused(call, account.id, refusal);
   await renewHash(db, account, password);
-  const asked = await secondFactorAsked(call, {
+  const asked = await requireSecondFactor(call, {
     accountId: account.id,
     method: 'password',
     profileId: body.profileId,

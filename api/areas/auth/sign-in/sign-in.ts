@@ -7,7 +7,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { Keep, SessionRecord, SignIn } from '../auth.schemas.ts';
-import { tellNewDevice } from '../tell.ts';
+import { notifyNewDevice } from '../notify.ts';
 import { type Issued, insertRefreshToken } from './refresh-tokens.store.ts';
 import {
   findSessionRow,
@@ -36,7 +36,7 @@ interface Start {
 /** A new sign-in for an account that has proved itself: session, tokens, and cookies where wished. */
 export async function startSession(call: Call, start: Start): Promise<SignIn> {
   const { db, client, deps } = call;
-  if (start.method !== 'invite') await tellNewDevice(call, start.accountId);
+  if (start.method !== 'invite') await notifyNewDevice(call, start.accountId);
   await refuseNewDevice(call, start.accountId);
   const deviceId = await deviceFor(db, start.accountId, client);
   await refuseBlocked(call, deviceId);

@@ -5,7 +5,7 @@ import { conflict, notFound } from '#kernel/errors.ts';
 import { answerUnlessSame } from '#kernel/etag.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { DestinationAway } from '#platform/backup/destination.ts';
+import { DestinationUnavailable } from '#platform/backup/destination.ts';
 import { dropPutAside } from '#platform/backup/put-aside.ts';
 import { Backup, BackupDraft, BackupsQuery, backupSorts } from '../backups.schemas.ts';
 import { Restore } from '../restore/restore.schemas.ts';
@@ -129,7 +129,7 @@ export const deleteBackup = defineEndpoint({
         await noteLoose(db, placeId);
       }
     } catch (error) {
-      if (error instanceof DestinationAway)
+      if (error instanceof DestinationUnavailable)
         throw conflict('destination-unreachable', 'The destination does not answer');
       throw error;
     }

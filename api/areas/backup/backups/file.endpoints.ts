@@ -4,7 +4,7 @@ import { audit } from '#kernel/audit.ts';
 import { type Bytes, bytes, type Call, defineEndpoint } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { DestinationAway } from '#platform/backup/destination.ts';
+import { DestinationUnavailable } from '#platform/backup/destination.ts';
 import { BackupFault } from '#platform/backup/faults.ts';
 import { readManifest } from '#platform/backup/part.ts';
 import { manifestName } from '#platform/backup-manifest.ts';
@@ -41,7 +41,8 @@ async function openArchive({ db, deps }: Call, row: ShownRow): Promise<Archive> 
     return archiveOf(destination, manifest, (await destination.size(manifestName(row.id))) ?? 0);
   } catch (error) {
     if (error instanceof BackupFault) throw conflict(error.code, error.message);
-    if (error instanceof DestinationAway) throw conflict('destination-unreachable', 'The destination does not answer');
+    if (error instanceof DestinationUnavailable)
+      throw conflict('destination-unreachable', 'The destination does not answer');
     throw error;
   }
 }

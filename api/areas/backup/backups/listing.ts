@@ -1,10 +1,10 @@
-import { type Destination, DestinationAway } from '#platform/backup/destination.ts';
+import { type Destination, DestinationUnavailable } from '#platform/backup/destination.ts';
 import { BackupFault } from '#platform/backup/faults.ts';
 import { readManifest } from '#platform/backup/part.ts';
 import type { BackupManifest } from '#platform/backup-manifest.ts';
 import type { Db } from '#platform/db.ts';
 import { livePlaces, notePlace, type PlaceRow } from '../settings/places.store.ts';
-import { noteAway, openPlace, type PlaceDeps, within } from '../settings/places.ts';
+import { openPlace, type PlaceDeps, recordUnavailable, within } from '../settings/places.ts';
 import { columnsOf } from './backups.store.ts';
 
 const MANIFEST = /^backups\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\/manifest\.json$/;
@@ -24,7 +24,7 @@ async function manifestsAt(destination: Destination): Promise<Map<string, Listed
   return found;
 }
 
-/** Brings the rows to what lies at the place: found, missing, and there again. Throws `DestinationAway`; the rows stay then. */
+/** Brings the rows to what lies at the place: found, missing, and there again. Throws `DestinationUnavailable`; the rows stay then. */
 export async function listPlace(deps: PlaceDeps, place: PlaceRow, limitMs?: number): Promise<void> {
   const { db } = deps;
   const work = openPlace(deps, place).then(async (destination) => {
@@ -60,8 +60,8 @@ export async function listPlaces(deps: PlaceDeps, limitMs?: number): Promise<voi
     try {
       await listPlace(deps, place, limitMs);
     } catch (error) {
-      if (!(error instanceof DestinationAway)) throw error;
-      await noteAway(deps.db, place.id, error);
+      if (!(error instanceof DestinationUnavailable)) throw error;
+      await recordUnavailable(deps.db, place.id, error);
       await notePlace(deps.db, place.id, { listed_at: new Date() });
     }
   }

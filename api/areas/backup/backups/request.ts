@@ -1,5 +1,5 @@
 import { conflict } from '#kernel/errors.ts';
-import { DestinationAway } from '#platform/backup/destination.ts';
+import { DestinationUnavailable } from '#platform/backup/destination.ts';
 import type { Db } from '#platform/db.ts';
 import type { EnqueueOptions } from '#platform/jobs.ts';
 import { enqueue } from '#platform/queue.ts';
@@ -16,7 +16,7 @@ export interface RequestDeps extends PlaceDeps {
   version: string;
 }
 
-export interface BackupWish {
+export interface BackupOptions {
   trigger: BackupTrigger;
   note?: string | undefined;
   pinned?: boolean;
@@ -45,7 +45,7 @@ export async function refuseBackup(deps: RequestDeps): Promise<void> {
   await refuseOpen(deps);
   const settings = await readBackupSettings(db);
   const free = await lookAt(deps, await findPlace(db, settings.place_id)).catch((error: unknown) => {
-    if (!(error instanceof DestinationAway)) throw error;
+    if (!(error instanceof DestinationUnavailable)) throw error;
     if (error.state === 'full') throw conflict('no-space', 'The destination is full');
     throw conflict('destination-unreachable', 'The destination does not answer', { state: error.state });
   });
@@ -57,7 +57,7 @@ export async function refuseBackup(deps: RequestDeps): Promise<void> {
 /** The backup that waits or runs now, or a new one with its job; in the caller's transaction. */
 export async function requestBackup(
   { db, config, keys, version }: Pick<RequestDeps, 'config' | 'keys' | 'version'> & { db: Db },
-  wish: BackupWish,
+  wish: BackupOptions,
 ): Promise<{ id: string; isNew: boolean }> {
   await settleLost(db);
   const settings = await readBackupSettings(db);

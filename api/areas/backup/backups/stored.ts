@@ -39,7 +39,7 @@ export interface Opened {
 
 const TRIES = 5;
 
-/** Opens a backup with the passphrase given or the one that is kept. Throws BackupFault, DestinationAway; 429 after five wrong ones. */
+/** Opens a backup with the passphrase given or the one that is kept. Throws BackupFault, DestinationUnavailable; 429 after five wrong ones. */
 export async function openBackup(deps: Deps, row: ShownRow, given: string | undefined): Promise<Opened> {
   const destination = await openPlace(deps, await findPlace(deps.db, row.place_id));
   const manifest = await readManifest(destination, row.id);

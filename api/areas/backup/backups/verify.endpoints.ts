@@ -1,7 +1,7 @@
 import { defineEndpoint, json } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { DestinationAway } from '#platform/backup/destination.ts';
+import { DestinationUnavailable } from '#platform/backup/destination.ts';
 import { BackupFault } from '#platform/backup/faults.ts';
 import { seal } from '#platform/keys.ts';
 import { Backup, VerifyBackup } from '../backups.schemas.ts';
@@ -35,7 +35,7 @@ export const verifyBackup = defineEndpoint({
     if (!READABLE.includes(row.state)) throw conflict('not-complete', 'There is nothing whole to read');
     if (await isRestoring(db)) throw conflict('restore-running', 'A restore is under way');
     await openBackup({ ...deps, db }, row, passphrase).catch((error: unknown) => {
-      if (error instanceof DestinationAway)
+      if (error instanceof DestinationUnavailable)
         throw conflict('destination-unreachable', 'The destination does not answer');
       if (!(error instanceof BackupFault)) throw error;
       if (!SAID_LATER.includes(error.code)) throw conflict(error.code, error.message);

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { fullVersion } from '#areas/server/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { iso } from '#kernel/schemas.ts';
-import { DestinationAway } from '#platform/backup/destination.ts';
+import { DestinationUnavailable } from '#platform/backup/destination.ts';
 import { BackupFault } from '#platform/backup/faults.ts';
 import type { Db } from '#platform/db.ts';
 import { migrations } from '#platform/migrations/index.ts';
@@ -58,7 +58,7 @@ async function found(
 /** A fault of the backup or its place as a blocker; others are thrown. */
 export function blockerOf(error: unknown): Blocker {
   if (error instanceof BackupFault) return { code: error.code, message: error.message };
-  if (error instanceof DestinationAway)
+  if (error instanceof DestinationUnavailable)
     return { code: 'destination-unreachable', message: 'The destination does not answer' };
   throw error;
 }

@@ -39,7 +39,7 @@ export async function lastRestore(db: Db): Promise<Restore | undefined> {
 /** Binds a passphrase to its restore. */
 export const passphrasePlace = (id: string): string => `foyer_restore.restores|passphrase|${id}`;
 
-export interface RestoreWish {
+export interface RestoreOptions {
   backupId: string;
   /** Of the manifest; null for a database that a restore put aside. */
   manifestSha256: string | null;
@@ -51,7 +51,7 @@ export interface RestoreWish {
  * Puts a restore on record, in the caller's transaction; the process that restores finds it there. Its job is told and cancelled
  * as others are, but no worker runs it. Throws 409 `restore-running`.
  */
-export async function putRestore(db: Db, keys: Keys, wish: RestoreWish): Promise<Restore> {
+export async function putRestore(db: Db, keys: Keys, wish: RestoreOptions): Promise<Restore> {
   const id = newId();
   const jobId = newId();
   const [row] = await db

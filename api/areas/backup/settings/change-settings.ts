@@ -6,7 +6,7 @@ import { requirePlus } from '#identity/plus.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid } from '#kernel/errors.ts';
-import { DestinationAway } from '#platform/backup/destination.ts';
+import { DestinationUnavailable } from '#platform/backup/destination.ts';
 import { deriveKey, KDF } from '#platform/backup/sealing.ts';
 import type { Keys } from '#platform/keys.ts';
 import type { BackupSettingsChange, PlaceDraft } from '../backups.schemas.ts';
@@ -142,7 +142,7 @@ async function tryPlace(call: Call, row: PlaceRow): Promise<void> {
   try {
     await within(work());
   } catch (error) {
-    const state = error instanceof DestinationAway ? error.state : 'unreachable';
+    const state = error instanceof DestinationUnavailable ? error.state : 'unreachable';
     call.log.info({ err: error, step }, 'destination of backups refused');
     throw conflict('check-failed', refusal(call, row, state), { step, state });
   }

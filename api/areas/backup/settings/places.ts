@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { findStorages, isBelow, placeInStorage } from '#areas/storage/public.ts';
 import { conflict } from '#kernel/errors.ts';
-import { type Destination, DestinationAway } from '#platform/backup/destination.ts';
+import { type Destination, DestinationUnavailable } from '#platform/backup/destination.ts';
 import { folderDestination } from '#platform/backup/folder-destination.ts';
 import { objectsDestination } from '#platform/backup/objects-destination.ts';
 import { s3Destination } from '#platform/backup/s3-destination.ts';
@@ -21,12 +21,12 @@ export interface PlaceDeps {
 
 const EVERYWHERE = ['0.0.0.0/0', '::/0'];
 
-/** Opens a place. Throws `DestinationAway` for a storage that is away, an address that is closed, a secret that no key opens. */
+/** Opens a place. Throws `DestinationUnavailable` for a storage that is away, an address that is closed, a secret that no key opens. */
 export async function openPlace(deps: PlaceDeps, row: PlaceRow): Promise<Destination> {
   if (row.kind === 'builtin') return objectsDestination(deps.objects);
   if (row.kind === 'storage') return folderDestination(await folderIn(deps, folderOf(row)));
   const secret = secretOf(deps.keys, row);
-  if (secret === undefined) throw new DestinationAway('unreachable', 'Its secret is lost: enter it again');
+  if (secret === undefined) throw new DestinationUnavailable('unreachable', 'Its secret is lost: enter it again');
   const { config } = deps;
   return s3Destination({
     place: s3Of(row),
@@ -38,9 +38,9 @@ export async function openPlace(deps: PlaceDeps, row: PlaceRow): Promise<Destina
 
 async function folderIn({ db, config }: PlaceDeps, { storageId, path }: FolderPlace): Promise<string> {
   const storage = (await findStorages(db, [storageId])).get(storageId);
-  if (storage?.state !== 'available') throw new DestinationAway('unreachable', 'The storage is not available');
+  if (storage?.state !== 'available') throw new DestinationUnavailable('unreachable', 'The storage is not available');
   const found = await placeInStorage(config, storage, path);
-  if (found.kind !== 'there') throw new DestinationAway('unreachable', 'The folder is not there');
+  if (found.kind !== 'there') throw new DestinationUnavailable('unreachable', 'The folder is not there');
   return found.absolute;
 }
 
@@ -74,10 +74,13 @@ export async function isOutside({ kind, place }: Pick<PlaceRow, 'kind' | 'place'
 
 const LIMIT_MS = 10_000;
 
-/** The work's value, or `DestinationAway` after ten seconds; what was seen is kept with the place. */
+/** The work's value, or `DestinationUnavailable` after ten seconds; what was seen is kept with the place. */
 export async function within<T>(work: Promise<T>, limitMs = LIMIT_MS): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new DestinationAway('unreachable', 'It did not answer in time')), limitMs);
+  const timer = setTimeout(
+    () => reject(new DestinationUnavailable('unreachable', 'It did not answer in time')),
+    limitMs,
+  );
   try {
     return await Promise.race([work, promise]);
   } finally {
@@ -85,7 +88,7 @@ export async function within<T>(work: Promise<T>, limitMs = LIMIT_MS): Promise<T
   }
 }
 
-/** Free bytes as far as it is known. Throws `DestinationAway`, and keeps with the place what was seen. */
+/** Free bytes as far as it is known. Throws `DestinationUnavailable`, and keeps with the place what was seen. */
 export async function lookAt(deps: PlaceDeps, row: PlaceRow): Promise<number | undefined> {
   try {
     const free = await within(
@@ -97,11 +100,11 @@ export async function lookAt(deps: PlaceDeps, row: PlaceRow): Promise<number | u
     await notePlace(deps.db, row.id, { state: 'ok', state_reason: null, free_bytes: free ?? null });
     return free;
   } catch (error) {
-    if (error instanceof DestinationAway) await noteAway(deps.db, row.id, error);
+    if (error instanceof DestinationUnavailable) await recordUnavailable(deps.db, row.id, error);
     throw error;
   }
 }
 
-export async function noteAway(db: Db, id: string, { state, message }: DestinationAway): Promise<void> {
+export async function recordUnavailable(db: Db, id: string, { state, message }: DestinationUnavailable): Promise<void> {
   await notePlace(db, id, { state, state_reason: message.slice(0, 300) });
 }

@@ -1,12 +1,12 @@
 import {
   languageFor,
   type NotificationRow,
-  noWishes,
+  noPreferences,
+  preferencesOf,
   severalIn,
-  stillWished,
+  stillPreferred,
   textOf,
   type Wishes,
-  wishesOf,
 } from '#areas/notifications/public.ts';
 import type { Db } from '#platform/db.ts';
 import { type Keys, unseal } from '#platform/keys.ts';
@@ -14,7 +14,7 @@ import { filled } from '#platform/languages.ts';
 import type { Settings } from '#platform/settings.ts';
 import { withoutTail } from '#platform/text.ts';
 import { isEndable } from '../kinds.ts';
-import { digestOf, isSeen, sinceOf } from '../messages/digest.store.ts';
+import { digestOf, isVisibleTo, sinceOf } from '../messages/digest.store.ts';
 import type { MessageRow } from '../messages/messages.store.ts';
 import { type Body, placeOf } from '../messages/write.ts';
 import { unsubscribeToken } from '../unsubscribe.ts';
@@ -97,7 +97,7 @@ async function noticeContent(sources: Sources, row: Told): Promise<Content | und
   const { db, settings } = sources;
   const { profile_id: profileId } = row;
   if (profileId === null) return undefined;
-  const wishes = (await wishesOf(db, [profileId])).get(profileId) ?? noWishes;
+  const wishes = (await preferencesOf(db, [profileId])).get(profileId) ?? noPreferences;
   const seen = await seenNotices(sources, row, wishes);
   const [first, ...others] = seen;
   if (!first) return undefined;
@@ -126,8 +126,8 @@ async function seenNotices(
     .orderBy(['created_at', 'id']);
   const seen: NotificationRow[] = [];
   for (const one of found) {
-    const wished = next || stillWished(wishes, one, ({ email }) => email === 'at-once');
-    if (wished && (await isSeen(db, one))) seen.push(one);
+    const wished = next || stillPreferred(wishes, one, ({ email }) => email === 'at-once');
+    if (wished && (await isVisibleTo(db, one))) seen.push(one);
   }
   return seen;
 }

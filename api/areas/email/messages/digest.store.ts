@@ -3,11 +3,11 @@ import {
   kindNames,
   languageFor,
   type NotificationRow,
-  noWishes,
+  noPreferences,
+  preferencesOf,
   seers,
   textOf,
   type Wishes,
-  wishesOf,
 } from '#areas/notifications/public.ts';
 import type { Principal } from '#identity/principal.ts';
 import { onlyVisibleItems } from '#identity/visibility.ts';
@@ -31,21 +31,21 @@ interface Titled {
   title: string;
 }
 
-export interface DigestAsk {
+export interface DigestQuery {
   profileId: string;
   language: string;
   since: Date;
 }
 
 /** What a profile gets now; undefined when there is nothing new. Sees what the profile sees at this moment. */
-export async function digestOf(db: Db, ask: DigestAsk): Promise<Content['sections'] | undefined> {
+export async function digestOf(db: Db, ask: DigestQuery): Promise<Content['sections'] | undefined> {
   const { profileId, since } = ask;
   const language = mailLanguage(ask.language);
   return db.transaction(async (transaction) => {
     await transaction.raw(`set local statement_timeout = '5s'`);
     const [seer] = await seers(transaction, [profileId], { kind: 'new-episode' });
     if (!seer) return undefined;
-    const wishes = (await wishesOf(transaction, [profileId])).get(profileId) ?? noWishes;
+    const wishes = (await preferencesOf(transaction, [profileId])).get(profileId) ?? noPreferences;
     const named = (titles: readonly string[]): string[] => {
       if (wishes.hideTitles)
         return titles.length > 0 ? [pluralText(language.tag, language.digest.titles, titles.length)] : [];
@@ -101,7 +101,7 @@ async function goOnTitles(db: Db, who: Principal): Promise<string[]> {
 /** Notifications since then whose mail waits for the digest, of what the profile still sees. */
 async function keptTexts(
   db: Db,
-  { profileId, since, language, wishes }: DigestAsk & { wishes: Wishes },
+  { profileId, since, language, wishes }: DigestQuery & { wishes: Wishes },
 ): Promise<string[]> {
   const kinds = kindNames.filter((kind) => channelsOf(wishes, kind).email === 'digest');
   const rows: NotificationRow[] = await db('notifications')
@@ -112,12 +112,15 @@ async function keptTexts(
     .limit(MOST_KEPT);
   const texts: string[] = [];
   for (const row of rows)
-    if (await isSeen(db, row)) texts.push(textOf(row, languageFor(language), wishes.hideTitles).body);
+    if (await isVisibleTo(db, row)) texts.push(textOf(row, languageFor(language), wishes.hideTitles).body);
   return texts;
 }
 
 /** Whether the profile may still see what it is about. */
-export async function isSeen(db: Db, { kind, profile_id: id, item_id: item, library_id: library }: NotificationRow) {
+export async function isVisibleTo(
+  db: Db,
+  { kind, profile_id: id, item_id: item, library_id: library }: NotificationRow,
+) {
   const seen = await seers(db, [id], { kind, itemId: item ?? undefined, libraryId: library ?? undefined });
   return seen.length > 0;
 }

@@ -15,7 +15,7 @@ const CHUNK = 1000;
 /** Columns of a CSV when none are named. */
 const USUAL = ['id', 'type', 'title', 'year', 'releasedOn', 'rating', 'genres', 'runtimeMs', 'sizeBytes', 'addedAt'];
 
-export interface ExportWish {
+export interface ExportQuery {
   format: 'ndjson' | 'csv';
   fields?: readonly string[] | undefined;
   listing: Listing;
@@ -37,7 +37,7 @@ export function checkFields(call: Pick<Call, 'who'>, fields: readonly string[] |
  * Writes the export to the response, its count in the trailer X-Count. One running export an account (429): the lock lives and
  * dies with the transaction of its snapshot.
  */
-export async function exportItems(call: Call, wish: ExportWish): Promise<(response: ServerResponse) => void> {
+export async function exportItems(call: Call, wish: ExportQuery): Promise<(response: ServerResponse) => void> {
   const snapshot = await call.deps.db.transaction(undefined, { isolationLevel: 'repeatable read', readOnly: true });
   try {
     const { rows } = await snapshot.raw<{ rows: { locked: boolean }[] }>(
@@ -63,7 +63,7 @@ export async function exportItems(call: Call, wish: ExportWish): Promise<(respon
 }
 
 interface Running {
-  wish: ExportWish;
+  wish: ExportQuery;
   snapshot: Transaction;
   sent: { count: number };
 }
@@ -87,7 +87,7 @@ async function* lines(call: Call, { wish, snapshot, sent }: Running): AsyncGener
   }
 }
 
-async function nextIds(call: Call, { listing, rules }: ExportWish, last: string | undefined): Promise<string[]> {
+async function nextIds(call: Call, { listing, rules }: ExportQuery, last: string | undefined): Promise<string[]> {
   const query = listed(call, listing, rules).select('i.id').orderBy('i.id').limit(CHUNK);
   if (last !== undefined) query.where('i.id', '>', last);
   const rows: { id: string }[] = await query;

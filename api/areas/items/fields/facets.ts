@@ -15,7 +15,7 @@ import { fieldsFor, itemFields } from './fields.ts';
 
 type Facet = z.output<typeof FacetSchema>;
 
-export interface FacetWish {
+export interface FacetQuery {
   fields: readonly string[];
   types: readonly string[];
   filter?: string | undefined;
@@ -26,7 +26,7 @@ export interface FacetWish {
 export type Facets = Total & { facets: Facet[] };
 
 /** Each facet is counted with all conditions but its own, so that its other values can still be chosen. */
-export async function libraryFacets(call: Call, library: LibraryRow, wish: FacetWish): Promise<Facets> {
+export async function libraryFacets(call: Call, library: LibraryRow, wish: FacetQuery): Promise<Facets> {
   const offered = fieldsFor(call.who, wish.types);
   const places = sharesPlace(call.who, library.settings);
   const unknown = wish.fields.filter(
@@ -64,7 +64,7 @@ const COUNTED = 50_000;
 interface Counting {
   listing: Listing;
   rules: Rules;
-  wish: FacetWish;
+  wish: FacetQuery;
   field: string;
 }
 

@@ -78,7 +78,7 @@ const STREAM_COLUMNS = [
   'probe',
 ] as const;
 
-export interface FileWish {
+export interface FileOptions {
   streams: boolean;
   /** Also what only a file's own page shows: probe, hashes, chapters. */
   whole?: boolean;
@@ -110,7 +110,11 @@ export async function findStreamRows(db: Db, fileIds: readonly string[]): Promis
 }
 
 /** Files by item, streams with them when wished: two queries for any number of items. */
-export async function findFiles(db: Db, itemIds: readonly string[], wish: FileWish): Promise<Map<string, MediaFile[]>> {
+export async function findFiles(
+  db: Db,
+  itemIds: readonly string[],
+  wish: FileOptions,
+): Promise<Map<string, MediaFile[]>> {
   const rows = itemIds.length > 0 ? await findFileRows(db, itemIds, {}) : [];
   const streams = wish.streams ? await findStreams(db, rows) : new Map<string, MediaStream[]>();
   return Map.groupBy(

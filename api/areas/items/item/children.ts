@@ -18,7 +18,7 @@ const childTypes: Record<string, readonly string[]> = {
   'photo-album': ['photo', 'video'],
 };
 
-export interface ChildWish {
+export interface ChildrenQuery {
   /** Deeper levels as a flat list. */
   types?: readonly string[] | undefined;
   /** Episodes of that season of a show. */
@@ -27,7 +27,7 @@ export interface ChildWish {
 }
 
 /** The children of an item; a leaf has none. */
-export function childListing(item: VisibleItem, wish: ChildWish): Listing {
+export function childListing(item: VisibleItem, wish: ChildrenQuery): Listing {
   const types = wish.types ?? (wish.season === undefined ? (childTypes[item.type] ?? []) : ['episode']);
   const deep = wish.types !== undefined || wish.season !== undefined;
   return {
@@ -54,7 +54,7 @@ function airedIn(query: Knex.QueryBuilder, season: VisibleItem): void {
 }
 
 /** Hidden: none at all. Inline: their season is not listed, they stand among the episodes. */
-function withoutSpecials(query: Knex.QueryBuilder, item: VisibleItem, wish: ChildWish): void {
+function withoutSpecials(query: Knex.QueryBuilder, item: VisibleItem, wish: ChildrenQuery): void {
   if (item.type === 'season' && item.indexNumber === 0) return; // asked for by itself
   if (wish.season === 0) return;
   query.whereRaw(`not (i.type = 'season' and i.index_number = 0)`);

@@ -7,13 +7,13 @@ import { findKnownChildren, hasMissing } from './missing.store.ts';
 
 const Known = MissingChild.omit({ aired: true });
 
-export interface MissingWish {
+export interface MissingQuery {
   aired?: boolean | undefined;
   specials?: boolean;
 }
 
 /** Children that the agent told of at the last refresh and that no library of the caller holds, in number order. */
-export async function listMissing(call: Call, item: VisibleItem, wish: MissingWish): Promise<MissingChild[]> {
+export async function listMissing(call: Call, item: VisibleItem, wish: MissingQuery): Promise<MissingChild[]> {
   const { known, held, matched } = await findKnownChildren(call.db, call.who, item);
   if (!matched) throw conflict('not-matched', 'No agent knows this item');
   const today = call.now.toISOString().slice(0, 10);

@@ -26,7 +26,7 @@ const groupings: Record<string, string> = {
   takenAt: `extract(year from i.taken_at at time zone 'UTC')::int::text`,
 };
 
-export interface IndexWish {
+export interface IndexQuery {
   types: readonly string[];
   sort?: string | undefined;
   filter?: string | undefined;
@@ -59,7 +59,7 @@ export interface LibraryIndex {
 }
 
 /** Cursors of the answer go into listLibraryItems with the same sort, filter and type. */
-export async function libraryIndex(call: Call, library: LibraryRow, wish: IndexWish): Promise<LibraryIndex> {
+export async function libraryIndex(call: Call, library: LibraryRow, wish: IndexQuery): Promise<LibraryIndex> {
   const rules = rulesFor(call, wish.types, wish.filter);
   const { terms, scope } = sortOf(call, {
     scope: listScope(library.id, wish.types),

@@ -5,7 +5,7 @@ import { isKnown, NOTHING } from '../files/versions.store.ts';
 import { getFolder, inFolder } from '../folders/folders.store.ts';
 import type { ItemCard, ListedItem } from '../items.schemas.ts';
 import { itemsAnswer, itemsPage, rollupTotal, toCard, typesOf, usualSort } from '../listing/browse.ts';
-import { dayOf, type ListAsk, type Listing, moves, pageText, rulesFor } from '../listing/listing.ts';
+import { dayOf, type Listing, type ListQuery, moves, pageText, rulesFor } from '../listing/listing.ts';
 import {
   getLibraryAtVersion,
   type LibraryAtVersion,
@@ -41,7 +41,7 @@ type Answer = {
 /** Libraries as they were last read: a type never changes, and from the counts follows only how a total is found. */
 const lastSeen = new Map<string, LibraryRow>();
 
-function askOf(call: Call, library: LibraryRow, query: LibraryListQuery): ListAsk {
+function askOf(call: Call, library: LibraryRow, query: LibraryListQuery): ListQuery {
   const types = typesOf(library, query.type, query.view);
   const { folder, deep } = query;
   return {

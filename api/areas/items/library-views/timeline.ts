@@ -16,7 +16,7 @@ import { FIRST_ID } from './library-index.ts';
 export type Unit = 'year' | 'month' | 'day';
 export type TimelineField = 'takenAt' | 'addedAt' | 'releasedOn';
 
-export interface TimelineWish {
+export interface TimelineQuery {
   types: readonly string[];
   unit: Unit;
   field: TimelineField;
@@ -41,7 +41,7 @@ interface BucketRow {
 
 const MOST = 5000;
 
-function narrowed(call: Call, library: LibraryRow, wish: TimelineWish): Knex.QueryBuilder {
+function narrowed(call: Call, library: LibraryRow, wish: TimelineQuery): Knex.QueryBuilder {
   const listing: Listing = { types: wish.types, shelves: shelvesOf([library], wish.types) };
   return listed(call, listing, rulesFor(call, wish.types, wish.filter));
 }
@@ -50,7 +50,7 @@ function narrowed(call: Call, library: LibraryRow, wish: TimelineWish): Knex.Que
 export async function timelineBuckets(
   call: Call,
   library: LibraryRow,
-  wish: TimelineWish,
+  wish: TimelineQuery,
 ): Promise<z.output<typeof TimelineBucket>[]> {
   const { db, deps } = call;
   const [local, bindings] = localTime(wish.field, deps.settings.get('server.timeZone'));
@@ -125,7 +125,7 @@ interface TileRow {
 export async function timelineColumns(
   call: Call,
   library: LibraryRow,
-  wish: TimelineWish & { bucket: string },
+  wish: TimelineQuery & { bucket: string },
 ): Promise<z.output<typeof TimelineColumns>> {
   const query = inBucket(call, narrowed(call, library, wish), wish)
     .select('i.id', 'i.type', 'i.artwork', 'i.runtime_ms')

@@ -7,14 +7,14 @@ import { listSummaries } from '../item/summaries.store.ts';
 import type { ItemCard, ItemSummary, ListedItem } from '../items.schemas.ts';
 import { heldTypesOf, topTypesOf } from '../kinds.ts';
 import { checkIncludes, withIncludes } from './includes.ts';
-import { idsPage, type ListAsk, type Listing, listed, pageText, rulesFor } from './listing.ts';
+import { idsPage, type Listing, type ListQuery, listed, pageText, rulesFor } from './listing.ts';
 import type { LibraryRow } from './shelves.store.ts';
 
 /** Ids, then summaries, then each relation: a page costs the same few queries whatever it shows. */
 export async function itemsPage(
   call: Call,
   listing: Listing,
-  ask: ListAsk & { include?: readonly string[] | undefined },
+  ask: ListQuery & { include?: readonly string[] | undefined },
 ): Promise<{ items: (ItemSummary & Partial<ListedItem>)[]; page: Page }> {
   checkIncludes(ask.include, ask.limit);
   const { items: ids, page } = await idsPage(call, listing, ask);
@@ -26,7 +26,7 @@ export async function itemsPage(
 export async function itemsAnswer(
   call: Call,
   listing: Listing,
-  ask: ListAsk & { include?: readonly string[] | undefined },
+  ask: ListQuery & { include?: readonly string[] | undefined },
 ): ReturnType<typeof itemsPage> {
   if (ask.include || ask.around !== undefined || listing.shelves?.length === 0) return itemsPage(call, listing, ask);
   const { total } = ask;

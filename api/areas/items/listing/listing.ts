@@ -33,7 +33,7 @@ export interface Listing {
 }
 
 /** Sort, filter and place of one request. */
-export interface ListAsk {
+export interface ListQuery {
   /** Operation and whatever else its cursors are bound to. */
   scope: string;
   sort?: string | undefined;
@@ -83,7 +83,11 @@ export function moves(rules: Rules): boolean {
 const SORTABLE = 50_000;
 
 /** Ids of one page, in order. */
-export async function idsPage(call: Caller, listing: Listing, ask: ListAsk): Promise<{ items: string[]; page: Page }> {
+export async function idsPage(
+  call: Caller,
+  listing: Listing,
+  ask: ListQuery,
+): Promise<{ items: string[]; page: Page }> {
   const rules = rulesFor(call, listing.types, ask.filter);
   const { terms, scope } = sortOf(call, ask);
   if (listing.shelves?.length === 0) return { items: [], page: NO_PAGE };
@@ -116,8 +120,8 @@ function spreadOf({ db }: Caller, { shelves }: Listing): ReturnType<typeof overS
   return shelves && overShelves(db, shelves);
 }
 
-/** What a page written by Postgres is asked beside a ListAsk. */
-export interface TextWish extends Omit<ListAsk, 'around' | 'total'> {
+/** What a page written by Postgres is asked beside a ListQuery. */
+export interface TextQuery extends Omit<ListQuery, 'around' | 'total'> {
   /** True when the total is known otherwise: the statement need not count. */
   many?: boolean;
   /** The total of a list without conditions, of what `beside` found; undefined counts. */
@@ -126,7 +130,7 @@ export interface TextWish extends Omit<ListAsk, 'around' | 'total'> {
 }
 
 /** Text of one page of summaries; the statement is kept where only the place in it changes. */
-export async function pageText(call: Caller, listing: Listing, ask: TextWish): ReturnType<typeof textPageOf> {
+export async function pageText(call: Caller, listing: Listing, ask: TextQuery): ReturnType<typeof textPageOf> {
   const { db, who } = call;
   const rules = rulesFor(call, listing.types, ask.filter);
   const { terms, scope } = sortOf(call, ask);
@@ -164,7 +168,7 @@ export async function pageText(call: Caller, listing: Listing, ask: TextWish): R
 /** The sort's terms and what cursors are bound to: a day's shuffle is bound to its day, and one of yesterday still reads on. */
 export function sortOf(
   call: Caller,
-  ask: Pick<ListAsk, 'scope' | 'sort' | 'fallback' | 'sorts' | 'moreSorts' | 'cursor' | 'filter'>,
+  ask: Pick<ListQuery, 'scope' | 'sort' | 'fallback' | 'sorts' | 'moreSorts' | 'cursor' | 'filter'>,
 ): {
   terms: SortTerm[];
   scope: string;

@@ -20,7 +20,7 @@ export const neighbourSorts: readonly SortName[] = [
   'random',
 ];
 
-export interface NeighbourWish {
+export interface NeighbourQuery {
   within: string;
   radius: number;
   sort?: string | undefined;
@@ -37,7 +37,7 @@ export interface Neighbours {
 const FAR = 10_000;
 
 /** What comes before and after an item in a list, by keyset in both directions; the item itself need not pass the filter. */
-export async function neighboursOf(call: Call, item: VisibleItem, wish: NeighbourWish): Promise<Neighbours> {
+export async function neighboursOf(call: Call, item: VisibleItem, wish: NeighbourQuery): Promise<Neighbours> {
   const listing = listingWithin(item, wish.within);
   if (!listing) return { before: [], after: [] };
   const { terms } = sortOf(call, {

@@ -7,7 +7,7 @@ import { listSummaries, visibleItems } from '../item/summaries.store.ts';
 import type { SimilarItem } from '../items.schemas.ts';
 import { resemblance } from './resemblance.ts';
 
-export interface SimilarWish {
+export interface SimilarQuery {
   sameLibrary?: boolean;
   unwatched?: boolean;
 }
@@ -25,7 +25,7 @@ const LIVE_MS = 300;
 export async function listSimilar(
   call: Pick<Call, 'db' | 'who' | 'log'>,
   item: VisibleItem,
-  wish: SimilarWish,
+  wish: SimilarQuery,
 ): Promise<z.output<typeof SimilarItem>[]> {
   const stored = await storedNeighbours(call, item, wish);
   const found = stored.length > 0 ? stored : await liveNeighbours(call, item, wish);
@@ -43,7 +43,7 @@ export async function listSimilar(
 }
 
 /** Visibility is applied here, not when neighbours are stored. */
-function allowed({ db, who }: Pick<Call, 'db' | 'who'>, item: VisibleItem, wish: SimilarWish) {
+function allowed({ db, who }: Pick<Call, 'db' | 'who'>, item: VisibleItem, wish: SimilarQuery) {
   const query = visibleItems(db, who).whereNull('i.extra_of').where('i.type', item.type).whereNot('i.id', item.id);
   if (wish.sameLibrary) query.where('i.library_id', item.libraryId);
   if (wish.unwatched) unwatched(query, { field: 'unwatched', op: 'eq', values: ['true'] }, { who });
@@ -53,7 +53,7 @@ function allowed({ db, who }: Pick<Call, 'db' | 'who'>, item: VisibleItem, wish:
 async function storedNeighbours(
   call: Pick<Call, 'db' | 'who'>,
   item: VisibleItem,
-  wish: SimilarWish,
+  wish: SimilarQuery,
 ): Promise<Neighbour[]> {
   return allowed(call, item, wish)
     .join('item_neighbours as n', 'n.neighbour_id', 'i.id')
@@ -66,7 +66,7 @@ async function storedNeighbours(
 async function liveNeighbours(
   call: Pick<Call, 'db' | 'who' | 'log'>,
   item: VisibleItem,
-  wish: SimilarWish,
+  wish: SimilarQuery,
 ): Promise<Neighbour[]> {
   const query = allowed(call, item, wish)
     .joinRaw(`join (${resemblance}) as n on n.neighbour_id = i.id`, [item.id])

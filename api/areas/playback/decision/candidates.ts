@@ -1,9 +1,9 @@
-import type { StreamWish } from '#areas/streaming/public.ts';
+import type { StreamOptions } from '#areas/streaming/public.ts';
 import type { Rung } from '#platform/settings.ts';
 import type { PlaybackDecision, PlaybackReason } from '../playback.schemas.ts';
 import type { PlaybackPreferences } from '../progress/progress.schemas.ts';
 import type { Profile } from './profiles.ts';
-import type { Track, TrackWish } from './tracks.ts';
+import type { Track, TrackOptions } from './tracks.ts';
 
 /** The account's limits as they hold from where the caller is. */
 export interface Limits {
@@ -32,7 +32,7 @@ export interface DecisionInput {
   profile: Profile;
   limits: Limits;
   ladder: readonly Rung[];
-  tracks: TrackWish;
+  tracks: TrackOptions;
   /** How much louder places may be than quiet ones, where sound is encoded. */
   dynamicRange: PlaybackPreferences['dynamicRange'];
   /** auto, original or a ladder id. */
@@ -42,7 +42,7 @@ export interface DecisionInput {
 }
 
 /** What streaming has to do, less the ids that only the opened session knows. */
-export type StreamPart = Pick<StreamWish, 'mode' | 'container' | 'video' | 'audio' | 'subtitles'>;
+export type StreamPart = Pick<StreamOptions, 'mode' | 'container' | 'video' | 'audio' | 'subtitles'>;
 
 export interface Outcome {
   decision: PlaybackDecision;

@@ -8,7 +8,7 @@ import { lastChoice, originalLanguage, playableFiles } from '../sessions/start.v
 import type { CandidateFile, DecisionInput, Outcome } from './candidates.ts';
 import { limitsFrom } from './limits.ts';
 import type { Profile } from './profiles.ts';
-import type { TrackWish } from './tracks.ts';
+import type { TrackOptions } from './tracks.ts';
 import { readUnread } from './unread.ts';
 import { decideAnyhow, type Warning } from './warnings.ts';
 
@@ -52,7 +52,7 @@ export async function choose(call: Call, item: VisibleItem, ask: Ask): Promise<C
 async function trackWish(
   { db, who }: Call,
   { item, wishes, preferences }: { item: VisibleItem; wishes: Wishes; preferences: PlaybackPreferences },
-): Promise<TrackWish> {
+): Promise<TrackOptions> {
   const { audioStreamId, subtitleStreamId } = wishes;
   const last = preferences.rememberTracks ? await lastChoice(db, who.profileId, showOf(item)) : undefined;
   const original = preferences.preferOriginalAudio ? await originalLanguage(db, item) : undefined;
@@ -62,7 +62,7 @@ async function trackWish(
 function inputOf(
   { who, client, deps }: Call,
   { wishes, profile }: Ask,
-  { preferences, tracks }: { preferences: PlaybackPreferences; tracks: TrackWish },
+  { preferences, tracks }: { preferences: PlaybackPreferences; tracks: TrackOptions },
 ): DecisionInput {
   const ladder = deps.settings.get('playback.ladder');
   const named = wishes.quality;

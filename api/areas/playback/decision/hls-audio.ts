@@ -1,4 +1,4 @@
-import type { AudioWish } from '#areas/streaming/public.ts';
+import type { AudioOptions } from '#areas/streaming/public.ts';
 import type { Chosen, DecisionInput } from './candidates.ts';
 import type { Profile } from './profiles.ts';
 import { audioFaults } from './support.ts';
@@ -16,11 +16,11 @@ export function containerOf(hls: Hls): 'fmp4' | 'ts' {
 }
 
 /** The chosen track first; the others too when the player takes audio renditions, as far as the account may have them encoded. */
-export function audioWishes(
+export function audioOptions(
   { file, audio }: Chosen,
   { profile, limits, dynamicRange }: DecisionInput,
   hls: Hls,
-): AudioWish[] {
+): AudioOptions[] {
   if (!audio) return [];
   const encodes = limits.audioTranscode && !limits.remuxOnly;
   const all = file.tracks.filter((track) => track.kind === 'audio' && (encodes || canCopy(track, hls, profile)));
@@ -38,7 +38,7 @@ export function canCopy(track: Track, hls: Hls, profile: Profile): boolean {
   return carried.includes(track.codec) && audioFaults(track, hls.audio, profile.maxAudioChannels).length === 0;
 }
 
-function audioWish(track: Track, profile: Profile, hls: Hls): AudioWish {
+function audioWish(track: Track, profile: Profile, hls: Hls): AudioOptions {
   const base = { streamId: track.id, streamIndex: track.index, sourceCodec: track.codec, default: false };
   const named = { ...(track.language && { language: track.language }), ...(track.title && { title: track.title }) };
   const own = track.channels ?? 2;

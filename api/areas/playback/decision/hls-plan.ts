@@ -1,4 +1,4 @@
-import type { SubtitleWish, VideoWish } from '#areas/streaming/public.ts';
+import type { SubtitleOptions, VideoOptions } from '#areas/streaming/public.ts';
 import type { PlaybackDecision, PlaybackReason } from '../playback.schemas.ts';
 import {
   type Chosen,
@@ -10,7 +10,7 @@ import {
   type StreamPart,
   type SubtitlePlan,
 } from './candidates.ts';
-import { audioWishes, canCopy, containerOf, type Hls } from './hls-audio.ts';
+import { audioOptions, canCopy, containerOf, type Hls } from './hls-audio.ts';
 import { type Frame, fitFrame, rungFrame, rungsFor } from './ladder.ts';
 import { capsOf, quality } from './limits.ts';
 import { isPicture, isText, subtitlePlan } from './subtitle-plan.ts';
@@ -51,7 +51,7 @@ export function copiedPlan(chosen: Chosen, input: DecisionInput): Outcome | { fa
         deinterlace: false,
       }),
     ],
-    audio: audioWishes(chosen, input, hls),
+    audio: audioOptions(chosen, input, hls),
     subtitles: subtitleWishes(chosen, hls),
   };
   return outcome(chosen, input, {
@@ -89,7 +89,7 @@ export function encodedPlan(chosen: Chosen, input: DecisionInput): Outcome | und
   const subtitle = subtitlePlan(chosen, profile, 'hls');
   const common = {
     container: containerOf(hls),
-    audio: audioWishes(chosen, input, hls),
+    audio: audioOptions(chosen, input, hls),
     subtitles: subtitleWishes(chosen, hls),
   };
   const { video, file } = chosen;
@@ -129,7 +129,7 @@ function variantsOf(
   { video, tracks }: { video: Track; tracks: readonly Track[] },
   input: DecisionInput,
   subtitle: SubtitlePlan | undefined,
-): { id: string; wish: VideoWish }[] {
+): { id: string; wish: VideoOptions }[] {
   const { profile } = input;
   const source = fitFrame(turned(video), profile);
   const rungs = rungsFor(source, input.ladder, capsOf(input));
@@ -163,7 +163,7 @@ function spread<T extends { height: number }>(rungs: readonly T[]): T[] {
   return rungs.filter((rung) => !heights.has(rung.height) && heights.add(rung.height)).slice(0, MOST_VARIANTS);
 }
 
-function burnIn(track: Track, tracks: readonly Track[]): VideoWish['burnIn'] {
+function burnIn(track: Track, tracks: readonly Track[]): VideoOptions['burnIn'] {
   const inside = tracks.filter((one) => one.kind === 'subtitle' && !one.externalPath);
   return {
     streamIndex: track.index,
@@ -186,7 +186,7 @@ interface VideoMade {
   deinterlace: boolean;
 }
 
-function videoWish(video: Track, made: VideoMade): VideoWish {
+function videoWish(video: Track, made: VideoMade): VideoOptions {
   const { frame, ...rest } = made;
   return {
     ...rest,
@@ -200,7 +200,7 @@ function videoWish(video: Track, made: VideoMade): VideoWish {
 }
 
 /** Text tracks as WebVTT renditions, the chosen one marked. */
-function subtitleWishes({ file, subtitle }: Chosen, hls: Hls): SubtitleWish[] {
+function subtitleWishes({ file, subtitle }: Chosen, hls: Hls): SubtitleOptions[] {
   if (!hls.webvtt) return [];
   const text = file.tracks.filter((track) => track.kind === 'subtitle' && isText(track));
   return text.map((track) => ({

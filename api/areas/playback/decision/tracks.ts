@@ -7,7 +7,7 @@ export interface Track extends ProbedStream {
   externalPath?: string | undefined;
 }
 
-export interface TrackWish {
+export interface TrackOptions {
   audioStreamId?: string | undefined;
   /** null is none; undefined leaves it to the preferences. */
   subtitleStreamId?: string | null | undefined;
@@ -42,7 +42,7 @@ export function defaultAudio(tracks: readonly Track[]): Track | undefined {
 }
 
 /** In order: the body, what this profile chose last in the show, preferences, the file's flags. */
-export function chooseAudio(tracks: readonly Track[], wish: TrackWish): Track | undefined {
+export function chooseAudio(tracks: readonly Track[], wish: TrackOptions): Track | undefined {
   const audio = tracks.filter((track) => track.kind === 'audio');
   return (
     audio.find((track) => track.id === wish.audioStreamId) ??
@@ -61,7 +61,7 @@ function originalAudio(audio: readonly Track[], language: string | undefined): T
 }
 
 /** Languages were asked for, and what plays is another one. */
-export function lacksAudio(tracks: readonly Track[], wish: TrackWish): boolean {
+export function lacksAudio(tracks: readonly Track[], wish: TrackOptions): boolean {
   if (wish.audioStreamId) return false;
   const chosen = chooseAudio(tracks, wish);
   const original = wish.preferOriginalAudio && wish.originalLanguage ? [wish.originalLanguage] : [];
@@ -71,7 +71,7 @@ export function lacksAudio(tracks: readonly Track[], wish: TrackWish): boolean {
 }
 
 /** Subtitles were asked for, and there are none to show in any of the languages. */
-export function lacksSubtitle(tracks: readonly Track[], wish: TrackWish): boolean {
+export function lacksSubtitle(tracks: readonly Track[], wish: TrackOptions): boolean {
   if (wish.subtitleStreamId !== undefined || wish.last?.subtitleOff) return false;
   const audio = chooseAudio(tracks, wish);
   const asked = askedWords(audio, wish);
@@ -81,21 +81,25 @@ export function lacksSubtitle(tracks: readonly Track[], wish: TrackWish): boolea
 }
 
 /** Languages to read, of which empty is any; nothing where none are asked for. */
-function askedWords(audio: Track | undefined, wish: TrackWish): readonly string[] | undefined {
+function askedWords(audio: Track | undefined, wish: TrackOptions): readonly string[] | undefined {
   if (wish.last?.subtitleLanguage) return [wish.last.subtitleLanguage];
   const any = wish.subtitleMode === 'always' || wish.subtitleLanguages.length > 0;
   return any && wantsWords(audio, wish) ? wish.subtitleLanguages : undefined;
 }
 
 /** Whole subtitles, not only forced lines. Who names no language to hear understands those to read. */
-function wantsWords(audio: Track | undefined, { subtitleMode, ...wish }: TrackWish): boolean {
+function wantsWords(audio: Track | undefined, { subtitleMode, ...wish }: TrackOptions): boolean {
   if (subtitleMode === 'always') return true;
   const known = wish.audioLanguages.length > 0 ? wish.audioLanguages : wish.subtitleLanguages;
   const understood = audio !== undefined && known.some((language) => speaks(audio, language));
   return subtitleMode === 'foreign-audio' && !understood;
 }
 
-export function chooseSubtitle(tracks: readonly Track[], audio: Track | undefined, wish: TrackWish): Track | undefined {
+export function chooseSubtitle(
+  tracks: readonly Track[],
+  audio: Track | undefined,
+  wish: TrackOptions,
+): Track | undefined {
   const all = tracks.filter((track) => track.kind === 'subtitle');
   if (wish.subtitleStreamId === null) return undefined;
   if (wish.subtitleStreamId !== undefined) return all.find((track) => track.id === wish.subtitleStreamId);
@@ -104,7 +108,7 @@ export function chooseSubtitle(tracks: readonly Track[], audio: Track | undefine
   return firstIn(byTaste(all, wish), last) ?? byMode(all, audio, wish);
 }
 
-function byMode(all: readonly Track[], audio: Track | undefined, wish: TrackWish): Track | undefined {
+function byMode(all: readonly Track[], audio: Track | undefined, wish: TrackOptions): Track | undefined {
   const forced = forcedFor(all, audio);
   if (wish.subtitleMode === 'off') return undefined;
   if (wish.subtitleMode === 'forced') return forced;
@@ -122,7 +126,7 @@ function forcedFor(all: readonly Track[], audio: Track | undefined): Track | und
   return all.find((track) => track.forced && (spoken === undefined || speaks(track, spoken)));
 }
 
-function byTaste(all: readonly Track[], wish: TrackWish): Track[] {
+function byTaste(all: readonly Track[], wish: TrackOptions): Track[] {
   const rank = (track: Track): number => {
     if (wish.hearingImpaired === 'any') return 0;
     return track.hearingImpaired === (wish.hearingImpaired === 'prefer') ? 0 : 1;

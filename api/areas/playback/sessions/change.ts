@@ -21,7 +21,7 @@ export async function change(call: Call, id: string, body: ChangePlayback): Prom
   const item = await holdVisibleItem(db, who, before.item_id);
   const sent = body.client ?? ((before.profile ?? undefined) as ClientProfile | undefined);
   const { given, profile } = await profileOf(call, sent, body.client === undefined);
-  const wishes = wishesOf(before, body);
+  const wishes = preferencesOf(before, body);
   const choice = await choose(call, item, { profile, wishes });
   const places = await keepRoom(call, before, choice);
   const row = await move(call, { before, item, choice, body, wishes, profile: given });
@@ -53,7 +53,7 @@ async function keepRoom(call: Call, before: SessionRow, choice: Choice): Promise
 }
 
 /** What the body does not name stays as it is, unless another file is taken: its tracks are other ones. */
-function wishesOf(before: SessionRow, body: ChangePlayback): Wishes {
+function preferencesOf(before: SessionRow, body: ChangePlayback): Wishes {
   const current = before.decision as { audio?: { streamId: string }; subtitle?: { streamId: string } };
   const kept = body.fileId
     ? {}

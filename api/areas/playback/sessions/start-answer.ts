@@ -10,7 +10,7 @@ import type { Warning } from '../decision/warnings.ts';
 import type { PlaybackStart } from '../playback.schemas.ts';
 import { type Places, placesOf } from './places.ts';
 import { toSession } from './session.view.ts';
-import { nextItemId, readBeside } from './start.view.ts';
+import { nextItemId, readSidecars } from './start.view.ts';
 
 export const KEEP_ALIVE_MS = 10_000;
 
@@ -72,7 +72,7 @@ type Common = Omit<PlaybackStart, 'session' | 'warnings'>;
 async function common(call: Call, { item, choice, resume, preroll, resumes = false }: Started): Promise<Common> {
   const { db } = call;
   const { file } = choice;
-  const { trickplay, ...beside } = await readBeside(db, item.id, file);
+  const { trickplay, ...beside } = await readSidecars(db, item.id, file);
   const next = await nextItemId(db, call.who, item.id);
   return {
     resume,

@@ -16,7 +16,7 @@ import { decodeKeyframes, type ProbedStream } from '#platform/media.ts';
 import type { CandidateFile } from '../decision/candidates.ts';
 import type { Track } from '../decision/tracks.ts';
 import type { PlaybackStart } from '../playback.schemas.ts';
-import { refuseAway } from './near.ts';
+import { refuseUnavailable } from './near.ts';
 
 interface Extra {
   id: string;
@@ -36,7 +36,7 @@ export async function playableFiles(
   const rows = fileId ? all.filter((row) => row.id === fileId) : beginnings(all, resumed);
   if (rows.length === 0) throw notPlayable('missing-file');
   // What was missing before its storage went may be there again, so that is asked first.
-  const near = await refuseAway(call, rows);
+  const near = await refuseUnavailable(call, rows);
   const present = near.filter((row) => row.missing_since === null);
   if (present.length === 0) throw notPlayable('missing-file');
   const extras = await readExtras(
@@ -123,7 +123,7 @@ export function toTrack(row: StreamRow): Track {
 type Beside = Pick<PlaybackStart, 'markers' | 'chapters' | 'fonts'> & { trickplay: boolean };
 
 /** What a player wants to know of the file beside its streams. */
-export async function readBeside(db: Db, itemId: string, file: CandidateFile): Promise<Beside> {
+export async function readSidecars(db: Db, itemId: string, file: CandidateFile): Promise<Beside> {
   const markers = await db('markers')
     .where({ item_id: itemId })
     .whereRaw('(file_id is null or file_id = ?)', [file.id])

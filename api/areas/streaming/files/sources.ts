@@ -23,7 +23,7 @@ export async function openSource(call: Reader, at: Wanted): Promise<OpenFile> {
 }
 
 /** A file beside a film, such as its subtitles. 423 as above, 404 when it is gone. */
-export async function openBeside(call: Reader, at: { fileId: string; path: string }): Promise<OpenFile> {
+export async function openSidecar(call: Reader, at: { fileId: string; path: string }): Promise<OpenFile> {
   const film = await findTrackPlace(call.db, at);
   if (!film) throw notFound();
   const found = await openMedia(reading(call), film);
@@ -33,7 +33,7 @@ export async function openBeside(call: Reader, at: { fileId: string; path: strin
 }
 
 /** A film that cannot be read now is 423 where a session of it is open; the same request works again once it is back. */
-export async function refuseAwaySource(call: Reader, { fileId }: { fileId: string }): Promise<void> {
+export async function refuseUnavailableSource(call: Reader, { fileId }: { fileId: string }): Promise<void> {
   const place = (await findPlaces(call.db, [fileId])).get(fileId);
   if (!place) throw notFound();
   const found = await openMedia(reading(call), place);

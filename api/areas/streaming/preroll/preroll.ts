@@ -18,7 +18,7 @@ export function prerollRules(settings: Pick<Settings, 'get'>): PrerollRules {
 }
 
 /** For whom and before what clips are chosen. */
-export interface PrerollWish {
+export interface PrerollOptions {
   libraryId: string;
   itemType: string;
   /** The viewer goes on with what was begun. */
@@ -39,7 +39,7 @@ const REMEMBERED = 3;
 export function choosePrerolls(
   rules: PrerollRules,
   clips: readonly (PrerollRow & { ageYears: number })[],
-  wish: PrerollWish,
+  wish: PrerollOptions,
 ): PrerollRow[] {
   if (!rules.enabled || (wish.resumes && !rules.resumeToo)) return [];
   if (!(rules.itemTypes as string[]).includes(wish.itemType)) return [];
@@ -62,7 +62,7 @@ export function inSeason(season: PrerollRow['season'], day: string): boolean {
 }
 
 /** By weight and without doubles; the last three come only when nothing else is left. */
-function drawn(clips: readonly PrerollRow[], count: number, wish: PrerollWish): PrerollRow[] {
+function drawn(clips: readonly PrerollRow[], count: number, wish: PrerollOptions): PrerollRow[] {
   const last = new Set(wish.recent.slice(0, REMEMBERED));
   const fresh = clips.filter((clip) => !last.has(clip.id));
   const left = fresh.length > 0 ? [...fresh] : [...clips];

@@ -2,7 +2,7 @@ import type { Hdr } from '#platform/media.ts';
 import { exactRate, type Rate } from './rate.ts';
 
 /** What Playback decided, in words that the worker and the playlists understand. Times are of the file's clock from 0, ms. */
-export interface StreamWish {
+export interface StreamOptions {
   playbackSessionId: string;
   accountId: string;
   profileId: string;
@@ -15,12 +15,12 @@ export interface StreamWish {
   /** Where the viewer begins. */
   startMs: number;
   /** Variants v0 to v3, the chosen one first. Absent for sound alone. */
-  video?: VideoWish[];
-  audio: AudioWish[];
-  subtitles: SubtitleWish[];
+  video?: VideoOptions[];
+  audio: AudioOptions[];
+  subtitles: SubtitleOptions[];
 }
 
-export interface VideoWish {
+export interface VideoOptions {
   streamIndex: number;
   action: 'copy' | 'encode';
   sourceCodec: string;
@@ -50,7 +50,7 @@ export interface BurnIn {
   language?: string | undefined;
 }
 
-export interface AudioWish {
+export interface AudioOptions {
   streamId: string;
   streamIndex: number;
   action: 'copy' | 'encode';
@@ -65,7 +65,7 @@ export interface AudioWish {
   default: boolean;
 }
 
-export interface SubtitleWish {
+export interface SubtitleOptions {
   streamId: string;
   streamIndex?: number | undefined;
   /** A file beside the film, inside the same storage. */
@@ -92,16 +92,16 @@ export interface PlanSource {
   codecStrings?: Record<number, string> | undefined;
 }
 
-export interface VideoRendition extends VideoWish {
+export interface VideoRendition extends VideoOptions {
   id: string;
   codecString: string;
 }
-export interface AudioRendition extends AudioWish {
+export interface AudioRendition extends AudioOptions {
   id: string;
   /** RFC 6381, where the codec's word alone does not say it: AAC is of several kinds. */
   codecString?: string;
 }
-export interface SubtitleRendition extends SubtitleWish {
+export interface SubtitleRendition extends SubtitleOptions {
   id: string;
 }
 
@@ -132,7 +132,7 @@ const MAX_SUBTITLES = 32;
 const MAX_VARIANTS = 4;
 
 /** The plan of a wish: the same input gives the same plan, playlists and addresses everywhere. */
-export function planOf(wish: StreamWish, source: PlanSource): StreamPlan {
+export function planOf(wish: StreamOptions, source: PlanSource): StreamPlan {
   const { storageId, path, container, version, startMs } = source;
   return {
     version: 1,
@@ -156,7 +156,7 @@ export function planOf(wish: StreamWish, source: PlanSource): StreamPlan {
   };
 }
 
-function clockOf(wish: StreamWish, source: PlanSource): Pick<StreamPlan, 'boundaries' | 'rate' | 'phase'> {
+function clockOf(wish: StreamOptions, source: PlanSource): Pick<StreamPlan, 'boundaries' | 'rate' | 'phase'> {
   const first = wish.video?.[0];
   if (!first) return { phase: 0 };
   const keyframes = source.keyframes ?? [];
@@ -247,7 +247,7 @@ const LEVELS: readonly [level: number, maxBlocks: number, blocksPerSecond: numbe
 ];
 
 /** Smallest H.264 level (High profile) that holds the picture: ffmpeg is told it, so CODECS is true before the first byte. */
-export function h264Level(video: Pick<VideoWish, 'width' | 'height' | 'frameRate' | 'bitrate'>): number {
+export function h264Level(video: Pick<VideoOptions, 'width' | 'height' | 'frameRate' | 'bitrate'>): number {
   const blocks = Math.ceil(video.width / 16) * Math.ceil(video.height / 16);
   const perSecond = (blocks * exactRate(video.frameRate).num) / exactRate(video.frameRate).den;
   const fits = LEVELS.find(
@@ -256,18 +256,18 @@ export function h264Level(video: Pick<VideoWish, 'width' | 'height' | 'frameRate
   return fits?.[0] ?? 62;
 }
 
-function encodedCodec(video: VideoWish): string {
+function encodedCodec(video: VideoOptions): string {
   return `avc1.6400${h264Level(video).toString(16).padStart(2, '0')}`;
 }
 
 const PLAIN: Record<string, string> = { h264: 'avc1.640028', hevc: 'hvc1.2.4.L120.B0', av1: 'av01.0.08M.08' };
 
-function aacKind({ codec, streamIndex }: AudioWish, { codecStrings }: PlanSource): { codecString?: string } {
+function aacKind({ codec, streamIndex }: AudioOptions, { codecStrings }: PlanSource): { codecString?: string } {
   const codecString = codecStrings?.[streamIndex];
   return codec === 'aac' && codecString?.startsWith('mp4a.40.') ? { codecString } : {};
 }
 
-function copiedCodec(video: VideoWish, source: PlanSource): string {
+function copiedCodec(video: VideoOptions, source: PlanSource): string {
   return (
     source.codecStrings?.[video.streamIndex]?.replace(/^hev1/, 'hvc1') ?? PLAIN[video.sourceCodec] ?? 'avc1.640028'
   );

@@ -2,7 +2,7 @@ import type { Bytes, Call } from '#kernel/endpoint.ts';
 import { noSpace, notFound } from '#kernel/errors.ts';
 import type { Bucket, Objects } from '#platform/objects.ts';
 import { sendRanged } from '../files/file-answer.ts';
-import { refuseAwaySource } from '../files/sources.ts';
+import { refuseUnavailableSource } from '../files/sources.ts';
 import { announceWant, offerSession, type Want } from '../sessions/offers.store.ts';
 import type { SessionRow } from '../sessions/sessions.store.ts';
 import { noteRead, wantSegment, withdrawWant } from '../sessions/wants.store.ts';
@@ -70,12 +70,12 @@ export async function sendObject(call: Call, { bucket, key, type, cacheControl }
 async function waitForSegment(call: Call, row: SessionRow, { want, key }: { want: Want; key: string }): Promise<void> {
   refuseFailed(row);
   await refuseFull(call.deps.objects);
-  await Promise.all([ask(call, row.id, want), refuseAwaySource(call, row.plan.source)]);
+  await Promise.all([ask(call, row.id, want), refuseUnavailableSource(call, row.plan.source)]);
   await waitUntil(call, row.id, {
     asked: { name: key, withdraw: () => withdraw(call, row.id, want) },
     look: () => call.deps.objects.stat('foyer-transcode', key),
     inVain: async (now) => {
-      await refuseAwaySource(call, now.plan.source); // the storage may go while somebody waits
+      await refuseUnavailableSource(call, now.plan.source); // the storage may go while somebody waits
       await refuseFull(call.deps.objects);
       if (isForgotten(now)) await ask(call, row.id, want);
     },

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Bytes, Call } from '#kernel/endpoint.ts';
 import { firstBytes } from '#platform/bytes.ts';
 import { ObjectMissing } from '#platform/objects.ts';
-import { openBeside } from '../files/sources.ts';
+import { openSidecar } from '../files/sources.ts';
 import type { SubtitleRendition } from '../segments/plan.ts';
 import { segmentOf } from '../segments/segments.ts';
 import { waitUntil } from '../segments/waiting.ts';
@@ -43,7 +43,7 @@ async function cuesOf(call: Call, row: SessionRow, track: SubtitleRendition): Pr
 }
 
 async function cuesBeside(call: Call, row: SessionRow, track: SubtitleRendition): Promise<Cue[]> {
-  const file = await openBeside(call, { fileId: row.file_id, path: track.externalPath ?? '' });
+  const file = await openSidecar(call, { fileId: row.file_id, path: track.externalPath ?? '' });
   if (file.size > LARGEST) return [];
   return readCues(await readFile(file.absolute), track);
 }

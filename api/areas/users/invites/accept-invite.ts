@@ -12,7 +12,7 @@ import { notFound } from '#kernel/errors.ts';
 import { writeAccess } from '../access.ts';
 import { guestExpiry, refuseTooMany } from '../create-user.ts';
 import { grantable, outranks } from '../rank.ts';
-import type { PermissionWishes } from '../users.schemas.ts';
+import type { RequestedPermissions } from '../users.schemas.ts';
 import { OWNERS_TO_GIVE } from '../users.view.ts';
 import type { AcceptInvite } from './invites.schemas.ts';
 import { type InviteRow, lockOpenInvite, takeUse } from './invites.store.ts';
@@ -74,7 +74,7 @@ export async function openInvite(call: Call, code: string): Promise<{ invite: In
 }
 
 /** Of the invite's single permissions what its maker may give now, without those of the role that the maker lacks. */
-function givable(inviter: Principal, { role, template }: InviteRow): PermissionWishes {
+function givable(inviter: Principal, { role, template }: InviteRow): RequestedPermissions {
   const wishes = template.permissions ?? {};
   const gives = (name: (typeof permissions)[number]): boolean =>
     may(inviter, name) && grantable(role, name) && (inviter.role === 'owner' || !OWNERS_TO_GIVE.includes(name));

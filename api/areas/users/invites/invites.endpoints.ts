@@ -8,7 +8,7 @@ import { page, pageOf, parseSort } from '#kernel/page.ts';
 import { IdParams, iso } from '#kernel/schemas.ts';
 import { refuseUngivable } from '../access.ts';
 import { requireRank } from '../rank.ts';
-import { checkedWishes } from '../wishes.ts';
+import { checkedWishes } from '../requested-permissions.ts';
 import { accept, openInvite } from './accept-invite.ts';
 import {
   AcceptInvite,

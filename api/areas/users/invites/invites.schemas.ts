@@ -5,7 +5,7 @@ import { Role } from '#identity/permissions.ts';
 import { pageQuery } from '#kernel/page.ts';
 import { Id, Moment, Timestamp } from '#kernel/schemas.ts';
 import { type SortTable, sortQuery } from '#kernel/sort.ts';
-import { GivenRole, PermissionWishes } from '../users.schemas.ts';
+import { GivenRole, RequestedPermissions } from '../users.schemas.ts';
 
 export const InviteState = z.enum(['open', 'used', 'expired', 'revoked']);
 export type InviteState = z.output<typeof InviteState>;
@@ -14,7 +14,7 @@ const { libraries, ageLimit, limits, restrictions } = AccessParts.shape;
 export const InviteTemplate = z
   .strictObject({
     ageLimit,
-    permissions: PermissionWishes.optional(),
+    permissions: RequestedPermissions.optional(),
     limits,
     restrictions,
   })

@@ -4,7 +4,7 @@ import { PodStatus } from './verdicts.ts';
 const TIMEOUT_MS = 5000;
 
 /** What the process of a tuner tells at its status address; undefined when it does not answer. */
-export async function askTuner(address: string): Promise<PodStatus | undefined> {
+export async function queryTuner(address: string): Promise<PodStatus | undefined> {
   try {
     const { status, text } = await exchange(`${address}/status`, { timeoutMs: TIMEOUT_MS });
     return status === 200 ? PodStatus.parse(JSON.parse(text)) : undefined;

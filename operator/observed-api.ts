@@ -1,8 +1,8 @@
 // How the server's API answers, for operators of a cluster and of one machine.
-import { type BackupSeen, backupFrom } from './backup-verdict.ts';
+import { backupFrom, type ObservedBackup } from './backup-verdict.ts';
 import type { Ask } from './server-api/server-client.ts';
 
-export interface ApiSeen {
+export interface ObservedApi {
   apiReady: boolean;
   /** Undefined while it is not known. */
   setupComplete: boolean | undefined;
@@ -14,17 +14,23 @@ export interface ApiSeen {
   /** A restore is on record, or keeps the server closed; absent while nobody says. */
   restoring?: boolean;
   /** Absent while nobody says. */
-  backup?: BackupSeen;
+  backup?: ObservedBackup;
 }
 
-export const apiAway: ApiSeen = { apiReady: false, setupComplete: undefined, version: undefined, health: {} };
+export const apiUnavailable: ObservedApi = {
+  apiReady: false,
+  setupComplete: undefined,
+  version: undefined,
+  health: {},
+};
 
 const READY_ATTEMPTS = 8;
 
-export async function seeApi(ask: Ask): Promise<ApiSeen> {
+export async function seeApi(ask: Ask): Promise<ObservedApi> {
   try {
     const waitingFor = await waitOf(ask);
-    if (waitingFor !== undefined) return waitingFor === 'restore' ? { ...apiAway, restoring: true } : apiAway;
+    if (waitingFor !== undefined)
+      return waitingFor === 'restore' ? { ...apiUnavailable, restoring: true } : apiUnavailable;
     const [info, health, backups, kept] = await Promise.all([
       ask('GET', '/server/info'),
       ask('GET', '/server/health'),
@@ -39,7 +45,7 @@ export async function seeApi(ask: Ask): Promise<ApiSeen> {
     const more = { ...block, ...restoring, ...(backup && { backup }) };
     return { apiReady: true, setupComplete, version, health: checksOf(health.body), ...more };
   } catch {
-    return apiAway;
+    return apiUnavailable;
   }
 }
 

@@ -1,8 +1,8 @@
 import { copyFile, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Person } from '#support/given.ts';
 import { indexKeyframes } from '#workers/media-keyframes.ts';
+import type { Person } from '../support/given.ts';
 import { newPlace, type Place } from './scan/support.ts';
 
 const client = { builtIn: 'chromium' };

@@ -1,11 +1,12 @@
 // What a pass sees: plain data, so that everything after it is pure.
-import type { ApiSeen } from '../api-seen.ts';
-import type { DeclaredSeen } from '../declared/bodies.ts';
+
+import type { ObservedDeclared } from '../declared/bodies.ts';
+import type { ObservedApi } from '../observed-api.ts';
 import type { ConfigMaps } from '../plus-environment.ts';
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 import type { MediaServerStatus } from '../schemas/media-server.ts';
-import type { PlusSeen } from '../server-api/plus.ts';
-import type { SettingsSeen } from '../server-api/settings.ts';
+import type { ObservedPlus } from '../server-api/plus.ts';
+import type { ObservedSettings } from '../server-api/settings.ts';
 import type { Secrets } from '../server-environment.ts';
 import type { Sharing } from './desired/one-node.ts';
 import type { Release } from './release.ts';
@@ -36,15 +37,15 @@ export interface Seen {
   known: Pick<MediaServerStatus, 'serverId' | 'replacedSecrets' | 'upgradingTo'>;
   libraries: number;
   tuners: number;
-  api: ApiSeen;
+  api: ObservedApi;
   /** Undefined while the server does not tell. */
   demand: PoolDemand | undefined;
   /** Likewise. */
-  plus: PlusSeen | undefined;
+  plus: ObservedPlus | undefined;
   /** Likewise, and only where the resource declares some. */
-  settings: SettingsSeen | undefined;
+  settings: ObservedSettings | undefined;
   /** What came of spec.declared; undefined while the server was not asked. */
-  declared: DeclaredSeen | undefined;
+  declared: ObservedDeclared | undefined;
 }
 
 export const childOf = ({ children }: Seen, kind: string, name: string): KubeObject | undefined =>

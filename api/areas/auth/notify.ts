@@ -2,7 +2,7 @@ import { notify } from '#areas/notifications/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 
 /** Says so when the account is used on a device it was not used on before; its first device is no news. */
-export async function tellNewDevice({ db, client }: Call, accountId: string): Promise<void> {
+export async function notifyNewDevice({ db, client }: Call, accountId: string): Promise<void> {
   const known: { client_id: string }[] = await db('devices').where({ account_id: accountId }).select('client_id');
   if (known.length === 0 || known.some((device) => device.client_id === client.id)) return;
   await notify(db, {
@@ -14,7 +14,7 @@ export async function tellNewDevice({ db, client }: Call, accountId: string): Pr
 }
 
 /** `name` is the way to sign in that came, went or changed. */
-export async function tellMethods({ db, who }: Call, name: string): Promise<void> {
+export async function notifyMethodChanged({ db, who }: Call, name: string): Promise<void> {
   await notify(db, {
     kind: 'methods-changed',
     to: { accountIds: [who.accountId] },

@@ -29,7 +29,7 @@ export interface FileRow {
  * Reads a file that no scan has read, or that is another one by now, as a scan would: somebody waits to play it. What
  * changes while it is read is left to the scan. True when the row was written.
  */
-export async function probeAnew(work: Work, row: FileRow, absolute: string): Promise<boolean> {
+export async function probeAgain(work: Work, row: FileRow, absolute: string): Promise<boolean> {
   const walked = await walkedOf(absolute);
   if (!walked || (isRead(row) && isUnchanged(row, walked))) return false;
   const read = await readFile(work, absolute, walked);

@@ -10,7 +10,7 @@ const PER_HOUR = 3;
 const placeOf = (requestId: string): string => `jobs|payload|email.send.reset|${requestId}`;
 
 /** For every name one job and the same time: who it is and whether there is one at all is looked up by the worker. */
-export async function askReset({ deps, enqueue }: Call, login: string): Promise<void> {
+export async function requestReset({ deps, enqueue }: Call, login: string): Promise<void> {
   requireMail(deps);
   const requestId = newId();
   await enqueue('email.send', { reset: seal(deps.keys, login, placeOf(requestId)), requestId }, { priority: 5 });
@@ -26,7 +26,7 @@ interface Account {
 }
 
 /** Mails the link, or that there is no password; nothing for a name that is nobody's or without a verified address. */
-export async function askedReset(
+export async function handleResetRequest(
   db: Db,
   writing: Writing,
   { reset, requestId }: { reset: string; requestId: string },

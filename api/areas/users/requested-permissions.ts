@@ -3,20 +3,20 @@ import { requireConfirmed } from '#identity/person.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict } from '#kernel/errors.ts';
 import { grantable, ofRole, requireGivable } from './rank.ts';
-import type { PermissionWishes } from './users.schemas.ts';
+import type { RequestedPermissions } from './users.schemas.ts';
 import { OWNERS_TO_GIVE } from './users.view.ts';
 
 interface Subject {
   role: Role;
   /** What it has beside the role's already: that is not given anew. */
-  own_permissions?: PermissionWishes;
+  own_permissions?: RequestedPermissions;
 }
 
 /**
  * What an account gets beside the role's permissions, no more than that kept. Throws 403 for what the caller lacks or
  * only the owner gives, 409 `not-for-role` and `needed`.
  */
-export function checkedWishes(call: Call, subject: Subject, wishes: PermissionWishes): PermissionWishes {
+export function checkedWishes(call: Call, subject: Subject, wishes: RequestedPermissions): RequestedPermissions {
   const { role, own_permissions: before } = subject;
   const own = permissions.filter((name) => wishes[name] !== undefined && wishes[name] !== ofRole(role, name));
   const granted = own.filter((name) => wishes[name] && before?.[name] !== true);
