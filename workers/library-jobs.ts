@@ -1,3 +1,4 @@
+import { forgetLabels } from '#areas/labels/public.ts';
 import {
   countTrash,
   filesOfEntries,
@@ -37,12 +38,6 @@ export async function purgeTrash(payload: JobPayload<'library.purge'>, work: Wor
   await db('item_tombstones').where('expires_at', '<', new Date()).delete();
   await forgetLabels(db);
   return { purged };
-}
-
-/** Labels of what cannot come back. */
-async function forgetLabels(db: Db): Promise<void> {
-  await db.raw(`delete from item_labels l where not exists (select from items i where i.id = l.item_id)
-    and not exists (select from item_tombstones t where t.item_id = l.item_id)`);
 }
 
 interface Purge {

@@ -4,6 +4,7 @@ import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { isCurrent, type Keys, SEALED_KEY_MISMATCH, seal, unseal } from '#platform/keys.ts';
 import type { Log } from '#platform/log.ts';
+import { updateServerState } from '#platform/server-state.ts';
 import { resealSettings } from '#platform/settings.ts';
 
 interface SealedColumn {
@@ -100,20 +101,19 @@ export async function resealAll(db: Db, keys: Keys): Promise<Resealed> {
 }
 
 /**
- * What cannot be read any more is told to who manages settings, once, and once more when all can be read; `keys` of the health says
- * it meanwhile.
+ * Notifies settings managers once when sealed values become unreadable, and once when all can be read again. The check `keys` of the
+ * server's health reports it meanwhile.
  */
 export async function noteLost(db: Db, lost: readonly string[]): Promise<void> {
-  const now = JSON.stringify([...lost].sort());
+  const names = [...lost].sort();
+  const now = JSON.stringify(names);
   await db.transaction(async (transaction) => {
-    const [changed] = await transaction('server_state')
-      .whereRaw('sealed_lost is distinct from ?::jsonb', [now])
-      .update({ sealed_lost: now })
-      .returning<{ sealed_lost: string[] }[]>('sealed_lost');
-    if (!changed) return;
+    const known = await transaction('server_state').forUpdate().first<{ sealed_lost: string[] }>('sealed_lost');
+    if (JSON.stringify(known.sealed_lost) === now) return;
+    await updateServerState(transaction, { sealed_lost: now });
     await notify(transaction, {
       kind: lost.length > 0 ? 'check-failed' : 'check-recovered',
-      data: { name: [SEALED_KEY_MISMATCH, ...changed.sealed_lost].join(', ').slice(0, MOST_NAMED) },
+      data: { name: [SEALED_KEY_MISMATCH, ...names].join(', ').slice(0, MOST_NAMED) },
       url: '/settings',
       mergeKey: `sealed-keys ${newId()}`, // each change is news of its own
     });

@@ -1,5 +1,8 @@
-import { purgeSomeOfProfile, removeProfileRow } from '#areas/auth/public.ts';
-import { isDeleted, passOnStorages, purgeAccount, purgeSome } from '#areas/users/public.ts';
+import { deleteAccountRow, removeProfileRow } from '#areas/accounts/public.ts';
+import { removeFoldersOf } from '#areas/libraries/public.ts';
+import { purgeStatesOfAccount, purgeStatesOfProfile } from '#areas/playback/public.ts';
+import { deleteStoragesOf, handOverStorages } from '#areas/storage/public.ts';
+import { isDeleted } from '#areas/users/public.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import type { Work } from './work.ts';
 
@@ -7,15 +10,18 @@ import type { Work } from './work.ts';
 export async function purgeUser({ accountId, transferTo }: JobPayload<'user.purge'>, work: Work): Promise<void> {
   const { db, signal } = work;
   if (!(await isDeleted(db, accountId))) return;
-  while (await purgeSome(db, accountId)) signal.throwIfAborted();
+  while (await purgeStatesOfAccount(db, accountId)) signal.throwIfAborted();
   await db.transaction(async (transaction) => {
-    await passOnStorages(transaction, accountId, transferTo);
-    await purgeAccount(transaction, accountId);
+    // Personal storages pass to the heir, or go with what was found in them; media files are never touched.
+    if (transferTo) await handOverStorages(transaction, accountId, transferTo);
+    await removeFoldersOf(transaction, accountId);
+    await deleteStoragesOf(transaction, accountId);
+    await deleteAccountRow(transaction, accountId);
   });
 }
 
 /** What a deleted profile leaves, in batches; the row itself last, so that a job that ended early goes on. */
 export async function purgeProfile({ profileId }: JobPayload<'profile.purge'>, { db, signal }: Work): Promise<void> {
-  while (await purgeSomeOfProfile(db, profileId)) signal.throwIfAborted();
+  while (await purgeStatesOfProfile(db, profileId)) signal.throwIfAborted();
   await removeProfileRow(db, profileId);
 }

@@ -1,5 +1,6 @@
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import type { Match, Update } from '#platform/typed-query.ts';
 import type { Client } from './client.ts';
 import type { Principal } from './principal.ts';
 
@@ -107,4 +108,14 @@ async function writeSeen(db: Db, seen: readonly Seen[]): Promise<void> {
      update accounts a set last_seen_at = now() from due where a.id = due.id`,
     given,
   );
+}
+
+/** Changes columns of the devices that match; answers how many. */
+export async function updateDeviceRow(db: Db, match: Match<'devices'>, change: Update<'devices'>): Promise<number> {
+  return db('devices').where(match).update(change);
+}
+
+/** Deletes a device; it is a new one when it signs in again. */
+export async function deleteDevice(db: Db, id: string): Promise<void> {
+  await db('devices').where({ id }).delete();
 }

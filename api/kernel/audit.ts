@@ -1,3 +1,4 @@
+import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { Call } from './endpoint.ts';
 
@@ -11,4 +12,24 @@ export async function audit({ db, who, client }: Call, action: string, details: 
     address: client.address,
     details: JSON.stringify(details),
   });
+}
+
+/** A row of the audit log outside of a request, or by an id of the caller's choice: one of that id is kept as it is. */
+export async function recordAudit(
+  db: Db,
+  { id = newId(), accountId, action, address }: { id?: string; accountId: string; action: string; address?: string },
+): Promise<void> {
+  await db('audit_log').insert({ id, account_id: accountId, action, address }).onConflict('id').ignore();
+}
+
+/** Whether the log has this action of the account under this id since `sinceHours` ago. */
+export async function isAudited(
+  db: Db,
+  { id, accountId, action, sinceHours }: { id: string; accountId: string; action: string; sinceHours: number },
+): Promise<boolean> {
+  const row = await db('audit_log')
+    .where({ id, account_id: accountId, action })
+    .whereRaw('at > now() - make_interval(hours => ?)', [sinceHours])
+    .first('id');
+  return row !== undefined;
 }

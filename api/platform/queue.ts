@@ -117,3 +117,23 @@ export async function countPools(db: Db): Promise<number> {
   const { rows } = await db.raw<{ rows: { pools: number }[] }>(`select (${POOLS}) as pools`);
   return rows[0]?.pools ?? 0;
 }
+
+/** Requests the worker of a job to end it. */
+export async function requestCancel(db: Db, jobId: string): Promise<void> {
+  await db('jobs').where({ id: jobId }).update({ cancel_requested: true });
+}
+
+/** Ends a job that no worker has begun. */
+export async function cancelUnstarted(db: Db, jobId: string | null, now: Date): Promise<void> {
+  await db('jobs')
+    .where({ id: jobId })
+    .whereIn('state', ['waiting', 'delayed'])
+    .update({ state: 'cancelled', cancel_requested: true, finished_at: now, updated_at: now });
+}
+
+/** Records how far a running job is: its phase, and the share that is done, 0 to 1. */
+export async function recordProgress(db: Db, jobId: string, at: { phase: string; progress: number }): Promise<void> {
+  await db('jobs')
+    .where({ id: jobId, state: 'active' })
+    .update({ ...at, updated_at: new Date() });
+}

@@ -11,8 +11,8 @@ export const owners: Record<TableName, string> = {
   backups: 'backup',
   branding: 'branding',
   branding_logos: 'branding',
-  chapters: 'scanning',
-  credits: 'scanning',
+  chapters: 'libraries',
+  credits: 'libraries',
   device_keys: 'identity',
   devices: 'identity',
   email_confirmations: 'email',
@@ -22,17 +22,17 @@ export const owners: Record<TableName, string> = {
   email_suppressions: 'email',
   events: 'platform',
   idempotency_keys: 'kernel',
-  ignored_files: 'scanning',
+  ignored_files: 'libraries',
   images: 'kernel',
   invite_uses: 'users',
   invites: 'users',
   item_labels: 'labels',
-  item_merges: 'scanning',
+  item_merges: 'libraries',
   item_neighbours: 'items',
   item_states: 'playback',
-  item_tags: 'scanning',
-  item_tombstones: 'scanning',
-  items: 'scanning',
+  item_tags: 'libraries',
+  item_tombstones: 'libraries',
+  items: 'libraries',
   job_attempts: 'jobs',
   job_counts: 'jobs',
   jobs: 'jobs',
@@ -42,9 +42,9 @@ export const owners: Record<TableName, string> = {
   library_access: 'accounts',
   library_folders: 'libraries',
   library_removals: 'libraries',
-  markers: 'scanning',
-  media_files: 'scanning',
-  media_streams: 'scanning',
+  markers: 'libraries',
+  media_files: 'libraries',
+  media_streams: 'libraries',
   notification_counts: 'notifications',
   notification_preferences: 'notifications',
   notifications: 'notifications',
@@ -56,7 +56,7 @@ export const owners: Record<TableName, string> = {
   ownership_offers: 'server-account',
   passkey_challenges: 'auth',
   password_resets: 'auth',
-  people: 'scanning',
+  people: 'libraries',
   play_history: 'playback',
   playback_sessions: 'viewing',
   playback_synced: 'playback',
@@ -73,7 +73,7 @@ export const owners: Record<TableName, string> = {
   scan_faults: 'scanning',
   scan_issues: 'scanning',
   scans: 'scanning',
-  server_state: 'setup',
+  server_state: 'platform',
   sessions: 'auth',
   setting_changes: 'settings',
   settings: 'settings',
@@ -92,14 +92,14 @@ export const owners: Record<TableName, string> = {
 };
 
 /** Files outside of `api/areas` that belong to the room of an area, by the beginning of their paths. */
-const parts: readonly (readonly [start: string, room: string])[] = [
+const parts: readonly (readonly [start: string, ...rooms: string[]])[] = [
   ['api/identity/plus.ts', 'plus'],
   ['api/identity/key-uses.ts', 'api-keys'],
   ['api/platform/queue.ts', 'jobs'],
   ['api/platform/settings.ts', 'settings'],
   ['workers/run-job.ts', 'jobs'],
-  ['workers/scan/', 'scanning'],
-  ['workers/media-keyframes.ts', 'scanning'],
+  ['workers/scan/', 'scanning', 'libraries'],
+  ['workers/media-keyframes.ts', 'libraries'],
   ['workers/library-jobs.ts', 'libraries'],
   ['workers/backup/', 'backup'],
   ['workers/restore/', 'backup'],
@@ -110,13 +110,13 @@ const parts: readonly (readonly [start: string, room: string])[] = [
   ['workers/transcode/', 'streaming'],
 ];
 
-/** The room that a source file belongs to. */
-export function roomOf(file: string): string {
+/** The rooms that a source file belongs to: the scan is the worker of two. */
+export function roomsOf(file: string): readonly string[] {
   const part = parts.find(([start]) => file.startsWith(start));
-  if (part) return part[1];
+  if (part) return part.slice(1);
   const [top = '', second = '', third = ''] = file.split('/');
-  if (second === 'areas') return third;
-  return top === 'api' ? second : file;
+  if (second === 'areas') return [third];
+  return [top === 'api' ? second : file];
 }
 
 /** Writes to a table of another room, by file and table, each with its reason. */
@@ -136,9 +136,21 @@ export const exceptions: Readonly<Record<string, { tables: readonly TableName[];
     ],
     because: 'deletes what is past its retention, by one table of rules',
   },
-  'workers/resealing.ts': {
-    tables: ['server_state'],
-    because: 'seals columns of every room with the newest key, by the list of sealed columns',
+  'workers/restore/record.ts': {
+    tables: ['jobs'],
+    because: 'runs on a connection of its own while all others wait for the restored database',
+  },
+  'api/areas/backup/restore/restores.store.ts': {
+    tables: ['jobs'],
+    because: 'the job of a restore is not run by the queue, which the restore exchanges',
+  },
+  'api/areas/auth/profiles/delete-profile.ts': {
+    tables: ['api_keys', 'push_subscriptions', 'label_principals', 'theme_selections'],
+    because: 'the row of a deleted profile stays until its states are purged, so no foreign key ends these',
+  },
+  'api/areas/scanning/scans.store.ts': {
+    tables: ['media_files'],
+    because: 'an answer to the guard of a scan clears the marks that the scan left on files',
   },
   'api/identity/devices.ts': {
     tables: ['accounts', 'sessions'],
@@ -149,5 +161,6 @@ export const exceptions: Readonly<Record<string, { tables: readonly TableName[];
 /** Files that write to tables which only the running program knows, each with its reason. */
 export const dynamic: Readonly<Record<string, string>> = {
   'workers/resealing.ts': 'columns of every room, by the list of sealed columns',
+  'workers/scan/store/adopt.ts': 'tables of the scan that name a library beside an item, by a list of them',
   'workers/restore/': 'the tables of a backup, into a schema beside the one in use',
 };

@@ -4,6 +4,7 @@ import { updateBackup } from '#areas/backup/public.ts';
 import type { Destination } from '#platform/backup/destination.ts';
 import type { BackupKey } from '#platform/backup/sealing.ts';
 import type { BackupEncryption } from '#platform/backup-manifest.ts';
+import { recordProgress } from '#platform/queue.ts';
 import type { Work, WorkerDeps } from '#workers/work.ts';
 import type { Pace } from './pace.ts';
 
@@ -35,5 +36,5 @@ const ENDS: Record<Phase, number> = { snapshot: 0.02, dump: 0.6, objects: 0.9, m
 export async function reach({ work, row }: Run, phase: Phase, share: number): Promise<void> {
   const progress = BEGINS[phase] + (ENDS[phase] - BEGINS[phase]) * Math.min(1, share);
   await updateBackup(work.db, row.id, { phase, progress });
-  await work.db('jobs').where({ id: work.jobId, state: 'active' }).update({ phase, progress, updated_at: new Date() });
+  await recordProgress(work.db, work.jobId, { phase, progress });
 }

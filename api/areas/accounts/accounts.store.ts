@@ -6,7 +6,9 @@ import type { ManagedBy } from '#platform/config.ts';
 import { breaks, type Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { emit } from '#platform/outbox.ts';
+import type { Match, Update } from '#platform/typed-query.ts';
 import { foldUsername } from './names.ts';
+import { insertProfileRow } from './profiles.store.ts';
 
 export interface AccountDraft {
   username: string;
@@ -51,7 +53,7 @@ export async function insertAccount(db: Db, draft: AccountDraft): Promise<Accoun
   } catch (error) {
     throw nameTaken(error);
   }
-  await db('profiles').insert({ id: newId(), account_id: row.id, name: row.display_name, main: true });
+  await insertProfileRow(db, { id: newId(), account_id: row.id, name: row.display_name, main: true });
   return getAccount(db, row.id);
 }
 
@@ -112,4 +114,22 @@ export function toAccount(row: AccountRow): Account {
     lastSeenAt: iso(row.last_seen_at),
     disabled: row.disabled,
   };
+}
+
+/** Changes columns of the accounts that match; answers how many. */
+export async function updateAccount(db: Db, match: Match<'accounts'>, change: Update<'accounts'>): Promise<number> {
+  return db('accounts').where(match).update(change);
+}
+
+/** Deletes the row of an account that was marked as deleted, and with it what refers to it. */
+export async function deleteAccountRow(db: Db, id: string): Promise<void> {
+  await db('accounts').where({ id }).whereNotNull('deleted_at').delete();
+}
+
+/** Takes an address from every other account: who proved that it is theirs keeps it. */
+export async function releaseAddress(db: Db, address: string, exceptId: string): Promise<void> {
+  await db('accounts')
+    .whereRaw('lower(email) = ?', [address.toLowerCase()])
+    .whereNot({ id: exceptId })
+    .update({ email: null });
 }

@@ -1,6 +1,7 @@
 import { notify } from '#areas/notifications/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import type { ManagedBy } from '#platform/config.ts';
+import type { Db } from '#platform/db.ts';
 import { accountsReaching, librariesReached } from './reach.store.ts';
 
 /**
@@ -17,14 +18,12 @@ export interface LibraryAccess {
 export async function setLibraryAccess(
   call: Call,
   libraryId: string,
-  change: { access: LibraryAccess; isNew: boolean },
+  change: { access: LibraryAccess; isNew: boolean; store: () => Promise<void> },
 ): Promise<void> {
   const { db } = call;
   const { access, isNew } = change;
   const before = isNew ? new Set<string>() : await accountsReaching(db, libraryId);
-  await db('libraries')
-    .where({ id: libraryId })
-    .update({ everyone: access.everyone, access_roles: [...access.roles] });
+  await change.store();
   await db('library_access').where({ library_id: libraryId }).delete();
   const known = await db('accounts')
     .whereIn('id', access.accountIds)
@@ -91,4 +90,9 @@ async function tell({ db, who, emit }: Call, libraryId: string, userId: string):
     data: { name: library?.name ?? '' },
     url: `/libraries/${libraryId}`,
   });
+}
+
+/** Deletes every access that was granted to the account by name. */
+export async function deleteAccess(db: Db, accountId: string): Promise<void> {
+  await db('library_access').where({ account_id: accountId }).delete();
 }

@@ -162,3 +162,8 @@ export function toApiKey(row: ApiKeyRow): ApiKey {
     ...(row.managed_by && { managedBy: row.managed_by }),
   };
 }
+
+/** Deletes the keys of a deleted account. */
+export async function deleteKeys(db: Db, accountId: string): Promise<void> {
+  await db('api_keys').where({ account_id: accountId }).delete();
+}

@@ -1,12 +1,12 @@
 export { countAttempt } from './attempts.ts';
 export { Keep, Profile, SignIn } from './auth.schemas.ts';
+export { removeMethods } from './methods/methods.store.ts';
 export { issuerOutbound } from './oidc/oidc-provider.ts';
 export { addNewcomerPasskey, newcomerOptions } from './passkeys/newcomer-passkey.ts';
 export { CreationOptions, RegistrationResponse } from './passkeys/passkeys.schemas.ts';
-export { createOwnerReset, createReset, endMailedResets, resetWasSent } from './passwords/password-reset.ts';
+export { createOwnerReset, createReset, endAccess, endMailedResets, resetWasSent } from './passwords/password-reset.ts';
 export { refuseWeak } from './passwords/password-rules.ts';
 export { hashPassword, passwordMatches, takePasswordCost } from './passwords/passwords.ts';
 export { handleResetRequest } from './passwords/request-reset.ts';
-export { purgeSomeOfProfile, removeProfileRow } from './profiles/delete-profile.ts';
-export { listProfiles } from './sign-in/sessions.store.ts';
+export { endDeviceSessions, endSessions, listProfiles } from './sign-in/sessions.store.ts';
 export { startSession } from './sign-in/sign-in.ts';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { releaseAddress, updateAccount } from '#areas/accounts/public.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
@@ -89,13 +90,9 @@ export async function confirmAddress(call: Call, token: string): Promise<{ addre
   const { address, id: accountId } = asked;
   if (await isTaken(db, { accountId, address })) throw conflict('address-taken', 'Another account has this address');
   // Who only says that it is theirs loses it to who proves it.
-  await db('accounts')
-    .whereRaw('lower(email) = ?', [address.toLowerCase()])
-    .whereNot({ id: accountId })
-    .update({ email: null });
-  await db('accounts')
-    .where({ id: accountId })
-    .update({ email: address, email_verified: true, revision: db.raw('revision + 1'), updated_at: db.fn.now() });
+  await releaseAddress(db, address, accountId);
+  const raised = { revision: db.raw('revision + 1'), updated_at: db.fn.now() };
+  await updateAccount(db, { id: accountId }, { email: address, email_verified: true, ...raised });
   await forgetPending(db, accountId);
   await audit({ ...call, who: { ...call.who, accountId } }, 'email.confirmed', { userId: accountId });
   await tellFormer(call, asked);

@@ -4,6 +4,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
 import type { Keys } from '#platform/keys.ts';
 import { seal, unseal } from '#platform/keys.ts';
+import { requestCancel } from '#platform/queue.ts';
 import { mailLanguage } from './content/texts.ts';
 import type { TestEmail, TestEmailAnswer } from './email.schemas.ts';
 import { type Smtp, smtpOf } from './smtp.ts';
@@ -61,7 +62,7 @@ async function answered({ db, signal }: Call, id: string, began: number): Promis
     if (job && ['failed', 'cancelled'].includes(job.state)) break;
     await sleep(LOOK_MS);
   }
-  await db('jobs').where({ id }).update({ cancel_requested: true });
+  await requestCancel(db, id);
   const response = 'No worker sent it within 30 seconds';
   return { ok: false, stage: 'connect', response, transcript: [], tookMs: 0 };
 }

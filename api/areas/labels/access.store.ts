@@ -1,3 +1,4 @@
+import { markLostLabels, settleLostLabels } from '#areas/accounts/public.ts';
 import type { Db } from '#platform/db.ts';
 import type { LabelAccess, LabelAccessPut, LabelPrincipal, PrincipalIn } from './labels.schemas.ts';
 
@@ -68,16 +69,12 @@ export async function sightChanged(db: Db): Promise<void> {
 /** Those named see again what their rules let them: their access was set. */
 export async function settleLost(db: Db, named: readonly PrincipalIn[]): Promise<void> {
   const of = (key: keyof PrincipalIn): string[] => named.flatMap((one) => one[key] ?? []);
-  await db.raw(
-    `update profiles p set labels_lost = false from accounts a where a.id = p.account_id and p.labels_lost
-       and (a.id = any(?::uuid[]) or p.id = any(?::uuid[]) or a.role = any(?::text[]))`,
-    [of('userId'), of('profileId'), of('role')],
-  );
+  await settleLostLabels(db, { accountIds: of('userId'), profileIds: of('profileId'), roles: of('role') });
 }
 
 /** Before a label goes: whose last only-label it is sees nothing until its access is set. */
 export async function markLost(db: Db, number: number): Promise<void> {
-  await db.raw('update profiles set labels_lost = true where only_labels = ?::int[]', [[number]]);
+  await markLostLabels(db, number);
 }
 
 /** Access that names one label names the other; what either hid stays hidden from all whom neither allows. */

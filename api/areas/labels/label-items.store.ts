@@ -1,3 +1,4 @@
+import { raiseLabelsOf, raiseLabelsOfItems } from '#areas/libraries/public.ts';
 import { ageSql } from '#identity/visibility.ts';
 import { conflict } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
@@ -20,21 +21,11 @@ interface Seen {
  * held until the end of the transaction, so that a scan adds nothing below them meanwhile. Tells of each that changed.
  */
 export async function relabel(db: Db, ids: readonly string[], write: () => Promise<unknown>): Promise<void> {
-  await holdLibraries(db, ids);
+  await raiseLabelsOfItems(db, ids);
   const before = await look(db, ids);
   await write();
   await db.raw('select foyer_close_labels(?::uuid[])', [[...ids]]);
   await tell(db, before, await look(db, ids));
-}
-
-/** In the order of their ids, so that two never wait for each other. */
-async function holdLibraries(db: Db, ids: readonly string[]): Promise<void> {
-  await db.raw(
-    `with held as (select l.id from libraries l where l.id in (select i.library_id from items i where i.id = any(?::uuid[]))
-       order by l.id for update)
-     update libraries l set change_seq = l.change_seq + 1, labels_seq = l.labels_seq + 1 from held where l.id = held.id`,
-    [[...ids]],
-  );
 }
 
 async function look(db: Db, ids: readonly string[]): Promise<Seen[]> {
@@ -146,15 +137,29 @@ const TOLD = 1000;
 /** After a rename: lists of their libraries are read anew, and the first thousand that carry the label are told of. */
 export async function touchCarriers(db: Db, number: number): Promise<void> {
   const ids = await carriersOf(db, number, TOLD);
-  await db.raw(
-    `update libraries set change_seq = change_seq + 1, labels_seq = labels_seq + 1
-     where id in (select i.library_id from items i where i.labels <> '{}' and i.labels @> array[?::int])`,
-    [number],
-  );
+  await raiseLabelsOf(db, number);
   const items = await look(db, ids);
   await emitMany(
     db,
     'item.updated',
     items.map((item) => newsOf(item)),
   );
+}
+
+/** Gives items the labels of those whose files they took over: `pairs` are former, heir and whether the heir is new, as JSON. */
+export async function copyLabels(db: Db, pairs: string): Promise<void> {
+  await db.raw(
+    `insert into item_labels (item_id, label)
+     select r.heir, unnest(i.labels) from jsonb_to_recordset(?::jsonb) as r(former uuid, heir uuid, fresh boolean)
+       join items i on i.id = r.former
+       where i.labels <> '{}' and (r.fresh or not exists (select 1 from media_files f where f.item_id = i.id))
+     on conflict do nothing`,
+    [pairs],
+  );
+}
+
+/** Deletes labels of items that are gone and cannot come back. */
+export async function forgetLabels(db: Db): Promise<void> {
+  await db.raw(`delete from item_labels l where not exists (select from items i where i.id = l.item_id)
+    and not exists (select from item_tombstones t where t.item_id = l.item_id)`);
 }

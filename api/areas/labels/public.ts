@@ -1,1 +1,1 @@
-export { changeItems, listedWith, relabel } from './label-items.store.ts';
+export { changeItems, copyLabels, forgetLabels, listedWith, relabel } from './label-items.store.ts';

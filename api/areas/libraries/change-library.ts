@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { setLibraryAccess } from '#areas/accounts/public.ts';
 import { requestScan, withdrawQuestions } from '#areas/scanning/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
@@ -13,7 +12,7 @@ import {
 } from './folders.store.ts';
 import { checkedFolders } from './folders.ts';
 import type { LibraryChange, NewFolder } from './libraries.schemas.ts';
-import { changeLibraryRow, type LibraryRow } from './libraries.store.ts';
+import { changeLibraryRow, type LibraryRow, setAccess } from './libraries.store.ts';
 import { refuseManagedChange } from './managed.ts';
 import { dropFormerPosters, keepPoster, type NewPoster, refuseUnknownPoster } from './poster.ts';
 import { refuseStale } from './revision.ts';
@@ -35,7 +34,7 @@ export async function changeLibrary(
   const posterImageId = poster ? await keepPoster(call, row, poster) : change.posterImageId;
   await changeLibraryRow(call.db, row.id, columnsOf(row, { ...change, posterImageId }));
   if (posterImageId !== undefined) await dropFormerPosters(call, row, posterImageId);
-  if (change.access) await setLibraryAccess(call, row.id, { access: change.access, isNew: false });
+  if (change.access) await setAccess(call, row.id, { access: change.access, isNew: false });
   if (plan) await changeFolders(call, row, { plan, confirmed: change.confirmRemoval });
   if (isRefreshed(row, change)) call.reply.header('X-Refresh-Suggested', 'true');
 }

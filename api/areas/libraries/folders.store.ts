@@ -1,3 +1,4 @@
+import type { FolderOnMount } from '#areas/storage/public.ts';
 import { findStorages } from '#areas/storage/public.ts';
 import { conflict } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
@@ -131,4 +132,18 @@ export async function removeFolders(db: Db, libraryId: string, folderIds: readon
   );
   await db('library_folders').where({ library_id: libraryId }).whereIn('id', ids).delete();
   await recountLibrary(db, libraryId);
+}
+
+/** Records that a folder became unavailable or available, and that its library changed. False when that was recorded before. */
+export async function changeFolder(db: Db, { id, libraryId }: FolderOnMount, away: boolean): Promise<boolean> {
+  const changed = await db('library_folders').where({ id, away: !away }).update({ away });
+  if (changed > 0) await db('libraries').where({ id: libraryId }).increment('change_seq', 1);
+  return changed > 0;
+}
+
+/** Deletes the folders that lie on personal storages of an account, and what was found in them; no file is touched. */
+export async function removeFoldersOf(db: Db, accountId: string): Promise<void> {
+  await db('library_folders')
+    .whereIn('storage_id', db('storages').where({ owner_id: accountId }).select('id'))
+    .delete();
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { setLibraryAccess } from '#areas/accounts/public.ts';
-import { requestScan } from '#areas/scanning/public.ts';
+import { cancelScansOfLibrary, requestScan } from '#areas/scanning/public.ts';
 import { may } from '#identity/principal.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid } from '#kernel/errors.ts';
@@ -27,6 +26,7 @@ import {
   listLibraryRows,
   lockLibraryRow,
   MOST_LIBRARIES,
+  setAccess,
   writeOrder,
 } from './libraries.store.ts';
 import { readLibrary, toLibraries, toOneLibrary } from './libraries.view.ts';
@@ -77,7 +77,7 @@ export const createLibrary = defineEndpoint({
     const id = await insertLibrary(db, body);
     await refuseUnfit(db, { libraryId: id, type: body.type }, folders);
     await insertFolders(db, id, { folders, by: who.accountId });
-    await setLibraryAccess(call, id, { access: body.access, isNew: true });
+    await setAccess(call, id, { access: body.access, isNew: true });
     if (folders.length > 0)
       await requestScan(db, { libraryId: id, mode: 'full', trigger: triggerOf(call), byAccountId: who.accountId });
     return answerWith(call, await getLibraryRow(db, who, id));
@@ -143,10 +143,7 @@ export const deleteLibrary = defineEndpoint({
     refuseStale(call, row);
     if (row.managed_by && !who.operator) refuseManaged(who, { ...row, managed_fields: ['library'] }, ['library']);
     await hideLibrary(db, row.id);
-    await db('scans')
-      .where({ library_id: row.id })
-      .whereIn('state', ['queued', 'running'])
-      .update({ cancel_requested: true });
+    await cancelScansOfLibrary(db, row.id);
     await enqueue('library.delete', { libraryId: row.id }, { key: `library.delete:${row.id}`, libraryId: row.id });
   },
 });

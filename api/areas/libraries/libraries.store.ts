@@ -1,5 +1,8 @@
+import type { LibraryAccess } from '#areas/accounts/public.ts';
+import { setLibraryAccess } from '#areas/accounts/public.ts';
 import type { Principal } from '#identity/principal.ts';
 import { onlyVisibleLibraries } from '#identity/visibility.ts';
+import type { Call } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import type { ManagedBy } from '#platform/config.ts';
 import { breaks, type Db } from '#platform/db.ts';
@@ -154,5 +157,35 @@ export async function writeOrder(db: Db, ids: readonly string[]): Promise<void> 
            from libraries where deleted_at is null) o
      where l.id = o.id and l.position is distinct from o.place`,
     [[...ids]],
+  );
+}
+
+/** Sets who reaches a library: its own rule, and the accounts that are named. */
+export async function setAccess(
+  call: Call,
+  id: string,
+  { access, isNew }: { access: LibraryAccess; isNew: boolean },
+): Promise<void> {
+  const columns = { everyone: access.everyone, access_roles: [...access.roles] };
+  const store = async () => void (await call.db('libraries').where({ id }).update(columns));
+  await setLibraryAccess(call, id, { access, isNew, store });
+}
+
+/** Raises the numbers of change of the items' libraries, whose rows stay locked; in the order of their ids, so that two never deadlock. */
+export async function raiseLabelsOfItems(db: Db, itemIds: readonly string[]): Promise<void> {
+  await db.raw(
+    `with held as (select l.id from libraries l where l.id in (select i.library_id from items i where i.id = any(?::uuid[]))
+       order by l.id for update)
+     update libraries l set change_seq = l.change_seq + 1, labels_seq = l.labels_seq + 1 from held where l.id = held.id`,
+    [[...itemIds]],
+  );
+}
+
+/** Raises the numbers of change of the libraries in which items carry the label. */
+export async function raiseLabelsOf(db: Db, label: number): Promise<void> {
+  await db.raw(
+    `update libraries set change_seq = change_seq + 1, labels_seq = labels_seq + 1
+     where id in (select i.library_id from items i where i.labels <> '{}' and i.labels @> array[?::int])`,
+    [label],
   );
 }

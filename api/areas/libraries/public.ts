@@ -1,5 +1,5 @@
-export { insertFolders, refuseUnfit, tidyPath } from './folders.store.ts';
+export { changeFolder, insertFolders, refuseUnfit, removeFoldersOf, tidyPath } from './folders.store.ts';
 export { LibraryDraft, LibrarySettings, LibraryType, libraryTypes } from './libraries.schemas.ts';
-export { insertLibrary } from './libraries.store.ts';
+export { insertLibrary, raiseLabelsOf, raiseLabelsOfItems, setAccess } from './libraries.store.ts';
 export { defaultSettings, settingsOf } from './settings.ts';
 export { countTrash, filesOfEntries, purgeEntries, selectTrash, type TrashRow, trashEntries } from './trash.store.ts';

@@ -3,6 +3,7 @@ import type { Principal } from '#identity/principal.ts';
 import { onlyVisibleLibraries } from '#identity/visibility.ts';
 import { notFound } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
+import { cancelUnstarted } from '#platform/queue.ts';
 import type { Scan } from './scanning.schemas.ts';
 
 /** As the worker keeps it in `scans.guard`, beside what it alone needs. */
@@ -127,10 +128,7 @@ export async function requestCancel(db: Db, row: ScanRow, now: Date): Promise<vo
     return;
   }
   await db('scans').where({ id: row.id }).update({ cancel_requested: true, state: 'cancelled', finished_at: now });
-  await db('jobs')
-    .where({ id: row.job_id })
-    .whereIn('state', ['waiting', 'delayed'])
-    .update({ state: 'cancelled', cancel_requested: true, finished_at: now, updated_at: now });
+  await cancelUnstarted(db, row.job_id, now);
 }
 
 export async function saveGuard(db: Db, id: string, guard: GuardRow): Promise<void> {
@@ -169,4 +167,12 @@ export async function cancelScansOf(db: Db, jobIds: readonly string[], now: Date
       state: db.raw(`case when ${held} then state else 'cancelled' end`),
       finished_at: db.raw(`case when not ${held} then ?::timestamptz end`, [now]),
     });
+}
+
+/** Requests the end of every scan of the library that waits or runs. */
+export async function cancelScansOfLibrary(db: Db, libraryId: string): Promise<void> {
+  await db('scans')
+    .where({ library_id: libraryId })
+    .whereIn('state', ['queued', 'running'])
+    .update({ cancel_requested: true });
 }

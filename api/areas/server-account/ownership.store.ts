@@ -1,3 +1,4 @@
+import { updateAccount } from '#areas/accounts/public.ts';
 import type { ManagedBy } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
@@ -118,12 +119,8 @@ export async function swapRoles(db: Db, { from_id: from, to_id: to, keep_role: k
     revision: db.raw('revision + 1'),
     updated_at: db.fn.now(),
   };
-  await db('accounts')
-    .where({ id: from })
-    .update({ ...change, role: keep }); // first: the index takes one owner only
-  await db('accounts')
-    .where({ id: to })
-    .update({ ...change, role: 'owner' });
+  await updateAccount(db, { id: from }, { ...change, role: keep }); // first: the index takes one owner only
+  await updateAccount(db, { id: to }, { ...change, role: 'owner' });
 }
 
 export interface HistoryRow {

@@ -3,6 +3,7 @@ import type { Rules } from '#kernel/filter.ts';
 import { applyRules, moment, type SqlField, scalar } from '#kernel/filter-sql.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
+import { updateServerState } from '#platform/server-state.ts';
 import { definitionOf, type SettingKey } from '#platform/settings.ts';
 
 /** The revision of all saved values, held until the transaction ends: writes come one after the other. */
@@ -72,7 +73,7 @@ export async function writeChanges(
 ): Promise<void> {
   const by = { account_id: accountId ?? null, key_name: keyName ?? null, note: note ?? null, revision };
   await db('setting_changes').insert(changes.map((change) => ({ id: newId(), ...change, ...by })));
-  await db('server_state').update({ settings_revision: revision });
+  await updateServerState(db, { settings_revision: revision });
 }
 
 /** What the resource declared when it was last taken over. */
@@ -82,7 +83,7 @@ export async function lastDeclared(db: Db): Promise<Partial<Record<SettingKey, u
 }
 
 export async function noteDeclared(db: Db, declared: Partial<Record<SettingKey, unknown>>): Promise<void> {
-  await db('server_state').update({ declared_settings: JSON.stringify(declared) });
+  await updateServerState(db, { declared_settings: JSON.stringify(declared) });
 }
 
 /** Keys that were written after that revision. */

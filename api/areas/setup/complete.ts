@@ -1,11 +1,19 @@
 import type { z } from 'zod';
-import { createAccount, setLibraryAccess } from '#areas/accounts/public.ts';
+import { createAccount } from '#areas/accounts/public.ts';
 import { hashPassword, refuseWeak, type SignIn, startSession } from '#areas/auth/public.ts';
-import { insertFolders, insertLibrary, LibraryDraft, refuseUnfit, tidyPath } from '#areas/libraries/public.ts';
+import {
+  insertFolders,
+  insertLibrary,
+  LibraryDraft,
+  refuseUnfit,
+  setAccess,
+  tidyPath,
+} from '#areas/libraries/public.ts';
 import { requestScan } from '#areas/scanning/public.ts';
 import { writeChosen } from '#areas/settings/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict } from '#kernel/errors.ts';
+import { updateServerState } from '#platform/server-state.ts';
 import { announceSettings } from '#platform/settings.ts';
 import { refuseBadDraft, settingsOf } from './draft.ts';
 import { type CompleteSetup, SetupDraft } from './setup.schemas.ts';
@@ -25,7 +33,7 @@ export async function complete(call: Call, row: ServerStateRow, body: CompleteSe
   const declared = (await declaredLibraries(db)).map(({ name }) => name.toLowerCase());
   for (const library of draft.libraries)
     if (!declared.includes(library.name.toLowerCase())) await makeLibrary(asOwner, library);
-  await db('server_state').update({
+  await updateServerState(db, {
     setup_completed_at: new Date(),
     claim_sha256: null,
     ticket_sha256: null,
@@ -49,7 +57,7 @@ async function makeLibrary(call: Call, wished: SetupDraft['libraries'][number]):
   const folders = wished.folders.map((folder) => ({ storageId: folder.rootId, path: tidyPath(folder.path) }));
   await refuseUnfit(db, { libraryId: id, type }, folders);
   await insertFolders(db, id, { folders, by: who.accountId });
-  await setLibraryAccess(call, id, { access: { everyone: true, roles: [], accountIds: [] }, isNew: true });
+  await setAccess(call, id, { access: { everyone: true, roles: [], accountIds: [] }, isNew: true });
   if (folders.length > 0)
     await requestScan(db, { libraryId: id, mode: 'full', trigger: 'person', byAccountId: who.accountId });
 }

@@ -6,6 +6,7 @@ import { ApiError, conflict } from '#kernel/errors.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { iso } from '#kernel/schemas.ts';
 import { languages } from '#platform/languages.ts';
+import { updateServerState } from '#platform/server-state.ts';
 import { BLOCKING, runChecks } from './checks.ts';
 import { complete, ownerExists, refuseManagedOwner } from './complete.ts';
 import { refuseBadDraft } from './draft.ts';
@@ -87,7 +88,7 @@ export const saveSetupDraft = defineEndpoint({
     }
     const revision = row.setup_draft_revision + 1;
     const change = { setup_draft: JSON.stringify(body), setup_draft_revision: revision, setup_saved_at: call.now };
-    await call.db('server_state').update(change);
+    await updateServerState(call.db, change);
     return stateOf(call, { ...row, ...change, setup_draft: body }, true);
   },
 });
@@ -143,7 +144,7 @@ export const runSetupChecks = defineEndpoint({
     await limitAttempts(limiter, 'setup-checks', CHECKS_AN_HOUR);
     const run = await aloneOf(call, () => runChecks(call, body.checks));
     const all = BLOCKING.every((id) => run.items.some((check) => check.id === id));
-    if (all) await call.db('server_state').update({ setup_checked_at: run.canComplete ? call.now : null });
+    if (all) await updateServerState(call.db, { setup_checked_at: run.canComplete ? call.now : null });
     return run;
   },
 });

@@ -4,6 +4,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { sha256 } from '#platform/keys.ts';
+import { updateServerState } from '#platform/server-state.ts';
 
 export const setupCookie = (secure: boolean): string => (secure ? '__Secure-foyer_setup' : 'foyer_setup');
 
@@ -54,7 +55,7 @@ export async function holdsTicket(call: Call, row: ServerStateRow): Promise<bool
   if (!ticket || !row.ticket_sha256 || !row.ticket_lives) return false;
   const same = timingSafeEqual(Buffer.from(sha256(ticket)), Buffer.from(row.ticket_sha256));
   if (!same) return false;
-  await call.db('server_state').update({ ticket_expires_at: call.db.raw(TICKET_HOUR) });
+  await updateServerState(call.db, { ticket_expires_at: call.db.raw(TICKET_HOUR) });
   return true;
 }
 
@@ -69,15 +70,14 @@ export async function requireTicket(call: Call, row: ServerStateRow): Promise<vo
 
 /** A new ticket voids the one before; the draft stays. */
 export async function storeTicket(db: Db, ticket: string, device: string | undefined): Promise<Date> {
-  const [row] = await db('server_state')
-    .update({
-      ticket_sha256: sha256(ticket),
-      ticket_expires_at: db.raw(TICKET_HOUR),
-      ticket_device: device ?? null,
-      claimed_at: new Date(),
-    })
-    .returning<{ ticket_expires_at: Date }[]>('ticket_expires_at');
-  if (!row) throw new Error('no row');
+  await updateServerState(db, {
+    ticket_sha256: sha256(ticket),
+    ticket_expires_at: db.raw(TICKET_HOUR),
+    ticket_device: device ?? null,
+    claimed_at: new Date(),
+  });
+  const row = await db('server_state').first('ticket_expires_at');
+  if (!row?.ticket_expires_at) throw new Error('no row');
   return row.ticket_expires_at;
 }
 

@@ -1,3 +1,4 @@
+import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import { emit } from '#platform/outbox.ts';
 
@@ -60,13 +61,6 @@ export async function folderHoldsFiles(db: Db, folderId: string): Promise<boolea
   return found !== undefined;
 }
 
-/** Notes that a folder is away or back. The library is another one for whoever kept its answer. False when it was noted before. */
-export async function changeFolder(db: Db, { id, libraryId }: FolderOnMount, away: boolean): Promise<boolean> {
-  const changed = await db('library_folders').where({ id, away: !away }).update({ away });
-  if (changed > 0) await db('libraries').where({ id: libraryId }).increment('change_seq', 1);
-  return changed > 0;
-}
-
 const isAway = (state: string): boolean => state === 'unavailable' || state === 'suspect';
 
 /**
@@ -106,4 +100,33 @@ export async function takeReturned(db: Db, quietMs: number): Promise<string[]> {
     .update({ returned_at: null })
     .returning('id');
   return rows.map((row) => row.id);
+}
+
+/** Makes a storage of the same id of a media root; a root that is gone leaves its row, since files stand on it. */
+export async function putMount(
+  db: Db,
+  root: Config['mediaRoots'][number],
+  managedBy: string | undefined,
+): Promise<void> {
+  await db('storages')
+    .insert({
+      id: root.id,
+      name: root.name,
+      kind: 'mount',
+      root_name: root.name,
+      read_only: root.readOnly,
+      managed_by: managedBy,
+    })
+    .onConflict('id')
+    .merge(['name', 'root_name', 'read_only', 'managed_by']);
+}
+
+/** Gives the personal storages of an account to another. */
+export async function handOverStorages(db: Db, from: string, to: string): Promise<void> {
+  await db('storages').where({ owner_id: from }).update({ owner_id: to });
+}
+
+/** Deletes the rows of an account's personal storages. */
+export async function deleteStoragesOf(db: Db, accountId: string): Promise<void> {
+  await db('storages').where({ owner_id: accountId }).delete();
 }

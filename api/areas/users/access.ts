@@ -1,4 +1,10 @@
-import { type AccessParts, CHILD_AGE, librariesReached, setAccountLibraries } from '#areas/accounts/public.ts';
+import {
+  type AccessParts,
+  CHILD_AGE,
+  librariesReached,
+  setAccountLibraries,
+  updateAccount,
+} from '#areas/accounts/public.ts';
 import { principalOf } from '#identity/account-row.ts';
 import type { Role } from '#identity/permissions.ts';
 import { onlyVisibleItems, onlyVisibleLibraries } from '#identity/visibility.ts';
@@ -31,9 +37,7 @@ export async function writeAccess(
   refuseUnrated(call, access);
   await refuseStrangeLibraries(call, access.libraries?.ids ?? []);
   const before = isNew ? NONE : await librariesReached(db, id);
-  await db('accounts')
-    .where({ id })
-    .update({ ...columnsOf(access), access_version: db.raw('access_version + 1') });
+  await updateAccount(db, { id }, { ...columnsOf(access), access_version: db.raw('access_version + 1') });
   const libraries = access.libraries ?? (isNew ? { mode: 'default' as const, ids: [] } : undefined);
   const managed = libraries ? await setAccountLibraries(call, id, { ...libraries, isNew }) : [];
   await refuseFurtherReach(call, id, before);

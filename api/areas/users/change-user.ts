@@ -1,18 +1,11 @@
-import {
-  emitReached,
-  foldUsername,
-  librariesReached,
-  nameTaken,
-  narrowKeys,
-  roleColumns,
-} from '#areas/accounts/public.ts';
-import { endMailedResets } from '#areas/auth/public.ts';
+import { emitReached, foldUsername, librariesReached, nameTaken, roleColumns } from '#areas/accounts/public.ts';
+import { narrowKeys } from '#areas/api-keys/public.ts';
+import { endAccess, endMailedResets } from '#areas/auth/public.ts';
 import { type Role, rolePermissions } from '#identity/permissions.ts';
 import { requireConfirmed } from '#identity/person.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict } from '#kernel/errors.ts';
-import type { Db } from '#platform/db.ts';
 import { refuseFurtherReach } from './access.ts';
 import { refusePast } from './create-user.ts';
 import { requireGivable, requireRank } from './rank.ts';
@@ -93,12 +86,6 @@ function columnsOf(row: UserRow, change: UserChange): Record<string, unknown> {
 
 function sameAddress({ email: before }: UserRow, email: string | null): boolean {
   return email?.toLowerCase() === before?.toLowerCase();
-}
-
-/** Sign-ins and open links end; keys are refused as long as the account is. */
-export async function endAccess(db: Db, accountId: string): Promise<number> {
-  await db('password_resets').where({ account_id: accountId }).delete();
-  return db('sessions').where({ account_id: accountId }).delete();
 }
 
 const OLD: Record<keyof Omit<UserChange, 'revision'>, (row: UserRow) => unknown> = {

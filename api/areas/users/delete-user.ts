@@ -1,8 +1,11 @@
+import { deleteAccess } from '#areas/accounts/public.ts';
+import { deleteKeys } from '#areas/api-keys/public.ts';
+import { endAccess, removeMethods } from '#areas/auth/public.ts';
 import { requireConfirmed } from '#identity/person.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, invalid } from '#kernel/errors.ts';
-import { endAccess, refuseStale } from './change-user.ts';
+import { refuseStale } from './change-user.ts';
 import { requireRank } from './rank.ts';
 import { type UserRow, updateUserRow } from './users.store.ts';
 
@@ -28,8 +31,9 @@ export async function removeUser(
     own_permissions: '{}',
   });
   await endAccess(db, row.id);
-  for (const table of ['api_keys', 'library_access', 'sign_in_methods'] as const)
-    await db(table).where({ account_id: row.id }).delete();
+  await deleteKeys(db, row.id);
+  await removeMethods(db, row.id);
+  await deleteAccess(db, row.id);
   await db('invites').where({ created_by: row.id }).whereNull('revoked_at').update({ revoked_at: db.fn.now() });
   await audit(call, 'user.deleted', { userId: row.id, username: row.username, role: row.role, transferTo });
   return call.enqueue(

@@ -1,5 +1,5 @@
-import { revokeKeys } from '#areas/accounts/public.ts';
-import { resetWasSent } from '#areas/auth/public.ts';
+import { revokeKeys } from '#areas/api-keys/public.ts';
+import { endSessions, removeMethods, resetWasSent } from '#areas/auth/public.ts';
 import { requireMail, writeMail } from '#areas/email/public.ts';
 import { notify } from '#areas/notifications/public.ts';
 import { requireConfirmed } from '#identity/person.ts';
@@ -31,8 +31,8 @@ export const resetUserSignIn = defineEndpoint({
     requireRank(who, row.role);
     requireConfirmed(who, now);
     if (body.sendMail) requireMailTo(call, row);
-    await removeMethods(db, row.id, body);
-    const endedSessions = body.endSessions ? await db('sessions').where({ account_id: row.id }).delete() : 0;
+    await removeRequested(db, row.id, body);
+    const endedSessions = body.endSessions ? await endSessions(db, row.id) : 0;
     const revokedKeys = body.revokeKeys ? await revokeKeys(call, row.id) : 0;
     const link = body.link ? await resetLink(call, row.id, body.hours) : undefined;
     const mailed = body.sendMail && link !== undefined && (await mailLink(call, row, link));
@@ -90,10 +90,10 @@ async function tellPerson({ db, who }: Call, row: UserRow, { body, endedSessions
   });
 }
 
-async function removeMethods(db: Db, accountId: string, wish: SignInReset): Promise<void> {
+async function removeRequested(db: Db, accountId: string, wish: SignInReset): Promise<void> {
   const kinds = [
     ...(wish.removeTwoFactor ? (['totp', 'recovery-codes'] as const) : []),
     ...(wish.removePasskeys ? (['passkey'] as const) : []),
   ];
-  if (kinds.length > 0) await db('sign_in_methods').where({ account_id: accountId }).whereIn('kind', kinds).delete();
+  if (kinds.length > 0) await removeMethods(db, accountId, kinds);
 }

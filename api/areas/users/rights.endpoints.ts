@@ -1,4 +1,4 @@
-import { AccessDraft } from '#areas/accounts/public.ts';
+import { AccessDraft, updateProfile } from '#areas/accounts/public.ts';
 import { type Permission, permissions, type Role, rolePermissions, roles } from '#identity/permissions.ts';
 import { audit } from '#kernel/audit.ts';
 import { defineEndpoint, json } from '#kernel/endpoint.ts';
@@ -41,7 +41,7 @@ export const setUserAccess = defineEndpoint({
     const { ageLimit = null, timeZone = null } = whole;
     const managed = await writeAccess(call, row, { ...AccessDraft.parse(whole), ageLimit, timeZone });
     await updateUserRow(db, row.id, {});
-    await db('profiles').where({ account_id: row.id, labels_lost: true }).update({ labels_lost: false }); // its access is set
+    await updateProfile(db, { account_id: row.id, labels_lost: true }, { labels_lost: false }); // its access is set
     const after = await getUserRow(db, row.id);
     await audit(call, 'user.access', { userId: row.id, before: toAccess(row), after: toAccess(after) });
     call.reply.header('ETag', `"${after.revision}"`);

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { AccountLimits } from '#areas/accounts/public.ts';
-import { reachSql } from '#areas/accounts/public.ts';
+import { reachSql, updateAccount } from '#areas/accounts/public.ts';
 import { type Permission, type Role, roles } from '#identity/permissions.ts';
 import type { Restrictions } from '#identity/restrictions.ts';
 import type { ViewingWindow } from '#identity/viewing-hours.ts';
@@ -98,9 +98,7 @@ export async function lockUserRow(db: Db, id: string): Promise<UserRow> {
 /** Changes columns of an account; its revision rises with it. */
 export async function updateUserRow(db: Db, id: string, change: Record<string, unknown>): Promise<void> {
   const raised = { revision: db.raw('revision + 1'), updated_at: db.fn.now() };
-  await db('accounts')
-    .where({ id })
-    .update({ ...change, ...raised });
+  await updateAccount(db, { id }, { ...change, ...raised });
 }
 
 /** In any letter case, `%` and `_` being plain characters. */

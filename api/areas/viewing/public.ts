@@ -11,4 +11,5 @@ export {
   type StopReason,
   stopSession,
   touchBytes,
+  updateSession,
 } from './sessions.store.ts';

@@ -1,5 +1,6 @@
 import type { Db } from '#platform/db.ts';
 import { emit } from '#platform/outbox.ts';
+import type { Update } from '#platform/typed-query.ts';
 
 export type StopReason =
   | 'ended'
@@ -157,4 +158,11 @@ export async function findImplicit(
     .where({ account_id: at.accountId, file_id: at.fileId, implicit: true, device_id: at.deviceId ?? null })
     .whereNot({ state: 'stopped' })
     .first<SessionRow | undefined>();
+}
+
+/** Changes columns of a session; answers its row. */
+export async function updateSession(db: Db, id: string, change: Update<'playback_sessions'>): Promise<SessionRow> {
+  const [row] = await db('playback_sessions').where({ id }).update(change).returning<SessionRow[]>('*');
+  if (!row) throw new Error('no row');
+  return row;
 }

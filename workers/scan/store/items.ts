@@ -1,3 +1,4 @@
+import { restoreStates } from '#areas/playback/public.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
 import { recordset, rowsOf, type Writing } from './context.ts';
 import type { Read } from './files.ts';
@@ -162,9 +163,6 @@ async function insert({ db, library, seq }: Writing, rows: readonly ItemRow[], r
     [library.id, seq, recordset(fresh)],
   );
   for (const tomb of tombs.values()) {
-    await db.raw(
-      'insert into item_states select * from jsonb_populate_recordset(null::item_states, ?::jsonb) on conflict do nothing',
-      [JSON.stringify(tomb.states)],
-    );
+    await restoreStates(db, JSON.stringify(tomb.states));
   }
 }

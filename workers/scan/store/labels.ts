@@ -1,3 +1,4 @@
+import { copyLabels } from '#areas/labels/public.ts';
 import type { Writing } from './context.ts';
 import { recordset } from './context.ts';
 import type { WrittenFile } from './files.ts';
@@ -18,13 +19,7 @@ export async function inheritLabels({ db }: Writing, resolved: Resolved, files: 
   const pairs = recordset(pairsOf(resolved, files));
   if (pairs === '[]') return;
   const pair = 'jsonb_to_recordset(?::jsonb) as r(former uuid, heir uuid, fresh boolean)';
-  await db.raw(
-    `insert into item_labels (item_id, label)
-     select r.heir, unnest(i.labels) from ${pair} join items i on i.id = r.former
-       where i.labels <> '{}' and (r.fresh or not exists (select 1 from media_files f where f.item_id = i.id))
-     on conflict do nothing`,
-    [pairs],
-  );
+  await copyLabels(db, pairs);
   await db.raw(
     `update items h set age_rating = i.age_rating, age_years = i.age_years from ${pair} join items i on i.id = r.former
      where h.id = r.heir and r.fresh and h.age_rating is null and i.age_rating is not null`,

@@ -1,10 +1,10 @@
 import { opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { changeFolder } from '#areas/libraries/public.ts';
 import { notify } from '#areas/notifications/public.ts';
 import { requestScan } from '#areas/scanning/public.ts';
 import {
-  changeFolder,
   changeState,
   type FolderOnMount,
   folderHoldsFiles,

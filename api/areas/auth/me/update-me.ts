@@ -1,4 +1,4 @@
-import { foldUsername, nameTaken } from '#areas/accounts/public.ts';
+import { foldUsername, nameTaken, updateAccount } from '#areas/accounts/public.ts';
 import { forgetPending, mailReady, resolveAddress } from '#areas/email/public.ts';
 import { requireConfirmed, requireMain } from '#identity/person.ts';
 import { audit } from '#kernel/audit.ts';
@@ -63,9 +63,7 @@ async function write({ db, who }: Call, change: MeChange): Promise<void> {
   const given = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
   const raised = { revision: db.raw('revision + 1'), updated_at: db.fn.now() };
   try {
-    await db('accounts')
-      .where({ id: who.accountId })
-      .update({ ...given, ...raised });
+    await updateAccount(db, { id: who.accountId }, { ...given, ...raised });
   } catch (error) {
     throw nameTaken(error);
   }
@@ -92,7 +90,7 @@ async function setAddress({ db, who }: Call, address: string | null): Promise<bo
   const change = { email: address, email_verified: false };
   const done = await db
     .transaction(async (inside) => {
-      await inside('accounts').where({ id: who.accountId }).update(change);
+      await updateAccount(inside, { id: who.accountId }, change);
       await endMailedResets(inside, who.accountId);
       return true;
     })

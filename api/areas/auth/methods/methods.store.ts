@@ -85,3 +85,9 @@ export function toMethod(row: MethodRow, codesLeft: number): SignInMethod {
     ...(kind === 'recovery-codes' ? { recoveryCodesLeft: codesLeft } : {}),
   };
 }
+
+/** Removes ways to sign in, all or those of these kinds. */
+export async function removeMethods(db: Db, accountId: string, kinds?: readonly MethodRow['kind'][]): Promise<void> {
+  const methods = db('sign_in_methods').where({ account_id: accountId });
+  await (kinds ? methods.whereIn('kind', kinds) : methods).delete();
+}

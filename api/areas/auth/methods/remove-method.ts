@@ -1,3 +1,4 @@
+import { updateAccount } from '#areas/accounts/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import { listMethodRows, type MethodRow, passwordRow } from './methods.store.ts';
@@ -16,7 +17,7 @@ export async function removeMethod(call: Call, id: string): Promise<Kind> {
   if (password.has_password && kind !== 'password') left.push('password');
   refuseLast(call, kind, left);
   if (kind === 'password') {
-    await db('accounts').where({ id: who.accountId }).update({ password_hash: null, password_changed_at: null });
+    await updateAccount(db, { id: who.accountId }, { password_hash: null, password_changed_at: null });
     return kind;
   }
   await db('sign_in_methods').where({ id, account_id: who.accountId }).delete();

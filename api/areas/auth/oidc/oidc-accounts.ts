@@ -5,10 +5,11 @@ import {
   foldUsername,
   isSameName,
   librariesReached,
-  narrowKeys,
   roleColumns,
   Username,
+  updateAccount,
 } from '#areas/accounts/public.ts';
+import { narrowKeys } from '#areas/api-keys/public.ts';
 import type { Role } from '#identity/permissions.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -160,14 +161,16 @@ export async function applyRole(call: Call, account: Found, claims: Claims): Pro
   const role = mappedRole(call, claims);
   if (!role || account.role === 'owner' || role === account.role) return;
   const before = await librariesReached(db, account.id);
-  await db('accounts')
-    .where({ id: account.id })
-    .update({
+  await updateAccount(
+    db,
+    { id: account.id },
+    {
       ...roleColumns(account, role),
       access_version: db.raw('access_version + 1'),
       revision: db.raw('revision + 1'),
       updated_at: db.fn.now(),
-    });
+    },
+  );
   await narrowKeys(call, account.id, role);
   await emitReached(call, account.id, before);
   const asThem = { ...call, who: { ...call.who, accountId: account.id } };

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { updateAccount } from '#areas/accounts/public.ts';
 import { requireConfirmed } from '#identity/person.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -34,11 +35,12 @@ export async function changeOwnPassword(
   refuseWeakPassword(call, body.newPassword, [row.username, row.email]);
   const passwordHash = await hashPassword(body.newPassword);
   return call.transact(async (inside) => {
-    await inside.db('accounts').where({ id: who.accountId }).update({
+    const change = {
       password_hash: passwordHash,
       must_change_password: false,
       password_changed_at: inside.db.fn.now(),
-    });
+    };
+    await updateAccount(inside.db, { id: who.accountId }, change);
     await inside.db('password_resets').where({ account_id: who.accountId }).delete();
     await inside.db('sign_in_challenges').where({ account_id: who.accountId }).delete();
     const endedSessions = body.endOthers ? await removeOtherSessions(inside.db, who.accountId, who.sessionId) : 0;

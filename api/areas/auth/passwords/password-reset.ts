@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
+import { updateAccount } from '#areas/accounts/public.ts';
 import { notify } from '#areas/notifications/public.ts';
+import { recordAudit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
-import { newId, newSecret } from '#platform/ids.ts';
+import { newSecret } from '#platform/ids.ts';
 import type { PasswordReset } from '../auth.schemas.ts';
 import { refuseWeakPassword } from './password-rules.ts';
 import { hashPassword } from './passwords.ts';
@@ -30,7 +32,7 @@ export async function createOwnerReset(
   const token = hash ? undefined : newSecret('foypr_');
   const reset = { hash: hash ?? hashOf(token ?? ''), hours: OWNER_HOURS, byMail: false };
   const expiresAt = await putReset(db, owner.id, reset);
-  await db('audit_log').insert({ id: newId(), account_id: owner.id, action: 'owner-recovery' });
+  await recordAudit(db, { accountId: owner.id, action: 'owner-recovery' });
   await notify(db, {
     kind: 'ownership-changed',
     to: { permission: 'user:manage' },
@@ -113,22 +115,16 @@ export async function redeemReset(
   if (newPassword === undefined) return { ...shown, changed: false };
   refuseWeakPassword(call, newPassword, [reset.username, reset.email]);
   const passwordHash = await hashPassword(newPassword);
-  await db('accounts')
-    .where({ id: reset.account_id })
-    .update({
-      password_hash: passwordHash,
-      must_change_password: false,
-      password_changed_at: db.fn.now(),
-      ...(reset.by_mail && { email_verified: true }),
-    });
-  await db('password_resets').where({ account_id: reset.account_id }).delete();
-  await db('sessions').where({ account_id: reset.account_id }).delete();
+  const change = { password_hash: passwordHash, must_change_password: false, password_changed_at: db.fn.now() };
+  await updateAccount(db, { id: reset.account_id }, { ...change, ...(reset.by_mail && { email_verified: true }) });
+  await endAccess(db, reset.account_id);
   await db('sign_in_challenges').where({ account_id: reset.account_id }).delete();
-  await db('audit_log').insert({
-    id: newId(),
-    account_id: reset.account_id,
-    action: 'password-reset',
-    address: call.client.address,
-  });
+  await recordAudit(db, { accountId: reset.account_id, action: 'password-reset', address: call.client.address });
   return { ...shown, changed: true };
+}
+
+/** Ends the sign-ins of an account and its open links; keys are refused as long as the account is. Answers how many sign-ins. */
+export async function endAccess(db: Db, accountId: string): Promise<number> {
+  await db('password_resets').where({ account_id: accountId }).delete();
+  return db('sessions').where({ account_id: accountId }).delete();
 }

@@ -1,6 +1,7 @@
+import { insertProfileRow, updateAccount, updateProfile } from '#areas/accounts/public.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import { dropImages } from '#kernel/images.ts';
-import { breaks, type Db } from '#platform/db.ts';
+import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { Update } from '#platform/typed-query.ts';
 import type { Profile } from '../auth.schemas.ts';
@@ -60,9 +61,7 @@ export async function insertProfile(db: Db, accountId: string, draft: ProfileDra
     .select<{ count: number }[]>(db.raw('count(*)::int as count'));
   if ((row?.count ?? 0) >= MOST_PROFILES) throw conflict('too-many-profiles', 'An account has at most 8 profiles');
   const id = newId();
-  await db('profiles')
-    .insert({ ...columns, id, account_id: accountId, name: draft.name })
-    .catch(refuseDouble);
+  await insertProfileRow(db, { ...columns, id, account_id: accountId, name: draft.name });
   return id;
 }
 
@@ -70,7 +69,7 @@ export async function updateProfileRow(db: Db, row: ProfileRow, change: ProfileC
   if (change.avatar === null) await writeAvatar(db, row, null);
   const columns = await toColumns(change);
   if (Object.keys(columns).length === 0) return;
-  await db('profiles').where({ id: row.id }).update(columns).catch(refuseDouble);
+  await updateProfile(db, { id: row.id }, columns);
 }
 
 /** The picture of a profile, of its account too when it is the main one; former ones go. */
@@ -79,12 +78,7 @@ export async function writeAvatar(
   { id, account_id, main }: Pick<ProfileRow, 'id' | 'account_id' | 'main'>,
   imageId: string | null,
 ): Promise<void> {
-  await db('profiles').where({ id }).update({ avatar_id: imageId });
-  if (main) await db('accounts').where({ id: account_id }).update({ avatar_id: imageId });
+  await updateProfile(db, { id }, { avatar_id: imageId });
+  if (main) await updateAccount(db, { id: account_id }, { avatar_id: imageId });
   await dropImages(db, { kind: 'profile', id }, imageId);
-}
-
-function refuseDouble(error: unknown): never {
-  if (breaks(error, 'profiles_name')) throw conflict('duplicate-name', 'Another profile has this name');
-  throw error;
 }

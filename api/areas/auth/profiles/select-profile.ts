@@ -1,4 +1,6 @@
+import { updateProfile } from '#areas/accounts/public.ts';
 import { ACCESS_SECONDS, presented, sessionCookie } from '#identity/credentials.ts';
+import { updateDeviceRow } from '#identity/devices.ts';
 import { sessionOf } from '#identity/person.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
@@ -39,8 +41,8 @@ async function moveSession({ db, who }: Call, row: ProfileRow): Promise<void> {
     // Who is handed the device in another profile has not proved to be the person.
     .update({ profile_id: row.id, ...(row.main ? {} : { confirmed_until: null }) });
   if (moved !== 1) throw new ApiError('AUTH_TOKEN_INVALID', 'The sign-in has ended', {});
-  await db('profiles').where({ id: row.id }).update({ last_used_at: db.fn.now() });
-  if (who.deviceId) await db('devices').where({ id: who.deviceId }).update({ last_profile_id: row.id });
+  await updateProfile(db, { id: row.id }, { last_used_at: db.fn.now() });
+  if (who.deviceId) await updateDeviceRow(db, { id: who.deviceId }, { last_profile_id: row.id });
 }
 
 async function answerInProfile(call: Call): Promise<SignIn> {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { revokeKeys } from '#areas/accounts/public.ts';
+import { revokeKeys } from '#areas/api-keys/public.ts';
 import { bearer, cookieValue, readAccessToken, refreshCookie, sessionCookie } from '#identity/credentials.ts';
 import type { Principal } from '#identity/principal.ts';
 import { requireClientId } from '#kernel/admission.ts';
-import { audit } from '#kernel/audit.ts';
+import { audit, isAudited, recordAudit } from '#kernel/audit.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { answerUnlessSame } from '#kernel/etag.ts';
@@ -28,7 +28,7 @@ import { redeemReset } from '../passwords/password-reset.ts';
 import { login as signIn } from './login.ts';
 import { refresh } from './refresh.ts';
 import { sessionOfToken } from './refresh-tokens.store.ts';
-import { listSessionRows, removeOtherSessions, removeSession, toSession } from './sessions.store.ts';
+import { endPendingSignIns, listSessionRows, removeOtherSessions, removeSession, toSession } from './sessions.store.ts';
 import { clearCookies } from './sign-in.ts';
 
 export const login = defineEndpoint({
@@ -153,23 +153,13 @@ export const endSession = defineEndpoint({
   async handle({ params }, { db, who }) {
     const ended = await removeSession(db, { id: params.id, accountId: who.accountId, profileId: onlyProfile(who) });
     if (!ended && !(await endedLately(db, who.accountId, params.id))) throw notFound();
-    if (ended) {
-      await db('audit_log')
-        .insert({ id: params.id, account_id: who.accountId, action: 'session-ended' })
-        .onConflict('id')
-        .ignore();
-    }
+    if (ended) await recordAudit(db, { id: params.id, accountId: who.accountId, action: 'session-ended' });
   },
 });
 
 /** Repeating it within a day is no error. */
-async function endedLately(db: Call['db'], accountId: string, id: string): Promise<boolean> {
-  const row = await db('audit_log')
-    .where({ id, account_id: accountId, action: 'session-ended' })
-    .whereRaw(`at > now() - interval '24 hours'`)
-    .first('id');
-  return row !== undefined;
-}
+const endedLately = (db: Call['db'], accountId: string, id: string): Promise<boolean> =>
+  isAudited(db, { id, accountId, action: 'session-ended', sinceHours: 24 });
 
 export const endOtherSessions = defineEndpoint({
   operationId: 'endOtherSessions',
@@ -189,8 +179,7 @@ export const endOtherSessions = defineEndpoint({
       who.accountId,
       query.keepCurrent === 'true' ? who.sessionId : undefined,
     );
-    for (const table of ['sign_in_challenges', 'quick_connects', 'password_resets'] as const)
-      await db(table).where({ account_id: who.accountId }).delete();
+    await endPendingSignIns(db, who.accountId);
     const revokedKeys = query.apiKeys === 'true' ? await revokeKeys(call, who.accountId) : 0;
     await audit(call, 'sessions-ended', { sessions: endedSessions });
     return { endedSessions, revokedKeys };

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { foldUsername, isSameName } from '#areas/accounts/public.ts';
+import { foldUsername, isSameName, updateAccount } from '#areas/accounts/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
@@ -83,7 +83,7 @@ async function loginByPassword(
 async function renewHash(db: Db, { id, password_hash: before }: Candidate, password: string): Promise<void> {
   if (before === null || !isOutdated(before)) return;
   const hash = await hashPassword(password);
-  await db('accounts').where({ id, password_hash: before }).update({ password_hash: hash });
+  await updateAccount(db, { id, password_hash: before }, { password_hash: hash });
 }
 
 /** What is told only after the right password. */

@@ -174,3 +174,20 @@ export async function listProfiles(db: Db, accountId: string, show: { limits: bo
     lastUsedAt: iso(row.last_used_at),
   }));
 }
+
+/** Ends what could still become a sign-in of the account: challenges, codes of other devices and links. */
+export async function endPendingSignIns(db: Db, accountId: string): Promise<void> {
+  await db('sign_in_challenges').where({ account_id: accountId }).delete();
+  await db('quick_connects').where({ account_id: accountId }).delete();
+  await db('password_resets').where({ account_id: accountId }).delete();
+}
+
+/** Ends the sign-ins of a device; answers how many. */
+export async function endDeviceSessions(db: Db, deviceId: string): Promise<number> {
+  return db('sessions').where({ device_id: deviceId }).delete();
+}
+
+/** Ends the sign-ins of an account; answers how many. */
+export async function endSessions(db: Db, accountId: string): Promise<number> {
+  return db('sessions').where({ account_id: accountId }).delete();
+}

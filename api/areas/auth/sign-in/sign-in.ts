@@ -1,6 +1,6 @@
-import { getAccount } from '#areas/accounts/public.ts';
+import { getAccount, updateAccount, updateProfile } from '#areas/accounts/public.ts';
 import { ACCESS_SECONDS, refreshCookie, sessionCookie, signAccessToken } from '#identity/credentials.ts';
-import { deviceFor } from '#identity/devices.ts';
+import { deviceFor, updateDeviceRow } from '#identity/devices.ts';
 import { effectivePermissions, type Permission, type Role } from '#identity/permissions.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -54,9 +54,9 @@ export async function startSession(call: Call, start: Start): Promise<SignIn> {
     sessionMaxDays: deps.settings.get('auth.sessionMaxDays'),
     oidc: start.oidc,
   });
-  await db('accounts').where({ id: start.accountId }).update({ last_seen_at: new Date() });
-  await db('profiles').where({ id: profileId }).update({ last_used_at: new Date() });
-  if (deviceId) await db('devices').where({ id: deviceId }).update({ last_profile_id: profileId });
+  await updateAccount(db, { id: start.accountId }, { last_seen_at: new Date() });
+  await updateProfile(db, { id: profileId }, { last_used_at: new Date() });
+  if (deviceId) await updateDeviceRow(db, { id: deviceId }, { last_profile_id: profileId });
   const who = { ...call.who, accountId: start.accountId, ...(deviceId && { deviceId }) };
   await audit({ ...call, who }, 'sign-in', { method: start.method, twoFactor: start.twoFactor ?? false });
   return answerWithTokens(call, { sessionId, refresh: await insertRefreshToken(db, sessionId, 1), keep: start.keep });

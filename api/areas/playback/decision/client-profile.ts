@@ -1,3 +1,4 @@
+import { updateDeviceRow } from '#identity/devices.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
 import type { ClientProfile } from '../playback.schemas.ts';
@@ -30,7 +31,6 @@ async function keptProfile({ db, who }: Call): Promise<ClientProfile | undefined
 
 async function keepProfile({ db, who }: Call, profile: ClientProfile): Promise<void> {
   if (!who.deviceId) return;
-  await db('devices')
-    .where({ id: who.deviceId })
-    .update({ client_profile: JSON.stringify(profile), client_profile_at: new Date() });
+  const change = { client_profile: JSON.stringify(profile), client_profile_at: new Date() };
+  await updateDeviceRow(db, { id: who.deviceId }, change);
 }

@@ -1,3 +1,4 @@
+import { updateProfile } from '#areas/accounts/public.ts';
 import { invalid } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import type { Rung } from '#platform/settings.ts';
@@ -58,7 +59,5 @@ export async function writePreferences(db: Db, profileId: string, change: Record
   const merged = Object.entries({ ...row.preferences, ...change }).filter(
     ([, value]) => value !== null && value !== undefined,
   );
-  await db('profiles')
-    .where({ id: profileId })
-    .update({ preferences: JSON.stringify(Object.fromEntries(merged)) });
+  await updateProfile(db, { id: profileId }, { preferences: JSON.stringify(Object.fromEntries(merged)) });
 }

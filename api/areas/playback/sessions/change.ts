@@ -1,6 +1,6 @@
 import { holdVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import { stopTranscodeSessions } from '#areas/streaming/public.ts';
-import { type SessionRow, takePlace } from '#areas/viewing/public.ts';
+import { type SessionRow, takePlace, updateSession } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { type Choice, choose, type Wishes } from '../decision/choose.ts';
 import { profileOf } from '../decision/client-profile.ts';
@@ -96,21 +96,16 @@ async function move(call: Call, { before, item, choice, body, wishes, profile }:
   const { quality, maxBitrate, allow } = wishes;
   await stopTranscodeSessions(db, before.id, { afterMs: OLD_STREAM_LIVES_MS });
   const stream = await openStream(call, { id: before.id, item, choice, startMs });
-  const [row] = await db('playback_sessions')
-    .where({ id: before.id })
-    .update({
-      file_id: choice.file.id,
-      method: choice.decision.method,
-      decision: JSON.stringify(choice.decision),
-      profile: JSON.stringify(profile),
-      wish: JSON.stringify({ quality, maxBitrate, allow }),
-      url: stream?.url ?? `/api/v1/files/${choice.file.id}/stream?session=${before.id}`,
-      transcode_session_id: stream?.id ?? null,
-      encodes: choice.decision.method === 'transcode',
-      position_ms: startMs,
-      duration_ms: choice.file.durationMs || null,
-    })
-    .returning<SessionRow[]>('*');
-  if (!row) throw new Error('no row');
-  return row;
+  return updateSession(db, before.id, {
+    file_id: choice.file.id,
+    method: choice.decision.method,
+    decision: JSON.stringify(choice.decision),
+    profile: JSON.stringify(profile),
+    wish: JSON.stringify({ quality, maxBitrate, allow }),
+    url: stream?.url ?? `/api/v1/files/${choice.file.id}/stream?session=${before.id}`,
+    transcode_session_id: stream?.id ?? null,
+    encodes: choice.decision.method === 'transcode',
+    position_ms: startMs,
+    duration_ms: choice.file.durationMs || null,
+  });
 }

@@ -1,6 +1,6 @@
 import { holdVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import { touchTranscode } from '#areas/streaming/public.ts';
-import { factsOf, lockSession, payloadOf, type SessionRow } from '#areas/viewing/public.ts';
+import { factsOf, lockSession, payloadOf, type SessionRow, updateSession } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import type { PlaybackReport } from '../playback.schemas.ts';
@@ -36,21 +36,17 @@ export async function report(
   const { positionMs, counted } = await keep(call, item, { row: before, body, at });
   const decision = await takeTracks(db, before, { item, named: body });
   const progressDue = now.getTime() - (before.last_progress_event_at?.getTime() ?? 0) >= PROGRESS_EVENT_MS;
-  const [row] = await db('playback_sessions')
-    .where({ id })
-    .update({
-      state: body.state,
-      position_ms: positionMs,
-      rate: body.rate,
-      read_at: at,
-      last_report_at: now,
-      counted_play: before.counted_play || counted,
-      commands: '[]',
-      ...(decision && { decision: JSON.stringify(decision) }),
-      ...(progressDue ? { last_progress_event_at: now } : {}),
-    })
-    .returning<SessionRow[]>('*');
-  if (!row) throw new Error('no row');
+  const row = await updateSession(db, id, {
+    state: body.state,
+    position_ms: positionMs,
+    rate: body.rate,
+    read_at: at,
+    last_report_at: now,
+    counted_play: before.counted_play || counted,
+    commands: '[]',
+    ...(decision && { decision: JSON.stringify(decision) }),
+    ...(progressDue ? { last_progress_event_at: now } : {}),
+  });
   await tell(call, { before, row, progressDue });
   if (row.transcode_session_id) await touchTranscode(db, id, { paused: row.state === 'paused' });
   return { row, commands: before.commands };
@@ -64,11 +60,7 @@ function timeOf({ now }: Call, { at }: PlaybackReport): Date {
 
 /** A report that others overtook on their way changes nothing; that the client is alive is known from it. */
 async function heard({ db, now }: Call, { id, commands }: SessionRow): ReturnType<typeof report> {
-  const [row] = await db('playback_sessions')
-    .where({ id })
-    .update({ last_report_at: now, commands: '[]' })
-    .returning<SessionRow[]>('*');
-  if (!row) throw new Error('no row');
+  const row = await updateSession(db, id, { last_report_at: now, commands: '[]' });
   return { row, commands };
 }
 

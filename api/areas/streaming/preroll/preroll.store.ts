@@ -131,7 +131,7 @@ export async function finishClip(
 
 /** Clips whose job ended without making them or is gone. */
 export async function settleClips(db: Db): Promise<void> {
-  await db.raw(`update ${TABLE} c set state = 'failed', error = 'not-made' where state = 'preparing'
+  await db.raw(`update preroll_clips c set state = 'failed', error = 'not-made' where state = 'preparing'
     and not exists (select from jobs j where j.kind = 'preroll.prepare' and j.payload ->> 'clipId' = c.id::text
       and j.state in ('waiting', 'delayed', 'active'))`);
 }

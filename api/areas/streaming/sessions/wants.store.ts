@@ -1,12 +1,12 @@
 import type { Db } from '#platform/db.ts';
-import { FREE, OPEN, type SessionState, TABLE } from './sessions.store.ts';
+import { FREE, OPEN, type SessionState } from './sessions.store.ts';
 
 /** Notes what is wanted, so that a worker finds it without Redis. Answers whether the session needs a worker to be offered. */
 export async function wantSegment(
   db: Db,
   { id, rendition, segment }: { id: string; rendition: string; segment: number },
 ): Promise<{ offer: boolean; state: SessionState } | undefined> {
-  const [row] = await db(TABLE)
+  const [row] = await db('transcode_sessions')
     .update({
       wanted_rendition: rendition,
       ...(segment >= 0 && { wanted_segment: segment }), // a header is made wherever a worker begins
@@ -32,7 +32,7 @@ export async function noteRead(
   id: string,
   { rendition, segment }: { rendition: string; segment: number },
 ): Promise<void> {
-  await db(TABLE)
+  await db('transcode_sessions')
     .update({ wanted_rendition: rendition, wanted_segment: segment })
     .where({ id })
     .whereIn('state', OPEN)
@@ -44,7 +44,7 @@ export async function withdrawWant(
   db: Db,
   { id, rendition, segment }: { id: string; rendition: string; segment: number },
 ): Promise<void> {
-  await db(TABLE)
+  await db('transcode_sessions')
     .update({
       wanted_rendition: null,
       state: db.raw(`case when ${FREE} then 'idle' else state end`),

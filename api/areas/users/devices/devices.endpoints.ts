@@ -1,3 +1,5 @@
+import { endDeviceSessions } from '#areas/auth/public.ts';
+import { deleteDevice } from '#identity/devices.ts';
 import { requireMain } from '#identity/person.ts';
 import { may } from '#identity/principal.ts';
 import { audit } from '#kernel/audit.ts';
@@ -9,14 +11,7 @@ import { IdParams, iso } from '#kernel/schemas.ts';
 import { requireRank } from '../rank.ts';
 import { getUserRow } from '../users.store.ts';
 import { Device, DeviceChange, DeviceParams, DevicesQuery, deviceSorts } from './devices.schemas.ts';
-import {
-  type DeviceRow,
-  deleteDevice,
-  endDeviceSessions,
-  findDevice,
-  selectDevices,
-  updateDevice,
-} from './devices.store.ts';
+import { type DeviceRow, findDevice, selectDevices, updateDevice } from './devices.store.ts';
 
 export const listUserDevices = defineEndpoint({
   operationId: 'listUserDevices',

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { updateDeviceRow } from '#identity/devices.ts';
 import type { Db } from '#platform/db.ts';
 import type { Device } from './devices.schemas.ts';
 
@@ -53,14 +54,5 @@ export async function updateDevice(
   { name, state }: { name?: string | undefined; state?: Device['state'] | undefined },
 ): Promise<void> {
   const change = { ...(name !== undefined && { name, named: true }), ...(state && { state }) };
-  if (Object.keys(change).length > 0) await db('devices').where({ id }).update(change);
-}
-
-/** Its sign-ins end with it, or when it is blocked. */
-export async function endDeviceSessions(db: Db, id: string): Promise<number> {
-  return db('sessions').where({ device_id: id }).delete();
-}
-
-export async function deleteDevice(db: Db, id: string): Promise<void> {
-  await db('devices').where({ id }).delete();
+  if (Object.keys(change).length > 0) await updateDeviceRow(db, { id }, change);
 }

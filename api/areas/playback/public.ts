@@ -1,0 +1,1 @@
+export { purgeStatesOfAccount, purgeStatesOfProfile, restoreStates } from './progress/purge.store.ts';
