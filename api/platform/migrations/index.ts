@@ -49,6 +49,7 @@ import * as serverVersion from './20261122180000_server_version.ts';
 import * as themes from './20261122190000_themes_create.ts';
 import * as librariesFolderAway from './20261123080000_libraries_folder_away.ts';
 import * as itemsBelow from './20261123081000_items_below.ts';
+import * as scanningDrafts from './20261123100000_scanning_drafts.ts';
 
 export interface Migration {
   up(db: Knex): Promise<void>;
@@ -115,4 +116,5 @@ export const migrations: Record<string, Migration> = {
   '20261122190000_themes_create': themes,
   '20261123080000_libraries_folder_away': librariesFolderAway,
   '20261123081000_items_below': itemsBelow,
+  '20261123100000_scanning_drafts': scanningDrafts,
 };

@@ -1,58 +1,107 @@
+import { hash } from 'node:crypto';
+import { Breath } from '../breath.ts';
 import { kindOf } from '../names/kinds.ts';
-import type { ScannedFolder } from '../store/context.ts';
-import { findKnown, isProbed, isUnchanged, type KnownFile } from '../store/known.ts';
+import { rowsOf, type ScannedFolder } from '../store/context.ts';
+import { findListed, isProbed, isUnchanged, type ListedFile } from '../store/known.ts';
 import type { WalkedDirectory, WalkedFile } from '../walk/types.ts';
+import { readFingerprints } from './fingerprints.ts';
 import type { Memory } from './memory.ts';
 import type { Scan } from './scan.ts';
 
-/** What became of one listed directory since it was last seen. */
+/** What changed in one listed directory since it was last listed. */
 export interface Compared {
   directory: WalkedDirectory;
   /** Its files without those that are passed over now. */
   files: WalkedFile[];
-  known: Map<string, KnownFile>;
+  /** Of its videos, by name. */
+  known: Map<string, ListedFile>;
   /** Names of videos to be read: new, changed or to be probed again. */
   toRead: Set<string>;
   unchanged: number;
   returned: number;
-  absent: KnownFile[];
+  /** Ids of the rows whose files are absent now. */
+  absent: string[];
   /** Directories below it that were there and are not. */
   vanished: string[];
   /** Something of it may still be written. */
   unsettled: boolean;
   /** Something of it could not be read. */
   unread: boolean;
+  /** Of all that its items are made of. */
+  signature: string;
   /** Its items are to be made again. */
   regroup: boolean;
+  /** Its pictures and NFO files changed. */
+  sidecars: boolean;
+  /** Fingerprints of the items that were written last time. */
+  written: ReadonlySet<string>;
+  /** Fingerprints of its items now. */
+  made: string[];
+  /** The show that its pictures describe, before and now. */
+  show: { before: string | null; now: string | null };
 }
 
-/** Compares a batch of listed directories with the database: one query, whatever their number. */
-export async function compare(
-  scan: Scan,
-  at: { folder: ScannedFolder; memory: Memory; regroup: boolean },
-  listed: readonly WalkedDirectory[],
-): Promise<Compared[]> {
-  const { folder } = at;
-  const rows = await findKnown(
-    scan.work.db,
-    folder.id,
-    listed.map((directory) => directory.path),
-  );
-  const byDirectory = Map.groupBy(rows, (row) => row.directory);
-  return listed.map((directory) => compareOne(scan, { ...at, directory, rows: byDirectory.get(directory.path) ?? [] }));
-}
-
-interface One {
-  regroup: boolean;
-  memory: Memory;
+interface At {
   folder: ScannedFolder;
-  directory: WalkedDirectory;
-  rows: readonly KnownFile[];
+  memory: Memory;
+  regroup: boolean;
 }
 
-function compareOne(scan: Scan, { memory, folder, directory, rows, regroup }: One): Compared {
-  const byName = new Map(rows.map((row) => [nameOf(row.path), row]));
-  const compared: Compared = {
+/** Compares a batch of listed directories with the database: two queries, whatever their number. */
+export async function compare(scan: Scan, at: At, listed: readonly WalkedDirectory[]): Promise<Compared[]> {
+  const paths = listed.map((directory) => directory.path);
+  const rows = Map.groupBy(await findListed(scan.work.db, at.folder.id, paths), (row) => row.directory);
+  const before = new Map((await writtenIn(scan, at.folder, paths)).map((row) => [row.path, row]));
+  const breath = new Breath();
+  const all: Compared[] = [];
+  for (const directory of listed) {
+    const own = rows.get(directory.path) ?? [];
+    all.push(await compareOne(scan, { ...at, directory, rows: own, before: before.get(directory.path), breath }));
+  }
+  return all;
+}
+
+interface WrittenRow {
+  path: string;
+  signature: string;
+  drafts: Buffer | null;
+  show_key: string | null;
+}
+
+async function writtenIn({ work }: Scan, folder: ScannedFolder, paths: readonly string[]): Promise<WrittenRow[]> {
+  return rowsOf<WrittenRow>(
+    work.db,
+    'select path, signature, drafts, show_key from scan_directories where folder_id = ? and path = any(?::text[])',
+    [folder.id, paths],
+  );
+}
+
+interface One extends At {
+  directory: WalkedDirectory;
+  rows: readonly ListedFile[];
+  before: WrittenRow | undefined;
+  breath: Breath;
+}
+
+async function compareOne(scan: Scan, one: One): Promise<Compared> {
+  const { memory, folder, directory, rows, before, breath } = one;
+  const byName = new Map(rows.map((row) => [row.name, row]));
+  const compared = newCompared(one);
+  for (const file of directory.files) {
+    look(scan, { compared, memory, folder, file, before: byName.get(file.name) });
+    if (breath.isDue) await breath.take();
+  }
+  const present = new Set(directory.files.map((file) => file.name));
+  for (const [name, row] of byName) if (!present.has(name) && row.there) compared.absent.push(row.id);
+  compared.signature = `${directory.signature} ${namesOf(compared.files)}`;
+  compared.regroup ||= before?.signature !== compared.signature;
+  compared.regroup ||= compared.toRead.size > 0 || compared.returned > 0 || rows.some((row) => row.moved);
+  return compared;
+}
+
+function newCompared({ memory, directory, before, regroup }: One): Compared {
+  const again = regroup || !before?.drafts || partsOf(before.signature)[0] !== partsOf(directory.signature)[0];
+  return {
     directory,
     files: [],
     known: new Map(),
@@ -63,19 +112,24 @@ function compareOne(scan: Scan, { memory, folder, directory, rows, regroup }: On
     vanished: memory.vanishedBelow(directory),
     unsettled: false,
     unread: false,
-    regroup: regroup || memory.signatureOf(directory.path) !== directory.signature,
+    signature: '',
+    regroup: again,
+    sidecars: partsOf(before?.signature)[1] !== partsOf(directory.signature)[1],
+    written: again ? new Set() : readFingerprints(before?.drafts),
+    made: [],
+    show: { before: before?.show_key ?? null, now: null },
   };
-  for (const file of directory.files) look(scan, { compared, memory, folder, file, before: byName.get(file.name) });
-  const present = new Set(directory.files.map((file) => file.name));
-  for (const [name, row] of byName) if (!present.has(name) && isNews(row)) compared.absent.push(row);
-  compared.regroup ||= compared.toRead.size > 0 || compared.returned > 0 || compared.absent.length > 0;
-  compared.regroup ||= rows.some((row) => row.moved);
-  return compared;
 }
 
-/** Not missing yet, and neither marked by an earlier scan nor kept by an owner. */
-function isNews(row: KnownFile): boolean {
-  return row.missing_since === null && row.absent_scan === null && !row.absence_kept;
+/** Videos are known by their names; of sidecars the walk's signature tells more. */
+function namesOf(files: readonly WalkedFile[]): string {
+  const names = files.map(({ name }) => name).filter((name) => kindOf(name) === 'video');
+  return hash('sha256', names.join('\n'), 'base64url').slice(0, 22);
+}
+
+/** The version, and what tells of the sidecars. */
+function partsOf(signature = ''): string[] {
+  return signature.split(' ');
 }
 
 interface Look {
@@ -83,7 +137,7 @@ interface Look {
   memory: Memory;
   folder: ScannedFolder;
   file: WalkedFile;
-  before: KnownFile | undefined;
+  before: ListedFile | undefined;
 }
 
 function look(scan: Scan, { compared, memory, folder, file, before }: Look): void {
@@ -104,11 +158,11 @@ function look(scan: Scan, { compared, memory, folder, file, before }: Look): voi
 
 function lookAtKnown(
   scan: Scan,
-  { compared, file, before }: Pick<Look, 'compared' | 'file'> & { before: KnownFile },
+  { compared, file, before }: Pick<Look, 'compared' | 'file'> & { before: ListedFile },
 ): void {
   compared.files.push(file);
-  compared.known.set(before.path, before);
-  if (before.missing_since !== null || before.absent_scan !== null || before.absence_kept) compared.returned += 1;
+  compared.known.set(file.name, before);
+  if (!before.there) compared.returned += 1;
   const same = isUnchanged(before, file);
   if (!same && isFresh(scan, file)) compared.unsettled = true;
   else if (!same || !isProbed(before) || scan.row.mode === 'deep') compared.toRead.add(file.name);
@@ -120,8 +174,4 @@ function isFresh(scan: Scan, file: WalkedFile): boolean {
   return (
     scan.options.settleMs > 0 && Date.now() - file.mtimeMs < scan.options.settleMs && file.mtimeMs - Date.now() < 60_000
   );
-}
-
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }

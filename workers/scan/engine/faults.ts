@@ -23,7 +23,7 @@ export async function writeFaults(
 ): Promise<void> {
   const known = new Map(part.map(({ compared }) => [compared.directory.path, compared.known]));
   const rows = [...readings.faults].flatMap(([path, { walked, ...found }]) => {
-    if (!lasting(found.fault) || known.get(directoryOf(path))?.has(path)) return [];
+    if (!lasting(found.fault) || known.get(directoryOf(path))?.has(path.slice(path.lastIndexOf('/') + 1))) return [];
     const file = { size_bytes: walked.size, modified_ms: walked.mtimeMs, inode: walked.inode };
     return [{ path, ...file, ...found, probe_version: PROBE_VERSION }];
   });

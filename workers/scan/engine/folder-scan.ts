@@ -1,14 +1,11 @@
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findStorages } from '#areas/storage/public.ts';
-import { PROBE_VERSION } from '#workers/probe/probe.ts';
 import { Decoration } from '../group/decorate.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import { identityOf } from '../walk/walk.ts';
 import { WalkFailed, walkFolder } from '../walk/walker.ts';
+import { whyAway } from './away.ts';
 import { type Place, takeBatch } from './batch.ts';
-import { LibraryTops } from './library-tops.ts';
+import { VERSION } from './grouping-version.ts';
 import { Memory } from './memory.ts';
 import { decideMissing } from './missing.ts';
 import { Cancelled, type FolderReason, type FolderState, LeaseLost, type Scan } from './scan.ts';
@@ -25,7 +22,7 @@ export async function scanFolder(scan: Scan, folder: ScannedFolder, from: readon
   const memory = await Memory.load(scan.work.db, folder);
   const place = placeOf(scan, folder, memory);
   const listing = await list(scan, place, from);
-  for (const directory of place.extras) await again(scan, { ...place, extras: new Set(), regroup: true }, directory);
+  for (const directory of place.again) await again(scan, { ...place, again: new Set(), regroup: true }, directory);
   state.files = listing.files;
   if (listing.trusted) Object.assign(state, await decideMissing(scan, folder, from));
   else
@@ -35,10 +32,9 @@ export async function scanFolder(scan: Scan, folder: ScannedFolder, from: readon
     });
 }
 
-function placeOf({ folders }: Scan, folder: ScannedFolder, memory: Memory): Place {
-  const tops = new LibraryTops(folders);
+function placeOf({ tops }: Scan, folder: ScannedFolder, memory: Memory): Place {
   const decoration = new Decoration(folder.root, (absolute) => tops.resolve(absolute));
-  return { folder, memory, tops, decoration, extras: new Set(), regroup: false, lost: [] };
+  return { folder, memory, decoration, again: new Set(), regroup: false, lost: [] };
 }
 
 function stateOf(scan: Scan, folder: ScannedFolder): FolderState {
@@ -47,16 +43,6 @@ function stateOf(scan: Scan, folder: ScannedFolder): FolderState {
   const state: FolderState = { folderId: folder.id, state: 'waiting', files: 0, missing: 0 };
   scan.states.push(state);
   return state;
-}
-
-/** Why nothing can be said of the folder now. */
-async function whyAway(scan: Scan, folder: ScannedFolder): Promise<FolderReason | undefined> {
-  const storage = (await findStorages(scan.work.db, [folder.storageId])).get(folder.storageId);
-  if (!storage || storage.state === 'disabled') return 'storage-disabled';
-  if (storage.state === 'suspect') return 'storage-suspect';
-  if (storage.state === 'unavailable' || folder.root === '') return 'storage-unavailable';
-  const there = await stat(join(folder.root, folder.path)).catch(() => undefined);
-  return there?.isDirectory() ? undefined : 'storage-unavailable';
 }
 
 interface Listing {
@@ -75,7 +61,7 @@ async function list(scan: Scan, place: Place, from: readonly string[]): Promise<
   const order = {
     root: folder.root,
     folder: folder.path,
-    tops: await place.tops.all(),
+    tops: await scan.tops.all(),
     from: [...from],
     ignore: scan.library.settings.ignore,
     version: VERSION,
@@ -99,10 +85,6 @@ async function list(scan: Scan, place: Place, from: readonly string[]): Promise<
   const same = identityNow(folder) === identity && (await epochOf(scan, folder)) === epoch;
   return same ? listing : { ...listing, trusted: false, reason: 'epoch-changed' };
 }
-
-/** Grows when names are grouped otherwise. */
-const GROUPING = 2;
-const VERSION = `${PROBE_VERSION}.${GROUPING}`;
 
 /** Deep reads every file again, and forgotten marks let files in that the content knows nothing of. */
 function looksAtAll({ row }: Scan): boolean {
@@ -153,24 +135,35 @@ export async function takeUnsettled(scan: Scan): Promise<{ folderId: string; pat
   return scan.unsettled.splice(0).map(({ folder, directory }) => ({ folderId: folder.id, path: directory }));
 }
 
+/** Directories whose items lost something elsewhere are written again, until nothing is left to doubt. */
+export async function takeDoubted(scan: Scan): Promise<void> {
+  for (let round = 0; round < ROUNDS && scan.doubted.length > 0; round += 1) {
+    const doubted = Map.groupBy(scan.doubted.splice(0), (one) => one.folder_id);
+    for (const folder of scan.folders) {
+      const paths = new Set(doubted.get(folder.id)?.map(({ directory }) => directory));
+      if (paths.size === 0 || (await whyAway(scan, folder))) continue;
+      const place = { ...placeOf(scan, folder, await Memory.load(scan.work.db, folder)), regroup: true };
+      for (const path of paths) await again(scan, place, path);
+    }
+  }
+}
+
+/** One item may lead to the next; what is left then is in the database, for the next scan. */
+const ROUNDS = 5;
+
 /** Lists one directory alone. */
 async function again(scan: Scan, place: Place, directory: string): Promise<void> {
   const order = {
     root: place.folder.root,
     folder: place.folder.path,
-    tops: await place.tops.all(),
+    tops: await scan.tops.all(),
     from: [directory],
+    shallow: true,
     ignore: scan.library.settings.ignore,
     version: VERSION,
   };
   try {
-    for await (const batch of walkFolder(order, scan.signal)) {
-      await takeBatch(scan, place, {
-        ...batch,
-        directories: batch.directories.filter((one) => one.path === directory),
-      });
-      break;
-    }
+    for await (const batch of walkFolder(order, scan.signal)) await takeBatch(scan, place, batch);
   } catch (error) {
     if (!(error instanceof WalkFailed)) throw error;
   }

@@ -7,8 +7,16 @@ interface DirectoryRow {
   path: string;
   modified_ms: number;
   files: number;
-  signature: string;
   content: string;
+}
+
+/** A directory as it is to be remembered. */
+export interface Kept {
+  directory: WalkedDirectory;
+  unsettled: boolean;
+  vanished: readonly string[];
+  /** What was written of it; absent where it was written before. */
+  written?: { signature: string; drafts: string; show_key: string | null };
 }
 
 interface FaultRow {
@@ -53,7 +61,7 @@ export class Memory {
   static async load(db: Db, folder: Pick<ScannedFolder, 'id' | 'path'>): Promise<Memory> {
     const directories = await db('scan_directories')
       .where({ folder_id: folder.id })
-      .select('path', 'modified_ms', 'files', 'signature', 'content');
+      .select('path', 'modified_ms', 'files', 'content');
     const faults = await db('scan_faults')
       .where({ folder_id: folder.id })
       .where('probe_version', '>=', PROBE_VERSION)
@@ -80,10 +88,6 @@ export class Memory {
 
   get isEmpty(): boolean {
     return this.#directories.size === 0;
-  }
-
-  signatureOf(path: string): string {
-    return this.#directories.get(path)?.signature ?? '';
   }
 
   /** Paths of directories that were in this one and are not listed in it now. */
@@ -114,18 +118,17 @@ export class Memory {
   }
 
   /** Rows of directories that changed; an unsettled one is remembered so that it is listed again. */
-  async keep(
-    db: Db,
-    seen: readonly { directory: WalkedDirectory; unsettled: boolean; vanished: readonly string[] }[],
-  ): Promise<void> {
-    const changed = seen.map((one) => rowOf(one)).filter((row) => !this.#isSame(row));
+  async keep(db: Db, seen: readonly Kept[]): Promise<void> {
+    const changed = seen.map((one) => ({ ...rowOf(one), ...one.written })).filter((row) => !this.#isSame(row));
     if (changed.length > 0) {
       await db.raw(
-        `insert into scan_directories (folder_id, path, modified_ms, files, signature, content)
-         select ?, r.path, r.modified_ms, r.files, r.signature, r.content
-         from jsonb_to_recordset(?::jsonb) as r(path text, modified_ms double precision, files int, signature text, content text)
-         on conflict (folder_id, path) do update set modified_ms = excluded.modified_ms, files = excluded.files, signature = excluded.signature,
-           content = excluded.content`,
+        `insert into scan_directories as d (folder_id, path, modified_ms, files, content, signature, drafts, show_key)
+         select ?, r.path, r.modified_ms, r.files, r.content, coalesce(r.signature, ''), decode(r.drafts, 'hex'), r.show_key
+         from jsonb_to_recordset(?::jsonb) as r(path text, modified_ms double precision, files int, content text, signature text, drafts text,
+           show_key text)
+         on conflict (folder_id, path) do update set modified_ms = excluded.modified_ms, files = excluded.files, content = excluded.content,
+           (signature, drafts, show_key) = (select case when excluded.drafts is null then d.signature else excluded.signature end,
+             coalesce(excluded.drafts, d.drafts), case when excluded.drafts is null then d.show_key else excluded.show_key end)`,
         [this.#folderId, recordset(changed)],
       );
     }
@@ -135,18 +138,19 @@ export class Memory {
     );
   }
 
-  #isSame(row: DirectoryRow): boolean {
+  #isSame(row: DirectoryRow & { drafts?: string }): boolean {
     const known = this.#directories.get(row.path);
-    const members = ['modified_ms', 'files', 'signature', 'content'] as const;
-    return members.every((member) => known?.[member] === row[member]);
+    const members = ['modified_ms', 'files', 'content'] as const;
+    return row.drafts === undefined && members.every((member) => known?.[member] === row[member]);
   }
 
   /** Directories that these lay in are listed again next time. */
   async doubtParents(db: Db, paths: readonly string[]): Promise<void> {
-    await db('scan_directories')
-      .where({ folder_id: this.#folderId })
-      .whereIn('path', [...new Set(paths.map((path) => split(path)[0]))])
-      .update({ content: '', modified_ms: -1 });
+    await rowsOf(
+      db,
+      `update scan_directories set content = '', modified_ms = -1 where folder_id = ? and path = any(?::text[])`,
+      [this.#folderId, [...new Set(paths.map((path) => split(path)[0]))]],
+    );
   }
 
   async #forget(db: Db, paths: readonly string[]): Promise<void> {
@@ -163,13 +167,12 @@ function split(path: string): [parent: string, name: string] {
   return slash < 0 ? ['', path] : [path.slice(0, slash), path.slice(slash + 1)];
 }
 
-function rowOf({ directory, unsettled }: { directory: WalkedDirectory; unsettled: boolean }): DirectoryRow {
+function rowOf({ directory, unsettled }: Kept): DirectoryRow {
   const certain = !unsettled && Date.now() - directory.modifiedMs > RACY_MS;
   return {
     path: directory.path,
     modified_ms: certain ? directory.modifiedMs : -1,
     files: directory.videos,
-    signature: directory.signature,
     content: unsettled ? '' : directory.content,
   };
 }

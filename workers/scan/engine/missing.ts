@@ -1,6 +1,7 @@
 import type { Db } from '#platform/db.ts';
 import { rowsOf, type ScannedFolder } from '../store/context.ts';
-import { addToLibraries, measure, nextChange, rollUpItems, withParents } from '../store/rollup.ts';
+import { doubtRest, type Lost } from '../store/doubts.ts';
+import { addToLibraries, lockLibraries, measure, nextChange, rollUpItems, withParents } from '../store/rollup.ts';
 import { ask, close, isTooMuch, type Loss, openGuard, undecided } from './guard.ts';
 import { fence } from './lease.ts';
 import type { FolderState, Scan } from './scan.ts';
@@ -67,9 +68,10 @@ async function markSome(
   { folderId, below }: { folderId: string; below: readonly string[] },
 ): Promise<number> {
   await fence(db, { scanId: scan.row.id, token: scan.token, counts: scan.counts });
-  const files = await rowsOf<{ id: string; item_id: string }>(
+  await lockLibraries(db, [scan.library.id]);
+  const files = await rowsOf<Lost & { id: string }>(
     db,
-    `select id, item_id from media_files f where folder_id = ? and absent_scan is not null and missing_since is null and not absence_kept
+    `select id, item_id, folder_id, directory from media_files f where folder_id = ? and absent_scan is not null and missing_since is null and not absence_kept
        and exists (select from unnest(?::text[]) as v(path) where v.path in ('', f.directory) or starts_with(f.directory, v.path || '/'))
      order by id limit ${BATCH}`,
     [folderId, below],
@@ -85,6 +87,7 @@ async function markSome(
     [files.map((file) => file.id)],
   );
   const changed = await rollUpItems(db, items);
+  scan.doubted.push(...(await doubtRest(db, files)));
   await addToLibraries(db, before, await measure(db, all));
   await tell(scan, db, { name: 'item.updated', ids: changed, changed: ['availability'] });
   const counts = { ...scan.counts, missing: scan.counts.missing + files.length };

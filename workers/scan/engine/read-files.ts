@@ -2,20 +2,20 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProbeFault } from '#platform/media.ts';
 import { ProbeError, probeFile } from '#workers/probe/probe.ts';
+import { inLanes } from '../lanes.ts';
 import { type Sampled, sampledHash } from '../sampled-hash.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import type { Read } from '../store/files.ts';
 import { type Candidate, findSame, type KnownFile } from '../store/known.ts';
 import type { WalkedFile } from '../walk/types.ts';
-import type { LibraryTops } from './library-tops.ts';
 import type { Scan } from './scan.ts';
 import { Whereabouts } from './whereabouts.ts';
 
 export interface ToRead {
   path: string;
   walked: WalkedFile;
-  /** The row it has already; absent for a new file. */
-  known: KnownFile | undefined;
+  /** It has a row already. */
+  isKnown: boolean;
 }
 
 /** What reading gave, by path. */
@@ -27,19 +27,15 @@ export interface Readings {
   postponed: Set<string>;
 }
 
-interface Reading {
-  folder: ScannedFolder;
-  tops: LibraryTops;
-}
-
 /** Hashes the files, finds those that only moved, and probes the rest, a few at once. */
-export async function readFiles(scan: Scan, { folder, tops }: Reading, files: readonly ToRead[]): Promise<Readings> {
+export async function readFiles(scan: Scan, folder: ScannedFolder, files: readonly ToRead[]): Promise<Readings> {
   const readings: Readings = { read: new Map(), moved: new Map(), faults: new Map(), postponed: new Set() };
+  const lanes = { lanes: scan.options.concurrency, signal: scan.signal };
   const samples = new Map<string, Sampled>();
   const real = new Map<string, string>();
-  await inParallel(scan, files, async (file) => {
+  await inLanes(files, lanes, async (file) => {
     try {
-      const absolute = await tops.resolve(join(folder.root, file.path));
+      const absolute = await scan.tops.resolve(join(folder.root, file.path));
       if (absolute === undefined) {
         readings.faults.set(file.path, {
           ...{ fault: 'link-outside', detail: 'leads out of the library', walked: file.walked },
@@ -52,10 +48,10 @@ export async function readFiles(scan: Scan, { folder, tops }: Reading, files: re
       noteFailure(readings, file, error);
     }
   });
-  const fresh = files.filter((file) => !file.known && samples.has(file.path));
+  const fresh = files.filter((file) => !file.isKnown && samples.has(file.path));
   await findMoved(scan, { folder, files: fresh, samples, readings });
   const rest = files.filter((file) => samples.has(file.path) && !readings.moved.has(file.path));
-  await inParallel(scan, rest, async (file) => {
+  await inLanes(rest, lanes, async (file) => {
     await probe(scan, real.get(file.path) ?? '', { file, sampled: samples.get(file.path) as Sampled, readings });
     scan.counts.probed += 1;
   });
@@ -67,17 +63,6 @@ function noteFailure({ postponed, faults }: Readings, { path, walked }: ToRead, 
   // One that went since it was listed is the next listing's to tell of.
   if (code === 'ENOENT') postponed.add(path);
   else faults.set(path, { fault: 'unreadable', detail: `cannot be read: ${code}`, walked });
-}
-
-async function inParallel<T>(scan: Scan, all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
-  const waiting = [...all].reverse();
-  const lane = async (): Promise<void> => {
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-      scan.signal.throwIfAborted();
-      await work(next);
-    }
-  };
-  await Promise.all(Array.from({ length: scan.options.concurrency }, lane));
 }
 
 interface Probing {
@@ -102,7 +87,7 @@ async function probe(
       const detail = `${error.fault}: ${error.message}`;
       readings.faults.set(file.path, { fault: error.fault, detail, walked: file.walked });
     }
-    if (file.known) readings.read.set(file.path, { hash, fault: error.fault });
+    if (file.isKnown) readings.read.set(file.path, { hash, fault: error.fault });
   }
 }
 

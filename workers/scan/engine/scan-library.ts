@@ -11,8 +11,9 @@ import { FinalFailure, Postponed, type Work } from '#workers/work.ts';
 import { groupedTypes } from '../group/index.ts';
 import type { ScannedFolder, ScannedLibrary } from '../store/context.ts';
 import { makeTitleIndexes } from '../store/title-indexes.ts';
-import { reasonOf, scanFolder, takeUnsettled } from './folder-scan.ts';
+import { reasonOf, scanFolder, takeDoubted, takeUnsettled } from './folder-scan.ts';
 import { keepLease } from './lease.ts';
+import { LibraryTops } from './library-tops.ts';
 import { trashOverdue } from './missing.ts';
 import { emitProgress, unitsOf } from './progress.ts';
 import { type Begun, begin, finishScan } from './record.ts';
@@ -75,6 +76,7 @@ async function prepare(work: Work, { begun, libraryId, token, signal, options }:
   const marks = await db('ignored_files')
     .where({ library_id: libraryId })
     .select<{ storage_id: string; path: string }[]>('storage_id', 'path');
+  const folders = await foldersOf(work, libraryId);
   return {
     row: begun.row,
     work,
@@ -84,7 +86,7 @@ async function prepare(work: Work, { begun, libraryId, token, signal, options }:
       settings: settingsOf(library, place),
       first: library.first_scanned_at === null,
     },
-    folders: await foldersOf(work, libraryId),
+    folders,
     token,
     signal,
     counts: newCounts(begun.row.counts),
@@ -93,6 +95,8 @@ async function prepare(work: Work, { begun, libraryId, token, signal, options }:
     options,
     unsettled: [],
     looks: new Looks(),
+    tops: new LibraryTops(folders),
+    doubted: [],
   };
 }
 
@@ -122,7 +126,9 @@ async function run(scan: Scan): Promise<void> {
   try {
     await makeTitleIndexes(scan.work, scan.library.settings.language);
     if ((groupedTypes as readonly string[]).includes(scan.library.type)) await listAll(scan);
+    await takeDoubted(scan);
     const rest = await takeUnsettled(scan);
+    await takeDoubted(scan);
     const listed = scan.states.filter((state) => state.state === 'listed').map((state) => state.folderId);
     if (!scan.row.targets) await trashOverdue(scan, listed);
     scan.counts.total = scan.counts.found;

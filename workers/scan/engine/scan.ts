@@ -1,6 +1,8 @@
 import type { Looks } from '#areas/storage/public.ts';
 import type { Work } from '#workers/work.ts';
 import type { ScannedFolder, ScannedLibrary } from '../store/context.ts';
+import type { Doubted } from '../store/doubts.ts';
+import type { LibraryTops } from './library-tops.ts';
 
 export interface Counts {
   directories: number;
@@ -79,6 +81,9 @@ export interface Scan {
   options: ScanOptions;
   /** Into folders of other libraries, of which one may hang. */
   looks: Looks;
+  tops: LibraryTops;
+  /** Directories of this library that are to be written again, since their items changed elsewhere. */
+  doubted: Doubted[];
   /** Directories with files that are perhaps still being written. */
   unsettled: { folder: ScannedFolder; directory: string }[];
 }

@@ -3,6 +3,7 @@ import type { Draft, ItemKey } from '../group/draft.ts';
 import { withEmbedded } from '../names/embedded.ts';
 import { adoptItems } from '../store/adopt.ts';
 import type { ScannedFolder, Writing } from '../store/context.ts';
+import { doubtRest, type Lost } from '../store/doubts.ts';
 import { type Placed, type WrittenFile, writeFiles } from '../store/files.ts';
 import { findHeirs, type IsGone } from '../store/heirs.ts';
 import { nameOf, type Resolved } from '../store/item-rows.ts';
@@ -43,7 +44,8 @@ function rowsOfPart({ drafts, known, readings }: Part): KnownFile[] {
   return drafts.flatMap(({ files }) => files.flatMap(({ path }) => readings.moved.get(path) ?? known.get(path) ?? []));
 }
 
-function formerOf(part: Part): string[] {
+/** Items that the files of this part belong to now. */
+export function formerOf(part: Part): string[] {
   return [...new Set(rowsOfPart(part).map((row) => row.item_id))];
 }
 
@@ -67,7 +69,6 @@ interface Locked {
 
 async function writeLocked({ scan, db, seqs }: Locked, part: Part): Promise<void> {
   const { library } = scan;
-  readTags(part);
   const known = new Map([...part.known, ...part.readings.moved]);
   const rows = rowsOfPart(part);
   const former = formerOf(part);
@@ -103,6 +104,7 @@ async function writeLocked({ scan, db, seqs }: Locked, part: Part): Promise<void
   await addToLibraries(db, before, after);
   const done = files.map((file) => file.placed);
   count(scan, part, done);
+  scan.doubted.push(...(await doubtRest(db, lostBy(files))));
   await emitItemEvents(scan, db, { resolved, files, touched, rolled, left, ages, adopted, others: seqs.size > 1 });
 }
 
@@ -117,11 +119,19 @@ function leftBy(files: readonly WrittenFile[]): string[] {
   return [...new Set(moved.map(({ placed }) => placed.known?.item_id ?? ''))];
 }
 
+/** Where items lost a file that belongs to another one now, or lies elsewhere. */
+function lostBy(files: readonly WrittenFile[]): Lost[] {
+  return files.flatMap(({ placed: { known, itemId, file } }) => {
+    if (!known || (known.item_id === itemId && known.path === file.path && !known.moved)) return [];
+    return [{ item_id: known.item_id, folder_id: known.folder_id, directory: known.directory }];
+  });
+}
+
 /** Embedded tags of what was read now; of what was not, they were written when it was. */
-function readTags({ drafts, readings }: Part): void {
+export function readTags(drafts: readonly Draft[], { read: readings }: Pick<Readings, 'read'>): void {
   for (const draft of drafts) {
     const [first] = draft.files;
-    const read = first && readings.read.get(first.path);
+    const read = first && readings.get(first.path);
     if (!read || !('probed' in read) || draft.extra) continue;
     const told = withEmbedded(draft.nfo, read.probed.file.tags, draft.year);
     if (told) draft.nfo = told;

@@ -1,5 +1,6 @@
 import { kindOf, splitName } from '../names/kinds.ts';
 import { type Picture, pictureStems, readSidecar, type Sidecar, sidecarStems } from '../names/sidecars.ts';
+import { atOnce, type Steps } from '../names/steps.ts';
 import type { WalkedFile } from '../walk/types.ts';
 
 /** A sidecar and what its name says. */
@@ -30,19 +31,34 @@ const built = new WeakMap<readonly WalkedFile[], Beside>();
 
 /** The index of a directory's listing. */
 export function besideOf(files: readonly WalkedFile[]): Beside {
+  return atOnce(besideSteps(files));
+}
+
+/** `besideOf` with pauses. */
+export function* besideSteps(files: readonly WalkedFile[]): Steps<Beside> {
   const known = built.get(files);
   if (known) return known;
-  const beside = build(files);
+  const beside = yield* build(files);
   built.set(files, beside);
   return beside;
 }
 
-function build(files: readonly WalkedFile[]): Beside {
-  const byName = new Map(files.map((file) => [file.name, file]));
-  const byLowName = new Map(files.toReversed().map((file) => [file.name.toLowerCase(), file]));
-  const videos = files.filter(({ name }) => kindOf(name) === 'video').map(({ name }) => splitName(name).stem);
-  const stems = new Set(videos.map(folded));
-  const lowStems = new Set(videos.map((stem) => stem.toLowerCase()));
+function* build(files: readonly WalkedFile[]): Steps<Beside> {
+  const byName = new Map<string, WalkedFile>();
+  const byLowName = new Map<string, WalkedFile>();
+  const stems = new Set<string>();
+  const lowStems = new Set<string>();
+  for (const file of files) {
+    byName.set(file.name, file);
+    const low = file.name.toLowerCase();
+    if (!byLowName.has(low)) byLowName.set(low, file);
+    if (kindOf(file.name) === 'video') {
+      const { stem } = splitName(file.name);
+      stems.add(folded(stem));
+      lowStems.add(stem.toLowerCase());
+    }
+    yield;
+  }
   const tracks = new Map<string, Track[]>();
   const pictures = new Map<string, Found[]>();
   const shared: Found[] = [];
@@ -53,6 +69,7 @@ function build(files: readonly WalkedFile[]): Beside {
       if (stem === '') shared.push({ file, ...picture });
       else if (lowStems.has(stem)) push(pictures, stem, { file, ...picture });
     }
+    yield;
   }
   return { byName, byLowName, tracks, pictures, shared };
 }

@@ -6,7 +6,7 @@ import { readName, titleKey } from '../names/title.ts';
 import type { WalkedFile } from '../walk/types.ts';
 import { besideOf } from './beside.ts';
 import type { Draft, Grouping } from './draft.ts';
-import { artworkOf, inside, nfoName } from './local.ts';
+import { artworkOf, inside, nfoFile } from './local.ts';
 
 const SHARED_NFO: Readonly<Record<string, readonly string[]>> = {
   movie: ['movie.nfo', 'video_ts.nfo'],
@@ -34,19 +34,14 @@ export class Decoration {
     this.#resolve = resolve;
   }
 
-  async decorate(drafts: readonly Draft[], grouping: Grouping): Promise<void> {
-    const films = drafts.filter(({ type }) => type === 'movie').length;
-    for (const draft of drafts) {
-      if (draft.type === 'show') await this.#show(draft, grouping);
-      else await this.#leaf(draft, { grouping, alone: films === 1 && grouping.within.length > 0 });
-    }
+  async decorate(draft: Draft, grouping: Grouping): Promise<void> {
+    if (draft.type === 'show') await this.#show(draft, grouping);
+    else await this.#leaf(draft, grouping);
   }
 
-  async #leaf(draft: Draft, { grouping, alone }: { grouping: Grouping; alone: boolean }): Promise<void> {
-    const [first] = draft.files;
-    if (!first) return;
-    const name = nfoName(grouping.files, first.walked.name, alone ? (SHARED_NFO[draft.type] ?? []) : []);
-    const nfo = name && (await this.#nfo(inside(grouping.directory, name)));
+  async #leaf(draft: Draft, grouping: Grouping): Promise<void> {
+    const file = nfoOf(draft, grouping);
+    const nfo = file && (await this.#nfo(inside(grouping.directory, file.name)));
     if (nfo) take(draft, nfo);
   }
 
@@ -93,6 +88,11 @@ export class Decoration {
     this.issues.push({ path, detail });
     return undefined;
   }
+}
+
+/** The NFO file of a film, an episode or a video. */
+export function nfoOf({ type, alone, files: [first] }: Draft, { files }: Grouping): WalkedFile | undefined {
+  return first && nfoFile(files, first.walked.name, alone ? (SHARED_NFO[type] ?? []) : []);
 }
 
 /** A file that only names a page tells which film it is, and nothing of it. */

@@ -47,6 +47,8 @@ export interface Draft extends ItemKey {
   files: DraftFile[];
   /** Changes an item that is there and makes none. */
   onlyKnown?: true;
+  /** The only film of its folder: what the folder holds for no file in particular is its own. */
+  alone?: true;
   /** It is an extra of another item, or of whatever film lies in a directory. */
   extra?: { kind: string; of: ItemKey | { directory: string } };
 }
@@ -67,3 +69,6 @@ export interface Grouped {
   /** Videos whose name tells no place. */
   unrecognised: string[];
 }
+
+/** Yields items and, where it can pause, nothing; returns the videos whose name tells no place. */
+export type Drafting = Generator<Draft | undefined, string[]>;

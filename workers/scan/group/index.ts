@@ -1,6 +1,7 @@
 import { kindOf, splitName } from '../names/kinds.ts';
 import { readName } from '../names/title.ts';
-import type { Draft, Grouped, Grouping } from './draft.ts';
+import { besideSteps } from './beside.ts';
+import type { Draft, Drafting, Grouped, Grouping } from './draft.ts';
 import { artworkOf, draftFile, inside } from './local.ts';
 import { groupMovies } from './movies.ts';
 import { groupShows } from './shows.ts';
@@ -10,16 +11,23 @@ export const groupedTypes = ['movies', 'shows', 'videos'] as const;
 
 /** Items of one listed directory, by the rules of its library's type. */
 export function groupDirectory(grouping: Grouping): Grouped {
-  if (grouping.library.type === 'shows') return groupShows(grouping);
-  return grouping.library.type === 'movies' ? groupMovies(grouping) : groupVideos(grouping);
+  const drafts: Draft[] = [];
+  const steps = draftsOf(grouping);
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) if (step.value) drafts.push(step.value);
+  return { drafts, unrecognised: step.value };
+}
+
+/** `groupDirectory` one item after the other, with pauses: what holds others comes before what lies in it. */
+export function* draftsOf(grouping: Grouping): Drafting {
+  yield* besideSteps(grouping.files);
+  if (grouping.library.type === 'shows') return yield* groupShows(grouping);
+  if (grouping.library.type === 'movies') return yield* groupMovies(grouping);
+  for (const { name } of grouping.files) yield kindOf(name) === 'video' ? videoDraft(grouping, name) : undefined;
+  return [];
 }
 
 /** Every file of a library of videos is an item of its own. */
-function groupVideos(grouping: Grouping): Grouped {
-  const videos = grouping.files.filter((file) => kindOf(file.name) === 'video');
-  return { drafts: videos.map(({ name }) => videoDraft(grouping, name)), unrecognised: [] };
-}
-
 function videoDraft(grouping: Grouping, name: string): Draft {
   const named = readName(splitName(name).stem);
   return {

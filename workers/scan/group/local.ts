@@ -31,10 +31,14 @@ export function artworkOf({ directory, files }: Grouping, video: string, shared:
 }
 
 /** The NFO of a video: by its name, or with `shared` one of the usual names. */
-export function nfoName(files: readonly WalkedFile[], video: string, shared: readonly string[]): string | undefined {
+export function nfoFile(
+  files: readonly WalkedFile[],
+  video: string,
+  shared: readonly string[],
+): WalkedFile | undefined {
   const { byLowName } = besideOf(files);
   const names = [`${splitName(video).stem}.nfo`.toLowerCase(), ...shared];
-  return names.flatMap((name) => byLowName.get(name)?.name ?? [])[0];
+  return names.flatMap((name) => byLowName.get(name) ?? [])[0];
 }
 
 export function draftFile(

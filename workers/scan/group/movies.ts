@@ -1,30 +1,27 @@
 import { extrasFolder, extraTitle } from '../names/extras.ts';
 import { kindOf, splitName } from '../names/kinds.ts';
-import { type Film, groupFilms } from '../names/movies.ts';
+import { type Film, filmSteps, groupFilms } from '../names/movies.ts';
 import { titleKey } from '../names/title.ts';
-import type { Draft, Grouped, Grouping, ItemKey } from './draft.ts';
+import type { Draft, Drafting, Grouping, ItemKey } from './draft.ts';
 import { artworkOf, draftFile, inside } from './local.ts';
+import { mergeDrafts } from './merge.ts';
 
 /** Films of one directory. */
-export function groupMovies(grouping: Grouping): Grouped {
+export function* groupMovies(grouping: Grouping): Drafting {
   const disc = discOf(grouping);
-  if (disc) return disc;
+  if (disc) return yield* disc;
   const extras = extrasOf(grouping);
-  if (extras) return extras;
+  if (extras) return yield* extras;
   const videos = grouping.files.filter((file) => kindOf(file.name) === 'video').map((file) => file.name);
-  const groups = groupFilms({ folder: folderOf(grouping.within), videos });
-  const films = groups.films.map((film) => filmDraft(grouping, film, groups.films.length === 1));
-  const drafts = groups.extras.map((extra): Draft => {
-    const owner = films[extra.film];
-    const of: ItemKey | { directory: string } = owner ?? { directory: grouping.directory };
-    return extraDraft(grouping, {
-      name: extra.name,
-      kind: extra.kind,
-      title: extra.title,
-      of: 'key' in of ? { type: of.type, key: of.key } : of,
-    });
-  });
-  return { drafts: [...films, ...drafts], unrecognised: [] };
+  const groups = yield* filmSteps({ folder: folderOf(grouping.within), videos });
+  const keys = groups.films.map(({ named }) => filmKey(grouping, named));
+  for (const same of Map.groupBy(groups.films.keys(), (i) => keys[i]).values()) {
+    const films = same.map((i) => filmDraft(grouping, groups.films[i] as Film, groups.films.length === 1));
+    yield* mergeDrafts(films);
+  }
+  for (const { name, kind, title, film } of groups.extras)
+    yield extraDraft(grouping, { name, kind, title, of: { type: 'movie', key: keys[film] as string } });
+  return [];
 }
 
 const SCRAMBLED = /^(?=[^\d]{0,80}\d)[a-z\d-]{20,80}$/i;
@@ -40,6 +37,7 @@ function filmDraft(grouping: Grouping, film: Film, alone: boolean): Draft {
   const [first] = film.files;
   const shared = alone && grouping.within.length > 0;
   return {
+    ...(shared && { alone: true }),
     type: 'movie',
     key: filmKey(grouping, named),
     top: true,
@@ -79,37 +77,40 @@ export function extraDraft(grouping: Grouping, { name, kind, title, of }: Extra)
 }
 
 /** All of a folder called `Trailers`, `Extras` and so on, and of what lies below, belongs to the film of the folder it lies in. */
-function extrasOf(grouping: Grouping): Grouped | undefined {
+function extrasOf(grouping: Grouping): Drafting | undefined {
   const at = grouping.within.findIndex((name, i) => i > 0 && extrasFolder(name) !== undefined);
   if (at < 0) return undefined;
   const up = grouping.within.length - at;
   const directory = grouping.directory.split('/').slice(0, -up).join('/');
   const kind = extrasFolder(grouping.within[at] ?? '') ?? 'other';
-  const videos = grouping.files.filter((file) => kindOf(file.name) === 'video');
-  return {
-    drafts: videos.map(({ name }) => extraDraft(grouping, { name, kind, title: extraTitle(name), of: { directory } })),
-    unrecognised: [],
-  };
+  return extrasIn(grouping, { kind, directory });
+}
+
+function* extrasIn(grouping: Grouping, { kind, directory }: { kind: string; directory: string }): Drafting {
+  for (const { name } of grouping.files)
+    yield kindOf(name) === 'video'
+      ? extraDraft(grouping, { name, kind, title: extraTitle(name), of: { directory } })
+      : undefined;
+  return [];
 }
 
 /** A DVD or Blu-ray folder is one file: its longest title, the largest file of it. */
-function discOf(grouping: Grouping): Grouped | undefined {
+function discOf(grouping: Grouping): Drafting | undefined {
   const at = grouping.within.findIndex((name) => /^(?:VIDEO_TS|BDMV)$/i.test(name));
-  if (at < 0) return undefined;
+  return at < 0 ? undefined : discIn(grouping, at);
+}
+
+function* discIn(grouping: Grouping, at: number): Drafting {
   const inner = grouping.within.slice(at).join('/').toUpperCase();
   const videos = grouping.files.filter((file) => kindOf(file.name) === 'video');
   const largest = videos.toSorted((a, b) => b.size - a.size)[0];
-  if (!largest || (inner !== 'VIDEO_TS' && inner !== 'BDMV/STREAM')) return { drafts: [], unrecognised: [] };
+  if (!largest || (inner !== 'VIDEO_TS' && inner !== 'BDMV/STREAM')) return [];
   const folder = grouping.within[at - 1] ?? '';
   const [film] = groupFilms({
     folder,
     videos: [`${folder || splitName(largest.name).stem}.${splitName(largest.name).extension}`],
   }).films;
-  if (!film) return { drafts: [], unrecognised: [] };
-  const draft = filmDraft(
-    { ...grouping, files: [largest] },
-    { ...film, files: [{ name: largest.name, rank: 0 }] },
-    true,
-  );
-  return { drafts: [draft], unrecognised: [] };
+  if (film)
+    yield filmDraft({ ...grouping, files: [largest] }, { ...film, files: [{ name: largest.name, rank: 0 }] }, true);
+  return [];
 }

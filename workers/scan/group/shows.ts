@@ -5,7 +5,7 @@ import { contextOf } from '../names/show-context.ts';
 import { type Episode, readEpisodeIn } from '../names/shows.ts';
 import { type Named, readName, tidy, titleKey } from '../names/title.ts';
 import type { WalkedFile } from '../walk/types.ts';
-import type { Draft, Grouped, Grouping, ItemKey } from './draft.ts';
+import type { Draft, Drafting, Grouping, ItemKey } from './draft.ts';
 import { artworkOf, draftFile, inside } from './local.ts';
 import { extraDraft } from './movies.ts';
 
@@ -15,35 +15,36 @@ interface Placed {
 }
 
 /** Shows, seasons and episodes of one directory. */
-export function groupShows(grouping: Grouping): Grouped {
-  const videos = grouping.files.filter((file) => kindOf(file.name) === 'video');
-  if (videos.length === 0) return { drafts: folderDraft(grouping), unrecognised: [] };
+export function* groupShows(grouping: Grouping): Drafting {
   const placed: Placed[] = [];
   const unrecognised: string[] = [];
   const context = contextOf(grouping.within);
+  const videos = grouping.files.filter((file) => kindOf(file.name) === 'video');
   for (const file of videos) {
     const episode = readEpisodeIn(context, file.name);
     if (episode) placed.push({ file, episode });
     else unrecognised.push(file.name);
+    yield;
   }
-  const shows = unique(placed.map(({ episode }) => showDraft(episode.show)));
-  const seasons = unique(placed.flatMap(({ episode }) => seasonDraft(episode) ?? []));
-  const episodes = [
-    ...Map.groupBy(
-      placed.filter(({ episode }) => !episode.extra),
-      (one) => episodeKey(grouping, one),
-    ).values(),
-  ];
-  const extras = placed.filter(({ episode }) => episode.extra);
-  return {
-    drafts: [
-      ...shows,
-      ...seasons,
-      ...episodes.map((versions) => episodeDraft(grouping, versions)),
-      ...extras.map(({ file, episode }) => showExtra(grouping, file, episode)),
-    ],
-    unrecognised,
-  };
+  if (videos.length === 0) yield* folderDraft(grouping);
+  yield* unique(placed, ({ episode }) => showDraft(episode.show));
+  yield* unique(placed, ({ episode }) => seasonDraft(episode));
+  yield* episodesOf(grouping, placed);
+  for (const { file, episode } of placed) if (episode.extra) yield showExtra(grouping, file, episode);
+  return unrecognised;
+}
+
+function* episodesOf(grouping: Grouping, placed: readonly Placed[]): Generator<Draft | undefined> {
+  const episodes = new Map<string, Placed[]>();
+  for (const one of placed) {
+    if (one.episode.extra) continue;
+    const key = episodeKey(grouping, one);
+    const versions = episodes.get(key);
+    if (versions) versions.push(one);
+    else episodes.set(key, [one]);
+    yield;
+  }
+  for (const versions of episodes.values()) yield episodeDraft(grouping, versions);
 }
 
 /** A folder with pictures or an NFO and no videos may be a show's: they are its own once it is known. */
@@ -54,8 +55,15 @@ function folderDraft(grouping: Grouping): Draft[] {
   return [{ ...showDraft(readName(name)), onlyKnown: true }];
 }
 
-function unique(drafts: readonly Draft[]): Draft[] {
-  return [...new Map(drafts.map((draft) => [draft.key, draft])).values()];
+/** Of drafts with one key the first. */
+function* unique(placed: readonly Placed[], make: (one: Placed) => Draft | undefined): Generator<Draft | undefined> {
+  const keys = new Set<string>();
+  for (const one of placed) {
+    const draft = make(one);
+    const fresh = draft !== undefined && !keys.has(draft.key);
+    if (fresh) keys.add(draft.key);
+    yield fresh ? draft : undefined;
+  }
 }
 
 function showKey({ title, year }: Named): string {

@@ -1,6 +1,7 @@
 import { type ExtraFile, extraFile, extraTitle } from './extras.ts';
 import { splitName } from './kinds.ts';
-import { type Stack, stacksOf } from './parts.ts';
+import { type Stack, stackSteps } from './parts.ts';
+import { atOnce, type Steps } from './steps.ts';
 import { isYear, tagsOf } from './tags.ts';
 import { type Named, readName, saidEdition, tidy, titleKey } from './title.ts';
 
@@ -46,27 +47,37 @@ interface Single {
 }
 
 /** Tells which videos of one folder are which film, version, part or extra. */
-export function groupFilms({ folder, videos }: FilmFolder): FilmGroups {
-  const extras = videos.flatMap((name) => {
+export function groupFilms(folder: FilmFolder): FilmGroups {
+  return atOnce(filmSteps(folder));
+}
+
+/** `groupFilms` with pauses. */
+export function* filmSteps({ folder, videos }: FilmFolder): Steps<FilmGroups> {
+  const extras: (ExtraFile & { name: string })[] = [];
+  const names: string[] = [];
+  for (const name of videos) {
     const extra = extraFile(name);
-    return extra ? [{ name, ...extra }] : [];
-  });
-  const extraNames = new Set(extras.map((extra) => extra.name));
-  const singles = singlesOf(videos.filter((name) => !extraNames.has(name)));
-  const films = folder !== '' && ofOneFilm(folder, singles) ? [filmOfFolder(folder, singles)] : filmsByName(singles);
-  const owned = ownedOf(extras, films, folder !== '');
-  const free = extras
-    .filter(({ name }) => !owned.some((extra) => extra.name === name))
-    .map(({ name }) => filmAlone(name));
+    if (extra) extras.push({ name, ...extra });
+    else names.push(name);
+    yield;
+  }
+  const singles = yield* singlesOf(names);
+  const one = folder !== '' && (yield* ofOneFilm(folder, singles));
+  const films = one ? [filmOfFolder(folder, singles)] : yield* filmsByName(singles);
+  const owned = yield* ownedOf(extras, films, folder !== '');
+  const named = new Set(owned.map(({ name }) => name));
+  const free = extras.filter(({ name }) => !named.has(name)).map(({ name }) => filmAlone(name));
   return { films: [...films, ...free], extras: owned };
 }
 
-function singlesOf(names: readonly string[]): Single[] {
-  return stacksOf(names, (name) => splitName(name).stem).map(({ stem, files }) => ({
-    stem,
-    files,
-    named: readName(stem),
-  }));
+function* singlesOf(names: readonly string[]): Steps<Single[]> {
+  const stacks = yield* stackSteps(names, (name) => splitName(name).stem);
+  const singles: Single[] = [];
+  for (const { stem, files } of stacks) {
+    singles.push({ stem, files, named: readName(stem) });
+    yield;
+  }
+  return singles;
 }
 
 /** `Some Films Trilogy` and `Movies` are no film, unless its file is called so too. */
@@ -78,10 +89,14 @@ function holdsSeveral(folder: Named, [first]: readonly Single[]): boolean {
 }
 
 /** A folder is one film's when its files are called like it, or when it alone tells a year and holds one film's files. */
-function ofOneFilm(folder: string, singles: readonly Single[]): boolean {
+function* ofOneFilm(folder: string, singles: readonly Single[]): Steps<boolean> {
   const named = readName(folder);
   if (singles.length === 0 || holdsSeveral(named, singles)) return false;
-  const keys = new Set(singles.map(({ named: own }) => `${titleKey(own.title)}|${own.year ?? ''}`));
+  const keys = new Set<string>();
+  for (const { named: own } of singles) {
+    keys.add(`${titleKey(own.title)}|${own.year ?? ''}`);
+    yield;
+  }
   const told = named.year !== undefined || Object.keys(named.ids).length > 0 || isReleased(folder);
   if (singles.length === 1 || keys.size === 1) return told || sameFilm(named, singles[0]?.named);
   return singles.every(
@@ -123,15 +138,22 @@ function filmOfFolder(folder: string, singles: readonly Single[]): Film {
   return { named: { ...named, ids, ...(year === undefined ? {} : { year }) }, files: versionsOf(singles, folder) };
 }
 
-function filmsByName(singles: readonly Single[]): Film[] {
-  const groups = Map.groupBy(
-    singles,
-    ({ named }) => `${titleKey(named.title)}|${named.year ?? ''}|${JSON.stringify(named.ids)}`,
-  );
-  return [...groups.values()].map((group) => ({
-    named: group[0]?.named ?? readName(''),
-    files: versionsOf(group, ''),
-  }));
+function* filmsByName(singles: readonly Single[]): Steps<Film[]> {
+  const groups = new Map<string, Single[]>();
+  for (const single of singles) {
+    const { named } = single;
+    const key = `${titleKey(named.title)}|${named.year ?? ''}|${JSON.stringify(named.ids)}`;
+    const group = groups.get(key);
+    if (group) group.push(single);
+    else groups.set(key, [single]);
+    yield;
+  }
+  const films: Film[] = [];
+  for (const group of groups.values()) {
+    films.push({ named: group[0]?.named ?? readName(''), files: versionsOf(group, '') });
+    yield;
+  }
+  return films;
 }
 
 /** An extra of nothing that is there is shown by itself. */
@@ -172,21 +194,27 @@ function labelOf({ stem, named }: Single, folder: string): string {
   return told || (/^[-._]/.test(rest) && !isYear(tidy(rest)) ? tidy(rest) : '');
 }
 
-type Owned = FilmExtra[];
-
 /** Gives extras to the film that they are named after; in the folder of one film all are its own. */
-function ownedOf(extras: readonly (ExtraFile & { name: string })[], films: readonly Film[], inFolder: boolean): Owned {
+function* ownedOf(
+  extras: readonly (ExtraFile & { name: string })[],
+  films: readonly Film[],
+  inFolder: boolean,
+): Steps<FilmExtra[]> {
+  if (extras.length === 0) return [];
   const byKey = new Map<string, number>();
   for (const [i, { named }] of [...films.entries()].reverse()) {
     byKey.set(titleKey(named.title), i);
     byKey.set(`${titleKey(named.title)}|${named.year ?? ''}`, i);
+    yield;
   }
-  return extras.flatMap(({ name, kind, of, spaced }) => {
+  const owned: FilmExtra[] = [];
+  for (const { name, kind, of, spaced } of extras) {
     const named = readName(of);
     const key = titleKey(named.title);
     const fits = byKey.get(`${key}|${named.year ?? ''}`) ?? byKey.get(key);
     const film = fits ?? (films.length === 1 && (inFolder || !spaced) ? 0 : undefined);
-    if (film === undefined) return [];
-    return [{ name, kind, film, title: extraTitle(name, () => fits !== undefined) }];
-  });
+    if (film !== undefined) owned.push({ name, kind, film, title: extraTitle(name, () => fits !== undefined) });
+    yield;
+  }
+  return owned;
 }

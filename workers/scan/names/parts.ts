@@ -1,3 +1,5 @@
+import { atOnce, type Steps } from './steps.ts';
+
 const PART = /(cd|dvd|disc|disk|part|pt)[\s._-]{0,3}(\d{1,2}|[a-d])\)?$/i;
 const BEFORE = new Set([' ', '.', '_', '-', ']', ')', '(']);
 const DIVIDING = new Set([' ', '.', '_', '-', '(']);
@@ -37,11 +39,26 @@ export interface Stack<T> {
 
 /** Puts parts of one name together; a part that stands alone is a file like others. */
 export function stacksOf<T>(all: readonly T[], stemOf: (one: T) => string): Stack<T>[] {
-  const groups = Map.groupBy(all, (one) => {
+  return atOnce(stackSteps(all, stemOf));
+}
+
+/** `stacksOf` with pauses. */
+export function* stackSteps<T>(all: readonly T[], stemOf: (one: T) => string): Steps<Stack<T>[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of all) {
     const part = partOf(stemOf(one));
-    return part ? `${part.stem.toLowerCase()}/${part.letter}` : `${stemOf(one)}/`;
-  });
-  return [...groups.values()].flatMap((group) => stackOf(group, stemOf));
+    const key = part ? `${part.stem.toLowerCase()}/${part.letter}` : `${stemOf(one)}/`;
+    const group = groups.get(key);
+    if (group) group.push(one);
+    else groups.set(key, [one]);
+    yield;
+  }
+  const stacks: Stack<T>[] = [];
+  for (const group of groups.values()) {
+    for (const stack of stackOf(group, stemOf)) stacks.push(stack);
+    yield;
+  }
+  return stacks;
 }
 
 function stackOf<T>(group: readonly T[], stemOf: (one: T) => string): Stack<T>[] {

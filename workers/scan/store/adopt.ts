@@ -1,7 +1,8 @@
 import { ageSql } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
+import { inLanes } from '../lanes.ts';
 import { rowsOf, type Writing } from './context.ts';
-import type { Located } from './heirs.ts';
+import { LOOKS, type Located } from './heirs.ts';
 import type { ReportedItem } from './leave.ts';
 import { lookAgain } from './move.ts';
 import { recordRemovals } from './removals.ts';
@@ -126,7 +127,9 @@ async function dropExtrasLeft(
     [ids, [...placed]],
   );
   const left: ExtraFile[] = [];
-  for (const file of files) if (await isThere(file)) left.push(file);
+  await inLanes(files, { lanes: LOOKS }, async (file) => {
+    if (await isThere(file)) left.push(file);
+  });
   if (left.length === 0) return;
   await lookAgain(
     db,

@@ -92,7 +92,7 @@ export async function replaceContent(
       sampled_hash: read.hash,
       probed_at: new Date(),
       updated_at: new Date(),
-      ...('probed' in read ? bareContent(read.probed) : { probe_fault: read.fault, keyframes: null }),
+      ...('probed' in read ? bareContent(read.probed) : { probe_fault: read.fault, start_ms: 0, keyframes: null }),
     });
   await writeStreams(db, [{ id, read }]);
 }
@@ -133,7 +133,7 @@ function rowOf({ id, placed }: WrittenFile): Record<string, unknown> {
     ...placeOf(placed),
     probe_version: PROBE_VERSION,
     sampled_hash: read?.hash.toString('hex'),
-    ...(read && 'probed' in read ? contentOf(read.probed) : { probe_fault: read?.fault }),
+    ...(read && 'probed' in read ? contentOf(read.probed) : { probe_fault: read?.fault, start_ms: 0 }),
   };
 }
 

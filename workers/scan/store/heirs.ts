@@ -1,5 +1,6 @@
 import type { Db } from '#platform/db.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
+import { inLanes } from '../lanes.ts';
 import { belongingsOf } from './belongings.ts';
 import { rowsOf, type Writing } from './context.ts';
 import { nameOf } from './item-rows.ts';
@@ -86,6 +87,9 @@ function inherit(heirs: Map<string, string>, key: ItemKey | undefined, id: strin
   if (key && id !== null && !heirs.has(nameOf(key))) heirs.set(nameOf(key), id);
 }
 
+/** Questions to the file system at once, while rows are locked. */
+export const LOOKS = 16;
+
 interface Rest extends Located {
   id: string;
 }
@@ -106,6 +110,8 @@ async function findStaying(
      where f.missing_since is null and f.id <> all(?::uuid[])`,
     [ids, placed],
   );
-  for (const file of rest) if (!staying.has(file.id) && !(await isGone(file))) staying.add(file.id);
+  await inLanes(rest, { lanes: LOOKS }, async (file) => {
+    if (!staying.has(file.id) && !(await isGone(file))) staying.add(file.id);
+  });
   return staying;
 }

@@ -2,7 +2,7 @@ import { ageYears } from '#platform/age-ratings.ts';
 import { newId } from '#platform/ids.ts';
 import type { Draft, ItemKey } from '../group/draft.ts';
 import { sortTitle } from '../names/sort-title.ts';
-import type { Writing } from './context.ts';
+import type { ScannedLibrary, Writing } from './context.ts';
 
 /** Which item each draft became. */
 export interface Resolved {
@@ -38,7 +38,6 @@ export interface ItemRow {
 export function itemRow({ draft, id, resolved, owners, writing, hashes }: Making): ItemRow | undefined {
   const owner = ownerOf(draft, owners);
   if (draft.extra && owner === undefined) return undefined;
-  const { settings } = writing.library;
   const idOf = (key: ItemKey | undefined): string | undefined => key && resolved.ids.get(nameOf(key));
   return {
     id: id ?? newId(),
@@ -51,12 +50,21 @@ export function itemRow({ draft, id, resolved, owners, writing, hashes }: Making
     grandparent_id: idOf(draft.grandparent),
     extra_of: owner,
     extra_kind: draft.extra?.kind,
-    ...titlesOf(draft, settings.language),
     ...numbersOf(draft),
+    ...fieldsOf(draft, writing.library),
+    hashes,
+  };
+}
+
+/** What directories describe, wherever the item lies. */
+export function fieldsOf(draft: Draft, { settings }: ScannedLibrary): Record<string, unknown> {
+  return {
+    ...titlesOf(draft, settings.language),
     ...textsOf(draft, settings.country),
+    year: draft.nfo?.year ?? draft.year,
+    released_on: draft.nfo?.releasedOn ?? draft.releasedOn,
     external_ids: { ...draft.ids, ...draft.nfo?.ids },
     details: { ...(draft.nfo?.originalLanguage && { originalLanguage: draft.nfo.originalLanguage }) },
-    hashes,
     local_artwork: draft.artwork,
     local: draft.nfo !== undefined && settings.preferLocal,
   };
@@ -74,8 +82,6 @@ function titlesOf({ title: named, nfo }: Draft, language: string): Record<string
 
 function numbersOf(draft: Draft): Record<string, unknown> {
   return {
-    year: draft.nfo?.year ?? draft.year,
-    released_on: draft.nfo?.releasedOn ?? draft.releasedOn,
     index_number: draft.index,
     index_end: draft.indexEnd,
     parent_index: draft.parentIndex,

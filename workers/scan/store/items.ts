@@ -131,6 +131,14 @@ const OLD_VALUES = [
   'i.external_ids',
   'i.details',
 ];
+/** Whether an item `i` becomes another by what `r` describes of it, see `fieldsOf`. */
+const DESCRIBING = [
+  ...FIELDS.map(([column, word, news]) => [`i.${column}`, told(column, word, news)] as const),
+  ['i.local_artwork', 'r.local_artwork'] as const,
+  ['i.external_ids', 'i.external_ids || r.external_ids'] as const,
+  ['i.details', told('details', 'originalLanguage', 'i.details || r.details')] as const,
+];
+export const DESCRIBED = `(${DESCRIBING.map(([old]) => old).join()}) is distinct from (${DESCRIBING.map(([, news]) => news).join()})`;
 const ASSIGNED = [...FIELDS.map(([column]) => column), ...PLACED, 'external_ids', 'details'];
 
 async function upsert(writing: Writing, rows: readonly ItemRow[], resolved: Resolved): Promise<void> {

@@ -25,15 +25,41 @@ export interface KnownFile {
   moved: boolean;
 }
 
+const MOVED = `i.library_id <> f.library_id or f.storage_id <> (select lf.storage_id from library_folders lf where lf.id = f.folder_id) as moved`;
 const COLUMNS = `f.id, f.path, f.directory, f.size_bytes, f.modified_ms, f.inode, f.missing_since, f.absent_scan, f.absence_kept, f.probe_version, f.probe_fault,
-  f.folder_id, f.item_id, i.type as item_type, i.parent_id, i.grandparent_id,
-  i.library_id <> f.library_id or f.storage_id <> (select lf.storage_id from library_folders lf where lf.id = f.folder_id) as moved`;
+  f.folder_id, f.item_id, i.type as item_type, i.parent_id, i.grandparent_id, ${MOVED}`;
 
-/** The files that the database has in these directories. */
-export async function findKnown(db: Db, folderId: string, directories: readonly string[]): Promise<KnownFile[]> {
+/** All of some files that are to be written. */
+export async function findKnown(db: Db, ids: readonly string[]): Promise<KnownFile[]> {
   return rowsOf<KnownFile>(
     db,
-    `select ${COLUMNS} from media_files f join items i on i.id = f.item_id where f.folder_id = ? and f.directory = any(?::text[])`,
+    `select ${COLUMNS} from media_files f join items i on i.id = f.item_id where f.id = any(?::uuid[])`,
+    [ids],
+  );
+}
+
+/** What a listing is compared with: little, since a directory may hold very many. */
+export interface ListedFile {
+  id: string;
+  directory: string;
+  name: string;
+  size_bytes: number;
+  modified_ms: number;
+  inode: string;
+  probe_version: number;
+  /** Neither missing, nor marked so by an earlier scan, nor kept by an owner. */
+  there: boolean;
+  /** As in `KnownFile`. */
+  moved: boolean;
+}
+
+/** The files that the database has in these directories. */
+export async function findListed(db: Db, folderId: string, directories: readonly string[]): Promise<ListedFile[]> {
+  return rowsOf<ListedFile>(
+    db,
+    `select f.id, f.directory, substr(f.path, case f.directory when '' then 1 else length(f.directory) + 2 end) as name, f.size_bytes,
+       f.modified_ms, f.inode, f.probe_version, f.missing_since is null and f.absent_scan is null and not f.absence_kept as there, ${MOVED}
+     from media_files f join items i on i.id = f.item_id where f.folder_id = ? and f.directory = any(?::text[])`,
     [folderId, directories],
   );
 }

@@ -175,6 +175,11 @@ export async function withParents(db: Db, ids: readonly string[]): Promise<strin
   return rows.map((row) => row.id);
 }
 
+/** Every transaction of a scan locks libraries first, in this order, and then rows of them: no two ever wait for each other. */
+export async function lockLibraries(db: Db, libraryIds: readonly string[]): Promise<void> {
+  await rowsOf(db, 'select id from libraries where id = any(?::uuid[]) order by id for no key update', [libraryIds]);
+}
+
 /** The next number of change of the library; its row stays locked until the end of the transaction. */
 export async function nextChange(db: Db, libraryId: string): Promise<number> {
   const [row] = await rowsOf<{ change_seq: number }>(

@@ -25,6 +25,8 @@ export interface WalkOrder {
   expected?: ReadonlyMap<string, ReadonlySet<string>>;
   /** A known directory whose time is the same is not even listed. */
   quick?: boolean;
+  /** Only these directories, not what lies below. */
+  shallow?: boolean;
   /** Of what reads the files: another one makes all content another. */
   version: string;
 }

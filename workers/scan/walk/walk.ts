@@ -132,6 +132,7 @@ export class Walk {
 
   #enter(directory: WalkedDirectory, rules: readonly IgnoreRules[]): void {
     directory.directories.sort();
+    if (this.#order.shallow) return;
     for (const name of directory.directories.toReversed())
       this.#waiting.push({ path: joined(directory.path, name), rules });
   }
@@ -251,7 +252,7 @@ function wordOf(error: unknown): string {
 /** Of the sidecars and of what groups: when either changes, the items of a directory are made again. */
 function signatureOf(files: readonly WalkedFile[], version: string): string {
   const sidecars = files.filter((file) => kindOf(file.name) !== 'video');
-  if (sidecars.length === 0) return version;
+  if (sidecars.length === 0) return `${version} -`;
   const text = sidecars.map((file) => `${file.name}\0${file.size}\0${Math.trunc(file.mtimeMs)}`).join('\n');
   return `${version} ${hash('sha256', text, 'base64url').slice(0, 22)}`;
 }

@@ -1,0 +1,15 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findStorages } from '#areas/storage/public.ts';
+import type { ScannedFolder } from '../store/context.ts';
+import type { FolderReason, Scan } from './scan.ts';
+
+/** Why nothing can be said of the folder now. */
+export async function whyAway(scan: Scan, folder: ScannedFolder): Promise<FolderReason | undefined> {
+  const storage = (await findStorages(scan.work.db, [folder.storageId])).get(folder.storageId);
+  if (!storage || storage.state === 'disabled') return 'storage-disabled';
+  if (storage.state === 'suspect') return 'storage-suspect';
+  if (storage.state === 'unavailable' || folder.root === '') return 'storage-unavailable';
+  const there = await stat(join(folder.root, folder.path)).catch(() => undefined);
+  return there?.isDirectory() ? undefined : 'storage-unavailable';
+}

@@ -1,0 +1,123 @@
+import { Decoration } from '../group/decorate.ts';
+import type { Draft } from '../group/draft.ts';
+import { draftsOf } from '../group/index.ts';
+import { mergeDrafts } from '../group/merge.ts';
+import { kindOf } from '../names/kinds.ts';
+import type { ScannedFolder } from '../store/context.ts';
+import { doubt } from '../store/doubts.ts';
+import { nameOf } from '../store/item-rows.ts';
+import { findOthers, type Other } from '../store/others.ts';
+import { WalkFailed, walkFolder } from '../walk/walker.ts';
+import { whyAway } from './away.ts';
+import type { Place } from './batch.ts';
+import { groupingOf } from './grouping.ts';
+import { VERSION } from './grouping-version.ts';
+import { Memory } from './memory.ts';
+import type { Scan } from './scan.ts';
+
+/** An item as one directory describes it. */
+export interface Described {
+  folderId: string;
+  directory: string;
+  draft: Draft;
+}
+
+/**
+ * One draft for each item. Where an item would change and other directories describe it too, these are listed again: the item is
+ * made of all of them in the order of a listing, not of the one that changed last. Files are only those of the given drafts.
+ */
+export async function withCompanions(scan: Scan, place: Place, own: readonly Described[]): Promise<Draft[]> {
+  const drafts = mergeDrafts(own.map(({ draft }) => draft));
+  const directories = Map.groupBy(own, ({ draft }) => nameOf(draft));
+  const shared = drafts.filter((draft) => !draft.extra && draft.type !== 'season' && draft.type !== 'video');
+  const others = await findOthers(scan.work.db, scan.library, {
+    drafts: shared.map((draft) => ({
+      draft,
+      own: (directories.get(nameOf(draft)) ?? []).map(({ directory }) => directory),
+    })),
+    folderId: place.folder.id,
+  });
+  if (others.length === 0) return drafts;
+  const found = await describedElsewhere(scan, others);
+  const names = new Set(found.map(({ draft }) => nameOf(draft)));
+  const order = orderOf(scan);
+  const made = mergeDrafts(
+    [...own.filter(({ draft }) => names.has(nameOf(draft))), ...found].sort(order).map(({ draft }) => draft),
+  );
+  const complete = new Map(made.map((draft) => [nameOf(draft), draft]));
+  return drafts.map((draft) => {
+    const all = complete.get(nameOf(draft));
+    return all ? { ...all, files: draft.files } : draft;
+  });
+}
+
+async function describedElsewhere(scan: Scan, others: readonly Other[]): Promise<Described[]> {
+  const found: Described[] = [];
+  for (const [folderId, own] of Map.groupBy(others, (other) => other.folder_id)) {
+    const folder = scan.folders.find(({ id }) => id === folderId);
+    if (!folder) continue;
+    const names = Map.groupBy(own, (other) => other.directory);
+    const wanted = new Map([...names].map(([path, some]) => [path, new Set(some.map(({ name }) => name))]));
+    if (!(await whyAway(scan, folder))) found.push(...(await describedIn(scan, folder, wanted)));
+    else await doubt(scan.work.db, own); // it is made of these too once they can be listed
+  }
+  return found;
+}
+
+async function describedIn(
+  scan: Scan,
+  folder: ScannedFolder,
+  wanted: ReadonlyMap<string, ReadonlySet<string>>,
+): Promise<Described[]> {
+  const tops = scan.tops;
+  const decoration = new Decoration(folder.root, (absolute) => tops.resolve(absolute));
+  const memory = await Memory.load(scan.work.db, folder);
+  const order = {
+    root: folder.root,
+    folder: folder.path,
+    tops: await tops.all(),
+    from: [...wanted.keys()],
+    shallow: true,
+    ignore: scan.library.settings.ignore,
+    version: VERSION,
+  };
+  const found: Described[] = [];
+  try {
+    for await (const { directories } of walkFolder(order, scan.signal))
+      for (const { path, state, files } of directories) {
+        if (state !== 'listed') continue;
+        const media = files.filter((file) => {
+          const at = path === '' ? file.name : `${path}/${file.name}`;
+          return (
+            kindOf(file.name) !== 'video' ||
+            !(scan.passedOver.has(`${folder.storageId} ${at}`) || memory.isFaulty(at, file))
+          );
+        });
+        const grouping = groupingOf(scan, folder, { path, files: media });
+        for (const draft of draftsOf(grouping)) {
+          if (!draft || !wanted.get(path)?.has(nameOf(draft))) continue;
+          await decoration.decorate(draft, grouping);
+          found.push({ folderId: folder.id, directory: path, draft: { ...draft, files: [] } });
+        }
+      }
+  } catch (error) {
+    if (!(error instanceof WalkFailed)) throw error;
+  }
+  return found;
+}
+
+/** As folders and directories are listed. */
+function orderOf({ folders }: Scan): (one: Described, other: Described) => number {
+  const place = new Map(folders.map(({ id }, i) => [id, i]));
+  return (one, other) =>
+    (place.get(one.folderId) ?? 0) - (place.get(other.folderId) ?? 0) || byWalk(one.directory, other.directory);
+}
+
+/** A directory before what lies in it, names by their code units. */
+function byWalk(one: string, other: string): number {
+  const [mine, theirs] = [one.split('/'), other.split('/')];
+  const i = mine.findIndex((name, at) => name !== theirs[at]);
+  if (i < 0) return mine.length - theirs.length;
+  const their = theirs[i];
+  return their === undefined || (mine[i] as string) > their ? 1 : -1;
+}

@@ -1,0 +1,161 @@
+import { Breath } from '../breath.ts';
+import type { Draft, Grouping, ItemKey } from '../group/draft.ts';
+import { draftsOf } from '../group/index.ts';
+import { nameOf } from '../store/item-rows.ts';
+import type { Place } from './batch.ts';
+import type { Compared } from './compare.ts';
+import { fingerprintOf } from './fingerprints.ts';
+import { groupingOf } from './grouping.ts';
+import type { Scan } from './scan.ts';
+
+/** Items of one directory that are written together. */
+export interface Piece {
+  compared: Compared;
+  drafts: Draft[];
+  /** With the last piece of the directory. */
+  unrecognised: string[];
+  /** These are the last of its files. */
+  whole: boolean;
+}
+
+/** A full part is 500 files, or 64 that have to be read. */
+const FULL = 1;
+const FILES = 500;
+const READS = 64;
+
+/**
+ * Groups directories, and gives what is to be written of them, some files at a time: directories together until they have enough;
+ * one with more is cut between its items. Holds no items but those of the part.
+ */
+export async function* partsOf(scan: Scan, place: Place, all: readonly Compared[]): AsyncGenerator<Piece[]> {
+  let part: Piece[] = [];
+  let weight = 0;
+  for (const compared of all) {
+    for await (const { piece, weight: more } of piecesOf(scan, place, compared)) {
+      if (weight > 0 && weight + more > FULL) {
+        yield part;
+        [part, weight] = [[], 0];
+      }
+      part.push(piece);
+      weight += more;
+    }
+  }
+  if (part.length > 0) yield part;
+}
+
+interface Weighed {
+  piece: Piece;
+  weight: number;
+}
+
+async function* piecesOf(scan: Scan, place: Place, compared: Compared): AsyncGenerator<Weighed> {
+  if (!compared.regroup) {
+    yield { piece: { compared, drafts: [], unrecognised: [], whole: true }, weight: 0 };
+    return;
+  }
+  const directory = new Directory(scan, place, compared);
+  let [drafts, weight]: [Draft[], number] = [[], 0];
+  for await (const draft of directory.changed()) {
+    const more = weightOf(draft, compared);
+    if (weight > 0 && weight + more > FULL) {
+      yield { piece: { compared, drafts: directory.withContainers(drafts), unrecognised: [], whole: false }, weight };
+      [drafts, weight] = [[], 0];
+    }
+    drafts.push(draft);
+    weight += more;
+  }
+  const last = [...directory.withContainers(drafts), ...directory.changedContainers()];
+  yield { piece: { compared, drafts: last, unrecognised: directory.unrecognised, whole: true }, weight };
+}
+
+function weightOf({ files }: Draft, { toRead }: Compared): number {
+  const reads = files.filter(({ walked }) => toRead.has(walked.name)).length;
+  return Math.max(files.length / FILES, reads / READS);
+}
+
+/** The items of one directory, of which only those are given that differ from what was written last time. */
+class Directory {
+  unrecognised: string[] = [];
+  readonly #place: Place;
+  readonly #compared: Compared;
+  readonly #grouping: Grouping;
+  /** Shows and seasons, since what lies in them needs their ids. */
+  readonly #containers = new Map<string, Draft>();
+  readonly #changed = new Set<string>();
+  readonly #given = new Set<string>();
+
+  constructor(scan: Scan, place: Place, compared: Compared) {
+    this.#place = place;
+    this.#compared = compared;
+    this.#grouping = groupingOf(scan, place.folder, { path: compared.directory.path, files: compared.files });
+  }
+
+  async *changed(): AsyncGenerator<Draft> {
+    const breath = new Breath();
+    const steps = draftsOf(this.#grouping);
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) {
+      if (breath.isDue) await breath.take();
+      const draft = step.value;
+      if (!draft) continue;
+      if (draft.files.length === 0) await this.#noteContainer(draft);
+      else if (this.#isChanged(draft)) {
+        await this.#place.decoration.decorate(draft, this.#grouping);
+        yield draft;
+      }
+    }
+    this.unrecognised = step.value;
+  }
+
+  /** What it looks like depends on the folders above it, so it is read first. */
+  async #noteContainer(draft: Draft): Promise<void> {
+    await this.#place.decoration.decorate(draft, this.#grouping);
+    this.#containers.set(nameOf(draft), draft);
+    if (draft.onlyKnown) this.#compared.show.now = draft.key;
+    if (this.#isChanged(draft)) this.#changed.add(nameOf(draft));
+  }
+
+  #isChanged(draft: Draft): boolean {
+    const { written, made, known, toRead } = this.#compared;
+    const fingerprint = fingerprintOf(draft, this.#grouping);
+    made.push(fingerprint);
+    return (
+      !written.has(fingerprint) ||
+      draft.files.some(({ walked: { name } }) => {
+        const row = known.get(name);
+        return toRead.has(name) || !row?.there || row.moved;
+      })
+    );
+  }
+
+  /** These, after all that they lie in. */
+  withContainers(drafts: readonly Draft[]): Draft[] {
+    const needed = this.#above(drafts);
+    for (const name of needed.keys()) this.#given.add(name);
+    return [...needed.values(), ...drafts];
+  }
+
+  /** Those that changed while nothing in them did: they make no item. */
+  changedContainers(): Draft[] {
+    const left = [...this.#changed].filter((name) => !this.#given.has(name));
+    const own = left.flatMap((name) => this.#containers.get(name) ?? []);
+    const all = new Map([...this.#above(own), ...own.map((draft) => [nameOf(draft), draft] as const)]);
+    return [...all.values()].map((draft) => ({ ...draft, onlyKnown: true }));
+  }
+
+  #above(drafts: readonly Draft[]): Map<string, Draft> {
+    const above = new Map<string, Draft>();
+    const note = (key: ItemKey | undefined): void => {
+      const draft = key && this.#containers.get(nameOf(key));
+      if (!draft || above.has(nameOf(draft))) return;
+      note(draft.parent);
+      above.set(nameOf(draft), draft);
+    };
+    for (const { parent, grandparent, extra } of drafts) {
+      note(grandparent);
+      note(parent);
+      note(extra && 'key' in extra.of ? extra.of : undefined);
+    }
+    return above;
+  }
+}

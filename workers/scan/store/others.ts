@@ -1,0 +1,52 @@
+import type { Db } from '#platform/db.ts';
+import type { Draft } from '../group/draft.ts';
+import { recordset, rowsOf, type ScannedLibrary } from './context.ts';
+import { fieldsOf, nameOf } from './item-rows.ts';
+import { DESCRIBED } from './items.ts';
+
+/** A directory that describes an item too. */
+export interface Other {
+  /** `nameOf` the item. */
+  name: string;
+  folder_id: string;
+  directory: string;
+}
+
+interface Asked {
+  drafts: readonly { draft: Draft; own: readonly string[] }[];
+  /** Where the own directories lie. */
+  folderId: string;
+}
+
+/**
+ * Directories other than their own that hold files of items which the drafts would change, and those that describe a show by pictures
+ * alone. An item that stays as it is was made of all of them before.
+ */
+export async function findOthers(db: Db, library: ScannedLibrary, { drafts, folderId }: Asked): Promise<Other[]> {
+  if (drafts.length === 0) return [];
+  const rows = drafts.map(({ draft, own }) => ({
+    ...fieldsOf(draft, library),
+    name: nameOf(draft),
+    type: draft.type,
+    identity_key: draft.key,
+    own,
+  }));
+  return rowsOf<Other>(
+    db,
+    `with changed as (
+       select r.name, r.type, r.identity_key, r.own, i.id
+       from jsonb_to_recordset(?::jsonb) as r(name text, type text, identity_key text, own text[], title text, sort_title text,
+         original_title text, year int, released_on date, overview text, tagline text, age_rating text, age_years int, rating real,
+         external_ids jsonb, details jsonb, local_artwork jsonb, local boolean)
+       left join items i on i.library_id = ? and i.type = r.type and i.identity_key = r.identity_key
+       where (i.id is null and r.type = 'show') or (i.id is not null and ${DESCRIBED}))
+     select c.name, d.folder_id, d.directory from changed c, lateral (
+       select f.folder_id, f.directory from media_files f where f.item_id = c.id and f.missing_since is null
+       union select f.folder_id, f.directory from items e join media_files f on f.item_id = e.id
+         where c.type = 'show' and e.grandparent_id = c.id and f.missing_since is null
+       union select s.folder_id, s.path from scan_directories s join library_folders l on l.id = s.folder_id and l.library_id = ?
+         where c.type = 'show' and s.show_key = c.identity_key) d
+     where d.folder_id <> ? or d.directory <> all(c.own)`,
+    [recordset(rows), library.id, library.id, folderId],
+  );
+}
