@@ -1,30 +1,17 @@
 import type { Probed } from '#workers/probe/probe.ts';
-import type { Decoration } from '../group/decorate.ts';
 import { extrasFolder } from '../names/extras.ts';
 import { kindOf } from '../names/kinds.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import { lockLibraries } from '../store/rollup.ts';
 import type { WalkBatch } from '../walk/types.ts';
 import { type Compared, compare } from './compare.ts';
-import { directoryOf, pathIn } from './faults.ts';
+import { noteUnread, pathIn } from './faults.ts';
 import { gathered, type Issue, issueOfFault, writeIssues } from './issues.ts';
-import type { Memory } from './memory.ts';
 import { type Piece, partsOf } from './parts.ts';
+import type { Place } from './place.ts';
 import { type Readings, readFiles, type ToRead } from './read-files.ts';
 import type { Scan } from './scan.ts';
 import { write } from './write.ts';
-
-export interface Place {
-  folder: ScannedFolder;
-  memory: Memory;
-  decoration: Decoration;
-  /** Directories whose items depend on others that changed. */
-  again: Set<string>;
-  /** All that is listed is written again. */
-  regroup: boolean;
-  /** Directories where much could not be read, see `gathered`. */
-  lost: string[];
-}
 
 /**
  * Compares, groups, reads and writes what was listed, some files at a time. Each transaction is a checkpoint: at most 500 files or 64 that had to
@@ -114,14 +101,6 @@ function noteDependent({ library }: Scan, { memory, again, regroup }: Place, com
   const level = path.split('/').length;
   for (const below of memory.within(folders.map(inside)))
     if (below.split('/').length - level <= SHOW_LEVELS) again.add(below);
-}
-
-/** What changed while it was read, or could not be read now, has to be looked at again. */
-export function noteUnread(compared: Compared, readings: Readings): void {
-  const { path } = compared.directory;
-  const unreadable = [...readings.faults].filter(([, { fault }]) => fault === 'unreadable');
-  if ([...readings.postponed].some((file) => directoryOf(file) === path)) compared.unsettled = true;
-  if (unreadable.some(([file]) => directoryOf(file) === path)) compared.unread = true;
 }
 
 function issuesOf(

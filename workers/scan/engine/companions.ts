@@ -1,18 +1,18 @@
 import { Decoration } from '../group/decorate.ts';
 import type { Draft } from '../group/draft.ts';
-import { draftsOf } from '../group/index.ts';
 import { mergeDrafts } from '../group/merge.ts';
 import { kindOf } from '../names/kinds.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import { doubt } from '../store/doubts.ts';
 import { nameOf } from '../store/item-rows.ts';
 import { findOthers, type Other } from '../store/others.ts';
+import type { WalkedDirectory, WalkedFile } from '../walk/types.ts';
 import { WalkFailed, walkFolder } from '../walk/walker.ts';
 import { whyAway } from './away.ts';
-import type { Place } from './batch.ts';
-import { groupingOf } from './grouping.ts';
+import { groupingOf, groupSlowly } from './grouping.ts';
 import { VERSION } from './grouping-version.ts';
 import { Memory } from './memory.ts';
+import type { Place } from './place.ts';
 import type { Scan } from './scan.ts';
 
 /** An item as one directory describes it. */
@@ -64,18 +64,19 @@ async function describedElsewhere(scan: Scan, others: readonly Other[]): Promise
   return found;
 }
 
-async function describedIn(
-  scan: Scan,
-  folder: ScannedFolder,
-  wanted: ReadonlyMap<string, ReadonlySet<string>>,
-): Promise<Described[]> {
-  const tops = scan.tops;
-  const decoration = new Decoration(folder.root, (absolute) => tops.resolve(absolute));
-  const memory = await Memory.load(scan.work.db, folder);
+type Wanted = ReadonlyMap<string, ReadonlySet<string>>;
+
+async function describedIn(scan: Scan, folder: ScannedFolder, wanted: Wanted): Promise<Described[]> {
+  const at: Describing = {
+    folder,
+    wanted,
+    decoration: new Decoration(folder.root, (absolute) => scan.tops.resolve(absolute)),
+    memory: await Memory.load(scan.work.db, folder),
+  };
   const order = {
     root: folder.root,
     folder: folder.path,
-    tops: await tops.all(),
+    tops: await scan.tops.all(),
     from: [...wanted.keys()],
     shallow: true,
     ignore: scan.library.settings.ignore,
@@ -84,24 +85,39 @@ async function describedIn(
   const found: Described[] = [];
   try {
     for await (const { directories } of walkFolder(order, scan.signal))
-      for (const { path, state, files } of directories) {
-        if (state !== 'listed') continue;
-        const media = files.filter((file) => {
-          const at = path === '' ? file.name : `${path}/${file.name}`;
-          return (
-            kindOf(file.name) !== 'video' ||
-            !(scan.passedOver.has(`${folder.storageId} ${at}`) || memory.isFaulty(at, file))
-          );
-        });
-        const grouping = groupingOf(scan, folder, { path, files: media });
-        for (const draft of draftsOf(grouping)) {
-          if (!draft || !wanted.get(path)?.has(nameOf(draft))) continue;
-          await decoration.decorate(draft, grouping);
-          found.push({ folderId: folder.id, directory: path, draft: { ...draft, files: [] } });
-        }
-      }
+      for (const directory of directories) found.push(...(await describe(scan, at, directory)));
   } catch (error) {
     if (!(error instanceof WalkFailed)) throw error;
+  }
+  return found;
+}
+
+interface Describing {
+  folder: ScannedFolder;
+  /** Names of items by directory. */
+  wanted: Wanted;
+  decoration: Decoration;
+  memory: Memory;
+}
+
+async function describe(
+  scan: Scan,
+  { folder, wanted, decoration, memory }: Describing,
+  { path, state, files }: WalkedDirectory,
+): Promise<Described[]> {
+  const names = wanted.get(path);
+  if (state !== 'listed' || !names) return [];
+  const isOut = (file: WalkedFile): boolean => {
+    const at = path === '' ? file.name : `${path}/${file.name}`;
+    return scan.passedOver.has(`${folder.storageId} ${at}`) || memory.isFaulty(at, file);
+  };
+  const media = files.filter((file) => kindOf(file.name) !== 'video' || !isOut(file));
+  const grouping = groupingOf(scan, folder, { path, files: media });
+  const found: Described[] = [];
+  for await (const draft of groupSlowly(grouping)) {
+    if (!names.has(nameOf(draft))) continue;
+    await decoration.decorate(draft, grouping);
+    found.push({ folderId: folder.id, directory: path, draft: { ...draft, files: [] } });
   }
   return found;
 }

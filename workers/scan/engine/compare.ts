@@ -94,9 +94,12 @@ async function compareOne(scan: Scan, one: One): Promise<Compared> {
   const present = new Set(directory.files.map((file) => file.name));
   for (const [name, row] of byName) if (!present.has(name) && row.there) compared.absent.push(row.id);
   compared.signature = `${directory.signature} ${namesOf(compared.files)}`;
-  compared.regroup ||= before?.signature !== compared.signature;
-  compared.regroup ||= compared.toRead.size > 0 || compared.returned > 0 || rows.some((row) => row.moved);
+  compared.regroup ||= before?.signature !== compared.signature || hasNews(compared, rows);
   return compared;
+}
+
+function hasNews({ toRead, returned }: Compared, rows: readonly ListedFile[]): boolean {
+  return toRead.size > 0 || returned > 0 || rows.some((row) => row.moved);
 }
 
 function newCompared({ memory, directory, before, regroup }: One): Compared {

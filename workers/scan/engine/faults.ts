@@ -15,6 +15,14 @@ export function directoryOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
+/** What changed while it was read, or could not be read now, has to be looked at again. */
+export function noteUnread(compared: Compared, readings: Readings): void {
+  const { path } = compared.directory;
+  const unreadable = [...readings.faults].filter(([, { fault }]) => fault === 'unreadable');
+  if ([...readings.postponed].some((file) => directoryOf(file) === path)) compared.unsettled = true;
+  if (unreadable.some(([file]) => directoryOf(file) === path)) compared.unread = true;
+}
+
 /** Files that are no media are remembered, so that they are not probed again until they change. What could not be read is tried again. */
 export async function writeFaults(
   db: Db,

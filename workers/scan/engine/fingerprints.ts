@@ -7,7 +7,7 @@ const BYTES = 8;
 /** Of all that the directory says of an item but the content of its videos. */
 export function fingerprintOf(draft: Draft, grouping: Grouping): string {
   const nfo = nfoOf(draft, grouping);
-  const files = draft.files.map(({ walked: _, ...file }) => file); // their content is compared file by file
+  const files = draft.files.map((file) => ({ ...file, walked: undefined })); // their content is compared file by file
   const text = JSON.stringify([{ ...draft, files }, nfo && [nfo.name, nfo.size, nfo.mtimeMs]]);
   return hash('sha256', text, 'hex').slice(0, BYTES * 2);
 }

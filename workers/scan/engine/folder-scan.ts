@@ -4,10 +4,11 @@ import type { ScannedFolder } from '../store/context.ts';
 import { identityOf } from '../walk/walk.ts';
 import { WalkFailed, walkFolder } from '../walk/walker.ts';
 import { whyAway } from './away.ts';
-import { type Place, takeBatch } from './batch.ts';
+import { takeBatch } from './batch.ts';
 import { VERSION } from './grouping-version.ts';
 import { Memory } from './memory.ts';
 import { decideMissing } from './missing.ts';
+import type { Place } from './place.ts';
 import { Cancelled, type FolderReason, type FolderState, LeaseLost, type Scan } from './scan.ts';
 
 /** Lists one folder, or some directories of it, and decides what is missing when all of the listing can be trusted. */

@@ -1,4 +1,6 @@
-import type { Grouping } from '../group/draft.ts';
+import { Breath } from '../breath.ts';
+import type { Draft, Grouping } from '../group/draft.ts';
+import { draftsOf } from '../group/index.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import type { WalkedFile } from '../walk/types.ts';
 import type { Scan } from './scan.ts';
@@ -11,4 +13,16 @@ export function groupingOf(
 ): Grouping {
   const within = path === folder.path ? [] : path.slice(folder.path === '' ? 0 : folder.path.length + 1).split('/');
   return { directory: path, within, files, library: { type, mergeVersions: settings.mergeVersions } };
+}
+
+/** The items of a directory, without holding the event loop for all of them. Returns the videos whose name tells no place. */
+export async function* groupSlowly(grouping: Grouping): AsyncGenerator<Draft, string[], undefined> {
+  const breath = new Breath();
+  const steps = draftsOf(grouping);
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) {
+    if (breath.isDue) await breath.take();
+    if (step.value) yield step.value;
+  }
+  return step.value;
 }

@@ -1,11 +1,9 @@
-import { Breath } from '../breath.ts';
 import type { Draft, Grouping, ItemKey } from '../group/draft.ts';
-import { draftsOf } from '../group/index.ts';
 import { nameOf } from '../store/item-rows.ts';
-import type { Place } from './batch.ts';
 import type { Compared } from './compare.ts';
 import { fingerprintOf } from './fingerprints.ts';
-import { groupingOf } from './grouping.ts';
+import { groupingOf, groupSlowly } from './grouping.ts';
+import type { Place } from './place.ts';
 import type { Scan } from './scan.ts';
 
 /** Items of one directory that are written together. */
@@ -91,20 +89,17 @@ class Directory {
   }
 
   async *changed(): AsyncGenerator<Draft> {
-    const breath = new Breath();
-    const steps = draftsOf(this.#grouping);
-    let step = steps.next();
-    for (; !step.done; step = steps.next()) {
-      if (breath.isDue) await breath.take();
-      const draft = step.value;
-      if (!draft) continue;
+    const all = groupSlowly(this.#grouping);
+    let next = await all.next();
+    for (; !next.done; next = await all.next()) {
+      const draft = next.value;
       if (draft.files.length === 0) await this.#noteContainer(draft);
       else if (this.#isChanged(draft)) {
         await this.#place.decoration.decorate(draft, this.#grouping);
         yield draft;
       }
     }
-    this.unrecognised = step.value;
+    this.unrecognised = next.value;
   }
 
   /** What it looks like depends on the folders above it, so it is read first. */
