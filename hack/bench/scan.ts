@@ -2,7 +2,8 @@
  * Cold scan and no-change rescan (PERFORMANCE rows 1 and 2) against the bare tools, alternating in one run: `node hack/bench/scan.ts`.
  * Prints one JSON line. BENCH_FILES (2000) tiny films for the rescan, BENCH_FILMS (120) films for the cold scan, BENCH_PAIRS (5).
  * BENCH_FLAT (0) adds so many films in one folder, so many folders in one folder, and two fifths as many episodes in one folder:
- * each whole and a quarter of it, against `find` and against the reading of the names alone. BENCH_ONLY=flat leaves out the rest.
+ * each whole and a quarter of it, against `find` and against the reading of the names alone. BENCH_ONLY=flat leaves out the rest,
+ * BENCH_SHAPE all shapes but one.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -17,6 +18,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { requestScan } from '#areas/scanning/public.ts';
 import { newId } from '#platform/ids.ts';
 import { emit } from '#platform/outbox.ts';
@@ -32,6 +34,7 @@ const FILES = Number(process.env.BENCH_FILES ?? 2000);
 const FILMS = Number(process.env.BENCH_FILMS ?? 120);
 const PAIRS = Number(process.env.BENCH_PAIRS ?? 5);
 const FLAT = Number(process.env.BENCH_FLAT ?? 0);
+const SHAPE = process.env.BENCH_SHAPE;
 const ONLY_FLAT = process.env.BENCH_ONLY === 'flat';
 const TICKS_PER_SECOND = 100;
 const PER_FOLDER = 20;
@@ -41,6 +44,8 @@ interface Cost {
   wallMs: number;
   /** Of this process with its threads and children, and of the database's backends. */
   cpuMs: number;
+  /** The longest time that the event loop was held. */
+  heldMs: number;
 }
 
 const median = (values: readonly number[]): number =>
@@ -73,8 +78,12 @@ async function cpuNow({ deps }: Api): Promise<number> {
 async function measured(api: Api, work: () => unknown): Promise<Cost> {
   const before = await cpuNow(api);
   const began = performance.now();
+  const loop = monitorEventLoopDelay({ resolution: 10 });
+  loop.enable();
   await work();
-  return { wallMs: performance.now() - began, cpuMs: (await cpuNow(api)) - before };
+  loop.disable();
+  const wallMs = performance.now() - began;
+  return { wallMs, cpuMs: (await cpuNow(api)) - before, heldMs: loop.max / 1e6 };
 }
 
 interface Library {
@@ -258,13 +267,15 @@ async function flatOf(api: Api, shape: string, count: number): Promise<object> {
     againToFind: round(again.wallMs / bare.wallMs),
     againCpuMs: round(again.cpuMs),
     oneMoreCpuMs: round(more.cpuMs),
+    oneMoreMs: round(more.wallMs),
+    heldMs: Math.round(Math.max(first.heldMs, again.heldMs, more.heldMs)),
     peakMiB: Math.round(process.resourceUsage().maxRSS / 1024),
   };
 }
 
 async function flat(api: Api): Promise<object> {
   const told: Record<string, object> = {};
-  for (const [shape, { share }] of Object.entries(SHAPES))
+  for (const [shape, { share }] of Object.entries(SHAPES).filter(([name]) => (SHAPE ?? name) === name))
     for (const part of [0.25, 1]) {
       const count = Math.round(FLAT * share * part);
       told[`${shape} ${count}`] = await flatOf(api, shape, count);

@@ -83,5 +83,9 @@ describe('the cost of a scan', function () {
         expect(large[step].rows, told).to.be.at.most(small[step].rows * LINEAR + 500);
         expect(large[step].probed, told).to.be.at.most(small[step].probed * 2);
       }
+      // of the others of its directory a row is compared and nothing written
+      const told = `one more: ${JSON.stringify([small['one more'], large['one more']])}`;
+      expect(large['one more'].queries, told).to.be.at.most(small['one more'].queries + 5);
+      expect(large['one more'].rows, told).to.be.at.most(small['one more'].rows + SMALL + 50);
     });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Grouping } from '#workers/scan/group/draft.ts';
-import { groupDirectory } from '#workers/scan/group/index.ts';
+import { draftsOf, groupDirectory } from '#workers/scan/group/index.ts';
 import { mergeDrafts } from '#workers/scan/group/merge.ts';
 
 interface Shape {
@@ -63,6 +63,19 @@ function cost(shape: Shape, count: number): number {
   return Math.min(...runs);
 }
 
+/** All time of some steps, and that of the longest one. */
+function stepsOf(steps: Iterator<unknown>): [whole: number, longest: number] {
+  let [whole, longest] = [0, 0];
+  for (let done: boolean | undefined = false; !done; ) {
+    const began = performance.now();
+    done = steps.next().done;
+    const took = performance.now() - began;
+    whole += took;
+    longest = Math.max(longest, took);
+  }
+  return [whole, longest];
+}
+
 const FEW = 1000;
 const TIMES = 4;
 /** Work per file stays the same: four times the files cost four times as much. A quadratic step costs sixteen times. */
@@ -78,6 +91,14 @@ describe('the cost of grouping a folder', function () {
       expect(many / few, `${few.toFixed()} ms, then ${many.toFixed()} ms`).to.be.below(BOUND);
     });
   }
+
+  it('is taken in small steps for 20,000 films and episodes', () => {
+    for (const what of ['films with subtitles, pictures and an NFO each', 'episodes in the folder of their show']) {
+      const made = grouping(shapes[what] as Shape, 20_000);
+      const [whole, longest] = stepsOf(draftsOf(made));
+      expect(longest, `${what}: of ${whole.toFixed()} ms`).to.be.below(Math.max(60, whole / 8));
+    }
+  });
 
   it('is bounded for 50,000 films in one folder', () => {
     const { drafts } = groupDirectory(

@@ -7,9 +7,10 @@ import { checkStories } from './truth.ts';
 describe('a scan of what is true', function () {
   this.timeout(300_000);
 
-  for (const type of ['movies', 'shows'])
-    for (const seed of [20261123, 7])
-      it(`ends in what is true, for ${type} with seed ${seed}`, () => checkStories(type, { seed, numRuns: 12 }));
+  for (const type of ['movies', 'shows']) {
+    const seed = Math.floor(Math.random() * 2 ** 31);
+    it(`ends in what is true, for ${type} with seed ${seed}`, () => checkStories(type, { seed, forMs: 10_000 }));
+  }
 
   for (const mode of ['quick', 'full'] as const)
     for (const found of ['New (2001)', 'Box/Inner/New (2001)'])

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { newPlace, type Place } from './support.ts';
 
 /** What happens to the folders of two libraries of one type. Paths are indexes into the names of the type. */
-export type Step =
+type Step =
   | { do: 'put'; at: number; content: number; in: 0 | 1 }
   | { do: 'remove'; at: number; up: number; in: 0 | 1 }
   | { do: 'move'; at: number; to: number; up: number; in: 0 | 1; into: 0 | 1 }
@@ -256,16 +256,23 @@ function byText(one: object, other: object): number {
   return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1;
 }
 
-/** Plays random stories, and compares what is kept of both folders with new libraries over them. The seed repeats them. */
-export async function checkStories(type: string, run: { seed: number; numRuns: number }): Promise<void> {
-  await fc.assert(
-    fc.asyncProperty(story, (steps) => checkStory(type, steps)),
-    run,
-  );
+/** Tells random stories for that long. The seed repeats them. */
+export async function checkStories(type: string, { seed, forMs }: { seed: number; forMs: number }): Promise<void> {
+  const until = Date.now() + forMs;
+  let told = 0;
+  const tell = async (steps: readonly Step[]): Promise<void> => {
+    if (Date.now() > until) return; // also ends the search for the shortest story
+    await checkStory(type, steps);
+    told += 1;
+  };
+  await fc.assert(fc.asyncProperty(story, tell), { seed, numRuns: MOST });
+  expect(told, 'stories told').to.be.at.least(1);
 }
 
+const MOST = 10_000;
+
 /** Plays one story, and compares what is kept of both folders with new libraries over them. */
-export async function checkStory(type: string, steps: readonly Step[]): Promise<void> {
+async function checkStory(type: string, steps: readonly Step[]): Promise<void> {
   const places = await play(type, steps);
   const kept = [await shownIn(places[0]), await shownIn(places[1])];
   const lies = [...(await liesIn(places[0])), ...(await liesIn(places[1]))];

@@ -17,7 +17,7 @@ export interface Found extends Picture {
 /** The files of one directory by what they belong to. Built once per directory, so that grouping costs the same per file. */
 export interface Beside {
   byName: ReadonlyMap<string, WalkedFile>;
-  /** By name in lower case. */
+  /** Those that are no videos, by name in lower case. */
   byLowName: ReadonlyMap<string, WalkedFile>;
   /** By the folded stem of the video. */
   tracks: ReadonlyMap<string, readonly Track[]>;
@@ -51,12 +51,11 @@ function* build(files: readonly WalkedFile[]): Steps<Beside> {
   for (const file of files) {
     byName.set(file.name, file);
     const low = file.name.toLowerCase();
-    if (!byLowName.has(low)) byLowName.set(low, file);
     if (kindOf(file.name) === 'video') {
       const { stem } = splitName(file.name);
       stems.add(folded(stem));
       lowStems.add(stem.toLowerCase());
-    }
+    } else if (!byLowName.has(low)) byLowName.set(low, file);
     yield;
   }
   const tracks = new Map<string, Track[]>();

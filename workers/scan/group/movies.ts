@@ -14,13 +14,20 @@ export function* groupMovies(grouping: Grouping): Drafting {
   if (extras) return yield* extras;
   const videos = grouping.files.filter((file) => kindOf(file.name) === 'video').map((file) => file.name);
   const groups = yield* filmSteps({ folder: folderOf(grouping.within), videos });
-  const keys = groups.films.map(({ named }) => filmKey(grouping, named));
-  for (const same of Map.groupBy(groups.films.keys(), (i) => keys[i]).values()) {
-    const films = same.map((i) => filmDraft(grouping, groups.films[i] as Film, groups.films.length === 1));
-    yield* mergeDrafts(films);
+  const byKey = new Map<string, Film[]>();
+  for (const film of groups.films) {
+    const key = filmKey(grouping, film.named);
+    const same = byKey.get(key);
+    if (same) same.push(film);
+    else byKey.set(key, [film]);
+    yield;
   }
-  for (const { name, kind, title, film } of groups.extras)
-    yield extraDraft(grouping, { name, kind, title, of: { type: 'movie', key: keys[film] as string } });
+  for (const same of byKey.values())
+    yield* mergeDrafts(same.map((film) => filmDraft(grouping, film, groups.films.length === 1)));
+  for (const { name, kind, title, film } of groups.extras) {
+    const key = filmKey(grouping, (groups.films[film] as Film).named);
+    yield extraDraft(grouping, { name, kind, title, of: { type: 'movie', key } });
+  }
   return [];
 }
 
