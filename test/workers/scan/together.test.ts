@@ -73,7 +73,7 @@ describe('an item that several directories describe', function () {
 
   it('gives pictures of a folder to the episodes below it, whatever it is called', async () => {
     const place = await newPlace('shows');
-    await place.put('Box/Lost/Season 1/Lost S01E01.mkv');
+    await place.put('Box/Lost.S01.1080p/Lost S01E01.mkv');
     await place.scan();
     await writeFile(join(place.path, 'Box/tvshow.nfo'), '<tvshow><title>Named</title></tvshow>');
     await place.scan();
