@@ -895,6 +895,8 @@ export interface Tables {
     files: number;
     signature: string;
     content: Defaulted<string>;
+    drafts: Buffer | null;
+    show_key: string | null;
   };
   scan_faults: {
     folder_id: string;

@@ -88,15 +88,20 @@ function holdsSeveral(folder: Named, [first]: readonly Single[]): boolean {
   return SEVERAL.test(folder.title) && !sameFilm(folder, first?.named);
 }
 
+function* keysOf(singles: readonly Single[]): Steps<Set<string>> {
+  const keys = new Set<string>();
+  for (const { named } of singles) {
+    keys.add(`${titleKey(named.title)}|${named.year ?? ''}`);
+    yield;
+  }
+  return keys;
+}
+
 /** A folder is one film's when its files are called like it, or when it alone tells a year and holds one film's files. */
 function* ofOneFilm(folder: string, singles: readonly Single[]): Steps<boolean> {
   const named = readName(folder);
   if (singles.length === 0 || holdsSeveral(named, singles)) return false;
-  const keys = new Set<string>();
-  for (const { named: own } of singles) {
-    keys.add(`${titleKey(own.title)}|${own.year ?? ''}`);
-    yield;
-  }
+  const keys = yield* keysOf(singles);
   const told = named.year !== undefined || Object.keys(named.ids).length > 0 || isReleased(folder);
   if (singles.length === 1 || keys.size === 1) return told || sameFilm(named, singles[0]?.named);
   return singles.every(
@@ -201,12 +206,7 @@ function* ownedOf(
   inFolder: boolean,
 ): Steps<FilmExtra[]> {
   if (extras.length === 0) return [];
-  const byKey = new Map<string, number>();
-  for (const [i, { named }] of [...films.entries()].reverse()) {
-    byKey.set(titleKey(named.title), i);
-    byKey.set(`${titleKey(named.title)}|${named.year ?? ''}`, i);
-    yield;
-  }
+  const byKey = yield* placesOf(films);
   const owned: FilmExtra[] = [];
   for (const { name, kind, of, spaced } of extras) {
     const named = readName(of);
@@ -217,4 +217,15 @@ function* ownedOf(
     yield;
   }
   return owned;
+}
+
+/** Indexes of films by title, and by title and year; of equal ones the first. */
+function* placesOf(films: readonly Film[]): Steps<Map<string, number>> {
+  const byKey = new Map<string, number>();
+  for (const [i, { named }] of [...films.entries()].reverse()) {
+    byKey.set(titleKey(named.title), i);
+    byKey.set(`${titleKey(named.title)}|${named.year ?? ''}`, i);
+    yield;
+  }
+  return byKey;
 }
