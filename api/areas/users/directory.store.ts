@@ -21,7 +21,7 @@ export function directory(db: Db, who: Principal): Knex.QueryBuilder<object, Per
     .whereNull('a.deleted_at')
     .whereNot('a.id', who.accountId)
     .whereRaw('coalesce(a.expires_at > now(), true)')
-    .select('a.id', 'a.display_name', 'a.avatar_id');
+    .select<PersonRow[]>('a.id', 'a.display_name', 'a.avatar_id');
   if (who.role === 'guest') query.whereRaw('false');
   else query.whereRaw(who.role === 'child' ? MANAGES : `(a.discoverable or ${MANAGES})`);
   return query;
