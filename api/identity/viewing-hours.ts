@@ -4,7 +4,11 @@ const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 const Clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
 
 /** `to` not after `from` means the next day. */
-export const ViewingWindow = z.strictObject({ days: z.array(z.enum(DAYS)).min(1).max(7), from: Clock, to: Clock });
+export const ViewingWindow = z.strictObject({
+  days: z.array(z.enum(DAYS)).min(1).max(7),
+  from: Clock.meta({ example: '16:00' }),
+  to: Clock.meta({ example: '19:30' }),
+});
 export type ViewingWindow = z.output<typeof ViewingWindow>;
 
 const DAY = 1440;

@@ -10,7 +10,7 @@ import {
 } from 'zod-openapi';
 import type { Access, Area, Endpoint } from './endpoint.ts';
 import { type ErrorCode, errorCodes } from './errors.ts';
-import { addExamples } from './examples/example.ts';
+import { addExamples } from './example.ts';
 import type { Schemas } from './json-schema.ts';
 
 type Override = NonNullable<CreateDocumentOptions['override']>;
@@ -238,7 +238,7 @@ function errorEnvelope(codes: ErrorCode[]): z.ZodType {
     .object({
       error: z.object({
         code: z.enum(codes as [ErrorCode]),
-        message: z.string().describe('For people; may change'),
+        message: z.string().describe('For people; may change').meta({ example: 'All is well' }),
         details: details.length === 1 && details[0] ? details[0] : z.union(details),
         requestId: z.string().describe('Matches the log lines of the request'),
       }),

@@ -17,7 +17,7 @@ export const Page = z
     cursor: z.string().nullable().describe('Send back as `cursor`; null at the end'),
     previous: z.string().nullable().optional().describe('Reads backwards, where the list can'),
     hasMore: z.boolean(),
-    total: z.int().optional().describe('With the first page; exact up to 10,000'),
+    total: z.int().optional().describe('With the first page; exact up to 10,000').meta({ example: 1 }),
     totalIsEstimate: z.boolean().optional(),
   })
   .meta({ id: 'Page' });

@@ -42,11 +42,11 @@ export const RelativePath = z
 export const ImageRef = z
   .object({
     id: Id,
-    kind: z.string(),
-    width: z.int(),
-    height: z.int(),
-    blurhash: z.string().nullable(),
-    version: z.string(),
+    kind: z.string().meta({ example: 'poster' }),
+    width: z.int().meta({ example: 1440 }),
+    height: z.int().meta({ example: 1080 }),
+    blurhash: z.string().nullable().meta({ example: 'L6PZfSi_.AyE_3t7t7R**0o#DgR4' }),
+    version: z.string().meta({ example: '1' }),
   })
   .meta({ id: 'ImageRef', description: 'Bytes: GET /images/{id}' });
 export type ImageRef = z.output<typeof ImageRef>;
@@ -54,10 +54,10 @@ export type ImageRef = z.output<typeof ImageRef>;
 export const Account = z
   .object({
     id: Id,
-    username: z.string(),
-    displayName: z.string(),
+    username: z.string().meta({ example: 'ada' }),
+    displayName: z.string().meta({ example: 'Ada' }),
     role: Role,
-    email: z.string().nullable(),
+    email: z.string().nullable().meta({ example: 'ada@media.example' }),
     avatar: ImageRef.nullable(),
     createdAt: Timestamp,
     lastSeenAt: Timestamp.nullable(),

@@ -14,9 +14,9 @@ const jsonOf = <S extends z.ZodType>(schema: S) =>
 
 export const ManagedBy = z.strictObject({
   kind: z.enum(['MediaServer', 'Library', 'TunerDevice']),
-  namespace: z.string().max(253),
-  name: z.string().max(253),
-  uid: z.string().max(100),
+  namespace: z.string().max(253).meta({ example: 'media' }),
+  name: z.string().max(253).meta({ example: 'home' }),
+  uid: z.string().max(100).meta({ example: '5b1f5d2e-9f0c-4a55-8f0e-3f1f6f0c2a11' }),
 });
 export type ManagedBy = z.output<typeof ManagedBy>;
 

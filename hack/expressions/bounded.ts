@@ -34,7 +34,6 @@ export const bounded: readonly Bounded[] = [
     expression: "new RegExp(`^(?:${itemTypes.join('|')}|custom:[a-z0-9][a-z0-9_-]{0,39})$`)",
     because: 'It is a list of our own words, tied to the beginning.',
   },
-  { file: 'api/kernel/examples/example.ts', expression: "new RegExp(pattern, 'u')", because: ofOurs },
   {
     file: 'operator/media-server/transcode-demand.ts',
     expression: '/([a-z_]+)="((?:[^"\\\\]|\\\\.)*)"/g',

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { areas } from '#areas/index.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
+import { NO_EXAMPLE } from '#kernel/example.ts';
 
 type Content = Record<string, { schema?: { type?: string; format?: string }; example?: unknown }>;
 
@@ -92,6 +93,7 @@ describe('the description of the API', () => {
       if (typeof value === 'string') {
         if (/^[0-9a-f]{8}-/.test(value) && name !== 'uid') expect(value, where).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
         expect(value, `${where}: ${name}`).to.not.equal(name);
+        expect(value, `${where}: ${name}`).to.not.include(NO_EXAMPLE);
       } else if (Array.isArray(value)) for (const one of value) look(one, name, where);
       else for (const [key, one] of Object.entries(value ?? {})) look(one, key, where);
     };

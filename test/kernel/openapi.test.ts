@@ -92,8 +92,11 @@ describe('OpenAPI document', () => {
 
   it('gives each failure the envelope with the codes of its status', () => {
     for (const { operation } of operations) {
-      for (const [status, response] of Object.entries(operation.responses)) {
+      for (const [status, named] of Object.entries(operation.responses)) {
         if (Number(status) < 400) continue;
+        const { $ref } = named as { $ref?: string };
+        expect($ref, `${operation.operationId} ${status}`).to.match(/^#\/components\/responses\//);
+        const response = resolve($ref ?? '') as unknown as typeof named;
         const schema = response.content?.['application/json']?.schema ?? {};
         const whole = (typeof schema['$ref'] === 'string' ? resolve(schema['$ref']) : schema) as Json;
         const error = ((whole['properties'] as Json)['error'] as Json)['properties'] as Record<string, Json>;

@@ -51,10 +51,10 @@ const ViewingHours = z
 export const AccountAccess = z
   .object({
     libraries: Libraries,
-    ageLimit: z.int().min(0).max(21).optional().describe('Years; absent is none'),
+    ageLimit: z.int().min(0).max(21).optional().describe('Years; absent is none').meta({ example: 12 }),
     hideUnrated: z.boolean(),
     viewingHours: z.array(ViewingWindow).describe('Empty is always'),
-    timeZone: z.string().optional().describe("Absent is the server's"),
+    timeZone: z.string().optional().describe("Absent is the server's").meta({ example: 'Europe/London' }),
     limits: AccountLimits,
     restrictions: AccountRestrictions,
   })
@@ -63,10 +63,17 @@ export type AccountAccess = z.output<typeof AccountAccess>;
 
 const wished = {
   libraries: Libraries,
-  ageLimit: z.int().min(0).max(21).nullable().optional().describe('Years; null or absent is none'),
+  ageLimit: z
+    .int()
+    .min(0)
+    .max(21)
+    .nullable()
+    .optional()
+    .describe('Years; null or absent is none')
+    .meta({ example: 12 }),
   hideUnrated: z.boolean().default(false),
   viewingHours: ViewingHours.default([]),
-  timeZone: TimeZone.nullable().optional(),
+  timeZone: TimeZone.nullable().optional().meta({ example: 'Europe/London' }),
   limits: AccountLimits,
   restrictions: AccountRestrictions.partial().strict().describe("What is left out is as the role's"),
 };

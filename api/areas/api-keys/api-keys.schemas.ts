@@ -19,19 +19,22 @@ const Expiry = Moment.nullable().describe('1 minute to 10 years ahead; null neve
 export const ApiKey = z
   .object({
     id: Id,
-    name: z.string(),
-    hint: z.string().describe('`foyer_` and the first 4 characters'),
-    owner: z.object({ userId: Id, displayName: z.string() }),
+    name: z.string().meta({ example: 'Backups' }),
+    hint: z.string().describe('`foyer_` and the first 4 characters').meta({ example: 'foyer_9f' }),
+    owner: z.object({ userId: Id, displayName: z.string().meta({ example: 'Ada' }) }),
     profileId: Id.optional().describe('Absent is the main profile'),
     scopes: z.array(Permission),
     effectiveScopes: z.array(Permission).describe('What the account still has of them'),
-    requestsPerMinute: PerMinute,
+    requestsPerMinute: PerMinute.meta({ example: 600 }),
     state: KeyState,
     expiresAt: Timestamp.nullable(),
     createdAt: Timestamp,
-    createdFrom: z.object({ deviceName: z.string().nullable(), address: z.string().nullable() }),
+    createdFrom: z.object({
+      deviceName: z.string().nullable().meta({ example: 'Living room' }),
+      address: z.string().nullable().meta({ example: '192.0.2.17' }),
+    }),
     lastUsedAt: Timestamp.nullable().describe('To the minute'),
-    lastAddress: z.string().nullable(),
+    lastAddress: z.string().nullable().meta({ example: '192.0.2.17' }),
     lastClientName: z.string().nullable(),
     requestsToday: z.int().min(0).describe('Since midnight UTC, to the minute'),
     revokedAt: Timestamp.nullable(),
@@ -41,14 +44,18 @@ export const ApiKey = z
 export type ApiKey = z.output<typeof ApiKey>;
 
 export const NewApiKey = ApiKey.extend({
-  secret: z.string().optional().describe('Shown here only, and not to a repeat; the server keeps its SHA-256'),
+  secret: z
+    .string()
+    .optional()
+    .describe('Shown here only, and not to a repeat; the server keeps its SHA-256')
+    .meta({ example: 'JBSWY3DPEHPK3PXP' }),
 }).meta({ id: 'NewApiKey' });
 
 export const ApiKeyDraft = z.strictObject({
-  name: Name,
+  name: Name.meta({ example: 'Backups' }),
   scopes: Scopes,
   expiresAt: Expiry,
-  requestsPerMinute: PerMinute.default(600),
+  requestsPerMinute: PerMinute.default(600).meta({ example: 600 }),
   profileId: Id.optional().describe('An own profile; absent is the main one'),
 });
 export type ApiKeyDraft = z.output<typeof ApiKeyDraft>;
@@ -57,7 +64,7 @@ export const ApiKeyChange = z.strictObject({
   name: Name.optional(),
   scopes: Scopes.optional(),
   expiresAt: Expiry.optional(),
-  requestsPerMinute: PerMinute.optional(),
+  requestsPerMinute: PerMinute.optional().meta({ example: 600 }),
 });
 export type ApiKeyChange = z.output<typeof ApiKeyChange>;
 

@@ -5,7 +5,7 @@ import { Account, Country, Id, ImageRef, Language, Timestamp } from '#kernel/sch
 import { AuthenticationResponse } from './passkeys/passkeys.schemas.ts';
 
 export const ProfileLimits = z.object({
-  ageLimit: z.int().min(0).max(21).nullable().optional(),
+  ageLimit: z.int().min(0).max(21).nullable().optional().meta({ example: 12 }),
   hideUnrated: z.boolean().optional(),
   libraryIds: z.array(Id).max(500).optional(),
   viewingHours: z.array(ViewingWindow).max(28).optional(),
@@ -14,14 +14,18 @@ export const ProfileLimits = z.object({
 export const Profile = z
   .object({
     id: Id,
-    name: z.string(),
+    name: z.string().meta({ example: 'Ada' }),
     main: z.boolean(),
     avatar: ImageRef.nullable(),
-    color: z.string(),
-    language: Language.nullable(),
+    color: z.string().meta({ example: '#c8553d' }),
+    language: Language.nullable().meta({ example: 'en' }),
     hasPin: z.boolean(),
-    timeZone: z.string().nullable().describe("null is the account's, then the server's"),
-    country: Country.nullable(),
+    timeZone: z
+      .string()
+      .nullable()
+      .describe("null is the account's, then the server's")
+      .meta({ example: 'Europe/London' }),
+    country: Country.nullable().meta({ example: 'GB' }),
     private: z.boolean().describe('Nobody else sees its history, activity or counts'),
     keepHistory: z.boolean(),
     limits: ProfileLimits.optional().describe('For the main profile'),
@@ -35,13 +39,18 @@ export const SessionRecord = z
   .object({
     id: Id,
     device: z
-      .object({ id: Id, name: z.string(), clientName: z.string().nullable(), platform: z.string().nullable() })
+      .object({
+        id: Id,
+        name: z.string().meta({ example: 'Films' }),
+        clientName: z.string().nullable().meta({ example: 'Living room' }),
+        platform: z.string().nullable().meta({ example: 'Android TV' }),
+      })
       .nullable(),
     method: z.enum(['password', 'passkey', 'oidc', 'quick-connect', 'invite', 'setup']),
     twoFactor: z.boolean(),
     profileId: Id,
     current: z.boolean(),
-    address: z.string().nullable().describe('Last seen'),
+    address: z.string().nullable().describe('Last seen').meta({ example: '192.0.2.17' }),
     createdAt: Timestamp,
     lastSeenAt: Timestamp,
     expiresAt: Timestamp,
@@ -56,9 +65,17 @@ export const SignIn = z
     account: Account,
     profile: Profile,
     tokenType: z.literal('Bearer'),
-    accessToken: z.string().optional().describe('Valid 15 minutes; absent when `keep` is cookie'),
+    accessToken: z
+      .string()
+      .optional()
+      .describe('Valid 15 minutes; absent when `keep` is cookie')
+      .meta({ example: 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl' }),
     expiresInSec: z.int(),
-    refreshToken: z.string().optional().describe('Works once; absent when `keep` is cookie'),
+    refreshToken: z
+      .string()
+      .optional()
+      .describe('Works once; absent when `keep` is cookie')
+      .meta({ example: 'fr_Zm95ZXItcmVmcmVzaC10b2tlbg' }),
     refreshExpiresAt: Timestamp,
     mustChangePassword: z.boolean(),
     mustAddTwoFactor: z.boolean(),
@@ -74,8 +91,8 @@ const byName = (body: { username?: unknown; password?: unknown }): boolean =>
 
 export const Login = z
   .strictObject({
-    username: z.string().min(1).max(64).optional(),
-    password: z.string().min(1).max(256).optional(),
+    username: z.string().min(1).max(64).optional().meta({ example: 'ada' }),
+    password: z.string().min(1).max(256).optional().meta({ example: 'correct horse battery staple' }),
     passkey: AuthenticationResponse.optional().describe(
       'In place of name and password; its challenge from getSignInOptions',
     ),
@@ -89,9 +106,13 @@ export const Login = z
   });
 
 const RefreshToken = z.string().max(100).optional();
-export const Refresh = z.strictObject({ refreshToken: RefreshToken.describe('Absent takes the cookie') });
+export const Refresh = z.strictObject({
+  refreshToken: RefreshToken.describe('Absent takes the cookie').meta({ example: 'fr_Zm95ZXItcmVmcmVzaC10b2tlbg' }),
+});
 export const Logout = z.strictObject({
-  refreshToken: RefreshToken.describe('For clients whose access token has expired'),
+  refreshToken: RefreshToken.describe('For clients whose access token has expired').meta({
+    example: 'fr_Zm95ZXItcmVmcmVzaC10b2tlbg',
+  }),
 });
 export const LoggedOut = z.object({ ended: z.boolean(), providerUrl: z.string().optional() });
 
@@ -109,10 +130,10 @@ export const Me = z
     permissions: z.array(Permission).describe('What this credential may do now'),
     access: z.object({
       libraries: z.object({ mode: z.enum(['default', 'only']), ids: z.array(Id) }),
-      ageLimit: z.int().nullable(),
+      ageLimit: z.int().nullable().meta({ example: 12 }),
       hideUnrated: z.boolean(),
       viewingHours: z.array(ViewingWindow),
-      timeZone: z.string().nullable(),
+      timeZone: z.string().nullable().meta({ example: 'Europe/London' }),
       limits: z.record(z.string(), z.unknown()),
       restrictions: z.record(z.string(), z.enum(['allow', 'deny'])),
     }),
@@ -123,7 +144,7 @@ export const Me = z
     }),
     email: z
       .object({
-        address: z.string(),
+        address: z.string().meta({ example: '192.0.2.17' }),
         verified: z.boolean(),
         pending: z.string().optional().describe('Takes its place once its link was opened'),
       })
@@ -131,8 +152,8 @@ export const Me = z
     mustChangePassword: z.boolean(),
     mustAddTwoFactor: z.boolean(),
     confirmedUntil: Timestamp.nullable(),
-    language: Language.nullable(),
-    timeZone: z.string().nullable(),
+    language: Language.nullable().meta({ example: 'en' }),
+    timeZone: z.string().nullable().meta({ example: 'Europe/London' }),
     discoverable: z.boolean(),
   })
   .meta({ id: 'Me' });
@@ -145,13 +166,19 @@ export const EndSessionsQuery = z.object({
 export const EndedSessions = z.object({ endedSessions: z.int() });
 
 export const CompleteReset = z.strictObject({
-  token: z.string().min(1).max(100),
-  newPassword: z.string().min(8).max(256).optional().describe('Absent only checks the token'),
+  token: z.string().min(1).max(100).meta({ example: 'pw_Zm95ZXItcmVzZXQ' }),
+  newPassword: z
+    .string()
+    .min(8)
+    .max(256)
+    .optional()
+    .describe('Absent only checks the token')
+    .meta({ example: 'seven lanterns over the harbour' }),
 });
 export const PasswordReset = z
   .object({
-    username: z.string(),
-    displayName: z.string(),
+    username: z.string().meta({ example: 'ada' }),
+    displayName: z.string().meta({ example: 'Ada' }),
     twoFactor: z.boolean(),
     changed: z.boolean(),
     expiresAt: Timestamp,

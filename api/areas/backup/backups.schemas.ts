@@ -34,7 +34,7 @@ export const BackupVerification = z
     objects: z.object({ checked: z.int(), missing: z.int(), differing: z.int() }),
     tookMs: z.int(),
     problems: z
-      .array(z.object({ code: z.string(), name: z.string() }))
+      .array(z.object({ code: z.string(), name: z.string().meta({ example: 'Films' }) }))
       .max(50)
       .describe('The first 50'),
   })
@@ -48,37 +48,46 @@ export const Backup = z
     id: Id,
     state: BackupState,
     trigger: BackupTrigger,
-    progress: Share.optional().describe('While it runs'),
+    progress: Share.optional().describe('While it runs').meta({ example: 0.24 }),
     phase: z.enum(['snapshot', 'dump', 'objects', 'manifest', 'copy']).optional().describe('While it runs'),
-    destination: z.object({ kind: PlaceKind, name: z.string() }),
-    copies: z.array(z.object({ name: z.string(), ok: z.boolean(), at: Timestamp })),
+    destination: z.object({ kind: PlaceKind, name: z.string().meta({ example: 'Films' }) }),
+    copies: z.array(z.object({ name: z.string().meta({ example: 'Films' }), ok: z.boolean(), at: Timestamp })),
     serverId: z.uuid(),
-    serverName: z.string(),
-    serverVersion: z.string(),
-    schemaVersion: z.string().describe('The newest migration that had run'),
+    serverName: z.string().meta({ example: 'Home' }),
+    serverVersion: z.string().meta({ example: '0.1.0' }),
+    schemaVersion: z
+      .string()
+      .describe('The newest migration that had run')
+      .meta({ example: '20261122150000_backup_create' }),
     database: z.object({
       tables: z.int(),
       rows: z.int(),
-      sizeBytes: Bytes.describe('As it is stored'),
+      sizeBytes: Bytes.describe('As it is stored').meta({ example: 4294967296 }),
       at: Timestamp.nullable().describe('The moment of the snapshot'),
     }),
     objects: z.object({
       mode: ObjectsMode,
-      count: z.int(),
-      sizeBytes: Bytes,
+      count: z.int().meta({ example: 12 }),
+      sizeBytes: Bytes.meta({ example: 4294967296 }),
       newBytes: Bytes.describe('Not at the destination before'),
     }),
-    sizeBytes: Bytes,
+    sizeBytes: Bytes.meta({ example: 4294967296 }),
     encrypted: z.boolean(),
     verification: BackupVerification.optional(),
     restorable: z.boolean(),
     notRestorableReason: NotRestorable.optional(),
     pinned: z.boolean(),
     keepUntil: Timestamp.optional(),
-    note: z.string().optional(),
+    note: z.string().optional().meta({ example: 'Before the new disks' }),
     jobId: Id.optional(),
     byUserId: Id.optional(),
-    error: z.object({ code: z.string(), reason: z.string(), message: z.string() }).optional(),
+    error: z
+      .object({
+        code: z.string(),
+        reason: z.string(),
+        message: z.string().meta({ example: 'It did not answer in time' }),
+      })
+      .optional(),
     startedAt: Timestamp,
     finishedAt: Timestamp.optional(),
   })
@@ -99,7 +108,7 @@ export const BackupsQuery = z.object({
 });
 
 export const BackupDraft = z.strictObject({
-  note: z.string().trim().max(200).optional(),
+  note: z.string().trim().max(200).optional().meta({ example: 'Before the new disks' }),
   pinned: z.boolean().default(false).describe('Never removed by the keeping rules'),
   objects: ObjectsMode.optional(),
   keepDays: z.int().min(1).max(3650).optional(),
@@ -108,7 +117,12 @@ export type BackupDraft = z.output<typeof BackupDraft>;
 
 export const VerifyBackup = z.strictObject({
   depth: VerifyDepth.default('load'),
-  passphrase: z.string().max(200).optional().describe("When the kept one is not this backup's"),
+  passphrase: z
+    .string()
+    .max(200)
+    .optional()
+    .describe("When the kept one is not this backup's")
+    .meta({ example: 'seven lanterns over the harbour' }),
 });
 
 const Kept = z.int().min(0).max(1000);
@@ -123,23 +137,29 @@ const Endpoint = z
     params: { code: 'credentials' },
   });
 const S3 = z.object({
-  endpoint: Endpoint,
-  region: z.string().max(60),
-  bucket: z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/),
-  prefix: z.string().max(200).optional(),
+  endpoint: Endpoint.meta({ example: 'https://s3.example' }),
+  region: z.string().max(60).meta({ example: 'eu-west-1' }),
+  bucket: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/)
+    .meta({ example: 'home-backups' }),
+  prefix: z.string().max(200).optional().meta({ example: 'foyer' }),
   pathStyle: z.boolean(),
-  accessKeyId: z.string().min(1).max(200),
+  accessKeyId: z.string().min(1).max(200).meta({ example: 'AKHOME' }),
 });
-const Folder = z.object({ storageId: Id, path: RelativePath });
+const Folder = z.object({
+  storageId: Id,
+  path: RelativePath.meta({ example: 'Backups' }),
+});
 
 export const BackupDestination = z
   .object({
     kind: PlaceKind,
     s3: S3.extend({ secretSet: z.boolean() }).optional(),
     storage: Folder.optional(),
-    freeBytes: Bytes.optional().describe('Where somebody knows'),
+    freeBytes: Bytes.optional().describe('Where somebody knows').meta({ example: 1099511627776 }),
     state: z.enum(['ok', 'unreachable', 'read-only', 'full']),
-    stateReason: z.string().optional(),
+    stateReason: z.string().optional().meta({ example: 'it did not answer in time' }),
   })
   .meta({ id: 'BackupDestination' });
 export type BackupDestination = z.output<typeof BackupDestination>;
@@ -150,21 +170,21 @@ export type BackupWarning = (typeof warnings)[number];
 export const BackupSettings = z
   .object({
     enabled: z.boolean(),
-    cron: CronText,
+    cron: CronText.meta({ example: '30 3 * * *' }),
     keep: Keep,
     beforeUpgrade: z.boolean(),
     objects: ObjectsMode,
-    verifyCron: CronText,
+    verifyCron: CronText.meta({ example: '0 5 * * 0' }),
     destination: BackupDestination,
     copyTo: BackupDestination.optional(),
     encryption: z.object({
       mode: z.enum(['none', 'passphrase']),
       passphraseSet: z.boolean(),
-      fingerprint: z.string().optional(),
+      fingerprint: z.string().optional().meta({ example: '3f9a01bc' }),
     }),
     maxBytesPerSecond: z.int().optional(),
     nextRunAt: Timestamp.optional(),
-    lastCompleted: z.object({ id: Id, at: Timestamp, sizeBytes: Bytes }).optional(),
+    lastCompleted: z.object({ id: Id, at: Timestamp, sizeBytes: Bytes.meta({ example: 4294967296 }) }).optional(),
     warnings: z.array(z.enum(warnings)),
     managedFields: z.array(z.string()).optional().describe('What the resource declares'),
     revision: z.int(),
@@ -179,12 +199,18 @@ export const PlaceDraft = z
     s3: z
       .strictObject({
         ...S3.shape,
-        region: z.string().max(60).default('us-east-1'),
+        region: z.string().max(60).default('us-east-1').meta({ example: 'eu-west-1' }),
         pathStyle: z.boolean().default(true),
       })
       .optional(),
     storage: z.strictObject(Folder.shape).optional(),
-    secretAccessKey: z.string().min(1).max(500).optional().describe('A new place needs it again'),
+    secretAccessKey: z
+      .string()
+      .min(1)
+      .max(500)
+      .optional()
+      .describe('A new place needs it again')
+      .meta({ example: 'of-the-bucket' }),
   })
   .refine(
     ({ kind, s3, storage }) =>
@@ -198,15 +224,18 @@ export type PlaceDraft = z.output<typeof PlaceDraft>;
 
 export const BackupSettingsChange = z.strictObject({
   enabled: z.boolean().optional(),
-  cron: CronText.optional(),
+  cron: CronText.optional().meta({ example: '30 3 * * *' }),
   keep: z.strictObject(Keep.partial().shape).optional(),
   beforeUpgrade: z.boolean().optional(),
   objects: ObjectsMode.optional(),
-  verifyCron: CronText.optional(),
+  verifyCron: CronText.optional().meta({ example: '0 5 * * 0' }),
   destination: PlaceDraft.optional(),
   copyTo: PlaceDraft.nullable().optional(),
   encryption: z
-    .strictObject({ mode: z.enum(['none', 'passphrase']), passphrase: z.string().min(12).max(200).optional() })
+    .strictObject({
+      mode: z.enum(['none', 'passphrase']),
+      passphrase: z.string().min(12).max(200).optional().meta({ example: 'seven lanterns over the harbour' }),
+    })
     .optional(),
   maxBytesPerSecond: z
     .int()

@@ -13,10 +13,10 @@ const BrandLogo = z
     image: ImageRef,
     own: z.boolean().describe('false is the built-in one'),
     from: z.enum(schemes).optional().describe('The scheme it falls back to'),
-    alt: z.string(),
+    alt: z.string().meta({ example: 'Home' }),
     animated: z.boolean(),
-    width: z.int(),
-    height: z.int(),
+    width: z.int().meta({ example: 1440 }),
+    height: z.int().meta({ example: 1080 }),
     updatedAt: Timestamp.optional(),
   })
   .meta({ id: 'BrandLogo' });
@@ -28,13 +28,18 @@ const motions = ['none', 'pulse', 'own'] as const;
 export const Branding = z
   .object({
     revision: z.int(),
-    serverName: z.string(),
+    serverName: z.string().meta({ example: 'Home' }),
     showName: z.boolean(),
-    accent: z.string().optional().describe('#rrggbb'),
-    background: z.string().optional().describe('#rrggbb'),
+    accent: z.string().optional().describe('#rrggbb').meta({ example: '#c8553d' }),
+    background: z.string().optional().describe('#rrggbb').meta({ example: '#101418' }),
     signInMessage: z.string().optional().describe('Plain text, shown escaped'),
     footer: z.string().optional().describe('Plain text, shown escaped'),
-    links: z.array(z.object({ label: z.string(), url: z.string() })),
+    links: z.array(
+      z.object({
+        label: z.string().meta({ example: 'Imprint' }),
+        url: z.string().meta({ example: 'https://hooks.example/foyer' }),
+      }),
+    ),
     loading: z.object({ motion: z.enum(motions), minMs: z.int() }),
     logos: z.object({ main: Pair, loading: Pair }),
     managedBy: ManagedBy.optional(),
@@ -44,7 +49,12 @@ export const Branding = z
 export type Branding = z.output<typeof Branding>;
 
 export const ChangedBranding = Branding.extend({
-  warnings: z.array(z.object({ key: z.string(), message: z.string() })),
+  warnings: z.array(
+    z.object({
+      key: z.string().meta({ example: 'accent' }),
+      message: z.string().meta({ example: 'Contrast is below 4.5' }),
+    }),
+  ),
 }).meta({ id: 'ChangedBranding' });
 
 const MOST_BREAKS = 10;
@@ -84,7 +94,8 @@ const Link = z.strictObject({
   url: z
     .string()
     .max(2048)
-    .refine(isHttps, { error: 'an https address', params: { code: 'invalid_url' } }),
+    .refine(isHttps, { error: 'an https address', params: { code: 'invalid_url' } })
+    .meta({ example: 'https://hooks.example/foyer' }),
 });
 
 export const Alt = line(100);
@@ -92,8 +103,8 @@ export const Alt = line(100);
 /** What a person or a resource may say; null goes back to the default. */
 export const BrandingTexts = z.strictObject({
   showName: z.boolean().nullable().optional(),
-  accent: Colour.nullable().optional().describe('null clears'),
-  background: Colour.nullable().optional().describe('null clears'),
+  accent: Colour.nullable().optional().describe('null clears').meta({ example: '#c8553d' }),
+  background: Colour.nullable().optional().describe('null clears').meta({ example: '#101418' }),
   signInMessage: text(500).nullable().optional(),
   footer: text(200).nullable().optional(),
   links: z.array(Link).max(3).nullable().optional(),
@@ -109,7 +120,10 @@ export type BrandingTexts = z.output<typeof BrandingTexts>;
 export type BrandingChange = z.output<typeof BrandingChange>;
 
 /** Anything else names no logo and is 404. */
-export const LogoParams = z.object({ kind: z.string().max(100), scheme: z.string().max(100) });
+export const LogoParams = z.object({
+  kind: z.string().max(100).meta({ example: 'light' }),
+  scheme: z.string().max(100),
+});
 
 export const sizes = [16, 32, 48, 64, 96, 128, 180, 192, 256, 384, 512, 1024] as const;
 export const formats = ['webp', 'png', 'avif'] as const;

@@ -15,13 +15,20 @@ export const EmailStatus = z
   .object({
     configured: z.boolean().describe('There are a host and a sender'),
     enabled: z.boolean(),
-    host: z.string().optional(),
-    port: z.int().optional(),
+    host: z.string().optional().meta({ example: 'mail.example' }),
+    port: z.int().optional().meta({ example: 587 }),
     security: Security.optional(),
     from: z.string().optional(),
     replyTo: z.string().optional(),
     lastSentAt: Timestamp.optional(),
-    lastError: z.object({ at: Timestamp, stage: Stage, code: z.string().optional(), message: z.string() }).optional(),
+    lastError: z
+      .object({
+        at: Timestamp,
+        stage: Stage,
+        code: z.string().optional(),
+        message: z.string().meta({ example: 'It did not answer in time' }),
+      })
+      .optional(),
     paused: z.boolean().describe('All sending, after 20 faults in a row'),
     pausedUntil: Timestamp.optional(),
     queue: z.object({ waiting: z.int(), delayed: z.int(), failed24h: z.int(), sent24h: z.int() }),
@@ -36,14 +43,24 @@ export const EmailMessage = z
   .object({
     id: Id,
     kind: EmailKind,
-    to: z.string().describe('a***@host'),
+    to: z.string().describe('a***@host').meta({ example: 'a***@media.example' }),
     userId: Id.optional(),
-    language: z.string(),
-    subject: z.string().optional().describe('Left out for accounts that are not below the caller'),
+    language: z.string().meta({ example: 'en' }),
+    subject: z
+      .string()
+      .optional()
+      .describe('Left out for accounts that are not below the caller')
+      .meta({ example: 'A new film in Films' }),
     state: z.enum(states),
     attempts: z.int().min(0).max(6),
     messageId: z.string().optional(),
-    error: z.object({ stage: Stage, code: z.string().optional(), message: z.string() }).optional(),
+    error: z
+      .object({
+        stage: Stage,
+        code: z.string().optional(),
+        message: z.string().meta({ example: 'It did not answer in time' }),
+      })
+      .optional(),
     createdAt: Timestamp,
     sentAt: Timestamp.optional(),
     nextAttemptAt: Timestamp.optional(),
@@ -85,7 +102,7 @@ export type UnsavedSettings = z.input<typeof UnsavedSettings>;
 const Address = z.string().trim().max(254).pipe(z.email());
 
 export const TestEmail = z.strictObject({
-  to: Address.optional().describe('The own address when absent'),
+  to: Address.optional().describe('The own address when absent').meta({ example: 'ada@media.example' }),
   settings: UnsavedSettings.optional(),
 });
 
@@ -94,19 +111,30 @@ export const TestEmailAnswer = z.object({
   stage: Stage.optional(),
   code: z.string().optional(),
   response: z.string().optional().describe("The server's line"),
-  transcript: z.array(z.object({ atMs: z.int(), stage: z.string(), line: z.string() })),
+  transcript: z.array(
+    z.object({
+      atMs: z.int(),
+      stage: z.string().meta({ example: 'sent' }),
+      line: z.string().meta({ example: '250 2.0.0 Ok: queued' }),
+    }),
+  ),
   tookMs: z.int(),
 });
 export type TestEmailAnswer = z.output<typeof TestEmailAnswer>;
 
 export const PreviewQuery = z.object({
   kind: EmailKind,
-  language: Language.optional(),
+  language: Language.optional().meta({ example: 'en' }),
   part: z.enum(['html', 'text', 'json']).default('json'),
 });
 
-export const ConfirmEmail = z.strictObject({ token: z.string().min(1).max(200) });
-export const ConfirmedEmail = z.object({ address: z.string(), displayName: z.string() });
+export const ConfirmEmail = z.strictObject({
+  token: z.string().min(1).max(200).meta({ example: 'em_Zm95ZXItbWFpbA' }),
+});
+export const ConfirmedEmail = z.object({
+  address: z.string().meta({ example: '192.0.2.17' }),
+  displayName: z.string().meta({ example: 'Ada' }),
+});
 
 export const UnsubscribeQuery = z.object({
   token: z.string().min(1).max(500),
@@ -114,5 +142,5 @@ export const UnsubscribeQuery = z.object({
 });
 export const Unsubscribed = z.object({
   kinds: z.array(z.enum(endable)).describe('Now off'),
-  address: z.string().describe('Masked'),
+  address: z.string().describe('Masked').meta({ example: '192.0.2.17' }),
 });

@@ -45,11 +45,11 @@ export const Artwork = z
 export const UserState = z
   .object({
     watched: z.boolean().describe('Of a container: everything in it'),
-    progress: z.number().min(0).max(1),
-    positionMs: Milliseconds,
+    progress: z.number().min(0).max(1).meta({ example: 0.24 }),
+    positionMs: Milliseconds.meta({ example: 1380000 }),
     playCount: z.int(),
     lastPlayedAt: Timestamp.optional(),
-    rating: z.number().optional().describe('0.5-10 in halves'),
+    rating: z.number().optional().describe('0.5-10 in halves').meta({ example: 7.8 }),
     favorite: z.boolean(),
     inWatchlist: z.boolean(),
   })
@@ -84,10 +84,10 @@ export const Credit = z
   .object({
     id: Id,
     personId: Id,
-    name: z.string(),
+    name: z.string().meta({ example: 'Max Schreck' }),
     role: PersonRole,
-    character: z.string().optional(),
-    job: z.string().optional(),
+    character: z.string().optional().meta({ example: 'Count Orlok' }),
+    job: z.string().optional().meta({ example: 'Director' }),
     order: z.int(),
     guest: z.boolean().optional(),
     episodes: z.int().optional().describe('On shows: how many episodes'),
@@ -96,7 +96,7 @@ export const Credit = z
   .meta({ id: 'Credit' });
 export type Credit = z.output<typeof Credit>;
 
-const Named = z.object({ id: Id.optional(), name: z.string() });
+const Named = z.object({ id: Id.optional(), name: z.string().meta({ example: 'Films' }) });
 export const AirsBefore = z.object({ season: z.int(), episode: z.int().optional() });
 const Some = <S extends z.ZodType>(item: S) => z.object({ items: z.array(item), hasMore: z.boolean() });
 
@@ -108,7 +108,7 @@ export const summaryDetails = {
   authors: z.array(Named).optional().describe('Book, audiobook, comic'),
   aspect: z.number().optional().describe('Width by height: photo, comic'),
   live: z.boolean().optional().describe('A photo with a moving part'),
-  platform: z.string().optional().describe('Game'),
+  platform: z.string().optional().describe('Game').meta({ example: 'Android TV' }),
   number: z.string().optional().describe('Comic, channel'),
   pages: z.int().optional(),
 };
@@ -116,12 +116,12 @@ export const summaryDetails = {
 const summary = {
   id: Id,
   libraryId: Id,
-  type: z.string(),
-  title: z.string(),
-  sortTitle: z.string(),
-  originalTitle: z.string().optional(),
-  year: z.int().optional(),
-  releasedOn: Day.optional(),
+  type: z.string().meta({ example: 'movie' }),
+  title: z.string().meta({ example: 'Nosferatu' }),
+  sortTitle: z.string().meta({ example: 'nosferatu' }),
+  originalTitle: z.string().optional().meta({ example: 'Nosferatu, eine Symphonie des Grauens' }),
+  year: z.int().optional().meta({ example: 1922 }),
+  releasedOn: Day.optional().meta({ example: '1922-03-04' }),
   parentId: Id.optional(),
   parentTitle: z.string().optional(),
   grandparentId: Id.optional(),
@@ -131,9 +131,9 @@ const summary = {
   parentIndex: z.int().optional().describe('Season, disc or volume'),
   airsBefore: AirsBefore.optional(),
   addedAt: Timestamp,
-  runtimeMs: Milliseconds.optional(),
-  ageRating: z.string().optional(),
-  rating: z.number().optional().describe('0-10'),
+  runtimeMs: Milliseconds.optional().meta({ example: 5640000 }),
+  ageRating: z.string().optional().meta({ example: 'PG' }),
+  rating: z.number().optional().describe('0-10').meta({ example: 7.8 }),
   artwork: Artwork,
   userState: UserState,
   availability: Availability.optional().describe('Absent is available'),
@@ -143,7 +143,7 @@ const summary = {
   resolution: z.enum(['sd', 'hd', 'fhd', '4k', '8k']).optional(),
   hdr: z.string().optional(),
   takenAt: Timestamp.optional(),
-  progressLabel: z.string().optional().describe('Such as page 12 of 40'),
+  progressLabel: z.string().optional().describe('Such as page 12 of 40').meta({ example: '24 of 94 minutes' }),
   matched: z.boolean().optional().describe('item:edit only'),
   lockedFields: z.array(z.string()).optional().describe('item:edit only'),
   ...summaryDetails,
@@ -158,8 +158,14 @@ export const included = {
   files: z.array(MediaFile).optional(),
   people: Some(Credit).optional(),
   studios: z.array(Named).optional(),
-  genres: z.array(z.string()).optional(),
-  labels: z.array(z.string()).optional(),
+  genres: z
+    .array(z.string())
+    .optional()
+    .meta({ example: ['Horror'] }),
+  labels: z
+    .array(z.string())
+    .optional()
+    .meta({ example: ['Family evening'] }),
   collections: z.array(Named).optional(),
   parents: z.array(ItemSummary).optional().describe('Outermost first'),
   custom: z.record(z.string(), z.unknown()).optional(),
@@ -172,23 +178,25 @@ export type ListedItem = z.output<typeof ListedItem>;
 export const ItemCard = z
   .object({
     id: Id,
-    type: z.string(),
-    title: z.string(),
-    year: z.int().optional(),
+    type: z.string().meta({ example: 'movie' }),
+    title: z.string().meta({ example: 'Nosferatu' }),
+    year: z.int().optional().meta({ example: 1922 }),
     artwork: z.object({ poster: ImageRef.optional() }),
-    userState: z.object({ watched: z.boolean(), progress: z.number() }),
+    userState: z.object({ watched: z.boolean(), progress: z.number().meta({ example: 0.24 }) }),
   })
   .meta({ id: 'ItemCard', description: 'fields=card' });
 
 /** More of `items.details`, shown by getItem and the export alone. */
 export const moreDetails = {
-  originalLanguage: z.string().optional(),
+  originalLanguage: z.string().optional().meta({ example: 'de' }),
   status: z.enum(['ended', 'continuing', 'upcoming']).optional().describe('Of a show'),
   airs: z.object({ days: z.array(z.string()), time: z.string().optional(), network: z.string().optional() }).optional(),
   publisher: z.string().optional(),
   narrators: z.array(Named).optional(),
   isbn: z.string().optional(),
-  series: z.object({ id: Id.optional(), title: z.string(), number: z.string().optional() }).optional(),
+  series: z
+    .object({ id: Id.optional(), title: z.string().meta({ example: 'Nosferatu' }), number: z.string().optional() })
+    .optional(),
   camera: z.string().optional(),
   lens: z.string().optional(),
   exposure: z
@@ -204,8 +212,8 @@ export const moreDetails = {
       latitude: z.number(),
       longitude: z.number(),
       altitudeM: z.number().optional(),
-      country: z.string().optional(),
-      region: z.string().optional(),
+      country: z.string().optional().meta({ example: 'GB' }),
+      region: z.string().optional().meta({ example: 'eu-west-1' }),
       city: z.string().optional(),
     })
     .optional(),
@@ -216,10 +224,33 @@ export const moreDetails = {
 };
 /** Lists of `items.details` that are empty when absent. */
 export const detailLists = {
-  ratings: z.array(z.object({ source: z.string(), value: z.number().min(0).max(10), votes: z.int().optional() })),
-  trailers: z.array(z.object({ title: z.string(), url: z.string(), itemId: Id.optional() })),
-  links: z.array(z.object({ name: z.string(), url: z.string() })),
-  ageRatings: z.array(z.object({ country: z.string(), value: z.string(), years: z.int().nullable() })),
+  ratings: z.array(
+    z.object({
+      source: z.string().meta({ example: 'imdb' }),
+      value: z.number().min(0).max(10),
+      votes: z.int().optional().meta({ example: 1204 }),
+    }),
+  ),
+  trailers: z.array(
+    z.object({
+      title: z.string().meta({ example: 'Nosferatu' }),
+      url: z.string().meta({ example: 'https://hooks.example/foyer' }),
+      itemId: Id.optional(),
+    }),
+  ),
+  links: z.array(
+    z.object({
+      name: z.string().meta({ example: 'Films' }),
+      url: z.string().meta({ example: 'https://hooks.example/foyer' }),
+    }),
+  ),
+  ageRatings: z.array(
+    z.object({
+      country: z.string().meta({ example: 'GB' }),
+      value: z.string().meta({ example: 'PG' }),
+      years: z.int().nullable().meta({ example: 8 }),
+    }),
+  ),
 };
 
 export const Lyrics = z.object({
@@ -247,7 +278,7 @@ export const Extra = z.object({ ...summary, extraKind: ExtraKind, files: include
 export const SimilarItem = z
   .object({
     ...summary,
-    score: z.number(),
+    score: z.number().meta({ example: 0.92 }),
     because: z.array(z.enum(['genre', 'person', 'studio', 'tag', 'series', 'embedding'])),
   })
   .meta({ id: 'SimilarItem' });
@@ -258,17 +289,20 @@ export const ItemDetail = z
     ...summary,
     ...moreDetails,
     ...detailLists,
-    overview: z.string().optional(),
-    tagline: z.string().optional(),
-    genres: z.array(z.string()),
-    tags: z.array(z.string()),
-    labels: z.array(z.string()),
+    overview: z
+      .string()
+      .optional()
+      .meta({ example: 'An estate agent’s clerk travels to the castle of Count Orlok, who follows him home by ship.' }),
+    tagline: z.string().optional().meta({ example: 'A symphony of horror' }),
+    genres: z.array(z.string()).meta({ example: ['Horror'] }),
+    tags: z.array(z.string()).meta({ example: ['silent'] }),
+    labels: z.array(z.string()).meta({ example: ['Family evening'] }),
     studios: z.array(Named),
-    countries: z.array(z.string()),
-    externalIds: z.record(z.string(), z.string()),
-    lockedFields: z.array(z.string()),
+    countries: z.array(z.string()).meta({ example: ['DE'] }),
+    externalIds: z.record(z.string(), z.string()).meta({ example: { imdb: 'tt0013442' } }),
+    lockedFields: z.array(z.string()).meta({ example: ['title'] }),
     files: z.array(MediaFile),
-    sizeBytes: Bytes.optional(),
+    sizeBytes: Bytes.optional().meta({ example: 4294967296 }),
     extraOf: Id.optional(),
     extraKind: ExtraKind.optional(),
     addedBy: Id.optional().describe('Uploads'),

@@ -5,15 +5,18 @@ import { AirsBefore, Availability, UserState } from './items.schemas.ts';
 
 export const MissingChild = z
   .object({
-    type: z.string(),
-    title: z.string(),
+    type: z.string().meta({ example: 'movies' }),
+    title: z.string().meta({ example: 'Nosferatu' }),
     parentIndex: z.int().optional(),
     index: z.int().optional(),
-    releasedOn: Day.optional(),
+    releasedOn: Day.optional().meta({ example: '1922-03-04' }),
     aired: z.boolean(),
     externalIds: z.record(z.string(), z.string()),
-    overview: z.string().optional(),
-    agent: z.string(),
+    overview: z
+      .string()
+      .optional()
+      .meta({ example: 'An estate agent’s clerk travels to the castle of Count Orlok, who follows him home by ship.' }),
+    agent: z.string().meta({ example: 'nfo' }),
   })
   .meta({ id: 'MissingChild' });
 export type MissingChild = z.output<typeof MissingChild>;
@@ -37,13 +40,13 @@ export interface TreeNode {
 export const TreeNode: z.ZodType<TreeNode, TreeNode> = z
   .object({
     id: Id,
-    type: z.string(),
-    title: z.string(),
+    type: z.string().meta({ example: 'movies' }),
+    title: z.string().meta({ example: 'Nosferatu' }),
     index: z.int().optional(),
     indexEnd: z.int().optional(),
     airsBefore: AirsBefore.optional(),
-    runtimeMs: Milliseconds.optional(),
-    releasedOn: Day.optional(),
+    runtimeMs: Milliseconds.optional().meta({ example: 5640000 }),
+    releasedOn: Day.optional().meta({ example: '1922-03-04' }),
     userState: UserState,
     availability: Availability.optional(),
     thumb: ImageRef.optional(),
@@ -55,10 +58,10 @@ export const TreeNode: z.ZodType<TreeNode, TreeNode> = z
 
 export const FieldInfo = z
   .object({
-    name: z.string(),
-    label: z.string(),
+    name: z.string().meta({ example: 'Films' }),
+    label: z.string().meta({ example: 'Year' }),
     kind: z.enum(fieldKinds),
-    types: z.array(z.string()),
+    types: z.array(z.string()).meta({ example: ['movie'] }),
     operators: z.array(z.enum(operators)),
     values: z.array(z.string()).optional().describe('Of an enum with a closed list'),
     sortable: z.boolean(),
@@ -70,24 +73,24 @@ export const FieldInfo = z
   .meta({ id: 'FieldInfo' });
 
 export const SortInfo = z.object({
-  name: z.string(),
-  label: z.string(),
+  name: z.string().meta({ example: 'title' }),
+  label: z.string().meta({ example: 'Title' }),
   default: z.boolean(),
   direction: z.enum(['asc', 'desc']),
 });
 
 export const FacetValue = z
   .object({
-    value: z.string(),
-    label: z.string(),
-    count: z.int(),
+    value: z.string().meta({ example: 'Horror' }),
+    label: z.string().meta({ example: 'Horror' }),
+    count: z.int().meta({ example: 12 }),
     image: ImageRef.optional(),
     selected: z.boolean(),
   })
   .meta({ id: 'FacetValue' });
 
 export const Facet = z.object({
-  field: z.string(),
+  field: z.string().meta({ example: 'genre' }),
   values: z.array(FacetValue),
   more: z.boolean(),
   min: z.union([z.number(), Day]).optional(),
@@ -97,9 +100,9 @@ export const Facet = z.object({
 
 export const IndexBucket = z
   .object({
-    key: z.string(),
-    label: z.string(),
-    count: z.int(),
+    key: z.string().meta({ example: 'n' }),
+    label: z.string().meta({ example: 'N' }),
+    count: z.int().meta({ example: 12 }),
     offset: z.int(),
     cursor: z.string().nullable().describe("Before the bucket's first item; null is the list's beginning"),
   })
@@ -107,8 +110,8 @@ export const IndexBucket = z
 
 export const TimelineBucket = z
   .object({
-    key: z.string().describe('YYYY, YYYY-MM, YYYY-MM-DD, or undated'),
-    count: z.int(),
+    key: z.string().describe('YYYY, YYYY-MM, YYYY-MM-DD, or undated').meta({ example: '1922-03' }),
+    count: z.int().meta({ example: 12 }),
     cover: ImageRef.optional(),
     cursor: z.string().nullable(),
   })
@@ -116,7 +119,7 @@ export const TimelineBucket = z
 
 export const TimelineColumns = z
   .object({
-    bucket: z.string(),
+    bucket: z.string().meta({ example: '1922-03' }),
     ids: z.array(Id),
     takenAt: z.array(Timestamp.nullable()),
     aspects: z.array(z.number().nullable()),
@@ -132,7 +135,7 @@ export const MapCluster = z
   .object({
     latitude: z.number(),
     longitude: z.number(),
-    count: z.int(),
+    count: z.int().meta({ example: 12 }),
     itemId: Id.describe('The newest'),
     cover: ImageRef.optional(),
     bounds: z.tuple([z.number(), z.number(), z.number(), z.number()]).describe('West, south, east, north'),
@@ -141,12 +144,12 @@ export const MapCluster = z
 
 export const FolderNode = z
   .object({
-    id: z.string().describe('Opaque'),
-    name: z.string(),
+    id: z.string().describe('Opaque').meta({ example: 'RmlsbXM' }),
+    name: z.string().meta({ example: 'Films' }),
     itemCount: z.int().describe('In it and below'),
     childFolders: z.int(),
     cover: ImageRef.optional(),
-    mediaTypes: z.array(z.string()),
+    mediaTypes: z.array(z.string()).meta({ example: ['video'] }),
   })
   .meta({ id: 'FolderNode' });
 export type FolderNode = z.output<typeof FolderNode>;
@@ -156,7 +159,7 @@ export const LibraryChange = z
     seq: z.int(),
     change: z.enum(['added', 'updated', 'deleted', 'state']),
     itemId: Id,
-    type: z.string().optional(),
+    type: z.string().optional().meta({ example: 'movies' }),
     parentId: Id.optional(),
     fields: z.array(z.string()).optional(),
     at: Timestamp,
@@ -164,4 +167,8 @@ export const LibraryChange = z
   .meta({ id: 'LibraryChange' });
 export type LibraryChange = z.output<typeof LibraryChange>;
 
-export const FileTotals = z.object({ files: z.int(), sizeBytes: Bytes, durationMs: Milliseconds });
+export const FileTotals = z.object({
+  files: z.int(),
+  sizeBytes: Bytes.meta({ example: 4294967296 }),
+  durationMs: Milliseconds.meta({ example: 5640000 }),
+});

@@ -14,7 +14,11 @@ const KindMatch = z
   .max(60)
   .regex(/^[a-z]+(-[a-z]+)*\.([a-z]+(-[a-z]+)*|\*)$/);
 
-const JobError = z.object({ code: z.string(), reason: z.string().optional(), message: z.string().optional() });
+const JobError = z.object({
+  code: z.string(),
+  reason: z.string().optional(),
+  message: z.string().optional().meta({ example: 'Reading files' }),
+});
 
 const JobAttempt = z
   .object({
@@ -31,11 +35,15 @@ export const Job = z
   .object({
     id: Id,
     queue: Queue,
-    kind: z.string(),
+    kind: z.string().meta({ example: 'library.scan' }),
     state: JobState,
-    progress: z.number().min(0).max(1),
+    progress: z.number().min(0).max(1).meta({ example: 0.24 }),
     target: z
-      .object({ kind: z.string(), id: z.string(), title: z.string().optional() })
+      .object({
+        kind: z.string().meta({ example: 'library.scan' }),
+        id: z.string(),
+        title: z.string().optional().meta({ example: 'Films' }),
+      })
       .optional()
       .describe('The title of what the caller may see'),
     attempts: z.int(),
@@ -47,7 +55,7 @@ export const Job = z
   .meta({ id: 'Job' });
 
 const Children = z.object({
-  total: z.int(),
+  total: z.int().meta({ example: 1 }),
   waiting: z.int(),
   active: z.int(),
   completed: z.int(),
@@ -139,7 +147,7 @@ const notEmpty = (match: object): boolean => Object.values(match).some((value) =
 
 export const RetryJobs = z
   .strictObject({
-    ids: Ids.optional(),
+    ids: Ids.optional().meta({ example: ['01977c2e-5a00-7234-8660-67f626bf8a3a'] }),
     match: z
       .strictObject({
         queue: Queue.optional(),
@@ -157,7 +165,7 @@ export type RetryMatch = NonNullable<z.output<typeof RetryJobs>['match']>;
 
 export const CancelJobs = z
   .strictObject({
-    ids: Ids.optional(),
+    ids: Ids.optional().meta({ example: ['01977c2e-5a00-7234-8660-67f626bf8a3a'] }),
     match: z
       .strictObject({
         queue: Queue.optional(),

@@ -41,7 +41,7 @@ export const LabelPrincipal = z
     userId: Id.optional(),
     profileId: Id.optional(),
     role: PrincipalRole.optional(),
-    displayName: z.string(),
+    displayName: z.string().meta({ example: 'Ada' }),
   })
   .meta({ id: 'LabelPrincipal' });
 export type LabelPrincipal = z.output<typeof LabelPrincipal>;
@@ -59,8 +59,8 @@ export type LabelAccess = z.output<typeof LabelAccess>;
 export const Label = z
   .object({
     id: Id,
-    name: z.string(),
-    color: z.string().describe('#rrggbb'),
+    name: z.string().meta({ example: 'Family evening' }),
+    color: z.string().describe('#rrggbb').meta({ example: '#c8553d' }),
     description: z.string().optional(),
     restricted: z.boolean(),
     onlyForSome: z.boolean().describe('Somebody sees nothing but such items'),
@@ -90,7 +90,7 @@ export const LabelsQuery = z.object({
 });
 
 export const LabelDraft = z.strictObject({
-  name: Name,
+  name: Name.meta({ example: 'Family evening' }),
   color: Color.optional(),
   description: Description.optional(),
   restricted: z.boolean().default(false),

@@ -70,11 +70,11 @@ export const LibrarySettings = z
     creditsDetection: z.boolean(),
     voiceActivity: z.boolean(),
     agents: z.array(Agent).max(50).describe('Ordered agent ids'),
-    language: Language,
-    country: Country.nullable(),
+    language: Language.meta({ example: 'en' }),
+    country: Country.nullable().meta({ example: 'GB' }),
     watch: z.enum(['auto', 'events', 'poll', 'off']),
     pollMinutes: z.int().min(1).max(1440),
-    scanCron: CronText,
+    scanCron: CronText.meta({ example: '0 4 * * *' }),
     trashGraceHours: z.int().min(0).max(8760),
     trashKeepDays: z.int().min(0).max(3650).describe('0 is for ever'),
     guardPercent: z.int().min(1).max(100),
@@ -90,18 +90,27 @@ export const LibrarySettings = z
     mergeVersions: z.boolean(),
     showMissingEpisodes: z.boolean(),
     onHome: z.boolean(),
-    ageLimit: z.int().min(0).max(21).nullable().describe('Hidden from accounts whose own limit is lower'),
+    ageLimit: z
+      .int()
+      .min(0)
+      .max(21)
+      .nullable()
+      .describe('Hidden from accounts whose own limit is lower')
+      .meta({ example: 12 }),
   })
   .meta({ id: 'LibrarySettingsDraft' });
 export type LibrarySettings = z.output<typeof LibrarySettings>;
 
 /** As answered: what was checked when it was written is not checked again. */
 const StoredSettings = LibrarySettings.extend({
-  agents: z.array(z.string()).describe('Ordered agent ids'),
-  language: z.string(),
-  country: z.string().nullable(),
-  scanCron: z.string(),
-  ignore: z.array(z.string()),
+  agents: z
+    .array(z.string())
+    .describe('Ordered agent ids')
+    .meta({ example: ['nfo'] }),
+  language: z.string().meta({ example: 'en' }),
+  country: z.string().nullable().meta({ example: 'GB' }),
+  scanCron: z.string().meta({ example: '0 4 * * *' }),
+  ignore: z.array(z.string()).meta({ example: ['*.partial'] }),
 }).meta({ id: 'LibrarySettings' });
 
 export const LibraryAccess = z
@@ -117,12 +126,12 @@ export const LibraryFolder = z
   .object({
     id: Id,
     storageId: Id,
-    storageName: z.string(),
+    storageName: z.string().meta({ example: 'films' }),
     state: z.enum(['available', 'unavailable', 'suspect', 'disabled']),
     itemCount: z.int(),
     addedBy: Id.nullable(),
     addedAt: Timestamp,
-    path: z.string().optional().describe('Inside the storage; with library:manage'),
+    path: z.string().optional().describe('Inside the storage; with library:manage').meta({ example: 'Films' }),
   })
   .meta({ id: 'LibraryFolder' });
 export type LibraryFolder = z.output<typeof LibraryFolder>;
@@ -130,24 +139,25 @@ export type LibraryFolder = z.output<typeof LibraryFolder>;
 export const Library = z
   .object({
     id: Id,
-    name: z.string(),
-    type: z.string(),
-    icon: z.string().nullable(),
+    name: z.string().meta({ example: 'Films' }),
+    type: z.string().meta({ example: 'movies' }),
+    icon: z.string().nullable().meta({ example: 'film' }),
     order: z.int(),
     poster: ImageRef.nullable(),
     settings: StoredSettings,
     folders: z.array(LibraryFolder),
     state: z
       .enum(['empty', 'ready', 'scanning', 'partly-unavailable', 'unavailable'])
-      .describe('Computed, never stored'),
+      .describe('Computed, never stored')
+      .meta({ example: 'ready' }),
     itemCounts: z.record(z.string(), z.int()).describe('By item type'),
-    sizeBytes: Bytes,
-    durationMs: Milliseconds,
+    sizeBytes: Bytes.meta({ example: 4294967296 }),
+    durationMs: Milliseconds.meta({ example: 5640000 }),
     missingCount: z.int(),
     lastScan: z
       .object({
         id: Id,
-        state: z.string(),
+        state: z.string().meta({ example: 'ready' }),
         finishedAt: Timestamp.nullable(),
         added: z.int(),
         updated: z.int(),
@@ -159,7 +169,7 @@ export const Library = z
       .describe('What the caller may do here'),
     access: LibraryAccess.optional().describe('With library:manage'),
     trashCount: z.int().optional().describe('With library:manage'),
-    managedBy: ManagedBy.nullable(),
+    managedBy: ManagedBy.nullable().meta({ example: null }),
     managedFields: z.array(z.string()).optional().describe('With library:manage'),
     revision: z.int(),
     createdAt: Timestamp,
@@ -169,12 +179,15 @@ export const Library = z
 export type Library = z.output<typeof Library>;
 
 const Name = z.string().trim().min(1).max(80);
-const NewFolder = z.strictObject({ storageId: Id, path: RelativePath });
+const NewFolder = z.strictObject({
+  storageId: Id,
+  path: RelativePath.meta({ example: 'Films' }),
+});
 export type NewFolder = z.output<typeof NewFolder>;
 
 export const LibraryDraft = z.strictObject({
-  name: Name,
-  type: LibraryType,
+  name: Name.meta({ example: 'Films' }),
+  type: LibraryType.meta({ example: 'movies' }),
   icon: z.string().max(100).nullable().optional(),
   folders: z.array(NewFolder).max(100).default([]),
   settings: LibrarySettings.partial().default({}),
@@ -190,8 +203,8 @@ const nullableSettings = Object.fromEntries(
 );
 
 export const LibraryChange = z.strictObject({
-  name: Name.optional(),
-  type: z.string().max(80).optional().describe('Only to be told that it cannot change'),
+  name: Name.optional().meta({ example: 'Films' }),
+  type: z.string().max(80).optional().describe('Only to be told that it cannot change').meta({ example: 'movies' }),
   icon: z.string().max(100).nullable().optional(),
   folders: z
     .array(z.union([z.strictObject({ id: Id }), NewFolder]))

@@ -16,7 +16,7 @@ export const TrashEntry = z
     files: z.array(
       z.object({
         fileId: Id,
-        sizeBytes: Bytes,
+        sizeBytes: Bytes.meta({ example: 4294967296 }),
         present: z.boolean().nullable().describe('null while the storage is away'),
       }),
     ),
@@ -54,7 +54,7 @@ export const EmptiedTrash = Purged.extend({
 export const RestoreTrash = z
   .strictObject({
     itemIds: z.array(Id).min(1).max(200).optional(),
-    all: z.boolean().optional(),
+    all: z.boolean().optional().meta({ example: true }),
     reason: TrashReason.optional().describe('With all'),
   })
   .refine((body) => (body.itemIds === undefined) === (body.all === true), {

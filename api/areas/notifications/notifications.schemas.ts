@@ -10,14 +10,14 @@ export const Notification = z
   .object({
     id: Id,
     kind: NotificationKind,
-    title: z.string(),
-    body: z.string(),
+    title: z.string().meta({ example: 'Nosferatu' }),
+    body: z.string().meta({ example: 'Nosferatu is in Films' }),
     level: z.enum(levels),
     image: ImageRef.optional(),
-    url: z.string().optional().describe('Relative: what it opens'),
-    target: z.object({ kind: z.string(), id: z.string() }).optional(),
-    actor: z.object({ userId: Id, displayName: z.string() }).optional(),
-    count: z.int().min(1).describe('Merged ones'),
+    url: z.string().optional().describe('Relative: what it opens').meta({ example: 'https://hooks.example/foyer' }),
+    target: z.object({ kind: z.string().meta({ example: 'movie' }), id: z.string() }).optional(),
+    actor: z.object({ userId: Id, displayName: z.string().meta({ example: 'Ada' }) }).optional(),
+    count: z.int().min(1).describe('Merged ones').meta({ example: 12 }),
     read: z.boolean(),
     readAt: Timestamp.optional(),
     createdAt: Timestamp,
@@ -81,7 +81,15 @@ export const NotificationPreferences = z
 const fixed = z.object({ inApp: z.boolean(), push: z.boolean(), email: z.boolean() });
 export const PreferencesForm = z.object({
   kinds: z
-    .partialRecord(NotificationKind, z.object({ ...channels, title: z.string(), description: z.string(), fixed }))
+    .partialRecord(
+      NotificationKind,
+      z.object({
+        ...channels,
+        title: z.string().meta({ example: 'Nosferatu' }),
+        description: z.string().meta({ example: 'A download is ready to be taken along' }),
+        fixed,
+      }),
+    )
     .describe('Those that the caller can ever get'),
   defaults: Defaults,
   ...parts,
@@ -102,7 +110,7 @@ export type NotificationsQuery = z.output<typeof NotificationsQuery>;
 export const MarkRead = z
   .strictObject({
     ids: z.array(Id).min(1).max(500).optional(),
-    upTo: Id.optional().describe('It and all before'),
+    upTo: Id.optional().describe('It and all before').meta({ example: '01977c2e-5a00-7946-86c2-168f8934713b' }),
     read: z.boolean().default(true),
   })
   .refine(({ ids, upTo }) => (ids === undefined) !== (upTo === undefined), {
@@ -114,10 +122,10 @@ export const PushSubscription = z
   .object({
     id: Id,
     thisDevice: z.boolean(),
-    deviceName: z.string(),
-    platform: z.string().optional(),
-    service: z.string().describe('Host of the endpoint'),
-    keyId: z.string(),
+    deviceName: z.string().meta({ example: 'Living room' }),
+    platform: z.string().optional().meta({ example: 'Android TV' }),
+    service: z.string().describe('Host of the endpoint').meta({ example: 'push.example' }),
+    keyId: z.string().meta({ example: 'b1946ac92492d234' }),
     state: z.enum(['active', 'failing', 'expired']),
     failures: z.int().min(0),
     createdAt: Timestamp,
@@ -132,7 +140,7 @@ export const PushSetup = z
     available: z.boolean(),
     unavailableReason: z.enum(['not-https', 'no-keys', 'disabled']).optional(),
     publicKey: z.string().optional().describe('VAPID, base64url'),
-    keyId: z.string().optional(),
+    keyId: z.string().optional().meta({ example: 'b1946ac92492d234' }),
     subscriptions: z.array(PushSubscription),
   })
   .meta({ id: 'PushSetup' });
@@ -149,10 +157,16 @@ export const PushDraft = z.strictObject({
     .refine((text) => URL.canParse(text) && new URL(text).protocol === 'https:' && !new URL(text).username, {
       error: 'https',
       params: { code: 'invalid_url' },
+    })
+    .meta({ example: 'https://push.example/send/f1a2' }),
+  keys: z.strictObject({
+    p256dh: Base64Url.meta({
+      example: 'BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM',
     }),
-  keys: z.strictObject({ p256dh: Base64Url, auth: Base64Url }),
-  keyId: z.string().max(64),
-  deviceName: z.string().trim().min(1).max(60).optional(),
+    auth: Base64Url.meta({ example: 'tBHItJI5svbpez7KI4CCXg' }),
+  }),
+  keyId: z.string().max(64).meta({ example: 'b1946ac92492d234' }),
+  deviceName: z.string().trim().min(1).max(60).optional().meta({ example: 'Living room' }),
   test: z.boolean().default(false),
 });
 export type PushDraft = z.output<typeof PushDraft>;

@@ -6,7 +6,7 @@ import { AudioCodecWord, ContainerWord, ProfileWord, VideoCodecWord } from './me
 const hdrs = ['hdr10', 'hdr10plus', 'dolby-vision', 'hlg'] as const;
 
 export const VideoSupport = z.strictObject({
-  codec: VideoCodecWord,
+  codec: VideoCodecWord.meta({ example: 'h264' }),
   profiles: z
     .array(ProfileWord)
     .max(20)
@@ -23,7 +23,7 @@ export const VideoSupport = z.strictObject({
 export type VideoSupport = z.output<typeof VideoSupport>;
 
 export const AudioSupport = z.strictObject({
-  codec: AudioCodecWord,
+  codec: AudioCodecWord.meta({ example: 'aac' }),
   maxChannels: z.int().min(1).max(16),
   maxSampleRate: z.int().min(8000).max(768_000).optional(),
   passthrough: z.boolean().default(false),
@@ -104,14 +104,14 @@ export const PlaybackDecision = z
     method: Method,
     reasons: z.array(PlaybackReason).describe('Every check that failed'),
     fileId: Id,
-    container: z.string().describe('What the client receives'),
+    container: z.string().describe('What the client receives').meta({ example: 'matroska' }),
     video: z
       .object({
         action: z.enum(['copy', 'encode']),
-        codec: z.string(),
-        width: z.int(),
-        height: z.int(),
-        bitrate: z.int(),
+        codec: z.string().meta({ example: 'h264' }),
+        width: z.int().meta({ example: 1440 }),
+        height: z.int().meta({ example: 1080 }),
+        bitrate: z.int().meta({ example: 6000000 }),
         hdr: z.enum(hdrs).optional(),
         toneMapped: z.boolean(),
         deinterlaced: z.boolean(),
@@ -122,17 +122,28 @@ export const PlaybackDecision = z
       .object({
         action: z.enum(['copy', 'encode']),
         streamId: Id,
-        codec: z.string(),
-        channels: z.int(),
-        bitrate: z.int(),
+        codec: z.string().meta({ example: 'h264' }),
+        channels: z.int().meta({ example: 2 }),
+        bitrate: z.int().meta({ example: 6000000 }),
       })
       .optional(),
     subtitle: z
-      .object({ streamId: Id, delivery: z.enum(['sidecar', 'hls', 'pictures', 'burn-in']), url: z.string().optional() })
+      .object({
+        streamId: Id,
+        delivery: z.enum(['sidecar', 'hls', 'pictures', 'burn-in']),
+        url: z.string().optional().meta({ example: 'https://hooks.example/foyer' }),
+      })
       .optional(),
-    bitrate: z.int(),
-    quality: z.string(),
-    alternatives: z.array(z.object({ quality: z.string(), method: Method, bitrate: z.int(), height: z.int() })),
+    bitrate: z.int().meta({ example: 6000000 }),
+    quality: z.string().meta({ example: '1080p' }),
+    alternatives: z.array(
+      z.object({
+        quality: z.string().meta({ example: '1080p' }),
+        method: Method,
+        bitrate: z.int().meta({ example: 6000000 }),
+        height: z.int().meta({ example: 1080 }),
+      }),
+    ),
   })
   .meta({ id: 'PlaybackDecision' });
 export type PlaybackDecision = z.output<typeof PlaybackDecision>;
@@ -148,17 +159,17 @@ export const PlaybackSession = z
     item: ItemSummary.optional(),
     mediaFileId: Id,
     state: SessionState,
-    positionMs: Milliseconds,
-    durationMs: Milliseconds.nullable(),
+    positionMs: Milliseconds.meta({ example: 1380000 }),
+    durationMs: Milliseconds.nullable().meta({ example: 5640000 }),
     rate: z.number(),
     decision: PlaybackDecision,
-    url: z.string().describe('What to play, relative to the server'),
+    url: z.string().describe('What to play, relative to the server').meta({ example: 'https://hooks.example/foyer' }),
     transcodeSessionId: Id.nullable(),
     client: z.object({
       deviceId: Id.nullable(),
-      name: z.string().nullable(),
-      platform: z.string().nullable(),
-      address: z.string().optional().describe('With session:manage'),
+      name: z.string().nullable().meta({ example: 'Films' }),
+      platform: z.string().nullable().meta({ example: 'Android TV' }),
+      address: z.string().optional().describe('With session:manage').meta({ example: '192.0.2.17' }),
     }),
     isRemote: z.boolean(),
     castDeviceId: Id.nullable(),
@@ -187,22 +198,30 @@ export type PlaybackSession = z.output<typeof PlaybackSession>;
 export const PlaybackStart = z
   .object({
     session: PlaybackSession,
-    resume: z.object({ positionMs: Milliseconds, watched: z.boolean() }),
+    resume: z.object({ positionMs: Milliseconds.meta({ example: 1380000 }), watched: z.boolean() }),
     subtitles: z.array(
       z.object({
         streamId: Id.optional(),
-        file: z.string(),
-        format: z.string(),
-        language: z.string().optional(),
-        title: z.string().optional(),
+        file: z.string().meta({ example: '/api/v1/files/01977c2e-5a00-7b91-8434-0edb22b3b0a8/stream' }),
+        format: z.string().meta({ example: 'vtt' }),
+        language: z.string().optional().meta({ example: 'en' }),
+        title: z.string().optional().meta({ example: 'Nosferatu' }),
         forced: z.boolean(),
         hearingImpaired: z.boolean(),
         default: z.boolean(),
-        url: z.string().describe('Its text; empty where it has none, as pictures'),
+        url: z
+          .string()
+          .describe('Its text; empty where it has none, as pictures')
+          .meta({ example: 'https://hooks.example/foyer' }),
       }),
     ),
     audio: z.array(MediaStream),
-    fonts: z.array(z.object({ name: z.string(), url: z.string() })),
+    fonts: z.array(
+      z.object({
+        name: z.string().meta({ example: 'Films' }),
+        url: z.string().meta({ example: 'https://hooks.example/foyer' }),
+      }),
+    ),
     markers: z.array(Marker.pick({ kind: true, startMs: true, endMs: true })),
     chapters: z.array(Chapter.pick({ title: true, startMs: true })),
     trickplayUrl: z.string().optional(),
@@ -211,9 +230,9 @@ export const PlaybackStart = z
       z.object({
         id: Id,
         itemId: Id,
-        title: z.string(),
-        durationMs: Milliseconds,
-        url: z.string(),
+        title: z.string().meta({ example: 'Nosferatu' }),
+        durationMs: Milliseconds.meta({ example: 5640000 }),
+        url: z.string().meta({ example: 'https://hooks.example/foyer' }),
         skippableAfterMs: z.int().nullable(),
       }),
     ),
@@ -255,7 +274,7 @@ export const ChangePlayback = z.strictObject({
   quality: Quality.optional(),
   maxBitrate: z.int().min(64_000).max(400_000_000).optional(),
   fileId: Id.optional(),
-  positionMs: Milliseconds.optional(),
+  positionMs: Milliseconds.optional().meta({ example: 1380000 }),
   client: ClientProfile.optional(),
   remember: z.boolean().default(true),
 });
@@ -263,7 +282,7 @@ export type ChangePlayback = z.output<typeof ChangePlayback>;
 
 export const PlaybackReport = z.strictObject({
   state: z.enum(['playing', 'paused', 'buffering']),
-  positionMs: Milliseconds,
+  positionMs: Milliseconds.meta({ example: 1380000 }),
   rate: z.number().min(0.25).max(4).default(1),
   at: Moment.optional().describe('Client time of the reading'),
   bufferedMs: Milliseconds.optional(),

@@ -16,7 +16,7 @@ export const PlusLicence = z
     serverId: z.string().optional().describe('Bound to this server'),
     keyId: z.string(),
     installedAt: Timestamp,
-    installedBy: z.object({ userId: Id, displayName: z.string() }).optional(),
+    installedBy: z.object({ userId: Id, displayName: z.string().meta({ example: 'Ada' }) }).optional(),
   })
   .meta({ id: 'PlusLicence' });
 
@@ -39,12 +39,21 @@ export const PlusFeatures = z.object({
     z
       .object({
         id: Feature,
-        title: z.string(),
-        description: z.string(),
-        operations: z.array(z.string()).describe('operationIds'),
+        title: z.string().meta({ example: 'Recording' }),
+        description: z.string().meta({ example: 'Recording of live television' }),
+        operations: z
+          .array(z.string())
+          .describe('operationIds')
+          .meta({ example: ['createRecording'] }),
         open: z.boolean(),
-        keptOnLapse: z.string().describe('What goes on without a licence'),
-        usage: z.object({ label: z.string(), count: z.int() }).optional().describe('With settings:manage'),
+        keptOnLapse: z
+          .string()
+          .describe('What goes on without a licence')
+          .meta({ example: 'Recordings that were made' }),
+        usage: z
+          .object({ label: z.string(), count: z.int().meta({ example: 12 }) })
+          .optional()
+          .describe('With settings:manage'),
       })
       .meta({ id: 'PlusFeature' }),
   ),
@@ -58,6 +67,7 @@ export const SetPlusLicence = z.strictObject({
     .max(65_536)
     .transform((text) => text.replace(/\s+/g, ''))
     .pipe(z.string().min(1).max(MOST_BYTES))
-    .describe('A JWT of at most 8 KiB; white space and line breaks are ignored'),
+    .describe('A JWT of at most 8 KiB; white space and line breaks are ignored')
+    .meta({ example: 'eyJhbGciOiJFZERTQSJ9.eyJwbHVzIjoxfQ.c2lnbmF0dXJl' }),
   dryRun: z.boolean().default(false).describe('Only says what the state would be'),
 });

@@ -2,7 +2,11 @@ import { z } from 'zod';
 import { plusFeatures } from '#identity/licence.ts';
 import { textsOf } from '#platform/languages.ts';
 
-const FeatureText = z.strictObject({ title: z.string(), description: z.string(), keptOnLapse: z.string() });
+const FeatureText = z.strictObject({
+  title: z.string(),
+  description: z.string(),
+  keptOnLapse: z.string(),
+});
 export const PlusTexts = z.record(z.enum(plusFeatures), FeatureText);
 
 /** By a BCP 47 tag; English where there is no other. */

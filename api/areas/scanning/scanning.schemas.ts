@@ -21,7 +21,7 @@ export const ScanCounts = z
     directories: z.int(),
     directoriesSkipped: z.int().describe('Their time is unchanged (quick)'),
     found: z.int().describe('Files that media libraries hold'),
-    total: z.int().describe('Found so far, or at the end all'),
+    total: z.int().describe('Found so far, or at the end all').meta({ example: 1 }),
     done: z.int(),
     unchanged: z.int(),
     added: z.int(),
@@ -84,7 +84,7 @@ export const ScanIssue = z
       'link-outside',
     ]),
     folderId: Id,
-    path: z.string().describe('Inside the storage'),
+    path: z.string().describe('Inside the storage').meta({ example: 'Films/Nosferatu (1922)/Nosferatu (1922).mkv' }),
     detail: z.string().optional(),
     itemId: Id.optional(),
     at: Timestamp,
@@ -92,7 +92,12 @@ export const ScanIssue = z
   .meta({ id: 'ScanIssue' });
 export type ScanIssue = z.output<typeof ScanIssue>;
 
-const Target = z.strictObject({ folderId: Id, path: RelativePath.optional().describe('Relative to the folder') });
+const Target = z.strictObject({
+  folderId: Id,
+  path: RelativePath.optional()
+    .describe('Relative to the folder')
+    .meta({ example: 'Films/Nosferatu (1922)/Nosferatu (1922).mkv' }),
+});
 
 export const Scan = z
   .object({
@@ -107,18 +112,29 @@ export const Scan = z
     folders: z.array(ScanFolder),
     guard: ScanGuard.optional(),
     targets: z
-      .array(z.object({ folderId: Id, path: z.string().optional() }))
+      .array(
+        z.object({
+          folderId: Id,
+          path: z.string().optional().meta({ example: 'Films/Nosferatu (1922)/Nosferatu (1922).mkv' }),
+        }),
+      )
       .optional()
       .describe('With library:manage'),
     issueCount: z.int(),
     issues: z.array(ScanIssue).max(500).optional().describe('include=issues, with library:manage'),
     resumes: z.int().describe('How often another worker took it over'),
     remainingMs: Milliseconds.optional(),
-    error: z.object({ code: z.string(), reason: z.string(), message: z.string() }).optional(),
+    error: z
+      .object({
+        code: z.string(),
+        reason: z.string(),
+        message: z.string().meta({ example: 'It did not answer in time' }),
+      })
+      .optional(),
     queuedAt: Timestamp,
     startedAt: Timestamp.optional(),
     finishedAt: Timestamp.optional(),
-    durationMs: Milliseconds.optional(),
+    durationMs: Milliseconds.optional().meta({ example: 5640000 }),
   })
   .meta({ id: 'Scan' });
 export type Scan = z.output<typeof Scan>;

@@ -17,7 +17,7 @@ export const SetupClaim = z
     triesLeft: z.int(),
     blockedUntil: Timestamp.nullable(),
     claimedAt: Timestamp.nullable().describe('Somebody holds a ticket now'),
-    holder: z.object({ deviceName: z.string() }).nullable(),
+    holder: z.object({ deviceName: z.string().meta({ example: 'Living room' }) }).nullable(),
   })
   .meta({ id: 'SetupClaim' });
 
@@ -25,7 +25,7 @@ export const SetupTicket = z
   .object({
     ticket: z.string().optional().describe('Absent when kept as a cookie'),
     expiresAt: Timestamp,
-    url: z.string(),
+    url: z.string().meta({ example: 'https://hooks.example/foyer' }),
   })
   .meta({ id: 'SetupTicket' });
 

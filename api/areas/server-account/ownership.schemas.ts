@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Id, ManagedBy, Timestamp } from '#kernel/schemas.ts';
 
-const Somebody = z.object({ userId: Id, displayName: z.string() });
+const Somebody = z.object({ userId: Id, displayName: z.string().meta({ example: 'Ada' }) });
 const Method = z.enum(['wizard', 'resource', 'transfer', 'recovery']);
 const KeepRole = z.enum(['admin', 'member']);
 
@@ -11,7 +11,7 @@ export const OwnershipOffer = z
     to: Somebody,
     by: Somebody,
     keepRole: KeepRole.describe('What the owner is afterwards'),
-    message: z.string().optional(),
+    message: z.string().optional().meta({ example: 'The server is yours from now on' }),
     createdAt: Timestamp,
     expiresAt: Timestamp,
   })
@@ -20,13 +20,16 @@ export const OwnershipOffer = z
 export const ServerClaim = z
   .object({
     serverId: Id,
-    owner: Somebody.extend({ username: z.string() }),
+    owner: Somebody.extend({ username: z.string().meta({ example: 'ada' }) }),
     claimedAt: Timestamp,
     method: Method,
     managedBy: ManagedBy.optional(),
     identity: z.object({
       algorithm: z.literal('EdDSA'),
-      fingerprint: z.string().describe('SHA-256 of the public key, hex: another one is another server'),
+      fingerprint: z
+        .string()
+        .describe('SHA-256 of the public key, hex: another one is another server')
+        .meta({ example: '9f86d081884c7d65' }),
       since: Timestamp,
     }),
     offer: OwnershipOffer.optional().describe('For the owner and for the account that it is made to'),
@@ -39,7 +42,13 @@ export const ServerClaim = z
 export const OfferServerClaim = z.strictObject({
   userId: Id,
   keepRole: KeepRole.default('admin'),
-  message: z.string().max(300).optional(),
-  currentPassword: z.string().min(1).max(256).optional().describe('Needed unless the session is confirmed'),
+  message: z.string().max(300).optional().meta({ example: 'The server is yours from now on' }),
+  currentPassword: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('Needed unless the session is confirmed')
+    .meta({ example: 'correct horse battery staple' }),
 });
 export const AcceptServerClaim = z.strictObject({ offerId: Id });

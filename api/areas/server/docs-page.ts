@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Area, Endpoint } from '#kernel/endpoint.ts';
-import { exampleOf } from '#kernel/examples/example.ts';
+import { exampleOf } from '#kernel/example.ts';
 import type { Schema, Schemas } from '#kernel/json-schema.ts';
 import { credentialsOf, errorsOf, permissionWord } from '#kernel/openapi.ts';
 import { describedAreas } from './description.ts';
@@ -81,7 +81,7 @@ function operation(endpoint: Endpoint): string {
     ],
   ];
   const list = rows.map(([term, value]) => `<dt>${term}</dt><dd>${value}</dd>`).join('');
-  const fields = `<label>Path <input name="path" value="${text(path.replace(/:(\w+)/g, '{$1}'))}"></label>${asked ? `<label>Body <textarea name="body" rows="4">${example(asked, operationId)}</textarea></label>` : ''}`;
+  const fields = `<label>Path <input name="path" value="${text(path.replace(/:(\w+)/g, '{$1}'))}"></label>${asked ? `<label>Body <textarea name="body" rows="4">${example(asked)}</textarea></label>` : ''}`;
   return `<article><h3 id="${operationId}"><a href="#${operationId}">${operationId}</a> <code>${method.toUpperCase()} ${text(path)}</code></h3><p>${text(summary)}.${description ? ` ${text(description)}` : ''}</p><dl>${list}</dl><details><summary>Try</summary><form data-method="${method.toUpperCase()}">${fields}<button>Send</button><pre><output></output></pre></form></details></article>`;
 }
 
@@ -96,19 +96,19 @@ function jsonSchema(of: z.core.$ZodType, io: 'input' | 'output'): Schema {
 
 const schema = (of: Schema): string => folded('schema', text(JSON.stringify(of, null, 1)));
 
-function answered({ answer, operationId }: Endpoint): string {
+function answered({ answer }: Endpoint): string {
   if (answer.kind === 'bytes') return text((answer.media ?? []).join(', '));
   if (answer.kind === 'none') return 'nothing';
   const of = jsonSchema(answer.schema, 'output');
-  return folded('example', example(of, operationId)) + schema(of);
+  return folded('example', example(of)) + schema(of);
 }
 
 const folded = (what: string, inside: string): string =>
   `<details><summary>${what}</summary><pre>${inside}</pre></details>`;
 
-function example(of: Schema, operationId: string): string {
+function example(of: Schema): string {
   const { $defs = {} } = of as { $defs?: Schemas };
-  return text(JSON.stringify(exampleOf(of, $defs, operationId), null, 1));
+  return text(JSON.stringify(exampleOf(of, $defs), null, 1));
 }
 
 function text(raw: string): string {

@@ -4,18 +4,25 @@ import { Language, Timestamp } from '#kernel/schemas.ts';
 export const ServerInfo = z
   .object({
     id: z.uuid().describe('Made once, survives a restore'),
-    name: z.string(),
+    name: z.string().meta({ example: 'Home' }),
     product: z.literal('Foyer'),
     apiVersion: z.literal('v1'),
-    version: z.string().describe('major.minor; the full one when a valid credential comes along'),
+    version: z
+      .string()
+      .describe('major.minor; the full one when a valid credential comes along')
+      .meta({ example: '0.1.0' }),
     setupComplete: z.boolean().optional().describe('Absent while it is not known'),
     managed: z.boolean().describe('By a Kubernetes resource'),
-    publicUrl: z.string().nullable(),
-    languages: z.array(Language),
-    language: Language,
-    timeZone: z.string().describe('IANA'),
+    publicUrl: z.string().nullable().meta({ example: 'https://media.example' }),
+    languages: z.array(Language).meta({ example: ['en'] }),
+    language: Language.meta({ example: 'en' }),
+    timeZone: z.string().describe('IANA').meta({ example: 'Europe/London' }),
     time: Timestamp,
-    links: z.object({ docs: z.string(), openapi: z.string(), app: z.string() }),
+    links: z.object({
+      docs: z.string().meta({ example: '/api/v1/docs' }),
+      openapi: z.string().meta({ example: '/api/v1/openapi.json' }),
+      app: z.string().meta({ example: '/' }),
+    }),
     minClient: z.record(z.string(), z.string()).optional().describe('Client name to lowest version that works'),
     branding: z.object({ revision: z.int() }),
     notice: z.string().nullable(),
@@ -39,6 +46,6 @@ export type ServerHealth = z.output<typeof ServerHealth>;
 export const Probe = z
   .object({
     status: z.enum(['ok', 'starting', 'draining', 'down']),
-    checks: z.array(z.object({ name: z.string(), ok: z.boolean() })).optional(),
+    checks: z.array(z.object({ name: z.string().meta({ example: 'Films' }), ok: z.boolean() })).optional(),
   })
   .meta({ id: 'Probe' });

@@ -13,22 +13,30 @@ const TimeZone = z
 const DraftLibrary = z.strictObject({
   name: LibraryDraft.shape.name,
   type: LibraryDraft.shape.type,
-  folders: z.array(z.strictObject({ rootId: Id, path: RelativePath })).max(100),
-  language: Language.optional(),
+  folders: z
+    .array(
+      z.strictObject({
+        rootId: Id,
+        path: RelativePath.meta({ example: 'Films' }),
+      }),
+    )
+    .max(100),
+  language: Language.optional().meta({ example: 'en' }),
   agents: LibrarySettings.shape.agents.optional(),
 });
 
 export const SetupDraft = z
   .strictObject({
     revision: z.int().min(0).describe('Of the draft seen'),
-    serverName: z.string().trim().min(1).max(60).optional(),
-    language: Language.optional(),
-    country: Country.optional(),
-    timeZone: TimeZone.optional(),
+    serverName: z.string().trim().min(1).max(60).optional().meta({ example: 'Home' }),
+    language: Language.optional().meta({ example: 'en' }),
+    country: Country.optional().meta({ example: 'GB' }),
+    timeZone: TimeZone.optional().meta({ example: 'Europe/London' }),
     publicUrl: z
       .url({ protocol: /^https?$/ })
       .max(300)
-      .optional(),
+      .optional()
+      .meta({ example: 'https://media.example' }),
     settings: z
       .strictObject({
         'network.offline': z.boolean().optional(),
@@ -46,12 +54,12 @@ export type SetupDraft = z.output<typeof SetupDraft>;
 export const SetupRoot = z
   .object({
     id: Id,
-    name: z.string(),
+    name: z.string().meta({ example: 'Films' }),
     kind: z.enum(['mount', 's3']),
     readable: z.boolean(),
     writable: z.boolean(),
-    freeBytes: Bytes.optional(),
-    sizeBytes: Bytes.optional(),
+    freeBytes: Bytes.optional().meta({ example: 1099511627776 }),
+    sizeBytes: Bytes.optional().meta({ example: 4294967296 }),
   })
   .meta({ id: 'SetupRoot' });
 
@@ -59,14 +67,15 @@ export const SetupState = z
   .object({
     step: z.enum(['claim', 'server', 'libraries', 'checks', 'owner']).describe('The first thing still missing'),
     claimed: z.boolean().describe('By this caller'),
-    serverName: z.string(),
-    version: z.string().optional(),
-    languages: z.array(Language),
+    serverName: z.string().meta({ example: 'Home' }),
+    version: z.string().optional().meta({ example: '0.1.0' }),
+    languages: z.array(Language).meta({ example: ['en'] }),
     draft: SetupDraft.optional(),
     managed: z
       .array(z.string())
       .optional()
-      .describe('Names that a resource declares: keys of settings, and libraries as `libraries.<name>`'),
+      .describe('Names that a resource declares: keys of settings, and libraries as `libraries.<name>`')
+      .meta({ example: ['serverName'] }),
     roots: z.array(SetupRoot).optional(),
     types: z.array(z.enum(libraryTypes)).optional(),
     savedAt: Timestamp.nullable().optional(),
@@ -78,8 +87,8 @@ const fileKinds = ['video', 'audio', 'image', 'book', 'comic', 'game', 'other'] 
 export const SetupFolder = z
   .object({
     rootId: Id,
-    path: z.string(),
-    name: z.string(),
+    path: z.string().meta({ example: 'Films' }),
+    name: z.string().meta({ example: 'Films' }),
     folders: z.int(),
     files: z.object(
       Object.fromEntries(fileKinds.map((kind) => [kind, z.int()])) as Record<(typeof fileKinds)[number], z.ZodInt>,
@@ -92,7 +101,10 @@ export type SetupFolder = z.output<typeof SetupFolder>;
 export type FileKind = (typeof fileKinds)[number];
 
 export const SetupFolders = z.object({ folder: SetupFolder, items: z.array(SetupFolder), truncated: z.boolean() });
-export const FoldersQuery = z.object({ rootId: Id, path: RelativePath.default('') });
+export const FoldersQuery = z.object({
+  rootId: Id,
+  path: RelativePath.default('').meta({ example: 'Films' }),
+});
 
 export const checkIds = [
   'database',
@@ -114,8 +126,8 @@ export const SetupCheck = z
   .object({
     id: z.enum(checkIds),
     state: z.enum(['ok', 'warning', 'failed', 'skipped']),
-    summary: z.string(),
-    hint: z.string().optional(),
+    summary: z.string().meta({ example: 'All is well' }),
+    hint: z.string().optional().meta({ example: 'foyer_9f' }),
     tookMs: z.int(),
   })
   .meta({ id: 'SetupCheck' });
@@ -130,9 +142,10 @@ export const CompleteSetup = z.strictObject({
     .trim()
     .min(1)
     .max(64)
-    .regex(/^[\p{L}\p{N}._@-]+( [\p{L}\p{N}._@-]+)*$/u),
-  password: z.string().min(8).max(256),
-  displayName: z.string().trim().min(1).max(60).optional(),
+    .regex(/^[\p{L}\p{N}._@-]+( [\p{L}\p{N}._@-]+)*$/u)
+    .meta({ example: 'ada' }),
+  password: z.string().min(8).max(256).meta({ example: 'correct horse battery staple' }),
+  displayName: z.string().trim().min(1).max(60).optional().meta({ example: 'Ada' }),
   email: z.email().max(254).optional(),
   draft: SetupDraft.optional().describe('Absent takes the saved one'),
   keep: z.enum(['both', 'cookie', 'token']).default('both'),

@@ -5,16 +5,16 @@ const segment = z.int().min(0);
 
 export const Rendition = z
   .object({
-    id: z.string().describe('v0-v3 video, a0-a15 audio, s0-s31 text subtitles'),
+    id: z.string().describe('v0-v3 video, a0-a15 audio, s0-s31 text subtitles').meta({ example: 'v0' }),
     kind: z.enum(['video', 'audio', 'subtitle']),
-    codec: z.string(),
+    codec: z.string().meta({ example: 'h264' }),
     action: z.enum(['copy', 'encode']),
-    bitrate: z.int().nullable(),
-    width: z.int().nullable(),
-    height: z.int().nullable(),
-    channels: z.int().nullable(),
-    language: z.string().nullable(),
-    title: z.string().nullable(),
+    bitrate: z.int().nullable().meta({ example: 6000000 }),
+    width: z.int().nullable().meta({ example: 1440 }),
+    height: z.int().nullable().meta({ example: 1080 }),
+    channels: z.int().nullable().meta({ example: 2 }),
+    language: z.string().nullable().meta({ example: 'en' }),
+    title: z.string().nullable().meta({ example: 'Nosferatu' }),
     default: z.boolean(),
     forced: z.boolean(),
     ready: z
@@ -35,14 +35,14 @@ export const TranscodeSession = z
       .describe('starting waits for a worker; idle has its encoder resting or finished'),
     mode: z.enum(['copy', 'encode']),
     container: z.enum(['fmp4', 'ts']),
-    durationMs: Milliseconds,
+    durationMs: Milliseconds.meta({ example: 5640000 }),
     segmentCount: z.int(),
     segmentTargetMs: Milliseconds,
     renditions: z.array(Rendition),
     lastWantedSegment: z.int().nullable(),
     restarts: z.int(),
     speed: z.number().nullable().describe('Times real time'),
-    error: z.object({ code: z.string(), reason: z.string(), segment: z.int() }).nullable(),
+    error: z.object({ code: z.string(), reason: z.string(), segment: z.int() }).nullable().meta({ example: null }),
     createdAt: Timestamp,
     lastAccessAt: Timestamp.nullable(),
     worker: z
@@ -57,17 +57,17 @@ export const Trickplay = z
   .object({
     fileId: Id,
     intervalMs: Milliseconds,
-    durationMs: Milliseconds,
+    durationMs: Milliseconds.meta({ example: 5640000 }),
     widths: z.array(
       z.object({
-        width: z.int(),
-        height: z.int(),
+        width: z.int().meta({ example: 1440 }),
+        height: z.int().meta({ example: 1080 }),
         columns: z.int(),
         rows: z.int(),
         thumbs: z.int(),
         sheets: z.int(),
-        mime: z.string(),
-        sizeBytes: z.int(),
+        mime: z.string().meta({ example: 'video/x-matroska' }),
+        sizeBytes: z.int().meta({ example: 4294967296 }),
       }),
     ),
     madeAt: Timestamp,
@@ -82,18 +82,20 @@ const MonthDay = z
   .refine((text) => Day.safeParse(`2024-${text}`).success, { error: 'no such day', params: { code: 'bad_day' } })
   .meta({ description: 'MM-DD' });
 
-const Season = z.object({ from: MonthDay, to: MonthDay }).describe('Both inclusive; may cross the new year');
+const Season = z
+  .object({ from: MonthDay.meta({ example: '10-01' }), to: MonthDay.meta({ example: '11-02' }) })
+  .describe('Both inclusive; may cross the new year');
 
 export const PrerollClipSetting = z
   .object({
     id: Id,
     itemId: Id,
-    title: z.string(),
-    durationMs: Milliseconds,
+    title: z.string().meta({ example: 'Coming soon' }),
+    durationMs: Milliseconds.meta({ example: 5640000 }),
     weight: z.int(),
     season: Season.nullable(),
     libraryIds: z.array(Id).describe('Empty is all'),
-    ageRating: z.string().nullable(),
+    ageRating: z.string().nullable().meta({ example: 'PG' }),
     state: z.enum(['preparing', 'ready', 'failed']),
     error: z.string().nullable(),
   })
@@ -120,7 +122,7 @@ export const PrerollClipDraft = z
     weight: z.int().min(1).max(100).default(1),
     season: Season.nullable().optional(),
     libraryIds: z.array(Id).max(200).default([]),
-    ageRating: z.string().max(20).nullable().optional(),
+    ageRating: z.string().max(20).nullable().optional().meta({ example: 'PG' }),
   })
   .meta({ id: 'PrerollClipDraft' });
 export type PrerollClipDraft = z.output<typeof PrerollClipDraft>;
@@ -143,9 +145,9 @@ export const PrerollClip = z
   .object({
     id: Id,
     itemId: Id,
-    title: z.string(),
-    durationMs: Milliseconds,
-    url: z.string(),
+    title: z.string().meta({ example: 'Nosferatu' }),
+    durationMs: Milliseconds.meta({ example: 5640000 }),
+    url: z.string().meta({ example: 'https://hooks.example/foyer' }),
     skippableAfterMs: Milliseconds.nullable(),
   })
   .meta({ id: 'PrerollClip' });

@@ -15,18 +15,24 @@ const FontQuery = z.object({
 const Fonts = z.object({
   items: z.array(
     z.object({
-      name: z.string(),
+      name: z.string().meta({ example: 'Films' }),
       family: z.string().optional(),
       style: z.string().optional(),
-      mime: z.string(),
-      sizeBytes: z.int(),
-      url: z.string(),
+      mime: z.string().meta({ example: 'video/x-matroska' }),
+      sizeBytes: z.int().meta({ example: 4294967296 }),
+      url: z.string().meta({ example: 'https://hooks.example/foyer' }),
     }),
   ),
 });
 
 /** What a worker noted of the attached files whose bytes are a font. */
-const Kept = z.array(z.object({ place: z.int(), mime: z.string(), sizeBytes: z.int() }));
+const Kept = z.array(
+  z.object({
+    place: z.int(),
+    mime: z.string().meta({ example: 'video/x-matroska' }),
+    sizeBytes: z.int().meta({ example: 4294967296 }),
+  }),
+);
 type Font = z.infer<typeof Kept>[number] & { name: string };
 
 const errors = ['STORAGE_UNAVAILABLE', 'TRANSCODE_FAILED', 'TRANSCODE_LIMIT_REACHED'] as const;
@@ -75,7 +81,10 @@ export const getItemFont = defineEndpoint({
   summary: 'Read a font that a file carries',
   access: { permission: 'library:view' },
   castTicket: true,
-  params: z.object({ id: Id, name: z.string().min(1).max(255).describe('One of listItemFonts, never a path') }),
+  params: z.object({
+    id: Id,
+    name: z.string().min(1).max(255).describe('One of listItemFonts, never a path').meta({ example: 'Films' }),
+  }),
   query: FontQuery,
   answer: bytes('font/ttf', 'font/otf', 'font/woff', 'font/woff2', 'font/collection'),
   errors,

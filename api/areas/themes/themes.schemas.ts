@@ -14,7 +14,13 @@ export const ThemeParams = z.object({ id: ThemeId });
 export const StylesheetParams = z.object({ id: z.string().max(100) });
 
 const ShadowLayer = z
-  .object({ x: z.string(), y: z.string(), blur: z.string(), spread: z.string(), color: z.string() })
+  .object({
+    x: z.string(),
+    y: z.string(),
+    blur: z.string(),
+    spread: z.string(),
+    color: z.string().meta({ example: '#c8553d' }),
+  })
   .meta({ id: 'ShadowLayer' });
 const TokenValue = z.union([z.string(), z.number(), z.array(ShadowLayer)]).meta({ id: 'TokenValue' });
 
@@ -25,8 +31,8 @@ const schemeNames = ['light', 'dark'] as const;
 export const ContrastReport = z
   .object({
     scheme: z.enum(schemeNames),
-    pair: z.string().describe('Such as text.primary on surface.0'),
-    ratio: z.number().describe('To 1, by WCAG'),
+    pair: z.string().describe('Such as text.primary on surface.0').meta({ example: 'text.primary on surface.0' }),
+    ratio: z.number().describe('To 1, by WCAG').meta({ example: 17.5 }),
     required: z.number(),
     ok: z.boolean(),
   })
@@ -34,14 +40,17 @@ export const ContrastReport = z
 
 const summary = {
   id: ThemeId,
-  name: z.string(),
+  name: z.string().meta({ example: 'Evening' }),
   description: z.string().optional(),
   author: z.string().optional(),
   source: z.enum(['built-in', 'own']),
   base: ThemeId.nullable().describe('Its tokens fill what is not named; null for the built-in one that needs none'),
-  version: z.string().describe('Changes with any token'),
-  stylesheetUrl: z.string(),
-  previewColors: z.array(z.string()).describe('Five: #rrggbb of page, raised, text, accent and focus'),
+  version: z.string().describe('Changes with any token').meta({ example: '0.1.0' }),
+  stylesheetUrl: z.string().meta({ example: '/api/v1/themes/foyer-dark/stylesheet?v=_IAPj3XSKvNgRTZF' }),
+  previewColors: z
+    .array(z.string())
+    .describe('Five: #rrggbb of page, raised, text, accent and focus')
+    .meta({ example: ['#0c0d11'] }),
   usedBy: z.int().optional().describe('Profiles that chose it; with settings:manage'),
   serverDefault: z.boolean(),
   managedBy: ManagedBy.optional(),
@@ -61,8 +70,10 @@ export type ThemeSummary = z.output<typeof ThemeSummary>;
 export const Theme = z
   .object({
     ...summary,
-    schemes: z.object({ light: TokenSet.optional(), dark: TokenSet.optional() }),
-    shared: TokenSet.describe('Tokens that are the same in every scheme'),
+    schemes: z
+      .object({ light: TokenSet.optional(), dark: TokenSet.optional() })
+      .meta({ example: { dark: { 'color.accent': 'oklch(0.78 0.13 75)' } } }),
+    shared: TokenSet.describe('Tokens that are the same in every scheme').meta({ example: { 'radius.card': '8px' } }),
     contrast: z.array(ContrastReport),
   })
   .meta({ id: 'Theme' });
@@ -70,7 +81,7 @@ export type Theme = z.output<typeof Theme>;
 
 export const ThemeToken = z
   .object({
-    name: z.string(),
+    name: z.string().meta({ example: 'Evening' }),
     property: z.string().describe('The CSS custom property'),
     kind: z.enum(kinds),
     min: z.number().optional().describe('Of a length in px, of a duration in ms'),
@@ -153,14 +164,15 @@ const ignored = Object.fromEntries(
 
 export const ThemeDraft = z.strictObject({
   ...ignored,
-  name: Name,
+  name: Name.meta({ example: 'Evening' }),
   description: Text.nullable().optional(),
   author: line(100).nullable().optional(),
   base: ThemeId.nullable().default(DEFAULT).describe(`null is ${DEFAULT}`),
   schemes: z
     .strictObject({ light: TokensIn.optional(), dark: TokensIn.optional() })
     .refine(({ light, dark }) => light ?? dark, { error: 'at least one scheme', params: { code: 'required' } })
-    .meta({ minProperties: 1 }),
+
+    .meta({ minProperties: 1, example: { dark: { 'color.accent': 'oklch(0.78 0.13 75)' } } }),
   shared: TokensIn.default({}),
   managedBy: ManagedBy.nullable().optional().describe("With the operator's key; ignored of others"),
   validateOnly: z.boolean().default(false).describe('Answers 200 with what it would be, and stores nothing'),

@@ -21,7 +21,7 @@ const Cell = z.object({
 export const PermissionRow = z
   .object({
     userId: Id,
-    displayName: z.string(),
+    displayName: z.string().meta({ example: 'Ada' }),
     role: Role,
     permissions: z.object(
       Object.fromEntries(permissions.map((name) => [name, Cell])) as Record<Permission, typeof Cell>,
@@ -43,7 +43,7 @@ export const User = Account.extend({
   activeSessions: count,
   streamsNow: count,
   storageBytes: Bytes.describe('Of uploads'),
-  invitedBy: z.object({ userId: Id, displayName: z.string() }).optional(),
+  invitedBy: z.object({ userId: Id, displayName: z.string().meta({ example: 'Ada' }) }).optional(),
   managedBy: ManagedBy.optional(),
   note: z.string().optional().describe('For admins'),
   listed: z.boolean().describe('Among the tiles of the sign-in page'),
@@ -64,12 +64,17 @@ export const UserDetail = User.omit({ email: true })
   .extend({
     access: AccountAccess,
     permissions: PermissionRow,
-    email: z.object({ address: z.string(), verified: z.boolean() }).optional(),
-    language: Language.optional(),
-    timeZone: z.string().optional(),
+    email: z.object({ address: z.string().meta({ example: '192.0.2.17' }), verified: z.boolean() }).optional(),
+    language: Language.optional().meta({ example: 'en' }),
+    timeZone: z.string().optional().meta({ example: 'Europe/London' }),
     profileList: z.array(Profile),
     lastSignIn: z
-      .object({ at: Timestamp, method: z.string(), address: z.string().optional(), device: z.string().optional() })
+      .object({
+        at: Timestamp,
+        method: z.string(),
+        address: z.string().optional().meta({ example: '192.0.2.17' }),
+        device: z.string().optional(),
+      })
       .optional(),
   })
   .meta({ id: 'UserDetail' });
@@ -89,30 +94,35 @@ export const RequestedPermissions = z
 export type RequestedPermissions = z.output<typeof RequestedPermissions>;
 
 export const UserDraft = z.strictObject({
-  username: Username,
-  displayName: DisplayName.optional(),
+  username: Username.meta({ example: 'ada' }),
+  displayName: DisplayName.optional().meta({ example: 'Ada' }),
   role: GivenRole.default('member'),
-  password: z.string().max(256).optional().describe('Absent makes a link to set one; a child needs none'),
+  password: z
+    .string()
+    .max(256)
+    .optional()
+    .describe('Absent makes a link to set one; a child needs none')
+    .meta({ example: 'correct horse battery staple' }),
   mustChangePassword: z.boolean().default(true),
   email: Email.optional(),
   sendInvite: z.boolean().default(false).describe('Mails the link where mail is set up'),
   access: AccessParts.optional(),
   permissions: RequestedPermissions.default({}),
   expiresAt: Moment.optional(),
-  language: Language.optional(),
+  language: Language.optional().meta({ example: 'en' }),
   note: Note.optional(),
 });
 export type UserDraft = z.output<typeof UserDraft>;
 
 export const UserChange = z.strictObject({
-  username: Username.optional(),
-  displayName: DisplayName.optional(),
+  username: Username.optional().meta({ example: 'ada' }),
+  displayName: DisplayName.optional().meta({ example: 'Ada' }),
   role: GivenRole.optional(),
   disabled: z.boolean().optional(),
   email: Email.nullable().optional(),
   expiresAt: Moment.nullable().optional(),
-  language: Language.nullable().optional(),
-  timeZone: TimeZone.nullable().optional(),
+  language: Language.nullable().optional().meta({ example: 'en' }),
+  timeZone: TimeZone.nullable().optional().meta({ example: 'Europe/London' }),
   note: Note.nullable().optional(),
   listed: z.boolean().optional(),
   discoverable: z.boolean().optional(),
@@ -154,7 +164,12 @@ export const PermissionsPut = z.strictObject({ grant: Names, withhold: Names });
 
 export const MatrixQuery = z.object({ ...pageQuery, userId: Id.optional() });
 export const matrixExtra = {
-  permissions: z.array(z.object({ name: Permission, description: z.string() })),
+  permissions: z.array(
+    z.object({
+      name: Permission,
+      description: z.string().meta({ example: 'Sees libraries and plays what is in them' }),
+    }),
+  ),
   roles: z.object(
     Object.fromEntries(Role.options.map((role) => [role, z.array(Permission)])) as Record<
       Role,
@@ -176,7 +191,7 @@ export type SignInReset = z.output<typeof SignInReset>;
 
 export const SignInResetAnswer = z
   .object({
-    url: z.string().optional().describe('Shown here only'),
+    url: z.string().optional().describe('Shown here only').meta({ example: 'https://hooks.example/foyer' }),
     expiresAt: Timestamp.optional(),
     endedSessions: count,
     revokedKeys: count,

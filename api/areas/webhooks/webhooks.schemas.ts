@@ -14,21 +14,30 @@ export type DeliveryState = z.output<typeof DeliveryState>;
 export const Webhook = z
   .object({
     id: Id,
-    name: z.string(),
-    url: z.string().describe('The last path segment is masked for chat formats unless secret=true'),
+    name: z.string().meta({ example: 'Chat of the household' }),
+    url: z
+      .string()
+      .describe('The last path segment is masked for chat formats unless secret=true')
+      .meta({ example: 'https://hooks.example/foyer' }),
     format: WebhookFormat,
-    events: z.array(z.string()),
+    events: z.array(z.string()).meta({ example: ['item.added'] }),
     libraryIds: z.array(Id).optional().describe('Only events about these'),
-    headerNames: z.array(z.string()),
+    headerNames: z.array(z.string()).meta({ example: ['X-Household'] }),
     headers: z.record(z.string(), z.string()).optional().describe('Only with secret=true'),
-    secret: z.string().optional().describe('Where it was made just now, and with secret=true'),
+    secret: z
+      .string()
+      .optional()
+      .describe('Where it was made just now, and with secret=true')
+      .meta({ example: 'JBSWY3DPEHPK3PXP' }),
     enabled: z.boolean(),
     state: WebhookState,
-    stateReason: z.string().optional(),
+    stateReason: z.string().optional().meta({ example: 'it did not answer in time' }),
     failuresInARow: z.int().min(0).max(20),
     waiting: z.int().min(0).describe('Deliveries not yet done'),
     lastDelivery: z.object({ id: Id, at: Timestamp, state: DeliveryState, statusCode: z.int().optional() }).optional(),
-    owner: z.object({ userId: Id, displayName: z.string() }).describe('With whose rights it acts'),
+    owner: z
+      .object({ userId: Id, displayName: z.string().meta({ example: 'Ada' }) })
+      .describe('With whose rights it acts'),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
@@ -54,10 +63,10 @@ export const DeliveryAttempt = z
     tookMs: z.int().min(0),
     outcome: z.enum(outcomes),
     statusCode: z.int().optional(),
-    address: z.string().optional().describe('IP connected to'),
+    address: z.string().optional().describe('IP connected to').meta({ example: '192.0.2.17' }),
     responseHeaders: z.record(z.string(), z.string()).optional().describe('include=response'),
     responseBody: z.string().optional().describe('First 4 KiB as text; include=response'),
-    pod: z.string(),
+    pod: z.string().meta({ example: 'home-workers-0' }),
   })
   .meta({ id: 'DeliveryAttempt' });
 export type DeliveryAttempt = z.output<typeof DeliveryAttempt>;
@@ -66,7 +75,7 @@ export const Delivery = z
   .object({
     id: Id.describe('The `X-Service-Delivery` value'),
     webhookId: Id,
-    event: z.string(),
+    event: z.string().meta({ example: 'item.added' }),
     eventId: Id,
     state: DeliveryState,
     attempts: z.array(DeliveryAttempt).max(6),
@@ -75,7 +84,7 @@ export const Delivery = z
     createdAt: Timestamp,
     finishedAt: Timestamp.optional(),
     body: z.string().optional().describe('The exact bytes as text, for 7 days; include=body'),
-    sizeBytes: z.int().min(0),
+    sizeBytes: z.int().min(0).meta({ example: 4294967296 }),
   })
   .meta({ id: 'WebhookDelivery' });
 export type Delivery = z.output<typeof Delivery>;
@@ -86,7 +95,7 @@ export const WebhookTest = z
     statusCode: z.int().optional(),
     body: z.string().optional().describe('First 4 KiB'),
     headers: z.record(z.string(), z.string()).optional(),
-    signature: z.string().describe('As sent'),
+    signature: z.string().describe('As sent').meta({ example: 'v1=2f1a6cf0d2a54b0e' }),
     tookMs: z.int().min(0),
     ok: z.boolean(),
     reason: z.string().optional().describe('Outcome of the attempt, or no-worker'),
@@ -96,8 +105,20 @@ export type WebhookTest = z.output<typeof WebhookTest>;
 
 export const WebhookList = z.object({
   items: z.array(Webhook),
-  events: z.array(z.object({ name: z.string(), family: z.string(), description: z.string() })),
-  formats: z.array(z.object({ id: WebhookFormat, name: z.string(), urlHint: z.string() })),
+  events: z.array(
+    z.object({
+      name: z.string().meta({ example: 'Films' }),
+      family: z.string().meta({ example: 'item.*' }),
+      description: z.string().meta({ example: 'An item is new in a library' }),
+    }),
+  ),
+  formats: z.array(
+    z.object({
+      id: WebhookFormat,
+      name: z.string().meta({ example: 'Films' }),
+      urlHint: z.string().meta({ example: 'https://hooks.example/…' }),
+    }),
+  ),
 });
 
 const Url = z
@@ -158,20 +179,20 @@ const LibraryIds = z.array(Id).max(100);
 const Name = z.string().trim().min(1).max(80);
 
 export const WebhookDraft = z.strictObject({
-  name: Name,
-  url: Url,
-  events: Events,
+  name: Name.meta({ example: 'Chat of the household' }),
+  url: Url.meta({ example: 'https://hooks.example/foyer' }),
+  events: Events.meta({ example: ['item.added'] }),
   format: WebhookFormat.default('json'),
   libraryIds: LibraryIds.optional(),
   headers: Headers.optional(),
-  secret: Secret.optional(),
+  secret: Secret.optional().meta({ example: 'JBSWY3DPEHPK3PXP' }),
   enabled: z.boolean().default(true),
 });
 export type WebhookDraft = z.output<typeof WebhookDraft>;
 
 export const WebhookChange = z.strictObject({
   name: Name.optional(),
-  url: Url.optional(),
+  url: Url.optional().meta({ example: 'https://hooks.example/foyer' }),
   events: Events.optional(),
   format: WebhookFormat.optional(),
   libraryIds: LibraryIds.nullable().optional(),
@@ -180,7 +201,7 @@ export const WebhookChange = z.strictObject({
     .refine((all) => Object.keys(all).length <= 2 * MOST_HEADERS, { params: { code: 'too_big' } })
     .optional()
     .describe('Merged; null takes one away'),
-  secret: Secret.nullable().optional().describe('null makes a new one'),
+  secret: Secret.nullable().optional().describe('null makes a new one').meta({ example: 'JBSWY3DPEHPK3PXP' }),
   enabled: z.boolean().optional(),
 });
 export type WebhookChange = z.output<typeof WebhookChange>;

@@ -11,11 +11,11 @@ export const SignInMethod = z
   .object({
     id: Id,
     kind: z.enum(['password', 'totp', 'recovery-codes', 'passkey', 'oidc']),
-    name: z.string().nullable(),
+    name: z.string().nullable().meta({ example: 'Films' }),
     createdAt: Timestamp,
     lastUsedAt: Timestamp.nullable(),
     passkey: z.object({ synced: z.boolean(), transports: z.array(z.string()), aaguid: z.string() }).optional(),
-    oidc: z.object({ issuer: z.string(), label: z.string() }).optional(),
+    oidc: z.object({ issuer: z.string().meta({ example: 'https://id.example' }), label: z.string() }).optional(),
     recoveryCodesLeft: z.int().optional(),
   })
   .meta({ id: 'SignInMethod' });
@@ -29,7 +29,7 @@ export const SignInMethods = z.object({
 
 export const ConfirmIdentity = z
   .strictObject({
-    password: z.string().min(1).max(256).optional(),
+    password: z.string().min(1).max(256).optional().meta({ example: 'correct horse battery staple' }),
     code: Code.optional().describe('Of the authenticator, or a recovery code; needs the challenge'),
     passkey: AuthenticationResponse.optional().describe('Of the challenge, or alone with one of getSignInOptions'),
     challenge: Challenge.optional().describe('Of the AUTH_2FA_REQUIRED that a right password was answered with'),
@@ -41,13 +41,19 @@ export const ConfirmIdentity = z
 export const Confirmed = z.object({ confirmedUntil: Timestamp });
 
 export const ChangePassword = z.strictObject({
-  newPassword: z.string().min(8).max(256),
-  currentPassword: z.string().min(1).max(256).optional().describe('Needed unless confirmed or the account has none'),
+  newPassword: z.string().min(8).max(256).meta({ example: 'seven lanterns over the harbour' }),
+  currentPassword: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('Needed unless confirmed or the account has none')
+    .meta({ example: 'correct horse battery staple' }),
   endOthers: z.boolean().default(true),
 });
 
 export const VerifyTwoFactor = z.strictObject({
-  challenge: Challenge,
+  challenge: Challenge.meta({ example: 'Zm95ZXItc2Vjb25kLWZhY3Rvcg' }),
   method: z.enum(['totp', 'recovery-code', 'passkey']),
   passkey: AuthenticationResponse.optional(),
   code: Code.optional().describe('6 digits, or a recovery code: dashes and case do not matter'),
@@ -58,7 +64,7 @@ export const VerifyTwoFactor = z.strictObject({
 export const TotpSetup = z
   .object({
     setupId: Id,
-    secret: z.string().optional().describe('Base32, 160 bits; shown here only'),
+    secret: z.string().optional().describe('Base32, 160 bits; shown here only').meta({ example: 'JBSWY3DPEHPK3PXP' }),
     uri: z.string().optional().describe('otpauth:'),
     qrSvg: z.string().optional().describe('The address as a picture to scan: an SVG document'),
     expiresAt: Timestamp,
@@ -66,8 +72,11 @@ export const TotpSetup = z
   .meta({ id: 'TotpSetup' });
 export const EnableTotp = z.strictObject({
   setupId: Id,
-  code: z.string().regex(/^\d{6}$/),
-  name: z.string().min(1).max(60).optional(),
+  code: z
+    .string()
+    .regex(/^\d{6}$/)
+    .meta({ example: '287082' }),
+  name: z.string().min(1).max(60).optional().meta({ example: 'Phone' }),
 });
 
 const RecoveryCodes = z.array(z.string()).describe('Shown once; each works once');

@@ -14,7 +14,12 @@ export const StartOidc = z.strictObject({
     .enum(['sign-in', 'link', 'confirm'])
     .default('sign-in')
     .describe('link and confirm are for who is signed in'),
-  redirectUri: z.string().min(1).max(2048).describe('One of auth.oidc.redirectUris, or the web app: /sign-in/oidc'),
+  redirectUri: z
+    .string()
+    .min(1)
+    .max(2048)
+    .describe('One of auth.oidc.redirectUris, or the web app: /sign-in/oidc')
+    .meta({ example: 'https://media.example/sign-in' }),
   returnTo: z
     .string()
     .min(1)
@@ -27,17 +32,20 @@ export const StartOidc = z.strictObject({
 
 export const StartedOidc = z
   .object({
-    url: z.string().describe('At the provider'),
-    state: z.string(),
-    binding: z.string().describe('256 bits, kept by the client that started and told nobody but completeOidc'),
+    url: z.string().describe('At the provider').meta({ example: 'https://id.example/authorize' }),
+    state: z.string().meta({ example: 'b3BlbmlkLXN0YXRl' }),
+    binding: z
+      .string()
+      .describe('256 bits, kept by the client that started and told nobody but completeOidc')
+      .meta({ example: 'b3BlbmlkLWJpbmRpbmc' }),
     expiresAt: Timestamp,
   })
   .meta({ id: 'StartedOidc' });
 
 export const CompleteOidc = z.strictObject({
-  code: z.string().min(1).max(4096),
-  state: z.string().min(1).max(64),
-  binding: z.string().min(1).max(64),
+  code: z.string().min(1).max(4096).meta({ example: 'SplxlOBeZQQYbYS6WxSbIA' }),
+  state: z.string().min(1).max(64).meta({ example: 'b3BlbmlkLXN0YXRl' }),
+  binding: z.string().min(1).max(64).meta({ example: 'b3BlbmlkLWJpbmRpbmc' }),
   iss: z.string().min(1).max(2048).optional().describe('As the provider sent it along'),
 });
 
@@ -56,7 +64,8 @@ export const OidcLogout = z.object({
     .string()
     .min(1)
     .max(12_000)
-    .regex(/^[\w.-]+$/),
+    .regex(/^[\w.-]+$/)
+    .meta({ example: 'eyJhbGciOiJSUzI1NiJ9.eyJzaWQiOiIwOGE1In0.c2lnbmF0dXJl' }),
 });
 
 /** What the provider says of a person, as far as it is used here. */
@@ -67,6 +76,6 @@ export const Claims = z.looseObject({
   email: z.email().max(254).optional().catch(undefined),
   email_verified: z.boolean().optional().catch(undefined),
   preferred_username: z.string().max(255).optional().catch(undefined),
-  name: z.string().max(255).optional().catch(undefined),
+  name: z.string().max(255).optional().catch(undefined).meta({ example: 'Films' }),
 });
 export type Claims = z.output<typeof Claims>;

@@ -38,12 +38,14 @@ const Pin = z.string().regex(/^\d{4,8}$/);
 const Limits = z.strictObject(ProfileLimits.shape);
 
 export const ProfileDraft = z.strictObject({
-  name: Name,
+  name: Name.meta({ example: 'Ada' }),
   color: z.enum(colors).optional(),
-  language: Language.optional(),
-  timeZone: TimeZone.optional(),
-  country: Country.optional(),
-  pin: Pin.optional().describe('Keeps others of the household out of the profile; signs nobody in'),
+  language: Language.optional().meta({ example: 'en' }),
+  timeZone: TimeZone.optional().meta({ example: 'Europe/London' }),
+  country: Country.optional().meta({ example: 'GB' }),
+  pin: Pin.optional()
+    .describe('Keeps others of the household out of the profile; signs nobody in')
+    .meta({ example: '4711' }),
   private: z.boolean().default(false),
   keepHistory: z.boolean().default(true),
   limits: Limits.optional().describe("Never wider than the account's, which count too"),
@@ -51,12 +53,12 @@ export const ProfileDraft = z.strictObject({
 export type ProfileDraft = z.output<typeof ProfileDraft>;
 
 export const ProfileChange = z.strictObject({
-  name: Name.optional(),
+  name: Name.optional().meta({ example: 'Ada' }),
   color: z.enum(colors).optional(),
-  language: Language.nullable().optional(),
-  timeZone: TimeZone.nullable().optional(),
-  country: Country.nullable().optional(),
-  pin: Pin.nullable().optional().describe('null removes it'),
+  language: Language.nullable().optional().meta({ example: 'en' }),
+  timeZone: TimeZone.nullable().optional().meta({ example: 'Europe/London' }),
+  country: Country.nullable().optional().meta({ example: 'GB' }),
+  pin: Pin.nullable().optional().describe('null removes it').meta({ example: '4711' }),
   private: z.boolean().optional(),
   keepHistory: z.boolean().optional(),
   limits: Limits.nullable().optional().describe('null removes them'),
@@ -64,6 +66,6 @@ export const ProfileChange = z.strictObject({
 });
 export type ProfileChange = z.output<typeof ProfileChange>;
 
-export const SelectProfile = z.strictObject({ pin: Pin.optional() });
+export const SelectProfile = z.strictObject({ pin: Pin.optional().meta({ example: '4711' }) });
 export const ProfileParams = z.object({ id: Id });
 export { Profile };

@@ -9,13 +9,13 @@ export const POLL_MS = 2000;
 
 export const QuickConnect = z
   .object({
-    code: z.string().describe('Shown on the device that asks'),
+    code: z.string().describe('Shown on the device that asks').meta({ example: '482915' }),
     state: z.enum(['pending', 'approved', 'denied']),
     device: z.object({
-      name: z.string(),
-      clientName: z.string().nullable(),
-      platform: z.string().nullable(),
-      address: z.string(),
+      name: z.string().meta({ example: 'Films' }),
+      clientName: z.string().nullable().meta({ example: 'Living room' }),
+      platform: z.string().nullable().meta({ example: 'Android TV' }),
+      address: z.string().meta({ example: '192.0.2.17' }),
     }),
     createdAt: Timestamp,
     expiresAt: Timestamp,
@@ -23,17 +23,26 @@ export const QuickConnect = z
   .meta({ id: 'QuickConnect' });
 export type QuickConnect = z.output<typeof QuickConnect>;
 
-export const StartQuickConnect = z.strictObject({ deviceName: z.string().trim().min(1).max(60).optional() });
+export const StartQuickConnect = z.strictObject({
+  deviceName: z.string().trim().min(1).max(60).optional().meta({ example: 'Living room' }),
+});
 export const StartedQuickConnect = z.object({
   quickConnect: QuickConnect,
-  secret: z.string().optional().describe('Of the device that asks; the code alone gives nothing'),
+  secret: z
+    .string()
+    .optional()
+    .describe('Of the device that asks; the code alone gives nothing')
+    .meta({ example: 'JBSWY3DPEHPK3PXP' }),
   pollMs: z.int(),
-  url: z.string().describe('Page on which to approve'),
-  qrSvg: z.string().describe('The page as a picture to scan: an SVG document'),
+  url: z.string().describe('Page on which to approve').meta({ example: 'https://hooks.example/foyer' }),
+  qrSvg: z
+    .string()
+    .describe('The page as a picture to scan: an SVG document')
+    .meta({ example: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
 });
 
 export const RedeemQuickConnect = z.strictObject({
-  secret: z.string().min(1).max(100),
+  secret: z.string().min(1).max(100).meta({ example: 'JBSWY3DPEHPK3PXP' }),
   keep: Keep.default('both'),
   remember: z.boolean().default(true),
 });
@@ -43,7 +52,12 @@ export const RedeemedQuickConnect = z.object({
   pollMs: z.int(),
 });
 
-export const CodeParams = z.object({ code: z.string().regex(/^[A-Za-z0-9 -]{1,40}$/) });
+export const CodeParams = z.object({
+  code: z
+    .string()
+    .regex(/^[A-Za-z0-9 -]{1,40}$/)
+    .meta({ example: '482915' }),
+});
 export const QuickConnectView = QuickConnect.extend({ sameNetwork: z.boolean() }).meta({ id: 'SeenQuickConnect' });
 export const AnswerQuickConnect = z.strictObject({
   decision: z.enum(['approve', 'deny']),

@@ -33,7 +33,11 @@ export const browseLibraryFolders = defineEndpoint({
     folder: z.string().max(6000).optional(),
     sort: z.string().max(200).optional().describe('name, itemCount'),
   }),
-  answer: page(FolderNode, { parents: z.array(z.object({ id: z.string(), name: z.string() })) }),
+  answer: page(FolderNode, {
+    parents: z.array(
+      z.object({ id: z.string().meta({ example: 'RmlsbXM' }), name: z.string().meta({ example: 'Films' }) }),
+    ),
+  }),
 
   async handle({ params, query }, call) {
     const library = await getVisibleLibrary(call.db, call.who, params.id);

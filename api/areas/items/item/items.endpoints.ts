@@ -111,7 +111,14 @@ export const listItemAncestors = defineEndpoint({
   params: IdParams,
   answer: json(
     200,
-    z.object({ library: z.object({ id: Id, name: z.string(), type: z.string() }), items: z.array(ItemSummary) }),
+    z.object({
+      library: z.object({
+        id: Id,
+        name: z.string().meta({ example: 'Films' }),
+        type: z.string().meta({ example: 'movies' }),
+      }),
+      items: z.array(ItemSummary),
+    }),
   ),
 
   async handle({ params }, call) {
@@ -179,7 +186,7 @@ export const getItemNeighbours = defineEndpoint({
       before: z.array(ItemSummary),
       after: z.array(ItemSummary),
       position: z.int().optional(),
-      total: z.int().optional(),
+      total: z.int().optional().meta({ example: 1 }),
     }),
   ),
 

@@ -61,7 +61,10 @@ export const getLibraryFacets = defineEndpoint({
     q: z.string().min(1).max(100).optional(),
     top: queryInt(1, 500).default(50),
   }),
-  answer: json(200, z.object({ total: z.int(), totalIsEstimate: z.boolean().optional(), facets: z.array(Facet) })),
+  answer: json(
+    200,
+    z.object({ total: z.int().meta({ example: 1 }), totalIsEstimate: z.boolean().optional(), facets: z.array(Facet) }),
+  ),
 
   async handle({ params, query }, call) {
     const library = await getVisibleLibrary(call.db, call.who, params.id);
@@ -87,9 +90,9 @@ export const getLibraryIndex = defineEndpoint({
   answer: json(
     200,
     z.object({
-      sort: z.string(),
+      sort: z.string().meta({ example: 'title' }),
       direction: z.enum(['asc', 'desc']),
-      total: z.int(),
+      total: z.int().meta({ example: 1 }),
       buckets: z.array(IndexBucket).max(200),
       every: z.int().optional(),
       marks: z.array(z.string()).optional(),
@@ -115,7 +118,8 @@ export const getLibraryTimeline = defineEndpoint({
     bucket: z
       .string()
       .regex(/^(\d{4}(-\d{2}(-\d{2})?)?|undated)$/)
-      .optional(),
+      .optional()
+      .meta({ example: '1922-03' }),
     field: z.enum(['takenAt', 'addedAt', 'releasedOn']).default('takenAt'),
     filter: itemFilter,
   }),
@@ -143,7 +147,7 @@ export const getLibraryMap = defineEndpoint({
     zoom: queryInt(0, 20),
     filter: itemFilter,
   }),
-  answer: json(200, z.object({ clusters: z.array(MapCluster).max(1000), total: z.int() })),
+  answer: json(200, z.object({ clusters: z.array(MapCluster).max(1000), total: z.int().meta({ example: 1 }) })),
 
   async handle({ params, query }, call) {
     const box = parseBox(query.bbox);

@@ -5,12 +5,12 @@ export const ReadingPosition = z
   .object({
     itemId: Id,
     fileId: Id.nullable(),
-    value: z.string(),
-    progress: z.number().min(0).max(1),
+    value: z.string().meta({ example: 'page:42' }),
+    progress: z.number().min(0).max(1).meta({ example: 0.24 }),
     page: z.int().optional(),
     pages: z.int().optional(),
     finished: z.boolean(),
-    deviceName: z.string().nullable(),
+    deviceName: z.string().nullable().meta({ example: 'Living room' }),
     updatedAt: Timestamp,
   })
   .meta({ id: 'ReadingPosition' });
@@ -19,10 +19,10 @@ export type ReadingPosition = z.output<typeof ReadingPosition>;
 export const ItemProgress = z
   .object({
     itemId: Id,
-    type: z.string(),
-    positionMs: Milliseconds,
-    durationMs: Milliseconds.nullable(),
-    progress: z.number().min(0).max(1),
+    type: z.string().meta({ example: 'movies' }),
+    positionMs: Milliseconds.meta({ example: 1380000 }),
+    durationMs: Milliseconds.nullable().meta({ example: 5640000 }),
+    progress: z.number().min(0).max(1).meta({ example: 0.24 }),
     fileId: Id.nullable(),
     watched: z.boolean(),
     playCount: z.int(),
@@ -30,7 +30,7 @@ export const ItemProgress = z
     updatedAt: Timestamp.nullable(),
     reading: ReadingPosition.optional().describe('Of a book or comic that was opened'),
     children: z
-      .object({ total: z.int(), watched: z.int(), inProgress: z.int(), nextItemId: Id.optional() })
+      .object({ total: z.int().meta({ example: 1 }), watched: z.int(), inProgress: z.int(), nextItemId: Id.optional() })
       .optional()
       .describe('Of a container; its own position is that of the next child'),
   })
@@ -39,14 +39,20 @@ export type ItemProgress = z.output<typeof ItemProgress>;
 
 const Time = Moment.describe('Client time; a future one is taken as now');
 
-export const SetProgress = z.strictObject({ positionMs: Milliseconds, fileId: Id.optional(), at: Time.optional() });
+export const SetProgress = z.strictObject({
+  positionMs: Milliseconds.meta({ example: 1380000 }),
+  fileId: Id.optional(),
+  at: Time.optional(),
+});
 
 export const MarkWatched = z.strictObject({ at: Moment.optional(), countPlay: z.boolean().default(false) });
 
 export const SetReading = z.strictObject({
-  value: z.union([z.string().regex(/^page:([1-9]\d{0,5}|1000000)$/), z.string().regex(/^cfi:epubcfi\(.{1,990}\)$/)]),
+  value: z
+    .union([z.string().regex(/^page:([1-9]\d{0,5}|1000000)$/), z.string().regex(/^cfi:epubcfi\(.{1,990}\)$/)])
+    .meta({ example: 'page:42' }),
   fileId: Id.optional(),
-  progress: z.number().min(0).max(1).optional().describe('Wanted with cfi'),
+  progress: z.number().min(0).max(1).optional().describe('Wanted with cfi').meta({ example: 0.24 }),
   finished: z.boolean().optional(),
   at: Time.optional(),
 });
@@ -54,7 +60,15 @@ export type SetReading = z.output<typeof SetReading>;
 
 export const SetRating = z
   .strictObject({
-    value: z.number().min(0.5).max(10).multipleOf(0.5).nullable().optional().describe('null clears'),
+    value: z
+      .number()
+      .min(0.5)
+      .max(10)
+      .multipleOf(0.5)
+      .nullable()
+      .optional()
+      .describe('null clears')
+      .meta({ example: 8 }),
     favorite: z.boolean().optional(),
   })
   .refine((body) => body.value !== undefined || body.favorite !== undefined, {
@@ -64,7 +78,12 @@ export const SetRating = z
   .meta({ minProperties: 1 });
 
 export const ItemRating = z
-  .object({ itemId: Id, value: z.number().nullable(), favorite: z.boolean(), ratedAt: Timestamp.nullable() })
+  .object({
+    itemId: Id,
+    value: z.number().nullable().meta({ example: 8 }),
+    favorite: z.boolean(),
+    ratedAt: Timestamp.nullable(),
+  })
   .meta({ id: 'ItemRating' });
 
 export const SyncPlayback = z.strictObject({
@@ -75,7 +94,7 @@ export const SyncPlayback = z.strictObject({
         itemId: Id,
         at: Moment,
         fileId: Id.optional(),
-        positionMs: Milliseconds.optional(),
+        positionMs: Milliseconds.optional().meta({ example: 1380000 }),
         watched: z.boolean().optional(),
         playedMs: Milliseconds.optional(),
         reading: z.string().max(1100).optional(),
@@ -97,14 +116,20 @@ const ask = z.enum(['ask', 'auto', 'off']);
 
 export const PlaybackPreferences = z
   .object({
-    audioLanguages: z.array(z.string().max(35)).max(5),
+    audioLanguages: z
+      .array(z.string().max(35))
+      .max(5)
+      .meta({ example: ['de'] }),
     preferOriginalAudio: z.boolean(),
-    subtitleLanguages: z.array(z.string().max(35)).max(5),
+    subtitleLanguages: z
+      .array(z.string().max(35))
+      .max(5)
+      .meta({ example: ['en'] }),
     subtitleMode: z.enum(['off', 'forced', 'foreign-audio', 'always']),
     hearingImpaired: z.enum(['prefer', 'avoid', 'any']),
     rememberTracks: z.boolean(),
-    homeQuality: z.string().max(20).describe('auto, original or a ladder id'),
-    remoteQuality: z.string().max(20),
+    homeQuality: z.string().max(20).describe('auto, original or a ladder id').meta({ example: 'original' }),
+    remoteQuality: z.string().max(20).meta({ example: '720p' }),
     maxAudioChannels: z.int().min(1).max(16),
     dynamicRange: z
       .enum(['off', 'standard', 'night'])
@@ -121,8 +146,14 @@ export const PlaybackPreferences = z
     preroll: z.boolean(),
     subtitleStyle: z.strictObject({
       sizePercent: z.int().min(50).max(300),
-      color: z.string().regex(/^#[0-9a-fA-F]{6}$/),
-      background: z.string().regex(/^#[0-9a-fA-F]{6,8}$/),
+      color: z
+        .string()
+        .regex(/^#[0-9a-fA-F]{6}$/)
+        .meta({ example: '#c8553d' }),
+      background: z
+        .string()
+        .regex(/^#[0-9a-fA-F]{6,8}$/)
+        .meta({ example: '#101418' }),
       edge: z.enum(['none', 'outline', 'shadow']),
       bottomPercent: z.int().min(0).max(50),
     }),
@@ -137,9 +168,9 @@ const nullable = Object.fromEntries(
 export const ChangePreferences = z.strictObject(nullable);
 
 const Rung = z.object({
-  id: z.string(),
-  label: z.string(),
-  height: z.int(),
+  id: z.string().meta({ example: '1080p' }),
+  label: z.string().meta({ example: '1080p' }),
+  height: z.int().meta({ example: 1080 }),
   videoBitrate: z.int(),
   audioBitrate: z.int(),
 });
@@ -155,12 +186,15 @@ export const PlaybackCapabilities = z
     maxBitrateRemote: z.int().nullable(),
     maxHeight: z.int().nullable(),
     ladder: z.array(Rung),
-    codecs: z.array(z.object({ codec: z.string(), hardware: z.boolean() })),
+    codecs: z.array(z.object({ codec: z.string().meta({ example: 'h264' }), hardware: z.boolean() })),
     toneMapping: z.boolean(),
     burnIn: z.boolean(),
-    builtInProfiles: z.array(z.string()),
+    builtInProfiles: z.array(z.string()).meta({ example: ['web-chrome'] }),
     keepAliveMs: z.int(),
     watchedPercent: z.int(),
-    slots: z.object({ total: z.int(), used: z.int(), waiting: z.int() }).optional().describe('With session:manage'),
+    slots: z
+      .object({ total: z.int().meta({ example: 1 }), used: z.int(), waiting: z.int() })
+      .optional()
+      .describe('With session:manage'),
   })
   .meta({ id: 'PlaybackCapabilities' });

@@ -160,7 +160,13 @@ export const changePlayback = defineEndpoint({
 
 const EndQuery = z.object({
   positionMs: queryInt(0, 10 ** 12).optional(),
-  message: z.string().min(1).max(200).optional().describe("Only for another's session"),
+  message: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe("Only for another's session")
+    .meta({ example: 'Dinner is ready' }),
 });
 
 export const endPlaybackSession = defineEndpoint({

@@ -8,18 +8,18 @@ const DeviceState = z.enum(['trusted', 'blocked']);
 export const Device = z
   .object({
     id: Id.describe('The one device id of all areas'),
-    clientId: z.string().describe('A hint: its first 8 characters'),
-    name: z.string(),
-    clientName: z.string().optional(),
-    platform: z.string().optional(),
+    clientId: z.string().describe('A hint: its first 8 characters').meta({ example: 'tv-living-room-01' }),
+    name: z.string().meta({ example: 'Living room' }),
+    clientName: z.string().optional().meta({ example: 'Living room' }),
+    platform: z.string().optional().meta({ example: 'Android TV' }),
     state: DeviceState,
     online: z.boolean().describe('A request or an open event stream within the last 60 seconds'),
     current: z.boolean(),
     receiver: z.boolean(),
     sessions: z.int().min(0),
     keysUsed: z.int().min(0),
-    lastProfile: z.object({ id: Id, name: z.string() }).optional(),
-    lastAddress: z.string().optional(),
+    lastProfile: z.object({ id: Id, name: z.string().meta({ example: 'Living room' }) }).optional(),
+    lastAddress: z.string().optional().meta({ example: '192.0.2.17' }),
     isRemote: z.boolean(),
     firstSeenAt: Timestamp,
     lastSeenAt: Timestamp,
@@ -50,6 +50,7 @@ export const DeviceChange = z.strictObject({
     .max(60)
     .regex(/^[^\p{C}]+$/u)
     .optional()
-    .describe('Wins over X-Client-Name'),
+    .describe('Wins over X-Client-Name')
+    .meta({ example: 'Films' }),
   state: DeviceState.optional(),
 });

@@ -22,21 +22,21 @@ export const InviteTemplate = z
 export type InviteTemplate = z.output<typeof InviteTemplate>;
 export type InviteLibraries = z.output<typeof libraries>;
 
-const Person = z.object({ userId: Id, displayName: z.string() });
+const Person = z.object({ userId: Id, displayName: z.string().meta({ example: 'Ada' }) });
 
 export const Invite = z
   .object({
     id: Id,
     role: Role,
-    displayName: z.string().optional(),
-    email: z.string().optional(),
+    displayName: z.string().optional().meta({ example: 'Ada' }),
+    email: z.string().optional().meta({ example: 'ada@media.example' }),
     libraries: libraries,
     template: InviteTemplate.optional(),
-    message: z.string().optional(),
+    message: z.string().optional().meta({ example: 'Welcome to our films' }),
     uses: z.int().min(0),
     maxUses: z.int(),
     state: InviteState,
-    url: z.string().optional().describe('Shown at creation only'),
+    url: z.string().optional().describe('Shown at creation only').meta({ example: 'https://hooks.example/foyer' }),
     mailed: z.boolean(),
     createdBy: Person,
     accepted: z.array(Person.extend({ at: Timestamp })),
@@ -48,13 +48,20 @@ export type Invite = z.output<typeof Invite>;
 
 export const InviteDraft = z.strictObject({
   role: GivenRole.default('member'),
-  displayName: z.string().trim().min(1).max(60).optional(),
-  email: z.string().trim().max(254).pipe(z.email()).optional().describe('For this person: it works once'),
+  displayName: z.string().trim().min(1).max(60).optional().meta({ example: 'Ada' }),
+  email: z
+    .string()
+    .trim()
+    .max(254)
+    .pipe(z.email())
+    .optional()
+    .describe('For this person: it works once')
+    .meta({ example: 'ada@media.example' }),
   maxUses: z.int().min(1).max(50).default(1),
   expiresAt: Moment.optional().describe('7 days when absent, at most 90'),
   libraries,
   template: InviteTemplate.optional(),
-  message: z.string().max(500).optional(),
+  message: z.string().max(500).optional().meta({ example: 'Welcome to our films' }),
 });
 export type InviteDraft = z.output<typeof InviteDraft>;
 
@@ -71,14 +78,14 @@ export const InvitesQuery = z.object({
 
 const Code = z.string().min(1).max(100).describe("From the link's fragment");
 
-export const CheckInvite = z.strictObject({ code: Code });
+export const CheckInvite = z.strictObject({ code: Code.meta({ example: 'x7Qm2VYtR9kPz4Ws' }) });
 export const CheckedInvite = z
   .object({
-    serverName: z.string(),
-    invitedBy: z.string(),
+    serverName: z.string().meta({ example: 'Home' }),
+    invitedBy: z.string().meta({ example: 'Grace' }),
     role: Role,
-    displayName: z.string().optional(),
-    message: z.string().optional(),
+    displayName: z.string().optional().meta({ example: 'Ada' }),
+    message: z.string().optional().meta({ example: 'Welcome to our films' }),
     expiresAt: Timestamp,
     oidc: z.boolean(),
     passwordRules: z.object({ minLength: z.int(), maxLength: z.int() }),
@@ -88,10 +95,10 @@ export const CheckedInvite = z
 
 export const AcceptInvite = z
   .strictObject({
-    code: Code,
-    username: Username,
-    displayName: z.string().trim().min(1).max(60).optional(),
-    password: z.string().max(256).optional(),
+    code: Code.meta({ example: 'x7Qm2VYtR9kPz4Ws' }),
+    username: Username.meta({ example: 'ada' }),
+    displayName: z.string().trim().min(1).max(60).optional().meta({ example: 'Ada' }),
+    password: z.string().max(256).optional().meta({ example: 'correct horse battery staple' }),
     passkey: RegistrationResponse.optional(),
     keep: Keep.default('both'),
     remember: z.boolean().default(true),
