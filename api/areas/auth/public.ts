@@ -1,4 +1,4 @@
-export { countAttempt } from './attempts.ts';
+export { countAccountAttempt, countAttempt } from './attempts.ts';
 export { Keep, Profile, SignIn } from './auth.schemas.ts';
 export { removeMethods } from './methods/methods.store.ts';
 export { issuerOutbound } from './oidc/oidc-provider.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { countAttempt, passwordMatches } from '#areas/auth/public.ts';
+import { countAccountAttempt, passwordMatches } from '#areas/auth/public.ts';
 import { notify } from '#areas/notifications/public.ts';
 import { requireConfirmed } from '#identity/person.ts';
 import { audit } from '#kernel/audit.ts';
@@ -33,7 +33,7 @@ export async function proveOwner(call: Call, currentPassword: string | undefined
     requireConfirmed(who, call.now);
     return;
   }
-  await countAttempt(call, 'password', who.accountId);
+  await countAccountAttempt(call, 'password', who.accountId);
   const row = await db('accounts')
     .where({ id: who.accountId })
     .first<{ password_hash: string | null }>('password_hash');

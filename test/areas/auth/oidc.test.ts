@@ -277,7 +277,7 @@ describe('Auth: OpenID Connect', () => {
       await linkTo(id, 'off');
       await api.deps.db('accounts').where({ id }).update({ disabled: true });
       expect(errorOf(await enter('off')).details.by).to.equal('account-disabled');
-      for (let i = 0; i < 9; i += 1) await complete(api.anyone, { code: 'x', state: 'x', binding: 'x' });
+      for (let i = 0; i < 10; i += 1) await complete(api.anyone, { code: 'x', state: 'x', binding: 'x' });
       expect((await complete(api.anyone, { code: 'x', state: 'x', binding: 'x' })).status).to.equal(429);
     });
   });

@@ -3,7 +3,7 @@ import { sessionOf } from '#identity/person.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalid } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
-import { countAttempt } from '../attempts.ts';
+import { countAccountAttempt } from '../attempts.ts';
 import { accountOfPasskey } from '../passkeys/passkeys.ts';
 import { passwordMatches } from '../passwords/passwords.ts';
 import { openPins } from '../passwords/pins.ts';
@@ -16,7 +16,7 @@ type Given = z.output<typeof ConfirmIdentity>;
 /** Proves that who holds the session is the person still; wrong leaves the session as it was. */
 export async function confirm(call: Call, body: Given): Promise<{ confirmedUntil: string }> {
   const { who } = call;
-  await countAttempt(call, 'confirm', who.accountId);
+  await countAccountAttempt(call, 'confirm', who.accountId);
   if (body.passkey) return confirmByPasskey(call, body.passkey, body.challenge);
   if (body.code !== undefined) return confirmByCode(call, body.code, body.challenge);
   const { password_hash: stored } = await passwordRow(call.db, who.accountId);

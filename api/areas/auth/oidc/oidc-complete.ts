@@ -5,7 +5,7 @@ import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict } from '#kernel/errors.ts';
 import { breaks } from '#platform/db.ts';
-import { countAccountAttempt } from '../attempts.ts';
+import { countAccountAttempt, countAttempt, countFlow } from '../attempts.ts';
 import type { SignIn } from '../auth.schemas.ts';
 import { markConfirmed } from '../methods/confirm.ts';
 import type { SignInMethod } from '../methods/methods.schemas.ts';
@@ -17,7 +17,7 @@ import { startSession } from '../sign-in/sign-in.ts';
 import type { Claims, CompletedOidc, CompleteOidc } from './oidc.schemas.ts';
 import { accountFor, applyRole, type Identity, insertIdentity, linkedAccount } from './oidc-accounts.ts';
 import { readClaims } from './oidc-claims.ts';
-import { type Flow, takeFlow } from './oidc-flows.store.ts';
+import { type Flow, isFlowOpen, takeFlow } from './oidc-flows.store.ts';
 import { providerOf } from './oidc-provider.ts';
 import { signedIn } from './oidc-start.ts';
 
@@ -31,8 +31,11 @@ interface Proved {
 /** What began in startOidc, with the provider's answer. The state is used up by it, whatever comes of it. */
 export async function finish(call: Call, body: z.output<typeof CompleteOidc>): Promise<z.input<typeof CompletedOidc>> {
   const { db, deps, client } = call;
+  const key = { state: body.state, binding: body.binding, clientId: client.id };
+  if (await isFlowOpen(db, key)) await countFlow(call, 'oidc', key.state);
+  else await countAttempt(call, 'oidc-complete');
   const provider = await providerOf(deps);
-  const flow = await takeFlow(db, deps.keys, { state: body.state, binding: body.binding, clientId: client.id });
+  const flow = await takeFlow(db, deps.keys, key);
   if (!flow || flow.issuer !== provider.issuer) throw over();
   const who = flow.intent === 'sign-in' ? undefined : await samePerson(call, flow);
   const { code, state, iss } = body;

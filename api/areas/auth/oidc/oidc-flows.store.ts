@@ -64,16 +64,25 @@ export interface Flow {
   remember: boolean;
 }
 
+interface FlowKey {
+  state: string;
+  binding: string;
+  clientId: string | undefined;
+}
+
+const OPEN = 'state_hash = ? and binding_hash = ? and client_id is not distinct from ? and expires_at > now()';
+const openBy = (by: FlowKey): (Buffer | string | null)[] => [hashOf(by.state), hashOf(by.binding), by.clientId ?? null];
+
+export async function isFlowOpen(db: Db, by: FlowKey): Promise<boolean> {
+  const row = await db('oidc_flows').whereRaw(OPEN, openBy(by)).first<{ intent: Intent } | undefined>('intent');
+  return row !== undefined;
+}
+
 /** Of any number at once exactly one gets it, and only the client that began. */
-export async function takeFlow(
-  db: Db,
-  keys: Keys,
-  by: { state: string; binding: string; clientId: string | undefined },
-): Promise<Flow | undefined> {
+export async function takeFlow(db: Db, keys: Keys, by: FlowKey): Promise<Flow | undefined> {
   const found = await db.raw<{ rows: (Omit<Flow, 'verifier'> & { verifier_sealed: string })[] }>(
-    `delete from oidc_flows where state_hash = ? and binding_hash = ? and client_id is not distinct from ?
-       and expires_at > now() returning *`,
-    [hashOf(by.state), hashOf(by.binding), by.clientId ?? null],
+    `delete from oidc_flows where ${OPEN} returning *`,
+    openBy(by),
   );
   const [row] = found.rows;
   if (!row) return undefined;

@@ -8,7 +8,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalid } from '#kernel/errors.ts';
 import { ownAddress } from '#kernel/own-address.ts';
 import { iso } from '#kernel/schemas.ts';
-import { countAccountAttempt } from '../attempts.ts';
+import { countAccountAttempt, countStart } from '../attempts.ts';
 import type { StartedOidc, StartOidc } from './oidc.schemas.ts';
 import { insertFlow } from './oidc-flows.store.ts';
 import { providerOf } from './oidc-provider.ts';
@@ -21,6 +21,7 @@ export async function begin(call: Call, body: z.output<typeof StartOidc>): Promi
   const { db, deps, client } = call;
   const who = body.intent === 'sign-in' ? undefined : await signedIn(call);
   if (who) await countAccountAttempt(call, 'oidc-start', who.accountId);
+  else await countStart(call, 'oidc-start');
   if (who && body.intent === 'link') requireConfirmedMain(who, call.now);
   refuseRedirect(call, body.redirectUri);
   const { issuer, config } = await providerOf(deps);

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { defineEndpoint, json } from '#kernel/endpoint.ts';
-import { countAttempt } from '../attempts.ts';
 import { CompletedOidc, CompleteOidc, OidcLogout, StartedOidc, StartOidc } from './oidc.schemas.ts';
 import { finish } from './oidc-complete.ts';
 import { endByProvider } from './oidc-logout.ts';
@@ -19,7 +18,6 @@ export const startOidc = defineEndpoint({
   answer: json(200, StartedOidc),
   errors: ['UNAUTHENTICATED', 'FORBIDDEN', 'CONFLICT', 'RATE_LIMITED', 'PROVIDER_UNAVAILABLE'],
   transaction: 'manual',
-  counts: (call) => countAttempt(call, 'oidc-start'),
 
   async handle({ body }, call) {
     return begin(call, body);
@@ -45,7 +43,6 @@ export const completeOidc = defineEndpoint({
     'PROVIDER_UNAVAILABLE',
   ],
   transaction: 'manual',
-  counts: (call) => countAttempt(call, 'oidc-complete'),
 
   async handle({ body }, call) {
     return finish(call, body);

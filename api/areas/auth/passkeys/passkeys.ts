@@ -145,6 +145,14 @@ export async function passkeyAccount(
   return row.account_id;
 }
 
+/** Whose passkey a response names; the response proves nothing yet. */
+export async function ownerOfPasskey(db: Db, credentialId: string): Promise<string | undefined> {
+  const row = await db('sign_in_methods')
+    .where({ kind: 'passkey', credential_id: credentialId })
+    .first<{ account_id: string } | undefined>('account_id');
+  return row?.account_id;
+}
+
 /** As `passkeyAccount`, with a challenge of `getSignInOptions`, which is used up. */
 export async function accountOfPasskey(call: Call, response: AuthenticationResponseJSON): Promise<string | undefined> {
   const challenge = challengeIn(response.response.clientDataJSON);

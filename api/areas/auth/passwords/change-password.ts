@@ -4,7 +4,7 @@ import { requireConfirmed } from '#identity/person.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
-import { countAttempt } from '../attempts.ts';
+import { countAccountAttempt } from '../attempts.ts';
 import type { ChangePassword } from '../methods/methods.schemas.ts';
 import { notifyMethodChanged } from '../notify.ts';
 import { removeOtherSessions } from '../sign-in/sessions.store.ts';
@@ -56,7 +56,7 @@ async function refuseUnproved(call: Call, row: Row, current: string | undefined)
     if (row.password_hash) requireConfirmed(call.who, call.now);
     return;
   }
-  await countAttempt(call, 'password', call.who.accountId);
+  await countAccountAttempt(call, 'password', call.who.accountId);
   if (!(await passwordMatches(row.password_hash, current)))
     throw invalid(['body', 'currentPassword'], 'wrong_password', 'this is not the current password');
 }

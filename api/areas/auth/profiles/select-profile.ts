@@ -5,7 +5,7 @@ import { sessionOf } from '#identity/person.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
-import { countAttempt } from '../attempts.ts';
+import { countAccountAttempt } from '../attempts.ts';
 import type { SignIn } from '../auth.schemas.ts';
 import { checkPin } from '../passwords/pins.ts';
 import { latestRefreshExpiry } from '../sign-in/refresh-tokens.store.ts';
@@ -31,7 +31,7 @@ async function refuseWithoutPin(call: Call, row: ProfileRow, pin: string | undef
   const confirmed = who.confirmedUntil !== undefined && who.confirmedUntil > now;
   if (row.pin_hash === null || confirmed || row.id === who.profileId) return;
   if (pin === undefined) throw new ApiError('FORBIDDEN', 'This profile has a PIN', { by: 'pin' });
-  await countAttempt(call, 'pin', who.accountId);
+  await countAccountAttempt(call, 'pin', who.accountId);
   await checkPin(call, row, pin);
 }
 

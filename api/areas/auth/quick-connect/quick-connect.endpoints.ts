@@ -4,7 +4,7 @@ import { ApiError, conflict, invalid, notFound } from '#kernel/errors.ts';
 import { ownAddress } from '#kernel/own-address.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { addressGroup, inRanges } from '#kernel/request.ts';
-import { countAttempt } from '../attempts.ts';
+import { countAccountAttempt, countAttempt } from '../attempts.ts';
 import type { SignIn } from '../auth.schemas.ts';
 import { startSession } from '../sign-in/sign-in.ts';
 import { answerQuickConnectRow } from './answer-quick-connect.ts';
@@ -143,7 +143,7 @@ export const answerQuickConnect = defineEndpoint({
   errors: ['NOT_FOUND', 'FORBIDDEN', 'CONFLICT', 'RATE_LIMITED'],
 
   async handle({ params, body }, call) {
-    await countAttempt(call, 'quick-connect-answer', call.who.accountId);
+    await countAccountAttempt(call, 'quick-connect-answer', call.who.accountId);
     return toQuickConnect(await answerQuickConnectRow(call, params.code, body));
   },
 });

@@ -3,7 +3,7 @@ import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
-import { countAccountAttempt } from '../attempts.ts';
+import { countAccountAttempt, countAttempt } from '../attempts.ts';
 import { countRecoveryCodes, listMethodRows } from '../methods/methods.store.ts';
 import { notifyMethodChanged } from '../notify.ts';
 import { passkeyAccount, secondFactorOptions } from '../passkeys/passkeys.ts';
@@ -62,7 +62,7 @@ export async function withSecondFactor<T>(
   then: (call: Call, row: ChallengeRow) => Promise<T>,
 ): Promise<T> {
   const row = await tryChallenge(call.db, challenge, { clientId: call.client.id, sessionId });
-  if (!row) throw over();
+  if (!row) throw await noChallenge(call, sessionId);
   await countAccountAttempt(call, 'two-factor', row.account_id);
   const done = await call.transact(async (inside) => {
     if (!(await proved(inside, row, proof))) return undefined;
@@ -72,6 +72,12 @@ export async function withSecondFactor<T>(
   if (done) return done.value;
   if (sessionId === undefined) await noteFailure(call, row.account_id, { method: proof.method });
   throw new ApiError('UNAUTHENTICATED', 'The code is wrong', { triesLeft: row.tries });
+}
+
+/** A stranger's guess at a challenge is counted; that of a session was, by its account. */
+async function noChallenge(call: Call, sessionId: string | undefined): Promise<ApiError> {
+  if (sessionId === undefined) await countAttempt(call, 'two-factor');
+  return over();
 }
 
 /** A sign-in that came to nothing, in the audit log; of nobody known when the name is none. */

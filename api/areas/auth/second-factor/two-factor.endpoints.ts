@@ -3,7 +3,7 @@ import { requireConfirmedMain, requireMain } from '#identity/person.ts';
 import { audit } from '#kernel/audit.ts';
 import { defineEndpoint, json } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
-import { countAttempt } from '../attempts.ts';
+import { countAccountAttempt } from '../attempts.ts';
 import { SignIn } from '../auth.schemas.ts';
 import { EnableTotp, NewMethod, NewRecoveryCodes, TotpSetup, VerifyTwoFactor } from '../methods/methods.schemas.ts';
 import { listMethodRows } from '../methods/methods.store.ts';
@@ -22,7 +22,6 @@ export const verifyTwoFactor = defineEndpoint({
   answer: json(200, SignIn),
   errors: ['UNAUTHENTICATED', 'AUTH_TOKEN_INVALID', 'FORBIDDEN', 'RATE_LIMITED'],
   transaction: 'manual',
-  counts: (call) => countAttempt(call, 'two-factor'),
 
   async handle({ body }, call) {
     const { challenge, keep, remember } = body;
@@ -80,7 +79,7 @@ export const enableTotp = defineEndpoint({
 
   async handle({ body }, call) {
     requireMain(call.who);
-    await countAttempt(call, 'two-factor', call.who.accountId);
+    await countAccountAttempt(call, 'two-factor', call.who.accountId);
     return finishTotpSetup(call, body);
   },
 });

@@ -3,9 +3,9 @@ import { foldUsername, isSameName, updateAccount } from '#areas/accounts/public.
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
-import { countSignIn } from '../attempts.ts';
+import { countPasskey, countSignIn } from '../attempts.ts';
 import type { Login, SignIn } from '../auth.schemas.ts';
-import { accountOfPasskey } from '../passkeys/passkeys.ts';
+import { accountOfPasskey, ownerOfPasskey } from '../passkeys/passkeys.ts';
 import { hashPassword, isOutdated, passwordMatches } from '../passwords/passwords.ts';
 import { noteFailure, requireSecondFactor } from '../second-factor/second-factor.ts';
 import { startSession } from './sign-in.ts';
@@ -27,7 +27,7 @@ export async function login(call: Call, body: Body): Promise<SignIn> {
 
 /** The device has verified the person, so no second factor is asked. */
 async function loginByPasskey(call: Call, body: Body, passkey: NonNullable<Body['passkey']>): Promise<SignIn> {
-  await countSignIn(call);
+  await countPasskey(call, await ownerOfPasskey(call.db, passkey.id));
   const enabled = call.deps.settings.get('auth.passkeys.enabled');
   const id = enabled ? await accountOfPasskey(call, passkey) : undefined;
   if (!id) {
