@@ -8,6 +8,7 @@ import { migrations, type Phase, phaseOf } from './migrations/index.ts';
 const LOCK = 'foyer.migrations';
 /** How long a database may take to come up. */
 const PATIENCE_MS = 60_000;
+const TURN_MS = 200;
 
 /** Forward only: a build that is rolled back works on the newer schema (expand, roll, contract). */
 async function neverDown(): Promise<void> {
@@ -23,7 +24,7 @@ export async function migrate(url: string, phase?: Phase): Promise<string[]> {
   const lock = await connected(url);
   const db = knexFactory({ client: 'pg', connection: url, pool: { min: 0, max: 1 } });
   try {
-    await lock.query('select pg_advisory_lock(hashtext($1))', [LOCK]);
+    await takeTurn(lock);
     await runMigrations({ connectionString: url });
     return await run(db, (name) => !phase || phaseOf(name) === phase);
   } finally {
@@ -32,18 +33,42 @@ export async function migrate(url: string, phase?: Phase): Promise<string[]> {
   }
 }
 
+/** Asks for the lock again and again: a statement that waits for it would hold a snapshot, which an index being built waits for. */
+async function takeTurn(lock: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await lock.query<{ ours: boolean }>('select pg_try_advisory_lock(hashtext($1)) as ours', [LOCK]);
+    if (rows[0]?.ours) return;
+    await sleep(TURN_MS);
+  }
+}
+
 async function run(db: Knex, wanted: (name: string) => boolean): Promise<string[]> {
-  const migrationSource: Knex.MigrationSource<string> = {
-    getMigrations: async () => Object.keys(migrations).filter(wanted).sort(),
-    getMigrationName: (name) => name,
-    getMigration: async (name) => ({ up: async () => undefined, ...migrations[name], down: neverDown }),
-  };
-  const [, done] = (await db.migrate.latest({
-    migrationSource,
-    disableMigrationsListValidation: true, // a rolled-back build meets a newer schema, which expand-and-contract keeps usable
-  })) as [number, string[]];
+  const names = Object.keys(migrations).filter(wanted).sort();
+  const done: string[] = [];
+  for (const [at, name] of names.entries()) {
+    const { before } = migrations[name] ?? {};
+    if (!before) continue;
+    done.push(...(await runAll(db, names.slice(0, at))));
+    const [, pending] = (await db.migrate.list(configOf(names.slice(0, at + 1)))) as [unknown[], unknown[]];
+    if (pending.length > 0) await before(db);
+  }
+  return [...done, ...(await runAll(db, names))];
+}
+
+/** Those that did not run yet, in one transaction. */
+async function runAll(db: Knex, names: readonly string[]): Promise<string[]> {
+  const [, done] = (await db.migrate.latest(configOf(names))) as [number, string[]];
   return done;
 }
+
+const configOf = (names: readonly string[]): Knex.MigratorConfig => ({
+  migrationSource: {
+    getMigrations: async () => [...names],
+    getMigrationName: (name) => name,
+    getMigration: async (name) => ({ up: async () => undefined, ...migrations[name], down: neverDown }),
+  } satisfies Knex.MigrationSource<string>,
+  disableMigrationsListValidation: true, // a rolled-back build meets a newer schema, which expand-and-contract keeps usable
+});
 
 /**
  * Runs those of the migrations in another schema, which must be there: beside the one in use, as for a restore. What extensions

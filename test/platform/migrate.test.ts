@@ -1,10 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import pg from 'pg';
 import { createLog } from '#platform/log.ts';
 import { migrate, migrationsPending } from '#platform/migrate.ts';
 import { migrations } from '#platform/migrations/index.ts';
 import { connectLoosely } from '#support/loose.ts';
-import { atEnd, newDatabase } from '#support/stores.ts';
+import { atEnd, eventually, newDatabase } from '#support/stores.ts';
 
 describe('migrate', () => {
   /** A database with nothing in it. */
@@ -42,6 +43,51 @@ describe('migrate', () => {
     await db('knex_migrations').insert({ name: '29991231235959_future_thing', batch: 99, migration_time: new Date() });
     expect(await migrate(url)).to.deep.equal([]);
     expect(await migrationsPending(db)).to.deep.equal([]);
+  });
+
+  it('builds indexes of tables in use while others write, and builds again what was cut short', async () => {
+    const url = await newDatabase();
+    const db = connect(url);
+    const [name, index] = ['20261123081000_items_below', 'items_in_grandparent'];
+    const valid = async (): Promise<boolean[]> => {
+      const { rows } = await db.raw<{ rows: { indisvalid: boolean }[] }>(
+        'select indisvalid from pg_index where indexrelid = to_regclass(?)',
+        [index],
+      );
+      return rows.map(({ indisvalid }) => indisvalid);
+    };
+    await db('knex_migrations').where({ name }).delete();
+    await db.raw('update pg_index set indisvalid = false where indexrelid = to_regclass(?)', [index]);
+    await db.raw('drop index items_in_parent');
+    const writer = await db.transaction();
+    await writer.raw('lock table items in row exclusive mode'); // as an insert that is not committed
+    const ran = migrate(url);
+    const others = async (): Promise<boolean> => {
+      const { rows } = await db.raw<{ rows: object[] }>(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+           and query ~ '^create index'`,
+      );
+      return rows.length > 0;
+    };
+    await eventually(others);
+    await db.raw('set lock_timeout = 2000');
+    await db('items').where({ title: 'nothing' }).update({ title: 'else' }); // nobody waits behind the index
+    await writer.commit();
+    expect(await ran).to.deep.equal([name]);
+    expect(await valid()).to.deep.equal([true]);
+    expect(await migrate(url)).to.deep.equal([]);
+  });
+
+  it('takes no lock for an index from a table that is in use, in any migration from now on', () => {
+    const folder = new URL('../../api/platform/migrations/', import.meta.url);
+    const later = Object.keys(migrations).filter((name) => name >= '20261123081000');
+    const blocking = later.flatMap((name) => {
+      const text = readFileSync(new URL(`${name}.ts`, folder), 'utf8');
+      const made = new Set([...text.matchAll(/create table (?:if not exists )?(\w+)/gi)].map(([, table]) => table));
+      const indexed = [...text.matchAll(/create (?:unique )?index\s+\w+\s+on\s+(\w+)/gi)].map(([, table]) => table);
+      return indexed.filter((table) => !made.has(table)).map((table) => `${name}: use buildIndex for ${table}`);
+    });
+    expect(blocking).to.deep.equal([]);
   });
 
   it('says what has not run yet', async () => {

@@ -52,6 +52,9 @@ import * as itemsBelow from './20261123081000_items_below.ts';
 import * as scanningDrafts from './20261123100000_scanning_drafts.ts';
 
 export interface Migration {
+  /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
+  before?(db: Knex): Promise<void>;
+  /** Runs in a transaction. */
   up(db: Knex): Promise<void>;
 }
 

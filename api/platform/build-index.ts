@@ -1,0 +1,23 @@
+import type { Knex } from 'knex';
+
+interface Found {
+  name: string;
+  valid: boolean;
+}
+
+/**
+ * Builds an index of the schema in use while others write to its table. A build that was cut short leaves an invalid index, which
+ * is dropped and built again. Needs a connection outside of a transaction.
+ */
+export async function buildIndex(db: Knex, name: string, on: string): Promise<void> {
+  const { rows } = await db.raw<{ rows: Found[] }>(
+    `select format('%I.%I', n.nspname, c.relname) as name, i.indisvalid as valid
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_index i on i.indexrelid = c.oid
+     where n.nspname = current_schema() and c.relname = ?`,
+    [name],
+  );
+  const [found] = rows;
+  if (found?.valid) return;
+  if (found) await db.raw(`drop index concurrently ${found.name}`);
+  await db.raw(`create index concurrently ?? on ${on}`, [name]);
+}
