@@ -7,10 +7,12 @@ import { addressGroup, inRanges } from '#kernel/request.ts';
 export interface ConnectionLimits {
   /** Connections at once; further ones are told to come back, but for the probes of the platform. */
   most: number;
-  /** Of one address, or network of 64 bits, that is not `inside`. */
+  /** Of one address, or network of 64 bits, that is neither `inside` nor `trusted`. */
   mostOfAddress: number;
   /** Where proxies and households are. */
   inside: readonly string[];
+  /** Proxies in force now, wherever they are: one connection of theirs is that of anybody. */
+  trusted: () => readonly string[];
   /** A body that did not go on for so long is given up; one that took four times as long in all too. */
   stallMs: number;
   checkMs: number;
@@ -23,6 +25,7 @@ export const USUAL_LIMITS: ConnectionLimits = {
     ...['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
     ...['::1/128', 'fc00::/7', 'fe80::/10'],
   ],
+  trusted: () => [],
   stallMs: 30_000,
   checkMs: 5000,
 };
@@ -51,7 +54,8 @@ export function limitConnections(
   server.maxConnections = limits.most + SPARE;
   server.on('connection', (socket: Socket) => {
     const address = (socket.remoteAddress ?? '').replace(/^::ffff:(?=\d)/, '');
-    const group = inRanges(address, limits.inside) ? '' : addressGroup(address);
+    const unbounded = inRanges(address, limits.inside) || inRanges(address, limits.trusted());
+    const group = unbounded ? '' : addressGroup(address);
     const ofGroup = (open.get(group) ?? 0) + 1;
     open.set(group, ofGroup);
     count += 1;

@@ -13,6 +13,7 @@ import { serveMetrics } from '#platform/metrics.ts';
 import { startRelay } from '#platform/relay.ts';
 import { createApp } from './app.ts';
 import { connectDeps } from './deps.ts';
+import { USUAL_LIMITS } from './http-limits.ts';
 import { closeGently, createApiServer } from './http-server.ts';
 
 const config = readConfig();
@@ -23,7 +24,10 @@ const deps = await connectDeps(config, log, leaving.signal);
 describe(areas);
 const app = createApp({ deps, readiness: { waitingFor: () => notReadyFor(deps) } });
 const handle = app.callback();
-const server = createApiServer((request, response) => void handle(request, response));
+const server = createApiServer((request, response) => void handle(request, response), {
+  ...USUAL_LIMITS,
+  trusted: () => deps.settings.get('network.trustedProxies'),
+});
 server.listen({ port: config.port, host: config.host, reusePort: true });
 await once(server, 'listening');
 servePoolMetrics(deps);

@@ -12,6 +12,7 @@ const limits: ConnectionLimits = {
   most: 1000,
   mostOfAddress: 1000,
   inside: ['127.0.0.0/8'],
+  trusted: () => [],
   stallMs: 300,
   checkMs: 20,
 };
@@ -117,6 +118,22 @@ describe('connections', () => {
     next.socket.write('GET /other HTTP/1.1\r\nHost: a\r\n\r\n');
     await once(next.socket, 'data');
     expect(next.said()).to.match(/^HTTP\/1\.1 200 /);
+  });
+
+  it('of a trusted proxy are bounded by all of them alone, from when it is trusted', async () => {
+    const trusted: string[][] = [[]];
+    const { port } = await start({ mostOfAddress: 2, inside: [], trusted: () => trusted.at(-1) ?? [] });
+    await Promise.all([open(port), open(port)]);
+    const stranger = await open(port);
+    await stranger.closed;
+    expect(stranger.said()).to.match(/^HTTP\/1\.1 503 /);
+    trusted.push(['127.0.0.1/32']);
+    const all = await Promise.all([open(port), open(port), open(port)]);
+    for (const { socket, said } of all) {
+      socket.write('GET /other HTTP/1.1\r\nHost: a\r\n\r\n');
+      await once(socket, 'data');
+      expect(said()).to.match(/^HTTP\/1\.1 200 /);
+    }
   });
 
   it('over the limit are told to come back, but for probes, and have a place once others close', async () => {
