@@ -9,7 +9,8 @@ const TELLING = ['Job', 'StatefulSet', 'Pod'];
 
 interface Said {
   message?: string;
-  lastTimestamp?: string;
+  lastTimestamp?: string | null;
+  eventTime?: string | null;
   involvedObject?: { kind?: string; namespace?: string; name?: string; uid?: string };
 }
 
@@ -28,18 +29,24 @@ const sameWords = (message: string): string =>
 export const refusalsIn = (events: readonly KubeObject[]): ReadonlyMap<string, string> =>
   newestWords(events, [FAILED_CREATE]);
 
-/** Likewise of pods that are made and do not start. */
-export const warningsIn = (events: readonly KubeObject[]): ReadonlyMap<string, string> =>
-  newestWords(events, NOT_STARTED);
-
 /** Kubelet repeats a warning while it holds: every 2 minutes or so, and every 5 once its limit on Events of one pod applies. */
 const HOLDS_MS = 6 * 60_000;
 
-/** Those that may still hold. A time that is not told is now. */
+/** Those that may still hold. */
 export const warningsAt = (now: Date, events: readonly KubeObject[]): ReadonlyMap<string, string> =>
-  warningsIn(events.filter((event) => !(now.getTime() - Date.parse(saidAt(event)) >= HOLDS_MS)));
+  warningsSince(now.getTime() - HOLDS_MS, events);
 
-const saidAt = (event: KubeObject): string => (event as Said).lastTimestamp ?? event.metadata.creationTimestamp ?? '';
+/** Those that were repeated after `since`. An Event without a time counts as one of now. */
+export const warningsSince = (since: number, events: readonly KubeObject[]): ReadonlyMap<string, string> =>
+  newestWords(
+    events.filter((event) => !(Date.parse(saidAt(event)) <= since)),
+    NOT_STARTED,
+  );
+
+const saidAt = (event: KubeObject): string => {
+  const { lastTimestamp, eventTime } = event as Said;
+  return lastTimestamp ?? eventTime ?? event.metadata.creationTimestamp ?? '';
+};
 
 function newestWords(events: readonly KubeObject[], reasons: readonly string[]): ReadonlyMap<string, string> {
   const failures = events.filter(({ reason, type }) => reasons.includes(String(reason)) && type === 'Warning');

@@ -1,5 +1,5 @@
 // What hinders a server, and what to do about it. Pure.
-import { warningsIn } from '../media-server/refused-pods.ts';
+import { warningsSince } from '../media-server/refused-pods.ts';
 import { isSuspended } from '../media-server/server.ts';
 import type { KubeObject } from '../runtime/kube.ts';
 import type { Condition } from '../schemas/conditions.ts';
@@ -117,8 +117,11 @@ interface PodStatus {
   conditions?: { type: string; status: string; message?: string }[];
 }
 
+/** Kubelet repeats what it says every few minutes; some clusters keep Events for days. */
+const TOLD_MS = 3_600_000;
+
 const pods: Check = (seen) => {
-  const warnings = warningsIn(seen.events);
+  const warnings = warningsSince(seen.takenAt.getTime() - TOLD_MS, seen.events);
   return seen.pods.flatMap((pod) => [...podFindings(pod), ...notStarted(pod, warnings.get(pod.metadata.uid ?? ''))]);
 };
 

@@ -3,6 +3,7 @@ import { type Cluster, Refused } from './cluster.ts';
 
 /** Everything that a diagnosis looks at; undefined is what may not be read. */
 export interface Snapshot {
+  takenAt: Date;
   clusterVersion: string;
   namespace: string;
   crds: KubeObject[] | undefined;
@@ -41,6 +42,7 @@ export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
   const lastSeen = ({ lastTimestamp, eventTime, metadata }: KubeObject): string =>
     ((lastTimestamp ?? eventTime) as string | undefined) ?? metadata.creationTimestamp ?? '';
   return {
+    takenAt: new Date(),
     clusterVersion: await cluster.version(),
     namespace: cluster.namespace,
     crds: crds?.filter(({ metadata }) => metadata.name.endsWith('.foyer.media')),

@@ -23,6 +23,7 @@ const condition = (type: string, status: string, said: object = {}) => ({
 });
 const crds = ['mediaservers', 'libraries', 'tunerdevices'].map((name) => object('X', `${name}.foyer.media`));
 const well: Snapshot = {
+  takenAt: new Date('2026-01-01T12:00:00Z'),
   clusterVersion: 'v1.34.4',
   namespace: 'media',
   crds,
@@ -135,6 +136,20 @@ describe('kubectl mediaserver doctor', () => {
     expect(printFindings(faults({ servers })))
       .to.include('Degraded: ProgressDeadlineExceeded')
       .and.include(words);
+  });
+
+  it('takes words of kubelet of the last hour alone, however an Event tells its time', () => {
+    const waiting = { reason: 'ContainerCreating' };
+    const status = { containerStatuses: [{ name: 'c', restartCount: 0, state: { waiting } }] };
+    const pod = object('Pod', 'home-api-1', { status });
+    const involvedObject = { kind: 'Pod', name: 'home-api-1', uid: pod.metadata.uid };
+    const said = { type: 'Warning', reason: 'FailedMount', message: 'no such disk', involvedObject };
+    const told = (time: object) => faults({ pods: [pod], events: [{ ...object('Event', 'e'), ...said, ...time }] });
+    const [late, early] = ['2026-01-01T11:01:00Z', '2026-01-01T10:59:00Z'];
+    for (const time of [{ lastTimestamp: late }, { lastTimestamp: null, eventTime: late }, {}])
+      expect(told(time), JSON.stringify(time)).to.have.length(1);
+    for (const time of [{ lastTimestamp: early }, { lastTimestamp: null, eventTime: early }])
+      expect(told(time), JSON.stringify(time)).to.deep.equal([]);
   });
 
   it('tells of a server that is suspended instead of asking for the operator', () => {
