@@ -14,7 +14,7 @@ import { CannotStart, whyNoStart } from './first-start.ts';
 import { LibraryReconciler } from './library-reconciler.ts';
 import { LinesOnce } from './lines-once.ts';
 import { Migration } from './migration.ts';
-import { apiProbe, countTranscodeWorkers, hasFfmpeg, seeDemand, seeDisk, seeObjects, workerProbe } from './observe.ts';
+import { apiProbe, countTranscodeWorkers, hasFfmpeg, seeDisk, seeObjects, workerProbe } from './observe.ts';
 import { isRestoring, queryPostgres } from './postgres.ts';
 import { queryRedis } from './redis.ts';
 import type { Resources } from './resources.ts';
@@ -24,7 +24,7 @@ import type { State } from './state.ts';
 import { StatusFile } from './status-file.ts';
 import { LocalStores } from './stores.ts';
 import { Supervisor } from './supervisor.ts';
-import { transcodeCount } from './transcode-count.ts';
+import { TranscodeWorkers } from './transcode-workers.ts';
 import { LocalTuners } from './tuners.ts';
 import { type Seen, serverStatus, serverVerdicts } from './verdicts.ts';
 import { codeVersion } from './version.ts';
@@ -60,6 +60,7 @@ export class LocalOperator {
   readonly #libraries: LibraryReconciler;
   readonly #tuners = new LocalTuners();
   readonly #declared = new DeclaredBodies();
+  readonly #transcode = new TranscodeWorkers((line) => this.#lines.warn(line));
   readonly #lines: LinesOnce;
   readonly #files: RunFiles;
   #wake = new AbortController();
@@ -196,9 +197,7 @@ export class LocalOperator {
     if (restoring !== undefined)
       await this.#supervisor.apply(restoring ? [restoreProcess(environment)] : [], ['restore']);
     if (!(await this.#migrated(server, environment, signal))) return;
-    const demand = await seeDemand(this.#supervisor.children('api'));
-    const running = this.#supervisor.children('transcode').length;
-    const transcoding = transcodeCount(server.spec.transcode, { demand, running });
+    const transcoding = await this.#transcode.count(server.spec.transcode, this.#supervisor);
     const processes = serverProcesses(server.spec, environment, { transcoding });
     await this.#supervisor.apply(processes, ['api', 'worker', 'transcode']);
     await this.#supervisor.apply(this.#tuners.processes(server, resources), ['tuner']);

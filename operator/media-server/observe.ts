@@ -8,6 +8,7 @@ import { plusFrom } from '../server-api/plus.ts';
 import type { Ask } from '../server-api/server-client.ts';
 import { settingsFrom } from '../server-api/settings.ts';
 import { declaredKeys } from '../server-environment.ts';
+import { SilentWorkers } from '../silent-workers.ts';
 import { selectorOf } from './desired/meta.ts';
 import { type Sharing, sharingOf } from './desired/one-node.ts';
 import { childOf, type Seen, workloadOf } from './observed.ts';
@@ -88,6 +89,7 @@ export function observe(server: Server, kube: Reader, now: Date): Seen {
     tuners: named('TunerDevice'),
     api: apiUnavailable,
     demand: undefined,
+    silent: new Set(),
     plus: undefined,
     settings: undefined,
     declared: undefined,
@@ -150,6 +152,19 @@ export class Probes {
   readonly #rare = new Map<string, { at: number; environment: string; rare: Rare }>();
   /** By uid, until when claim codes are blocked, as it was told. */
   readonly #blocks = new Map<string, number>();
+  readonly #silent = new Map<string, SilentWorkers>();
+
+  /** What was seen, with the transcode pods that run and do not report. */
+  withSilent(server: Server, seen: Seen): Seen {
+    const silent = this.#silent.get(server.uid) ?? new SilentWorkers();
+    this.#silent.set(server.uid, silent);
+    const running = seen.pods.filter(({ metadata, status }) => {
+      const isOurs = metadata.labels?.['app.kubernetes.io/component'] === 'transcode';
+      return isOurs && !metadata.deletionTimestamp && (status as { phase?: string } | undefined)?.phase === 'Running';
+    });
+    const names = running.map(({ metadata }) => metadata.name);
+    return { ...seen, silent: silent.look(names, seen.demand, seen.now) };
+  }
 
   /** Asks only when a pod is ready: nothing else would answer. */
   async look(server: Server, seen: Seen, connection: Connection): Promise<Seen> {
@@ -178,6 +193,7 @@ export class Probes {
   /** The server is gone. */
   forget(uid: string): void {
     this.#blocks.delete(uid);
+    this.#silent.delete(uid);
     this.#asked.delete(uid);
     this.#told.delete(uid);
     this.#rare.delete(uid);

@@ -40,6 +40,8 @@ export interface Seen {
   api: ObservedApi;
   /** Undefined while the server does not tell. */
   demand: PoolDemand | undefined;
+  /** Transcode pods that run and did not report for minutes. */
+  silent: ReadonlySet<string>;
   /** Likewise. */
   plus: ObservedPlus | undefined;
   /** Likewise, and only where the resource declares some. */

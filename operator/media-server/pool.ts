@@ -22,7 +22,8 @@ export function observedPool(server: Server, seen: Seen, template: string): Obse
   const ours = selectorOf(server, 'transcode');
   const jobs = childrenOf(seen, 'Job').filter((job) => has(ours, job));
   const pods = seen.pods.filter((pod) => has(ours, pod));
-  return { jobs: poolJobs(jobs, { pods, refusals: seen.refusals }), demand: seen.demand, template, now: seen.now };
+  const { demand, silent, now } = seen;
+  return { jobs: poolJobs(jobs, { pods, refusals: seen.refusals }), demand, silent, template, now };
 }
 
 export function poolOf(

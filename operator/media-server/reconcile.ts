@@ -23,6 +23,7 @@ import { childrenOf, type Seen } from './observed.ts';
 import { type Plan, planServer, type Tools } from './plan.ts';
 import { type Server, serverOf } from './server.ts';
 import { faultyStatus, statusOf } from './status.ts';
+import { silentJobs } from './transcode-pool.ts';
 
 export interface MediaServerTools extends Tools {
   /** The server's API, with the operator's key. */
@@ -75,7 +76,7 @@ async function look(server: Server, kube: Kube, { now, tools }: { now: Date; too
   const key = seen.secrets.get(`${server.name}-operator-key`)?.key;
   if (key === undefined) return seen;
   const connection = tools.connect(server, key);
-  const asked = await tools.probes.look(server, seen, connection);
+  const asked = tools.probes.withSilent(server, await tools.probes.look(server, seen, connection));
   return { ...asked, declared: await tools.declared.bring(server, asked, { kube, ask: connection.ask }) };
 }
 
@@ -135,6 +136,7 @@ interface Done {
 const eventsOf = (object: KubeObject, done: Done): ReportedEvent[] => [
   ...recoveryEvents(object, done.plan),
   ...rotationEvents(done),
+  ...silentEvents(done.plan),
   ...upgradeEvents(done.seen.known, done.status, done.plan.version),
 ];
 
@@ -156,6 +158,15 @@ function rotationEvents({ server, seen }: Done): ReportedEvent[] {
   const before = seen.notes.get(name);
   if (asked === undefined || !before || before[ROTATION] === asked || server.spec.suspend) return [];
   return [{ type: 'Normal', reason: 'KeyRotated', message: `Secret ${name} holds a new key of the operator` }];
+}
+
+function silentEvents({ pool }: Plan): ReportedEvent[] {
+  const silent = pool ? silentJobs(pool.seen) : [];
+  return silent.map(({ name, pod }) => ({
+    type: 'Warning',
+    reason: 'WorkerSilent',
+    message: `pod ${pod?.name} ran for 5 minutes without a report to the server: Job ${name} is made again`,
+  }));
 }
 
 const blockEvents = ({ probes }: MediaServerTools, { uid }: Server, seen: Seen): ReportedEvent[] =>

@@ -51,6 +51,8 @@ export interface ObservedPool {
   jobs: readonly PoolJob[];
   /** Undefined while the server does not tell. */
   demand: PoolDemand | undefined;
+  /** Pods that run and did not report for minutes. */
+  silent: ReadonlySet<string>;
   /** Hash of the template that Jobs are made from now. */
   template: string;
   now: Date;
@@ -88,6 +90,7 @@ export function planPool(spec: Transcode, seen: ObservedPool): PoolPlan {
   const wanted = wantedJobs(spec, pool);
   const end = new Set([
     ...over(seen),
+    ...silentJobs(seen).map(({ name }) => name),
     ...pool.starved.map(({ name }) => name),
     ...retried(spec, pool, seen.now),
     ...surplus(spec, pool, wanted),
@@ -139,6 +142,10 @@ function over({ jobs, now }: ObservedPool): string[] {
   const failedLongAgo = ({ failedAt }: PoolJob) => failedAt && now.getTime() - failedAt.getTime() >= FAILED_KEPT_MS;
   return jobs.filter((job) => !job.deleting && (job.completed || failedLongAgo(job))).map(({ name }) => name);
 }
+
+/** They take no session: their Jobs are made again. */
+export const silentJobs = ({ jobs, silent }: PoolSeen): PoolJob[] =>
+  jobs.filter(({ deleting, pod }) => !deleting && pod && silent.has(pod.name));
 
 /** One idle worker on the CPU at a time gives way to another try. */
 function retried({ accelerator }: Transcode, { live, workerOf }: Pool, now: Date): string[] {

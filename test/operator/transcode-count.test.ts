@@ -17,8 +17,8 @@ describe('transcode workers on one machine', () => {
     sessions: 0,
     workers,
   });
-  const count = (seen: PoolDemand | undefined, running = 0, more = {}) =>
-    transcodeCount({ ...spec, ...more }, { demand: seen, running });
+  const count = (seen: PoolDemand | undefined, running = 0, more = {}, silent = 0) =>
+    transcodeCount({ ...spec, ...more }, { demand: seen, running, silent });
 
   it('are as many as wait ready, and none for none', () => {
     expect([0, 1, 9].map((warm) => count(demand(0), 0, { warm }))).to.deep.equal([0, 1, 3]);
@@ -33,6 +33,10 @@ describe('transcode workers on one machine', () => {
 
   it('are not started twice for the same session while one starts', () => {
     expect(count(demand(1), 1)).to.equal(1);
+  });
+
+  it('are started beside one that runs and never reported', () => {
+    expect(count(demand(1), 1, {}, 1)).to.equal(2);
   });
 
   it('end once they served nobody for a while, the highest number first', () => {

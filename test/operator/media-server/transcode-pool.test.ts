@@ -43,6 +43,7 @@ const worker = (index: number, used: number, given: Partial<PoolWorker> = {}): P
 const seen = (given: Partial<ObservedPool> = {}): ObservedPool => ({
   jobs: [],
   demand: { waiting: 0, sessions: 0, workers: [] },
+  silent: new Set(),
   template: 'now',
   now,
   ...given,
@@ -70,6 +71,15 @@ describe('planPool', () => {
     const crowd = seen({ jobs: [job(0)], demand: demand(7, worker(0, 3)) });
     expect(indexes(planPool(transcode({ max: 10 }), crowd).make)).to.deep.equal([1, 2, 3, 4]);
     expect(indexes(planPool(transcode({ max: 3 }), crowd).make)).to.deep.equal([1, 2]);
+  });
+
+  it('makes the Job of a pod that runs without a report again, and counts on no session of it', () => {
+    const mute = seen({ jobs: [job(0)], demand: demand(1), silent: new Set(['pod-0']) });
+    const plan = planPool(transcode({ max: 2 }), mute);
+    expect(plan.end).to.deep.equal(['home-transcode-0']);
+    expect(indexes(plan.make)).to.deep.equal([1]);
+    const ending = planPool(transcode({ max: 1 }), { ...mute, jobs: [job(0, { deleting: true })] });
+    expect([ending.end, indexes(ending.make)], 'once it leaves').to.deep.equal([[], [1]]);
   });
 
   it('ends what is idle for long and over what is wanted, never what works', () => {
