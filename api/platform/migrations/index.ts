@@ -53,7 +53,7 @@ import * as scanningDrafts from './20261123100000_scanning_drafts.ts';
 
 export interface Migration {
   /** Runs before `up`, outside of a transaction, and again after an interruption: indexes of tables that are in use. */
-  before?(db: Knex): Promise<void>;
+  before?: (db: Knex) => Promise<void>;
   /** Runs in a transaction. */
   up(db: Knex): Promise<void>;
 }
