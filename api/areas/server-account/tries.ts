@@ -7,28 +7,35 @@ const PER_ADDRESS = 10; // a minute
 const IN_ALL = 30; // an hour
 const HOUR_MS = 3_600_000;
 const BLOCK_MS = 900_000;
-const BLOCKED = 'claim:blocked';
 
 const limiterOf = ({ deps }: Call): Limiter => ({ redis: deps.redis, replicas: deps.config.replicas });
+/** Tries from networks of the house are counted apart, so that no stranger's tries keep the owner there from claiming. */
+const GROUPS = ['claim', 'claim-local'] as const;
+type Group = (typeof GROUPS)[number];
+const groupOf = ({ client }: Call): Group => (client.local ? 'claim-local' : 'claim');
+const blockOf = (group: Group): string => `${group}:blocked`;
 const keyOf = ({ client }: Call): string => `claim:${addressGroup(client.address)}`;
 
-/** Milliseconds until codes are taken again, of whom whoever; 0 when they are. */
-async function blockedMs({ deps }: Call): Promise<number> {
-  return Math.max(0, await deps.redis.pttl(BLOCKED).catch(() => 0));
+/** Milliseconds until codes of all these groups are taken again; 0 when they are. */
+async function blockedMs({ deps }: Call, groups: readonly Group[]): Promise<number> {
+  const left = await Promise.all(groups.map((group) => deps.redis.pttl(blockOf(group)).catch(() => 0)));
+  return Math.max(0, ...left);
 }
 
-/** Counts a try of a code; answers how many this address has left. 429 over ten a minute, and for 15 minutes after 30 in an hour in all. */
+/** Counts a try of a code; answers how many this address has left. 429 over ten a minute, and for 15 minutes after 30 in an hour of its group. */
 export async function countTry(call: Call): Promise<number> {
-  const leftMs = await blockedMs(call);
+  const group = groupOf(call);
+  const leftMs = await blockedMs(call, [group]);
   if (leftMs > 0) throw blocked(leftMs);
   const triesLeft = await limitAttempts(limiterOf(call), keyOf(call), PER_ADDRESS);
   const inAll = { ...limiterOf(call), windowMs: HOUR_MS };
-  await limitAttempts(inAll, 'claim', IN_ALL).catch(async (error: unknown) => {
+  await limitAttempts(inAll, group, IN_ALL).catch(async (error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
-    const set = await call.deps.redis.set(BLOCKED, '1', 'PX', BLOCK_MS).catch(() => undefined);
+    const set = await call.deps.redis.set(blockOf(group), '1', 'PX', BLOCK_MS).catch(() => undefined);
     if (!set) throw error; // without Redis the window itself holds
-    await forgetAttempts(inAll, 'claim');
-    call.log.warn({ address: call.client.address }, 'too many claim codes were tried: none is taken for 15 minutes');
+    await forgetAttempts(inAll, group);
+    const details = { address: call.client.address, local: call.client.local };
+    call.log.warn(details, 'too many claim codes were tried: none is taken from such addresses for 15 minutes');
     throw blocked(BLOCK_MS);
   });
   return triesLeft;
@@ -40,7 +47,8 @@ function blocked(leftMs: number): ApiError {
 }
 
 export async function triesOf(call: Call): Promise<{ triesLeft: number; blockedUntil: string | null }> {
-  const leftMs = await blockedMs(call);
+  const who = await call.identify();
+  const leftMs = await blockedMs(call, who?.operator ? GROUPS : [groupOf(call)]); // the operator reports every block
   if (leftMs > 0) return { triesLeft: 0, blockedUntil: new Date(Date.now() + leftMs).toISOString() };
   return { triesLeft: await attemptsLeft(limiterOf(call), keyOf(call), PER_ADDRESS), blockedUntil: null };
 }

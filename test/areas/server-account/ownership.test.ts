@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createOwnerReset } from '#areas/auth/public.ts';
 import { saveSettings } from '#platform/settings.ts';
-import { type Api, startApi } from '#support/api.ts';
+import { type Api, clientFor, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { errorOf, issueOf, PASSWORD, type Somebody, somebody, unconfirm, withTotp } from '#support/signing-in.ts';
 
@@ -224,7 +224,20 @@ describe('Server account: tries of the claim code', () => {
     const { triesLeft, blockedUntil } = (await api.anyone.getSetupClaim(from('203.0.113.10'))).body;
     expect(triesLeft).to.equal(0);
     expect(Date.parse(blockedUntil ?? '') - Date.now()).to.be.within(890_000, 901_000);
+    expect((await attempt('192.168.1.7')).status, 'somebody in the house').to.equal(401);
+    expect((await api.anyone.getSetupClaim(from('192.168.1.7'))).body.blockedUntil).to.equal(null);
+    const operator = clientFor(api.url, { authorization: `Bearer ${api.operatorKey}`, 'x-forwarded-for': '10.1.1.1' });
+    expect((await operator.getSetupClaim()).body.blockedUntil, 'for the operator').to.be.a('string');
     await api.deps.redis.del('claim:blocked');
     expect((await attempt('203.0.113.10')).status, 'afterwards again').to.equal(401);
+  });
+
+  it('takes thirty an hour from networks of the house, counted apart from strangers', async () => {
+    const api = await startApi({ FOYER_TRUSTED_PROXIES: '["127.0.0.0/8"]' });
+    const attempt = (address: string) =>
+      api.anyone.claimServer({ body: { code: 'x' }, headers: { 'x-forwarded-for': address } });
+    for (let i = 0; i < 30; i += 1) expect((await attempt(`192.168.1.${1 + Math.floor(i / 5)}`)).status).to.equal(401);
+    expect((await attempt('10.0.0.1')).status).to.equal(429);
+    expect((await attempt('203.0.113.1')).status).to.equal(401);
   });
 });
