@@ -144,7 +144,7 @@ function over({ jobs, now }: ObservedPool): string[] {
 }
 
 /** They take no session: their Jobs are made again. */
-export const silentJobs = ({ jobs, silent }: PoolSeen): PoolJob[] =>
+export const silentJobs = ({ jobs, silent }: ObservedPool): PoolJob[] =>
   jobs.filter(({ deleting, pod }) => !deleting && pod && silent.has(pod.name));
 
 /** One idle worker on the CPU at a time gives way to another try. */
