@@ -11,6 +11,7 @@ import { endProcess } from '#platform/leave.ts';
 import { createLog } from '#platform/log.ts';
 import { serveMetrics } from '#platform/metrics.ts';
 import { startRelay } from '#platform/relay.ts';
+import { serveVolumeMetrics } from '#platform/store-volumes.ts';
 import { createApp } from './app.ts';
 import { connectDeps } from './deps.ts';
 import { USUAL_LIMITS } from './http-limits.ts';
@@ -31,6 +32,7 @@ const server = createApiServer((request, response) => void handle(request, respo
 server.listen({ port: config.port, host: config.host, reusePort: true });
 await once(server, 'listening');
 servePoolMetrics(deps);
+serveVolumeMetrics(deps.redis);
 serveMetrics(config.metricsPort, config.host);
 const relay = startRelay(config.databaseUrl, deps.redis, log);
 log.info({ port: config.port, pod: config.pod }, 'listening');

@@ -64,6 +64,9 @@ export type DeclaredBackup = z.output<typeof DeclaredBackup>;
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
+/** Names of the volumes of stores that the operator runs. */
+const StoreVolumes = z.object({ postgres: z.string().optional(), objects: z.string().optional() });
+
 const Environment = z.object({
   FOYER_DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//),
   FOYER_REDIS_URL: z.string().regex(/^rediss?:\/\//),
@@ -83,6 +86,7 @@ const Environment = z.object({
   FOYER_SETTINGS: jsonOf(z.record(z.string(), z.unknown())).default({}),
   FOYER_MANAGED_BY: jsonOf(ManagedBy).optional(),
   FOYER_BRANDING_DIR: z.string().optional(),
+  FOYER_STORE_VOLUMES: jsonOf(StoreVolumes).default({}),
   FOYER_PARSER_URL: z.url({ protocol: /^http$/ }).optional(),
   FOYER_PLUS_VERIFIER: jsonOf(PlusVerifier).optional(),
   FOYER_PLUS_LICENCE: z.string().optional(),
@@ -129,6 +133,8 @@ export interface Config {
   brandingDir: string | undefined;
   /** Address of the parser pods; absent: jailed processes of this machine open what others made. */
   parserUrl: string | undefined;
+  /** Volumes of stores that the operator runs beside this server. */
+  storeVolumes: z.output<typeof StoreVolumes>;
   /** Public keys that licences are checked by; absent: everything is open. */
   plusVerifier: PlusKey[] | undefined;
   /** The licence that the resource declares. */
@@ -188,6 +194,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     managedBy: e.FOYER_MANAGED_BY,
     brandingDir: e.FOYER_BRANDING_DIR,
     parserUrl: e.FOYER_PARSER_URL,
+    storeVolumes: e.FOYER_STORE_VOLUMES,
     plusVerifier: e.FOYER_PLUS_VERIFIER,
     plusLicence: e.FOYER_PLUS_LICENCE?.replace(/\s+/g, ''),
     replicas: e.FOYER_REPLICAS,

@@ -2,6 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { Redis } from 'ioredis';
+import { gib, isLow, reserveOf } from '../disk-space.ts';
 import { demandOf } from '../media-server/transcode-demand.ts';
 import type { PoolDemand } from '../media-server/transcode-pool.ts';
 import { exchange } from '../server-api/exchange.ts';
@@ -17,23 +18,19 @@ const REPORT_AGE_MS = 10_000;
 /** Where transcode workers report themselves, renewed every 3 s. */
 const WORKERS = 'foyer:transcode:workers';
 
-const GIB = 2 ** 30;
-
 /** What is wrong with the space of the data directory: below the second limit the server keeps what is free for Postgres. */
 export async function seeDisk(dir: string): Promise<string | undefined> {
   const found = await statfs(dir).catch(() => undefined);
   if (!found) return undefined;
   const { bavail, blocks, bsize } = found;
   const [free, total] = [bavail * bsize, blocks * bsize];
-  if (free >= Math.min(5 * GIB, total * 0.1)) return undefined;
-  const reserve = Math.min(GIB, total * 0.05);
+  if (!isLow({ free, total })) return undefined;
+  const reserve = reserveOf(total);
   const of = `The disk of ${dir} has ${gib(free)} of ${gib(total)} GiB free`;
   if (free >= reserve)
     return `${of}; below ${gib(reserve)} GiB the server stores no more segments and pictures: free some space`;
   return `${of}: the server stores no segments and pictures until there is more; free some space`;
 }
-
-const gib = (bytes: number): string => (bytes / GIB).toFixed(1);
 
 /** A folder must be writable; of a bucket the server itself tells. */
 export function seeObjects(url: string, health: Record<string, string>): Health {

@@ -15,7 +15,10 @@ export interface ObservedTranscode {
  * As in a cluster: `warm` workers wait, others are started while sessions wait for a slot, up to `max`, and end once they have served
  * nobody for `idleSeconds`. The highest number ends first, so one in use keeps those below it.
  */
-export function transcodeCount(spec: MediaServerSpec['transcode'], { demand, running, silent }: ObservedTranscode): number {
+export function transcodeCount(
+  spec: MediaServerSpec['transcode'],
+  { demand, running, silent }: ObservedTranscode,
+): number {
   const clamp = (wanted: number): number => Math.min(Math.max(wanted, spec.warm), spec.max);
   if (!demand) return clamp(running);
   const busy = demand.workers.filter(({ used, idleSeconds }) => used > 0 || idleSeconds < spec.idleSeconds);

@@ -15,8 +15,8 @@ import { childOf, type Seen, workloadOf } from './observed.ts';
 import { refusalsIn, warningsAt } from './refused-pods.ts';
 import { RELEASE, releaseOf } from './release.ts';
 import type { Server } from './server.ts';
+import { volumesIn } from './store-volumes.ts';
 import { demandOf } from './transcode-demand.ts';
-import type { PoolDemand } from './transcode-pool.ts';
 
 /** Kinds of children, all with the label of their owner. */
 export const CHILDREN = [
@@ -90,6 +90,7 @@ export function observe(server: Server, kube: Reader, now: Date): Seen {
     api: apiUnavailable,
     demand: undefined,
     silent: new Set(),
+    volumes: [],
     plus: undefined,
     settings: undefined,
     declared: undefined,
@@ -132,7 +133,7 @@ function claimNames({ name, spec }: Server): string[] {
 }
 
 /** What the server told, and when. */
-type Told = Pick<Seen, 'api' | 'demand'> & Rare;
+type Told = Pick<Seen, 'api' | 'demand' | 'volumes'> & Rare;
 
 /** Told rarely, since it changes rarely. */
 type Rare = Pick<Seen, 'plus' | 'settings'>;
@@ -239,9 +240,9 @@ async function ask(connection: Connection, too: Pick<Asked, 'settings'>, known?:
       throw error;
     }
   };
-  const [api, demand] = await Promise.all([seeApi(noted), demandFrom(connection)]);
+  const [api, { demand, volumes }] = await Promise.all([seeApi(noted), metricsFrom(connection)]);
   const rare = known ?? (api.apiReady ? await rareFrom(noted, too) : { plus: undefined, settings: undefined });
-  return { api, demand, ...rare, silent: silent || demand === undefined };
+  return { api, demand, volumes, ...rare, silent: silent || demand === undefined };
 }
 
 async function rareFrom(ask: Ask, { settings }: Pick<Asked, 'settings'>): Promise<Rare> {
@@ -249,7 +250,7 @@ async function rareFrom(ask: Ask, { settings }: Pick<Asked, 'settings'>): Promis
   return { plus, settings: settings ? await settingsFrom(ask).catch(() => undefined) : undefined };
 }
 
-async function demandFrom(connection: Connection): Promise<PoolDemand | undefined> {
+async function metricsFrom(connection: Connection): Promise<Pick<Seen, 'demand' | 'volumes'>> {
   const text = await connection.metrics().catch(() => undefined);
-  return text === undefined ? undefined : demandOf(text);
+  return text === undefined ? { demand: undefined, volumes: [] } : { demand: demandOf(text), volumes: volumesIn(text) };
 }

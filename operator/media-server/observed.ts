@@ -10,6 +10,7 @@ import type { ObservedSettings } from '../server-api/settings.ts';
 import type { Secrets } from '../server-environment.ts';
 import type { Sharing } from './desired/one-node.ts';
 import type { Release } from './release.ts';
+import type { ObservedVolume } from './store-volumes.ts';
 import type { PoolDemand } from './transcode-pool.ts';
 
 export interface Seen {
@@ -40,6 +41,8 @@ export interface Seen {
   api: ObservedApi;
   /** Undefined while the server does not tell. */
   demand: PoolDemand | undefined;
+  /** Of managed stores, as far as the server reports them. */
+  volumes: readonly ObservedVolume[];
   /** Transcode pods that run and did not report for minutes. */
   silent: ReadonlySet<string>;
   /** Likewise. */

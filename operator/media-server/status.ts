@@ -15,6 +15,7 @@ import { notServed } from './optional-checks.ts';
 import { type Trouble, troubleIn } from './pod-trouble.ts';
 import { upgradeUnderWay } from './roll-out.ts';
 import { notAvailable } from './starting.ts';
+import { lowVolumes } from './store-volumes.ts';
 import { withStores } from './stores-in-use.ts';
 import { poolStatus } from './transcode-pool.ts';
 
@@ -164,6 +165,8 @@ function degraded(looked: Looked, { parts, ready: whole, progressing: moving }: 
   const fault = parts.find((part) => part.type === first?.type) ?? parts.find(isWrong);
   if (fault) return { type, ...yes(fault.reason, `${fault.type}: ${fault.message}`) };
   if (whole.status === 'False' && !UNDER_WAY.includes(whole.reason)) return { ...whole, type, status: 'True' };
+  const low = lowVolumes(looked.seen.volumes);
+  if (low !== undefined) return { type, ...yes('DiskLow', low) };
   if (looked.seen.api.health.keys === 'degraded') return { type, ...yes('SealedKeyMismatch', lostKey(looked.server)) };
   const underWay = [moving, whole].find(({ reason }) => UNDER_WAY.includes(reason));
   if (underWay) return { type, ...no(underWay.reason, `Nothing is wrong: ${underWay.message}`) };

@@ -17,8 +17,8 @@ describe('transcode workers on one machine', () => {
     sessions: 0,
     workers,
   });
-  const count = (seen: PoolDemand | undefined, running = 0, more = {}, silent = 0) =>
-    transcodeCount({ ...spec, ...more }, { demand: seen, running, silent });
+  const count = (seen: PoolDemand | undefined, running = 0, more = {}) =>
+    transcodeCount({ ...spec, ...more }, { demand: seen, running, silent: 0 });
 
   it('are as many as wait ready, and none for none', () => {
     expect([0, 1, 9].map((warm) => count(demand(0), 0, { warm }))).to.deep.equal([0, 1, 3]);
@@ -36,7 +36,7 @@ describe('transcode workers on one machine', () => {
   });
 
   it('are started beside one that runs and never reported', () => {
-    expect(count(demand(1), 1, {}, 1)).to.equal(2);
+    expect(transcodeCount(spec, { demand: demand(1), running: 1, silent: 1 })).to.equal(2);
   });
 
   it('end once they served nobody for a while, the highest number first', () => {

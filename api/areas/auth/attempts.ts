@@ -74,9 +74,7 @@ async function countName(call: Call, what: string, name: string): Promise<void> 
 async function countedOnDevice(call: Call, what: string, accountId: string): Promise<boolean> {
   const { db, client } = call;
   if (!client.id) return false;
-  const row = await devicesBefore(db, client.id)
-    .where({ account_id: accountId })
-    .first('id');
+  const row = await devicesBefore(db, client.id).where({ account_id: accountId }).first('id');
   if (!row) return false;
   await limit(call, `${what}-device:${row.id}`);
   return true;

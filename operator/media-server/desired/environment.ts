@@ -4,6 +4,7 @@ import { plusEnvironment } from '../../plus-environment.ts';
 import type { KubeObject } from '../../runtime/kube.ts';
 import { bucketUrl, declaredSettings, plainEnvironment, type Secrets } from '../../server-environment.ts';
 import type { Server } from '../server.ts';
+import { storeVolumes } from '../store-volumes.ts';
 import {
   type Context,
   databaseKey,
@@ -100,6 +101,12 @@ export function podEnvironment({
 export const parserEnvironment = (server: Server): Record<string, EnvValue> => ({
   FOYER_PARSER_URL: `http://${nameOf(server, 'parser')}:${PARSER_PORT}`,
 });
+
+/** For those that measure the volumes of managed stores. */
+export function volumesEnvironment(server: Server): Record<string, EnvValue> {
+  const volumes = storeVolumes(server);
+  return Object.keys(volumes).length > 0 ? { FOYER_STORE_VOLUMES: JSON.stringify(volumes) } : {};
+}
 
 /** Changes with the Secrets that pods read by reference, so that a change of one rolls them. */
 export function podChecksum({ server, secrets }: Context): string {

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../runtime/kube.ts';
 import type { MediaServerSpec } from '../../schemas/media-server.ts';
 import type { Context } from './context.ts';
-import { parserEnvironment } from './environment.ts';
+import { parserEnvironment, volumesEnvironment } from './environment.ts';
 import { defined, metaOf, selectorOf } from './meta.ts';
 import { brandingParts, type FoyerPod, foyerPod, metricsPort, metricsProbes, sized } from './pod.ts';
 import { acceleratedPod, acceleratedResources } from './transcode.ts';
@@ -32,7 +32,7 @@ export function workersDeployment(context: Context): KubeObject {
     component: 'workers',
     args: ['workers/main.ts'],
     resources: resources ?? sized('100m', '256Mi', { cpu: '2', memory: '1Gi' }),
-    env: { ...parserEnvironment(server), ...env },
+    env: { ...parserEnvironment(server), ...volumesEnvironment(server), ...env },
     ...branding,
     grace: 30,
   });

@@ -1,0 +1,46 @@
+// Volumes of the stores that the operator runs beside this server: their space, as a worker measured it and the API reports it.
+import { Gauge, type Registry, register } from 'prom-client';
+import { z } from 'zod';
+import type { Redis } from './redis.ts';
+
+const MEASURED = 'foyer:store-volumes';
+/** A worker measures each minute; what nobody measured for so long is not reported. */
+const HOLDS_MS = 300_000;
+
+const Measured = z.object({ free: z.number(), total: z.number(), at: z.number() });
+
+export interface VolumeSpace {
+  /** Bytes. */
+  free: number;
+  total: number;
+}
+
+export async function keepMeasured(redis: Redis, volume: string, { free, total }: VolumeSpace): Promise<void> {
+  await redis.hset(MEASURED, volume, JSON.stringify({ free, total, at: Date.now() }));
+}
+
+/** By the name of the volume. */
+async function lastMeasured(redis: Redis): Promise<[string, VolumeSpace][]> {
+  const texts = await redis.hgetall(MEASURED).catch(() => ({}));
+  return Object.entries(texts).flatMap(([volume, text]) => {
+    const space = Measured.parse(JSON.parse(text));
+    return Date.now() - space.at < HOLDS_MS ? [[volume, space] as [string, VolumeSpace]] : [];
+  });
+}
+
+/** Read at each scrape: the operator judges the space by it. */
+export function serveVolumeMetrics(redis: Redis, registry: Registry = register): void {
+  const gauges = { free: 'Free bytes of the volume of a store.', total: 'Size of the volume of a store in bytes.' };
+  for (const member of ['free', 'total'] as const)
+    new Gauge({
+      name: `foyer_store_volume_${member}_bytes`,
+      help: gauges[member],
+      labelNames: ['volume'],
+      registers: [registry],
+      async collect() {
+        const measured = await lastMeasured(redis);
+        this.reset();
+        for (const [volume, space] of measured) this.set({ volume }, space[member]);
+      },
+    });
+}
