@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Context, Suite } from 'mocha';
-import { endAll, endFile } from './stores.ts';
+import { beginFile, endAll, endFile } from './stores.ts';
 
 /** Properties are tried on the same values in each run; FOYER_SEED=… tries others. */
 fc.configureGlobal({ seed: Number(process.env.FOYER_SEED ?? 20261122) });
@@ -12,9 +12,10 @@ function lastOfFiles({ suites }: Suite): Suite[] {
 
 /** What a file started ends with it: five hundred of them would hold every connection that Postgres has. */
 export const mochaHooks = {
-  async beforeAll(this: Context): Promise<void> {
-    await endFile();
-    for (const suite of lastOfFiles(this.test?.parent as Suite)) suite.afterAll('ends what the file started', endFile);
+  beforeAll(this: Context): void {
+    beginFile();
+    for (const suite of lastOfFiles(this.test?.parent as Suite))
+      suite.afterAll('ends what the file started', () => endFile().finally(beginFile));
   },
   async afterAll(this: Context): Promise<void> {
     this.timeout(300_000); // a hundred databases are many files to remove

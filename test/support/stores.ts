@@ -40,10 +40,15 @@ export function atEndOfRun(work: () => unknown): void {
   ofRun.push(work);
 }
 
-/** Last first; called by the root hooks alone, as what is left belongs to the file that begins. */
+/** From here on {@link atEnd} means the test file whose tests begin. Called by the root hooks alone, as are the next two. */
+export function beginFile(): void {
+  ofFile = [];
+}
+
+/** Ends what the file started, last first. */
 export async function endFile(): Promise<void> {
   const ended = ofFile === ofRun ? [] : ofFile;
-  ofFile = [];
+  ofFile = ofRun;
   for (const work of ended.reverse()) await work();
 }
 
@@ -55,8 +60,13 @@ export async function endAll(): Promise<void> {
 let postgres: Promise<string> | undefined;
 const TEMPLATE = 'foyer_template';
 
+/** Nothing is kept when the machine stops, and no database lives long enough to need a vacuum. */
+const FAST = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off', 'max_wal_size=8GB'];
+
 /** One real Postgres a run, with a migrated template that each test database is copied from. Its URL without a database. */
-function postgresServer(): Promise<string> {
+export function postgresServer(): Promise<string> {
+  // The gate starts one for all of its processes.
+  if (process.env.GATE_POSTGRES) return Promise.resolve(process.env.GATE_POSTGRES);
   postgres ??= (async () => {
     const port = await freePort();
     const folder = temporaryFolder('postgres', atEndOfRun);
@@ -69,16 +79,9 @@ function postgresServer(): Promise<string> {
       createPostgresUser: process.getuid?.() === 0,
       // as `operator local` makes it: without a locale in the environment initdb would take ASCII
       initdbFlags: ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C.UTF-8'],
-      postgresFlags: [
-        '-c',
-        'fsync=off',
-        '-c',
-        'listen_addresses=127.0.0.1',
-        '-c',
-        'unix_socket_directories=',
-        '-c',
-        'max_connections=800',
-      ],
+      postgresFlags: [...FAST, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=800'].flatMap(
+        (setting) => ['-c', setting],
+      ),
       onLog: () => undefined,
       onError: () => undefined,
     });

@@ -1,0 +1,58 @@
+// A process of the gate that runs test files one after another, each in a mocha of its own, on modules that are loaded once.
+// Its standard output is a file of the gate, which prints the part of each file in which something failed.
+import Mocha from 'mocha';
+import '#support/hooks.ts';
+import { beginFile, endAll, endFile } from '#support/stores.ts';
+
+/** The counts of one file. */
+export interface Counts {
+  passed: number;
+  failed: number;
+}
+
+/** Prints what failed, and nothing else. */
+class Failures extends Mocha.reporters.Base {
+  constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
+    super(runner, options);
+    runner.once('end', () => {
+      if (this.failures.length > 0) Mocha.reporters.Base.list(this.failures);
+    });
+  }
+}
+
+const rootHooks: Mocha.RootHookObject = {
+  beforeAll: beginFile,
+  async afterAll(this: Mocha.Context) {
+    this.timeout(300_000);
+    await endFile();
+  },
+};
+
+async function run(file: string): Promise<Counts> {
+  const mocha = new Mocha({ timeout: 60_000, reporter: Failures, forbidOnly: true, color: false, rootHooks });
+  mocha.addFile(file);
+  try {
+    await mocha.loadFilesAsync();
+  } catch (error) {
+    process.stdout.write(`${(error as Error).stack}\n`);
+    return { passed: 0, failed: 1 };
+  }
+  return new Promise((resolve) => {
+    const runner = mocha.run(() => {
+      const { passes = 0, failures = 0 } = runner.stats ?? {};
+      resolve({ passed: passes, failed: failures });
+      mocha.dispose();
+    });
+  });
+}
+
+// mocha passes rejections on that nobody handles: as exceptions they fail the test that runs, or end this process.
+process.on('unhandledRejection', (reason) => {
+  throw reason;
+});
+process.on('message', (file: string | object) => {
+  if (typeof file === 'string') void run(file).then((counts) => process.send?.(counts));
+  else void endAll().then(() => process.exit(0)); // a rejection ends it too, and not with 0
+});
+// The gate is gone.
+process.once('disconnect', () => process.exit(1));

@@ -1,0 +1,1 @@
+describe('a file without a test', () => undefined);

@@ -1,0 +1,6 @@
+import { expect } from 'chai';
+
+describe('a file that fails', () => {
+  it('passes', () => expect(1).to.equal(1));
+  it('fails', () => expect('what is there').to.equal('what is expected'));
+});

@@ -1,0 +1,5 @@
+describe('a file that hangs', () => {
+  it('never lets go of its process', () => {
+    for (;;);
+  });
+});

@@ -1,0 +1,130 @@
+// The gate on files of its own: whatever becomes of a test file, it is counted, and what is not well fails.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { longestFirst, merged } from '../../hack/gate/files.ts';
+import { type Gate, type Result, runGate, type Step, verdict } from '../../hack/gate/gate.ts';
+
+const fileOf = (name: string): string => `test/hack/gate-files/${name}.ts`;
+
+describe('hack/test', function () {
+  this.timeout(120_000);
+  let folder = '';
+  let printed = '';
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'foyer-gate-'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  async function gate(names: readonly string[], more: Partial<Gate> = {}): Promise<Result> {
+    printed = '';
+    return runGate({
+      steps: [],
+      files: names.map(fileOf),
+      seconds: {},
+      lanes: 2,
+      run: {
+        env: { GATE_OWN: 'given', GATE_MARK: join(folder, 'mark') },
+        bounds: { fileMs: () => 8000, endMs: 1000 },
+      },
+      cluster: async () => undefined,
+      print: (line) => {
+        printed += `${line}\n`;
+      },
+      ...more,
+    });
+  }
+
+  it('counts what passes, with the seconds of each file', async () => {
+    const result = await gate(['passes']);
+    expect(result).to.deep.include({ passed: 2, failed: 0, unsteady: [] });
+    expect(verdict(result)).to.deep.equal({ text: '0 unsteady\n2 passed, 0 failed\n', code: 0 });
+    expect(printed).to.match(/^ {2}ok +\d+\.\d s {2}test\/hack\/gate-files\/passes\.ts \(2\)\n$/);
+    expect(result.seconds.get(fileOf('passes'))).to.be.greaterThan(0);
+  });
+
+  const WRONG: [name: string, passed: number, told: RegExp][] = [
+    ['fails', 1, /what is expected/],
+    ['hook', 0, /the hook fails/],
+    ['broken', 0, /it cannot be loaded/],
+    ['empty', 0, /no test ran/],
+    ['only', 0, /only/],
+    ['exits', 0, /its process ended \(0\) before the file had ended/],
+    ['killed', 0, /its process ended \(SIGKILL\) before the file had ended/],
+    ['hangs', 0, /not ended after 8 s/],
+    ['slow-end', 1, /did not end well after it \(it hung\)/],
+  ];
+  for (const [name, passed, told] of WRONG) {
+    it(`fails by a file that ${name}, after trying it once more, and runs those beside it`, async () => {
+      const result = await gate([name, 'passes']);
+      expect(result).to.deep.include({ passed: passed + 2, failed: 1, unsteady: [] });
+      expect(verdict(result).code).to.equal(1);
+      expect(printed).to.match(told);
+      expect(printed).to.match(new RegExp(`once more, alone: ${fileOf(name)}\n`));
+      expect(printed).to.match(new RegExp(`  failed: ${fileOf(name)}\n$`));
+    });
+  }
+
+  const LEFT: [name: string, told: RegExp][] = [
+    ['leaves-rejection', /too late for its test/],
+    ['leaves-exit', /its process ended \(0\)/],
+  ];
+  for (const [name, told] of LEFT) {
+    it(`fails by what a file that ${name} does to the next one`, async () => {
+      const result = await gate([name, 'waits', 'passes', 'fails', 'hook'], {
+        lanes: 1,
+        seconds: { [fileOf(name)]: 30 },
+      });
+      expect(result.failed).to.equal(3);
+      expect(printed).to.match(told);
+    });
+  }
+
+  it('goes on with the files after one that ended its process', async () => {
+    const names = ['exits', 'killed', 'fails', 'passes'];
+    const result = await gate(names, { lanes: 1 });
+    expect(result).to.deep.include({ passed: 3, failed: 3, unsteady: [] });
+    for (const name of names) expect(printed).to.contain(fileOf(name));
+  });
+
+  it('names what fails once and passes alone as unsteady, and does not fail by it', async () => {
+    const result = await gate(['unsteady', 'passes']);
+    expect(result).to.deep.include({ passed: 3, failed: 0, unsteady: [fileOf('unsteady')] });
+    expect(verdict(result)).to.deep.equal({ text: '1 unsteady\n3 passed, 0 failed\n', code: 0 });
+  });
+
+  it('does not try again what fails in three files', async () => {
+    rmSync(join(folder, 'mark'));
+    const result = await gate(['fails', 'broken', 'unsteady', 'passes']);
+    expect(result).to.deep.include({ passed: 3, failed: 3, unsteady: [] });
+    expect(printed).not.to.contain('once more');
+  });
+
+  it('fails by a step that fails, and counts those that do not', async () => {
+    const steps: Step[] = [
+      { name: 'first', command: ['sh', '-c', 'echo why it fails; exit 3'] },
+      { name: 'second', command: ['true'] },
+      { name: 'third', command: ['there-is-no-such-program'] },
+    ];
+    const result = await gate(['passes'], { steps });
+    expect(result).to.deep.include({ passed: 3, failed: 2 });
+    expect(printed).to.match(/FAIL .* first\nwhy it fails/);
+  });
+
+  it('has not passed when nothing ran', async () => {
+    expect(verdict(await gate([])).code).to.equal(1);
+  });
+
+  it('takes the longest files first, and one that it does not know before short ones', () => {
+    expect(longestFirst(['a', 'b', 'c', 'd'], { a: 1, b: 100, c: 2 })).to.deep.equal(['b', 'd', 'c', 'a']);
+  });
+
+  it('keeps seconds of files that were not run, and none of files that are gone', () => {
+    const old = { 'package.json': 3, 'README.md': 7, gone: 9 };
+    expect(JSON.parse(merged(old, new Map([['package.json', 4.26]])))).to.deep.equal({
+      'README.md': 7,
+      'package.json': 4.3,
+    });
+  });
+});
