@@ -5,6 +5,11 @@ import { beginFile, endAll, endFile } from './stores.ts';
 /** Properties are tried on the same values in each run; FOYER_SEED=… tries others. */
 fc.configureGlobal({ seed: Number(process.env.FOYER_SEED ?? 20261122) });
 
+/** mocha drops rejections that nobody handles, which end a process of the product: here they fail the test that runs. */
+process.on('unhandledRejection', (reason) => {
+  throw reason;
+});
+
 /** The last suite of each file. */
 function lastOfFiles({ suites }: Suite): Suite[] {
   return [...new Map(suites.map((suite) => [suite.file, suite])).values()];

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
+import { type Reader, readerFor } from '#areas/events/reader.ts';
 import { EventStream } from '#areas/events/stream.ts';
 import { EventStreams } from '#areas/events/streams.ts';
+import { identifyAgain } from '#kernel/credentials.ts';
 import { startApi } from '#support/api.ts';
 import { atEnd, eventually } from '#support/stores.ts';
 
@@ -10,7 +12,7 @@ const MINUTE_MS = 60_000;
 const HALF_A_MINUTE_MS = 30_000;
 
 /** A stream and the connection that it ends at, which reads nothing until it is resumed. */
-async function paused(): Promise<{ stream: EventStream; client: Socket }> {
+async function paused(reader = {} as Reader): Promise<{ stream: EventStream; client: Socket }> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const client = connect((server.address() as { port: number }).port, '127.0.0.1');
@@ -22,7 +24,7 @@ async function paused(): Promise<{ stream: EventStream; client: Socket }> {
     socket.destroy();
     server.close();
   });
-  return { stream: new EventStream(socket, { reader: {} as never, types: undefined, slot: 's' }), client };
+  return { stream: new EventStream(socket, { reader, types: undefined, slot: 's' }), client };
 }
 
 async function rest(client: Socket): Promise<string> {
@@ -73,11 +75,14 @@ describe('an open stream', function () {
   });
 
   it('is told when to come back when the process is to stop, the latecomer too, and waits for no reader', async () => {
-    const { deps } = await startApi();
+    const { deps, given } = await startApi();
+    const signedIn = await identifyAgain(deps.db, await given.admin());
+    if (!signedIn) throw new Error('nobody is signed in');
+    const reader = await readerFor(deps.db, signedIn.who); // their rights may be read while the test runs
     const stop = new AbortController();
     const streams = new EventStreams({ ...deps, draining: stop.signal });
     await streams.start();
-    const [reads, waits, late] = [await paused(), await paused(), await paused()];
+    const [reads, waits, late] = [await paused(reader), await paused(reader), await paused(reader)];
     fill(waits.stream);
     streams.add(reads.stream);
     streams.add(waits.stream);

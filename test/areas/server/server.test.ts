@@ -45,7 +45,8 @@ describe('Server', () => {
   it('is not ready while it alone is cut off from Postgres, and alive when it did not stand still', async () => {
     const { db, redis, objects } = api.deps;
     const off = async (): Promise<never> => Promise.reject(new Error('off'));
-    const cut = new Proxy(db, { apply: off, get: () => off });
+    const cut = connectDatabase(api.config.databaseUrl, api.deps.log);
+    await cut.destroy();
     const parts = { queue: off, transcode: off, storage: off, mail: off, keys: off };
     const make = (one: typeof db, pod: string) => createVitals({ db: one, redis, objects, pod }, parts);
     const [mine, other] = [make(cut, 'mine'), make(db, 'other')];
