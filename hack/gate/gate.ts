@@ -93,11 +93,17 @@ class Running {
   }
 
   #take(outcome: Outcome): void {
-    const { file, passed, failed, seconds, output } = outcome;
+    const { file, passed, failed, seconds, cpu, output } = outcome;
     const before = this.outcomes.get(file);
     const { passed: p = 0, failed: f = 0, seconds: s = 0 } = before ?? {};
     this.outcomes.set(file, { ...outcome, passed: p + passed, failed: f + failed, seconds: s + seconds });
-    this.#gate.print(line(failed === 0, seconds, `${file} (${failed > 0 ? `${failed} of ` : ''}${passed + failed})`));
+    this.#gate.print(
+      line(
+        failed === 0,
+        seconds,
+        `${file} (${failed > 0 ? `${failed} of ` : ''}${passed + failed}; CPU ${cpu.toFixed(1)} s)`,
+      ),
+    );
     if (failed > 0) this.#gate.print(output.trimEnd());
   }
 }

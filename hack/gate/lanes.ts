@@ -89,13 +89,13 @@ class Lane {
     }
     kill(child);
     this.#child = undefined;
-    return [...late, { file, passed: 0, failed: 1, seconds, output: `${this.#printed(from)}${said}\n` }];
+    return [...late, { file, passed: 0, failed: 1, cpu: 0, seconds, output: `${this.#printed(from)}${said}\n` }];
   }
 
   #fault({ exitCode, signalCode }: ChildProcess): Outcome[] {
     const how = `its process did not end well after it (${signalCode ?? exitCode ?? 'it hung'})`;
     const output = `${this.#printed(0).slice(-4000)}\n${how}\n`;
-    return [{ file: this.#last, passed: 0, failed: 1, seconds: 0, output }];
+    return [{ file: this.#last, passed: 0, failed: 1, cpu: 0, seconds: 0, output }];
   }
 
   async end(): Promise<Outcome[]> {

@@ -1,6 +1,7 @@
 // hack/test, once what it needs is installed: see its head.
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { endAll, postgresServer } from '#support/stores.ts';
 import { KEPT, keptSeconds, merged, needsCluster, testFiles } from './files.ts';
@@ -68,7 +69,7 @@ const result = await runGate({
   seconds,
   lanes: Number(values.lanes),
   run: {
-    env: { GATE_POSTGRES: files.length > 0 ? await postgresServer() : '' },
+    env: { NODE_COMPILE_CACHE: resolve('.cache/node'), GATE_POSTGRES: files.length > 0 ? await postgresServer() : '' },
     bounds: { fileMs: (file) => fileMs(seconds, file), endMs: 5 * MINUTE },
   },
   cluster: prepareCluster(files.some(needsCluster)),

@@ -40,7 +40,7 @@ describe('hack/test', function () {
     const result = await gate(['passes']);
     expect(result).to.deep.include({ passed: 2, failed: 0, unsteady: [] });
     expect(verdict(result)).to.deep.equal({ text: '0 unsteady\n2 passed, 0 failed\n', code: 0 });
-    expect(printed).to.match(/^ {2}ok +\d+\.\d s {2}test\/hack\/gate-files\/passes\.ts \(2\)\n$/);
+    expect(printed).to.match(/^ {2}ok +\d+\.\d s {2}test\/hack\/gate-files\/passes\.ts \(2; CPU \d+\.\d s\)\n$/);
     expect(result.seconds.get(fileOf('passes'))).to.be.greaterThan(0);
   });
 
