@@ -1,7 +1,10 @@
 // Test files: which there are, which of them a run is for, and in which order.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { type Tree, testsReached } from './reach.ts';
+
+/** What who called it can put right. */
+export class WrongUse extends Error {}
 
 export interface Asked {
   full: boolean;
@@ -24,7 +27,9 @@ const present = (): string[] =>
 
 /** What differs from a commit in the working tree, what is gone included. */
 function changedSince(commit: string): string[] {
-  const base = execFileSync('git', ['merge-base', commit, 'HEAD'], { encoding: 'utf8' }).trim();
+  const { status, stdout } = spawnSync('git', ['merge-base', commit, 'HEAD'], { encoding: 'utf8' });
+  if (status !== 0) throw new WrongUse(`git knows no commit ${commit} that this one grew from`);
+  const base = stdout.trim();
   const tracked = git('diff', '-z', '--name-only', '--no-renames', base);
   return [...tracked, ...git('ls-files', '-z', '--others', '--exclude-standard')];
 }
