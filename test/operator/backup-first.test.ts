@@ -6,7 +6,7 @@ import { readManifest } from '#platform/backup/part.ts';
 import { migrationsLeft } from '#platform/migrate.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { placeOf } from '#support/backups.ts';
-import { storesOf } from '#support/processes.ts';
+import { bareEnvironment, storesOf } from '#support/processes.ts';
 
 const ADDS_VERSION = '20261122180000_server_version';
 
@@ -38,7 +38,7 @@ describe('the backup before an upgrade, on one machine', function () {
     server: 'MediaServer home in home.yaml',
     run: async ({ command, args, env, cwd }) => {
       ran.push(args.slice(1).join(' '));
-      const child = spawn(command, args, { cwd, env: { PATH: process.env.PATH, ...env }, stdio: 'inherit' });
+      const child = spawn(command, args, { cwd, env: { ...bareEnvironment(), ...env }, stdio: 'inherit' });
       const [code] = (await once(child, 'exit')) as [number | null];
       return code ?? undefined;
     },

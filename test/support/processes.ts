@@ -14,6 +14,12 @@ export function storesOf({ databaseUrl, redisUrl, objectsUrl, keysFile }: Config
   };
 }
 
+/** For a process that is to have nothing else: programs are found, and start from compiled code where the gate keeps it. */
+export function bareEnvironment(): Record<string, string> {
+  const { PATH = '', NODE_COMPILE_CACHE } = process.env;
+  return { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
+}
+
 /** Pid of a Node program once it printed `ready`; it ends with this process. */
 export async function started(args: string[], env: NodeJS.ProcessEnv, ready: string): Promise<number> {
   const child = spawn(process.execPath, args, {

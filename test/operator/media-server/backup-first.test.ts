@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { expect } from 'chai';
 import type { KubeObject } from '#operator/runtime/kube.ts';
+import { bareEnvironment } from '#support/processes.ts';
 import { temporaryFolder } from '#support/stores.ts';
 import { imageOf, jobs, running } from './specs.ts';
 import type { World } from './support.ts';
@@ -24,7 +25,7 @@ describe('the backup before an upgrade, in a cluster', () => {
     const [job] = backups(here);
     const run = (cwd: string): Promise<{ code: number; said: string }> =>
       new Promise((done) => {
-        execFile(process.execPath, argsOf(job), { cwd, env: { PATH: process.env.PATH } }, (error, out, told) =>
+        execFile(process.execPath, argsOf(job), { cwd, env: bareEnvironment() }, (error, out, told) =>
           done({ code: Number(error?.code ?? 0), said: out + told }),
         );
       });

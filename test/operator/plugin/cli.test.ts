@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { bareEnvironment } from '#support/processes.ts';
 import { atEnd, temporaryFolder } from '#support/stores.ts';
 
 const KINDS = [
@@ -119,7 +120,7 @@ const PROGRAM = join(import.meta.dirname, '../../../operator/plugin/kubectl-medi
 async function ask(config: string | undefined, ...words: string[]) {
   const link = join(temporaryFolder('bin'), 'kubectl-mediaserver');
   symlinkSync(PROGRAM, link);
-  const env = { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...(config && { KUBECONFIG: config }) };
+  const env = { ...bareEnvironment(), HOME: '/nonexistent', ...(config && { KUBECONFIG: config }) };
   const child = spawn(link, words, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let [out, err] = ['', ''];
   child.stdout.on('data', (part: Buffer) => (out += part.toString()));

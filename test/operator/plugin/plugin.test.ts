@@ -9,6 +9,7 @@ import { diagnose, printFindings } from '#operator/plugin/doctor.ts';
 import { publicAddress } from '#operator/plugin/open.ts';
 import { type Snapshot, serverOf } from '#operator/plugin/snapshot.ts';
 import type { KubeObject } from '#operator/runtime/kube.ts';
+import { bareEnvironment } from '#support/processes.ts';
 import { temporaryFolder } from '#support/stores.ts';
 
 const object = (kind: string, name: string, rest: object = {}): KubeObject => ({
@@ -253,7 +254,7 @@ describe('support bundle', () => {
 describe('kubectl-mediaserver', () => {
   it('says what is missing without a kubeconfig, without a stack', () => {
     const main = join(import.meta.dirname, '../../../operator/plugin/main.ts');
-    const env = { PATH: process.env.PATH ?? '', HOME: '/nonexistent' };
+    const env = { ...bareEnvironment(), HOME: '/nonexistent' };
     const { status, stderr } = spawnSync(process.execPath, [main, 'status'], { env, encoding: 'utf8' });
     expect(status).to.equal(1);
     expect(stderr).to.not.include('    at ');

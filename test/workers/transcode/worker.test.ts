@@ -7,6 +7,7 @@ import { announceWant, offerSession } from '#areas/streaming/sessions/offers.sto
 import { findSession, stopSession, sweepSessions, touchSession } from '#areas/streaming/sessions/sessions.store.ts';
 import { wantSegment } from '#areas/streaming/sessions/wants.store.ts';
 import { film, openSession, type Stage, stage, stored, worker } from '#support/hls-session.ts';
+import { bareEnvironment } from '#support/processes.ts';
 import { atEnd, eventually, temporaryFolder } from '#support/stores.ts';
 import { fixtures } from '../../../hack/fixtures/index.ts';
 
@@ -30,7 +31,7 @@ function encodersOf(file: string): number[] {
 async function workerProcess(on: Stage): Promise<ChildProcess> {
   const child = spawn(process.execPath, ['workers/transcode/main.ts'], {
     cwd: root,
-    env: { PATH: process.env.PATH, ...on.environment },
+    env: { ...bareEnvironment(), ...on.environment },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   atEnd(() => child.kill('SIGKILL'));
