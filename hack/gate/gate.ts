@@ -111,10 +111,12 @@ class Running {
 export async function runGate(gate: Gate): Promise<Result> {
   const { files, seconds, steps, lanes } = gate;
   const running = new Running(gate);
-  const onCluster = files.filter(needsCluster);
-  const alone = files.filter((file) => !needsCluster(file) && runsAlone(file));
-  const beside = files.filter((file) => !needsCluster(file) && !alone.includes(file));
-  await Promise.all([running.steps(), running.files(longestFirst(beside, seconds), lanes), running.cluster(onCluster)]);
+  const alone = files.filter(runsAlone);
+  const together = files.filter((file) => !alone.includes(file));
+  const onCluster = together.filter(needsCluster);
+  const plain = together.filter((file) => !needsCluster(file));
+  await Promise.all([running.steps(), running.files(longestFirst(plain, seconds), lanes), running.cluster(onCluster)]);
+  if (alone.some(needsCluster)) await gate.cluster();
   await running.files(alone, 1);
   const unsteady = await running.again();
   for (const file of unsteady) gate.print(`  unsteady: ${file}`);

@@ -94,6 +94,16 @@ describe('hack/test', function () {
     expect(verdict(result)).to.deep.equal({ text: '1 unsteady\n3 passed, 0 failed\n', code: 0 });
   });
 
+  it('runs a file that wants the machine alone when all others have ended', async () => {
+    const names = ['alone', 'waits', 'passes'];
+    await gate(names, { lanes: 3, seconds: { [fileOf('alone')]: 30 } });
+    expect([...printed.matchAll(/gate-files\/(\w+)\.ts/g)].map(([, name]) => name)).to.deep.equal([
+      'passes',
+      'waits',
+      'alone',
+    ]);
+  });
+
   it('does not try again what fails in three files', async () => {
     rmSync(join(folder, 'mark'));
     const result = await gate(['fails', 'broken', 'unsteady', 'passes']);
