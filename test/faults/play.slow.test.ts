@@ -1,4 +1,5 @@
 // Two people watch while one process after the other is killed: both see the whole film, and nothing they were told is kept is lost.
+// Runs alone: its players measure how long they wait, and give up after six attempts.
 import { createHash } from 'node:crypto';
 import { copyFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
