@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { type Reader, readerFor } from '#areas/events/reader.ts';
 import { EventStream } from '#areas/events/stream.ts';
 import { EventStreams } from '#areas/events/streams.ts';
-import { identifyAgain } from '#kernel/credentials.ts';
+import { identifyAgain } from '#identity/credentials.ts';
 import { startApi } from '#support/api.ts';
 import { atEnd, eventually } from '#support/stores.ts';
 

@@ -1,6 +1,6 @@
 import { renameSync } from 'node:fs';
 import { expect } from 'chai';
-import { connectDatabase } from '#platform/db.ts';
+import { connectDatabase, type Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { ALIVE, enqueue } from '#platform/queue.ts';
 import { saveSettings } from '#platform/settings.ts';
@@ -48,7 +48,7 @@ describe('Server', () => {
     const cut = connectDatabase(api.config.databaseUrl, api.deps.log);
     await cut.destroy();
     const parts = { queue: off, transcode: off, storage: off, mail: off, keys: off };
-    const make = (one: typeof db, pod: string) => createVitals({ db: one, redis, objects, pod }, parts);
+    const make = (one: Db, pod: string) => createVitals({ db: one, redis, objects, pod }, parts);
     const [mine, other] = [make(cut, 'mine'), make(db, 'other')];
     try {
       await redis.del('foyer:database-seen');
