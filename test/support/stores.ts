@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,8 +20,8 @@ export async function freePort(): Promise<number> {
 }
 
 /** A folder that is removed at the end of the test file, open to the user that Postgres runs as. */
-export function temporaryFolder(name: string, end: typeof atEnd = atEnd): string {
-  const folder = mkdtempSync(join(tmpdir(), `foyer-${name}-`));
+export function temporaryFolder(name: string, end: typeof atEnd = atEnd, within = tmpdir()): string {
+  const folder = mkdtempSync(join(within, `foyer-${name}-`));
   chmodSync(folder, 0o755);
   end(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
@@ -63,13 +63,23 @@ const TEMPLATE = 'foyer_template';
 /** Nothing is kept when the machine stops, and no database lives long enough to need a vacuum. */
 const FAST = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off', 'max_wal_size=8GB'];
 
+const MEMORY = '/dev/shm';
+const MEMORY_BYTES = 10 * 2 ** 30; // half of it is what the databases of a run take
+
+/** Memory where there is enough: some disks take minutes to remove the databases of a whole run. */
+function roomForDatabases(): string {
+  if (!existsSync(MEMORY)) return tmpdir();
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return Math.min(bavail * bsize, process.availableMemory()) < MEMORY_BYTES ? tmpdir() : MEMORY;
+}
+
 /** One real Postgres a run, with a migrated template that each test database is copied from. Its URL without a database. */
 export function postgresServer(): Promise<string> {
   // The gate starts one for all of its processes.
   if (process.env.GATE_POSTGRES) return Promise.resolve(process.env.GATE_POSTGRES);
   postgres ??= (async () => {
     const port = await freePort();
-    const folder = temporaryFolder('postgres', atEndOfRun);
+    const folder = temporaryFolder('postgres', atEndOfRun, roomForDatabases());
     const server = new EmbeddedPostgres({
       databaseDir: join(folder, 'data'),
       user: 'postgres',
