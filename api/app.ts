@@ -1,11 +1,12 @@
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
-import { areas } from '#areas/index.ts';
 import { crossOrigin } from '#kernel/cross-origin.ts';
-import type { Area, Endpoint } from '#kernel/endpoint.ts';
+import type { Endpoint } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
 import { envelope, type Kernel, serve } from '#kernel/pipeline.ts';
 import { landing } from './landing.ts';
+import { type Route, routesOf } from './lazy-area.ts';
+import { routedAreas } from './routes.ts';
 
 const PREFIX = '/api/v1';
 
@@ -15,7 +16,7 @@ export function createApp(kernel: Kernel): Koa {
   app.use(envelope(kernel));
   app.use(crossOrigin(kernel.deps));
   app.use(landing);
-  app.use(routes(areas, kernel));
+  app.use(router(routesOf(routedAreas), kernel));
   app.use(() => {
     throw notFound();
   });
@@ -24,24 +25,23 @@ export function createApp(kernel: Kernel): Koa {
 }
 
 /** One router for each first segment: a single one of 576 routes costs five times as much (SPINE 3). */
-function routes(served: readonly Area[], kernel: Kernel): Middleware {
+function router(routes: readonly Route[], kernel: Kernel): Middleware {
   const bySegment = new Map<string, Router>();
   const literal = new Map<string, Middleware>(); // a path without parameters is found by itself
-  const listed = served.flatMap((area) => area.endpoints.map((endpoint) => ({ endpoint, area: area.slug })));
-  const inOrder = listed.sort((a, b) => (rank(a.endpoint) < rank(b.endpoint) ? -1 : 1)); // by code: `~` is behind every letter
-  const refusals = shadowed(inOrder.map(({ endpoint }) => endpoint));
-  for (const { endpoint, area } of inOrder) {
-    const segment = endpoint.path.split('/')[1] ?? '';
-    const router = bySegment.get(segment) ?? new Router();
-    bySegment.set(segment, router);
-    const handle = serve(endpoint, area, kernel);
-    router[endpoint.method](PREFIX + endpoint.path, handle);
-    for (const [method, allow] of refusals.get(endpoint.path) ?? [])
-      router[method](PREFIX + endpoint.path, notAllowed(allow));
-    if (!endpoint.path.includes(':')) literal.set(`${endpoint.method.toUpperCase()} ${endpoint.path}`, handle);
+  const inOrder = [...routes].sort((a, b) => (rank(a) < rank(b) ? -1 : 1)); // by code: `~` is behind every letter
+  const refusals = shadowed(inOrder);
+  for (const route of inOrder) {
+    const segment = route.path.split('/')[1] ?? '';
+    const ofSegment = bySegment.get(segment) ?? new Router();
+    bySegment.set(segment, ofSegment);
+    const handle = lazily(route, kernel);
+    ofSegment[route.method](PREFIX + route.path, handle);
+    for (const [method, allow] of refusals.get(route.path) ?? [])
+      ofSegment[method](PREFIX + route.path, notAllowed(allow));
+    if (!route.path.includes(':')) literal.set(`${route.method.toUpperCase()} ${route.path}`, handle);
   }
-  const methods = methodsOf(listed.map(({ endpoint }) => endpoint));
-  const literals = new Set(listed.map(({ endpoint }) => endpoint.path as string).filter((path) => !path.includes(':')));
+  const methods = methodsOf(routes);
+  const literals = new Set(routes.map(({ path }) => path as string).filter((path) => !path.includes(':')));
   const handlers = new Map(
     [...bySegment].map(([segment, router]) => [segment, router.routes() as unknown as Middleware]),
   );
@@ -64,6 +64,15 @@ function routes(served: readonly Area[], kernel: Kernel): Middleware {
   };
 }
 
+/** Serves a route; the first request to its area loads it. */
+function lazily(route: Route, kernel: Kernel): Middleware {
+  let served: Promise<Middleware> | undefined;
+  return async (ctx, next) => {
+    served ??= route.load().then((endpoint) => serve(endpoint, route.slug, kernel));
+    return (await served)(ctx, next);
+  };
+}
+
 const notAllowed = (allow: readonly string[]) => (): never => {
   throw new ApiError('METHOD_NOT_ALLOWED', 'The address does not know this method', { allow: [...allow] });
 };
@@ -71,17 +80,21 @@ const notAllowed = (allow: readonly string[]) => (): never => {
 type Method = Endpoint['method'];
 
 /** By path: methods that it lacks while a path with a parameter in place of one of its words has them; a word is never the parameter's value. */
-function shadowed(endpoints: readonly Endpoint[]): Map<string, [Method, string[]][]> {
-  const methods = Map.groupBy(endpoints, ({ path }) => path as string);
+function shadowed(routes: readonly Route[]): Map<string, [Method, string[]][]> {
+  const methods = Map.groupBy(routes, ({ path }) => path as string);
+  const alike = Map.groupBy(routes, ({ path }) => shapeOf(path)); // only these can cover each other
   const lacks = (path: string): [Method, string[]][] => {
     const own = (methods.get(path) ?? []).map(({ method }) => method);
-    const wider = endpoints.filter((other) => other.path !== path && covers(other.path, path));
+    const wider = (alike.get(shapeOf(path)) ?? []).filter((other) => other.path !== path && covers(other.path, path));
     const missing = new Set(wider.map(({ method }) => method).filter((method) => !own.includes(method)));
     const allow = own.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
     return [...missing].map((method) => [method, allow]);
   };
   return new Map([...methods.keys()].filter((path) => path.includes(':')).map((path) => [path, lacks(path)]));
 }
+
+/** The first segment, which is never a parameter, and how many there are. */
+const shapeOf = (path: string): string => `${path.split('/')[1]} ${path.split('/').length}`;
 
 /** True when each segment of `path` is that of `wide` or stands where `wide` has a parameter. */
 function covers(wide: string, path: string): boolean {
@@ -93,14 +106,14 @@ function covers(wide: string, path: string): boolean {
 }
 
 /** Literal segments before parameters: the router takes the first path that fits. */
-function rank(endpoint: Endpoint): string {
-  return endpoint.path.replaceAll(':', '~');
+function rank({ path }: Route): string {
+  return path.replaceAll(':', '~');
 }
 
 /** Methods of the most literal path that fits: a literal beside a parameter wins whatever it lacks. */
-function methodsOf(endpoints: readonly Endpoint[]): (path: string) => string[] | undefined {
+function methodsOf(routes: readonly Route[]): (path: string) => string[] | undefined {
   const byShape = new Map<string, string[]>();
-  for (const { path, method } of endpoints) {
+  for (const { path, method } of routes) {
     const shape = path.replace(/:\w+/g, ':');
     const known = byShape.get(shape) ?? [];
     byShape.set(shape, [...known, method.toUpperCase(), ...(method === 'get' ? ['HEAD'] : [])]);

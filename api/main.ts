@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { areas } from '#areas/index.ts';
 import { describe, notReadyFor } from '#areas/server/public.ts';
 import { takeOverDeclared } from '#areas/settings/public.ts';
 import { servePoolMetrics } from '#areas/streaming/public.ts';
@@ -16,13 +15,15 @@ import { createApp } from './app.ts';
 import { connectDeps } from './deps.ts';
 import { USUAL_LIMITS } from './http-limits.ts';
 import { closeGently, createApiServer } from './http-server.ts';
+import { loadAreas } from './lazy-area.ts';
+import { routedAreas } from './routes.ts';
 
 const config = readConfig();
 const log = createLog(config.logLevel, 'api');
 whenReplaced(() => endReplaced(log));
 const leaving = new AbortController();
 const deps = await connectDeps(config, log, leaving.signal);
-describe(areas);
+describe(() => loadAreas(routedAreas));
 const app = createApp({ deps, readiness: { waitingFor: () => notReadyFor(deps) } });
 const handle = app.callback();
 const server = createApiServer((request, response) => void handle(request, response), {

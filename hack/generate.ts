@@ -12,6 +12,7 @@ import { verdictFile } from './expressions/verdicts.ts';
 import { mailFiles } from './mail/generate.ts';
 import { manifestFiles } from './manifests/files.ts';
 import { referencePage } from './reference.ts';
+import { routeFiles } from './routes.ts';
 import { tableFiles } from './tables.ts';
 
 /** Path below the root of the tree to the text of the file. */
@@ -41,6 +42,7 @@ export const generators: readonly Generator[] = [
   client,
   manifestFiles,
   mailFiles,
+  routeFiles,
   tableFiles,
   verdictFile,
 ];

@@ -59,6 +59,24 @@ describe('architecture', () => {
     expect(crowded.size).to.be.greaterThan(40);
   });
 
+  it('loads no endpoint before a request needs it', () => {
+    const reached = new Set<string>();
+    const visit = (file: string): void => {
+      if (reached.has(file)) return;
+      reached.add(file);
+      for (const [, type, name = ''] of readFileSync(file, 'utf8').matchAll(
+        /^(?:import|export)( type)?\b[^;=]*?'([#.][\w#./-]+)'/gm,
+      )) {
+        const alias = Object.entries(imports).find(([start]) => name.startsWith(start.slice(0, -1)));
+        if (!type && name.endsWith('.ts'))
+          visit(alias ? join(root, alias[1].slice(0, -1), name.slice(alias[0].length - 1)) : join(dirname(file), name));
+      }
+    };
+    visit(join(root, 'api/main.ts'));
+    expect([...reached].filter((file) => file.endsWith('.endpoints.ts'))).to.deep.equal([]);
+    expect(reached.size).to.be.greaterThan(150);
+  });
+
   it('names each migration by time and area, in order', () => {
     const names = readdirSync(join(root, 'api/platform/migrations')).filter((name) => name !== 'index.ts');
     for (const name of names) expect(name).to.match(/^\d{14}_[a-z-]+_[a-z_]+\.ts$/);

@@ -154,7 +154,7 @@ export async function startApi(environment: Record<string, string> = {}): Promis
   await deps.redis.flushdb();
   await prepareServer(deps.db, config, deps.keys);
   await deps.vitals.look();
-  describe(areas);
+  describe(async () => areas);
   const app = createApp({ deps, readiness: { waitingFor: () => undefined } });
   const handle = app.callback();
   const server = createApiServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1');

@@ -70,7 +70,7 @@ export async function readFeatures(call: Call): Promise<z.input<typeof PlusFeatu
   const { deps, who } = call;
   const judged = await plusOf(deps).current();
   const texts = plusLanguage(who.language ?? deps.settings.get('server.language'));
-  const served = describedAreas().flatMap(({ endpoints }) => endpoints);
+  const served = (await describedAreas()).flatMap(({ endpoints }) => endpoints);
   const operations = (id: PlusFeature): string[] =>
     served
       .filter(({ plus }) => (typeof plus === 'object' ? plus.partly : plus) === id)

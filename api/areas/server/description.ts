@@ -15,16 +15,16 @@ interface Described {
   etag: string;
 }
 
-let served: readonly Area[] = [];
+let load: () => Promise<readonly Area[]> = async () => [];
 let described: Promise<Described> | undefined;
 
-/** The list that serves the routes, for the readable page. */
-export function describe(areas: readonly Area[]): void {
-  served = areas;
+/** How the areas that serve the routes are loaded, for those who describe all of them. */
+export function describe(areas: () => Promise<readonly Area[]>): void {
+  load = areas;
 }
 
-export function describedAreas(): readonly Area[] {
-  return served;
+export function describedAreas(): Promise<readonly Area[]> {
+  return load();
 }
 
 /** Written by `node hack/generate.ts`; the gate holds it to the list that serves the routes. */

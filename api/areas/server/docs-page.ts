@@ -38,7 +38,7 @@ export function docsPage(): Promise<DocsPage> {
 
 /** Area by area: other requests are answered between them. */
 async function make(): Promise<DocsPage> {
-  const areas = describedAreas();
+  const areas = await describedAreas();
   const sections: string[] = [];
   for (const area of areas) {
     sections.push(areaSection(area));

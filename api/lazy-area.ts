@@ -1,0 +1,37 @@
+import type { Area, Endpoint } from '#kernel/endpoint.ts';
+
+/** The routes of an area, and how its endpoints are loaded. */
+export interface RoutedArea {
+  slug: string;
+  load: () => Promise<Area>;
+  routes: readonly (readonly [method: Endpoint['method'], path: Endpoint['path'], operationId: string])[];
+}
+
+/** What the router knows of an endpoint before it is loaded. */
+export interface Route extends Pick<Endpoint, 'method' | 'path' | 'operationId'> {
+  slug: string;
+  load: () => Promise<Endpoint>;
+}
+
+/** Every area, loaded. */
+export const loadAreas = (areas: readonly RoutedArea[]): Promise<Area[]> =>
+  Promise.all(areas.map(({ load }) => load()));
+
+/** Loading hundreds of endpoints and their schemas is most of a start, and of the memory of a process at rest. */
+export function routesOf(areas: readonly RoutedArea[]): Route[] {
+  return areas.flatMap(({ slug, load, routes }) => {
+    let loaded: Promise<Map<string, Endpoint>> | undefined;
+    const endpoints = (): Promise<Map<string, Endpoint>> => {
+      loaded ??= load().then((area) => new Map(area.endpoints.map((one) => [one.operationId, one])));
+      return loaded;
+    };
+    return routes.map(([method, path, operationId]) => ({
+      ...{ slug, method, path, operationId },
+      load: async () => {
+        const endpoint = (await endpoints()).get(operationId);
+        if (!endpoint) throw new Error(`${operationId} is not in the area ${slug}: generate the routes again`);
+        return endpoint;
+      },
+    }));
+  });
+}
