@@ -1,10 +1,10 @@
-// Backups as the processes are told of them: the schedule, the places with their secrets, the passphrase. Pure.
+// Backup settings as the processes receive them: schedule, destinations with their credentials, and passphrase. Pure.
 import type { MediaServerSpec } from './schemas/media-server.ts';
 import { type Secrets, secretValue } from './server-environment.ts';
 
 type Backup = NonNullable<MediaServerSpec['backup']>;
 
-/** FOYER_BACKUP; undefined while the resource says nothing of backups. */
+/** FOYER_BACKUP; undefined when the resource declares no backups. */
 export function declaredBackup({ backup }: Pick<MediaServerSpec, 'backup'>, secrets: Secrets): string | undefined {
   if (!backup) return undefined;
   const { schedule, keep, destination, copyTo, encryptionSecretRef: ref } = backup;

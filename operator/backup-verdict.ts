@@ -1,19 +1,19 @@
-// What the server tells of its backups -> the condition BackupsHealthy and status.backup. Pure.
+// The server's reports about backups -> the condition BackupsHealthy and status.backup. Pure.
 import type { Verdict } from './schemas/conditions.ts';
 import type { MediaServerSpec, MediaServerStatus } from './schemas/media-server.ts';
 
 export interface ObservedBackup {
-  /** Of the destination: ok, unreachable, read-only or full. */
+  /** State of the destination: ok, unreachable, read-only or full. */
   destination: string;
   destinationReason?: string;
-  /** Of the destination: builtin, s3 or storage. */
+  /** Kind of the destination: builtin, s3 or storage. */
   kind?: string;
-  /** None is made by itself. */
+  /** Scheduled backups are disabled. */
   off?: true;
   overdue: boolean;
   nextRunAt?: string;
   lastCompletedAt?: string;
-  /** The newest backup, whatever became of it. */
+  /** The newest backup, in any state. */
   last?: { state: string; message?: string };
 }
 
@@ -29,7 +29,7 @@ interface Listed {
   items: { state: string; error?: { message: string } }[];
 }
 
-/** From the answers of getBackupSettings and listBackups; undefined when one was refused, as by a version without them. */
+/** From the responses of getBackupSettings and listBackups; undefined when one was refused, as by a version without them. */
 export function backupFrom(settings: unknown, list: unknown): ObservedBackup | undefined {
   const { enabled, destination, warnings, nextRunAt, lastCompleted } = (settings ?? {}) as Partial<Settings>;
   const { items } = (list ?? {}) as Partial<Listed>;
@@ -58,22 +58,25 @@ const verdict = (status: Verdict['status'], reason: Verdict['reason'], message: 
   message,
 });
 
-type Asked = Pick<MediaServerSpec, 'backup'> & Partial<Pick<MediaServerSpec, 'networkPolicy'>>;
+type BackupSpec = Pick<MediaServerSpec, 'backup'> & Partial<Pick<MediaServerSpec, 'networkPolicy'>>;
 
-/** True only while the last backup is good, in time, and the place for the next one answers; those that the app sets too. */
-export function backupVerdict(spec: Asked, seen: ObservedBackup | undefined): Verdict {
-  if (!spec.backup && !seen) return verdict('False', 'NoneAsked', 'spec.backup is absent');
-  if (!seen) return verdict('Unknown', 'ServerNotReady', 'the server has not told of its backups yet');
-  if (!spec.backup && seen.off)
+/**
+ * True while the last backup is complete and recent and the destination is reachable. Also for backups that are configured in
+ * the app.
+ */
+export function backupVerdict(spec: BackupSpec, observed: ObservedBackup | undefined): Verdict {
+  if (!spec.backup && !observed) return verdict('False', 'NoneAsked', 'spec.backup is absent');
+  if (!observed) return verdict('Unknown', 'ServerNotReady', 'the server has not reported its backups yet');
+  if (!spec.backup && observed.off)
     return verdict('False', 'NoneAsked', 'spec.backup is absent, and backups are switched off in the app');
-  return faultIn(spec, seen) ?? health(seen);
+  return faultIn(spec, observed) ?? health(observed);
 }
 
 const CLOSED =
   '; if its address is private: the NetworkPolicies of this server lead to a bucket that spec.backup names, or to a network of spec.network.allow, and to no other';
 
 function destinationFault(
-  { backup, networkPolicy }: Asked,
+  { backup, networkPolicy }: BackupSpec,
   { destination, kind }: ObservedBackup,
   why: string,
 ): Verdict {
@@ -82,24 +85,24 @@ function destinationFault(
   return verdict('False', 'DestinationUnreachable', `${which} is ${destination}: ${why}${closed ? CLOSED : ''}`);
 }
 
-function faultIn(spec: Asked, seen: ObservedBackup): Verdict | undefined {
-  const { destination, destinationReason: why, last, lastCompletedAt: at, overdue } = seen;
-  const since = at === undefined ? 'none is good yet' : `the last good one is of ${at}`;
-  if (destination !== 'ok') return destinationFault(spec, seen, why ?? since);
+function faultIn(spec: BackupSpec, observed: ObservedBackup): Verdict | undefined {
+  const { destination, destinationReason: why, last, lastCompletedAt: at, overdue } = observed;
+  const since = at === undefined ? 'none completed yet' : `the last completed one is from ${at}`;
+  if (destination !== 'ok') return destinationFault(spec, observed, why ?? since);
   if (last?.state === 'failed' || last?.state === 'damaged')
     return verdict('False', 'BackupFailed', `the last backup is ${last.state}: ${last.message ?? since}`);
-  return overdue ? verdict('False', 'BackupOverdue', `no backup since it was due; ${since}`) : undefined;
+  return overdue ? verdict('False', 'BackupOverdue', `the scheduled backup is overdue; ${since}`) : undefined;
 }
 
 const health = ({ lastCompletedAt: at, nextRunAt = 'no time' }: ObservedBackup): Verdict =>
   at === undefined
     ? verdict('Unknown', 'NeverBackedUp', `the first one is due at ${nextRunAt}`)
-    : verdict('True', 'Completed', `The last backup is of ${at}`);
+    : verdict('True', 'Completed', `The last backup is from ${at}`);
 
-/** status.backup, once there was a good one. */
-export function backupStatus(seen: ObservedBackup | undefined): Pick<MediaServerStatus, 'backup'> {
-  if (seen?.lastCompletedAt === undefined) return {};
-  const { lastCompletedAt, last } = seen;
+/** status.backup, once a backup completed. */
+export function backupStatus(observed: ObservedBackup | undefined): Pick<MediaServerStatus, 'backup'> {
+  if (observed?.lastCompletedAt === undefined) return {};
+  const { lastCompletedAt, last } = observed;
   const message = last?.message;
   return { backup: { lastCompletedAt, state: last?.state ?? 'completed', ...(message !== undefined && { message }) } };
 }

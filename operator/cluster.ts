@@ -19,7 +19,7 @@ import { apiAddress, type ServerName, Servers } from './server-api/servers.ts';
 import { tunerDeviceController } from './tuner-device/controller.ts';
 
 export interface ClusterOptions {
-  /** None is all of them. */
+  /** Namespaces to watch; none means all. */
   namespace: readonly string[];
   leaderElect: boolean;
   leaseNamespace?: string;
@@ -29,7 +29,7 @@ export interface ClusterOptions {
   apiUrl?: string;
   serverMetricsUrl?: string;
   tunerUrl?: string;
-  /** CIDRs of the cluster's pods and services: servers call none of these for people. */
+  /** CIDRs of the cluster's pods and services. Servers do not call these addresses on behalf of users. */
   clusterNetwork: readonly string[];
   host: string;
   healthPort: number;
@@ -39,10 +39,10 @@ export interface ClusterOptions {
 const LEASE = 'foyer-operator';
 const SERVER_METRICS = 'http://{name}-api.{namespace}.svc:9090/metrics';
 const ANSWER_MS = 5000;
-/** After SIGTERM; the kubelet waits longer. */
+/** Time to stop after SIGTERM; the kubelet waits longer. */
 const LEAVE_MS = 9500;
 
-/** The images of a version that the operator was installed with. */
+/** The default images of this installation. */
 export function imagesFrom(env: NodeJS.ProcessEnv): DefaultImages {
   return {
     foyer: env.FOYER_IMAGE ?? 'foyer:latest',
@@ -52,7 +52,7 @@ export function imagesFrom(env: NodeJS.ProcessEnv): DefaultImages {
   };
 }
 
-/** Until SIGTERM or SIGINT: 0. When the lease was lost: 1, to be started anew. */
+/** Runs until SIGTERM or SIGINT and returns 0. Returns 1 when the lease is lost: Kubernetes then restarts the process. */
 export async function runCluster(options: ClusterOptions): Promise<number> {
   const log = newLog();
   const stopping = stopSignal();
@@ -80,16 +80,16 @@ function credentialsOf({ kubeconfig }: ClusterOptions): Credentials {
   try {
     return new Credentials(kubeconfig);
   } catch (error) {
-    throw new Refused(`no kubeconfig to go by: ${(error as Error).message}`);
+    throw new Refused(`no valid kubeconfig: ${(error as Error).message}`);
   }
 }
 
-/** All that it runs. */
+/** All controllers of this operator. */
 export function controllersOf(options: ClusterOptions): Controller[] {
   const images = imagesFrom(process.env);
   const { apiUrl, tunerUrl, serverMetricsUrl = SERVER_METRICS } = options;
   const connect = (server: ServerName, key: string): Connection => ({
-    ask: serverClient(apiAddress(server, apiUrl), key),
+    request: serverClient(apiAddress(server, apiUrl), key),
     metrics: () => textAt(apiAddress(server, serverMetricsUrl)),
   });
   const servers = new Servers(apiUrl);
@@ -101,11 +101,11 @@ export function controllersOf(options: ClusterOptions): Controller[] {
   ];
 }
 
-/** A range that is none would leave the cluster open to what people name: nothing runs. */
+/** Refuses to start with an invalid range: servers would then call addresses inside the cluster. */
 export function networksOf({ clusterNetwork }: Pick<ClusterOptions, 'clusterNetwork'>): string[] {
   const cidr = z.union([z.cidrv4(), z.cidrv6()]);
   const wrong = clusterNetwork.find((text) => !cidr.safeParse(text).success);
-  if (wrong !== undefined) throw new Refused(`--cluster-network: ${wrong} is no CIDR such as 10.244.0.0/16`);
+  if (wrong !== undefined) throw new Refused(`--cluster-network: ${wrong} is not a CIDR such as 10.244.0.0/16`);
   return [...new Set(clusterNetwork)].sort();
 }
 

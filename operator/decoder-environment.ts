@@ -1,11 +1,11 @@
-// What the processes that decode foreign files are told, in a cluster and on one machine. Pure.
+// The environment of processes that decode media files, in a cluster and on one machine. Pure.
 
-/** Names of what a transcode worker needs; keys, settings, mail, sign-in and backups are none of its business. */
+/** Variables that a transcode worker needs. It gets no keys, settings, mail, sign-in or backup configuration. */
 const NEEDED = new Set([
   'FOYER_DATABASE_URL',
   'FOYER_REDIS_URL',
   'FOYER_OBJECTS_URL',
-  'FOYER_KEYS_FILE', // its place, which every process is told; the file is not there in the pod
+  'FOYER_KEYS_FILE', // the path is required by every process; the pod does not have the file
   'FOYER_MEDIA_ROOTS',
   'FOYER_HOST',
   'FOYER_SCRATCH_DIR',
@@ -16,7 +16,10 @@ const NEEDED = new Set([
   'FOYER_NODE',
 ]);
 
-/** The environment of all processes, less what a worker that decodes does not need; settings of transcoding alone. */
+/**
+ * The environment of all processes without the variables that a decoding worker does not need, and with the transcoding
+ * settings only.
+ */
 export function decoderEnvironment<V>(
   shared: Readonly<Record<string, V>>,
   settings: Readonly<Record<string, unknown>>,

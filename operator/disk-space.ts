@@ -1,4 +1,4 @@
-// When a disk is low, and how its space is written.
+// Limits and format of disk space.
 const GIB = 2 ** 30;
 
 export interface DiskSpace {
@@ -7,10 +7,10 @@ export interface DiskSpace {
   total: number;
 }
 
-/** Below 5 GiB, or 10 % of a small file system, somebody ought to act. */
+/** Below 5 GiB, or 10 % of a small file system, a condition reports it. */
 export const isLow = ({ free, total }: DiskSpace): boolean => free < Math.min(5 * GIB, total * 0.1);
 
-/** Of that space the server keeps so much for the database: 1 GiB, or 5 % of a small file system. */
+/** The space that the server reserves for the database: 1 GiB, or 5 % of a small file system. */
 export const reserveOf = (total: number): number => Math.min(GIB, total * 0.05);
 
 export const gib = (bytes: number): string => (bytes / GIB).toFixed(1);

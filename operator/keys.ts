@@ -1,7 +1,7 @@
 // Secrets that the operator makes once and never rewrites.
 import { createHash, generateKeyPairSync, randomBytes, randomUUIDv7 } from 'node:crypto';
 
-const CLAIM_ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'; // Crockford: nothing that is read as another
+const CLAIM_ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'; // Crockford's alphabet, without characters that look alike
 const CLAIM_LETTERS = 26;
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -26,10 +26,10 @@ export function newKeyRing(): object {
   };
 }
 
-/** For a store that this operator runs. */
+/** Password for a store that this operator runs. */
 export const newPassword = (): string => randomBytes(24).toString('base64url');
 
-/** Everything that is random, so that builders can be given something else. */
+/** All sources of randomness, so that tests can replace them. */
 export interface Fresh {
   keyRing(): object;
   operatorKey(): string;

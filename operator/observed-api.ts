@@ -1,19 +1,19 @@
-// How the server's API answers, for operators of a cluster and of one machine.
+// The state of the server's API, for clusters and for one machine.
 import { backupFrom, type ObservedBackup } from './backup-verdict.ts';
-import type { Ask } from './server-api/server-client.ts';
+import type { SendRequest } from './server-api/server-client.ts';
 
 export interface ObservedApi {
   apiReady: boolean;
-  /** Undefined while it is not known. */
+  /** Undefined while unknown. */
   setupComplete: boolean | undefined;
   version: string | undefined;
-  /** Check name to state, as GET /server/health says. */
+  /** State by name of the check, from GET /server/health. */
   health: Record<string, string>;
-  /** No claim code is taken until then: too many were tried. */
+  /** Until then no claim code is accepted, because too many were tried. */
   claimBlockedUntil?: string;
-  /** A restore is on record, or keeps the server closed; absent while nobody says. */
+  /** A restore is recorded, or keeps the server closed; absent while unknown. */
   restoring?: boolean;
-  /** Absent while nobody says. */
+  /** Absent while unknown. */
   backup?: ObservedBackup;
 }
 
@@ -26,19 +26,19 @@ export const apiUnavailable: ObservedApi = {
 
 const READY_ATTEMPTS = 8;
 
-export async function seeApi(ask: Ask): Promise<ObservedApi> {
+export async function observeApi(request: SendRequest): Promise<ObservedApi> {
   try {
-    const waitingFor = await waitOf(ask);
+    const waitingFor = await waitOf(request);
     if (waitingFor !== undefined)
       return waitingFor === 'restore' ? { ...apiUnavailable, restoring: true } : apiUnavailable;
     const [info, health, backups, kept] = await Promise.all([
-      ask('GET', '/server/info'),
-      ask('GET', '/server/health'),
-      ask('GET', '/backups?limit=1'),
-      ask('GET', '/backups/settings'),
+      request('GET', '/server/info'),
+      request('GET', '/server/health'),
+      request('GET', '/backups?limit=1'),
+      request('GET', '/backups/settings'),
     ]);
-    const { setupComplete, version } = saidOf(info.body);
-    const claimBlockedUntil = setupComplete === false ? await blockOf(ask) : undefined;
+    const { setupComplete, version } = infoOf(info.body);
+    const claimBlockedUntil = setupComplete === false ? await blockOf(request) : undefined;
     const block = claimBlockedUntil === undefined ? {} : { claimBlockedUntil };
     const restoring = isUnderWay(backups.body);
     const backup = backupFrom(kept.body, backups.body);
@@ -49,34 +49,40 @@ export async function seeApi(ask: Ask): Promise<ObservedApi> {
   }
 }
 
-interface Said {
+interface Info {
   setupComplete?: boolean;
   version?: string;
 }
 
-/** Without the version where it is the short one of strangers: its database was too slow to know who asks. */
-function saidOf(body: unknown): Said {
-  const { setupComplete, version } = (body ?? {}) as Said;
+/**
+ * Omits the shortened version that the server sends to unauthenticated clients, as it does when its database is too slow to
+ * authenticate the operator.
+ */
+function infoOf(body: unknown): Info {
+  const { setupComplete, version } = (body ?? {}) as Info;
   const isWhole = /^\d+\.\d+\.\d/.test(version ?? '');
   return { ...(setupComplete !== undefined && { setupComplete }), ...(isWhole && version && { version }) };
 }
 
-async function blockOf(ask: Ask): Promise<string | undefined> {
-  const { body } = await ask('GET', '/setup/claim');
+async function blockOf(request: SendRequest): Promise<string | undefined> {
+  const { body } = await request('GET', '/setup/claim');
   return (body as { blockedUntil?: string | null } | undefined)?.blockedUntil ?? undefined;
 }
 
-/** Of `restore` in the list of backups; nothing when it was refused, as by a version without it. */
+/** From `restore` in the list of backups; absent when the list was refused, as by a version without it. */
 function isUnderWay(body: unknown): { restoring?: boolean } {
   const { items, restore } = (body ?? {}) as { items?: unknown; restore?: { state: string } };
   if (!items) return {};
   return { restoring: restore?.state === 'preparing' || restore?.state === 'switching' };
 }
 
-/** What it still waits for. A process that leaves still takes connections for a while, and says so: another one is asked. */
-async function waitOf(ask: Ask): Promise<string | undefined> {
+/**
+ * The dependency that the server still waits for; undefined when it is ready. A draining process still accepts connections,
+ * so the request is repeated to reach another one.
+ */
+async function waitOf(request: SendRequest): Promise<string | undefined> {
   for (let attempt = 0; attempt < READY_ATTEMPTS; attempt++) {
-    const { status, body } = await ask('GET', '/server/ready');
+    const { status, body } = await request('GET', '/server/ready');
     if (status === 200) return undefined;
     const { waitingFor = 'unknown' } =
       (body as { error?: { details?: { waitingFor?: string } } } | undefined)?.error?.details ?? {};
@@ -85,7 +91,7 @@ async function waitOf(ask: Ask): Promise<string | undefined> {
   return 'draining';
 }
 
-/** An unavailable server tells its checks in the details of the error. */
+/** An unavailable server reports its checks in the details of the error. */
 function checksOf(body: unknown): Record<string, string> {
   const { checks, error } = (body ?? {}) as { checks?: Check[]; error?: { details?: { checks?: Check[] } } };
   return Object.fromEntries((checks ?? error?.details?.checks ?? []).map(({ name, state }) => [name, state]));

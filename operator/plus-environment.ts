@@ -1,8 +1,8 @@
-// Licensing as the processes are told of it: public keys, and the licence that a resource declares. Pure.
+// Licensing as the processes receive it: public keys, and the declared licence. Pure.
 import { z } from 'zod';
 import type { MediaServerSpec } from './schemas/media-server.ts';
 
-/** As the processes read it. */
+/** The format that the processes read. */
 const Key = z.looseObject({
   kty: z.literal('OKP'),
   crv: z.literal('Ed25519'),
@@ -15,22 +15,22 @@ const Jwks = z.object({ keys: z.array(Key).min(1).max(50) });
 /** Key of the ConfigMap of spec.plus.verifierKeys. */
 export const VERIFIER_KEY = 'jwks.json';
 
-/** Texts of the ConfigMaps that a resource names, by name and key. */
+/** ConfigMaps that a resource references, by name and key. */
 export type ConfigMaps = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
-/** The verifier as it is in force: inline, or of its ConfigMap. */
-export function verifierOf({ plus }: Asking, configMaps: ConfigMaps): string | undefined {
+/** The verifier in force: inline, or from its ConfigMap. */
+export function verifierOf({ plus }: PlusSpec, configMaps: ConfigMaps): string | undefined {
   const { jwks, configMapRef } = plus?.verifierKeys ?? {};
   return jwks ?? (configMapRef && configMaps.get(configMapRef.name)?.[VERIFIER_KEY]);
 }
 
-type Asking = Pick<MediaServerSpec, 'plus'>;
+type PlusSpec = Pick<MediaServerSpec, 'plus'>;
 
-/** Most that is told to a process in one variable. */
+/** Maximum length of one environment variable. */
 const LENGTH_MAX = 65_536;
 
-/** Why a verifier is none: processes would not start with it. A ConfigMap that is missing is told elsewhere. */
-export function verifierFault({ plus }: Asking, configMaps: ConfigMaps): string | undefined {
+/** Why a verifier is invalid: processes would not start with it. A missing ConfigMap is reported elsewhere. */
+export function verifierFault({ plus }: PlusSpec, configMaps: ConfigMaps): string | undefined {
   const { jwks, configMapRef } = plus?.verifierKeys ?? {};
   if (jwks !== undefined) return faultIn('spec.plus.verifierKeys.jwks', jwks);
   const data = configMapRef && configMaps.get(configMapRef.name);
@@ -42,7 +42,7 @@ export function verifierFault({ plus }: Asking, configMaps: ConfigMaps): string 
 
 function faultIn(at: string, text: string): string | undefined {
   if (text.length > LENGTH_MAX) return `${at} is longer than ${LENGTH_MAX} characters`;
-  return isVerifier(text) ? undefined : `${at} is no JWK set of Ed25519 public keys`;
+  return isVerifier(text) ? undefined : `${at} is not a JWK set of Ed25519 public keys`;
 }
 
 function isVerifier(text: string): boolean {
@@ -54,9 +54,9 @@ function isVerifier(text: string): boolean {
   }
 }
 
-/** What is in force, in words. */
-export function plusSaid({ plus }: Pick<MediaServerSpec, 'plus'>): string {
-  if (!plus?.verifierKeys) return 'No verifier: everything is open';
+/** The licensing in force, as a message. */
+export function plusMessage({ plus }: Pick<MediaServerSpec, 'plus'>): string {
+  if (!plus?.verifierKeys) return 'No verifier: all features are available';
   const from = plus.licenceSecretRef
     ? `the licence of Secret ${plus.licenceSecretRef.name}`
     : 'the licence set in the app';
@@ -68,8 +68,8 @@ interface Values<V> {
   secret: (ref: { name: string; key: string }) => V;
 }
 
-/** FOYER_PLUS_*; the verifier is public, so it goes by value, and a change of it starts processes anew. */
-export function plusEnvironment<V>(spec: Asking, { configMaps, secret }: Values<V>): Record<string, V | string> {
+/** FOYER_PLUS_*. The verifier is public and passed by value, so that a change restarts the processes. */
+export function plusEnvironment<V>(spec: PlusSpec, { configMaps, secret }: Values<V>): Record<string, V | string> {
   const licence = spec.plus?.licenceSecretRef;
   const verifier = verifierOf(spec, configMaps);
   return {

@@ -1,4 +1,4 @@
-// Which Secrets and ConfigMaps a resource names, and which of their keys it needs. Pure.
+// The Secrets and ConfigMaps that a resource references, and the keys that it needs. Pure.
 
 export type Place = readonly (string | number)[];
 
@@ -9,7 +9,7 @@ export interface Reference {
   key: string | undefined;
 }
 
-/** The keys that a Secret must have where the reference names none, by the path below spec. */
+/** Required keys of Secrets whose reference names no key, by the path below spec. */
 const KEYS: Record<string, readonly string[]> = {
   'objects.secretRef': ['endpoint', 'accessKey', 'secretKey'],
   'email.secretRef': ['host', 'from'],
@@ -18,7 +18,7 @@ const KEYS: Record<string, readonly string[]> = {
   ownerSecretRef: ['username', 'password'],
 };
 
-/** Every member named `…secretRef` or `…configMapRef`, wherever it lies. */
+/** Every member named `…secretRef` or `…configMapRef`, at any depth. */
 export function referencesIn(value: unknown, path: Place): Reference[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([member, inner]): Reference[] => {
@@ -30,6 +30,6 @@ export function referencesIn(value: unknown, path: Place): Reference[] {
   });
 }
 
-/** Keys that what the reference names must have; its path begins with `spec`. */
+/** Required keys of the referenced object; the path begins with `spec`. */
 export const keysWanted = ({ path, key }: Reference): readonly string[] =>
   key === undefined ? (KEYS[path.slice(1).join('.')] ?? []) : [key];

@@ -1,2 +1,2 @@
-/** A fault that the person at the terminal can mend: told without a stack. */
+/** An error that the user can fix; printed without a stack trace. */
 export class Refused extends Error {}

@@ -1,14 +1,17 @@
-// What the server's processes are told, wherever they run: as pods of a cluster or as processes of one machine. Pure.
+// The environment of the server's processes, as pods of a cluster or processes of one machine. Pure.
 import type { MediaServerSpec } from './schemas/media-server.ts';
 
-/** Name of a Secret to its keys and values. */
+/** Values by name of the Secret and key. */
 export type Secrets = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
-/** The value that a checked reference points at. */
+/** The value of a validated reference. */
 export const secretValue = (secrets: Secrets, ref: { name: string; key: string }): string =>
   secrets.get(ref.name)?.[ref.key] ?? '';
 
-/** `s3://access:secret@host:port/?region=…&prefix=…&tls=0|1`, of a Secret with endpoint, accessKey, secretKey and maybe region. */
+/**
+ * `s3://access:secret@host:port/?region=…&prefix=…&tls=0|1`, from a Secret with endpoint, accessKey, secretKey and optionally
+ * region.
+ */
 export function bucketUrl(secret: Readonly<Record<string, string>>, prefix: string | undefined): string {
   const endpoint = new URL(secret.endpoint ?? '');
   const url = new URL(`s3://${endpoint.host}/`);
@@ -20,14 +23,14 @@ export function bucketUrl(secret: Readonly<Record<string, string>>, prefix: stri
   return url.href;
 }
 
-/** spec.settings, and the settings that other fields of the resource declare. */
+/** spec.settings, and the settings that other fields of the spec imply. */
 export function declaredSettings(spec: MediaServerSpec, secrets: Secrets): Record<string, unknown> {
   const own = Object.entries(spec.settings ?? {}).map(([key, value]) => [key, resolved(value, secrets)]);
   const mail = spec.email ? mailSettings(secrets.get(spec.email.secretRef.name) ?? {}) : {};
   return { ...Object.fromEntries(own), ...mail, ...oidcSettings(spec, secrets), ...fieldSettings(spec) };
 }
 
-/** Keys of those that are declared as settings, or by email and oidc. */
+/** Keys of the settings declared by spec.settings, spec.email and spec.oidc. */
 export const declaredKeys = (spec: MediaServerSpec, secrets: Secrets): string[] =>
   Object.keys(declaredSettings(spec, secrets)).filter(
     (key) => Object.hasOwn(spec.settings ?? {}, key) || /^(email|auth\.oidc)\./.test(key),
@@ -60,7 +63,7 @@ function oidcSettings({ oidc }: MediaServerSpec, secrets: Secrets): Record<strin
   };
 }
 
-/** Where people find the server, as the resource says: the setting, else the host of what leads in, unless that is any host of a domain. */
+/** The declared public URL: the setting, otherwise the first host of the Ingress or HTTPRoute that is not a wildcard. */
 export function publicUrl({ settings, ingress, gateway }: MediaServerSpec): string | undefined {
   const declared = settings?.['server.publicUrl'];
   if (declared !== undefined) return declared;
@@ -82,7 +85,7 @@ function fieldSettings(spec: MediaServerSpec): Record<string, unknown> {
   };
 }
 
-/** A media entry as the processes see it. */
+/** A media entry as the processes receive it. */
 export interface MediaRoot {
   id: string;
   name: string;
@@ -90,7 +93,7 @@ export interface MediaRoot {
   readOnly: boolean;
 }
 
-/** The resource that owns what is declared, as the API names it in a 409. */
+/** The resource that declares an object, as the API names it in a 409. */
 export interface ManagedBy {
   kind: string;
   namespace: string;
@@ -105,17 +108,17 @@ export interface Placed {
   port: number;
   scratchDir: string;
   managedBy: ManagedBy;
-  /** CIDRs of the cluster's pods and services; none where there is no cluster. */
+  /** CIDRs of the cluster's pods and services; empty outside a cluster. */
   clusterNetworks: readonly string[];
 }
 
 /**
- * Of V8's youngest objects 32 MB at most are kept, not 128: on a machine of many gigabytes it would take half of what a
- * process of ours uses for them, and little is gained by it.
+ * Limits V8's young generation to 32 MB instead of 128: on a machine with much memory it would take half of the memory of a
+ * process, with little benefit.
  */
 export const NODE_OPTIONS = '--max-semi-space-size=16';
 
-/** The part of the environment that is no secret. */
+/** The part of the environment that is not secret. */
 export function plainEnvironment(spec: MediaServerSpec, placed: Placed): Record<string, string> {
   return {
     NODE_ENV: 'production',

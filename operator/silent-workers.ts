@@ -1,14 +1,14 @@
-// Transcode workers that run and do not report.
+// Finds transcode workers that run and do not report.
 import type { PoolDemand } from './media-server/transcode-pool.ts';
 
-/** A worker that runs reports within seconds. */
+/** A running worker reports within seconds. */
 export const SILENT_MS = 5 * 60_000;
 
-/** Remembers since when each running worker is absent from the reports. */
+/** Records since when each running worker is missing from the reports. */
 export class SilentWorkers {
   readonly #since = new Map<string, number>();
 
-  /** Those of `running` that did not report for five minutes. Time without any report of the server does not count. */
+  /** Workers of `running` without a report for five minutes. Time without any report of the server does not count. */
   look(running: readonly string[], demand: PoolDemand | undefined, now: Date): ReadonlySet<string> {
     const reported = demand?.workers.map(({ pod }) => pod) ?? [];
     const absent = demand ? running.filter((name) => !reported.includes(name)) : [];

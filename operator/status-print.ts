@@ -1,4 +1,4 @@
-// `operator local status`, in the columns that kubectl shows.
+// `operator local status`, with the columns of kubectl.
 import { stringify } from 'yaml';
 import type { Stored } from './local/status-file.ts';
 import { kinds } from './schemas/kinds.ts';
@@ -24,7 +24,7 @@ export function printStatus(items: readonly Stored[], format: Format, now = new 
   return tables.filter(Boolean).join('\n') || 'No resources.\n';
 }
 
-/** Conditions that people should look at, one a line. */
+/** Conditions that report a problem, one per line. */
 function faults(items: readonly Stored[]): string {
   const lines = items.flatMap((item) =>
     ((item.status.conditions ?? []) as Record<string, string>[])
@@ -45,7 +45,7 @@ function cell(item: Stored, column: Column, now: Date): string {
   return column.type === 'date' ? span(now.getTime() - Date.parse(`${value}`)) : `${value}`;
 }
 
-/** The JSONPath that printer columns use: members, and one filter on the type of a condition. */
+/** The JSONPath of printer columns: members, and one filter on the type of a condition. */
 export function valueAt(item: unknown, path: string): unknown {
   const condition = /^(.*)\[\?\(@\.type=="(\w+)"\)\]\.(\w+)$/.exec(path);
   if (condition) {

@@ -1,4 +1,5 @@
-// A client of the cluster's API server for the programs that play a part of the cluster: one connection, JSON in and out.
+// A client of the cluster's API server for the programs that stand in for parts of a cluster: one connection, JSON requests
+// and responses.
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { parse } from 'yaml';
@@ -9,7 +10,7 @@ interface Config {
 }
 export type Call = <T>(method: string, path: string, body?: object) => Promise<T>;
 
-/** An answer other than 2xx, and none within ten seconds, throws. */
+/** Throws on a status other than 2xx and when no response arrives within ten seconds. */
 export function client(kubeconfig: string): Call {
   const { clusters, users } = parse(readFileSync(kubeconfig, 'utf8')) as Config;
   const [cluster, user] = [clusters[0]?.cluster, users[0]?.user];
@@ -29,9 +30,10 @@ export function client(kubeconfig: string): Call {
         answer.on('data', (part: Buffer) => parts.push(part));
         answer.on('error', reject);
         answer.on('end', () => {
-          const said = Buffer.concat(parts).toString();
-          if ((answer.statusCode ?? 500) >= 300) reject(new Error(`${method} ${path}: ${answer.statusCode} ${said}`));
-          else resolve(JSON.parse(said) as T);
+          const content = Buffer.concat(parts).toString();
+          if ((answer.statusCode ?? 500) >= 300)
+            reject(new Error(`${method} ${path}: ${answer.statusCode} ${content}`));
+          else resolve(JSON.parse(content) as T);
         });
       });
       sent.on('error', reject);

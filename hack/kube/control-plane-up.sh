@@ -53,7 +53,7 @@ start kube-apiserver in_ns "$bin/kube-apiserver" --etcd-servers http://127.0.0.1
   --authorization-mode Node,RBAC --enable-admission-plugins "$admission" --allow-privileged --profiling=false
 
 wait_for 60 "API server" k get --raw /readyz
-# Autoscalers look often, and wait less than the usual five minutes before they take pods away.
+# Autoscalers sync often, and remove pods earlier than after the default five minutes.
 start kube-controller-manager in_ns "$bin/kube-controller-manager" --kubeconfig "$state/controller-manager.kubeconfig" --leader-elect=false --bind-address 127.0.0.1 \
   --use-service-account-credentials --service-account-private-key-file "$pki/sa.key" --root-ca-file "$pki/ca.crt" \
   --cluster-signing-cert-file "$pki/ca.crt" --cluster-signing-key-file "$pki/ca.key" --profiling=false \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# gpu.sh N [RESOURCE]: makes the node advertise N of an extended resource (nvidia.com/gpu); no device is behind it. 0 takes them away.
+# gpu.sh N [RESOURCE]: makes the node advertise N of an extended resource (nvidia.com/gpu); no device is behind it. 0 removes them.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 count=${1:?gpu needs a number} resource=${2:-nvidia.com/gpu}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# kind.sh up|down|load FILE...: the same cluster by kind, where Docker runs. Its audit log and kubeconfig lie where ours would; the
-# kubeconfig of the person who runs it is left alone.
+# kind.sh up|down|load FILE...: the same cluster by kind, where Docker runs. Its audit log and kubeconfig have the same paths as ours; the
+# user's own kubeconfig is not changed.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 name=foyer$suffix

@@ -6,7 +6,7 @@ set -euo pipefail
 mkdir -p "$state/loaded"
 for tar; do
   [ -e "$tar" ] || die "there is no $tar"
-  # What the node has last taken under each name is noted: taking half a gigabyte again would cost seconds.
+  # Records the last image loaded under each name, since loading half a gigabyte again takes seconds.
   name=$(tar --occurrence=1 -xOf "$tar" manifest.json | grep -o '"RepoTags":\["[^"]*' | cut -d'"' -f4 | tr '/:' '__' || true)
   note=$(stat -c '%i %s %Y' "$tar")
   [ "$(cat "$state/loaded/${name:-?}" 2>/dev/null)" != "$note" ] || continue

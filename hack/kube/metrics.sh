@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# metrics.sh PROGRAM: starts metrics-server beside the kubelet, so that autoscalers know what pods use.
+# metrics.sh PROGRAM: starts metrics-server, which reports the usage of pods to autoscalers.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 [ ! -d "$state/kind" ] || die 'a cluster of kind gets metrics-server as its own documentation says'

@@ -10,7 +10,7 @@ ip link set $link-host up
 ip -n $ns link set lo up
 ip -n $ns addr add $node_ip/24 dev $link-node
 ip -n $ns link set $link-node up
-# An address of no private range, for tests that tell the internet from the rest: what listens on the node answers there.
+# A public address, for tests that distinguish the internet from private networks; services of the node answer on it.
 ip -n $ns addr add 203.0.113.1/32 dev lo
 # So that the host reaches pods and Services (kube-proxy in the namespace translates the latter):
 ip route add $pod_cidr via $node_ip dev $link-host

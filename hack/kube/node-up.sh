@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Starts kubelet, kube-proxy and what enforces NetworkPolicies, and waits for the node to be Ready.
+# Starts kubelet, kube-proxy and the program that enforces NetworkPolicies, and waits for the node to be Ready.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 pki=$state/pki

@@ -1,6 +1,6 @@
 // Enforces NetworkPolicies, as the network of a cluster does: nftables rules for the pods of the one node.
 //   node policies.ts KUBECONFIG LINK      in the cluster's network namespace; LINK leads to the machine
-// It looks three times a second: on a cluster of one machine that is simpler than watches, and misses nothing.
+// It lists three times a second: on a cluster of one machine this is simpler than watches.
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Call, client } from './client.ts';

@@ -1,4 +1,4 @@
-// What NetworkPolicies of networking.k8s.io/v1 mean for the pods of one node, as a table of nftables. Pure.
+// Translates networking.k8s.io/v1 NetworkPolicies of the pods of one node into an nftables table. Pure.
 
 interface Selector {
   matchLabels?: Record<string, string>;
@@ -34,7 +34,7 @@ export interface Pod {
 export interface Namespace {
   metadata: { name: string; labels?: Record<string, string> };
 }
-export interface Seen {
+export interface Observed {
   policies: readonly Policy[];
   pods: readonly Pod[];
   namespaces: readonly Namespace[];
@@ -42,7 +42,7 @@ export interface Seen {
 type Way = 'ingress' | 'egress';
 
 const TYPES = { ingress: 'Ingress', egress: 'Egress' } as const;
-/** The other end of what comes in and of what goes out. */
+/** The address of the other side of a connection, by direction. */
 const FAR = { ingress: 'ip saddr', egress: 'ip daddr' } as const;
 
 function expressionFits(labels: Record<string, string>, one: { key: string; operator: string; values?: string[] }) {
@@ -63,7 +63,7 @@ function fits({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Rec
   return equal && matchExpressions.every((one) => expressionFits(labels, one));
 }
 
-/** Those with an address of their own that is still theirs. */
+/** Pods that have their own address and still run. */
 const addressed = (pods: readonly Pod[]): Pod[] =>
   pods.filter(
     ({ spec, status }) => status?.podIP && !spec.hostNetwork && !['Succeeded', 'Failed'].includes(status.phase ?? ''),
@@ -77,20 +77,20 @@ const isOf = ({ spec }: Policy, way: Way): boolean =>
 const selects = ({ metadata, spec }: Policy, pod: Pod): boolean =>
   metadata.namespace === pod.metadata.namespace && fits(spec.podSelector ?? {}, pod.metadata.labels);
 
-/** Addresses of the pods that a peer of a policy of this namespace names. */
-function podsOf({ podSelector, namespaceSelector }: Peer, namespace: string, seen: Seen): Pod[] {
+/** The pods that a peer selects, for a policy of this namespace. */
+function podsOf({ podSelector, namespaceSelector }: Peer, namespace: string, observed: Observed): Pod[] {
   const inside = (name: string): boolean => {
     if (!namespaceSelector) return name === namespace;
-    return fits(namespaceSelector, seen.namespaces.find(({ metadata }) => metadata.name === name)?.metadata.labels);
+    return fits(namespaceSelector, observed.namespaces.find(({ metadata }) => metadata.name === name)?.metadata.labels);
   };
   const named = (pod: Pod) => inside(pod.metadata.namespace) && fits(podSelector ?? {}, pod.metadata.labels);
-  return addressed(seen.pods).filter(named);
+  return addressed(observed.pods).filter(named);
 }
 
 const among = (parts: readonly string[]): string => `{ ${[...new Set(parts)].sort().join(', ')} }`;
 const ofFour = (cidr: string): boolean => !cidr.includes(':');
 
-/** The pods that a peer names, or its block; undefined where it names nobody that is there. */
+/** A match for the pods or the IP block of a peer; undefined where the peer selects no existing pod. */
 function farEnd(peer: Peer, far: string, pods: readonly Pod[]): { match: string; pods?: readonly Pod[] } | undefined {
   if (!peer.ipBlock) return pods.length > 0 ? { match: `${far} ${among(pods.map(addressOf))}`, pods } : undefined;
   const { cidr, except = [] } = peer.ipBlock;
@@ -110,13 +110,17 @@ function portOf({ protocol = 'TCP', port, endPort }: Port, pods: readonly Pod[])
   return numbers.length > 0 ? [`${kind} dport ${among(numbers)}`] : [];
 }
 
-/** Matches of what one rule of a policy allows. */
-function allowed(rule: Rule, { policy, pod, way }: { policy: Policy; pod: Pod; way: Way }, seen: Seen): string[] {
+/** Matches for the traffic that one rule of a policy allows. */
+function allowed(
+  rule: Rule,
+  { policy, pod, way }: { policy: Policy; pod: Pod; way: Way },
+  observed: Observed,
+): string[] {
   const peers = (way === 'ingress' ? rule.from : rule.to) ?? [];
   const ends =
     peers.length === 0
       ? [{ match: '' }]
-      : peers.flatMap((peer) => farEnd(peer, FAR[way], podsOf(peer, policy.metadata.namespace, seen)) ?? []);
+      : peers.flatMap((peer) => farEnd(peer, FAR[way], podsOf(peer, policy.metadata.namespace, observed)) ?? []);
   return ends.flatMap((end) => {
     const holders = way === 'ingress' ? [pod] : 'pods' in end ? (end.pods ?? []) : [];
     const ports = rule.ports?.length ? rule.ports.flatMap((port) => portOf(port, holders)) : [''];
@@ -124,23 +128,25 @@ function allowed(rule: Rule, { policy, pod, way }: { policy: Policy; pod: Pod; w
   });
 }
 
-/** Undefined for a pod that no policy of this way selects: everything is open. */
-function chainOf(pod: Pod, way: Way, seen: Seen): string[] | undefined {
-  const policies = seen.policies.filter((policy) => isOf(policy, way) && selects(policy, pod));
+/** Undefined for a pod that no policy of this direction selects: all its traffic is allowed. */
+function chainOf(pod: Pod, way: Way, observed: Observed): string[] | undefined {
+  const policies = observed.policies.filter((policy) => isOf(policy, way) && selects(policy, pod));
   if (policies.length === 0) return undefined;
   const open = policies.flatMap((policy) =>
-    (policy.spec[way] ?? []).flatMap((rule) => allowed(rule, { policy, pod, way }, seen)),
+    (policy.spec[way] ?? []).flatMap((rule) => allowed(rule, { policy, pod, way }, observed)),
   );
   return [...[`${FAR[way]} ${addressOf(pod)}`, ...new Set(open)].map((match) => `${match} return`.trim()), 'drop'];
 }
 
-/** A whole table in place of the one before. What comes by `link` is the machine's own, as a node's is: policies do not hold it up. */
-export function rulesOf(seen: Seen, link: string): string {
+/**
+ * Replaces the whole table. Traffic from `link` comes from the machine itself, as from a node: policies do not apply to it.
+ */
+export function rulesOf(observed: Observed, link: string): string {
   const chains: string[] = [];
   const jumps = { ingress: [] as string[], egress: [] as string[] };
-  for (const [index, pod] of addressed(seen.pods).entries())
+  for (const [index, pod] of addressed(observed.pods).entries())
     for (const way of ['ingress', 'egress'] as const) {
-      const lines = chainOf(pod, way, seen);
+      const lines = chainOf(pod, way, observed);
       if (!lines) continue;
       chains.push(`chain ${way}-${index} {\n  ${lines.join('\n  ')}\n}`);
       jumps[way].push(`${addressOf(pod)} : jump ${way}-${index}`);
@@ -152,7 +158,7 @@ export function rulesOf(seen: Seen, link: string): string {
   const table = [
     ...chains,
     `chain forward { type filter hook forward priority 0; ${forward}; }`,
-    `chain input { type filter hook input priority 0; ${[begun, ...out].join('; ')}; }`, // pods that call the node
+    `chain input { type filter hook input priority 0; ${[begun, ...out].join('; ')}; }`, // traffic from pods to the node
   ];
   const name = 'inet foyer-policies';
   return `table ${name}\ndelete table ${name}\ntable ${name} {\n${table.join('\n')}\n}\n`;

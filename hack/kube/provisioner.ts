@@ -1,7 +1,7 @@
 // Makes the volumes of the StorageClass `standard` of hack/cluster: a folder of this machine for each claim, removed with it.
 //   node provisioner.ts KUBECONFIG FOLDER NODE
-// They are `local` volumes, so that a pod's fsGroup is applied to them as it is to a cloud's disks. It looks every half second:
-// on a cluster of one machine that is simpler than a watch, and misses nothing.
+// They are `local` volumes, so that a pod's fsGroup applies to them as to a cloud's disks. It lists twice a second:
+// on a cluster of one machine this is simpler than a watch.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -52,7 +52,7 @@ function volumeFor(claim: Claim, path: string, node: string): object {
 
 const ours = (volume: Volume) => volume.metadata.annotations?.['pv.kubernetes.io/provisioned-by'] === PROVISIONER;
 
-/** One look: folders and volumes for claims that have none, and those of claims that are gone removed. */
+/** One pass: creates folders and volumes for claims that have none, and deletes those of deleted claims. */
 async function look(call: Call, folder: string, node: string): Promise<void> {
   const volumes = (await call<{ items: Volume[] }>('GET', '/api/v1/persistentvolumes')).items.filter(ours);
   const claims = (await call<{ items: Claim[] }>('GET', '/api/v1/persistentvolumeclaims')).items;

@@ -14,20 +14,20 @@ if [ -n "$with_node" ]; then # two kubelets would remove each other's cgroups
   [ -z "$other" ] || die "another node runs on this machine (kubelet with process id $other): one at a time"
 fi
 if [ ! -d "$state/etcd" ]; then
-  "$here/down.sh" # what one that never came up has left
+  "$here/down.sh" # remains of a cluster that never started
   cache=$cache_root/$(cache_key)
 elif [ -z "$(part_pid etcd)" ]; then
-  "$here/down.sh" --keep # the machine was started anew, or somebody ended it: objects and volumes stay
+  "$here/down.sh" --keep # the machine was restarted, or the cluster was killed: objects and volumes stay
 fi
 [ -e "$cache/done" ] || { cache=$cache_root/$(cache_key) && "$here/build.sh"; }
 mkdir -p "$state"
 echo "$cache" >"$state/binaries"
 "$here/net-up.sh"
-if [ -n "$with_node" ]; then "$here/containerd-up.sh" & beside=$!; fi # neither needs the other
+if [ -n "$with_node" ]; then "$here/containerd-up.sh" & containerd=$!; fi # neither needs the other
 "$here/control-plane-up.sh"
 "$here/storage-up.sh"
 if [ -n "$with_node" ]; then
-  wait $beside
+  wait $containerd
   "$here/node-up.sh"
   sed "s/DNS_ADDRESS/$dns_ip/" "$here/coredns.yaml" | k apply -f - >/dev/null
   k -n kube-system rollout status deploy/coredns --timeout=60s >/dev/null

@@ -1,10 +1,11 @@
-// The Helm chart from the same objects: strings hold Helm's words as they are, and a whole value is put in by its mark.
+// The Helm chart, built from the same objects. Strings contain Helm expressions; a placeholder stands for a value that is not
+// a string.
 import { isMap, parseDocument, stringify } from 'yaml';
 import { z } from 'zod';
+import type { Manifest, PodSpec, ResourceRequirements } from '#operator/runtime/manifest.ts';
 import {
   type Choices,
   clusterAccess,
-  type Manifest,
   namespacedAccess,
   namespaceOf,
   OWN_NAMESPACE,
@@ -13,8 +14,8 @@ import {
 import { defaults, productVersion, Values } from './values.ts';
 
 const value = (path: string) => `{{ .Values.${path} }}`;
-/** Stands for `.Values.<path>` as YAML. */
-const whole = (path: string) => `@@${path}@@`;
+/** A placeholder for `.Values.<path>` as YAML, typed as the value that it stands for. */
+const whole = <T>(path: string): T => `@@${path}@@` as unknown as T;
 
 const choices: Choices = {
   namespace: '{{ .Release.Namespace }}',
@@ -27,12 +28,12 @@ const choices: Choices = {
   minio: value('stores.minio'),
   logLevel: value('logLevel'),
   clusterNetworks: '{{ join "," .Values.clusterNetworks }}',
-  replicas: whole('replicas'),
-  resources: whole('resources'),
+  replicas: whole<number>('replicas'),
+  resources: whole<ResourceRequirements>('resources'),
   annotations: { '@@podAnnotations': '@@' },
   pod: Object.fromEntries(
     ['imagePullSecrets', 'nodeSelector', 'tolerations', 'priorityClassName'].map((name) => [`@@${name}`, '@@']),
-  ),
+  ) as Partial<PodSpec>,
 };
 
 const OPTIONAL = /^( *)"?@@(\w+)"?: "?@@"?$/gm;
@@ -40,14 +41,14 @@ const WHOLE = /^( *)([\w-]+): "?@@(\w+)@@"?$/gm;
 const SCOPE = /^( *)- "?@@scope@@"?$/gm;
 const ANNOTATIONS = /^ *annotations:\n(?= *"?@@podAnnotations)/gm;
 
-/** A member that is left out when its value is empty. */
+/** A member that is omitted when its value is empty. */
 function optional(_line: string, indent: string, name: string): string {
-  // The mark of annotations is a member of theirs, so that they are no string: it lies one step deeper.
+  // The placeholder of the annotations is itself a member of the map, one level deeper.
   const deeper = name === 'podAnnotations';
   const at = deeper ? indent.slice(2) : indent;
   const inner = `${at}  {{- toYaml . | nindent ${at.length + 2} }}`;
-  const said = deeper ? 'annotations' : name;
-  const body = name === 'priorityClassName' ? `${at}${said}: {{ . }}` : `${at}${said}:\n${inner}`;
+  const key = deeper ? 'annotations' : name;
+  const body = name === 'priorityClassName' ? `${at}${key}: {{ . }}` : `${at}${key}:\n${inner}`;
   return `${at}{{- with .Values.${name} }}\n${body}\n${at}{{- end }}`;
 }
 
@@ -70,7 +71,7 @@ function template(objects: readonly Manifest[], condition?: string): string {
   return condition ? `{{- if ${condition} }}\n${filled}{{- end }}\n` : filled;
 }
 
-/** values.yaml: the defaults, with what each means above it. */
+/** values.yaml: the defaults, each with its description as a comment. */
 function valuesFile(): string {
   const document = parseDocument(stringify(defaults, { aliasDuplicateObjects: false }));
   const schema = z.toJSONSchema(Values, { io: 'input' }) as JsonSchema;
@@ -93,7 +94,7 @@ function describe(node: unknown, schema: JsonSchema | undefined): void {
   }
 }
 
-/** As the tree's formatter has it: lists of words on one line. */
+/** Formatted as Biome formats it: lists of strings on one line. */
 const schemaText = (schema: object): string =>
   `${JSON.stringify(schema, null, 2).replaceAll(/\[\s+([^[\]{}]*?)\s+\]/g, (_list, inner: string) => `[${inner.replaceAll(/\s*\n\s*/g, ' ')}]`)}\n`;
 
@@ -107,7 +108,7 @@ const meta = {
   kubeVersion: '>=1.30.0-0',
 };
 
-/** Marked so that they, and with them every server, outlive the release. */
+/** Annotated so that Helm keeps the definitions, and with them every server, when the release is uninstalled. */
 const kept = (crds: readonly Manifest[]): Manifest[] =>
   crds.map((crd) => ({
     ...crd,
@@ -115,20 +116,20 @@ const kept = (crds: readonly Manifest[]): Manifest[] =>
   }));
 
 /** What `helm install` prints. */
-const NOTES = `The operator of Foyer {{ .Chart.AppVersion }} looks after {{ if .Values.clusterWide }}all namespaces{{ else }}namespace {{ .Release.Namespace }}{{ end }}.
+const NOTES = `The operator of Foyer {{ .Chart.AppVersion }} watches {{ if .Values.clusterWide }}all namespaces{{ else }}namespace {{ .Release.Namespace }}{{ end }}.
 Its image is {{ with .Values.registry }}{{ . }}/{{ end }}{{ .Values.image }}.
-{{- if not .Values.registry }} No registry is named for it: where the nodes do not have that image,
+{{- if not .Values.registry }} It has no registry: if the nodes do not have that image,
 build and push it (README, "On a cluster") and run  helm upgrade --reuse-values --set registry=REGISTRY
 {{- end }}
 
 1. Wait for the operator:
      kubectl -n {{ .Release.Namespace }} rollout status deployment/foyer-operator
-2. Make a server with stores of its own, and a library. Their file is for namespace foyer; name another one in it:
+2. Create a server with managed stores, and a library. The file is for the namespace foyer; edit it for another one:
      kubectl apply -f manifests/samples/quickstart-cluster.yaml
-3. See how it is, and what hinders it:
+3. Show its state and its problems:
      kubectl -n {{ .Release.Namespace }} get mediaservers,libraries
      kubectl -n {{ .Release.Namespace }} describe mediaserver home
-4. Its first owner is asked for this code:
+4. The setup of its first owner requires this code:
      kubectl -n {{ .Release.Namespace }} get secret home-claim -o jsonpath='{.data.code}' | base64 -d
 
 \`kubectl explain mediaserver.spec\` is the documentation of each field. \`helm uninstall\` leaves servers and their data.

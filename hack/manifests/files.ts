@@ -1,5 +1,6 @@
-// Every generated file of manifests/: the kustomize base and overlays, install.yaml, the chart.
+// Every generated file of manifests/: the kustomize base and overlays, install.yaml and the chart.
 import { stringify } from 'yaml';
+import type { Container, Manifest, ResourceRequirements } from '#operator/runtime/manifest.ts';
 import { kinds } from '#operator/schemas/kinds.ts';
 import { crd } from '#operator/schemas/structural.ts';
 import { chartFiles } from './chart.ts';
@@ -7,7 +8,6 @@ import { argoHealth, operatorDashboard } from './monitoring.ts';
 import {
   type Choices,
   clusterAccess,
-  type Manifest,
   namespacedAccess,
   namespaceOf,
   OWN_NAMESPACE,
@@ -29,12 +29,12 @@ const own: Choices = {
   logLevel: defaults.logLevel,
   clusterNetworks: defaults.clusterNetworks.join(','),
   replicas: defaults.replicas,
-  resources: defaults.resources,
+  resources: defaults.resources as ResourceRequirements,
   annotations: {},
   pod: {},
 };
 
-/** Empty annotations are left out, as Helm leaves them out. */
+/** Removes empty annotations, as Helm does. */
 const clean = (object: Manifest): Manifest =>
   JSON.parse(
     JSON.stringify(object, (key, value) =>
@@ -49,7 +49,7 @@ const text = (objects: readonly Manifest[]) =>
 const kustomization = (members: object) =>
   HEADER + stringify({ apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', ...members });
 
-/** What hack/image makes where no registry can be reached. */
+/** The images that hack/image builds where no registry is reachable. */
 const BUILT_STORES = {
   FOYER_POSTGRES_IMAGE: 'foyer-postgres:18',
   FOYER_REDIS_IMAGE: 'foyer-redis:7',
@@ -59,7 +59,7 @@ const BUILT_STORES = {
 const target = { kind: 'Deployment', name: 'foyer-operator' };
 
 /** An overlay that changes the operator's container. */
-function patched(resources: readonly string[], container: object): string {
+function patched(resources: readonly string[], container: Partial<Container>): string {
   const spec = { template: { spec: { containers: [{ name: 'operator', ...container }] } } };
   const patch = { apiVersion: 'apps/v1', kind: target.kind, metadata: { name: target.name }, spec };
   return kustomization({ resources, patches: [{ target, patch: stringify(patch) }] });
@@ -73,7 +73,7 @@ function overlays(): Record<string, string> {
       kind: 'PriorityClass',
       metadata: { name: 'foyer-transcode' },
       value: 1000,
-      description: 'Somebody is watching: before batch work that wants the same accelerator.',
+      description: 'Active streams, before batch work on the same accelerator.',
     },
   ];
   return {
@@ -91,7 +91,7 @@ function overlays(): Record<string, string> {
 }
 
 export async function manifestFiles(): Promise<Record<string, string>> {
-  const crds = kinds.map((kind) => crd(kind) as unknown as Manifest);
+  const crds = kinds.map((kind) => crd(kind));
   const base = [namespaceOf(own), ...operatorObjects(own)];
   const files = {
     'base/kustomization.yaml': kustomization({ resources: ['../../crds', 'operator.yaml'] }),

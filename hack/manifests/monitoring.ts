@@ -1,4 +1,4 @@
-// manifests/dashboards/operator.json for Grafana, and what Argo CD is told of the three kinds.
+// manifests/dashboards/operator.json for Grafana, and the health checks of the three kinds for Argo CD.
 import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { kinds } from '#operator/schemas/kinds.ts';
@@ -39,7 +39,7 @@ export function operatorDashboard(): string {
   return `${JSON.stringify(text, null, 1)}\n`;
 }
 
-/** To be merged into Argo CD's own ConfigMap. */
+/** To merge into Argo CD's own ConfigMap. */
 export function argoHealth(): string {
   const lua = readFileSync(new URL('../../manifests/argocd/health.lua', import.meta.url), 'utf8');
   const data = Object.fromEntries(kinds.map(({ kind }) => [`resource.customizations.health.foyer.media_${kind}`, lua]));

@@ -1,16 +1,10 @@
-// The objects of an install, built once for kustomize and once, with Helm's words in place of values, for the chart.
+// The objects of an installation. They are built once for kustomize, and once with Helm expressions as values for the chart.
+import type { Container, EnvVar, Manifest, PodSpec, ResourceRequirements } from '#operator/runtime/manifest.ts';
 import { leaseRules, rules } from './rules.ts';
-
-export interface Manifest {
-  apiVersion: string;
-  kind: string;
-  metadata: Record<string, unknown>;
-  [member: string]: unknown;
-}
 
 export interface Choices {
   namespace: string;
-  /** Arguments of the operator that say which namespaces it looks after; none is all. */
+  /** Arguments that select the namespaces of the operator; none selects all. */
   scope: readonly string[];
   version: string;
   image: string;
@@ -21,19 +15,22 @@ export interface Choices {
   logLevel: string;
   /** CIDRs, separated by commas. */
   clusterNetworks: string;
-  replicas: unknown;
-  resources: unknown;
-  /** Further members of the pod's spec. */
-  pod: Record<string, unknown>;
-  /** Of the pods. */
-  annotations: Record<string, unknown>;
+  replicas: number;
+  resources: ResourceRequirements;
+  /** Further fields of the pod spec. */
+  pod: Partial<PodSpec>;
+  /** Annotations of the pods. */
+  annotations: Record<string, string>;
 }
 
 const NAME = 'foyer-operator';
-/** Of Node: a nursery that is small, yet holds what a pass leaves behind, and a heap that grows late, for a process that rests most of the time. */
+/**
+ * Flags of Node: a small young generation that still holds the garbage of one pass, and a heap that grows late, because the
+ * process is mostly idle.
+ */
 export const FLAGS: readonly string[] = ['--optimize-for-size', '--max-semi-space-size=4'];
 export const PROGRAM: readonly string[] = [...FLAGS, 'operator/bundle/main.js', 'cluster', '--leader-elect'];
-/** Kubernetes fills the name in. */
+/** Kubernetes substitutes the namespace. */
 export const OWN_NAMESPACE = '--namespace=$(FOYER_POD_NAMESPACE)';
 const selector = { 'app.kubernetes.io/name': NAME };
 
@@ -45,9 +42,9 @@ const labels = ({ version }: Choices) => ({
 const meta = (choices: Choices, name = NAME) => ({ name, namespace: choices.namespace, labels: labels(choices) });
 const subject = ({ namespace }: Choices) => [{ kind: 'ServiceAccount', name: NAME, namespace }];
 const roleRef = (kind: 'Role' | 'ClusterRole', name = NAME) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name });
-const RBAC = 'rbac.authorization.k8s.io/v1';
+const RBAC = 'rbac.authorization.k8s.io/v1' as const;
 
-export const namespaceOf = (choices: Choices): Manifest => ({
+export const namespaceOf = (choices: Choices): Manifest<'Namespace'> => ({
   apiVersion: 'v1',
   kind: 'Namespace',
   metadata: {
@@ -56,8 +53,8 @@ export const namespaceOf = (choices: Choices): Manifest => ({
   },
 });
 
-/** Of the operator's own namespace; the Lease lies there. */
-function lease(choices: Choices): Manifest[] {
+/** Access to the operator's own namespace, which holds the Lease. */
+function lease(choices: Choices): Manifest<'Role' | 'RoleBinding'>[] {
   const name = `${NAME}-lease`;
   return [
     { apiVersion: RBAC, kind: 'Role', metadata: meta(choices, name), rules: leaseRules },
@@ -71,8 +68,8 @@ function lease(choices: Choices): Manifest[] {
   ];
 }
 
-/** What it may do in its own namespace alone. */
-export const namespacedAccess = (choices: Choices): Manifest[] => [
+/** The permissions in the operator's own namespace only. */
+export const namespacedAccess = (choices: Choices): Manifest<'Role' | 'RoleBinding'>[] => [
   { apiVersion: RBAC, kind: 'Role', metadata: meta(choices), rules },
   {
     apiVersion: RBAC,
@@ -83,17 +80,17 @@ export const namespacedAccess = (choices: Choices): Manifest[] => [
   },
 ];
 
-/** The same in all namespaces. */
-export function clusterAccess(choices: Choices): Manifest[] {
+/** The same permissions in all namespaces. */
+export function clusterAccess(choices: Choices): Manifest<'ClusterRole' | 'ClusterRoleBinding'>[] {
   const metadata = { name: NAME, labels: labels(choices) };
-  const binding = { apiVersion: RBAC, kind: 'ClusterRoleBinding', metadata, roleRef: roleRef('ClusterRole') };
+  const [reference, subjects] = [roleRef('ClusterRole'), subject(choices)];
   return [
     { apiVersion: RBAC, kind: 'ClusterRole', metadata, rules },
-    { ...binding, subjects: subject(choices) },
+    { apiVersion: RBAC, kind: 'ClusterRoleBinding', metadata, roleRef: reference, subjects },
   ];
 }
 
-function environment(choices: Choices): object[] {
+function environment(choices: Choices): EnvVar[] {
   const plain = {
     FOYER_IMAGE: choices.image,
     FOYER_POSTGRES_IMAGE: choices.postgres,
@@ -109,7 +106,7 @@ function environment(choices: Choices): object[] {
   ];
 }
 
-function container(choices: Choices): object {
+function container(choices: Choices): Container {
   return {
     name: 'operator',
     image: choices.image,
@@ -132,7 +129,7 @@ function container(choices: Choices): object {
   };
 }
 
-function deployment(choices: Choices): Manifest {
+function deployment(choices: Choices): Manifest<'Deployment'> {
   const metadata = { labels: labels(choices), annotations: choices.annotations };
   const securityContext = {
     runAsNonRoot: true,
@@ -140,7 +137,7 @@ function deployment(choices: Choices): Manifest {
     runAsGroup: 1000,
     seccompProfile: { type: 'RuntimeDefault' },
   };
-  const spec = {
+  const spec: PodSpec = {
     serviceAccountName: NAME,
     terminationGracePeriodSeconds: 15,
     securityContext,
@@ -156,7 +153,7 @@ function deployment(choices: Choices): Manifest {
   };
 }
 
-/** All but the namespace, the definitions and what the operator may do. */
+/** All objects except the namespace, the definitions and the permissions. */
 export function operatorObjects(choices: Choices): Manifest[] {
   const ports = [{ name: 'metrics', port: 8080, targetPort: 'metrics' }];
   return [

@@ -1,4 +1,4 @@
-// What an install may choose: the values of the Helm chart, and with their defaults what the kustomize base has.
+// The options of an installation: the values of the Helm chart. Their defaults are the values of the kustomize base.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { STORE_IMAGES } from '#operator/media-server/desired/images.ts';
@@ -15,17 +15,17 @@ const texts = (what: string) => z.record(z.string(), z.string()).default({}).des
 const list = (what: string) => z.array(z.record(z.string(), z.unknown())).default([]).describe(what);
 
 export const Values = z.strictObject({
-  clusterWide: z.boolean().default(false).describe('Look after all namespaces, not only that of the release.'),
-  replicas: z.int().min(0).max(5).default(1).describe('Operator pods; one leads, the others stand by.'),
+  clusterWide: z.boolean().default(false).describe('Watch all namespaces, not only that of the release.'),
+  replicas: z.int().min(0).max(5).default(1).describe('Operator pods; one leads, the others are on standby.'),
   registry: z
     .string()
     .max(253)
     .default('')
     .describe(
-      'Registry of `image`, such as registry.example/team. Nobody publishes that image yet: README says how to build it.',
+      'Registry of `image`, such as registry.example/team. That image is not published yet: README explains how to build it.',
     ),
   image: image(
-    'Image of the operator and, unless a MediaServer says otherwise, of every component; without its registry.',
+    'Image of the operator and, by default, of every component of a MediaServer; without its registry.',
     `foyer:${version}`,
   ),
   imagePullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).default('IfNotPresent').describe('As in core/v1.'),
@@ -37,13 +37,13 @@ export const Values = z.strictObject({
       minio: image('Managed object store.', STORE_IMAGES.minio),
     })
     .prefault({})
-    .describe('Images of managed stores, with their registries; any that keep the contract of the official ones.'),
+    .describe('Images of managed stores, with their registries; any that are compatible with the official ones.'),
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('What the operator logs.'),
   clusterNetworks: z
     .array(cidr())
     .default([])
     .describe(
-      'Ranges of the pods and services of this cluster (kubectl cluster-info dump | grep -E "cluster-cidr|service-cluster-ip-range"), which servers call for nobody. Left empty, they are as closed as all private ranges, which the setting webhooks.allowedNetworks opens.',
+      'Ranges of the pods and services of this cluster (kubectl cluster-info dump | grep -E "cluster-cidr|service-cluster-ip-range"), which servers do not call on behalf of users. If empty, they are blocked like all private ranges, which the setting webhooks.allowedNetworks opens.',
     ),
   resources: free('Requests and limits of the operator.').default({
     requests: { cpu: '50m', memory: '192Mi' },
@@ -55,7 +55,10 @@ export const Values = z.strictObject({
   podAnnotations: texts('Annotations of the operator pods.'),
   crds: z
     .strictObject({
-      install: z.boolean().default(true).describe('The three definitions come with the release and stay when it goes.'),
+      install: z
+        .boolean()
+        .default(true)
+        .describe('Install the three definitions with the release; they stay after its removal.'),
     })
     .prefault({})
     .describe('Custom resource definitions.'),
@@ -64,7 +67,9 @@ export const Values = z.strictObject({
       create: z
         .boolean()
         .default(false)
-        .describe('Make the namespace of the release, held to Pod Security `restricted`; else --create-namespace.'),
+        .describe(
+          'Create the namespace of the release with Pod Security `restricted`; otherwise use --create-namespace.',
+        ),
     })
     .prefault({})
     .describe('Namespace.'),

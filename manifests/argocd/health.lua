@@ -5,15 +5,15 @@ end
 if (obj.metadata.annotations or {})["foyer.media/reconcile"] == "paused" then
   return { status = "Suspended", message = "foyer.media/reconcile is paused" }
 end
-local seen = obj.status or {}
-if seen.conditions == nil then
+local status = obj.status or {}
+if status.conditions == nil then
   return { status = "Progressing", message = "Waiting for the operator" }
 end
-if seen.observedGeneration ~= nil and seen.observedGeneration < obj.metadata.generation then
-  return { status = "Progressing", message = "The operator has not seen the change yet" }
+if status.observedGeneration ~= nil and status.observedGeneration < obj.metadata.generation then
+  return { status = "Progressing", message = "The operator has not reconciled the change yet" }
 end
 local found = {}
-for _, condition in ipairs(seen.conditions) do
+for _, condition in ipairs(status.conditions) do
   found[condition.type] = condition
 end
 local function is(name)

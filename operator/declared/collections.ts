@@ -1,12 +1,12 @@
-// The files of spec.declared: which list of the API each holds, and how what is there is brought to what is wanted.
+// The files of spec.declared: the API collection of each, and how a record is changed to match its declaration.
 export type Body = Record<string, unknown>;
 
-/** A list of the API whose records have a name, a revision and managedBy, and whose POST takes `validateOnly`. */
+/** An API collection whose records have a name, a revision and managedBy, and whose POST accepts `validateOnly`. */
 export interface Collection {
   path: `/${string}`;
-  /** Of one record, for people. */
+  /** Name of one record in messages. */
   noun: string;
-  /** The PATCH that makes `there` what `wanted` is, both as the server answers them; empty where it is so. */
+  /** The PATCH that changes `there` to match `wanted`, both as the server returns them; empty when they are equal. */
   difference(wanted: Body, there: Body): Body;
 }
 
@@ -16,7 +16,7 @@ const SCHEMES = ['dark', 'light'];
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 const bodyOf = (value: unknown): Body => (value ?? {}) as Body;
 
-/** Tokens that differ; null for those that are no longer said. */
+/** Changed tokens; null for tokens that are no longer declared. */
 function tokenChanges(wanted: Body, there: Body): Body {
   const names = [...new Set([...Object.keys(wanted), ...Object.keys(there)])];
   const changed = names.filter((name) => !isSame(wanted[name], there[name]));
@@ -47,9 +47,9 @@ const themes: Collection = {
   },
 };
 
-/** By the name of the file; a list of bodies as the POST of the collection takes them. */
+/** By file name. Each file holds a list of bodies for the POST of the collection. */
 export const collections: Readonly<Record<string, Collection>> = { 'themes.json': themes };
 
-/** Files whose areas this version does not serve. */
+/** Files for areas that this version does not serve. */
 export const isUnserved = (file: string): boolean =>
   /^(custom-fields|library-types|home)\.json$|^icons-[a-z0-9-]+\.zip$/.test(file);

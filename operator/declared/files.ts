@@ -3,34 +3,34 @@ import { type Body, collections, isUnserved } from './collections.ts';
 
 export interface DeclaredMap {
   configMap: string;
-  /** Undefined while there is no such ConfigMap. */
+  /** Undefined while the ConfigMap does not exist. */
   files: Readonly<Record<string, string | Uint8Array>> | undefined;
 }
 
 export interface Entry {
-  /** For people. */
+  /** Location of the entry in messages. */
   where: string;
-  /** As names are compared; the server has the last word on what is one. */
+  /** The name in the form in which names are compared. The server decides whether it is valid. */
   key: string;
   body: Body;
 }
 
-/** What is declared of one collection. */
+/** The declared entries of one collection. */
 export interface Wanted {
   entries: Entry[];
   troubles: string[];
-  /** Everything could be read: what is not named may go. */
+  /** All files could be read, so records that are not declared may be deleted. */
   whole: boolean;
 }
 
-/** Names differ by more than the case of letters. */
+/** Names are equal when they differ only in letter case. */
 export const keyOf = (name: string): string => name.normalize('NFC').trim().toLowerCase();
 
 export function wantedOf(file: string, maps: readonly DeclaredMap[]): Wanted {
   const wanted: Wanted = { entries: [], troubles: [], whole: true };
   for (const { configMap, files } of maps) {
     const text = files?.[file];
-    if (!files) fail(wanted, `ConfigMap ${configMap} does not exist: make it`);
+    if (!files) fail(wanted, `ConfigMap ${configMap} does not exist: create it`);
     else if (text !== undefined) readFile(wanted, `ConfigMap ${configMap}, ${file}`, text);
   }
   return wanted;
@@ -43,7 +43,7 @@ function fail(wanted: Wanted, trouble: string): void {
 
 function readFile(wanted: Wanted, where: string, text: string | Uint8Array): void {
   const list = listIn(typeof text === 'string' ? text : Buffer.from(text).toString('utf8'));
-  if (!list) fail(wanted, `${where}: it must be a list in JSON`);
+  if (!list) fail(wanted, `${where}: it must be a JSON list`);
   for (const [index, body] of (list ?? []).entries()) readEntry(wanted, `${where}, entry ${index + 1}`, body);
 }
 
@@ -64,11 +64,11 @@ function readEntry(wanted: Wanted, where: string, given: unknown): void {
   }
   const entry = { where: `${where} (${name.slice(0, 60)})`, key: keyOf(name), body: given as Body };
   if (wanted.entries.some(({ key }) => key === entry.key))
-    wanted.troubles.push(`${entry.where}: the name is there twice`);
+    wanted.troubles.push(`${entry.where}: the name is declared twice`);
   else wanted.entries.push(entry);
 }
 
-/** Files that this version does nothing with, and names that are none. */
+/** Files that this version ignores, and files with unknown names. */
 export function otherFiles(maps: readonly DeclaredMap[]): { unserved: string[]; unknown: string[] } {
   const all = maps.flatMap(({ configMap, files = {} }) => Object.keys(files).map((file) => ({ configMap, file })));
   const rest = all.filter(({ file }) => !Object.hasOwn(collections, file));

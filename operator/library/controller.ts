@@ -1,4 +1,4 @@
-// Library resources of a cluster: each becomes a library of its server, through the public API alone.
+// Library resources of a cluster: each becomes a library of its server through the public API.
 import { z } from 'zod';
 import { serverIdOf } from '../media-server/desired/context.ts';
 import { mediaRoots } from '../media-server/desired/media.ts';
@@ -23,18 +23,21 @@ import { referringOnChange, type ServerName, type Servers, secretText } from '..
 import { type LibraryContext, type Reconciled, reconcileLibrary, releaseLibrary, scanWanted } from './library.ts';
 import { release } from './release.ts';
 
-/** What the server holds of a library at rest is seen by the look at all of them (look.ts); this is for what no list shows. */
+/**
+ * Interval for a settled library. Changes on the server are noticed by the poll of all libraries (look.ts); this covers the
+ * rest.
+ */
 const CALM_MS = 600_000;
-/** Of one that is not at rest, or that names accounts: they come and go without a change of the library. */
+/** Interval for a library that is not settled or that names accounts: accounts change without a change of the library. */
 const UNSETTLED_MS = 30_000;
 const SCANNING_MS = 5000;
-/** A server that does not answer is asked again after this; its own changes bring us back at once. */
-const AWAY_MS = 15_000;
+/** Retry interval while a server does not respond. A change of the server resource triggers a pass at once. */
+const UNAVAILABLE_MS = 15_000;
 
-/** Spread, so that a thousand libraries do not come at one moment. */
+/** Jitter, so that a thousand libraries do not run at the same moment. */
 const about = (ms: number): number => ms * (0.8 + Math.random() * 0.4);
 
-/** `patienceMs` is the longest that a deletion waits for the server. */
+/** `patienceMs` is the maximum time that a deletion waits for the server. */
 export function libraryController(servers: Servers, { patienceMs }: { patienceMs?: number } = {}): Controller {
   const keys = referringOnChange('Library');
   return {
@@ -49,7 +52,7 @@ export function libraryController(servers: Servers, { patienceMs }: { patienceMs
       if (!object) return done;
       if (object.metadata.deletionTimestamp)
         return release(object, { kube, servers, now, ...(patienceMs !== undefined && { patienceMs }) });
-      return bring(object, { kube, servers, now });
+      return reconcileObject(object, { kube, servers, now });
     },
   };
 }
@@ -64,24 +67,24 @@ const notReady = (reason: 'ServerNotFound' | 'ServerNotReady', message: string):
   { type: 'Ready', status: 'Unknown', reason, message },
 ];
 
-async function bring(object: KubeObject, { kube, servers, now }: Work): Promise<Outcome> {
+async function reconcileObject(object: KubeObject, { kube, servers, now }: Work): Promise<Outcome> {
   const spec = LibrarySpec.safeParse(object.spec);
   if (!spec.success) {
-    const message = `the spec does not fit this operator: ${z.prettifyError(spec.error)}`.slice(0, 2000);
-    return tell(object, { kube, now }, [{ type: 'Ready', status: 'False', reason: 'SpecInvalid', message }]);
+    const message = `the spec is not valid for this operator: ${z.prettifyError(spec.error)}`.slice(0, 2000);
+    return report(object, { kube, now }, [{ type: 'Ready', status: 'False', reason: 'SpecInvalid', message }]);
   }
   const server = { namespace: object.metadata.namespace ?? '', name: spec.data.serverRef.name };
   const found = kube.get('MediaServer', server.namespace, server.name);
   if (!found) {
-    const message = `MediaServer ${server.name} does not exist in this namespace: make it, or correct spec.serverRef`;
-    return tell(object, { kube, now }, notReady('ServerNotFound', message));
+    const message = `MediaServer ${server.name} does not exist in this namespace: create it, or correct spec.serverRef`;
+    return report(object, { kube, now }, notReady('ServerNotFound', message));
   }
   if (isSuspended(found)) return done;
   const list = servers.libraries(kube, server);
   const media = mediaIds(kube, found, server);
-  if (!list || !media) return tell(object, { kube, now }, notReady('ServerNotReady', 'The server is being set up'));
+  if (!list || !media) return report(object, { kube, now }, notReady('ServerNotReady', 'The server is being set up'));
   const unknown = spec.data.folders.find((folder) => !media.has(folder.media));
-  if (unknown) return tell(object, { kube, now }, mediaUnknown(unknown.media, server.name));
+  if (unknown) return report(object, { kube, now }, mediaUnknown(unknown.media, server.name));
   return sync(object, { spec: spec.data, list, media }, { kube, now });
 }
 
@@ -98,28 +101,29 @@ async function sync(
 ): Promise<Outcome> {
   const { name, namespace = '', uid = '', annotations = {} } = object.metadata;
   const context: LibraryContext = {
-    ask: list.ask,
+    request: list.request,
     managedBy: { kind: 'Library', namespace, name, uid },
     mediaId: (entry) => media.get(entry) ?? '',
     read: (id) => list.read(id),
     accounts: async (usernames) => accountsNamed(usernames, await list.accounts()),
   };
-  // Before the server holds anything of it. What stays there is let go of without holding anybody up: look.ts.
+  // Set before the server creates the library. With deletionPolicy Retain the deletion waits for nothing; look.ts releases
+  // the library.
   await work.kube.setFinalizer(object, spec.deletionPolicy === 'Delete');
   try {
     const before = (object.status ?? {}) as LibraryStatus;
     const reconciled = await reconcileLibrary({ name, annotations, spec }, before, context);
-    if (isGone(object, work.kube)) await releaseLibrary(spec, reconciled.status, list.ask);
-    else await tell(object, work, reconciled.verdicts, reconciled.status);
+    if (isGone(object, work.kube)) await releaseLibrary(spec, reconciled.status, list.request);
+    else await report(object, work, reconciled.verdicts, reconciled.status);
     return after(about(pauseOf(reconciled, spec, scanWanted({ annotations }))));
   } catch (error) {
     if (!(error instanceof Unreachable || error instanceof NoList)) throw error;
-    await tell(object, work, notReady('ServerNotReady', `The server does not answer: ${error.message}`));
-    return after(about(AWAY_MS));
+    await report(object, work, notReady('ServerNotReady', `The server does not answer: ${error.message}`));
+    return after(about(UNAVAILABLE_MS));
   }
 }
 
-/** Meanwhile, perhaps before the server had its library. */
+/** The resource was deleted during the pass, perhaps before the server created its library. */
 const isGone = ({ kind, metadata }: KubeObject, kube: Kube): boolean =>
   kube.get(kind, metadata.namespace ?? '', metadata.name)?.metadata.uid !== metadata.uid;
 
@@ -138,7 +142,7 @@ interface MediaIds {
 }
 const known = new WeakMap<KubeObject, MediaIds>();
 
-/** Name of each media entry to the id of its storage; undefined while the server has no key ring. */
+/** Storage ids by media name; undefined while the server has no key ring. */
 function mediaIds(kube: Kube, found: KubeObject, server: ServerName): Map<string, string> | undefined {
   const ring = secretText(kube, { ...server, name: `${server.name}-keys` }, 'keys.json');
   if (!ring) return undefined;
@@ -147,7 +151,7 @@ function mediaIds(kube: Kube, found: KubeObject, server: ServerName): Map<string
   const spec = MediaServerSpec.safeParse(found.spec);
   if (!spec.success) return undefined;
   const serverId = serverIdOf(ring);
-  if (serverId === undefined) return undefined; // half a file: the server's own condition tells of it
+  if (serverId === undefined) return undefined; // a damaged key ring: a condition of the MediaServer reports it
   const roots = mediaRoots(spec.data, serverId);
   const ids = new Map(roots.map(({ name, id }) => [name, id]));
   known.set(found, { ring, ids });
@@ -163,14 +167,14 @@ function mediaUnknown(media: string, server: string): Verdict[] {
   ];
 }
 
-/** Conditions that this pass did not judge stay as they were seen last. */
-async function tell(
+/** Conditions that this pass did not evaluate stay as they are. */
+async function report(
   object: KubeObject,
   { kube, now }: Pick<Work, 'kube' | 'now'>,
-  ...[verdicts, seen]: [readonly Verdict[], LibraryStatus?]
+  ...[verdicts, observed]: [readonly Verdict[], LibraryStatus?]
 ): Promise<Outcome> {
   const { generation = 0 } = object.metadata;
-  const status = seen ?? ((object.status ?? {}) as LibraryStatus);
+  const status = observed ?? ((object.status ?? {}) as LibraryStatus);
   const before: readonly Condition[] = status.conditions ?? [];
   const all = withKstatus(verdicts);
   const kept = before.filter(({ type }) => !all.some((verdict) => verdict.type === type));

@@ -1,4 +1,4 @@
-// A library as the server's API tells it.
+// A library in the server's API.
 
 export interface ManagedBy {
   kind: string;
@@ -16,7 +16,7 @@ export interface LastScan {
   missing: number;
 }
 
-/** As the API answers it; only what is looked at here. */
+/** The members that are used here. */
 export interface ServerLibrary {
   id: string;
   name: string;
@@ -26,7 +26,7 @@ export interface ServerLibrary {
   settings: Record<string, unknown>;
   access?: Record<string, unknown>;
   managedBy?: ManagedBy | null;
-  /** What the resource said when it was last sent. */
+  /** Fields that the resource declared when it was last sent. */
   managedFields?: string[];
   itemCounts: Record<string, number>;
   sizeBytes: number;

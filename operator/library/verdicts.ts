@@ -1,10 +1,10 @@
-// What was seen of a library -> its conditions. Pure.
+// Observed state of a library -> its conditions. Pure.
 import type { Verdict } from '../schemas/conditions.ts';
 import type { Named } from '../server-api/accounts.ts';
 import { type Answer, refusalText } from '../server-api/server-client.ts';
 import type { ServerLibrary } from './server-library.ts';
 
-/** Of a library that there is not. */
+/** Conditions of a library that does not exist. */
 export function refused(answer: Answer): Verdict[] {
   const message = `the server refused the library: ${refusalText(answer)}`;
   const verdict = { status: 'False', reason: 'ApiRefused', message } as const;
@@ -16,7 +16,7 @@ export function refused(answer: Answer): Verdict[] {
 
 export function verdictsOf(library: ServerLibrary, synced: Verdict): Verdict[] {
   const folders = foldersOf(library);
-  // An account that is made one day is no reason to hold up whoever waits for the library.
+  // A missing account does not block those that wait for the library.
   const faults = [folders, synced].filter(({ status, reason }) => status === 'False' && reason !== 'AccountUnknown');
   const ready: Verdict = faults[0]
     ? { ...faults[0], type: 'Ready' }
@@ -29,14 +29,15 @@ const MESSAGE_MAX = 4000;
 
 function foldersOf({ folders }: ServerLibrary): Verdict {
   const type = 'FoldersAvailable';
-  const away = folders.filter(({ state }) => state !== 'available');
-  if (away.length === 0) return { type, status: 'True', reason: 'FoldersFound', message: `${folders.length} folders` };
-  const names = away.map(({ storageName = 'media', path = '', state }) => `${storageName}:/${path} (${state})`);
+  const unavailable = folders.filter(({ state }) => state !== 'available');
+  if (unavailable.length === 0)
+    return { type, status: 'True', reason: 'FoldersFound', message: `${folders.length} folders` };
+  const names = unavailable.map(({ storageName = 'media', path = '', state }) => `${storageName}:/${path} (${state})`);
   const message = `cannot be read: ${listed(names)}: check the volume and that it holds the folder`;
   return { type, status: 'False', reason: 'FolderMissing', message: message.slice(0, MESSAGE_MAX) };
 }
 
-/** Names in one message. */
+/** Maximum number of names in one message. */
 const NAMED_MAX = 10;
 
 function listed(names: readonly string[]): string {
@@ -44,12 +45,12 @@ function listed(names: readonly string[]): string {
   return `${names.slice(0, NAMED_MAX).join(', ')}${more}`;
 }
 
-/** Whether the server holds what the resource says, by its last answer and the accounts that are named. */
+/** Whether the server holds the declared state, by its last response and the accounts named. */
 export function syncedOf(answer: Answer, { unknown }: Named): Verdict {
   const type = 'Synced';
   if (answer.status >= 300) return { type, status: 'False', reason: 'ApiRefused', message: refusalText(answer) };
   if (unknown.length === 0)
-    return { type, status: 'True', reason: 'InSync', message: 'The server holds what the resource says' };
+    return { type, status: 'True', reason: 'InSync', message: 'The server holds the declared state' };
   const message = `spec.access.users: no account is named ${listed(unknown)}: make them, or correct the names; all else is in sync`;
   return { type, status: 'False', reason: 'AccountUnknown', message };
 }

@@ -1,4 +1,4 @@
-// The ConfigMap of spec.branding as files, as a cluster mounts it.
+// Writes the ConfigMap of spec.branding to files, as a cluster mounts it.
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
@@ -6,7 +6,7 @@ const KEY = /^(showName|accent|background|signInMessage|footer|links|logo-(main|
 
 export const brandingFolder = (dir: string): string => resolve(dir, 'run', 'branding');
 
-/** Each file appears whole; what is no key any more goes. Names that begin with a dot are not read. */
+/** Each file is written atomically, and files without a key are deleted. Names that begin with a dot are not read. */
 export function writeBranding(folder: string, values: Readonly<Record<string, string | Uint8Array>>): void {
   mkdirSync(folder, { recursive: true });
   const wanted = Object.entries(values).filter(([key]) => KEY.test(key));

@@ -1,14 +1,14 @@
-// What the schemas cannot see: references between resources, and what one machine cannot do.
+// Checks that the schemas cannot express: references between resources, and limits of one machine.
 import type { z } from 'zod';
 import { verifierFault } from '../plus-environment.ts';
 import { keysWanted, referencesIn } from '../references.ts';
 import { kinds } from '../schemas/kinds.ts';
 import { isSchedule } from '../tuner-device/verdicts.ts';
-import { type Problem, type SourceDocument, UNTOLD } from './documents.ts';
+import { type Problem, type SourceDocument, UNIDENTIFIED } from './documents.ts';
 import { textsOf } from './environment.ts';
 import { problemAt, type Resource, type Resources } from './resources.ts';
 
-/** Kind and name to the spec that is in force, for fields that cannot be changed. */
+/** Specs in force by kind and name, for fields that cannot be changed. */
 export type InForce = ReadonlyMap<string, unknown>;
 
 export function checkResources(resources: Resources, inForce: InForce): Problem[] {
@@ -25,7 +25,7 @@ export function checkResources(resources: Resources, inForce: InForce): Problem[
 }
 
 function oneServer({ servers, declared }: Resources): Problem[] {
-  const broken = [...declared].some((key) => key === UNTOLD || key.startsWith('MediaServer/'));
+  const broken = [...declared].some((key) => key === UNIDENTIFIED || key.startsWith('MediaServer/'));
   if (servers.length === 0)
     return broken ? [] : [{ file: '-f', line: 0, path: '', message: 'no MediaServer is given' }];
   return servers
@@ -61,8 +61,9 @@ function libraryReferences({ spec, source }: Resources['libraries'][number], res
   });
 }
 
-/** What cannot be read may declare anything. */
-const mayBeThere = (declared: ReadonlySet<string>, key: string): boolean => declared.has(key) || declared.has(UNTOLD);
+/** A document that cannot be read may declare any resource. */
+const mayBeThere = (declared: ReadonlySet<string>, key: string): boolean =>
+  declared.has(key) || declared.has(UNIDENTIFIED);
 
 const serverOf = (name: string, { servers }: Resources) => servers.find((server) => server.name === name);
 
@@ -78,7 +79,7 @@ function tunerReferences(tuner: Resources['tuners'][number], resources: Resource
   const { spec, source } = tuner;
   const server = serverOf(spec.serverRef.name, resources);
   const wrong = spec.guide && !isSchedule(spec.guide.refresh);
-  const never = problemAt(source, ['spec', 'guide', 'refresh'], 'no schedule of five fields that ever comes');
+  const never = problemAt(source, ['spec', 'guide', 'refresh'], 'not a five-field schedule with a next time');
   const unknown = server ? recordingsOf(tuner, server) : noServer(source, spec.serverRef.name, resources);
   return [...unknown, ...(wrong ? [never] : [])];
 }

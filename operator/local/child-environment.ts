@@ -1,4 +1,4 @@
-// Children get what is named here and nothing else of the operator's environment.
+// Children get the variables named here and no others of the operator's environment.
 const PASSED = [
   'PATH',
   'HOME',

@@ -1,4 +1,4 @@
-// One supervised process: started again with a growing pause when it ends, ended with its whole group.
+// One supervised process. It is restarted with a growing pause when it ends, and stopped with its whole process group.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
@@ -13,16 +13,16 @@ import { freePort } from './state.ts';
 export interface Timing {
   firstPauseMs: number;
   maxPauseMs: number;
-  /** So long without an end, and the pause starts small again. */
+  /** After this uptime the restart pause is reset. */
   healthyMs: number;
   probeMs: number;
-  /** A process that served so long and was ended by somebody else's signal starts again without a pause. */
+  /** A process that ran for this long and was ended by an external signal restarts without a pause. */
   steadyMs: number;
-  /** Probes in a row that fail, after one that succeeded, before the process is taken for hung. */
+  /** Consecutive failed probes, after a successful one, until the process is considered hung. */
   probeFailures: number;
-  /** The same for Postgres and Redis: a disk that stalls for a minute holds them up, and a new start would not help. */
+  /** The same for Postgres and Redis: a stalled disk blocks them for up to a minute, and a restart would not help. */
   storeProbeFailures: number;
-  /** A process without a probe that answers counts as ready after this. */
+  /** A process whose probe never answers is considered ready after this. */
   settleMs: number;
 }
 
@@ -38,11 +38,11 @@ export const usualTiming: Timing = {
 };
 
 const LEAVING_MS = 5000;
-/** What somebody else sends, the kernel that has no memory left included; a crash has signals of its own. */
+/** Signals from outside the process, including the kernel's out-of-memory killer. A crash raises other signals. */
 const OTHERS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'];
 const MOST_AT_ONCE = 5;
 
-/** True when the process answers; false or a throw when it does not. */
+/** True when the process answers; false or an exception when it does not. */
 export type Probe = (child: Child) => Promise<boolean>;
 
 export interface Surroundings {
@@ -54,7 +54,7 @@ export interface Surroundings {
 
 export type ChildState = 'starting' | 'ready' | 'backoff' | 'stopped';
 
-/** Emits `change` whenever its state does. */
+/** Emits `change` whenever its state changes. */
 export class Child extends EventEmitter<{ change: [] }> {
   readonly spec: ProcessSpec;
   readonly hash: string;
@@ -64,7 +64,7 @@ export class Child extends EventEmitter<{ change: [] }> {
   #startedAt = 0;
   #readyAt = Number.POSITIVE_INFINITY;
   #isSteady = false;
-  /** Starts in a row without a pause. */
+  /** Consecutive starts without a pause. */
   #atOnce = 0;
   #ends = 0;
   #failures = 0;
@@ -76,7 +76,7 @@ export class Child extends EventEmitter<{ change: [] }> {
   /** The last pause before a start, in milliseconds. */
   pauseMs = 0;
   metricsPort = 0;
-  /** Of `spec.ownPort`. */
+  /** Port for `spec.ownPort`. */
   ownPort = 0;
   identity: string | undefined;
 
@@ -107,7 +107,7 @@ export class Child extends EventEmitter<{ change: [] }> {
     }
   }
 
-  /** Asks, waits, forces. Resolves when the process is gone; never restarts it. */
+  /** Sends the stop signal, waits, and kills. Resolves when the process has ended; never restarts it. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#clear();
@@ -119,12 +119,12 @@ export class Child extends EventEmitter<{ change: [] }> {
       const forced = sleep(this.spec.graceMs, undefined, { signal: grace.signal }).then(() => this.kill());
       await Promise.race([ended, forced.catch(() => undefined)]);
       grace.abort();
-      await Promise.race([ended, sleep(LEAVING_MS, undefined, { ref: false })]); // one that hangs in the kernel is left to it
+      await Promise.race([ended, sleep(LEAVING_MS, undefined, { ref: false })]); // a process that hangs in the kernel is abandoned
     }
     this.#become('stopped');
   }
 
-  /** Ends it at once; unless it is being stopped it comes back. */
+  /** Kills the process; it restarts unless it is being stopped. */
   kill(): void {
     this.#signal(lastSignal(this.spec));
   }
@@ -154,7 +154,7 @@ export class Child extends EventEmitter<{ change: [] }> {
     this.identity = identityOf(child.pid);
     this.#around.guard.add({ group: child.pid, signal: this.spec.stopSignal, last: lastSignal(this.spec) });
     this.#watch();
-    this.emit('change'); // the pid is new even where the state is not
+    this.emit('change'); // the pid changed even if the state did not
   }
 
   #watch(): void {
@@ -196,7 +196,7 @@ export class Child extends EventEmitter<{ change: [] }> {
     return ['postgres', 'redis'].includes(this.spec.role) ? storeProbeFailures : probeFailures;
   }
 
-  /** Notes an end that says nothing against the process: it served for a while, and a signal of somebody else ended it. */
+  /** Recognizes an end that is not the fault of the process: it ran for a while, and an external signal ended it. */
   #endSteady(signal: NodeJS.Signals | null): void {
     const { steadyMs } = this.#around.timing;
     const isOthers = signal !== null && OTHERS.includes(signal) && this.lastEnd !== 'hung';
@@ -210,7 +210,7 @@ export class Child extends EventEmitter<{ change: [] }> {
     this.#process = undefined;
     this.#clear();
     if (pid) {
-      killGroup(pid, 'SIGKILL'); // what it left behind, such as an ffmpeg
+      killGroup(pid, 'SIGKILL'); // processes that it started, such as ffmpeg
       this.#around.guard.remove(pid);
     }
     this.lastEnd = this.lastEnd === 'hung' ? 'hung' : how;
@@ -251,13 +251,13 @@ export class Child extends EventEmitter<{ change: [] }> {
   }
 }
 
-/** What ends a process that did not heed its stop signal. */
+/** The signal that ends a process which ignored its stop signal. */
 export const lastSignal = (spec: ProcessSpec): NodeJS.Signals => (spec.role === 'postgres' ? 'SIGQUIT' : 'SIGKILL');
 
 export function killGroup(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal);
   } catch {
-    // nobody is left
+    // the group has no process left
   }
 }

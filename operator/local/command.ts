@@ -1,4 +1,4 @@
-// What the sub-commands of `operator local` do; main.ts only names them.
+// The sub-commands of `operator local`; main.ts only declares them.
 import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -22,7 +22,7 @@ export interface RunOptions {
   openSetup?: boolean;
 }
 
-/** A child that a killed operator had only just started is on no list; the guard ends it within this. */
+/** A child that a killed operator had just started is not recorded; the guard ends it within this time. */
 const LEAVING_MS = 10_000;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -38,7 +38,7 @@ export async function runLocal(options: RunOptions): Promise<void> {
   const release = locked(dir, port);
   try {
     const ended = await endOrphans(dir);
-    if (ended.length > 0) warn(`ended what a killed operator had left: ${ended.join(', ')}`);
+    if (ended.length > 0) warn(`ended remaining processes of a killed operator: ${ended.join(', ')}`);
     if (!(await until(() => portIsFree(port), patienceMs))) throw new Refused((await portFault(port)) ?? 'try again');
     const operator = new LocalOperator(state, { port, files, openSetup: options.openSetup ?? false, say, warn });
     await operator.run(stopSignal(operator));
@@ -49,7 +49,7 @@ export async function runLocal(options: RunOptions): Promise<void> {
   }
 }
 
-/** Before anything is made: a bad file leaves no data directory behind. */
+/** Before any write: invalid files leave no data directory behind. */
 function checkFiles(files: readonly string[]): void {
   const source = new Source(files);
   source.read(new Map());
@@ -64,7 +64,7 @@ function locked(dir: string, port: number): () => void {
   }
 }
 
-/** The first Ctrl-C or SIGTERM ends in order, the second at once. */
+/** The first Ctrl-C or SIGTERM stops in order, the second kills. */
 function stopSignal(operator: LocalOperator): AbortSignal {
   const stopping = new AbortController();
   const stop = (): void => {
@@ -81,10 +81,10 @@ export function showStatus(data: string, format: Format): void {
   const items = readStatus(dir);
   if (!items) throw new Refused(`nothing was ever started in ${dir}`);
   process.stdout.write(printStatus(items, format));
-  if (!holderOf(dir)) warn('It does not run now; this is what was seen last.');
+  if (!holderOf(dir)) warn('It does not run now; this is the last observed state.');
 }
 
-/** Has the server make a reset token for the owner, and prints the link with it. */
+/** Lets the server create a reset token for the owner, and prints the link. */
 export async function recoverOwner(data: string): Promise<void> {
   const dir = resolve(data);
   const holder = holderOf(dir);

@@ -1,4 +1,4 @@
-// The processes of the server that ought to run. Pure.
+// The desired processes of the server. Pure.
 import { fileURLToPath } from 'node:url';
 import { decoderEnvironment } from '../decoder-environment.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
@@ -7,7 +7,7 @@ import type { ProcessSpec, Role } from './process-spec.ts';
 /** The folder that holds api/ and workers/. */
 export const TREE = fileURLToPath(new URL('../..', import.meta.url));
 
-/** An API process that still streams a film gets so long to end it. */
+/** Time for an API process to finish streaming. */
 const API_GRACE_MS = 15_000;
 const WORKER_GRACE_MS = 10_000;
 
@@ -15,7 +15,7 @@ const SCRIPTS = { api: 'api/main.ts', worker: 'workers/main.ts', transcode: 'wor
 const TUNER_SCRIPT = 'workers/tuner/main.ts';
 const RESTORE_SCRIPT = 'workers/restore/main.ts';
 
-/** `transcoding` is how many transcode workers ought to run. */
+/** `transcoding` is the desired number of transcode workers. */
 export function serverProcesses(
   spec: MediaServerSpec,
   environment: Record<string, string>,
@@ -31,7 +31,7 @@ export function serverProcesses(
   ];
 }
 
-/** Two processes would both hold the device: one ends before the next begins. */
+/** Two processes would both open the device: the old one ends before the new one starts. */
 export function tunerProcess(name: string, env: Record<string, string>, tree = TREE): ProcessSpec {
   return {
     name: `tuner-${name}`,
@@ -45,7 +45,7 @@ export function tunerProcess(name: string, env: Record<string, string>, tree = T
   };
 }
 
-/** While a restore is on record. It may end at any moment and goes on when it is started again. */
+/** Runs while a restore is recorded. It may be ended at any moment and resumes at its next start. */
 export function restoreProcess(env: Record<string, string>, tree = TREE): ProcessSpec {
   return {
     name: 'restore',
@@ -58,7 +58,7 @@ export function restoreProcess(env: Record<string, string>, tree = TREE): Proces
   };
 }
 
-/** One process of this Node, for the migrations and for the recovery of an owner. */
+/** One Node process, for the migrations and the recovery of an owner. */
 export function nodeArguments(script: string, tree = TREE): { command: string; args: string[]; cwd: string } {
   return { command: process.execPath, args: ['--disable-warning=ExperimentalWarning', script], cwd: tree };
 }

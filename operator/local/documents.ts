@@ -17,36 +17,36 @@ export type Path = readonly (string | number)[];
 
 export interface Problem {
   file: string;
-  /** From 1; 0 where it is of no line. */
+  /** From 1; 0 where the problem has no line. */
   line: number;
   path: string;
   message: string;
-  /** `Kind/name` of the resource that is wrong. */
+  /** `Kind/name` of the invalid resource. */
   of?: string;
 }
 
 export interface SourceDocument {
   file: string;
   value: Record<string, unknown>;
-  /** Where in its document it lies: an entry of a List, or the whole. */
+  /** Path of the resource in its document: an entry of a List, or empty. */
   within: Path;
-  /** Line of the field, or of the nearest one around it that is there. */
+  /** Line of the field, or of its nearest existing parent. */
   lineOf(path: Path): number;
 }
 
 export interface Documents {
   documents: SourceDocument[];
   problems: Problem[];
-  /** `Kind/name`, as far as they can be told, of documents that cannot be read. */
+  /** `Kind/name` of documents that cannot be read, where it is known. */
   broken: string[];
 }
 
-/** Of a document or file that does not tell what it declares. */
-export const UNTOLD = '?/?';
+/** Stands for a document or file whose resources are unknown. */
+export const UNIDENTIFIED = '?/?';
 
-const YAML = /^[^.].*\.ya?ml$/; // those that begin with a dot are an editor's
+const YAML = /^[^.].*\.ya?ml$/; // editors use names that begin with a dot
 
-/** As kubectl reads them: what YAML 1.1 takes for true and false, and merges. */
+/** YAML 1.1 booleans and merge keys, as kubectl reads them. */
 const yesOrNo: ScalarTag = {
   tag: 'tag:yaml.org,2002:bool',
   default: true,
@@ -54,12 +54,12 @@ const yesOrNo: ScalarTag = {
   resolve: (text) => /^(?:yes|on)$/i.test(text),
 };
 
-/** Files as named, and the YAML files of folders as named (not of their sub-folders), in the order of their names. */
+/** The files named, and the YAML files directly inside the folders named, in order of their names. */
 export function listFiles(paths: readonly string[]): string[] {
   return [...new Set(paths.flatMap((path) => filesIn(path) ?? [path]))];
 }
 
-/** Undefined for what is no folder, or cannot be listed: reading it as a file then tells why. */
+/** Undefined when the path is not a folder or cannot be listed; reading it as a file then reports the error. */
 function filesIn(path: string): string[] | undefined {
   try {
     const names = readdirSync(path).filter((name) => YAML.test(name));
@@ -110,7 +110,7 @@ function readFile(path: string): Documents {
   } catch (error) {
     const unread = !(error instanceof TypeError);
     const message = unread ? (error as Error).message : 'not UTF-8 text';
-    return { documents: [], problems: [{ file, line: unread ? 0 : 1, path: '', message }], broken: [UNTOLD] };
+    return { documents: [], problems: [{ file, line: unread ? 0 : 1, path: '', message }], broken: [UNIDENTIFIED] };
   }
 }
 
@@ -137,12 +137,12 @@ interface Fault {
   message: string;
 }
 
-/** What is wrong with the YAML itself: a tag that nothing knows is, and so are aliases that make more of little than a resource can be. */
+/** Errors in the YAML itself, including unknown tags and aliases that expand beyond any resource. */
 function faultsOf(document: Document): Fault[] {
-  const told = [...document.errors, ...document.warnings].map((fault: YAMLError) => {
+  const errors = [...document.errors, ...document.warnings].map((fault: YAMLError) => {
     return { position: fault.pos[0], message: fault.message.split('\n')[0] ?? fault.code };
   });
-  if (told.length > 0) return told;
+  if (errors.length > 0) return errors;
   try {
     document.toJS();
     return [];
@@ -152,9 +152,9 @@ function faultsOf(document: Document): Fault[] {
 }
 
 function nameOf(document: Document): string {
-  if (!isMap(document.contents)) return UNTOLD;
+  if (!isMap(document.contents)) return UNIDENTIFIED;
   const [kind, name] = [document.getIn(['kind']), document.getIn(['metadata', 'name'])];
-  return typeof kind === 'string' && typeof name === 'string' ? `${kind}/${name}` : UNTOLD;
+  return typeof kind === 'string' && typeof name === 'string' ? `${kind}/${name}` : UNIDENTIFIED;
 }
 
 interface Where {
@@ -162,7 +162,7 @@ interface Where {
   at: (offset: number) => number;
 }
 
-/** The resource of a document, or those of a List, as `kubectl get` prints it. */
+/** The resource of a document, or the items of a List as `kubectl get` prints it. */
 function partsOf(document: Document, path: Path, where: Where): (SourceDocument | Problem)[] {
   const { file, at } = where;
   const value: unknown = path.length > 0 ? document.toJS().items?.[Number(path[1])] : document.toJS();

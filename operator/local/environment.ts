@@ -1,4 +1,4 @@
-// What the server's processes are told on this machine, from the resource and what the operator keeps. Pure.
+// The environment of the server's processes on this machine. Pure.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { declaredBackup } from '../backup-environment.ts';
@@ -34,14 +34,14 @@ export function managedBy(resource: Resource<unknown>, place: Pick<Place, 'uidOf
   return { kind, namespace, name, uid: place.uidOf(kind, name) };
 }
 
-/** The bucket of the Secret, or a folder of the data directory. */
+/** The bucket of the Secret, or a folder in the data directory. */
 export function objectsUrl(server: Server, { secrets }: Pick<Resources, 'secrets'>, dir: string): string {
   const { secretRef, bucketPrefix } = server.spec.objects;
   if (!secretRef) return pathToFileURL(resolve(dir, 'objects')).href;
   return bucketUrl(secrets.get(secretRef.name) ?? {}, bucketPrefix);
 }
 
-/** Folder on this machine of each media entry; a relative one lies beside the file that names it. */
+/** Folder on this machine of each media entry. A relative path starts at the folder of the file that declares it. */
 export function mediaRoots(server: Server, place: Pick<Place, 'mediaId'>): MediaRoot[] {
   const base = resolve(server.source.file, '..');
   return server.spec.media.map(({ name, hostPath, readOnly }) => ({
@@ -52,7 +52,7 @@ export function mediaRoots(server: Server, place: Pick<Place, 'mediaId'>): Media
   }));
 }
 
-/** How the first owner comes to be: from a Secret, or through the link with the claim code. */
+/** How the first owner is created: from a Secret, or through the link with the claim code. */
 function ownership({ spec }: Server, place: Place): Record<string, string> {
   if (spec.ownerSecretRef)
     return { FOYER_OWNER_FILE: resolve(place.dir, 'run', 'owner.json'), FOYER_CLAIM_FROM: 'none' };

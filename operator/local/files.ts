@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 
-/** Whole or not at all, also over a power cut. */
+/** Atomic and durable: a power cut leaves the old or the new file. */
 export function writeWhole(path: string, text: string, mode = 0o600): void {
   const draft = `${path}.${process.pid}.new`;
   const file = openSync(draft, 'w', mode);
@@ -9,14 +9,14 @@ export function writeWhole(path: string, text: string, mode = 0o600): void {
     fsyncSync(file);
     renameSync(draft, path);
   } catch (error) {
-    rmSync(draft, { force: true }); // a full disk, mostly
+    rmSync(draft, { force: true }); // usually because the disk is full
     throw error;
   } finally {
     closeSync(file);
   }
 }
 
-/** Undefined when the file does not exist; throws on any other fault, a broken file included. */
+/** Undefined when the file does not exist; throws on any other error, including invalid JSON. */
 export function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
@@ -27,5 +27,5 @@ export function readJson(path: string): unknown {
   }
 }
 
-/** It is no JSON. */
+/** The file is not valid JSON. */
 export class BrokenFile extends Error {}

@@ -1,28 +1,28 @@
-// What keeps the server from ever getting ready. Pure, but for the last line of a log.
+// Reasons why the server will never become ready. Pure, except for reading the last line of a log.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
-import type { Health, ObservedProcess, Seen } from './verdicts.ts';
+import type { Health, Observed, ObservedProcess } from './verdicts.ts';
 
-/** A store that somebody else runs may come up after us. */
+/** A store that the operator does not run may start later. */
 const PATIENCE_MS = 60_000;
 const MOST_RESTARTS = 3;
 const LINE = 300;
 
-/** Postgres or Redis cannot be had, so the server will not get ready by itself. */
+/** Postgres or Redis is unavailable, and the server cannot become ready without user action. */
 export class CannotStart extends Error {}
 
 export interface Start {
-  /** Since both stores answered last, or since the operator began, ms. */
+  /** Milliseconds since both stores last answered, or since the operator started. */
   sinceMs: number;
-  /** Says which stores the operator runs itself: those may recover for as long as they need. */
+  /** The spec determines which stores the operator runs itself; those may recover for as long as they need. */
   spec: Pick<MediaServerSpec, 'postgres' | 'redis'>;
   logsDir: string;
 }
 
-/** The sentence for people, or undefined while the server may still get ready. */
+/** A message for people, or undefined while the server may still become ready. */
 export function whyNoStart(
-  { database, redis, processes }: Pick<Seen, 'database' | 'redis' | 'processes'>,
+  { database, redis, processes }: Pick<Observed, 'database' | 'redis' | 'processes'>,
   start: Start,
 ): string | undefined {
   const stores = processes.filter(({ role }) => role === 'postgres' || role === 'redis');

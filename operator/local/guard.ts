@@ -6,13 +6,13 @@ const word = (signal: NodeJS.Signals): string => signal.replace(/^SIG/, '');
 
 export interface Guarded {
   group: number;
-  /** Asks the process to end. */
+  /** Requests the process to end. */
   signal: NodeJS.Signals;
-  /** Ends it when that did not help. */
+  /** Ends the process when the first signal had no effect. */
   last: NodeJS.Signals;
 }
 
-/** A small shell beside the operator that ends the operator's children when the operator itself was killed. */
+/** A small shell that outlives a killed operator and ends its children. */
 export class Guard {
   #shell: ChildProcess | undefined;
   readonly #guarded = new Map<number, Guarded>();
@@ -39,7 +39,7 @@ export class Guard {
   #start(): void {
     const shell = spawn('/bin/sh', [SCRIPT], { stdio: ['pipe', 'ignore', 'ignore'], detached: true, env: {} });
     this.#shell = shell;
-    shell.stdin.on('error', () => undefined); // told by exit
+    shell.stdin.on('error', () => undefined); // exit reports it
     shell.on('error', () => undefined);
     shell.on('exit', () => {
       if (!this.#closed) setTimeout(() => this.#start(), 200).unref();

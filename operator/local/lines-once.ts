@@ -1,4 +1,4 @@
-/** Prints each line once, however often a pass comes to it. */
+/** Prints each line once, however often a pass produces it. */
 export class LinesOnce {
   readonly #to: { say(line: string): void; warn(line: string): void };
   readonly #printed = new Set<string>();
@@ -12,7 +12,7 @@ export class LinesOnce {
     this.#printed.add(line);
   }
 
-  /** What goes wrong, for people. */
+  /** Problems, for people. */
   warn(line: string): void {
     if (!this.#printed.has(line)) this.#to.warn(line);
     this.#printed.add(line);

@@ -1,12 +1,12 @@
-// `operator local`: the same resources as in a cluster, reconciled into child processes. Level-triggered: each pass looks,
-// compares and does what is missing.
+// `operator local`: the same resources as in a cluster, reconciled into child processes. Level-triggered: each pass observes,
+// compares and acts on the difference.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WITHOUT_BACKUP } from '../backup-first.ts';
 import { DeclaredBodies } from '../declared/bodies.ts';
 import { DECLARED } from '../declared/verdict.ts';
-import { type ObservedApi, seeApi } from '../observed-api.ts';
-import { type Ask, serverClient } from '../server-api/server-client.ts';
+import { type ObservedApi, observeApi } from '../observed-api.ts';
+import { type SendRequest, serverClient } from '../server-api/server-client.ts';
 import { brandingFolder, writeBranding } from './branding-folder.ts';
 import { restoreProcess, serverProcesses } from './desired.ts';
 import { managedBy, type Place, type Server, type Stores, serverEnvironment } from './environment.ts';
@@ -26,7 +26,7 @@ import { LocalStores } from './stores.ts';
 import { Supervisor } from './supervisor.ts';
 import { TranscodeWorkers } from './transcode-workers.ts';
 import { LocalTuners } from './tuners.ts';
-import { type Seen, serverStatus, serverVerdicts } from './verdicts.ts';
+import { type Observed, serverStatus, serverVerdicts } from './verdicts.ts';
 import { codeVersion } from './version.ts';
 
 const CALM_MS = 5000;
@@ -40,11 +40,11 @@ export interface LocalOptions {
   openSetup: boolean;
   /** Lines for people: `ready …`, `setup …`. */
   say(line: string): void;
-  /** What goes wrong, for people. */
+  /** Problems, for people. */
   warn(line: string): void;
 }
 
-/** The files are not in order, and nothing was started before. */
+/** The files are invalid, and nothing was started. */
 export class BadFiles extends Error {}
 
 export class LocalOperator {
@@ -56,7 +56,7 @@ export class LocalOperator {
   readonly #supervisor: Supervisor;
   readonly #stores: LocalStores;
   readonly #migration = new Migration();
-  readonly #ask: Ask;
+  readonly #request: SendRequest;
   readonly #libraries: LibraryReconciler;
   readonly #tuners = new LocalTuners();
   readonly #declared = new DeclaredBodies();
@@ -69,7 +69,7 @@ export class LocalOperator {
   /** Why the stores could not be prepared. */
   #storesFault: string | undefined;
   #wasReady = false;
-  #storesAt = Date.now(); // when both answered last, or the start
+  #storesAt = Date.now(); // when both stores last answered, or the start
 
   constructor(state: State, options: LocalOptions) {
     const { port, openSetup, files } = options;
@@ -86,14 +86,14 @@ export class LocalOperator {
     this.#source = new Source(files);
     this.#status = new StatusFile(dir, state);
     this.#stores = new LocalStores(state);
-    this.#ask = serverClient(`http://127.0.0.1:${port}`, operatorKey);
-    this.#libraries = new LibraryReconciler(this.#status, this.#ask, this.#place);
+    this.#request = serverClient(`http://127.0.0.1:${port}`, operatorKey);
+    this.#libraries = new LibraryReconciler(this.#status, this.#request, this.#place);
     this.#supervisor = new Supervisor({ dir, probes: this.#probes() });
     this.#supervisor.on('change', () => this.#wake.abort());
     this.#supervisor.on('fault', ({ message }) => this.#lines.warn(message));
   }
 
-  /** Throws BadFiles, with every problem, when the files are not in order; else runs until the signal. */
+  /** Throws BadFiles, with every problem, when the files are invalid; otherwise runs until the signal. */
   async run(signal: AbortSignal): Promise<void> {
     const watching = setInterval(() => this.#source.changed() && this.#wake.abort(), FILES_MS);
     try {
@@ -106,7 +106,7 @@ export class LocalOperator {
     }
   }
 
-  /** Ends every child at once. */
+  /** Kills every child. */
   kill(): void {
     this.#supervisor.kill();
   }
@@ -121,10 +121,10 @@ export class LocalOperator {
     const either = AbortSignal.any([signal, this.#wake.signal]);
     const calmMs = this.#supervisor.children('transcode').length === 0 ? CALM_WITHOUT_WORKERS_MS : CALM_MS;
     await sleep(calm ? calmMs : BUSY_MS, undefined, { signal: either }).catch(() => undefined);
-    if (!signal.aborted && this.#wake.signal.aborted) await sleep(BUSY_MS); // changes come in flocks
+    if (!signal.aborted && this.#wake.signal.aborted) await sleep(BUSY_MS); // changes arrive in bursts
   }
 
-  /** True when there is nothing to wait for but changes. */
+  /** True when the next pass can wait for a change. */
   async #pass(signal: AbortSignal): Promise<boolean> {
     this.#read();
     const { resources } = this.#source;
@@ -132,24 +132,24 @@ export class LocalOperator {
     if (!resources || !server) return true;
     if (!server.spec.suspend) await this.#reconciled(server, resources, signal);
     if (signal.aborted) return true;
-    const { seen, api } = await this.#look();
+    const { observed, api } = await this.#look();
     this.#announce(api, server);
-    this.#warnOfEnds(seen);
-    if (api.apiReady) await this.#bring(server, resources);
+    this.#warnOfEnds(observed);
+    if (api.apiReady) await this.#applyThroughApi(server, resources);
     await this.#tuners.report(this.#status, resources, this.#supervisor.children('tuner'));
-    const { seen: declared } = this.#declared;
-    this.#report(server, { ...seen, ...(declared && { declared }) }, resources);
-    this.#endWithoutStores(server, seen);
-    return seen.apiReady && !seen.replacing && seen.database === true;
+    const { observed: declared } = this.#declared;
+    this.#report(server, { ...observed, ...(declared && { declared }) }, resources);
+    this.#endWithoutStores(server, observed);
+    return observed.apiReady && !observed.replacing && observed.database === true;
   }
 
-  /** Before the server was ever ready nobody is served: who waits for it at the terminal wants to know. */
-  #endWithoutStores({ spec }: Server, seen: Seen): void {
-    this.#wasReady ||= seen.apiReady;
+  /** Until the server was ready for the first time no one is served, and the user at the terminal needs the error. */
+  #endWithoutStores({ spec }: Server, observed: Observed): void {
+    this.#wasReady ||= observed.apiReady;
     if (this.#wasReady || spec.suspend) return;
-    if (seen.database === true && seen.redis === true) this.#storesAt = Date.now();
+    if (observed.database === true && observed.redis === true) this.#storesAt = Date.now();
     const start = { sinceMs: Date.now() - this.#storesAt, logsDir: join(this.#state.dir, 'logs'), spec };
-    const why = this.#storesFault ?? whyNoStart(seen, start);
+    const why = this.#storesFault ?? whyNoStart(observed, start);
     if (why !== undefined) throw new CannotStart(why);
   }
 
@@ -165,7 +165,7 @@ export class LocalOperator {
         this.#status.drop(item.kind, item.metadata.name);
   }
 
-  /** What stands in the way is told and stands in the status; the next pass tries again. */
+  /** Errors are printed and reported in the status; the next pass retries. */
   async #reconciled(server: Server, resources: Resources, signal: AbortSignal): Promise<void> {
     this.#fault = undefined;
     this.#storesFault = undefined;
@@ -182,7 +182,7 @@ export class LocalOperator {
     });
     const moved = this.#inUse !== undefined && JSON.stringify(this.#inUse) !== JSON.stringify(stores);
     this.#inUse = stores;
-    // A store that is no longer wanted goes only when nobody uses it any more: after the processes moved over.
+    // A store that is no longer desired stops after all processes have moved to the new one.
     const known = this.#supervisor.children().filter(({ spec }) => ['postgres', 'redis'].includes(spec.role));
     const kept = known.map(({ spec }) => spec).filter((spec) => !specs.some(({ name }) => name === spec.name));
     await this.#supervisor.apply(moved ? [...specs, ...kept] : specs, ['postgres', 'redis']);
@@ -212,9 +212,9 @@ export class LocalOperator {
     });
   }
 
-  async #look(): Promise<{ seen: Seen; api: ObservedApi }> {
+  async #look(): Promise<{ observed: Observed; api: ObservedApi }> {
     const stores = this.#inUse;
-    const api = await seeApi(this.#ask);
+    const api = await observeApi(this.#request);
     const processes = this.#supervisor.children().map((child) => {
       const { spec, state, restarts, lastEnd } = child;
       return { name: spec.name, role: spec.role, state, restarts, lastEnd, served: this.#supervisor.isServed(child) };
@@ -234,9 +234,9 @@ export class LocalOperator {
       replacing: this.#supervisor.replacing,
     };
     const { apiReady, version, health, backup } = api;
-    const told = { apiReady, version, health, ...(backup && { backup }) };
-    const answers = { ...told, transcodeWorkers, migrations: this.#migration.state };
-    return { seen: { database, redis, objects, processes, ...answers, ...others }, api };
+    const reported = { apiReady, version, health, ...(backup && { backup }) };
+    const answers = { ...reported, transcodeWorkers, migrations: this.#migration.state };
+    return { observed: { database, redis, objects, processes, ...answers, ...others }, api };
   }
 
   #announce({ apiReady, setupComplete }: ObservedApi, server: Server): void {
@@ -247,14 +247,14 @@ export class LocalOperator {
       this.#lines.say(`setup ${address}/setup#claim=${this.#state.claimCode}`);
   }
 
-  /** What the server gets through its API. */
-  async #bring(server: Server, resources: Resources): Promise<void> {
+  /** Applies resources through the server's API. */
+  async #applyThroughApi(server: Server, resources: Resources): Promise<void> {
     if (server.spec.suspend) return;
     await this.#libraries.pass(resources);
     await this.#declare(server, resources);
   }
 
-  /** What spec.declared says, and once more when it says nothing any longer. */
+  /** Applies spec.declared, and once more after its last entry was removed. */
   async #declare(server: Server, { configMaps }: Resources): Promise<void> {
     const maps = server.spec.declared.map(({ configMapRef: { name } }) => ({
       configMap: name,
@@ -262,17 +262,17 @@ export class LocalOperator {
     }));
     const conditions = this.#status.get('MediaServer', server.name)?.status.conditions ?? [];
     if (maps.length === 0 && !conditions.some((condition) => condition['type'] === DECLARED)) return;
-    await this.#declared.pass({ ask: this.#ask, maps, managedBy: managedBy(server, this.#place) });
+    await this.#declared.pass({ request: this.#request, maps, managedBy: managedBy(server, this.#place) });
   }
 
-  #report(server: Server, seen: Seen, resources: Resources): void {
+  #report(server: Server, observed: Observed, resources: Resources): void {
     const item = this.#status.get('MediaServer', server.name);
     const url = `http://127.0.0.1:${this.#place.port}`;
     const counts = { libraries: resources.libraries.length, tuners: resources.tuners.length };
-    const version = seen.version ?? (item?.status as { version?: string } | undefined)?.version; // as it was last heard
-    const status = { ...serverStatus(server.spec, { ...seen, version }, url), ...counts };
-    if (item) this.#status.report(item, status, serverVerdicts(server.spec, seen));
-    if (!seen.apiReady) this.#libraries.serverAway();
+    const version = observed.version ?? (item?.status as { version?: string } | undefined)?.version; // as last reported
+    const status = { ...serverStatus(server.spec, { ...observed, version }, url), ...counts };
+    if (item) this.#status.report(item, status, serverVerdicts(server.spec, observed));
+    if (!observed.apiReady) this.#libraries.serverUnavailable();
     this.#status.save();
   }
 
@@ -283,8 +283,8 @@ export class LocalOperator {
     return { api: apiProbe, worker, transcode: worker, tuner: worker, postgres: database, redis };
   }
 
-  /** What ends again and again before it ever answered keeps the server from starting: somebody who waits for it wants to know. */
-  #warnOfEnds({ processes }: Seen): void {
+  /** Warns the user at the terminal of processes that keep the server from starting. */
+  #warnOfEnds({ processes }: Observed): void {
     for (const { name, state, lastEnd, restarts } of processes)
       if (state === 'backoff' && restarts >= 2)
         this.#lines.warn(

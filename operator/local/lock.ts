@@ -1,4 +1,4 @@
-// One operator a data directory. The lock is a hard link (made atomically) to a file that names its holder.
+// One operator per data directory. The lock is a hard link (created atomically) to a file that names its holder.
 import { existsSync, linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -22,7 +22,7 @@ export class AlreadyRunning extends Error {
 
 const place = (dir: string) => join(dir, 'run', 'operator.lock');
 
-/** Nobody where a power cut left half of a file. */
+/** Undefined when a power cut left an incomplete file. */
 function holderIn(file: string): Holder | undefined {
   try {
     return Holder.parse(readJson(file));
@@ -31,18 +31,18 @@ function holderIn(file: string): Holder | undefined {
   }
 }
 
-/** Who holds the directory now. */
+/** The current holder of the directory. */
 export function holderOf(dir: string): Holder | undefined {
   const holder = holderIn(place(dir));
   return holder && isAlive(holder.pid, holder.identity) ? holder : undefined;
 }
 
-/** True when the last operator there did not end by itself, so that its children may still be leaving. */
+/** True when the last operator there was killed, so its children may still be running. */
 export function wasKilled(dir: string): boolean {
   return existsSync(place(dir)) && !holderOf(dir);
 }
 
-/** Takes the lock, also from a holder that is dead. Throws AlreadyRunning. Answers how to let go. */
+/** Acquires the lock, also from a dead holder. Throws AlreadyRunning. Returns the function that releases it. */
 export function takeLock(dir: string, port: number): () => void {
   mkdirSync(join(dir, 'run'), { recursive: true });
   const mine = join(dir, 'run', `operator.${process.pid}`);
@@ -51,7 +51,7 @@ export function takeLock(dir: string, port: number): () => void {
   writeFileSync(mine, JSON.stringify(holder), { mode: 0o600 });
   try {
     for (let attempt = 0; attempt < 5; attempt++) if (attemptLock(dir, mine)) return () => release(dir, identity);
-    throw new Error(`${place(dir)} could not be taken`);
+    throw new Error(`${place(dir)} could not be acquired`);
   } finally {
     rmSync(mine, { force: true });
   }
@@ -70,7 +70,7 @@ function attemptLock(dir: string, mine: string): boolean {
   return false;
 }
 
-/** Removes the lock of a dead holder. Two starters may both see one: whoever moved the other's fresh lock puts it back. */
+/** Removes the lock of a dead holder. Two operators may do this at once: one that moved the other's new lock puts it back. */
 export function setAside(dir: string): void {
   const aside = `${place(dir)}.${process.pid}`;
   try {

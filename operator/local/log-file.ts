@@ -2,12 +2,12 @@ import { closeSync, copyFileSync, existsSync, openSync, renameSync, statSync, tr
 
 const KEPT = 3;
 
-/** Opened for appending: a child writes on through it whatever becomes of the operator. The caller closes it. */
+/** Opened for appending: a child keeps writing to it when the operator ends. The caller closes it. */
 export function openLog(path: string): number {
   return openSync(path, 'a', 0o600);
 }
 
-/** Copies a log that grew past `maxBytes` aside and empties it, so that its writer needs to know nothing. */
+/** Copies a log larger than `maxBytes` and truncates it, so that its writer need not reopen it. */
 export function rotateLog(path: string, maxBytes: number): boolean {
   if (!existsSync(path) || statSync(path).size <= maxBytes) return false;
   for (let number = KEPT - 1; number >= 1; number--)

@@ -6,22 +6,22 @@ import { codeVersion } from './version.ts';
 
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 60_000;
-/** A backup that fails is no matter of seconds, and each attempt is one more in the list. */
+/** A failed backup is not retried within seconds: each attempt adds an entry to the list of backups. */
 const BACKUP_PAUSE_MS = 5 * 60_000;
-/** Of `migrate.ts guarded`: nothing is migrated before there is a backup. */
+/** Exit status of `migrate.ts guarded`: a backup is required before the migration. */
 const BACKUP_FIRST = 75;
 
 export interface MigrationTools {
   run: (job: OneShot) => Promise<number | undefined>;
-  /** Told before a backup is made, which may take minutes. */
+  /** Called before a backup, which may take minutes. */
   say?: (line: string) => void;
-  /** The upgrade to this version goes on without a backup. */
+  /** The upgrade to this version skips the backup. */
   withoutBackup?: boolean;
-  /** The resource, as people find it. */
+  /** Name and file of the resource, for messages. */
   server: string;
 }
 
-/** Runs api/migrate.ts for each environment that the server is to have; a failed attempt is repeated after a growing pause. */
+/** Runs api/migrate.ts for each new environment of the server. A failed attempt is repeated after a growing pause. */
 export class Migration {
   #applied: string | undefined;
   #failures = 0;
@@ -32,19 +32,19 @@ export class Migration {
     message: 'The migrations have not run yet',
   };
 
-  /** True when the server may be started, or go on, with this environment. */
+  /** True when the server may run with this environment. */
   async ensure(env: Record<string, string>, tools: MigrationTools): Promise<boolean> {
     const wanted = createHash('sha256').update(JSON.stringify(env)).digest('hex');
     if (this.#applied === wanted) return true;
     const { withoutBackup = false } = tools;
-    if (withoutBackup !== this.#withoutBackup) this.#notBefore = 0; // that was the answer
+    if (withoutBackup !== this.#withoutBackup) this.#notBefore = 0; // the user has decided
     this.#withoutBackup = withoutBackup;
     if (Date.now() < this.#notBefore) return false;
     const migrate = (...words: string[]): Promise<number | undefined> =>
       tools.run(jobOf('migrate', ['api/migrate.ts', ...words], env));
     let code = await migrate(...(withoutBackup ? [] : ['guarded']));
     if (code === BACKUP_FIRST) {
-      tools.say?.('a backup is made before the database is migrated');
+      tools.say?.('creating a backup before the database is migrated');
       if ((await tools.run(jobOf('backup', BACKUP, env))) !== 0) return this.#notBackedUp(tools.server);
       code = await migrate();
     }
@@ -56,7 +56,7 @@ export class Migration {
   #succeeded(wanted: string): void {
     this.#applied = wanted;
     this.#failures = 0;
-    this.state = { state: 'applied', message: 'The schema is that of this version' };
+    this.state = { state: 'applied', message: 'The schema matches this version' };
   }
 
   #failed(code: number | undefined): void {
@@ -68,7 +68,7 @@ export class Migration {
   #notBackedUp(server: string): false {
     this.#notBefore = Date.now() + BACKUP_PAUSE_MS;
     const how = howToGoOnHere(codeVersion, server);
-    const message = `the backup before the upgrade failed, and the database is as it was; see logs/backup.log. What to do: ${how}`;
+    const message = `the backup before the upgrade failed, and the database is unchanged; see logs/backup.log. To continue: ${how}`;
     this.state = { state: 'not-backed-up', message };
     return false;
   }

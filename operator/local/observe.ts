@@ -1,4 +1,4 @@
-// Looks at the stores and the server as they are now.
+// Observes the stores and the server.
 import { accessSync, constants } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { Redis } from 'ioredis';
@@ -11,14 +11,14 @@ import type { Child, Probe } from './child.ts';
 import { isProgram } from './programs.ts';
 import type { Health } from './verdicts.ts';
 
-/** Answers while the event loop turns, whatever the stores do. */
+/** Answers while the event loop turns, whatever the state of the stores. */
 const LIVE = '/live';
 const WORKER_SETTLED_MS = 3000;
 const REPORT_AGE_MS = 10_000;
-/** Where transcode workers report themselves, renewed every 3 s. */
+/** Redis hash in which transcode workers report, renewed every 3 s. */
 const WORKERS = 'foyer:transcode:workers';
 
-/** What is wrong with the space of the data directory: below the second limit the server keeps what is free for Postgres. */
+/** Describes low disk space of the data directory. Below the second limit the server reserves the rest for Postgres. */
 export async function seeDisk(dir: string): Promise<string | undefined> {
   const found = await statfs(dir).catch(() => undefined);
   if (!found) return undefined;
@@ -32,9 +32,9 @@ export async function seeDisk(dir: string): Promise<string | undefined> {
   return `${of}: the server stores no segments and pictures until there is more; free some space`;
 }
 
-/** A folder must be writable; of a bucket the server itself tells. */
+/** A folder must be writable; the state of a bucket comes from the server. */
 export function seeObjects(url: string, health: Record<string, string>): Health {
-  if (!url.startsWith('file:')) return health.objects === 'ok' || `the server sees it ${health.objects ?? 'not yet'}`;
+  if (!url.startsWith('file:')) return health.objects === 'ok' || `the server reports ${health.objects ?? 'not yet'}`;
   try {
     accessSync(new URL(url), constants.W_OK);
     return true;
@@ -50,7 +50,7 @@ export async function countTranscodeWorkers(url: string, now = Date.now()): Prom
     retryStrategy: () => null,
     maxRetriesPerRequest: 0,
   });
-  redis.on('error', () => undefined); // told by the awaits below
+  redis.on('error', () => undefined); // the awaits below report it
   try {
     await redis.connect();
     const reports = Object.values(await redis.hgetall(WORKERS));
@@ -62,7 +62,7 @@ export async function countTranscodeWorkers(url: string, now = Date.now()): Prom
   }
 }
 
-/** What the first API process that answers tells of the transcode pool. */
+/** Demand on the transcode pool, from the first API process that answers. */
 export async function seeDemand(apis: readonly Child[]): Promise<PoolDemand | undefined> {
   for (const { metricsPort } of apis.filter(({ state }) => state === 'ready')) {
     const sent = { timeoutMs: 2000 };
@@ -74,10 +74,10 @@ export async function seeDemand(apis: readonly Child[]): Promise<PoolDemand | un
 
 export const hasFfmpeg = (): boolean => ['ffmpeg', 'ffprobe'].every((name) => isProgram(name));
 
-/** Judged by the process's own port, which opens after the shared one: another process may answer there. */
+/** Probes the process's own port, which opens after the shared port: another process may answer there. */
 export const apiProbe: Probe = (child) => answersHttp(child.metricsPort, LIVE);
 
-/** Judged by the process's own port; one that serves none counts as up after a while. */
+/** Probes the process's own port. A process without such a port is considered ready after a while. */
 export function workerProbe(): Probe {
   const answered = new WeakSet<Child>();
   const since = new WeakMap<Child, { pid: number | undefined; at: number }>();

@@ -20,7 +20,7 @@ export interface OneShotSurroundings {
   signal: AbortSignal;
 }
 
-/** Runs to its end, its output in its log. The exit status; undefined when a signal ended it. */
+/** Runs a process to its end with its output in a log. Returns the exit status; undefined when a signal ended it. */
 export async function runOnce(job: OneShot, around: OneShotSurroundings): Promise<number | undefined> {
   const log = openLog(join(around.logsDir, `${job.name}.log`));
   const child = spawn(job.command, job.args, {

@@ -1,4 +1,4 @@
-// Processes of an operator that was killed: ended before the next one starts its own.
+// Processes of a killed operator are ended before the next operator starts its own.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,7 @@ export function rememberChildren(dir: string, entries: readonly Entry[]): void {
   writeWhole(place(dir), JSON.stringify(entries));
 }
 
-/** Asks the left-over processes to end, then forces those that did not within `graceMs`. Names of those found. */
+/** Stops the remaining processes, and kills those that did not end within `graceMs`. Returns the names of those found. */
 export async function endOrphans(dir: string, graceMs = 5000): Promise<string[]> {
   const parsed = z.array(Entry).safeParse(safely(() => readJson(place(dir))) ?? []);
   const alive = (entry: Entry): boolean => isAlive(entry.pid, entry.identity);
@@ -25,12 +25,12 @@ export async function endOrphans(dir: string, graceMs = 5000): Promise<string[]>
   for (const entry of found) killGroup(entry.pid, entry.signal as NodeJS.Signals);
   for (let waited = 0; waited < graceMs && found.some(alive); waited += STEP_MS) await sleep(STEP_MS);
   for (const entry of found.filter(alive)) killGroup(entry.pid, entry.last as NodeJS.Signals);
-  // What hangs in the kernel, on a share that is away, ends when that lets go; nobody waits for it.
+  // A process that hangs in the kernel, on an unavailable share, ends when the kernel releases it; there is no need to wait.
   for (let waited = 0; waited < graceMs && found.some(alive); waited += STEP_MS) await sleep(STEP_MS);
   return found.map((entry) => entry.name);
 }
 
-/** A postmaster of this data folder that no list names any more. Its file is left fit for the next one. */
+/** Ends a postmaster of this data folder that is not recorded, and leaves its file in a state that the next one accepts. */
 export async function endPostmaster(dataDir: string): Promise<void> {
   const file = join(dataDir, 'postmaster.pid');
   const text = safely(() => readFileSync(file, 'utf8'));
@@ -43,8 +43,8 @@ export async function endPostmaster(dataDir: string): Promise<void> {
   };
   if (ours()) process.kill(pid, 'SIGINT'); // fast shutdown
   for (let attempt = 0; attempt < 200 && ours(); attempt++) await sleep(STEP_MS);
-  // After a power cut the pid may be another's now, and Postgres would take that for a postmaster. It knows its own parent for
-  // none; what the file says of shared memory stays, so that it still finds backends that live on.
+  // After a power cut the pid may belong to another process, which Postgres would take for a postmaster. Postgres ignores the
+  // pid of its own parent. The shared memory entries stay, so that it still finds remaining backends.
   if (existsSync(file) && !ours()) writeFileSync(file, [process.pid, ...rest].join('\n'), { flag: 'r+' });
 }
 

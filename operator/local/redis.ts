@@ -12,11 +12,11 @@ export interface RedisOptions {
   dir: string;
   port: number;
   password: string;
-  /** Keep the data over a restart; nothing needs it. */
+  /** Keep the data over a restart; nothing depends on it. */
   durable: boolean;
 }
 
-/** Throws with what to install when there is no server. */
+/** Throws with installation advice when no server is installed. */
 export function redisSpec({ dir, port, password, durable }: RedisOptions): ProcessSpec {
   const command = findProgram(SERVERS);
   if (!command)
@@ -24,7 +24,7 @@ export function redisSpec({ dir, port, password, durable }: RedisOptions): Proce
   const folder = join(dir, 'redis');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const config = join(dir, 'run', 'redis.conf');
-  writeWhole(config, `requirepass ${password}\n`); // not an argument: those can be read by every user
+  writeWhole(config, `requirepass ${password}\n`); // not an argument: every user can read those
   const flags = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, '--daemonize', 'no'];
   const keeping = ['--save', '', '--appendonly', durable ? 'yes' : 'no', '--maxmemory-policy', 'noeviction'];
   return {
@@ -42,7 +42,7 @@ export function redisSpec({ dir, port, password, durable }: RedisOptions): Proce
 
 export const redisUrl = (port: number, password: string): string => `redis://:${password}@127.0.0.1:${port}`;
 
-/** True when it answers; else why not. */
+/** True when it answers; otherwise the error. */
 export async function queryRedis(url: string): Promise<true | string> {
   const redis = new Redis(url, {
     lazyConnect: true,

@@ -1,4 +1,4 @@
-// Documents -> resources, by the schemas that the CRDs are made of. All problems at once.
+// Documents -> resources, by the schemas of the CRDs. Reports all problems at once.
 import { z } from 'zod';
 import { kinds } from '../schemas/kinds.ts';
 import type { LibrarySpec } from '../schemas/library.ts';
@@ -48,11 +48,11 @@ export interface Resources {
   servers: Resource<MediaServerSpec>[];
   libraries: Resource<LibrarySpec>[];
   tuners: Resource<TunerDeviceSpec>[];
-  /** Name to key to value. */
+  /** Values by name and key. */
   secrets: Map<string, Record<string, string>>;
   /** Values of binaryData are bytes. */
   configMaps: Map<string, Record<string, string | Uint8Array>>;
-  /** `Kind/name` of every document, broken ones included: a reference to those is not what is wrong. */
+  /** `Kind/name` of every document, invalid ones included: a reference to an invalid document is not an error of its own. */
   declared: Set<string>;
 }
 
@@ -75,21 +75,21 @@ export function toResources({ documents, problems, broken }: Documents): Loaded 
   const texts = { secrets: new Map(), configMaps: new Map() };
   const resources: Resources = { servers: [], libraries: [], tuners: [], ...texts, declared: new Set() };
   const found = [...problems];
-  const seen = new Map<string, SourceDocument>();
-  for (const source of documents) found.push(...repeated(source, seen), ...take(source, resources));
-  resources.declared = new Set([...seen.keys(), ...broken]);
+  const known = new Map<string, SourceDocument>();
+  for (const source of documents) found.push(...repeated(source, known), ...take(source, resources));
+  resources.declared = new Set([...known.keys(), ...broken]);
   return { resources, problems: found };
 }
 
-function repeated(source: SourceDocument, seen: Map<string, SourceDocument>): Problem[] {
+function repeated(source: SourceDocument, known: Map<string, SourceDocument>): Problem[] {
   const { metadata } = source.value as { metadata?: { name?: unknown } };
   const key = keyOf(source);
-  const before = seen.get(key);
+  const before = known.get(key);
   if (before) {
     const where = `${before.file}:${before.lineOf(['metadata', 'name'])}`;
     return [problemAt(source, ['metadata', 'name'], `${key} exists already (${where})`)];
   }
-  if (metadata?.name !== undefined) seen.set(key, source);
+  if (metadata?.name !== undefined) known.set(key, source);
   return [];
 }
 

@@ -13,14 +13,14 @@ export class RunFiles {
     this.#folder = join(dir, 'run');
   }
 
-  /** For `recover-owner`, which runs beside the operator. */
+  /** For `recover-owner`, which runs as a process of its own. */
   keepEnvironment(environment: Record<string, string>): void {
     const text = JSON.stringify(environment);
     if (text !== this.#environment) writeWhole(join(this.#folder, 'environment.json'), text);
     this.#environment = text;
   }
 
-  /** Name and password of the owner, where a Secret has them. */
+  /** Username and password of the owner, where a Secret has them. */
   writeOwner({ spec }: Server, resources: Resources): void {
     const owner = spec.ownerSecretRef && resources.secrets.get(spec.ownerSecretRef.name);
     if (!owner) return;

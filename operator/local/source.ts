@@ -1,4 +1,4 @@
-// The files given with -f, read again whenever they change.
+// The files given with -f. They are read again whenever they change.
 import { checkResources, type InForce } from './checks.ts';
 import { problemText, readDocuments, signatureOf } from './documents.ts';
 import { type Resources, toResources } from './resources.ts';
@@ -6,12 +6,12 @@ import { type Resources, toResources } from './resources.ts';
 export class Source {
   readonly #paths: readonly string[];
   #signature: string | undefined;
-  #seen: string | undefined;
-  /** The newest state of the files that was in order, or in order but for single libraries and tuners. */
+  #observed: string | undefined;
+  /** The newest valid state of the files. Single invalid libraries and tuners do not invalidate a state. */
   resources: Resources | undefined;
-  /** Why the state of the files now is not in force. */
+  /** Why the current files are not in force. */
   problems: string[] = [];
-  /** The files are not in force at all, for what is wrong in them. */
+  /** The current files are not in force at all, because of their problems. */
   isRefused = false;
 
   constructor(paths: readonly string[]) {
@@ -19,15 +19,15 @@ export class Source {
   }
 
   /**
-   * True when the files changed; a bad state of them leaves the one before, and a Library or TunerDevice that is wrong leaves the others
-   * as they are. Later than at the start they are read once two looks saw the same: half of a file that is being written may be in
-   * order, and want less than the whole.
+   * True when the files changed. Invalid files leave the last valid state in force, and an invalid Library or TunerDevice
+   * leaves only its own resource unchanged. After the first read a change is read once two checks found the same state: a
+   * file that is still being written may be valid, and declare less than the whole.
    */
   read(inForce: InForce): boolean {
-    const before = this.#seen;
+    const before = this.#observed;
     if (!this.changed()) return false;
-    if (this.#signature !== undefined && before !== this.#seen) return false;
-    this.#signature = this.#seen;
+    if (this.#signature !== undefined && before !== this.#observed) return false;
+    this.#signature = this.#observed;
     const { resources, problems } = toResources(readDocuments(this.#paths));
     const all = [...problems, ...checkResources(resources, inForce)];
     this.problems = all.map(problemText);
@@ -36,17 +36,17 @@ export class Source {
     return true;
   }
 
-  /** A look that reads nothing. */
+  /** Compares without reading the files. */
   changed(): boolean {
-    this.#seen = signatureOf(this.#paths);
-    return this.#seen !== this.#signature;
+    this.#observed = signatureOf(this.#paths);
+    return this.#observed !== this.#signature;
   }
 }
 
-/** What is wrong with one of these concerns no other resource. */
+/** A problem in a resource of these kinds affects no other resource. */
 const APART = ['Library/', 'TunerDevice/'];
 
-/** The resources, where each that is wrong is as it was before, or absent. */
+/** The resources, with each invalid one in its previous state, or absent. */
 function withoutFaulty(resources: Resources, faulty: ReadonlySet<string | undefined>, before?: Resources): Resources {
   const isFaulty = ({ kind, name }: { kind: string; name: string }): boolean => faulty.has(`${kind}/${name}`);
   return {

@@ -1,4 +1,4 @@
-// What must stay the same over restarts, in the data directory.
+// State that must survive restarts, in the data directory.
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -13,11 +13,11 @@ const Stored = z.object({
   claimCode: z.string(),
   databasePassword: z.string(),
   redisPassword: z.string(),
-  /** Media name to storage id. */
+  /** Storage id by media name. */
   media: z.record(z.string(), z.uuid()),
-  /** Store to port. */
+  /** Port by store. */
   ports: z.record(z.string(), z.int()),
-  /** `Kind/name` to uid, as a cluster would give. */
+  /** Uid by `Kind/name`, as a cluster assigns them. */
   uids: z.record(z.string(), z.uuid()),
 });
 type Stored = z.output<typeof Stored>;
@@ -30,7 +30,7 @@ export class State {
   readonly #file: string;
   readonly #stored: Stored;
 
-  /** Opens or makes the data directory. Other users may pass through it (Postgres runs as one), not read it. */
+  /** Opens or creates the data directory. Other users may traverse it (Postgres runs as one), not read it. */
   constructor(dir: string) {
     this.dir = dir;
     this.keysFile = join(dir, 'keys.json');
@@ -61,7 +61,7 @@ export class State {
     return this.#stored.redisPassword;
   }
 
-  /** Id of the storage that a media entry is served as. */
+  /** Storage id of a media entry. */
   mediaId(name: string): string {
     return this.#remember('media', name, randomUUID);
   }
@@ -70,13 +70,13 @@ export class State {
     return this.#remember('uids', `${kind}/${name}`, randomUUID);
   }
 
-  /** A resource made again under the same name is another one. */
+  /** A resource that is deleted and created again gets a new uid. */
   forget(kind: string, name: string): void {
     delete this.#stored.uids[`${kind}/${name}`];
     this.#save();
   }
 
-  /** The remembered port of a store, or another when somebody else took it. */
+  /** The recorded port of a store, or a new one when another program took it. */
   async portOf(store: string): Promise<number> {
     const before = this.#stored.ports[store];
     if (before !== undefined && (await portIsFree(before))) return before;
@@ -100,7 +100,10 @@ export class State {
   }
 }
 
-/** What the start before left; undefined at the first. Throws Refused where it is broken: made anew it would not open the data beside it. */
+/**
+ * The recorded state; undefined at the first start. Throws Refused when the file is damaged: new secrets would not open the
+ * existing data.
+ */
 function storedIn(file: string): Stored | undefined {
   try {
     const found = readJson(file);
@@ -108,7 +111,7 @@ function storedIn(file: string): Stored | undefined {
   } catch (error) {
     if (!(error instanceof z.ZodError || error instanceof BrokenFile)) throw error;
     throw new Refused(
-      `${file} is broken, and the data beside it opens with nothing else: put a copy of it there, or give another --data`,
+      `${file} is damaged, and the data in this folder requires it: restore a copy of it, or use another --data`,
     );
   }
 }
@@ -119,7 +122,7 @@ function freshState(): Stored {
   return { ...secrets, ...passwords, media: {}, ports: {}, uids: {} };
 }
 
-/** Below those that systems give to outgoing connections: one of these would hold the port of a store that is being started again. */
+/** Below the range of outgoing connections: such a connection could take the port while a store restarts. */
 async function lowPort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const port = randomInt(20_000, 30_000);
@@ -132,7 +135,7 @@ export function freePort(): Promise<number> {
   return listenOnce(0);
 }
 
-/** True when nobody listens there, not even with reusePort. */
+/** True when no program listens on the port, not even with reusePort. */
 export async function portIsFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   return listenOnce(port, host).then(
     () => true,
@@ -140,13 +143,13 @@ export async function portIsFree(port: number, host = '127.0.0.1'): Promise<bool
   );
 }
 
-/** What keeps one from listening there, for people. */
+/** Why the port cannot be used, for people. */
 export async function portFault(port: number, host = '127.0.0.1'): Promise<string | undefined> {
   return listenOnce(port, host).then(
     () => undefined,
     (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') return `port ${port} is taken by another program; give another --port`;
-      if (error.code === 'EACCES') return `port ${port} is only for root; give a --port from 1024 on`;
+      if (error.code === 'EADDRINUSE') return `port ${port} is in use by another program; use another --port`;
+      if (error.code === 'EACCES') return `port ${port} requires root; use a --port of 1024 or above`;
       return error.message;
     },
   );

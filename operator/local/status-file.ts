@@ -1,4 +1,4 @@
-// status.json: the resources as they are in force and what was observed of them, in the shape of `kubectl get -o json`.
+// status.json: the resources in force and their observed state, in the format of `kubectl get -o json`.
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type Condition, setConditions, type Verdict } from '../schemas/conditions.ts';
@@ -25,7 +25,7 @@ const Content = z.object({ apiVersion: z.literal('v1'), kind: z.literal('List'),
 
 const keyOf = (kind: string, name: string): string => `${kind}/${name}`;
 
-/** Undefined when nothing was ever started there. */
+/** Undefined when nothing was started there. */
 export function readStatus(dir: string): Stored[] | undefined {
   const found = readJson(join(dir, 'status.json'));
   return found === undefined ? undefined : Content.parse(found).items;
@@ -43,12 +43,12 @@ export class StatusFile {
     for (const item of readStatus(dir) ?? []) this.#items.set(keyOf(item.kind, item.metadata.name), item);
   }
 
-  /** `Kind/name` to the spec in force. */
+  /** Specs in force by `Kind/name`. */
   specs(): Map<string, unknown> {
     return new Map([...this.#items].map(([key, item]) => [key, item.spec]));
   }
 
-  /** Takes the resource over; its generation grows when its spec differs. */
+  /** Stores the resource; its generation increases when its spec differs. */
   put({ kind, name, namespace, annotations, spec }: Resource<unknown>): void {
     const before = this.#items.get(keyOf(kind, name));
     const plain: unknown = JSON.parse(JSON.stringify(spec));
@@ -78,7 +78,7 @@ export class StatusFile {
     this.#state.forget(kind, name);
   }
 
-  /** Status and conditions of one pass; nothing is written when nothing changed. */
+  /** Sets the status and conditions of one pass. */
   report(item: Stored, status: Record<string, unknown>, verdicts: readonly Verdict[]): void {
     const { generation } = item.metadata;
     const before = (item.status.conditions ?? []) as unknown as Condition[];

@@ -1,4 +1,4 @@
-// Which stores run here, and where the others are.
+// Which stores run on this machine, and the addresses of the others.
 import { readFileSync } from 'node:fs';
 import { secretValue } from '../server-environment.ts';
 import { objectsUrl, type Server, type Stores } from './environment.ts';
@@ -13,7 +13,7 @@ export interface WantedStores {
   stores: Stores;
 }
 
-/** Prepares what is embedded once a run; a port stays the same for the run. */
+/** Prepares embedded stores once per run; their ports stay the same for the run. */
 export class LocalStores {
   readonly #state: State;
   readonly #ports = new Map<string, number>();

@@ -21,12 +21,12 @@ export interface SupervisorOptions {
   timing?: Timing;
 }
 
-/** Keeps the processes that it was told to keep. Emits `change` when one of them changes state, `fault` for what it could not write down. */
+/** Keeps the desired processes running. Emits `change` when one changes state, and `fault` for errors of its own files. */
 export class Supervisor extends EventEmitter<{ change: []; fault: [Error] }> {
   readonly #options: SupervisorOptions;
   readonly #guard = new Guard();
   readonly #children = new Map<string, Child>();
-  /** Replaced ones, until their successor is ready. */
+  /** Replaced children, until their successors are ready. */
   readonly #retiring = new Set<{ child: Child; successor: Child }>();
   readonly #leaving = new Map<Child, Promise<void>>();
   readonly #rotation: NodeJS.Timeout;
@@ -38,7 +38,7 @@ export class Supervisor extends EventEmitter<{ change: []; fault: [Error] }> {
     this.#rotation.unref();
   }
 
-  /** Starts, replaces and stops what differs from `desired`, among processes of these roles alone. */
+  /** Starts, replaces and stops processes of these roles to match `desired`. */
   async apply(desired: readonly ProcessSpec[], roles: readonly Role[]): Promise<Action[]> {
     const running = new Map(
       [...this.#children].map(([name, child]) => [name, { role: child.spec.role, hash: child.hash }]),
@@ -52,18 +52,18 @@ export class Supervisor extends EventEmitter<{ change: []; fault: [Error] }> {
     return [...this.#children.values()].filter((child) => !role || child.spec.role === role);
   }
 
-  /** True when the child answers, or the one that it replaces still does. */
+  /** True when the child is ready, or the one that it replaces still is. */
   isServed(child: Child): boolean {
     const before = [...this.#retiring].find(({ successor }) => successor === child)?.child;
     return child.state === 'ready' || before?.state === 'ready';
   }
 
-  /** True while a replaced process still runs beside its successor. */
+  /** True while a replaced process still runs concurrently with its successor. */
   get replacing(): boolean {
     return this.#retiring.size > 0;
   }
 
-  /** Ends everything: who serves first, who is needed last. */
+  /** Stops all processes: the API first, stores last. */
   async stop(): Promise<void> {
     clearInterval(this.#rotation);
     const all = [...this.#children.values(), ...[...this.#retiring].map(({ child }) => child)];
@@ -74,12 +74,14 @@ export class Supervisor extends EventEmitter<{ change: []; fault: [Error] }> {
     this.#guard.close();
   }
 
-  /** A process that ends by itself, such as the migrations. Its exit status; undefined when a signal ended it. */
+  /**
+   * Runs a process that ends by itself, such as the migrations. Returns its exit status; undefined when a signal ended it.
+   */
   runOnce(job: OneShot, signal: AbortSignal): Promise<number | undefined> {
     return runOnce(job, { logsDir: join(this.#options.dir, 'logs'), guard: this.#guard, signal });
   }
 
-  /** Ends everything without asking. */
+  /** Kills all processes. */
   kill(): void {
     const retiring = [...this.#retiring].map(({ child }) => child);
     for (const child of [...this.#children.values(), ...retiring, ...this.#leaving.keys()]) child.kill();
@@ -101,11 +103,11 @@ export class Supervisor extends EventEmitter<{ change: []; fault: [Error] }> {
     if (child) this.#leave(child);
   }
 
-  /** The one before ends once the new one is ready, so that a bad change takes nothing down. */
+  /** The old process ends once the new one is ready, so that a bad change causes no outage. */
   #retire(child: Child, successor: Child): void {
     for (const pair of this.#retiring) {
       if (pair.successor !== child) continue;
-      this.#leave(child); // it never got ready; what it was to replace waits for the newest
+      this.#leave(child); // it never became ready; the process that it was to replace waits for the newest one
       pair.successor = successor;
       return;
     }
@@ -158,7 +160,7 @@ export class Supervisor extends EventEmitter<{ change: []; fault: [Error] }> {
       this.#attempt(() => rotateLog(join(this.#options.dir, 'logs', `${name}.log`), LOG_BYTES));
   }
 
-  /** On a full disk the children go on: the guard knows them too. */
+  /** With a full disk the children keep running: the guard knows them too. */
   #attempt(work: () => unknown): void {
     try {
       work();

@@ -1,19 +1,19 @@
-// How many transcode workers ought to run on this machine, by what the API tells of demand. Pure.
+// The desired number of transcode workers on this machine, from the demand that the API reports. Pure.
 import type { PoolDemand } from '../media-server/transcode-pool.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
 
 export interface ObservedTranscode {
-  /** Undefined while no API process tells. */
+  /** Undefined while no API process reports it. */
   demand: PoolDemand | undefined;
   /** Workers that run now. */
   running: number;
-  /** Those of them that did not report for minutes: they take no session. */
+  /** Workers of these that have not reported for minutes: they serve no session. */
   silent: number;
 }
 
 /**
- * As in a cluster: `warm` workers wait, others are started while sessions wait for a slot, up to `max`, and end once they have served
- * nobody for `idleSeconds`. The highest number ends first, so one in use keeps those below it.
+ * As in a cluster: `warm` workers stay idle, more are started while sessions wait for a slot, up to `max`, and workers end
+ * after `idleSeconds` without a session. The highest number ends first, so a busy worker keeps those with lower numbers.
  */
 export function transcodeCount(
   spec: MediaServerSpec['transcode'],
@@ -29,5 +29,5 @@ export function transcodeCount(
   return clamp(Math.max(highest, more > 0 ? running + more : 0, starting > 0 ? running : 0));
 }
 
-/** Of `transcode-2-1f09ab`. */
+/** The 2 of `transcode-2-1f09ab`. */
 const numberOf = (pod: string): number => Number(pod.split('-')[1]) || 0;

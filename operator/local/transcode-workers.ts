@@ -1,4 +1,4 @@
-// The transcode workers of this machine: how many there ought to be, and which of them hang.
+// The transcode workers of this machine: the desired number, and workers that hang.
 import type { MediaServerSpec } from '../schemas/media-server.ts';
 import { SilentWorkers } from '../silent-workers.ts';
 import type { Child } from './child.ts';
@@ -16,7 +16,7 @@ export class TranscodeWorkers {
     this.#warn = warn;
   }
 
-  /** How many ought to run. Ends those that run without a report; the supervisor starts them again. */
+  /** The desired number of workers. Kills workers that do not report; the supervisor restarts them. */
   async count(spec: MediaServerSpec['transcode'], supervisor: Children, now = new Date()): Promise<number> {
     const demand = await seeDemand(supervisor.children('api'));
     const children = supervisor.children('transcode');
@@ -28,10 +28,10 @@ export class TranscodeWorkers {
   }
 
   #end(child: Child): void {
-    this.#warn(`${child.spec.name} ran for 5 minutes without a report to the server: it is started again`);
+    this.#warn(`${child.spec.name} ran for 5 minutes without a report to the server: it is restarted`);
     child.kill();
   }
 }
 
-/** Of `transcode-2-1f09ab`, which changes with each start. */
+/** The name without the suffix of a start: `transcode-2` of `transcode-2-1f09ab`. */
 const childOf = (pod: string): string => pod.replace(/-[0-9a-f]{6}$/, '');

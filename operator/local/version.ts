@@ -4,5 +4,5 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 
-/** Of the code that runs here. */
+/** Version of the running code. */
 export const codeVersion = version;

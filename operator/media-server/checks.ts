@@ -9,7 +9,7 @@ import { mediaClaims } from './desired/media.ts';
 import { nameOf } from './desired/meta.ts';
 import type { StoreName } from './desired/stores.ts';
 import type { Fault } from './faults.ts';
-import { childOf, holding, type Seen, workloadOf } from './observed.ts';
+import { childOf, type Observed, trueCondition, workloadOf } from './observed.ts';
 import type { Plan } from './plan.ts';
 import { podsOf, troubleIn } from './pod-trouble.ts';
 import { refusedPod } from './refused-pods.ts';
@@ -17,13 +17,13 @@ import type { Server } from './server.ts';
 import { justStarts, notAvailable } from './starting.ts';
 import { transcodeVerdict } from './transcode-verdict.ts';
 
-export interface Looked {
+export interface CheckInput {
   server: Server;
-  seen: Seen;
+  observed: Observed;
   plan: Plan;
 }
 
-export type Check = (looked: Looked) => Omit<Verdict, 'type'> | undefined;
+export type Check = (input: CheckInput) => Omit<Verdict, 'type'> | undefined;
 
 const RECONNECT_MS = 30_000;
 
@@ -31,11 +31,11 @@ export const yes = (reason: Reason, message: string): Omit<Verdict, 'type'> => (
 export const no = (reason: Reason, message: string): Omit<Verdict, 'type'> => ({ status: 'False', reason, message });
 const unknown = (reason: Reason, message: string): Omit<Verdict, 'type'> => ({ status: 'Unknown', reason, message });
 
-/** The first that has something to say. */
-export function judge(type: string, looked: Looked, chain: readonly Check[]): Verdict {
+/** The result of the first check of the chain that returns one. */
+export function judge(type: string, input: CheckInput, chain: readonly Check[]): Verdict {
   for (const check of chain) {
-    const said = check(looked);
-    if (said) return { type, ...said };
+    const verdict = check(input);
+    if (verdict) return { type, ...verdict };
   }
   return { type, ...unknown('Starting', 'Not known yet') };
 }
@@ -48,166 +48,170 @@ const faultOf =
     return first && no(first.reason, faults.map(({ message }) => message).join('; '));
   };
 
-/** A store that this operator runs: its pod must be ready. */
+/** A managed store: its pod must be ready. */
 const storePod =
   (name: StoreName, fault: Reason): Check =>
-  ({ server, seen }) => {
+  ({ server, observed }) => {
     if (!server.spec[name].managed) return undefined;
-    const set = childOf(seen, 'StatefulSet', nameOf(server, name));
-    const [pod] = podsOf(server, name, seen.pods);
-    if (set && workloadOf(set).ready > 0) return reconnecting(pod, seen, name);
-    const trouble = troubleIn(server, name, seen);
+    const set = childOf(observed, 'StatefulSet', nameOf(server, name));
+    const [pod] = podsOf(server, name, observed.pods);
+    if (set && workloadOf(set).ready > 0) return reconnecting(pod, observed, name);
+    const trouble = troubleIn(server, name, observed);
     if (trouble) return no(trouble.reason, trouble.message);
-    const refused = refusedPod(set, seen);
+    const refused = refusedPod(set, observed);
     if (refused) return no('Refused', refused);
     const message = `pod ${nameOf(server, name)}-0 is not ready yet: kubectl describe pod ${nameOf(server, name)}-0`;
-    return no(justStarts(set, pod ? [pod] : [], seen) ? 'Starting' : fault, message);
+    return no(justStarts(set, pod ? [pod] : [], observed) ? 'Starting' : fault, message);
   };
 
-/** A store whose pod became ready a moment ago: the server tries it again. */
-function reconnecting(pod: KubeObject | undefined, seen: Seen, name: StoreName): Omit<Verdict, 'type'> | undefined {
-  const since = pod && holding(pod, 'Ready')?.lastTransitionTime;
-  const state = seen.api.health[SEEN_BY[name]];
+/** Shortly after the pod of a store became ready, the server still reconnects. */
+function reconnecting(
+  pod: KubeObject | undefined,
+  observed: Observed,
+  name: StoreName,
+): Omit<Verdict, 'type'> | undefined {
+  const since = pod && trueCondition(pod, 'Ready')?.lastTransitionTime;
+  const state = observed.api.health[HEALTH_CHECKS[name]];
   if (since === undefined || state === undefined || state === 'ok') return undefined;
-  if (seen.now.getTime() - Date.parse(since) >= RECONNECT_MS) return undefined;
-  return no('Starting', `pod ${pod?.metadata.name} is ready since ${since}: the server connects to it again`);
+  if (observed.now.getTime() - Date.parse(since) >= RECONNECT_MS) return undefined;
+  return no('Starting', `pod ${pod?.metadata.name} is ready since ${since}: the server reconnects`);
 }
 
-const SEEN_BY: Record<StoreName, string> = { postgres: 'database', redis: 'redis', objects: 'objects' };
+const HEALTH_CHECKS: Record<StoreName, string> = { postgres: 'database', redis: 'redis', objects: 'objects' };
 const WHERE: Record<StoreName, (server: Server) => string> = {
-  postgres: (server) => `look at Secret ${databaseKey(server).name} and at the database`,
-  redis: (server) => `look at Secret ${redisKey(server).name} and at Redis`,
+  postgres: (server) => `check Secret ${databaseKey(server).name} and at the database`,
+  redis: (server) => `check Secret ${redisKey(server).name} and at Redis`,
   objects: (server) =>
-    `look at Secret ${server.spec.objects.secretRef?.name ?? nameOf(server, 'objects')} and at the object store`,
+    `check Secret ${server.spec.objects.secretRef?.name ?? nameOf(server, 'objects')} and at the object store`,
 };
 
-/** As the server itself finds it. */
-const seenByServer =
+/** The state that the server itself reports. */
+const reportedByServer =
   (name: StoreName, fault: Reason): Check =>
-  ({ server, seen }) => {
-    const state = seen.api.health[SEEN_BY[name]];
+  ({ server, observed }) => {
+    const state = observed.api.health[HEALTH_CHECKS[name]];
     if (state === 'ok') return yes('Connected', 'It answers');
-    if (state) return no(fault, `the server finds it ${state}: ${WHERE[name](server)}`);
+    if (state) return no(fault, `the server reports ${state}: ${WHERE[name](server)}`);
     return server.spec[name].managed ? yes('Connected', 'Its pod is ready') : undefined;
   };
 
-const cluster: Check = ({ server, seen }) => {
-  if (!server.spec.postgres.cloudNativePG || seen.secrets.has(databaseKey(server).name)) return undefined;
+const cluster: Check = ({ server, observed }) => {
+  if (!server.spec.postgres.cloudNativePG || observed.secrets.has(databaseKey(server).name)) return undefined;
   const name = nameOf(server, 'postgres');
-  const there = childOf(seen, 'Cluster', name);
-  const message = `Cluster ${name} is not up yet: kubectl describe cluster ${name}`;
-  return no(justStarts(there, [], seen) ? 'Starting' : 'DatabaseUnreachable', message);
+  const there = childOf(observed, 'Cluster', name);
+  const message = `Cluster ${name} is not ready yet: kubectl describe cluster ${name}`;
+  return no(justStarts(there, [], observed) ? 'Starting' : 'DatabaseUnreachable', message);
 };
 
-const untried: Check = () => unknown('Starting', 'The server has not tried it yet');
+const untried: Check = () => unknown('Starting', 'The server has not connected to it yet');
 
-export const database = (looked: Looked): Verdict =>
-  judge('DatabaseReady', looked, [
+export const database = (input: CheckInput): Verdict =>
+  judge('DatabaseReady', input, [
     faultOf('DatabaseReady'),
     cluster,
     storePod('postgres', 'DatabaseUnreachable'),
-    seenByServer('postgres', 'DatabaseUnreachable'),
+    reportedByServer('postgres', 'DatabaseUnreachable'),
     untried,
   ]);
 
-export const redis = (looked: Looked): Verdict =>
-  judge('RedisReady', looked, [
+export const redis = (input: CheckInput): Verdict =>
+  judge('RedisReady', input, [
     faultOf('RedisReady'),
     storePod('redis', 'RedisUnreachable'),
-    seenByServer('redis', 'RedisUnreachable'),
+    reportedByServer('redis', 'RedisUnreachable'),
     untried,
   ]);
 
-export const objects = (looked: Looked): Verdict =>
-  judge('ObjectsReady', looked, [
+export const objects = (input: CheckInput): Verdict =>
+  judge('ObjectsReady', input, [
     faultOf('ObjectsReady'),
     storePod('objects', 'ObjectsUnreachable'),
-    seenByServer('objects', 'ObjectsUnreachable'),
+    reportedByServer('objects', 'ObjectsUnreachable'),
     untried,
   ]);
 
-const waits = ({ release }: Seen): Omit<Verdict, 'type'> =>
+const waits = ({ release }: Observed): Omit<Verdict, 'type'> =>
   release?.restore
     ? no('MigrationPending', `Job ${release.restore.metadata.name} restores a backup first`)
     : no('WaitingForDatabase', 'The stores are not ready yet');
 
-/** Before another version: nothing is migrated until its Job is through. */
-const backupFirst: Check = ({ server, seen, plan }) => {
+/** Before an upgrade: the migration starts only after its backup Job completed. */
+const backupFirst: Check = ({ server, observed, plan }) => {
   if (plan.backup === undefined || plan.current) return undefined;
-  const job = childOf(seen, 'Job', plan.backup);
-  if (!job) return waits(seen);
-  if (holding(job, 'Failed'))
+  const job = childOf(observed, 'Job', plan.backup);
+  if (!job) return waits(observed);
+  if (trueCondition(job, 'Failed'))
     return no(
       'BackupFailed',
-      `the backup before the upgrade to ${plan.version} failed, the version before goes on: kubectl logs job/${plan.backup}; it is tried again after 5 minutes: ${howToGoOn(plan.version)}`,
+      `the backup before the upgrade to ${plan.version} failed, the previous version keeps running: kubectl logs job/${plan.backup}; it is retried after 5 minutes: ${howToGoOn(plan.version)}`,
     );
-  const refused = refusedPod(job, seen);
+  const refused = refusedPod(job, observed);
   if (refused) return no('Refused', refused);
-  const trouble = troubleIn(server, 'backup', seen);
+  const trouble = troubleIn(server, 'backup', observed);
   if (trouble) return no(trouble.reason, trouble.message);
-  return no('MigrationPending', `Job ${plan.backup} makes the backup before the upgrade`);
+  return no('MigrationPending', `Job ${plan.backup} creates the backup before the upgrade`);
 };
 
-const failedJob: Check = ({ server, seen, plan }) => {
+const failedJob: Check = ({ server, observed, plan }) => {
   const names = [plan.migration, plan.contraction].filter((name) => name !== undefined);
-  const failed = names.find((name) => holding(childOf(seen, 'Job', name), 'Failed'));
+  const failed = names.find((name) => trueCondition(childOf(observed, 'Job', name), 'Failed'));
   if (!failed || (failed === plan.migration && plan.current)) return undefined;
-  const trouble = troubleIn(server, 'migrate', seen);
+  const trouble = troubleIn(server, 'migrate', observed);
   const detail = trouble ? ` (${trouble.message})` : '';
   return no(
     'MigrationFailed',
-    `Job ${failed} failed${detail}: kubectl logs job/${failed}; it is tried again after 5 minutes`,
+    `Job ${failed} failed${detail}: kubectl logs job/${failed}; it is retried after 5 minutes`,
   );
 };
 
-const pending: Check = ({ server, seen, plan }) => {
+const pending: Check = ({ server, observed, plan }) => {
   if (plan.current) return undefined;
-  if (!plan.migration) return no('MigrationPending', 'The spec has a fault that comes first');
-  const job = childOf(seen, 'Job', plan.migration);
-  if (!job) return waits(seen);
-  const refused = refusedPod(job, seen);
+  if (!plan.migration) return no('MigrationPending', 'The spec has a fault that must be fixed first');
+  const job = childOf(observed, 'Job', plan.migration);
+  if (!job) return waits(observed);
+  const refused = refusedPod(job, observed);
   if (refused) return no('Refused', refused);
-  const trouble = troubleIn(server, 'migrate', seen);
+  const trouble = troubleIn(server, 'migrate', observed);
   return trouble ? no(trouble.reason, trouble.message) : no('MigrationPending', `Job ${plan.migration} runs`);
 };
 
-export const migrations = (looked: Looked): Verdict =>
-  judge('MigrationsApplied', looked, [
+export const migrations = (input: CheckInput): Verdict =>
+  judge('MigrationsApplied', input, [
     backupFirst,
     failedJob,
     pending,
-    () => yes('Completed', 'The schema is that of this version'),
+    () => yes('Completed', 'The schema matches this version'),
   ]);
 
-function oneNodeWords({ spec }: Server, { claims }: Seen): string {
+function oneNodeWords({ spec }: Server, { claims }: Observed): string {
   const names = [...new Set(mediaClaims(spec))].filter((name) => claims.get(name) === 'one-node');
   if (names.length === 0) return '';
-  return `; ${names.join(', ')}: ReadWriteOnce, so all pods that read media are kept on one node; a claim that is ReadWriteMany lets them spread`;
+  return `; ${names.join(', ')}: ReadWriteOnce, so all pods that mount media run on one node; with a ReadWriteMany claim they can spread`;
 }
 
-export const media = (looked: Looked): Verdict =>
-  judge('MediaReady', looked, [
+export const media = (input: CheckInput): Verdict =>
+  judge('MediaReady', input, [
     faultOf('MediaReady'),
     ({ server }) => {
       const buckets = server.spec.media.filter(({ s3 }) => s3).map(({ name }) => name);
       if (buckets.length === 0) return undefined;
-      const message = `media ${buckets.join(', ')}: buckets are not served by this version: use a claim, nfs or hostPath`;
+      const message = `media ${buckets.join(', ')}: this version does not serve buckets: use a claim, nfs or hostPath`;
       return no('NotServed', message);
     },
     ({ server }) => (server.spec.media.length === 0 ? no('NoneAsked', 'spec.media is empty') : undefined),
-    ({ server, seen }) => yes('Valid', `Every volume exists${oneNodeWords(server, seen)}`),
+    ({ server, observed }) => yes('Valid', `Every volume exists${oneNodeWords(server, observed)}`),
   ]);
 
-/** A size that a claim has already. */
-const fixedVolumes: Check = ({ server, seen }) => {
+/** The size of an existing claim. */
+const fixedVolumes: Check = ({ server, observed }) => {
   for (const name of ['postgres', 'objects'] as const) {
-    const set = childOf(seen, 'StatefulSet', nameOf(server, name));
+    const set = childOf(observed, 'StatefulSet', nameOf(server, name));
     const wanted = server.spec[name].managed?.storage;
     const there = set && storageOf(set);
     if (wanted !== undefined && there !== undefined && String(wanted) !== there)
       return no(
         'CannotChange',
-        `spec.${name}.managed.storage is ${there} in the claim data-${nameOf(server, name)}-0: enlarge that claim yourself, and put ${there} back here`,
+        `spec.${name}.managed.storage is ${there} in the claim data-${nameOf(server, name)}-0: resize that claim yourself, and set ${there} here again`,
       );
   }
   return undefined;
@@ -220,58 +224,55 @@ function storageOf({ spec }: KubeObject): string | undefined {
   return claims[0]?.spec.resources.requests.storage;
 }
 
-/** As the server itself says, once all of its pods are of this spec. */
-const settingsLeftOut: Check = ({ server, seen, plan }) => {
-  const api = childOf(seen, 'Deployment', nameOf(server, 'api'));
-  if (!seen.settings || !plan.current || !api || !workloadOf(api).settled) return undefined;
-  const { refused, unknown: absent } = leftOut(declaredKeys(server.spec, seen.secrets), seen.settings);
+/** The settings that the server reports, once all of its pods run this spec. */
+const settingsLeftOut: Check = ({ server, observed, plan }) => {
+  const api = childOf(observed, 'Deployment', nameOf(server, 'api'));
+  if (!observed.settings || !plan.current || !api || !workloadOf(api).settled) return undefined;
+  const { refused, unknown: absent } = leftOut(declaredKeys(server.spec, observed.secrets), observed.settings);
   if (refused.length > 0)
-    return no(
-      'SpecInvalid',
-      `the server does not take the values of ${refused.join(', ')}, and goes on as if they were not declared: correct them`,
-    );
+    return no('SpecInvalid', `the server rejects the values of ${refused.join(', ')} and ignores them: correct them`);
   return absent.length > 0
-    ? no('NotServed', `${absent.join(', ')}: kept, and this version does nothing with them yet`)
+    ? no('NotServed', `${absent.join(', ')}: stored, and this version does not use them yet`)
     : undefined;
 };
 
-export const settings = (looked: Looked): Verdict =>
-  judge('SettingsValid', looked, [
+export const settings = (input: CheckInput): Verdict =>
+  judge('SettingsValid', input, [
     faultOf('SettingsValid'),
     fixedVolumes,
     settingsLeftOut,
     () => yes('Valid', 'The settings are in force'),
   ]);
 
-export function transcode({ server, plan }: Looked): Verdict {
-  if (plan.pool) return transcodeVerdict(server.spec.transcode, plan.pool.seen);
+export function transcode({ server, plan }: CheckInput): Verdict {
+  if (plan.pool) return transcodeVerdict(server.spec.transcode, plan.pool.state);
   return { type: 'TranscodeReady', ...no('ServerNotReady', 'Workers start with the first roll-out') };
 }
 
-/** What opens what others made; while it is away their pictures wait, and nothing else does. */
-export const parser = (looked: Looked): Verdict =>
-  judge('ParserReady', looked, [
+/** Parses uploaded pictures. While it is unavailable only those pictures wait. */
+export const parser = (input: CheckInput): Verdict =>
+  judge('ParserReady', input, [
     ({ server }) =>
       server.spec.parser.replicas === 0
-        ? no('ScaledToZero', 'spec.parser.replicas is 0: pictures that people send are refused for now')
+        ? no('ScaledToZero', 'spec.parser.replicas is 0: uploaded pictures are refused')
         : undefined,
-    ({ server, seen }) => {
-      const there = childOf(seen, 'Deployment', nameOf(server, 'parser'));
-      if (there && workloadOf(there).ready > 0) return yes('Running', 'It opens pictures');
-      const trouble = troubleIn(server, 'parser', seen);
+    ({ server, observed }) => {
+      const there = childOf(observed, 'Deployment', nameOf(server, 'parser'));
+      if (there && workloadOf(there).ready > 0) return yes('Running', 'It parses pictures');
+      const trouble = troubleIn(server, 'parser', observed);
       if (trouble) return no(trouble.reason, trouble.message);
       if (!there) return no('ServerNotReady', 'It starts with the first roll-out');
-      return notAvailable(there, { server, seen });
+      return notAvailable(there, { server, observed });
     },
   ]);
 
-export const subtitles = (looked: Looked): Verdict =>
-  judge('SubtitlesReady', looked, [
+export const subtitles = (input: CheckInput): Verdict =>
+  judge('SubtitlesReady', input, [
     ({ server }) => (server.spec.subtitles ? undefined : no('NoneAsked', 'spec.subtitles is absent')),
-    ({ server, seen }) => {
-      const trouble = troubleIn(server, 'subtitles', seen);
+    ({ server, observed }) => {
+      const trouble = troubleIn(server, 'subtitles', observed);
       return trouble && no(trouble.reason, trouble.message);
     },
-    ({ seen }) => (seen.api.health.subtitles === 'ok' ? yes('Running', 'The speech model answers') : undefined),
-    () => no('NotServed', 'no model loaded: this version makes no subtitles from speech yet'),
+    ({ observed }) => (observed.api.health.subtitles === 'ok' ? yes('Running', 'The speech model answers') : undefined),
+    () => no('NotServed', 'no model is loaded: this version does not create subtitles from speech yet'),
   ]);

@@ -1,4 +1,4 @@
-// What the kit is told: which changes concern which server.
+// The watches of the controller: which changes trigger which server.
 import { fresh } from '../keys.ts';
 import { referencesIn } from '../references.ts';
 import { type Controller, GROUP_VERSION, type Key, type KubeObject, type Reader, type Watch } from '../runtime/kube.ts';
@@ -12,7 +12,7 @@ const keyOf = ({ metadata }: KubeObject): Key => ({ namespace: metadata.namespac
 
 const INSTANCE = 'app.kubernetes.io/instance';
 
-/** By the labels that everything of a server has: kept objects and pods have another owner, or none. */
+/** By the labels of every object of a server: kept objects and pods have another owner, or none. */
 function byInstance({ metadata }: KubeObject): Key[] {
   const name = metadata.labels?.[INSTANCE];
   return name && metadata.labels?.['app.kubernetes.io/name'] === 'foyer'
@@ -20,13 +20,13 @@ function byInstance({ metadata }: KubeObject): Key[] {
     : [];
 }
 
-/** Servers whose spec names it. */
+/** Servers whose spec references the object. */
 const byReference =
   (of: 'Secret' | 'ConfigMap') =>
   (object: KubeObject, reader: Reader): Key[] => {
     const { namespace = '', name } = object.metadata;
     const users = reader.list('MediaServer', namespace).filter(({ metadata, spec }) => {
-      const made = of === 'Secret' && name === `${metadata.name}-postgres-app`; // CloudNativePG's
+      const made = of === 'Secret' && name === `${metadata.name}-postgres-app`; // created by CloudNativePG
       return made || referencesIn(spec, ['spec']).some((ref) => ref.of === of && ref.name === name);
     });
     return [...byInstance(object), ...users.map(keyOf)];
@@ -44,13 +44,13 @@ function byServer({ metadata, spec }: KubeObject): Key[] {
   return serverRef?.name ? [{ namespace: metadata.namespace ?? '', name: serverRef.name }] : [];
 }
 
-/** A pod that cannot be made concerns the server whose Job or StatefulSet should have it. */
+/** A pod that cannot be created triggers the server whose Job or StatefulSet owns it. */
 function byRefused(event: KubeObject, reader: Reader): Key[] {
   const object = refusedObject(event, reader);
   return object ? byInstance(object) : [];
 }
 
-/** Libraries and tuners are only counted here: that one came or went matters, not what becomes of it. */
+/** Libraries and tuners are only counted: their creation and deletion matters, not their state. */
 function counted(): NonNullable<Watch['keys']> {
   const known = new Set<string>();
   return (object, reader) => {

@@ -4,8 +4,8 @@ import type { DeclaredMap } from '../declared/files.ts';
 import { DECLARED } from '../declared/verdict.ts';
 import type { KubeObject, Reader } from '../runtime/kube.ts';
 import type { Condition } from '../schemas/conditions.ts';
-import type { Ask } from '../server-api/server-client.ts';
-import type { Seen } from './observed.ts';
+import type { SendRequest } from '../server-api/server-client.ts';
+import type { Observed } from './observed.ts';
 import type { Server } from './server.ts';
 
 export class DeclaredOfServers {
@@ -16,28 +16,28 @@ export class DeclaredOfServers {
     this.#holdsMs = holdsMs;
   }
 
-  /** A pass over what is declared, where the server answers; else what the last one came to. */
-  async bring(
+  /** Applies the declarations while the server is reachable; otherwise returns the last result. */
+  async apply(
     server: Server,
-    { api }: Seen,
-    { kube, ask }: { kube: Reader; ask: Ask },
+    { api }: Observed,
+    { kube, request }: { kube: Reader; request: SendRequest },
   ): Promise<ObservedDeclared | undefined> {
     const { name, namespace, uid, spec } = server;
     if (spec.declared.length === 0 && !wasDeclared(kube.get('MediaServer', namespace, name))) return undefined;
     const bodies = this.#bodies.get(uid) ?? new DeclaredBodies(this.#holdsMs);
     this.#bodies.set(uid, bodies);
-    if (!api.apiReady || spec.suspend) return bodies.seen;
+    if (!api.apiReady || spec.suspend) return bodies.observed;
     const managedBy = { kind: 'MediaServer', namespace, name, uid };
-    return bodies.pass({ ask, maps: mapsOf(server, kube), managedBy });
+    return bodies.pass({ request, maps: mapsOf(server, kube), managedBy });
   }
 
-  /** The server is gone. */
+  /** The server was deleted. */
   forget(uid: string): void {
     this.#bodies.delete(uid);
   }
 }
 
-/** What the spec no longer says may still be there: the condition goes with the last of it. */
+/** Records may remain after the last declaration was removed; the condition exists until they are deleted. */
 function wasDeclared(object: KubeObject | undefined): boolean {
   const { conditions = [] } = (object?.status ?? {}) as { conditions?: Condition[] };
   return conditions.some(({ type }) => type === DECLARED);

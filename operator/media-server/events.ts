@@ -1,15 +1,15 @@
-// Events of what became different: one for each condition whose status or reason moved. Pure.
+// Events about changes: one for each condition whose status or reason changed. Pure.
 import type { ReportedEvent } from '../runtime/kube.ts';
 import type { Condition } from '../schemas/conditions.ts';
 import type { MediaServerStatus } from '../schemas/media-server.ts';
 
-/** True is the bad one. */
+/** Conditions for which True is bad. */
 const INVERTED = ['Degraded', 'Stalled'];
-/** What nobody asked for, and what starts. */
+/** Reasons of disabled and starting parts, which are no news. */
 const NO_NEWS: readonly string[] = [
   ...['NoneAsked', 'NotServed', 'Starting', 'WaitingForDatabase', 'MigrationPending', 'ServerNotReady', 'RollingOut'],
 ];
-/** Told by others: Ready and Degraded say it in fewer words. */
+/** Ready and Degraded report the same change in fewer words. */
 const QUIET = ['Progressing', 'Reconciling'];
 
 export function eventsBetween(before: readonly Condition[], after: readonly Condition[]): ReportedEvent[] {
@@ -23,7 +23,7 @@ export function eventsBetween(before: readonly Condition[], after: readonly Cond
   });
 }
 
-/** That the change to another version begins, and how it ends; `wanted` is the version of the resource now. */
+/** Reports the start and the end of an upgrade. `wanted` is the version in the spec now. */
 export function upgradeEvents(before: MediaServerStatus, after: MediaServerStatus, wanted: string): ReportedEvent[] {
   const [from, to] = [before.upgradingTo, after.upgradingTo];
   if (from === to) return [];
@@ -31,14 +31,14 @@ export function upgradeEvents(before: MediaServerStatus, after: MediaServerStatu
   const gone = from !== undefined && !ended;
   return [
     ...(ended ? [normal('UpgradeCompleted', `version ${from} is rolled out`)] : []),
-    ...(gone ? [normal('UpgradeGivenUp', `version ${from} is not wanted any more`)] : []),
+    ...(gone ? [normal('UpgradeGivenUp', `version ${from} is no longer desired`)] : []),
     ...(to === undefined ? [] : [normal('UpgradeStarted', `the change to version ${to} begins`)]),
   ];
 }
 
 const normal = (reason: string, message: string): ReportedEvent => ({ type: 'Normal', reason, message });
 
-/** Of a bad one only that it came, and that it went. */
+/** For conditions where True is bad, only its start and its end. */
 function worthTelling(old: Condition | undefined, { type, status, reason }: Condition): boolean {
   if (NO_NEWS.includes(reason)) return false;
   if (INVERTED.includes(type)) return status === 'True' || old?.status === 'True';

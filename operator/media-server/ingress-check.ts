@@ -1,35 +1,35 @@
-// Whether anything leads into a server. Pure.
+// Whether the server is reachable from outside. Pure.
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 import type { Verdict } from '../schemas/conditions.ts';
-import { type Check, judge, type Looked, no, yes } from './checks.ts';
+import { type Check, type CheckInput, judge, no, yes } from './checks.ts';
 import { childOf } from './observed.ts';
 
 const ROUTE = ['Accepted', 'ResolvedRefs'];
 
-/** Conditions of the route that its Gateways gave: they take it, and find what it leads to. */
+/** Conditions of the route that report whether its Gateways accept it and its backends resolve. */
 function parentsOf(route: KubeObject | undefined): StatusCondition[] {
   const { parents = [] } = (route?.status ?? {}) as { parents?: { conditions?: StatusCondition[] }[] };
   return parents.flatMap(({ conditions = [] }) => conditions.filter(({ type }) => ROUTE.includes(type)));
 }
 
-const gateway: Check = ({ server, seen }) => {
+const gateway: Check = ({ server, observed }) => {
   if (!server.spec.gateway) return undefined;
-  if (!seen.served.has('HTTPRoute'))
+  if (!observed.served.has('HTTPRoute'))
     return no('NotServed', 'spec.gateway needs the CRDs of the Gateway API: install them');
-  const said = parentsOf(childOf(seen, 'HTTPRoute', server.name));
-  const refused = said.find(({ status }) => status !== 'True');
+  const conditions = parentsOf(childOf(observed, 'HTTPRoute', server.name));
+  const refused = conditions.find(({ status }) => status !== 'True');
   if (refused) return no('NotAccepted', `a Gateway refuses the HTTPRoute: ${refused.message ?? refused.reason ?? ''}`);
-  return said.length > 0
-    ? yes('Accepted', 'The Gateway takes it')
-    : no('NotAccepted', 'No Gateway has taken the HTTPRoute: check parentRefs');
+  return conditions.length > 0
+    ? yes('Accepted', 'The Gateway accepts it')
+    : no('NotAccepted', 'No Gateway has accepted the HTTPRoute: check parentRefs');
 };
 
-const address: Check = ({ server, seen }) => {
+const address: Check = ({ server, observed }) => {
   if (!server.spec.ingress) return no('NoneAsked', 'neither spec.ingress nor spec.gateway is set');
-  const there = childOf(seen, 'Ingress', server.name);
+  const there = childOf(observed, 'Ingress', server.name);
   const { loadBalancer } = (there?.status ?? {}) as { loadBalancer?: { ingress?: unknown[] } };
   if ((loadBalancer?.ingress ?? []).length > 0) return yes('Accepted', 'The Ingress has an address');
   return no('NoAddress', 'The Ingress has no address: is an ingress controller installed, and does className name it?');
 };
 
-export const ingress = (looked: Looked): Verdict => judge('IngressReady', looked, [gateway, address]);
+export const ingress = (input: CheckInput): Verdict => judge('IngressReady', input, [gateway, address]);

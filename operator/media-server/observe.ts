@@ -1,24 +1,24 @@
-// Caches -> what a pass sees.
-import { apiUnavailable, seeApi } from '../observed-api.ts';
+// Builds the observed state of a pass from the caches.
+import { apiUnavailable, observeApi } from '../observed-api.ts';
 import { referencesIn } from '../references.ts';
 import type { KubeObject, Reader } from '../runtime/kube.ts';
 import { OWNER } from '../runtime/kube.ts';
 import type { MediaServerStatus } from '../schemas/media-server.ts';
 import { plusFrom } from '../server-api/plus.ts';
-import type { Ask } from '../server-api/server-client.ts';
+import type { SendRequest } from '../server-api/server-client.ts';
 import { settingsFrom } from '../server-api/settings.ts';
 import { declaredKeys } from '../server-environment.ts';
 import { SilentWorkers } from '../silent-workers.ts';
 import { selectorOf } from './desired/meta.ts';
 import { type Sharing, sharingOf } from './desired/one-node.ts';
-import { childOf, type Seen, workloadOf } from './observed.ts';
+import { childOf, type Observed, workloadOf } from './observed.ts';
 import { refusalsIn, warningsAt } from './refused-pods.ts';
 import { RELEASE, releaseOf } from './release.ts';
 import type { Server } from './server.ts';
 import { volumesIn } from './store-volumes.ts';
 import { demandOf } from './transcode-demand.ts';
 
-/** Kinds of children, all with the label of their owner. */
+/** Kinds of children, all labelled with their owner. */
 export const CHILDREN = [
   'ConfigMap',
   'Deployment',
@@ -32,29 +32,29 @@ export const CHILDREN = [
   'ServiceAccount',
   'StatefulSet',
 ] as const;
-/** Of others' CRDs. */
+/** Kinds of CRDs that may not be installed. */
 export const OPTIONAL = ['Cluster', 'HTTPRoute', 'PrometheusRule', 'ServiceMonitor'] as const;
 
-/** Those that a spec asks for. */
+/** The optional kinds that a spec uses. */
 export function optionalKinds({ postgres, gateway, monitoring }: Server['spec']): (typeof OPTIONAL)[number][] {
-  const asked = {
+  const enabled = {
     Cluster: postgres.cloudNativePG,
     HTTPRoute: gateway,
     PrometheusRule: monitoring.prometheusRule,
     ServiceMonitor: monitoring.serviceMonitor,
   };
-  return OPTIONAL.filter((kind) => asked[kind]);
+  return OPTIONAL.filter((kind) => enabled[kind]);
 }
 
-/** The server over HTTP, as the operator reaches it. */
+/** The server's HTTP API and metrics. */
 export interface Connection {
-  ask: Ask;
+  request: SendRequest;
   /** Text of /metrics; undefined when it does not answer. */
   metrics: () => Promise<string | undefined>;
 }
 
-/** Everything but what the server itself tells. */
-export function observe(server: Server, kube: Reader, now: Date): Seen {
+/** Everything except what the server itself reports. */
+export function observe(server: Server, kube: Reader, now: Date): Observed {
   const { name, namespace, uid } = server;
   const served = new Set(OPTIONAL.filter((kind) => kube.served(kind)));
   const kinds = [...CHILDREN, ...served];
@@ -97,7 +97,7 @@ export function observe(server: Server, kube: Reader, now: Date): Seen {
   };
 }
 
-/** Secrets that are made once are found by name: kept ones may belong to a server that was deleted. */
+/** Secrets that are created once are found by name: kept ones may belong to a deleted server. */
 const MADE = ['keys', 'operator-key', 'claim', 'postgres', 'redis', 'objects', 'postgres-app'];
 
 function secretsOf(server: Server, kube: Reader, children: ReadonlyMap<string, KubeObject>) {
@@ -132,125 +132,132 @@ function claimNames({ name, spec }: Server): string[] {
   return [...media, ...(models ? [models.claimName] : []), ...storeClaims];
 }
 
-/** What the server told, and when. */
-type Told = Pick<Seen, 'api' | 'demand' | 'volumes'> & Rare;
+/** What the server reports over HTTP. */
+type Report = Pick<Observed, 'api' | 'demand' | 'volumes'> & RareReport;
 
-/** Told rarely, since it changes rarely. */
-type Rare = Pick<Seen, 'plus' | 'settings'>;
+/** The parts of a report that change rarely. */
+type RareReport = Pick<Observed, 'plus' | 'settings'>;
 
-/** Changes come in flocks, and the server takes a few requests a second: an answer holds for this long. */
-const HOLDS_MS = 800;
+/** Changes arrive in bursts, and the server allows a few requests per second: a response is reused for this long. */
+const REUSE_MS = 800;
 
-/** An API whose pods are ready and that leaves a request unanswered is busy rather than gone: what it told last holds for so long. */
+/** An API with ready pods that misses a request is busy rather than down: its last report is valid for this long. */
 const BUSY_MS = 30_000;
 
-/** A licence and settings in force change rarely: what the server told of them holds for so long, or until it has other settings. */
+/** Licence and settings change rarely: their report is valid for this long, or until the pods have other settings. */
 const RARE_MS = 30_000;
 
+/** Requests reports from the servers, and reuses recent ones. All maps are keyed by the uid of the server. */
 export class Probes {
-  readonly #asked = new Map<string, { at: number; answer: Promise<Answer> }>();
-  readonly #told = new Map<string, { at: number; told: Told }>();
-  readonly #rare = new Map<string, { at: number; environment: string; rare: Rare }>();
-  /** By uid, until when claim codes are blocked, as it was told. */
+  readonly #responses = new Map<string, { at: number; response: Promise<Response> }>();
+  readonly #reports = new Map<string, { at: number; report: Report }>();
+  readonly #rare = new Map<string, { at: number; environment: string; report: RareReport }>();
+  /** Until when claim codes are blocked, in milliseconds. */
   readonly #blocks = new Map<string, number>();
   readonly #silent = new Map<string, SilentWorkers>();
 
-  /** What was seen, with the transcode pods that run and do not report. */
-  withSilent(server: Server, seen: Seen): Seen {
+  /** The observed state with the running transcode pods that do not report. */
+  withSilent(server: Server, observed: Observed): Observed {
     const silent = this.#silent.get(server.uid) ?? new SilentWorkers();
     this.#silent.set(server.uid, silent);
-    const running = seen.pods.filter(({ metadata, status }) => {
+    const running = observed.pods.filter(({ metadata, status }) => {
       const isOurs = metadata.labels?.['app.kubernetes.io/component'] === 'transcode';
       return isOurs && !metadata.deletionTimestamp && (status as { phase?: string } | undefined)?.phase === 'Running';
     });
     const names = running.map(({ metadata }) => metadata.name);
-    return { ...seen, silent: silent.look(names, seen.demand, seen.now) };
+    return { ...observed, silent: silent.look(names, observed.demand, observed.now) };
   }
 
-  /** Asks only when a pod is ready: nothing else would answer. */
-  async look(server: Server, seen: Seen, connection: Connection): Promise<Seen> {
+  /** The observed state with the server's report. Only ready pods are requested; without one the report stays empty. */
+  async look(server: Server, observed: Observed, connection: Connection): Promise<Observed> {
     const { uid, name } = server;
-    const api = childOf(seen, 'Deployment', `${name}-api`);
-    if (!api || workloadOf(api).ready === 0) return seen;
-    const known = this.#asked.get(uid);
-    const at = seen.now.getTime();
-    const answer =
-      known && at - known.at < HOLDS_MS ? known.answer : this.#ask(askedOf(server, seen, api), at, connection);
-    if (answer !== known?.answer) this.#asked.set(uid, { at, answer });
-    const { silent, ...told } = await answer;
-    const last = this.#told.get(uid);
-    if (silent) return { ...seen, ...(last && at - last.at < BUSY_MS ? last.told : told) };
-    this.#told.set(uid, { at, told });
-    return { ...seen, ...told };
+    const api = childOf(observed, 'Deployment', `${name}-api`);
+    if (!api || workloadOf(api).ready === 0) return observed;
+    const { isComplete, ...report } = await this.#response(server, observed, { api, connection });
+    const at = observed.now.getTime();
+    if (isComplete) this.#reports.set(uid, { at, report });
+    const last = this.#reports.get(uid);
+    return { ...observed, ...(last && at - last.at < BUSY_MS ? last.report : report) };
   }
 
-  /** True once for each time that claim codes are blocked. */
-  isNewBlock(uid: string, { now, api }: Seen): boolean {
+  /** True once per block of claim codes. */
+  isNewBlock(uid: string, { now, api }: Observed): boolean {
     if (api.claimBlockedUntil === undefined || (this.#blocks.get(uid) ?? 0) > now.getTime()) return false;
     this.#blocks.set(uid, Date.parse(api.claimBlockedUntil));
     return true;
   }
 
-  /** The server is gone. */
+  /** The server was deleted. */
   forget(uid: string): void {
-    this.#blocks.delete(uid);
-    this.#silent.delete(uid);
-    this.#asked.delete(uid);
-    this.#told.delete(uid);
-    this.#rare.delete(uid);
+    for (const map of [this.#responses, this.#reports, this.#rare, this.#blocks, this.#silent]) map.delete(uid);
   }
 
-  async #ask({ uid, environment, settings }: Asked, at: number, connection: Connection): Promise<Answer> {
-    const known = this.#rare.get(uid);
-    if (known && known.environment === environment && at - known.at < RARE_MS)
-      return ask(connection, { settings }, known.rare);
-    const answer = await ask(connection, { settings });
-    const { plus, settings: told, silent } = answer;
-    if (plus && !silent) this.#rare.set(uid, { at, environment, rare: { plus, settings: told } });
-    return answer;
+  /** A new response, or one that is recent enough. */
+  #response(server: Server, observed: Observed, from: { api: KubeObject; connection: Connection }): Promise<Response> {
+    const at = observed.now.getTime();
+    const recent = this.#responses.get(server.uid);
+    if (recent && at - recent.at < REUSE_MS) return recent.response;
+    const response = this.#request(server, observed, from);
+    this.#responses.set(server.uid, { at, response });
+    return response;
+  }
+
+  async #request(
+    { uid, spec }: Server,
+    { now, release, secrets }: Observed,
+    { api, connection }: { api: KubeObject; connection: Connection },
+  ): Promise<Response> {
+    const at = now.getTime();
+    // Changes when the pods get other settings.
+    const environment = `${release?.environment} ${workloadOf(api).settled}`;
+    const rare = this.#rare.get(uid);
+    if (rare && rare.environment === environment && at - rare.at < RARE_MS)
+      return responseOf(connection, { report: rare.report });
+    const response = await responseOf(connection, { declaresSettings: declaredKeys(spec, secrets).length > 0 });
+    const { plus, settings, isComplete } = response;
+    if (plus && isComplete) this.#rare.set(uid, { at, environment, report: { plus, settings } });
+    return response;
   }
 }
 
-interface Asked {
-  uid: string;
-  /** Of the settings that its pods have, and whether all of them do. */
-  environment: string;
-  /** Whether it declares some. */
-  settings: boolean;
+interface Response extends Report {
+  /** Every request got a response. */
+  isComplete: boolean;
 }
 
-function askedOf({ uid, spec }: Server, { release, secrets }: Seen, api: KubeObject): Asked {
-  const environment = `${release?.environment} ${workloadOf(api).settled}`;
-  return { uid, environment, settings: declaredKeys(spec, secrets).length > 0 };
-}
-
-interface Answer extends Told {
-  /** A request was left unanswered. */
-  silent: boolean;
-}
-
-/** With what is told rarely, or asking for that too. */
-async function ask(connection: Connection, too: Pick<Asked, 'settings'>, known?: Rare): Promise<Answer> {
-  let silent = false;
-  const noted: Ask = async (...words) => {
-    try {
-      return await connection.ask(...words);
-    } catch (error) {
-      silent = true;
+/** With a rare report that is still valid, or with a new one. */
+async function responseOf(
+  { request, metrics }: Connection,
+  rare: { report: RareReport } | { declaresSettings: boolean },
+): Promise<Response> {
+  let isComplete = true;
+  const counted: SendRequest = (...call) =>
+    request(...call).catch((error: unknown) => {
+      isComplete = false;
       throw error;
-    }
+    });
+  const [api, { demand, volumes }] = await Promise.all([observeApi(counted), metricsFrom(metrics)]);
+  const report = 'report' in rare ? rare.report : api.apiReady ? await rareReportFrom(counted, rare) : {};
+  return {
+    plus: undefined,
+    settings: undefined,
+    api,
+    demand,
+    volumes,
+    ...report,
+    isComplete: isComplete && demand !== undefined,
   };
-  const [api, { demand, volumes }] = await Promise.all([seeApi(noted), metricsFrom(connection)]);
-  const rare = known ?? (api.apiReady ? await rareFrom(noted, too) : { plus: undefined, settings: undefined });
-  return { api, demand, volumes, ...rare, silent: silent || demand === undefined };
 }
 
-async function rareFrom(ask: Ask, { settings }: Pick<Asked, 'settings'>): Promise<Rare> {
-  const plus = await plusFrom(ask).catch(() => undefined);
-  return { plus, settings: settings ? await settingsFrom(ask).catch(() => undefined) : undefined };
+async function rareReportFrom(
+  request: SendRequest,
+  { declaresSettings }: { declaresSettings: boolean },
+): Promise<RareReport> {
+  const plus = await plusFrom(request).catch(() => undefined);
+  return { plus, settings: declaresSettings ? await settingsFrom(request).catch(() => undefined) : undefined };
 }
 
-async function metricsFrom(connection: Connection): Promise<Pick<Seen, 'demand' | 'volumes'>> {
-  const text = await connection.metrics().catch(() => undefined);
+async function metricsFrom(metrics: Connection['metrics']): Promise<Pick<Observed, 'demand' | 'volumes'>> {
+  const text = await metrics().catch(() => undefined);
   return text === undefined ? { demand: undefined, volumes: [] } : { demand: demandOf(text), volumes: volumesIn(text) };
 }

@@ -1,4 +1,4 @@
-// What a pass sees: plain data, so that everything after it is pure.
+// The observed state of a pass. Plain data, so that all later steps are pure.
 
 import type { ObservedDeclared } from '../declared/bodies.ts';
 import type { ObservedApi } from '../observed-api.ts';
@@ -13,64 +13,64 @@ import type { Release } from './release.ts';
 import type { ObservedVolume } from './store-volumes.ts';
 import type { PoolDemand } from './transcode-pool.ts';
 
-export interface Seen {
+export interface Observed {
   now: Date;
-  /** Those that the resource names and those made for it, decoded. */
+  /** Secrets that the resource references and those created for it, decoded. */
   secrets: Secrets;
-  /** Annotations of the Secrets made for it, by name. */
+  /** Annotations of the Secrets, by name. */
   notes: ReadonlyMap<string, Readonly<Record<string, string>>>;
-  /** Those that the resource names. */
+  /** ConfigMaps that the resource references. */
   configMaps: ConfigMaps;
-  /** Claims that exist, of those that the resource names and those of managed stores, and who may mount them. */
+  /** Existing claims of media, models and managed stores, and how widely each can be mounted. */
   claims: ReadonlyMap<string, Sharing>;
   /** Children by kind and name, such as `Deployment/home-api`. */
   children: ReadonlyMap<string, KubeObject>;
-  /** Of all components. */
+  /** Pods of all components. */
   pods: readonly KubeObject[];
-  /** Why no pod can be made, by the uid of the Job or StatefulSet that should have it. */
+  /** Why no pod can be created, by the uid of its Job or StatefulSet. */
   refusals: ReadonlyMap<string, string>;
-  /** Why kubelet does not start a pod, by its uid. */
+  /** Why kubelet does not start a pod, by the uid of the pod. */
   warnings: ReadonlyMap<string, string>;
-  /** Kinds that may be absent and that this API server knows. */
+  /** Optional kinds that this API server serves. */
   served: ReadonlySet<string>;
   release: Release | undefined;
-  /** What the status says of earlier passes. */
+  /** Status fields of earlier passes. */
   known: Pick<MediaServerStatus, 'serverId' | 'replacedSecrets' | 'upgradingTo'>;
   libraries: number;
   tuners: number;
   api: ObservedApi;
-  /** Undefined while the server does not tell. */
+  /** Undefined while the server does not report it. */
   demand: PoolDemand | undefined;
-  /** Of managed stores, as far as the server reports them. */
+  /** Volumes of managed stores, as far as the server reports them. */
   volumes: readonly ObservedVolume[];
-  /** Transcode pods that run and did not report for minutes. */
+  /** Running transcode pods that have not reported for minutes. */
   silent: ReadonlySet<string>;
   /** Likewise. */
   plus: ObservedPlus | undefined;
-  /** Likewise, and only where the resource declares some. */
+  /** Likewise, and only when the resource declares settings. */
   settings: ObservedSettings | undefined;
-  /** What came of spec.declared; undefined while the server was not asked. */
+  /** Result of spec.declared; undefined before the first pass. */
   declared: ObservedDeclared | undefined;
 }
 
-export const childOf = ({ children }: Seen, kind: string, name: string): KubeObject | undefined =>
+export const childOf = ({ children }: Observed, kind: string, name: string): KubeObject | undefined =>
   children.get(`${kind}/${name}`);
 
-export const childrenOf = ({ children }: Seen, kind: string): KubeObject[] =>
+export const childrenOf = ({ children }: Observed, kind: string): KubeObject[] =>
   [...children].filter(([key]) => key.startsWith(`${kind}/`)).map(([, object]) => object);
 
-/** The condition of a child, where it holds. */
-export function holding(object: KubeObject | undefined, type: string): StatusCondition | undefined {
+/** The condition of an object, if it is True. */
+export function trueCondition(object: KubeObject | undefined, type: string): StatusCondition | undefined {
   const { conditions = [] } = (object?.status ?? {}) as { conditions?: StatusCondition[] };
   return conditions.find((condition) => condition.type === type && condition.status === 'True');
 }
 
 export interface Workload {
-  /** Wanted now, which an autoscaler may have changed. */
-  wanted: number;
+  /** Desired replicas; an autoscaler may have changed them. */
+  desired: number;
   total: number;
   ready: number;
-  /** Every pod is of the newest template and ready, and none of another is left. */
+  /** All pods are ready and have the newest template, and no older pod remains. */
   settled: boolean;
 }
 
@@ -83,11 +83,11 @@ interface WorkloadStatus {
 
 /** A Deployment or a StatefulSet. */
 export function workloadOf(object: KubeObject): Workload {
-  const { replicas: wanted = 1 } = object.spec as { replicas?: number };
+  const { replicas: desired = 1 } = object.spec as { replicas?: number };
   const status: WorkloadStatus = object.status ?? {};
   const number = (name: keyof WorkloadStatus): number => status[name] ?? 0;
   const [total, ready] = [number('replicas'), number('readyReplicas')];
-  const looked = number('observedGeneration') >= (object.metadata.generation ?? 0);
-  const current = total === wanted && number('updatedReplicas') === wanted && ready === wanted;
-  return { wanted, total, ready, settled: looked && current };
+  const isObserved = number('observedGeneration') >= (object.metadata.generation ?? 0);
+  const current = total === desired && number('updatedReplicas') === desired && ready === desired;
+  return { desired, total, ready, settled: isObserved && current };
 }

@@ -1,50 +1,52 @@
-// Parts that a server may do without: licensing, branding, backups, monitoring; and those that are asked for in vain. Pure.
+// Optional parts: licensing, branding, backups and monitoring, and features that are not available. Pure.
 import { backupVerdict } from '../backup-verdict.ts';
 import { declaredVerdicts } from '../declared/verdict.ts';
-import { plusSaid, verifierFault } from '../plus-environment.ts';
+import { plusMessage, verifierFault } from '../plus-environment.ts';
 import type { Verdict } from '../schemas/conditions.ts';
-import { asksForPlugins } from '../schemas/media-server.ts';
-import { type Looked, no, yes } from './checks.ts';
+import { declaresPlugins } from '../schemas/media-server.ts';
+import { type CheckInput, no, yes } from './checks.ts';
 
 const declaredBy = ({ configMapRef }: { configMapRef: { name: string } }): string =>
-  `ConfigMap ${configMapRef.name} goes before what is set in the app; what is not valid in it is left out, and logged`;
+  `ConfigMap ${configMapRef.name} overrides the settings of the app; invalid values are ignored and logged`;
 
-function plusVerdict({ server: { spec }, seen }: Looked): Verdict {
-  const fault = verifierFault(spec, seen.configMaps);
-  return { type: 'PlusReady', ...(fault ? no('SpecInvalid', fault) : yes('Valid', plusSaid(spec))) };
+function plusVerdict({ server: { spec }, observed }: CheckInput): Verdict {
+  const fault = verifierFault(spec, observed.configMaps);
+  return { type: 'PlusReady', ...(fault ? no('SpecInvalid', fault) : yes('Valid', plusMessage(spec))) };
 }
 
-/** Where it is asked for: a rule or a monitor needs the definitions of the Prometheus operator. */
-function monitoring({ server, seen }: Looked): Verdict[] {
+/** Where the spec enables it: rules and monitors require the CRDs of the Prometheus operator. */
+function monitoring({ server, observed }: CheckInput): Verdict[] {
   const { serviceMonitor, prometheusRule, dashboard } = server.spec.monitoring;
   if (![serviceMonitor, prometheusRule, dashboard].some(Boolean)) return [];
-  const asked = { ServiceMonitor: serviceMonitor, PrometheusRule: prometheusRule };
-  const absent = Object.entries(asked).flatMap(([kind, wanted]) => (wanted && !seen.served.has(kind) ? [kind] : []));
-  const message = `no ${absent.join(' and no ')} is made: install the definitions of the Prometheus operator`;
+  const enabled = { ServiceMonitor: serviceMonitor, PrometheusRule: prometheusRule };
+  const absent = Object.entries(enabled).flatMap(([kind, wanted]) =>
+    wanted && !observed.served.has(kind) ? [kind] : [],
+  );
+  const message = `${absent.join(' and ')} cannot be created: install the CRDs of the Prometheus operator`;
   return [
     {
       type: 'MonitoringReady',
-      ...(absent.length > 0 ? no('NotServed', message) : yes('Valid', 'What is asked for is made')),
+      ...(absent.length > 0 ? no('NotServed', message) : yes('Valid', 'All enabled objects exist')),
     },
   ];
 }
 
-/** Asked for, and this version does not do it; and backups, what is declared, branding and licensing, which it does. */
-export function notServed(looked: Looked): Verdict[] {
-  const { server, seen } = looked;
+/** Plugins are not available in this version; backups, declarations, monitoring, licensing and branding are. */
+export function notServed(input: CheckInput): Verdict[] {
+  const { server, observed } = input;
   const { plugins, plus, branding, declared } = server.spec;
-  const say = (type: string, asked: boolean, field: string): Verdict => ({
+  const say = (type: string, enabled: boolean, field: string): Verdict => ({
     type,
-    ...(asked
-      ? no('NotServed', `spec.${field} is kept, and this version does nothing with it yet`)
+    ...(enabled
+      ? no('NotServed', `spec.${field} is stored, and this version does not use it yet`)
       : no('NoneAsked', `spec.${field} is absent`)),
   });
   return [
-    say('PluginsReady', asksForPlugins(plugins), 'plugins'),
-    backupVerdict(server.spec, seen.api.backup),
-    ...declaredVerdicts(declared, seen.declared),
-    ...monitoring(looked),
-    ...(plus ? [plusVerdict(looked)] : []),
+    say('PluginsReady', declaresPlugins(plugins), 'plugins'),
+    backupVerdict(server.spec, observed.api.backup),
+    ...declaredVerdicts(declared, observed.declared),
+    ...monitoring(input),
+    ...(plus ? [plusVerdict(input)] : []),
     ...(branding ? [{ type: 'BrandingReady', ...yes('Valid', declaredBy(branding)) }] : []),
   ];
 }

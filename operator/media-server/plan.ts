@@ -1,6 +1,7 @@
-// From what was seen to all objects that should be. Pure but for the randomness that is injected.
+// Computes all desired objects from the observed state. Pure, except for the injected randomness.
 import { type Fresh, sha256 } from '../keys.ts';
 import type { KubeObject } from '../runtime/kube.ts';
+import type { Manifest } from '../runtime/manifest.ts';
 import type { Secrets } from '../server-environment.ts';
 import { apiAutoscaler, apiDisruptionBudget, apiService } from './desired/api.ts';
 import type { Context, StoreVolume } from './desired/context.ts';
@@ -16,7 +17,7 @@ import { serviceAccount } from './desired/service-account.ts';
 import { cloudNativePGCluster, managedStores } from './desired/stores.ts';
 import { type Fault, faultsOf } from './faults.ts';
 import { lostSecrets } from './lost-secrets.ts';
-import { childOf, childrenOf, type Seen } from './observed.ts';
+import { childOf, childrenOf, type Observed } from './observed.ts';
 import { type Pool, poolOf } from './pool.ts';
 import { type Recovery, recoveryOf } from './recovery.ts';
 import { type Release, releaseObject, withReplicas } from './release.ts';
@@ -34,149 +35,149 @@ export interface Tools {
 
 export interface Plan {
   faults: Fault[];
-  /** The managed stores stay as they are, and nothing is taken away. */
+  /** Managed stores are not changed, and nothing is pruned. */
   holdsStores: boolean;
-  objects: KubeObject[];
-  /** The expand Job that the next roll-out needs; undefined while the resource is faulty. */
+  objects: Manifest[];
+  /** Name of the expand Job of the next roll-out; undefined while the resource has faults. */
   migration: string | undefined;
-  /** The Job of the backup that it waits for. */
+  /** Name of the backup Job that the migration waits for. */
   backup: string | undefined;
-  /** The version that the next roll-out leads to. */
+  /** Target version of the next roll-out. */
   version: string;
-  /** The contract Job of this version. */
+  /** Name of the contract Job of this version. */
   contraction: string | undefined;
-  /** A claim code is wanted. */
+  /** A claim code is needed, because no owner exists. */
   claim: boolean;
-  /** What is in force after this pass; undefined before the first roll-out. */
+  /** The release in force after this pass; undefined before the first roll-out. */
   release: Release | undefined;
-  /** The release in force is the one of this spec. */
+  /** The release in force matches the spec. */
   current: boolean;
   pool: Pool | undefined;
   recovery: Recovery;
 }
 
-export function planServer(server: Server, seen: Seen, tools: Tools): Plan {
-  const faults = faultsOf(server, seen);
+export function planServer(server: Server, observed: Observed, tools: Tools): Plan {
+  const faults = faultsOf(server, observed);
   const holdsStores = faults.some((fault) => fault.holdsStores);
-  const base = baseOf(server, seen, { ...tools, valid: faults.length === 0, holdsStores });
-  const rolled = rolledOf(base, seen);
-  const { next, release, pool } = rolled;
+  const prepared = prepare(server, observed, { ...tools, valid: faults.length === 0, holdsStores });
+  const releases = releasesOf(prepared, observed);
+  const { next, release, pool } = releases;
   return {
     faults,
     holdsStores,
-    objects: objectsOf(base, rolled, seen),
+    objects: objectsOf(prepared, releases, observed),
     migration: next?.migration,
     backup: next?.backup,
-    version: versionIn(base.context.images.foyer),
+    version: versionIn(prepared.context.images.foyer),
     contraction: next?.contraction,
-    claim: base.claim,
+    claim: prepared.claim,
     release,
     current: next?.ready === true,
     pool,
-    recovery: base.recovery,
+    recovery: prepared.recovery,
   };
 }
 
-interface Judged {
-  /** Nothing is wrong with the resource. */
+interface Validity {
+  /** The resource has no faults. */
   valid: boolean;
   holdsStores: boolean;
 }
 
-interface Base {
+interface Prepared {
   context: Context;
-  /** The same with the managed stores that the spec no longer has, and that pods still use. */
-  stores: Context;
+  /** The context with managed stores that the spec no longer has, and that pods still use. */
+  storeContext: Context;
   claim: boolean;
   recovery: Recovery;
   holdsStores: boolean;
-  /** Made once. */
-  made: KubeObject[];
-  /** Made from what the resource names; undefined while it is faulty. */
-  environment: KubeObject | undefined;
-  owner: KubeObject | undefined;
+  /** Secrets that are created once. */
+  created: Manifest<'Secret'>[];
+  /** Built from referenced objects; undefined while the resource has faults. */
+  environment: Manifest<'Secret'> | undefined;
+  owner: Manifest<'Secret'> | undefined;
 }
 
-function baseOf(server: Server, seen: Seen, { valid, holdsStores, ...tools }: Tools & Judged): Base {
+function prepare(server: Server, observed: Observed, { valid, holdsStores, ...tools }: Tools & Validity): Prepared {
   const { images, fresh, clusterNetworks } = tools;
-  const claim = wantsClaim(server, seen, valid);
-  const rotatedFor = seen.notes.get(nameOf(server, 'operator-key'))?.[ROTATION];
-  const holding = withStores(server, seen.release?.managed);
-  const lost = new Set(lostSecrets(holding, seen).map(({ secret }) => secret));
-  const made = secretsMadeOnce(holding, { seen: seen.secrets, rotatedFor, claim, fresh, lost });
-  const recovery = recoveryOf(server, seen, fresh);
-  const secrets = merged(seen.secrets, [...made, ...recovery.secrets]);
+  const claim = needsClaim(server, observed, valid);
+  const rotatedFor = observed.notes.get(nameOf(server, 'operator-key'))?.[ROTATION];
+  const serverWithStores = withStores(server, observed.release?.managed);
+  const lost = new Set(lostSecrets(serverWithStores, observed).map(({ secret }) => secret));
+  const created = secretsMadeOnce(serverWithStores, { observed: observed.secrets, rotatedFor, claim, fresh, lost });
+  const recovery = recoveryOf(server, observed, fresh);
+  const secrets = withCreated(observed.secrets, [...created, ...recovery.secrets]);
   const environment = valid ? environmentSecret(server, secrets) : undefined;
   const context: Context = {
     server,
     images: imagesOf(server.spec, images),
     clusterNetworks,
     secrets,
-    configMaps: seen.configMaps,
+    configMaps: observed.configMaps,
     environment: environment?.metadata.name ?? '',
-    oneNode: new Set([...seen.claims].flatMap(([name, sharing]) => (sharing === 'one-node' ? [name] : []))),
-    volumes: volumesOf(server, seen),
-    claimSha256: claimSha256(server, secrets, seen.release),
+    oneNode: new Set([...observed.claims].flatMap(([name, sharing]) => (sharing === 'one-node' ? [name] : []))),
+    volumes: volumesOf(server, observed),
+    claimSha256: claimSha256(server, secrets, observed.release),
   };
-  const stores = { ...context, server: holding, images: imagesOf(holding.spec, images) };
+  const storeContext = { ...context, server: serverWithStores, images: imagesOf(serverWithStores.spec, images) };
   const owner = valid ? ownerSecret(server, secrets) : undefined;
-  return { context, stores, holdsStores, claim, recovery, made, environment, owner };
+  return { context, storeContext, holdsStores, claim, recovery, created, environment, owner };
 }
 
-interface Rolled {
+interface Releases {
   next: RollOut | undefined;
-  /** In force after this pass. */
+  /** The release in force after this pass. */
   release: Release | undefined;
   pool: Pool | undefined;
 }
 
-function rolledOf({ context, stores, environment, recovery }: Base, seen: Seen): Rolled {
-  const next = environment && rollOut(context, seen);
-  const release = next?.ready ? next.release : held(seen.release, context);
+function releasesOf({ context, storeContext, environment, recovery }: Prepared, observed: Observed): Releases {
+  const next = environment && rollOut(context, observed);
+  const release = next?.ready ? next.release : releaseInForce(observed.release, context);
   if (!release) return { next, release, pool: undefined };
-  const pool = poolOf(context.server, seen, { template: release.transcode, templates: release.templates });
-  const over = next?.ready === true && nothingElseRuns(next.release, seen);
-  const managed = managedIn((over ? context : stores).server);
+  const pool = poolOf(context.server, observed, { template: release.transcode, templates: release.templates });
+  const isRolledOut = next?.ready === true && nothingElseRuns(next.release, observed);
+  const managed = managedIn((isRolledOut ? context : storeContext).server);
   const { restore: _before, ...rest } = release;
-  const restore = restoreOf(context, seen, next?.ready === true);
-  const marks = { managed, templates: pool.templates, ...recovery.mark, ...(restore && { restore }) };
-  return { next, release: { ...rest, ...marks }, pool };
+  const restore = restoreOf(context, observed, next?.ready === true);
+  const additions = { managed, templates: pool.templates, ...recovery.mark, ...(restore && { restore }) };
+  return { next, release: { ...rest, ...additions }, pool };
 }
 
-/** In the order in which they are written: what others need comes first. */
-function objectsOf(base: Base, { next, release, pool }: Rolled, seen: Seen): KubeObject[] {
-  const { context, stores, environment, owner, recovery } = base;
+/** In the order of writing: dependencies first. */
+function objectsOf(prepared: Prepared, { next, release, pool }: Releases, observed: Observed): Manifest[] {
+  const { context, storeContext, environment, owner, recovery } = prepared;
   const { server } = context;
   return [
     serviceAccount(server),
-    ...base.made,
+    ...prepared.created,
     ...recovery.secrets,
     ...(environment ? [environment] : []),
-    ...(owner ? [owner] : keptOwner(server, seen)),
-    ...environmentsInUse(server, seen, environment?.metadata.name),
-    ...storesOf(base, seen),
+    ...(owner ? [owner] : keptOwner(server, observed)),
+    ...environmentsInUse(server, observed, environment?.metadata.name),
+    ...storesOf(prepared, observed),
     apiService(server),
     parserService(server),
-    ...around(stores, seen),
-    ...(next ? jobsOf(base, next) : []),
-    ...restoreJobs(release?.restore, context, seen),
+    ...independentObjects(storeContext, observed),
+    ...(next ? rollOutJobs(prepared, next) : []),
+    ...restoreJobs(release?.restore, context, observed),
     ...(release ? [releaseObject(server, release), ...release.deployments] : []),
     ...(pool?.jobs ?? []),
   ];
 }
 
-const storesOf = ({ context, stores, holdsStores }: Base, { served }: Seen): KubeObject[] => [
-  ...(holdsStores ? [] : managedStores(stores)),
+const storesOf = ({ context, storeContext, holdsStores }: Prepared, { served }: Observed): Manifest[] => [
+  ...(holdsStores ? [] : managedStores(storeContext)),
   ...(served.has('Cluster') ? cloudNativePGCluster(context) : []),
 ];
 
-const jobsOf = ({ context, recovery }: Base, { jobs, ready }: RollOut): KubeObject[] => [
+const rollOutJobs = ({ context, recovery }: Prepared, { jobs, ready }: RollOut): Manifest<'Job'>[] => [
   ...jobs,
   ...(ready ? recovery.jobs(context) : []),
 ];
 
-/** Everything that waits for no roll-out. */
-function around(context: Context, { served }: Seen): KubeObject[] {
+/** Objects that do not depend on a roll-out. */
+function independentObjects(context: Context, { served }: Observed): Manifest[] {
   const { server } = context;
   return [
     ...apiDisruptionBudget(context),
@@ -188,35 +189,31 @@ function around(context: Context, { served }: Seen): KubeObject[] {
   ];
 }
 
-/** Until somebody owns the server; while nobody knows, what there is stays. */
-function wantsClaim(server: Server, { api, secrets, release }: Seen, valid: boolean): boolean {
+/** Needed until an owner exists. While that is unknown, an existing code stays. */
+function needsClaim(server: Server, { api, secrets, release }: Observed, valid: boolean): boolean {
   if (api.setupComplete === true) return false;
   const there = secrets.has(nameOf(server, 'claim'));
   if (server.spec.ownerSecretRef) return there && !valid;
   return api.setupComplete === false || release === undefined || there;
 }
 
-/** Once the code is gone its hash stays, so that its going is no other migration. */
+/** The hash stays after the code was deleted, so that the deletion does not cause another migration. */
 function claimSha256(server: Server, secrets: Secrets, release: Release | undefined): string | undefined {
   const code = secrets.get(nameOf(server, 'claim'))?.code;
   return code === undefined ? release?.claimSha256 : sha256(code);
 }
 
-function merged(seen: Secrets, made: readonly KubeObject[]): Secrets {
-  const texts = (object: KubeObject): Record<string, string> =>
-    Object.fromEntries(
-      Object.entries(object.data as Record<string, string>).map(([key, text]) => {
-        return [key, Buffer.from(text, 'base64').toString('utf8')];
-      }),
-    );
-  return new Map([...seen, ...made.map((object) => [object.metadata.name, texts(object)] as const)]);
+function withCreated(observed: Secrets, created: readonly Manifest<'Secret'>[]): Secrets {
+  const texts = ({ data = {} }: Manifest<'Secret'>): Record<string, string> =>
+    Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text, 'base64').toString('utf8')]));
+  return new Map([...observed, ...created.map((object) => [object.metadata.name, texts(object)] as const)]);
 }
 
-/** Of StatefulSets that are there; undefined where one keeps nothing. */
-function volumesOf(server: Server, seen: Seen): Map<string, StoreVolume | undefined> {
+/** Volumes of existing StatefulSets; undefined for one without a volume. */
+function volumesOf(server: Server, observed: Observed): Map<string, StoreVolume | undefined> {
   const volumes = new Map<string, StoreVolume | undefined>();
   for (const name of ['postgres', 'redis', 'objects']) {
-    const set = childOf(seen, 'StatefulSet', nameOf(server, name));
+    const set = childOf(observed, 'StatefulSet', nameOf(server, name));
     if (set) volumes.set(name, volumeOf(set));
   }
   return volumes;
@@ -235,38 +232,39 @@ function volumeOf({ spec }: KubeObject): StoreVolume | undefined {
   return { storage: wanted.resources.requests.storage, storageClassName: wanted.storageClassName, annotations };
 }
 
-/** While the roll-out waits: as it was, with the number of pods of now. */
-function held(release: Release | undefined, context: Context): Release | undefined {
+/** While the roll-out waits: the release in force, with the replicas of the spec. */
+function releaseInForce(release: Release | undefined, context: Context): Release | undefined {
   if (!release) return undefined;
   return { ...release, deployments: withReplicas(release.deployments, deployments(context)) };
 }
 
-/** Those of pods that still run with another one than this spec's. */
-function environmentsInUse(server: Server, seen: Seen, next: string | undefined): KubeObject[] {
+/** Environment Secrets that running pods still use, other than the next one. */
+function environmentsInUse(server: Server, observed: Observed, next: string | undefined): Manifest<'Secret'>[] {
   const prefix = nameOf(server, 'environment-');
-  const others = childrenOf(seen, 'Secret').filter(
+  const others = childrenOf(observed, 'Secret').filter(
     ({ metadata: { name } }) => name.startsWith(prefix) && name !== next,
   );
   if (others.length === 0) return [];
-  const users = [...childrenOf(seen, 'Deployment'), ...childrenOf(seen, 'Job'), ...seen.pods];
-  const text = JSON.stringify([users.map(({ spec }) => spec), seen.release]);
-  return others.filter(({ metadata }) => text.includes(`"${metadata.name}"`)).map(asItIs);
+  const users = [...childrenOf(observed, 'Deployment'), ...childrenOf(observed, 'Job'), ...observed.pods];
+  const text = JSON.stringify([users.map(({ spec }) => spec), observed.release]);
+  return others.filter(({ metadata }) => text.includes(`"${metadata.name}"`)).map(withoutServerFields);
 }
 
-/** Metadata and data alone: the rest is the API server's. */
-function asItIs({ apiVersion, kind, metadata, type, data }: KubeObject): KubeObject {
+/** Without the fields that the API server sets. */
+function withoutServerFields({ metadata, ...secret }: KubeObject): Manifest<'Secret'> {
   const { name, namespace, labels } = metadata;
+  const { type, data } = secret as Pick<Manifest<'Secret'>, 'type' | 'data'>;
   return {
-    apiVersion,
-    kind,
+    apiVersion: 'v1',
+    kind: 'Secret',
     metadata: { name, ...(namespace && { namespace }), ...(labels && { labels }) },
     type,
     data,
   };
 }
 
-/** A faulty spec takes nothing away. */
-const keptOwner = (server: Server, seen: Seen): KubeObject[] =>
-  childrenOf(seen, 'Secret')
+/** The Secret of the owner stays while the spec has faults. */
+const keptOwner = (server: Server, observed: Observed): Manifest<'Secret'>[] =>
+  childrenOf(observed, 'Secret')
     .filter(({ metadata }) => metadata.name === nameOf(server, 'owner') && server.spec.ownerSecretRef)
-    .map(asItIs);
+    .map(withoutServerFields);

@@ -1,4 +1,4 @@
-// Why pods do not become ready, in words that say what to do.
+// Why pods do not become ready, as messages that say how to fix it.
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
 import type { Reason } from '../schemas/conditions.ts';
 import { selectorOf } from './desired/meta.ts';
@@ -9,10 +9,10 @@ export interface Trouble {
   message: string;
 }
 
-/** What a pod is judged by beside its own status. */
-export interface Around {
+/** Input in addition to the pod's own status. */
+export interface PodContext {
   now: Date;
-  /** Newest words of warnings about pods, by their uid. */
+  /** The newest warning message, by the uid of the pod. */
   warnings: ReadonlyMap<string, string>;
 }
 
@@ -31,11 +31,11 @@ interface PodStatus {
 const IMAGE = ['ErrImagePull', 'ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull'];
 const CREATING = ['ContainerCreating', 'PodInitializing'];
 const MOUNT = /mount|attach|volume/i;
-/** A pod that just came may wait so long for a node, or for its volumes: both take a moment in the ordinary course. */
+/** A new pod may wait this long for a node or for its volumes. */
 const GRACE_MS = 60_000;
 
 const INSTALLED = "the default is that of the operator's Deployment";
-/** Where the image of each component comes from. */
+/** The spec fields that determine the image of each component. */
 const IMAGE_FIELDS: Record<string, string> = {
   postgres: `spec.postgres.managed.image names it, else spec.registry its registry; ${INSTALLED}`,
   redis: `spec.redis.managed.image names it, else spec.registry its registry; ${INSTALLED}`,
@@ -46,8 +46,11 @@ const PRODUCT = `spec.image and spec.version name it, spec.registry its registry
 function imageTrouble({ metadata }: KubeObject, { image = '', state }: ContainerStatus): Trouble {
   const { reason = '', message = '' } = state?.waiting ?? {};
   const where = IMAGE_FIELDS[metadata.labels?.['app.kubernetes.io/component'] ?? ''] ?? PRODUCT;
-  const what = `pod ${metadata.name} cannot get image ${image}: ${message || reason}`;
-  return { reason: 'ImageUnavailable', message: `${what}: ${where}; spec.imagePullSecrets open a registry` };
+  const what = `pod ${metadata.name} cannot pull image ${image}: ${message || reason}`;
+  return {
+    reason: 'ImageUnavailable',
+    message: `${what}: ${where}; spec.imagePullSecrets holds the credentials of a registry`,
+  };
 }
 
 function waitingTrouble(pod: KubeObject, container: ContainerStatus): Trouble | undefined {
@@ -59,45 +62,53 @@ function waitingTrouble(pod: KubeObject, container: ContainerStatus): Trouble | 
   if (reason !== 'CrashLoopBackOff') return undefined;
   return {
     reason: 'CrashLooping',
-    message: `pod ${name} ended ${container.restartCount} times: kubectl logs -p ${name}`,
+    message: `pod ${name} restarted ${container.restartCount} times: kubectl logs -p ${name}`,
   };
 }
 
-/** Longer ago than a moment; a time that is not told is long ago. */
-const isOld = (since: string | undefined, now: Date | undefined): boolean =>
+/** True when the time is more than the grace period ago, or unknown. */
+const isPastGrace = (since: string | undefined, now: Date | undefined): boolean =>
   now === undefined || since === undefined || now.getTime() - Date.parse(since) >= GRACE_MS;
 
-function unplaced({ metadata: { name } }: KubeObject, conditions: StatusCondition[], now?: Date): Trouble | undefined {
+function unschedulable(
+  { metadata: { name } }: KubeObject,
+  conditions: StatusCondition[],
+  now?: Date,
+): Trouble | undefined {
   const found = conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
-  if (!found || !isOld(found.lastTransitionTime, now)) return undefined;
-  return { reason: 'Unschedulable', message: `pod ${name} waits for a node: ${found.message ?? ''}` };
+  if (!found || !isPastGrace(found.lastTransitionTime, now)) return undefined;
+  return { reason: 'Unschedulable', message: `pod ${name} is unschedulable: ${found.message ?? ''}` };
 }
 
 /** Volumes are mounted before the first container starts. */
-const hasBegun = ({ state }: ContainerStatus): boolean => Boolean(state?.running ?? state?.terminated);
+const hasStarted = ({ state }: ContainerStatus): boolean => Boolean(state?.running ?? state?.terminated);
 
-/** Kubelet tells in Events alone why it does not start a container. */
-function unmounted({ metadata }: KubeObject, containers: ContainerStatus[], around?: Around): Trouble | undefined {
-  const words = around?.warnings.get(metadata.uid ?? '');
+/** Kubelet reports only in Events why it does not start a container. */
+function notStarted(
+  { metadata }: KubeObject,
+  containers: ContainerStatus[],
+  context?: PodContext,
+): Trouble | undefined {
+  const words = context?.warnings.get(metadata.uid ?? '');
   const waits = containers.some(({ state }) => CREATING.includes(state?.waiting?.reason ?? ''));
-  if (words === undefined || !waits || !isOld(metadata.creationTimestamp, around?.now)) return undefined;
+  if (words === undefined || !waits || !isPastGrace(metadata.creationTimestamp, context?.now)) return undefined;
   const reason = MOUNT.test(words) ? 'VolumeNotMounted' : 'Refused';
   return { reason, message: `pod ${metadata.name} cannot start: ${words}` };
 }
 
-/** Of one pod. Without what is around it, nothing is put down to its having just come. */
-export function podTrouble(pod: KubeObject, around?: Around): Trouble | undefined {
+/** The trouble of one pod. Without `around` no grace period applies. */
+export function podTrouble(pod: KubeObject, context?: PodContext): Trouble | undefined {
   const { conditions = [], initContainerStatuses = [], containerStatuses = [] } = (pod.status ?? {}) as PodStatus;
   const containers = [...initContainerStatuses, ...containerStatuses];
   const waiting = containers.map((container) => waitingTrouble(pod, container)).find((found) => found !== undefined);
   return (
-    unplaced(pod, conditions, around?.now) ??
+    unschedulable(pod, conditions, context?.now) ??
     waiting ??
-    (initContainerStatuses.some(hasBegun) ? undefined : unmounted(pod, containers, around))
+    (initContainerStatuses.some(hasStarted) ? undefined : notStarted(pod, containers, context))
   );
 }
 
-/** How often a container of the pod was started again. */
+/** The number of container restarts. */
 export function restartsOf({ status }: KubeObject): number {
   const { containerStatuses = [] } = (status ?? {}) as PodStatus;
   return containerStatuses.reduce((sum, { restartCount }) => sum + restartCount, 0);
@@ -109,14 +120,14 @@ export function podsOf(server: Server, component: string, pods: readonly KubeObj
   return pods.filter(({ metadata }) => labels.every(([key, value]) => metadata.labels?.[key] === value));
 }
 
-/** The first trouble among the pods of a component. */
+/** The trouble of the first pod of a component that has one. */
 export function troubleIn(
   server: Server,
   component: string,
-  seen: Around & { pods: readonly KubeObject[] },
+  observed: PodContext & { pods: readonly KubeObject[] },
 ): Trouble | undefined {
-  for (const pod of podsOf(server, component, seen.pods)) {
-    const trouble = podTrouble(pod, seen);
+  for (const pod of podsOf(server, component, observed.pods)) {
+    const trouble = podTrouble(pod, observed);
     if (trouble) return trouble;
   }
   return undefined;

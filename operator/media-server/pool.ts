@@ -1,16 +1,17 @@
-// The transcode Jobs of a pass: those that stay, each from the templates that it was made from, and new ones. Pure.
+// The transcode Jobs of a pass: existing ones, each from its own templates, and new ones. Pure.
 import type { KubeObject } from '../runtime/kube.ts';
+import type { Manifest } from '../runtime/manifest.ts';
 import { selectorOf } from './desired/meta.ts';
 import { type TranscodeTemplates, transcodeJob } from './desired/transcode.ts';
-import { childrenOf, type Seen } from './observed.ts';
+import { childrenOf, type Observed } from './observed.ts';
 import type { Server } from './server.ts';
 import { poolJobs } from './transcode-jobs.ts';
 import { type ObservedPool, type PoolPlan, planPool } from './transcode-pool.ts';
 
 export interface Pool {
-  seen: ObservedPool;
+  state: ObservedPool;
   plan: PoolPlan;
-  jobs: KubeObject[];
+  jobs: Manifest<'Job'>[];
   /** Templates that a Job still needs, by hash. */
   templates: Record<string, TranscodeTemplates>;
 }
@@ -18,25 +19,25 @@ export interface Pool {
 const has = (labels: Record<string, string>, { metadata }: KubeObject): boolean =>
   Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value);
 
-export function observedPool(server: Server, seen: Seen, template: string): ObservedPool {
+export function observedPool(server: Server, observed: Observed, template: string): ObservedPool {
   const ours = selectorOf(server, 'transcode');
-  const jobs = childrenOf(seen, 'Job').filter((job) => has(ours, job));
-  const pods = seen.pods.filter((pod) => has(ours, pod));
-  const { demand, silent, now } = seen;
-  return { jobs: poolJobs(jobs, { pods, refusals: seen.refusals }), demand, silent, template, now };
+  const jobs = childrenOf(observed, 'Job').filter((job) => has(ours, job));
+  const pods = observed.pods.filter((pod) => has(ours, pod));
+  const { demand, silent, now } = observed;
+  return { jobs: poolJobs(jobs, { pods, refusals: observed.refusals }), demand, silent, template, now };
 }
 
 export function poolOf(
   server: Server,
-  seen: Seen,
+  observed: Observed,
   from: { template: string; templates: Record<string, TranscodeTemplates> },
 ): Pool {
-  const observed = observedPool(server, seen, from.template);
-  const plan = planPool(server.spec.transcode, observed);
-  const staying = observed.jobs.filter(({ name, deleting, template }) => {
+  const state = observedPool(server, observed, from.template);
+  const plan = planPool(server.spec.transcode, state);
+  const staying = state.jobs.filter(({ name, deleting, template }) => {
     return !deleting && !plan.end.includes(name) && from.templates[template] !== undefined;
   });
-  const job = (index: number, hash: string, how: { accelerated: boolean; fallback: boolean }): KubeObject[] => {
+  const job = (index: number, hash: string, how: { accelerated: boolean; fallback: boolean }): Manifest<'Job'>[] => {
     const templates = from.templates[hash];
     return templates ? [transcodeJob(server, { index, ...how }, { templates, hash })] : [];
   };
@@ -46,5 +47,5 @@ export function poolOf(
   ];
   const needed = new Set([from.template, ...staying.map(({ template }) => template)]);
   const templates = Object.fromEntries(Object.entries(from.templates).filter(([hash]) => needed.has(hash)));
-  return { seen: observed, plan, jobs, templates };
+  return { state, plan, jobs, templates };
 }

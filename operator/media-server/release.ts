@@ -1,13 +1,14 @@
-// What was rolled out last. Until the migration of the next one is through, and while the spec is faulty, this stays in force:
-// built objects, word for word, so that drift is put right and another operator version changes nothing meanwhile.
+// The last roll-out. Until the next migration completed, and while the spec has faults, this release stays in force. It
+// stores the built objects, so that drift is corrected and another operator version changes nothing meanwhile.
 import { z } from 'zod';
 import type { KubeObject } from '../runtime/kube.ts';
+import type { Manifest } from '../runtime/manifest.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
 import { metaOf } from './desired/meta.ts';
 import type { TranscodeTemplates } from './desired/transcode.ts';
 import type { Server } from './server.ts';
 
-/** As the spec has them. */
+/** As in the spec. */
 export type ManagedStores = Partial<{
   postgres: NonNullable<Spec['postgres']['managed']>;
   redis: NonNullable<Spec['redis']['managed']>;
@@ -16,36 +17,36 @@ export type ManagedStores = Partial<{
 type Spec = MediaServerSpec;
 
 const Release = z.object({
-  /** Of the expand Job that it waited for. */
+  /** Hash of the expand Job before the roll-out. */
   hash: z.string(),
-  /** Name of the Secret with settings and object store. */
+  /** Name of the Secret with the settings and the URL of the object store. */
   environment: z.string(),
   claimSha256: z.string().optional(),
-  deployments: z.array(z.custom<KubeObject>()),
-  /** Hash of the templates that transcode Jobs are made from. */
+  deployments: z.array(z.custom<Manifest<'Deployment'>>()),
+  /** Hash of the templates for new transcode Jobs. */
   transcode: z.string(),
-  /** By their hash: those in force, and older ones of Jobs that still run. */
+  /** By hash: the current templates, and older ones of Jobs that still run. */
   templates: z.record(z.string(), z.custom<TranscodeTemplates>()),
-  /** Managed stores that pods use which may still run, by their name in the spec. */
+  /** Managed stores that running pods may still use, by their name in the spec. */
   managed: z.custom<ManagedStores>().optional(),
-  /** The value of foyer.media/owner-recovery that was answered, as a hash. */
+  /** Hash of the value of foyer.media/owner-recovery that was handled. */
   recovered: z.string().optional(),
-  /** The Job of the restore that is under way, as the server told last. */
-  restore: z.custom<KubeObject>().optional(),
+  /** The Job of the current restore, by the last report of the server. */
+  restore: z.custom<Manifest<'Job'>>().optional(),
 });
 export type Release = z.output<typeof Release>;
 
 const KEY = 'release.json';
 export const RELEASE = 'release';
 
-export const releaseObject = (server: Server, release: Release): KubeObject => ({
+export const releaseObject = (server: Server, release: Release): Manifest<'ConfigMap'> => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: metaOf(server, { suffix: RELEASE }),
   data: { [KEY]: JSON.stringify(release) },
 });
 
-/** Undefined before the first roll-out; one that cannot be read is made again. */
+/** Undefined before the first roll-out, and for a record that cannot be read, which is then built again. */
 export function releaseOf(object: KubeObject | undefined): Release | undefined {
   const text = (object?.data as Record<string, string> | undefined)?.[KEY];
   if (text === undefined) return undefined;
@@ -56,13 +57,16 @@ export function releaseOf(object: KubeObject | undefined): Release | undefined {
   }
 }
 
-/** The number of pods follows the spec at once, whatever the roll-out waits for. */
-export function withReplicas(held: readonly KubeObject[], built: readonly KubeObject[]): KubeObject[] {
+/** Replicas follow the spec at once, even while the roll-out waits. */
+export function withReplicas(
+  held: readonly Manifest<'Deployment'>[],
+  built: readonly Manifest<'Deployment'>[],
+): Manifest<'Deployment'>[] {
   return held.map((object) => {
-    const next = built.find(({ kind, metadata }) => kind === object.kind && metadata.name === object.metadata.name);
-    if (!next) return object;
-    const { replicas } = next.spec as { replicas?: number };
-    const { replicas: _before, ...spec } = object.spec as { replicas?: number };
+    const next = built.find(({ metadata }) => metadata.name === object.metadata.name);
+    if (!next?.spec || !object.spec) return object;
+    const { replicas } = next.spec;
+    const { replicas: _before, ...spec } = object.spec;
     return { ...object, spec: { ...(replicas !== undefined && { replicas }), ...spec } };
   });
 }

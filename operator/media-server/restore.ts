@@ -1,36 +1,37 @@
-// Whether a process is to restore a backup now. Pure.
+// Whether a restore Job is needed. Pure.
 import type { KubeObject } from '../runtime/kube.ts';
+import type { Manifest } from '../runtime/manifest.ts';
 import type { Context } from './desired/context.ts';
 import { labelsOf } from './desired/meta.ts';
 import { restoreJob } from './desired/restore.ts';
-import { childrenOf, holding, type Seen } from './observed.ts';
+import { childrenOf, type Observed, trueCondition } from './observed.ts';
 
 /**
- * The Job that is to be there while the server says that a restore is on record, or that it waits for one. A server that is closed
- * for it says nothing, and has nobody else to open it: until a Job of it is through it is wanted, however often somebody takes it
- * away, and whatever becomes of the resource; built once more only for what is in force.
+ * The restore Job, needed while the server reports a pending or running restore. A server that is closed for the restore
+ * reports nothing, and only the Job can reopen it. So until a Job completed it stays desired, even if it is deleted or the
+ * resource changes; it is rebuilt only for the release in force.
  */
-export function restoreOf(context: Context, seen: Seen, ready: boolean): KubeObject | undefined {
-  if (!isWanted(seen, jobsOf(context, seen))) return undefined;
-  return ready ? restoreJob(context) : seen.release?.restore;
+export function restoreOf(context: Context, observed: Observed, ready: boolean): Manifest<'Job'> | undefined {
+  if (!isNeeded(observed, jobsOf(context, observed))) return undefined;
+  return ready ? restoreJob(context) : observed.release?.restore;
 }
 
-/** One that ended is left out, and so deleted, before there is another. */
-export function restoreJobs(job: KubeObject | undefined, context: Context, seen: Seen): KubeObject[] {
+/** A finished Job is omitted, and so pruned, before the next one is created. */
+export function restoreJobs(job: Manifest<'Job'> | undefined, context: Context, observed: Observed): Manifest<'Job'>[] {
   if (!job) return [];
-  const there = jobsOf(context, seen).find(({ metadata }) => metadata.name === job.metadata.name);
-  return holding(there, 'Complete') || holding(there, 'Failed') ? [] : [job];
+  const existing = jobsOf(context, observed).find(({ metadata }) => metadata.name === job.metadata.name);
+  return trueCondition(existing, 'Complete') || trueCondition(existing, 'Failed') ? [] : [job];
 }
 
-function jobsOf({ server }: Context, seen: Seen): KubeObject[] {
+function jobsOf({ server }: Context, observed: Observed): KubeObject[] {
   const labels = Object.entries(labelsOf(server, 'restore'));
-  return childrenOf(seen, 'Job').filter(({ metadata }) =>
+  return childrenOf(observed, 'Job').filter(({ metadata }) =>
     labels.every(([key, text]) => metadata.labels?.[key] === text),
   );
 }
 
-function isWanted({ api, release }: Seen, there: readonly KubeObject[]): boolean {
+function isNeeded({ api, release }: Observed, existing: readonly KubeObject[]): boolean {
   if (api.restoring !== undefined) return api.restoring;
-  if (there.some((job) => holding(job, 'Complete'))) return false;
-  return release?.restore !== undefined || there.length > 0;
+  if (existing.some((job) => trueCondition(job, 'Complete'))) return false;
+  return release?.restore !== undefined || existing.length > 0;
 }

@@ -1,54 +1,54 @@
-// What was seen and planned -> the status. Pure.
+// Observed state and plan -> status. Pure.
 import { backupStatus } from '../backup-verdict.ts';
 import type { StatusCondition } from '../runtime/kube.ts';
 import { type Condition, type Judged, type Reason, setConditions, type Verdict } from '../schemas/conditions.ts';
 import type { MediaServerStatus } from '../schemas/media-server.ts';
 import * as checks from './checks.ts';
-import { judge, type Looked, no, yes } from './checks.ts';
+import { type CheckInput, judge, no, yes } from './checks.ts';
 import { keysSecret, serverIdOf } from './desired/context.ts';
 import { addressOf } from './desired/ingress.ts';
 import { defined, nameOf, selectorOf } from './desired/meta.ts';
 import { ingress } from './ingress-check.ts';
-import { answeredReplacement } from './lost-secrets.ts';
-import { childOf, childrenOf, holding, type Seen, workloadOf } from './observed.ts';
+import { handledReplacements } from './lost-secrets.ts';
+import { childOf, childrenOf, type Observed, trueCondition, workloadOf } from './observed.ts';
 import { notServed } from './optional-checks.ts';
 import { type Trouble, troubleIn } from './pod-trouble.ts';
-import { upgradeUnderWay } from './roll-out.ts';
+import { upgradeTarget } from './roll-out.ts';
 import { notAvailable } from './starting.ts';
 import { lowVolumes } from './store-volumes.ts';
 import { withStores } from './stores-in-use.ts';
 import { poolStatus } from './transcode-pool.ts';
 
-function ready(looked: Looked, parts: readonly Verdict[]): Verdict {
-  const { server, seen, plan } = looked;
+function ready(input: CheckInput, parts: readonly Verdict[]): Verdict {
+  const { server, observed, plan } = input;
   const name = nameOf(server, 'api');
-  const api = childOf(seen, 'Deployment', name);
+  const api = childOf(observed, 'Deployment', name);
   const before = ['SettingsValid', 'MediaReady', 'DatabaseReady', 'ObjectsReady', 'MigrationsApplied'];
   const part = before.map((type) => parts.find((verdict) => verdict.type === type)).find((verdict) => blocks(verdict));
   const type = 'Ready';
-  const { reason, message } = plan.faults[0] ?? part ?? no('Starting', `Deployment ${name} is not made yet`);
+  const { reason, message } = plan.faults[0] ?? part ?? no('Starting', `Deployment ${name} does not exist yet`);
   if (!api) return { type, ...no(reason, message) };
-  const { ready: count, wanted } = workloadOf(api);
-  return judge(type, looked, [
-    () => (wanted === 0 ? no('ScaledToZero', 'spec.api.replicas is 0: raise it') : undefined),
+  const { ready: count, desired } = workloadOf(api);
+  return judge(type, input, [
+    () => (desired === 0 ? no('ScaledToZero', 'spec.api.replicas is 0: raise it') : undefined),
     () => {
       if (count > 0) return undefined;
-      const trouble = troubleIn(server, 'api', seen);
-      return trouble ? no(trouble.reason, trouble.message) : notAvailable(api, looked);
+      const trouble = troubleIn(server, 'api', observed);
+      return trouble ? no(trouble.reason, trouble.message) : notAvailable(api, input);
     },
-    () => (seen.api.health.database === 'down' ? withoutDatabase(parts) : undefined),
+    () => (observed.api.health.database === 'down' ? withoutDatabase(parts) : undefined),
     () => {
-      if (seen.api.apiReady) return undefined;
+      if (observed.api.apiReady) return undefined;
       return no(
         'ApiUnreachable',
-        `Service ${name} does not answer the operator: look at the NetworkPolicies and the log of the API pods`,
+        `Service ${name} does not answer the operator: check the NetworkPolicies and the logs of the API pods`,
       );
     },
-    () => yes('AllReady', `${count} of ${wanted} API pods answer`),
+    () => yes('AllReady', `${count} of ${desired} API pods answer`),
   ]);
 }
 
-/** A database that starts is waited for. */
+/** A starting database is no fault. */
 function withoutDatabase(parts: readonly Verdict[]): Omit<Verdict, 'type'> {
   const part = parts.find(({ type }) => type === 'DatabaseReady');
   if (part?.reason === 'Starting') return no('WaitingForDatabase', part.message);
@@ -57,10 +57,10 @@ function withoutDatabase(parts: readonly Verdict[]): Omit<Verdict, 'type'> {
 
 const DEADLINE = 'ProgressDeadlineExceeded';
 
-/** A roll-out does not go on by itself. */
-const STOPS: readonly Reason[] = ['MigrationFailed', 'BackupFailed', 'ProgressDeadlineExceeded'];
+/** Reasons that stop a roll-out until a user acts. */
+const STOPPED: readonly Reason[] = ['MigrationFailed', 'BackupFailed', 'ProgressDeadlineExceeded'];
 
-/** Of these, time alone is the cure: nothing is wrong. */
+/** Reasons that end by themselves: no fault. */
 const UNDER_WAY: readonly Reason[] = [
   'MigrationPending',
   'RollingOut',
@@ -69,15 +69,18 @@ const UNDER_WAY: readonly Reason[] = [
   'WaitingForDatabase',
 ];
 
-/** A Deployment whose new pods did not become ready in time (progressDeadlineSeconds), and what keeps its pods. */
-function standing({ server, seen }: Looked): Trouble | undefined {
-  for (const object of childrenOf(seen, 'Deployment')) {
+/** A Deployment that exceeded progressDeadlineSeconds, with the trouble of its pods. */
+function stalledRollOut({ server, observed }: CheckInput): Trouble | undefined {
+  for (const object of childrenOf(observed, 'Deployment')) {
     const { conditions = [] } = (object.status ?? {}) as { conditions?: StatusCondition[] };
     const found = conditions.find(({ reason, status }) => reason === DEADLINE && status === 'False');
     if (!found) continue;
-    const trouble = troubleIn(server, object.metadata.labels?.['app.kubernetes.io/component'] ?? '', seen);
+    const trouble = troubleIn(server, object.metadata.labels?.['app.kubernetes.io/component'] ?? '', observed);
     const why = trouble?.message ?? `${found.message ?? DEADLINE}: kubectl describe deployment ${object.metadata.name}`;
-    return { reason: DEADLINE, message: `the roll-out of Deployment ${object.metadata.name} stands still: ${why}` };
+    return {
+      reason: DEADLINE,
+      message: `the roll-out of Deployment ${object.metadata.name} makes no progress: ${why}`,
+    };
   }
   return undefined;
 }
@@ -85,12 +88,12 @@ function standing({ server, seen }: Looked): Trouble | undefined {
 const blocks = (verdict: Verdict | undefined): boolean =>
   verdict?.status === 'False' && verdict.reason !== 'NoneAsked' && verdict.reason !== 'NotServed';
 
-function progressing(looked: Looked): Verdict {
-  const { server, seen, plan } = looked;
-  const moving = [...childrenOf(seen, 'StatefulSet'), ...childrenOf(seen, 'Deployment')].filter(
+function progressing(input: CheckInput): Verdict {
+  const { server, observed, plan } = input;
+  const unsettled = [...childrenOf(observed, 'StatefulSet'), ...childrenOf(observed, 'Deployment')].filter(
     (object) => !workloadOf(object).settled,
   );
-  return judge('Progressing', looked, [
+  return judge('Progressing', input, [
     () =>
       server.spec.suspend
         ? no('Suspended', 'spec.suspend is set, or foyer.media/reconcile is paused: nothing is reconciled')
@@ -100,24 +103,24 @@ function progressing(looked: Looked): Verdict {
       return fault && no(fault.reason, fault.message);
     },
     () => {
-      const { reason, message } = checks.migrations(looked);
+      const { reason, message } = checks.migrations(input);
       if (plan.current) return undefined;
-      return STOPS.includes(reason) ? no(reason, message) : yes(reason, message);
+      return STOPPED.includes(reason) ? no(reason, message) : yes(reason, message);
     },
     () => {
-      const still = standing(looked);
+      const still = stalledRollOut(input);
       return still && no(still.reason, still.message);
     },
     () => {
-      const names = moving.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort();
+      const names = unsettled.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort();
       return names.length > 0 ? yes('RollingOut', `${names.join(', ')} roll out`) : undefined;
     },
     () => no('Stable', 'Nothing changes'),
   ]);
 }
 
-/** Components whose pods are in trouble, whatever else is ready. */
-function troubled({ server, seen }: Looked): Trouble | undefined {
+/** The trouble of any component's pods, even while others are ready. */
+function podTrouble({ server, observed }: CheckInput): Trouble | undefined {
   for (const component of [
     'api',
     'workers',
@@ -129,17 +132,17 @@ function troubled({ server, seen }: Looked): Trouble | undefined {
     'backup',
     'migrate',
   ]) {
-    const trouble = troubleIn(server, component, seen);
+    const trouble = troubleIn(server, component, observed);
     if (trouble) return trouble;
   }
-  return refusedPods(seen);
+  return refusedPods(observed);
 }
 
-/** Pods that cannot even be made, such as by Pod Security or a quota. */
-function refusedPods(seen: Seen): Trouble | undefined {
-  for (const object of childrenOf(seen, 'Deployment')) {
-    const failure = holding(object, 'ReplicaFailure');
-    const message = `no pod of Deployment ${object.metadata.name} can be made: ${failure?.message ?? ''}`;
+/** Pods that cannot be created, because of Pod Security or a quota. */
+function refusedPods(observed: Observed): Trouble | undefined {
+  for (const object of childrenOf(observed, 'Deployment')) {
+    const failure = trueCondition(object, 'ReplicaFailure');
+    const message = `no pod of Deployment ${object.metadata.name} can be created: ${failure?.message ?? ''}`;
     if (failure) return { reason: 'Refused', message };
   }
   return undefined;
@@ -147,8 +150,8 @@ function refusedPods(seen: Seen): Trouble | undefined {
 
 const isWrong = (verdict: Verdict): boolean => blocks(verdict) && !UNDER_WAY.includes(verdict.reason);
 
-const lostKey = ({ name }: Looked['server']): string =>
-  `Some secrets of the server open by no key of Secret ${name}-keys: put the lost key back into its keys.json, or enter them again; the notification to those who manage settings names them`;
+const lostKey = ({ name }: CheckInput['server']): string =>
+  `Some sealed secrets of the server match no key of Secret ${name}-keys: restore the lost key in its keys.json, or enter the secrets again; a notification to settings managers names them`;
 
 interface Summary {
   parts: readonly Verdict[];
@@ -156,110 +159,112 @@ interface Summary {
   progressing: Verdict;
 }
 
-/** A roll-out, a migration, a backup before it and what starts are no fault as long as nothing goes wrong in them. */
-function degraded(looked: Looked, { parts, ready: whole, progressing: moving }: Summary): Verdict {
+/** True for any fault. A roll-out, a migration, its backup and starting parts are no faults while they make progress. */
+function degraded(input: CheckInput, { parts, ready: readiness, progressing: progress }: Summary): Verdict {
   const type = 'Degraded';
-  const trouble = standing(looked) ?? troubled(looked);
+  const trouble = stalledRollOut(input) ?? podTrouble(input);
   if (trouble) return { type, status: 'True', ...trouble };
-  const [first] = looked.plan.faults;
+  const [first] = input.plan.faults;
   const fault = parts.find((part) => part.type === first?.type) ?? parts.find(isWrong);
   if (fault) return { type, ...yes(fault.reason, `${fault.type}: ${fault.message}`) };
-  if (whole.status === 'False' && !UNDER_WAY.includes(whole.reason)) return { ...whole, type, status: 'True' };
-  const low = lowVolumes(looked.seen.volumes);
+  if (readiness.status === 'False' && !UNDER_WAY.includes(readiness.reason))
+    return { ...readiness, type, status: 'True' };
+  const low = lowVolumes(input.observed.volumes);
   if (low !== undefined) return { type, ...yes('DiskLow', low) };
-  if (looked.seen.api.health.keys === 'degraded') return { type, ...yes('SealedKeyMismatch', lostKey(looked.server)) };
-  const underWay = [moving, whole].find(({ reason }) => UNDER_WAY.includes(reason));
+  if (input.observed.api.health.keys === 'degraded')
+    return { type, ...yes('SealedKeyMismatch', lostKey(input.server)) };
+  const underWay = [progress, readiness].find(({ reason }) => UNDER_WAY.includes(reason));
   if (underWay) return { type, ...no(underWay.reason, `Nothing is wrong: ${underWay.message}`) };
   return { type, ...no('AllReady', 'Every part works') };
 }
 
-/** What kstatus reads beside Ready: present only while they hold. */
-function kstatus({ plan }: Looked, { status, reason, message }: Verdict): Verdict[] {
+/** The other conditions that kstatus reads; each is present only while it is True. */
+function kstatus({ plan }: CheckInput, { status, reason, message }: Verdict): Verdict[] {
   const [fault] = plan.faults;
-  const failed = STOPS.includes(reason) ? { reason, message } : undefined;
+  const failed = STOPPED.includes(reason) ? { reason, message } : undefined;
   const stuck = fault ?? failed;
   if (stuck) return [{ type: 'Stalled', ...yes(stuck.reason, stuck.message) }];
   return status === 'True' ? [{ type: 'Reconciling', ...yes(reason, message) }] : [];
 }
 
-export function verdictsOf(looked: Looked): Verdict[] {
+export function verdictsOf(input: CheckInput): Verdict[] {
   const parts = [
-    checks.database(looked),
-    checks.redis(looked),
-    checks.objects(looked),
-    checks.migrations(looked),
-    checks.media(looked),
-    checks.settings(looked),
-    checks.transcode(looked),
-    checks.parser(looked),
+    checks.database(input),
+    checks.redis(input),
+    checks.objects(input),
+    checks.migrations(input),
+    checks.media(input),
+    checks.settings(input),
+    checks.transcode(input),
+    checks.parser(input),
   ];
-  const moving = progressing(looked);
-  const whole = ready(looked, parts);
-  const sum = degraded(looked, { parts, ready: whole, progressing: moving });
-  const summary = [whole, moving, sum, ...kstatus(looked, moving)];
-  return [...summary, ...parts, checks.subtitles(looked), ingress(looked), ...notServed(looked)];
+  const progress = progressing(input);
+  const readiness = ready(input, parts);
+  const sum = degraded(input, { parts, ready: readiness, progressing: progress });
+  const summary = [readiness, progress, sum, ...kstatus(input, progress)];
+  return [...summary, ...parts, checks.subtitles(input), ingress(input), ...notServed(input)];
 }
 
-/** In words, with the reason where it does not simply run. */
+/** A summary, with the reason unless the server simply runs. */
 function phaseOf(verdicts: readonly Verdict[]): string {
   const is = (type: string) => verdicts.find((verdict) => verdict.type === type);
-  const because = (phase: string, verdict: Verdict | undefined): string =>
+  const withReason = (phase: string, verdict: Verdict | undefined): string =>
     verdict && verdict.reason !== phase ? `${phase}: ${verdict.reason}` : phase;
   if (is('Progressing')?.reason === 'Suspended') return 'Suspended';
-  if (is('Stalled')) return because('Stalled', is('Stalled'));
-  if (is('Degraded')?.status === 'True') return because('Degraded', is('Degraded'));
-  if (is('Ready')?.status !== 'True') return because('Starting', is('Ready'));
-  return is('Progressing')?.status === 'True' ? because('RollingOut', is('Progressing')) : 'Running';
+  if (is('Stalled')) return withReason('Stalled', is('Stalled'));
+  if (is('Degraded')?.status === 'True') return withReason('Degraded', is('Degraded'));
+  if (is('Ready')?.status !== 'True') return withReason('Starting', is('Ready'));
+  return is('Progressing')?.status === 'True' ? withReason('RollingOut', is('Progressing')) : 'Running';
 }
 
-const selectorText = (looked: Looked): string =>
-  Object.entries(selectorOf(looked.server, 'api'))
+const selectorText = (input: CheckInput): string =>
+  Object.entries(selectorOf(input.server, 'api'))
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
 
-/** What later passes go by. */
-function remembered({ server, seen, plan }: Looked): Seen['known'] {
-  const serverId = serverIdOf(seen.secrets.get(keysSecret(server))?.['keys.json']) ?? seen.known.serverId;
-  const upgradingTo = upgradeUnderWay(plan.version, server, seen);
+/** Status fields that later passes read. */
+function remembered({ server, observed, plan }: CheckInput): Observed['known'] {
+  const serverId = serverIdOf(observed.secrets.get(keysSecret(server))?.['keys.json']) ?? observed.known.serverId;
+  const upgradingTo = upgradeTarget(plan.version, server, observed);
   return defined({
     serverId,
     upgradingTo,
-    replacedSecrets: answeredReplacement(withStores(server, seen.release?.managed), seen),
+    replacedSecrets: handledReplacements(withStores(server, observed.release?.managed), observed),
   });
 }
 
-export function statusOf(looked: Looked, before: readonly Condition[]): MediaServerStatus {
-  const { server, seen, plan } = looked;
-  const verdicts = verdictsOf(looked);
-  const judged: Judged = { generation: server.generation, now: seen.now };
-  const api = childOf(seen, 'Deployment', nameOf(server, 'api'));
+export function statusOf(input: CheckInput, before: readonly Condition[]): MediaServerStatus {
+  const { server, observed, plan } = input;
+  const verdicts = verdictsOf(input);
+  const judged: Judged = { generation: server.generation, now: observed.now };
+  const api = childOf(observed, 'Deployment', nameOf(server, 'api'));
   const {
     total,
     ready: count,
-    wanted,
-  } = api ? workloadOf(api) : { total: 0, ready: 0, wanted: server.spec.api.replicas };
-  const claim = seen.secrets.has(nameOf(server, 'claim')) && plan.claim;
+    desired,
+  } = api ? workloadOf(api) : { total: 0, ready: 0, desired: server.spec.api.replicas };
+  const claim = observed.secrets.has(nameOf(server, 'claim')) && plan.claim;
   return {
     observedGeneration: server.generation,
     phase: phaseOf(verdicts),
-    ...(seen.api.version !== undefined && { version: seen.api.version }),
+    ...(observed.api.version !== undefined && { version: observed.api.version }),
     url: addressOf(server),
-    apiReady: `${count}/${wanted}`,
+    apiReady: `${count}/${desired}`,
     replicas: total,
-    selector: selectorText(looked),
+    selector: selectorText(input),
     conditions: setConditions(before, verdicts, judged),
-    ...(plan.pool && { transcode: poolStatus(plan.pool.seen) }),
-    ...remembered(looked),
-    libraries: seen.libraries,
-    tuners: seen.tuners,
+    ...(plan.pool && { transcode: poolStatus(plan.pool.state) }),
+    ...remembered(input),
+    libraries: observed.libraries,
+    tuners: observed.tuners,
     ...(claim && { claim: { secretName: nameOf(server, 'claim') } }),
     ...(plan.recovery.status && { recovery: plan.recovery.status }),
-    ...backupStatus(seen.api.backup),
-    ...(seen.plus && { plus: seen.plus }),
+    ...backupStatus(observed.api.backup),
+    ...(observed.plus && { plus: observed.plus }),
   };
 }
 
-/** When nothing can be planned at all: one fault for every summary. */
+/** The status of a resource that cannot be planned: every summary condition has the same fault. */
 export function faultyStatus(
   verdict: Pick<Verdict, 'reason' | 'message'>,
   before: readonly Condition[],

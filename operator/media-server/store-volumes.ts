@@ -1,4 +1,4 @@
-// Volumes of managed stores, as the API's /metrics reports their space.
+// The disk space of managed stores, from the API's /metrics.
 import { type DiskSpace, gib, isLow } from '../disk-space.ts';
 import { nameOf } from './desired/meta.ts';
 import type { Server } from './server.ts';
@@ -7,7 +7,7 @@ export interface ObservedVolume extends DiskSpace {
   name: string;
 }
 
-/** The claims of stores that report their space, by store. */
+/** Claims of the stores that report their space, by store. */
 export function storeVolumes(server: Server): Partial<Record<'postgres' | 'objects', string>> {
   const { postgres, objects } = server.spec;
   return {
@@ -18,7 +18,7 @@ export function storeVolumes(server: Server): Partial<Record<'postgres' | 'objec
 
 const LINE = /^foyer_store_volume_(free|total)_bytes\{volume="([a-z0-9.-]+)"\} ([0-9.e+]+)$/;
 
-/** Volumes of which both numbers are there. */
+/** Volumes with both numbers. */
 export function volumesIn(text: string): ObservedVolume[] {
   const found = new Map<string, Partial<DiskSpace>>();
   for (const line of text.split('\n')) {
@@ -30,10 +30,10 @@ export function volumesIn(text: string): ObservedVolume[] {
   );
 }
 
-/** What is wrong with the space of the volumes; undefined where nothing is. */
+/** A message about volumes with low space; undefined if there are none. */
 export function lowVolumes(volumes: readonly ObservedVolume[]): string | undefined {
   const low = volumes.filter(isLow).map(({ name, free, total }) => {
     return `volume ${name} has ${gib(free)} of ${gib(total)} GiB free (${free} bytes)`;
   });
-  return low.length > 0 ? `${low.join('; ')}: enlarge the claim, or free some space` : undefined;
+  return low.length > 0 ? `${low.join('; ')}: resize the claim, or free some space` : undefined;
 }

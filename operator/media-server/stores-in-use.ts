@@ -1,7 +1,7 @@
-// A managed store that the spec no longer has stays while pods may still use it: a spec with a fault takes nothing away, and what
-// replaces it must have been rolled out. Pure.
+// A managed store that the spec no longer has is kept while pods may still use it: faults in the spec remove nothing, and its
+// replacement must be rolled out first. Pure.
 
-import { childrenOf, type Seen, workloadOf } from './observed.ts';
+import { childrenOf, type Observed, workloadOf } from './observed.ts';
 import type { ManagedStores, Release } from './release.ts';
 import type { Server } from './server.ts';
 
@@ -14,7 +14,7 @@ export function managedIn({ spec }: Server): ManagedStores {
   };
 }
 
-/** The server with these stores beside those that its spec has. */
+/** The server with these stores in addition to those of its spec. */
 export function withStores(server: Server, held: ManagedStores = {}): Server {
   const { postgres, redis, objects } = server.spec;
   const spec = {
@@ -26,10 +26,10 @@ export function withStores(server: Server, held: ManagedStores = {}): Server {
   return { ...server, spec };
 }
 
-/** Every pod is of this release. */
-export function nothingElseRuns({ hash }: Release, seen: Seen): boolean {
-  if (seen.release?.hash !== hash) return false;
-  const all = childrenOf(seen, 'Deployment');
-  const oldWorkers = Object.keys(seen.release.templates).length > 1;
+/** Every pod runs this release. */
+export function nothingElseRuns({ hash }: Release, observed: Observed): boolean {
+  if (observed.release?.hash !== hash) return false;
+  const all = childrenOf(observed, 'Deployment');
+  const oldWorkers = Object.keys(observed.release.templates).length > 1;
   return all.length > 0 && !oldWorkers && all.every((object) => workloadOf(object).settled);
 }

@@ -1,4 +1,4 @@
-// Reads what the API's /metrics tells of the transcode pool.
+// Parses the transcode metrics of the API's /metrics.
 import type { PoolDemand, PoolWorker } from './transcode-pool.ts';
 
 interface Sample {
@@ -15,12 +15,15 @@ function samplesOf(text: string): Sample[] {
     const found = LINE.exec(line);
     if (!found) return [];
     const [, name = '', labels = '', value] = found;
-    const pairs = [...labels.matchAll(LABEL)].map(([, key = '', said = '']) => [key, said]);
+    const pairs = [...labels.matchAll(LABEL)].map(([, key = '', content = '']) => [key, content]);
     return [{ name, labels: Object.fromEntries(pairs), value: Number(value) }];
   });
 }
 
-/** Undefined when the server did not know: a store is away, and silence is not idleness. */
+/**
+ * Undefined when the server did not report all of them, as without a store: missing metrics do not mean that the pool is
+ * idle.
+ */
 export function demandOf(text: string): PoolDemand | undefined {
   const samples = samplesOf(text);
   const single = (name: string) => samples.find((sample) => sample.name === name)?.value;

@@ -1,6 +1,7 @@
-// Transcode Jobs as the cluster spells them, and as the pool looks at them.
+// Translates transcode Jobs between Kubernetes objects and the model of the pool.
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '../runtime/kube.ts';
+import type { JobSpec, PodTemplate } from '../runtime/manifest.ts';
 import { podTrouble } from './pod-trouble.ts';
 import { refusedPod } from './refused-pods.ts';
 import type { NewJob, PoolJob } from './transcode-pool.ts';
@@ -25,7 +26,7 @@ interface Observed {
 const holds = (object: KubeObject, type: string): Condition | undefined =>
   (object as Observed).status?.conditions?.find((condition) => condition.type === type && condition.status === 'True');
 
-/** The scheduler's words, while no node takes the pod. */
+/** The scheduler's message, while the pod is unschedulable. */
 function unschedulable(pod: KubeObject): string | undefined {
   const conditions = (pod as Observed).status?.conditions ?? [];
   const found = conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
@@ -74,19 +75,19 @@ export function poolJobs(
   });
 }
 
-/** Equal for equal templates, whichever way the pods are accelerated. */
+/** Covers the CPU template and the accelerated one. */
 export const templateHash = (...templates: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(templates)).digest('hex').slice(0, 10);
 
-/** The annotations by which the pool knows a Job again. */
+/** Annotations from which the pool reads the state of a Job. */
 export const jobAnnotations = ({ accelerated, fallback }: NewJob, template: string): Record<string, string> => ({
   [TEMPLATE]: template,
   [ACCELERATED]: String(accelerated),
   [FALLBACK]: String(fallback),
 });
 
-/** A worker's pod is made again by its Job when its node is drained or dies; a crash loop ends it. */
-export const jobSpec = (template: object): object => ({
+/** The Job replaces its pod when a node is drained or fails; a crash loop ends the Job. */
+export const jobSpec = (template: PodTemplate): JobSpec => ({
   completions: 1,
   parallelism: 1,
   backoffLimit: 6,

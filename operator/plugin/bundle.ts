@@ -1,4 +1,4 @@
-// A support bundle: what is needed to understand a fault, and no secret.
+// A support bundle: the data needed to diagnose a problem, without secrets.
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -10,17 +10,17 @@ import { type Cluster, Refused } from './cluster.ts';
 import { diagnose, printFindings } from './doctor.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Name inside the archive to its text. */
+/** Content by name in the archive. */
 export type Files = Map<string, string>;
 
 const LOG_LINES = 5000;
 const SHORTEST_SECRET = 6;
-/** Is in the bundle when the values of Secrets were known, and taken out. */
+/** This file is in the bundle when Secrets could be read, so that their values were redacted. */
 export const SECRETS = 'secrets.yaml';
 export const UNREDACTED =
-  'Secrets may not be read: what logs and messages repeat of them could not be taken out. Look before you pass it on.';
+  'Secrets could not be read, so their values in logs and messages are not redacted. Check the bundle before you share it.';
 
-/** Values of the Secrets that may be read, in the spellings in which they could turn up. */
+/** Values of the readable Secrets, in all encodings in which they may appear. */
 export function secretValues(secrets: readonly KubeObject[]): string[] {
   const values = secrets.flatMap(({ data }) => Object.values((data ?? {}) as Record<string, string>));
   const spelt = values.flatMap((value) => {
@@ -32,21 +32,21 @@ export function secretValues(secrets: readonly KubeObject[]): string[] {
   return [...new Set(long)].sort((a, b) => b.length - a.length);
 }
 
-/** As it is, in an address, and in a log or an object of JSON. */
+/** As is, URL-encoded, and inside JSON. */
 const spellings = (text: string): string[] => [text, encodeURIComponent(text), JSON.stringify(text).slice(1, -1)];
 
-/** Of an address, which a driver tells apart from the rest: in clear and as it stands there. */
+/** The passwords of a URL, decoded and as written: drivers log them separately. */
 function passwordsIn(text: string): string[] {
   if (!URL.canParse(text)) return [];
   const { password, searchParams } = new URL(text);
-  const told = [...searchParams].filter(([name]) => TELLING.test(name)).map(([, value]) => value);
-  return [password, decoded(password), ...told];
+  const credentials = [...searchParams].filter(([name]) => CREDENTIAL.test(name)).map(([, value]) => value);
+  return [password, decoded(password), ...credentials];
 }
 
-/** Parameters of an address that are worth hiding alone: a `sslmode=require` is not. */
-const TELLING = /pass|token|key|secret|auth|user|sig/i;
+/** URL parameters that are secret by themselves; `sslmode=require` is not. */
+const CREDENTIAL = /pass|token|key|secret|auth|user|sig/i;
 
-/** Addresses that stand in a spec are no Secret, and hold one all the same: a password, and what providers tell clients apart by. */
+/** Secrets inside URLs of a spec: passwords, and credentials that providers issue to a client. */
 export function addressSecrets(value: unknown): string[] {
   if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(addressSecrets);
   if (typeof value !== 'string' || !URL.canParse(value)) return [];
@@ -66,7 +66,7 @@ function decoded(text: string): string {
 export const redact = (text: string, values: readonly string[]): string =>
   values.reduce((clean, value) => clean.replaceAll(value, '[secret]'), text);
 
-/** Of a Secret only which keys it has, and how long their values are. */
+/** Only the keys of a Secret and the length of their values. */
 function withoutData(secret: KubeObject): KubeObject {
   const { apiVersion, kind, metadata, data = {} } = secret as KubeObject & { data?: Record<string, string> };
   const keys = Object.entries(data).map(([key, value]) => [key, `${Buffer.byteLength(value, 'base64')} bytes`]);
@@ -74,11 +74,11 @@ function withoutData(secret: KubeObject): KubeObject {
   return { apiVersion, kind, metadata: rest, keys: Object.fromEntries(keys) };
 }
 
-/** Without folded lines, in which a secret would be torn. */
+/** Without folded lines, which would split a secret. */
 const yaml = (objects: readonly KubeObject[]): string =>
   objects.map((object) => stringify(once(object), { aliasDuplicateObjects: false, lineWidth: 0 })).join('---\n');
 
-/** Without the copy of it that `kubectl apply` keeps, in a spelling of its own. */
+/** Without the annotation of `kubectl apply`, which repeats the object in another encoding. */
 function once(object: KubeObject): KubeObject {
   const { [APPLIED]: _, ...annotations } = object.metadata.annotations ?? {};
   return { ...object, metadata: { ...object.metadata, annotations } };
@@ -86,20 +86,20 @@ function once(object: KubeObject): KubeObject {
 
 const APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** All that is taken out, the longest first. */
+/** All values to redact, the longest first. */
 function valuesOf(secrets: readonly KubeObject[], { servers, libraries, tuners }: Snapshot): string[] {
   const inSpecs = [...servers, ...libraries, ...tuners].flatMap(({ spec }) => addressSecrets(spec));
   return [...secretValues(secrets), ...inSpecs].sort((one, other) => other.length - one.length);
 }
 
-export async function gather(cluster: Cluster, seen: Snapshot): Promise<Files> {
+export async function gather(cluster: Cluster, observed: Snapshot): Promise<Files> {
   const own = { 'app.kubernetes.io/name': 'foyer' };
   const secrets = await cluster.list('v1', 'Secret', own);
-  const values = valuesOf([...(secrets ?? []), ...(await namedSecrets(cluster, seen))], seen);
+  const values = valuesOf([...(secrets ?? []), ...(await namedSecrets(cluster, observed))], observed);
   const files: Files = new Map();
   const put = (name: string, text: string): void => void files.set(name, redact(text, values));
-  const { servers, libraries, tuners, pods, claims, events, operators = [], operatorPods } = seen;
-  put('doctor.txt', printFindings(diagnose(seen)));
+  const { servers, libraries, tuners, pods, claims, events, operators = [], operatorPods } = observed;
+  put('doctor.txt', printFindings(diagnose(observed)));
   put('resources.yaml', yaml([...servers, ...libraries, ...tuners]));
   put('pods.yaml', yaml([...operators, ...operatorPods, ...pods, ...claims]));
   put('events.yaml', yaml(events));
@@ -112,7 +112,7 @@ export async function gather(cluster: Cluster, seen: Snapshot): Promise<Files> {
       if (text) put(`logs/${pod}/${container}${previous ? '.previous' : ''}.log`, text);
     }
   }
-  put('about.txt', aboutOf(seen, cluster.denied, secrets !== undefined));
+  put('about.txt', aboutOf(observed, cluster.denied, secrets !== undefined));
   return files;
 }
 
@@ -131,7 +131,7 @@ const OBJECTS = [
   ['networking.k8s.io/v1', 'NetworkPolicy'],
 ] as const;
 
-/** Those that people made and resources name: their values may have found a way into a log. */
+/** Secrets that users created and resources reference: logs may contain their values. */
 async function namedSecrets(cluster: Cluster, { servers, libraries, tuners }: Snapshot): Promise<KubeObject[]> {
   const references = [...servers, ...libraries, ...tuners].flatMap(({ spec }) => referencesIn(spec, ['spec']));
   const names = new Set(references.filter(({ of }) => of === 'Secret').map(({ name }) => name));
@@ -145,7 +145,7 @@ export function containersOf({ metadata, spec }: KubeObject): { pod: string; con
   return [...initContainers, ...containers].map(({ name }) => ({ pod: metadata.name, container: name, ...at }));
 }
 
-/** For its owner alone; Refused where the path cannot be written. */
+/** Readable by its owner only. Throws Refused where the path cannot be written. */
 export async function writeBundle(files: Files, path: string): Promise<void> {
   const file = await open(path, 'w', 0o600).catch((error: Error) => {
     throw new Refused(`the bundle cannot be written: ${error.message}`);

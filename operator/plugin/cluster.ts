@@ -1,4 +1,4 @@
-// What the plugin reads of a cluster, with the kubeconfig of the person who runs it.
+// Reads the cluster with the user's kubeconfig.
 
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -19,12 +19,12 @@ export interface ClusterOptions {
   namespace?: string;
 }
 
-/** Said to the person as it is. */
+/** Its message is shown to the user as it is. */
 export class Refused extends Error {}
 
 export interface PodLogQuery {
   pod: string;
-  /** The one of the context unless told. */
+  /** Default: the namespace of the context. */
   namespace?: string;
   container: string;
   previous?: boolean;
@@ -32,12 +32,12 @@ export interface PodLogQuery {
   sinceSeconds?: number;
 }
 
-/** The errors with which an API server says that somebody may not. */
+/** The status of a request that the user has no permission for. */
 const FORBIDDEN = 403;
 
 export class Cluster {
   readonly namespace: string;
-  /** What was asked for and may not be read, as words. */
+  /** Requests that were denied, as text. */
   readonly denied = new Set<string>();
   readonly #config: KubeConfig;
   readonly #objects: KubernetesObjectApi;
@@ -54,12 +54,14 @@ export class Cluster {
     this.#core = this.#config.makeApiClient(CoreV1Api);
   }
 
-  /** Objects of the namespace (of the cluster for kinds without one); undefined where the kind or the right is lacking. */
+  /**
+   * Objects of the namespace, or of the cluster for kinds without one; undefined where the kind or the permission is missing.
+   */
   list(apiVersion: string, kind: string, labels?: Record<string, string>): Promise<KubeObject[] | undefined> {
     return this.#list(apiVersion, kind, { namespace: this.namespace, ...(labels && { labels }) });
   }
 
-  /** Those of all namespaces, and those that belong to none, such as Nodes and CustomResourceDefinitions. */
+  /** Objects of all namespaces, and objects without one, such as Nodes and CustomResourceDefinitions. */
   listAll(apiVersion: string, kind: string, labels?: Record<string, string>): Promise<KubeObject[] | undefined> {
     return this.#list(apiVersion, kind, labels && { labels });
   }
@@ -70,19 +72,19 @@ export class Cluster {
     { namespace, labels = {} }: { namespace?: string; labels?: Record<string, string> } = {},
   ): Promise<KubeObject[] | undefined> {
     const selector = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-    const none = undefined; // of what a list can be told beside
+    const none = undefined; // the other parameters of list
     const what = `list ${kind}${namespace === undefined ? ' of the whole cluster' : ` in namespace ${namespace}`}`;
-    const found = await this.#asked(
+    const found = await this.#attempt(
       what,
       this.#objects.list(apiVersion, kind, namespace, none, none, none, none, selector.join() || none),
     );
     return found?.items.map((item) => ({ ...plain(item), apiVersion, kind }));
   }
 
-  /** Undefined where there is none, or it may not be read. */
+  /** Undefined where it does not exist or the permission is missing. */
   async secret(name: string): Promise<KubeObject | undefined> {
-    const asked = this.#core.readNamespacedSecret({ name, namespace: this.namespace });
-    const found = await this.#asked(`read Secret ${name} in namespace ${this.namespace}`, asked);
+    const response = this.#core.readNamespacedSecret({ name, namespace: this.namespace });
+    const found = await this.#attempt(`read Secret ${name} in namespace ${this.namespace}`, response);
     return found && plain(found);
   }
 
@@ -94,27 +96,27 @@ export class Cluster {
     return (await this.#config.makeApiClient(VersionApi).getCode()).gitVersion;
   }
 
-  /** Undefined when there is none, such as that of a container which never ended. */
-  async log({ pod, namespace = this.namespace, ...ask }: PodLogQuery): Promise<string | undefined> {
-    const asked = this.#core.readNamespacedPodLog({ name: pod, namespace, ...ask });
-    return this.#asked(logsOf(namespace), asked);
+  /** Undefined when there is no log, such as that of a container which never ended. */
+  async log({ pod, namespace = this.namespace, ...query }: PodLogQuery): Promise<string | undefined> {
+    const response = this.#core.readNamespacedPodLog({ name: pod, namespace, ...query });
+    return this.#attempt(logsOf(namespace), response);
   }
 
-  /** Writes the log as it grows, to its end; false when there is none yet. */
-  async follow({ pod, container, namespace = this.namespace, ...ask }: PodLogQuery, to: Writable): Promise<boolean> {
-    const log = new Log(this.#config).log(namespace, pod, container, to, { follow: true, ...ask });
-    return (await this.#asked(logsOf(namespace), log)) !== undefined;
+  /** Streams the log until it ends; false when there is none yet. */
+  async follow({ pod, container, namespace = this.namespace, ...query }: PodLogQuery, to: Writable): Promise<boolean> {
+    const log = new Log(this.#config).log(namespace, pod, container, to, { follow: true, ...query });
+    return (await this.#attempt(logsOf(namespace), log)) !== undefined;
   }
 
-  /** Throws what was refused for lack of a right. */
+  /** Throws if a request was denied. */
   insist(): void {
     if (this.denied.size > 0) throw new Refused(deniedWords(this.denied));
   }
 
-  /** Undefined where there is none, or it may not be read: `denied` tells those apart. */
-  async #asked<T>(what: string, asked: Promise<T>): Promise<T | undefined> {
+  /** Undefined when the object does not exist or the request was denied; `denied` distinguishes the two. */
+  async #attempt<T>(what: string, response: Promise<T>): Promise<T | undefined> {
     try {
-      return await asked;
+      return await response;
     } catch (error) {
       if (error instanceof ApiException && error.code === FORBIDDEN) this.denied.add(what);
       else if (!isAbsent(error)) throw error;
@@ -129,10 +131,10 @@ export class Cluster {
 
 const logsOf = (namespace: string): string => `read logs of pods in namespace ${namespace}`;
 
-/** `you may not list Pod in namespace media`, and what else. */
+/** `you may not list Pod in namespace media`, and further requests. */
 export const deniedWords = (denied: Iterable<string>): string => `you may not ${[...denied].join(', nor ')}`;
 
-/** Classes of the client are told as the API server spells them. */
+/** Converts an object of the client library to plain JSON. */
 const plain = (item: object): KubeObject => JSON.parse(JSON.stringify(item)) as KubeObject;
 
 const ABSENT = [400, 404];
@@ -147,10 +149,10 @@ function configOf(file: string | undefined): KubeConfig {
   const config = new KubeConfig();
   if (file) config.loadFromFile(file);
   else config.loadFromDefault();
-  // What the client takes where it has found nothing.
+  // The client's default when no kubeconfig was found.
   if (!file && config.getCurrentContext() === 'loaded-context' && config.getCurrentCluster()?.server === NOTHING)
     throw new Refused(NO_CLUSTER);
-  for (const user of config.getUsers()) tellExec(user.exec as Exec | undefined);
+  for (const user of config.getUsers()) setExecInfo(user.exec as Exec | undefined);
   return config;
 }
 
@@ -161,23 +163,23 @@ interface Exec {
   env?: { name: string; value: string }[] | null;
 }
 
-/** Programs that make credentials read what is asked of them from a variable, which the client does not set. */
-function tellExec(exec: Exec | undefined): void {
+/** Credential plugins read their input from a variable, which the client does not set. */
+function setExecInfo(exec: Exec | undefined): void {
   if (!exec) return;
   const value = { kind: 'ExecCredential', apiVersion: exec.apiVersion, spec: { interactive: false } };
   exec.env = [...(exec.env ?? []), { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(value) }];
 }
 
-/** Of any error: ours, the API server's, or the network's. Nobody who asks for help wants a stack. */
+/** The message of any error: ours, the API server's or the network's. Users need no stack trace. */
 export function wordsOf(error: Error): string {
   if (error instanceof Refused) return error.message;
-  if (error instanceof ApiException) return `the cluster refuses: ${error.code} ${saidBy(error.body)}`.trim();
+  if (error instanceof ApiException) return `the cluster refuses: ${error.code} ${messageIn(error.body)}`.trim();
   const { cause, message } = error as Error & { cause?: Error };
-  return `the cluster could not be asked: ${cause?.message || message}`;
+  return `the cluster is not reachable: ${cause?.message || message}`;
 }
 
-/** The message of a Status, which the client hands on as text or as an object. */
-function saidBy(body: unknown): string {
+/** The message of a Status, which the client returns as text or as an object. */
+function messageIn(body: unknown): string {
   try {
     const status = (typeof body === 'string' ? JSON.parse(body) : body) as { message?: string } | undefined;
     return status?.message ?? '';

@@ -1,4 +1,4 @@
-// What hinders a server, and what to do about it. Pure.
+// Finds the problems of servers, with advice. Pure.
 import { warningsSince } from '../media-server/refused-pods.ts';
 import { isSuspended } from '../media-server/server.ts';
 import type { KubeObject } from '../runtime/kube.ts';
@@ -14,11 +14,11 @@ export interface Finding {
   state: 'ok' | 'warning' | 'fault';
   about: string;
   message: string;
-  /** What to do. */
+  /** How to fix it. */
   advice?: string;
 }
 
-type Check = (seen: Snapshot) => Finding[];
+type Check = (observed: Snapshot) => Finding[];
 
 const ok = (about: string, message: string): Finding => ({ state: 'ok', about, message });
 const fault = (about: string, message: string, advice: string): Finding => ({ state: 'fault', about, message, advice });
@@ -31,9 +31,9 @@ const warning = (about: string, message: string, advice: string): Finding => ({
 
 const INSTALL = 'kubectl apply --server-side -f manifests/install.yaml';
 
-/** What is not seen is not judged, and must not pass for well. */
+/** Objects that could not be read are reported, so that they do not count as healthy. */
 const rights: Check = ({ denied }) =>
-  denied.length > 0 ? [warning('rights', deniedWords(denied), 'nothing is said about that')] : [];
+  denied.length > 0 ? [warning('rights', deniedWords(denied), 'these objects were not checked')] : [];
 
 const presence: Check = ({ servers, namespace, denied }) => {
   if (servers.length > 0 || denied.some((what) => what.startsWith('list MediaServer'))) return [];
@@ -46,7 +46,7 @@ const definitions: Check = ({ crds }) => {
   const about = 'CustomResourceDefinitions';
   if (!crds) return [];
   const absent = kinds.filter(({ plural }) => !crds.some(({ metadata }) => metadata.name === `${plural}.${GROUP}`));
-  if (absent.length === 0) return [ok(about, `all ${kinds.length} are there`)];
+  if (absent.length === 0) return [ok(about, `all ${kinds.length} are installed`)];
   const names = absent.map(({ kind }) => kind).join(', ');
   return [fault(about, `${names} not installed`, INSTALL)];
 };
@@ -54,7 +54,7 @@ const definitions: Check = ({ crds }) => {
 const operator: Check = ({ operators, namespace, denied }) => {
   if (!operators?.length) {
     const isKnown = !denied.some((what) => what.startsWith('list Deployment'));
-    const advice = 'it may run in another: ask who may list Deployments of all namespaces';
+    const advice = 'it may run in another one: a user who may list Deployments of all namespaces can find it';
     if (!isKnown) return [warning('operator', `none in namespace ${namespace}`, advice)];
     return [warning('operator', 'no Deployment of it in the cluster', INSTALL)];
   }
@@ -65,7 +65,7 @@ const operator: Check = ({ operators, namespace, denied }) => {
   });
 };
 
-/** Conditions that say what is wrong by being False, and those that say it by being True. */
+/** Conditions that report a problem when True; the others do so when False. */
 const NEGATIVE = ['Degraded', 'Stalled'];
 const QUIET = ['NoneAsked', 'Stable', 'AllReady', 'NeverScanned', 'NeverBackedUp'];
 
@@ -76,25 +76,25 @@ function conditionFindings(object: KubeObject, isPaused: boolean): Finding[] {
     observedGeneration?: number;
   };
   if (conditions.length === 0)
-    return [isPaused ? paused(about) : fault(about, 'nobody has looked at it yet', 'is the operator running?')];
+    return [isPaused ? paused(about) : fault(about, 'it has not been reconciled yet', 'is the operator running?')];
   const stale = observedGeneration < (object.metadata.generation ?? 0);
-  const late = isPaused ? paused(about) : warning(about, 'its last change has not been taken up', WAIT);
+  const late = isPaused ? paused(about) : warning(about, 'its last change has not been reconciled', WAIT);
   const lag = stale ? [late] : [];
   const bad = conditions.filter(({ type, status, reason }) => {
     if (QUIET.includes(reason) || type === 'Progressing' || type === 'Reconciling') return false;
     return NEGATIVE.includes(type) ? status === 'True' : status !== 'True';
   });
-  if (bad.length === 0) return [...lag, ok(about, 'every condition is well')];
-  const told = bad.map(({ type, reason, message }): Finding => {
+  if (bad.length === 0) return [...lag, ok(about, 'all conditions are good')];
+  const problems = bad.map(({ type, reason, message }): Finding => {
     const state = type === 'Ready' || type === 'Stalled' ? 'fault' : 'warning';
     return { state, about, message: `${type}: ${reason}`, advice: message };
   });
-  return [...lag, ...told];
+  return [...lag, ...problems];
 }
 
-const WAIT = 'wait, or look at the operator';
+const WAIT = 'wait, or check the operator';
 const paused = (about: string): Finding =>
-  warning(about, 'nothing of it is taken up: its MediaServer is suspended', 'spec.suspend, or foyer.media/reconcile');
+  warning(about, 'it is not reconciled: its MediaServer is suspended', 'spec.suspend, or foyer.media/reconcile');
 
 const conditions: Check = ({ servers, libraries, tuners }) => {
   const suspended = new Set(servers.filter(isSuspended).map(({ metadata }) => metadata.name));
@@ -117,15 +117,18 @@ interface PodStatus {
   conditions?: { type: string; status: string; message?: string }[];
 }
 
-/** Kubelet repeats what it says every few minutes; some clusters keep Events for days. */
-const TOLD_MS = 3_600_000;
+/** Kubelet repeats a warning every few minutes; some clusters keep Events for days. */
+const WARNINGS_MS = 3_600_000;
 
-const pods: Check = (seen) => {
-  const warnings = warningsSince(seen.takenAt.getTime() - TOLD_MS, seen.events);
-  return seen.pods.flatMap((pod) => [...podFindings(pod), ...notStarted(pod, warnings.get(pod.metadata.uid ?? ''))]);
+const pods: Check = (observed) => {
+  const warnings = warningsSince(observed.takenAt.getTime() - WARNINGS_MS, observed.events);
+  return observed.pods.flatMap((pod) => [
+    ...podFindings(pod),
+    ...notStarted(pod, warnings.get(pod.metadata.uid ?? '')),
+  ]);
 };
 
-/** Kubelet says in Events alone what keeps a container from being made. */
+/** Kubelet reports only in Events why a container is not created. */
 function notStarted({ metadata: { name }, status }: KubeObject, words: string | undefined): Finding[] {
   const { initContainerStatuses = [], containerStatuses = [] } = (status ?? {}) as PodStatus;
   const isMade = [...initContainerStatuses, ...containerStatuses].every(
@@ -138,14 +141,15 @@ function podFindings({ metadata, status }: KubeObject): Finding[] {
   const about = `pod ${metadata.name}`;
   const { initContainerStatuses = [], containerStatuses = [], conditions: held = [] } = (status ?? {}) as PodStatus;
   const unplaced = held.find(({ type, status: at }) => type === 'PodScheduled' && at === 'False');
-  if (unplaced) return [fault(about, `no node takes it: ${unplaced.message}`, 'free or add what it asks for')];
+  if (unplaced)
+    return [fault(about, `unschedulable: ${unplaced.message}`, 'free or add the resources that it requests')];
   return [...initContainerStatuses, ...containerStatuses].flatMap((container) =>
     containerFindings(about, metadata.name, container),
   );
 }
 
 const IMAGE = ['ImagePullBackOff', 'ErrImagePull', 'InvalidImageName', 'ErrImageNeverPull'];
-/** A container waits for these in its ordinary course. */
+/** Ordinary reasons for which a container waits. */
 const UNDER_WAY = ['', 'ContainerCreating', 'PodInitializing'];
 const LOOP = 'CrashLoopBackOff';
 
@@ -168,7 +172,7 @@ interface Claiming {
   volumes?: { persistentVolumeClaim?: { claimName: string } }[];
 }
 
-/** Those that pods of ours wait for: of others nothing is known, and some classes bind a claim only with its first pod. */
+/** Only claims that our pods wait for: some storage classes bind a claim with its first pod. */
 const claims: Check = ({ claims: all, pods: own, storageClasses }) => {
   const volumes = own.flatMap(({ spec }) => ((spec ?? {}) as Claiming).volumes ?? []);
   const used = new Set(volumes.map(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName));
@@ -188,10 +192,10 @@ function claimAdvice(spec: ClaimSpec | undefined, classes: KubeObject[] | undefi
   const isDefault = ({ metadata: { annotations } }: KubeObject): boolean =>
     annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true';
   if (wanted && classes && !classes.some(({ metadata }) => metadata.name === wanted))
-    return `the cluster has no StorageClass ${wanted}: make it, or name another one`;
+    return `the cluster has no StorageClass ${wanted}: create it, or select another one`;
   if (wanted === undefined && classes && !classes.some(isDefault))
-    return 'the cluster has no default StorageClass: name one';
-  return 'look at its events';
+    return 'the cluster has no default StorageClass: select one';
+  return 'check its events';
 }
 
 const ingress: Check = ({ servers, ingressClasses }) =>
@@ -201,7 +205,7 @@ const ingress: Check = ({ servers, ingressClasses }) =>
     const names = ingressClasses.map(({ metadata }) => metadata.name);
     if (wanted.className ? names.includes(wanted.className) : names.length > 0) return [];
     const message = wanted.className ? `no ingress class ${wanted.className}` : 'the cluster has no ingress class';
-    return [fault(`MediaServer ${name}`, message, 'install an ingress controller, or name one of its classes')];
+    return [fault(`MediaServer ${name}`, message, 'install an ingress controller, or select one of its classes')];
   });
 
 const devices: Check = ({ servers, nodes }) =>
@@ -213,12 +217,12 @@ const devices: Check = ({ servers, nodes }) =>
     );
     const about = `MediaServer ${name}`;
     if (has.length > 0) return [ok(about, `${has.length} nodes offer ${wanted}`)];
-    return [fault(about, `no node offers ${wanted}`, "install the device plugin of the card's maker")];
+    return [fault(about, `no node offers ${wanted}`, 'install the device plugin of the vendor')];
   });
 
 const CHECKS: readonly Check[] = [rights, definitions, presence, operator, conditions, pods, claims, ingress, devices];
 
-export const diagnose: Check = (seen) => CHECKS.flatMap((check) => check(seen));
+export const diagnose: Check = (observed) => CHECKS.flatMap((check) => check(observed));
 
 const MARKS = { ok: 'ok     ', warning: 'warning', fault: 'FAULT  ' };
 

@@ -13,18 +13,20 @@ export interface LogQuery {
 
 const COMPONENT = 'app.kubernetes.io/component';
 
-/** Each line with its pod before it. Follows until the signal, when asked. */
-export async function printLogs(cluster: Cluster, server: KubeObject, wish: LogQuery): Promise<void> {
+/** Prefixes each line with its pod. With `follow` it runs until a signal. */
+export async function printLogs(cluster: Cluster, server: KubeObject, options: LogQuery): Promise<void> {
   const labels = { 'app.kubernetes.io/name': 'foyer', 'app.kubernetes.io/instance': server.metadata.name };
-  const asked = wish.component ? { ...labels, [COMPONENT]: wish.component } : labels;
-  const pods = (await cluster.list('v1', 'Pod', asked)) ?? [];
+  const selector = options.component ? { ...labels, [COMPONENT]: options.component } : labels;
+  const pods = (await cluster.list('v1', 'Pod', selector)) ?? [];
   cluster.insist();
-  if (pods.length === 0) throw new Refused(`no pods of ${server.metadata.name} ${wish.component ?? ''}`.trim());
-  const each = pods.flatMap(containersOf).map((one) => ({ ...one, tailLines: wish.tail }));
-  for (const ask of each) {
-    const isThere = await (wish.follow ? followOne(cluster, ask) : printOne(cluster, ask, wish.previous ?? false));
+  if (pods.length === 0) throw new Refused(`no pods of ${server.metadata.name} ${options.component ?? ''}`.trim());
+  const each = pods.flatMap(containersOf).map((one) => ({ ...one, tailLines: options.tail }));
+  for (const query of each) {
+    const isThere = await (options.follow
+      ? followOne(cluster, query)
+      : printOne(cluster, query, options.previous ?? false));
     cluster.insist();
-    if (!isThere) process.stderr.write(`${ask.pod} ${ask.container}: there is no such log\n`);
+    if (!isThere) process.stderr.write(`${query.pod} ${query.container}: no such log\n`);
   }
 }
 
@@ -34,10 +36,10 @@ function linesOf({ pod }: PodLogQuery): PassThrough {
   return lines;
 }
 
-async function printOne(cluster: Cluster, ask: PodLogQuery, previous: boolean): Promise<boolean> {
-  const text = await cluster.log({ ...ask, previous });
-  linesOf(ask).end(text ?? '');
+async function printOne(cluster: Cluster, query: PodLogQuery, previous: boolean): Promise<boolean> {
+  const text = await cluster.log({ ...query, previous });
+  linesOf(query).end(text ?? '');
   return text !== undefined;
 }
 
-const followOne = (cluster: Cluster, ask: PodLogQuery): Promise<boolean> => cluster.follow(ask, linesOf(ask));
+const followOne = (cluster: Cluster, query: PodLogQuery): Promise<boolean> => cluster.follow(query, linesOf(query));

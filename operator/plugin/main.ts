@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// kubectl-mediaserver: `kubectl mediaserver …`, with the kubeconfig of whoever runs it.
+// kubectl-mediaserver: `kubectl mediaserver …`, with the user's kubeconfig.
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Stored } from '../local/status-file.ts';
 import { type Format, printStatus } from '../status-print.ts';
@@ -11,12 +11,12 @@ import { forwardApi, publicAddress, setupLink } from './open.ts';
 import { serverOf, takeSnapshot } from './snapshot.ts';
 
 const program = new Command('kubectl-mediaserver')
-  .description('Looks after Foyer media servers of a cluster.')
+  .description('Inspects the Foyer media servers of a cluster.')
   .option('-n, --namespace <name>', "namespace; default: the context's")
   .option('--context <name>', 'context of the kubeconfig')
   .option('--kubeconfig <file>', 'kubeconfig; default: KUBECONFIG, or ~/.kube/config');
 
-/** A whole number from 0. */
+/** A parser for whole numbers from 0. */
 function upTo(most: number): (text: string) => number {
   return (text) => {
     if (!/^\d+$/.test(text) || Number(text) > most) throw new InvalidArgumentError(`not a number from 0 to ${most}`);
@@ -33,7 +33,7 @@ async function find(reader: Cluster, name?: string) {
   return serverOf({ servers, namespace: reader.namespace }, name);
 }
 
-/** Throws where that may not be known, which is not the same as none. */
+/** Throws when the permission is missing, which is different from an empty list. */
 async function listed(reader: Cluster, kind: string) {
   const found = await reader.foyer(kind);
   reader.insist();
@@ -44,7 +44,7 @@ async function listed(reader: Cluster, kind: string) {
 
 program
   .command('status')
-  .description('Show servers, libraries and tuners, and what is wrong with them.')
+  .description('Show servers, libraries and tuners, and their problems.')
   .addOption(new Option('-o, --output <format>', 'format').choices(['table', 'yaml', 'json']).default('table'))
   .action(async ({ output }: { output: Format }) => {
     const reader = cluster();
@@ -55,10 +55,8 @@ program
 
 program
   .command('open [server]')
-  .description(
-    'Open a way to the server from this machine, and print its address, and the one that it has for everybody.',
-  )
-  .option('-p, --port <number>', 'local port; 0 takes a free one', upTo(65_535), 8080)
+  .description('Forward a port of this machine to the server, and print its local URL and its public one.')
+  .option('-p, --port <number>', 'local port; 0 selects a free one', upTo(65_535), 8080)
   .action(async (name: string | undefined, { port }: { port: number }) => {
     const reader = cluster();
     const server = await find(reader, name);
@@ -66,12 +64,12 @@ program
     const link = await setupLink(reader, server, base);
     const there = publicAddress(server);
     say(`${base}\n${link ? `setup ${link}\n` : ''}${there ? `public ${there}\n` : ''}`);
-    if (reader.denied.size > 0) warn(`${deniedWords(reader.denied)}: the setup link is not told`);
+    if (reader.denied.size > 0) warn(`${deniedWords(reader.denied)}: the setup link is not shown`);
   });
 
 program
   .command('doctor')
-  .description('Say what hinders the servers of the namespace, and what to do. Ends with 1 where it finds a fault.')
+  .description('Find problems of the servers of the namespace, with advice. Exits with status 1 if it finds a fault.')
   .action(async () => {
     const findings = diagnose(await takeSnapshot(cluster()));
     say(printFindings(findings));
@@ -81,13 +79,13 @@ program
 program
   .command('logs [server] [component]')
   .description('Print the logs of a server: all of it, or api, workers, transcode, postgres …')
-  .option('-f, --follow', 'go on with what comes')
-  .option('--previous', 'of the containers before the present ones')
+  .option('-f, --follow', 'stream new lines')
+  .option('--previous', 'of the previous containers')
   .option('--tail <lines>', 'of each container', upTo(1_000_000), 200)
-  .action(async (name: string | undefined, component: string | undefined, wish: { tail: number }) => {
+  .action(async (name: string | undefined, component: string | undefined, options: { tail: number }) => {
     const reader = cluster();
     const server = await find(reader, name);
-    await printLogs(reader, server, component ? { ...wish, component } : wish);
+    await printLogs(reader, server, component ? { ...options, component } : options);
   });
 
 program

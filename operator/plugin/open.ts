@@ -7,7 +7,7 @@ import { type Cluster, Refused, wordsOf } from './cluster.ts';
 
 const API_PORT = 8080;
 
-/** A way from this machine to the server's API, through the API server; lasts until the process ends. */
+/** Forwards a local port to the server's API, through the API server, until the process ends. */
 export async function forwardApi(cluster: Cluster, server: KubeObject, port: number): Promise<string> {
   await readyPod(cluster, server);
   const local = createServer((socket) => {
@@ -15,7 +15,7 @@ export async function forwardApi(cluster: Cluster, server: KubeObject, port: num
     readyPod(cluster, server)
       .then((pod) => cluster.forward(pod, API_PORT, { to: socket, from: socket }))
       .catch((error: Error) => {
-        process.stderr.write(`no way to the server: ${wordsOf(error)}\n`);
+        process.stderr.write(`the connection to the server failed: ${wordsOf(error)}\n`);
         socket.destroy();
       });
   });
@@ -26,7 +26,7 @@ export async function forwardApi(cluster: Cluster, server: KubeObject, port: num
   return `http://127.0.0.1:${(local.address() as AddressInfo).port}`;
 }
 
-/** Asked for at each connection, so that a pod that is replaced does not end the way. */
+/** Looked up for each connection, so that the forwarding survives a replaced pod. */
 async function readyPod(cluster: Cluster, { metadata }: KubeObject): Promise<string> {
   const labels = { 'app.kubernetes.io/instance': metadata.name, 'app.kubernetes.io/component': 'api' };
   const pods = (await cluster.list('v1', 'Pod', labels)) ?? [];
@@ -39,7 +39,7 @@ async function readyPod(cluster: Cluster, { metadata }: KubeObject): Promise<str
   return ready.metadata.name;
 }
 
-/** The setup link while no owner exists; undefined afterwards, or when the Secret may not be read. */
+/** The setup link while no owner exists; undefined afterwards, or without the permission to read the Secret. */
 export async function setupLink(cluster: Cluster, server: KubeObject, base: string): Promise<string | undefined> {
   const name = (server.status as MediaServerStatus | undefined)?.claim?.secretName;
   const secret = name ? await cluster.secret(name) : undefined;
@@ -47,7 +47,7 @@ export async function setupLink(cluster: Cluster, server: KubeObject, base: stri
   return code ? `${base}/setup#claim=${Buffer.from(code, 'base64').toString('utf8')}` : undefined;
 }
 
-/** Where people reach it, when it has an Ingress or a route that is taken up. */
+/** The public URL, when an Ingress or an accepted route serves it. */
 export function publicAddress({ status }: KubeObject): string | undefined {
   const { url, conditions = [] } = (status ?? {}) as MediaServerStatus;
   const isOpen = conditions.some(({ type, status: holds }) => type === 'IngressReady' && holds === 'True');

@@ -1,13 +1,13 @@
 import type { KubeObject } from '../runtime/kube.ts';
 import { type Cluster, Refused } from './cluster.ts';
 
-/** Everything that a diagnosis looks at; undefined is what may not be read. */
+/** The input of a diagnosis; undefined where the permission is missing. */
 export interface Snapshot {
   takenAt: Date;
   clusterVersion: string;
   namespace: string;
   crds: KubeObject[] | undefined;
-  /** Of this namespace; where it has none, of all that may be read. */
+  /** Of this namespace; if it has none, of all readable ones. */
   operators: KubeObject[] | undefined;
   operatorPods: KubeObject[];
   servers: KubeObject[];
@@ -18,15 +18,15 @@ export interface Snapshot {
   storageClasses: KubeObject[] | undefined;
   ingressClasses: KubeObject[] | undefined;
   nodes: KubeObject[] | undefined;
-  /** Of the newest first. */
+  /** The newest first. */
   events: KubeObject[];
-  /** What may not be read. */
+  /** Requests that were denied. */
   denied: string[];
 }
 
 const OPERATOR = { 'app.kubernetes.io/name': 'foyer-operator' };
 
-/** One operator may look after all namespaces from another. */
+/** One operator may watch all namespaces from another one. */
 async function nearest(cluster: Cluster, apiVersion: string, kind: string): Promise<KubeObject[] | undefined> {
   const here = await cluster.list(apiVersion, kind, OPERATOR);
   return here?.length ? here : ((await cluster.listAll(apiVersion, kind, OPERATOR)) ?? here);
@@ -39,7 +39,7 @@ export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
   const crds = await cluster.listAll('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
   const own = { 'app.kubernetes.io/name': 'foyer' };
   const events = (await cluster.list('v1', 'Event')) ?? [];
-  const lastSeen = ({ lastTimestamp, eventTime, metadata }: KubeObject): string =>
+  const timeOf = ({ lastTimestamp, eventTime, metadata }: KubeObject): string =>
     ((lastTimestamp ?? eventTime) as string | undefined) ?? metadata.creationTimestamp ?? '';
   return {
     takenAt: new Date(),
@@ -56,7 +56,7 @@ export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
     storageClasses: await cluster.listAll('storage.k8s.io/v1', 'StorageClass'),
     ingressClasses: await cluster.listAll('networking.k8s.io/v1', 'IngressClass'),
     nodes: await cluster.listAll('v1', 'Node'),
-    events: events.sort((a, b) => lastSeen(b).localeCompare(lastSeen(a))),
+    events: events.sort((a, b) => timeOf(b).localeCompare(timeOf(a))),
     denied: [...cluster.denied],
   };
 }
@@ -67,6 +67,6 @@ export function serverOf({ servers, namespace }: Pick<Snapshot, 'servers' | 'nam
   const found = servers.find(({ metadata }) => metadata.name === name);
   if (found) return found;
   const there = servers.map(({ metadata }) => metadata.name).join(', ') || 'none';
-  const asked = name === undefined ? 'name one' : `no MediaServer ${name}`;
-  throw new Refused(`${asked}: namespace ${namespace} has ${there}`);
+  const problem = name === undefined ? 'name one' : `no MediaServer ${name}`;
+  throw new Refused(`${problem}: namespace ${namespace} has ${there}`);
 }

@@ -1,9 +1,9 @@
-// Brings the children of an object to what is wanted of them, with no call for those that are so already.
+// Applies the desired children of an object, without a request for those that match already.
 
 import type { Caches } from './caches.ts';
 import { canonical, digest } from './canonical.ts';
 import { driftOf, owned } from './drift.ts';
-import { hasStatus, Unseen } from './faults.ts';
+import { hasStatus, StaleCache } from './faults.ts';
 import { HANDED_OVER, handOverOf, leavesReplicas } from './hand-over.ts';
 import {
   APPLIED,
@@ -12,31 +12,34 @@ import {
   KEEP,
   type KubeObject,
   OWNER,
-  type OwnerReference,
   PermanentFault,
   type Prune,
 } from './kube.ts';
+import type { OwnerReference } from './manifest.ts';
 import type { Metrics } from './metrics.ts';
 import { APPLY_PATCH, type Rest } from './rest.ts';
 import { listAll } from './watch-stream.ts';
 
 const MANAGED_BY = 'app.kubernetes.io/managed-by';
-/** What happens once: not to be begun again for a wish that is over. */
+/** Runs once: it must not be started for an outdated resource. */
 const ONCE = 'Job';
-/** What may be made once: its values are known nowhere else. */
+/** May contain values that exist nowhere else. */
 const VALUES = 'Secret';
 
 export interface ApplyDeps {
   rest: Rest;
   caches: Caches;
   metrics: Metrics;
-  /** Told where a field of ours had been changed by somebody else. */
+  /** Called when another client changed a field of ours. */
   drifted(owner: KubeObject, child: KubeObject, path: string): void;
 }
 
 export class Applier {
   readonly #deps: ApplyDeps;
-  /** What the API server made of what we sent, by object: for values that it spells in a way we do not know. */
+  /**
+   * By object, the state in which the API server returned our last request: it normalizes some values in ways that we do not
+   * know.
+   */
   readonly #answered = new Map<string, { hash: string; holds: string }>();
 
   constructor(deps: ApplyDeps) {
@@ -71,18 +74,18 @@ export class Applier {
     return this.#send(child, live === undefined);
   }
 
-  /** The cache has none of it, which may be old. */
+  /** The object is not in the cache, which may be outdated. */
   async #mayMake(owner: KubeObject, child: KubeObject): Promise<boolean> {
-    if (child.kind === VALUES) await this.#refuseUnseen(child);
+    if (child.kind === VALUES) await this.#refuseStale(child);
     return child.kind !== ONCE || this.#isNewest(owner);
   }
 
-  /** Made anew, the values of one that is there would be lost. The next pass sees it. */
-  async #refuseUnseen({ kind, metadata }: KubeObject): Promise<void> {
+  /** Creating an existing Secret again would lose its values. The next pass uses the updated cache. */
+  async #refuseStale({ kind, metadata }: KubeObject): Promise<void> {
     const live = await this.#live(kind, metadata);
     if (!live) return;
     this.#deps.caches.of(kind).put(live);
-    throw new Unseen(`${kind} ${metadata.name} is there and was not seen yet`);
+    throw new StaleCache(`${kind} ${metadata.name} exists and was not in the cache yet`);
   }
 
   async #live(kind: string, { namespace = '', name }: KubeObject['metadata']): Promise<KubeObject | undefined> {
@@ -91,7 +94,10 @@ export class Applier {
     return live && { ...live, kind };
   }
 
-  /** A second operator may look at a moment that is gone. With a newer wish, its own pass is on its way. */
+  /**
+   * True if the cache has the newest owner. A second operator may have an outdated one; its own watch will trigger a new
+   * pass.
+   */
   async #isNewest({ kind, metadata }: KubeObject): Promise<boolean> {
     const live = await this.#live(kind, metadata);
     return live?.metadata.uid === metadata.uid && live?.metadata.generation === metadata.generation;
@@ -123,7 +129,7 @@ export class Applier {
     return answer;
   }
 
-  /** Caches hold no managedFields: the object itself is looked at. */
+  /** Caches hold no managedFields, so the object is read. */
   async #handOver(path: string): Promise<void> {
     const { rest, metrics } = this.#deps;
     const live = await rest.read<KubeObject>({ method: 'GET', path }).catch(absent);
@@ -152,23 +158,26 @@ export class Applier {
           (child) => !wanted.has(`${kind}/${child.metadata.name}`) && isPrunable(owner, child) && isAmong(prune, child),
         ),
     );
-    if (left.length === 0 || !(await this.#isNewest(owner))) return []; // what an older wish leaves out may be wanted by now
+    if (left.length === 0 || !(await this.#isNewest(owner))) return []; // a newer resource may desire them again
     if (left.some(({ kind }) => kind !== ONCE)) await this.#refuseOld(owner);
     const pruned: KubeObject[] = [];
     for (const child of left) if (await this.remove(child, owner.metadata.uid)) pruned.push(child);
     return pruned;
   }
 
-  /** What uses a child decides whether it may go: a store, or a Secret of pods that still run. The next pass sees how it truly is. */
+  /**
+   * Whether a child may be pruned depends on the objects that use it, such as pods that still use a Secret. If a cache is
+   * outdated, the next pass decides.
+   */
   async #refuseOld(owner: KubeObject): Promise<void> {
     const { namespace = '', uid = '' } = owner.metadata;
     const kinds = this.#deps.caches.kinds();
     const isOld = await Promise.all(kinds.map((kind) => this.#isOld(kind, namespace, uid)));
     const old = kinds.filter((_, index) => isOld[index]);
-    if (old.length > 0) throw new Unseen(`changes of ${old.join(', ')} were not seen yet`);
+    if (old.length > 0) throw new StaleCache(`changes of ${old.join(', ')} were not in the cache yet`);
   }
 
-  /** Takes in what is newer. */
+  /** True if the cache was outdated; it is then updated. */
   async #isOld(kind: string, namespace: string, ownerUid: string): Promise<boolean> {
     const { caches, rest } = this.#deps;
     const concerned = await caches.concerned(kind, namespace, ownerUid);
@@ -189,8 +198,8 @@ export class Applier {
   }
 
   /**
-   * Looks at the object itself first: a cache may be old, and a deletion cannot be taken back. True when it was deleted now.
-   * With an owner, only a child that is still that owner's and not to be kept.
+   * Reads the object first: the cache may be outdated, and a deletion cannot be undone. With an owner, deletes only a child
+   * that still belongs to it and is not kept. True when it was deleted by this call.
    */
   async remove(object: { kind: string; metadata: KubeObject['metadata'] }, ownerUid?: string): Promise<boolean> {
     const { rest, caches, metrics } = this.#deps;
@@ -216,7 +225,7 @@ function isStill(live: KubeObject, uid: string | undefined, ownerUid: string | u
   return ownerUid === undefined || (live.metadata.labels?.[OWNER] === ownerUid && isOurs(live) && !isKept(live));
 }
 
-/** Pods, and the claims of a StatefulSet, carry the labels of their template: only what we applied is ours to delete. */
+/** Pods and claims of a StatefulSet have the labels of their template. Only objects that we applied may be deleted. */
 const isOurs = ({ metadata }: KubeObject): boolean => metadata.annotations?.[APPLIED] !== undefined;
 
 const isKept = ({ metadata }: KubeObject): boolean => metadata.annotations?.[KEEP] !== undefined;
@@ -233,7 +242,7 @@ function isPrunable(owner: KubeObject, child: KubeObject): boolean {
 export const controllerOf = ({ metadata }: KubeObject): OwnerReference | undefined =>
   metadata.ownerReferences?.find((reference) => reference.controller);
 
-/** Somebody else's object that has the name of one of ours is not taken over, unless it is a kept Secret that was put back by hand. */
+/** Objects of other owners are not taken over, except a kept Secret that a user restored. */
 function refuseForeign(owner: KubeObject, live: KubeObject, child: KubeObject): void {
   const controller = controllerOf(live);
   const name = `${live.kind} ${live.metadata.name}`;
@@ -244,10 +253,10 @@ function refuseForeign(owner: KubeObject, live: KubeObject, child: KubeObject): 
     !(child.kind === VALUES && isKept(child)) &&
     live.metadata.labels?.[MANAGED_BY] !== 'foyer-operator'
   )
-    throw new PermanentFault(`${name} exists and was not made by the operator: delete it, or rename this resource`);
+    throw new PermanentFault(`${name} exists and was not created by the operator: delete it, or rename this resource`);
 }
 
-/** With its owner, and the hash of all that is wanted of it. What must outlive its owner (KEEP) is labelled only. */
+/** The object with its owner and a digest of the desired state. A kept object (KEEP) gets the label of the owner only. */
 function childOf(owner: KubeObject, object: KubeObject): KubeObject {
   const { apiVersion, kind, metadata } = owner;
   const uid = metadata.uid ?? '';
@@ -260,5 +269,5 @@ function childOf(owner: KubeObject, object: KubeObject): KubeObject {
   return { ...child, metadata: { ...child.metadata, annotations } };
 }
 
-/** Without undefined members, as it goes over the wire. */
+/** Without undefined members, as it is sent. */
 const plain = (object: KubeObject): KubeObject => JSON.parse(JSON.stringify(object)) as KubeObject;

@@ -1,10 +1,10 @@
-// The objects of one kind as last seen, with what we wrote ourselves taken in at once.
+// The objects of one kind as last observed, including our own writes at once.
 import { type KubeObject, OWNER } from './kube.ts';
 
-/** Objects that were there before this one take its place; undefined is none. */
+/** Called with the previous object, or undefined for a new one. */
 export type Changed = (object: KubeObject, before: KubeObject | undefined) => void;
 
-/** How long a late answer to a write of ours cannot bring a deleted object back. */
+/** Number of deletions remembered, so that a late response to our own write does not restore a deleted object. */
 const TOMBSTONES = 1000;
 
 const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;
@@ -29,7 +29,7 @@ export class Cache {
     return this.#objects.get(keyOf(namespace, name));
   }
 
-  /** An empty namespace is all of them. */
+  /** An empty namespace means all. */
   list(namespace: string, labels: Record<string, string> = {}): KubeObject[] {
     const wanted = Object.entries(labels);
     const found: KubeObject[] = [];
@@ -41,7 +41,7 @@ export class Cache {
     return found;
   }
 
-  /** Of a list or a watch, or the answer to a write. An older state than the one held is left out. */
+  /** Stores an object of a list, a watch or a response. States older than the cached one are ignored. */
   put(given: KubeObject): void {
     const object = slim(given);
     const key = keyOfObject(object);
@@ -65,7 +65,9 @@ export class Cache {
     this.#changed(slim(object), before);
   }
 
-  /** A whole list of one namespace, or of all: what it does not hold is gone, unless it was written after the list was made. */
+  /**
+   * Applies a complete list of one namespace, or of all: other objects are removed, unless they were written after the list.
+   */
   replace(namespace: string, objects: readonly KubeObject[], version: string): void {
     const there = new Set(objects.map(keyOfObject));
     for (const object of this.list(namespace)) {
@@ -75,7 +77,7 @@ export class Cache {
     for (const object of objects) this.put(object);
   }
 
-  /** The kind is not served any more. */
+  /** The kind is no longer served. */
   clear(namespace: string): void {
     for (const object of this.list(namespace)) this.drop(object);
   }
@@ -99,20 +101,20 @@ export class Cache {
   }
 }
 
-/** `kubectl apply` repeats the whole object in it. */
+/** `kubectl apply` repeats the whole object in this annotation. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Half of most objects is managedFields, and half of the rest what was applied: nobody here reads either. */
+/** Removes managedFields and the annotation of `kubectl apply`, which are most of the size and are not used here. */
 function slim(object: KubeObject): KubeObject {
   const { annotations } = object.metadata;
   if (!('managedFields' in object.metadata) && annotations?.[LAST_APPLIED] === undefined) return object;
-  const { managedFields: _, ...metadata } = object.metadata as KubeObject['metadata'] & { managedFields: unknown };
+  const { managedFields: _, ...metadata } = object.metadata;
   if (annotations?.[LAST_APPLIED] === undefined) return { ...object, metadata };
   const { [LAST_APPLIED]: _applied, ...kept } = annotations;
   return { ...object, metadata: { ...metadata, annotations: kept } };
 }
 
-/** Versions of one API server's store are growing numbers; where one is not a number, the later word wins. */
+/** Resource versions of one API server are increasing numbers; if one is not a number, the later update wins. */
 function isNewer(version: string | undefined, than: string): boolean {
   if (version === undefined || !/^\d+$/.test(version) || !/^\d+$/.test(than)) return true;
   return version.length === than.length ? version > than : version.length > than.length;

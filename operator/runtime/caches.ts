@@ -1,4 +1,4 @@
-// The caches and informers of all kinds that the controllers watch.
+// The caches and informers of all watched kinds.
 import { Cache } from './cache.ts';
 import { type Discovery, pathOf } from './discovery.ts';
 import { Informer, type InformerDeps } from './informer.ts';
@@ -17,7 +17,7 @@ export interface Concerned {
 }
 
 export interface CachesPlan {
-  /** None is all. */
+  /** Empty means all namespaces. */
   namespaces: readonly string[];
   watches: readonly Watch[];
   discovery: Discovery;
@@ -56,7 +56,7 @@ export class Caches implements Reader {
     for (const informer of this.#known(kind).informers) informer.seek();
   }
 
-  /** Throws for a kind that nobody watches: without a cache there is no telling what differs. */
+  /** Throws for a kind that no controller watches: without a cache there is no comparison. */
   of(kind: string): Cache {
     return this.#known(kind).cache;
   }
@@ -72,7 +72,7 @@ export class Caches implements Reader {
     return pathOf(place, namespace, name);
   }
 
-  /** How what concerns an owner is listed anew: by the labels that are watched, else by the owner's. */
+  /** How to list the objects that concern an owner: by the labels of the watch, or by the label of the owner. */
   async concerned(kind: string, namespace: string, ownerUid: string): Promise<Concerned | undefined> {
     const { watch } = this.#known(kind);
     if (watch.optional && !this.served(kind)) return undefined;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** JSON with sorted members and without undefined ones: equal texts are equal values. */
+/** JSON with sorted members and without undefined ones: equal values have equal texts. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) => {
     if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;
@@ -8,7 +8,7 @@ export function canonical(value: unknown): string {
   });
 }
 
-/** 22 letters, enough to tell two contents apart. */
+/** 22 letters, enough to distinguish two contents. */
 export function digest(value: unknown): string {
   return createHash('sha256').update(canonical(value)).digest('base64url').slice(0, 22);
 }

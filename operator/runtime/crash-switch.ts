@@ -1,5 +1,5 @@
-// A fault-injection switch for tests, and nothing else: with FOYER_CRASH_AFTER_WRITES=N the process ends itself by SIGKILL
-// right after the Nth write to the API server was answered (the Lease and Events do not count). This is its only reader.
+// A fault-injection switch for tests: with FOYER_CRASH_AFTER_WRITES=N the process kills itself with SIGKILL right after the
+// response to the Nth write (the Lease and Events do not count). No other code reads this variable.
 export class CrashSwitch {
   #left: number;
 

@@ -1,14 +1,14 @@
-// Who we are to the API server, by @kubernetes/client-node, and the one agent that all requests share.
-// The library's own clients make a new agent, hence a TLS connection that stays, for every request.
+// Authentication to the API server by @kubernetes/client-node, and one agent for all requests. The library's own clients
+// create a new agent, and so a new TLS connection, for every request.
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent, type RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 
-/** Tokens of files and programs are looked at again after this; client-node itself reads a token file once a minute. */
+/** Credentials of files and programs are read again after this; client-node reads a token file at most once a minute. */
 const FRESH_MS = 10_000;
 
 export interface Access {
-  /** Base address, without a slash at its end. */
+  /** Base URL without a trailing slash. */
   server: string;
   headers: Record<string, string>;
   agent: HttpAgent;
@@ -22,13 +22,13 @@ export class Credentials {
   #made: { key: string; agent: HttpAgent } | undefined;
   #access: { until: number; value: Promise<Access> } | undefined;
 
-  /** A kubeconfig file; else what kubectl would use, and inside a pod its service account. */
+  /** From a kubeconfig file; otherwise from kubectl's defaults, or the service account of the pod. */
   constructor(kubeconfig?: string) {
     this.#load = () => loaded(kubeconfig);
     this.#config = this.#load();
   }
 
-  /** Of the context in use, or of the pod. */
+  /** The namespace of the current context, or of the pod. */
   get namespace(): string {
     return this.#config.getContextObject(this.#config.getCurrentContext())?.namespace ?? 'default';
   }
@@ -41,7 +41,7 @@ export class Credentials {
     return value;
   }
 
-  /** After a 401: everything is read again. */
+  /** After a 401: reads everything again. */
   refresh(): void {
     this.#config = this.#load();
     this.forget();
@@ -68,7 +68,7 @@ export class Credentials {
     return { server, headers, agent };
   }
 
-  /** The same one until the credentials of the connection change. */
+  /** The same agent until the credentials of the connection change. */
   #agentFor(server: string, options: RequestOptions): HttpAgent {
     const { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername } = options;
     const given = Object.entries({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername });
@@ -84,7 +84,7 @@ export class Credentials {
   }
 }
 
-/** Requests under way end as they would. */
+/** Running requests complete. */
 function closeIdle(agent: HttpAgent): void {
   for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
 }

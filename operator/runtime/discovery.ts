@@ -1,4 +1,4 @@
-// Where the API server keeps the objects of a kind, and whether it knows the kind at all.
+// Finds the REST path of a kind, and whether the API server serves the kind.
 import { hasStatus } from './faults.ts';
 import type { Rest } from './rest.ts';
 
@@ -21,7 +21,7 @@ export class Discovery {
     this.#rest = rest;
   }
 
-  /** Undefined when it is not served now; asked again by the next call. */
+  /** Undefined while it is not served; the next call requests it again. */
   async find(apiVersion: string, kind: string): Promise<Place | undefined> {
     const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
     const list = await this.#list(base);
@@ -31,7 +31,7 @@ export class Discovery {
     return undefined;
   }
 
-  /** The kind went away: a CRD can be deleted. */
+  /** The kind is no longer served: a CRD can be deleted. */
   forget(apiVersion: string): void {
     this.#known.delete(apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`);
   }
@@ -39,13 +39,13 @@ export class Discovery {
   #list(base: string): Promise<ResourceList> {
     const known = this.#known.get(base);
     if (known) return known;
-    const asked = this.#rest.read<ResourceList>({ method: 'GET', path: base }).catch((error: unknown) => {
+    const listing = this.#rest.read<ResourceList>({ method: 'GET', path: base }).catch((error: unknown) => {
       this.#known.delete(base);
       if (hasStatus(error, 404)) return { resources: [] };
       throw error;
     });
-    this.#known.set(base, asked);
-    return asked;
+    this.#known.set(base, listing);
+    return listing;
   }
 }
 

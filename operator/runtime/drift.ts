@@ -1,16 +1,19 @@
-// Does an object hold what we want of it? Only the fields that we name count: what the API server fills in, and what others
-// own (the replicas of an autoscaler, annotations of a mesh), is left alone.
+// Compares an object with its desired state. Only desired fields count: defaults of the API server and fields of other
+// managers (the replicas of an autoscaler, annotations of a mesh) are ignored.
 import { amountOf } from './quantity.ts';
 
-/** Fields below these hold quantities, which the API server spells its own way. */
+/** Fields below these contain quantities, which the API server normalizes. */
 const AMOUNTS = new Set(['limits', 'requests', 'capacity', 'sizeLimit', 'storage', 'hard', 'divisor', 'averageValue']);
-/** What the API server tells the entries of a list apart by, the first that fits. */
+/** Keys by which the API server merges list entries; the first that applies is used. */
 const MERGE_KEYS = ['uid', 'mountPath', 'devicePath', 'containerPort', 'port', 'name', 'ip', 'topologyKey'];
 
 type Path = readonly string[];
 type Plain = Record<string, unknown>;
 
-/** Where `live` first differs from `wanted`, such as `spec.template.spec.containers.0.image`; undefined where it holds it all. */
+/**
+ * The first path at which `live` differs from `wanted`, such as `spec.template.spec.containers.0.image`; undefined if there
+ * is none.
+ */
 export function driftOf(wanted: unknown, live: unknown, path: Path = []): string | undefined {
   if (isNothing(wanted)) return isNothing(live) ? undefined : path.join('.');
   if (Array.isArray(wanted)) return Array.isArray(live) ? driftOfList(wanted, live, path) : path.join('.');
@@ -18,7 +21,7 @@ export function driftOf(wanted: unknown, live: unknown, path: Path = []): string
   return sameScalar(wanted, live, path) ? undefined : path.join('.');
 }
 
-/** The part of `live` that `wanted` names, to see whether it moved since it was last looked at. */
+/** The part of `live` that `wanted` names, to detect later changes. */
 export function owned(wanted: unknown, live: unknown): unknown {
   if (Array.isArray(wanted)) return live;
   if (!isPlain(wanted) || !isPlain(live)) return live;
@@ -48,14 +51,14 @@ function driftOfList(wanted: unknown[], live: unknown[], path: Path): string | u
   return undefined;
 }
 
-/** A Service may name one port for TCP and for UDP. */
+/** A Service may have the same port for TCP and for UDP. */
 function same(wanted: unknown, live: Plain, key: string): boolean {
   const entry = wanted as Plain;
   const protocol = entry.protocol ?? 'TCP';
   return entry[key] === live[key] && (key !== 'port' || protocol === (live.protocol ?? 'TCP'));
 }
 
-/** Where all entries have it, and each another one; lists without are compared in their order. */
+/** The first key with a unique value in every entry; lists without one are compared in order. */
 function mergeKeyOf(list: unknown[]): string | undefined {
   if (list.length === 0 || !list.every(isPlain)) return undefined;
   return MERGE_KEYS.find((key) => {
@@ -71,7 +74,7 @@ function sameScalar(wanted: unknown, live: unknown, path: Path): boolean {
   return amount !== undefined && amount === amountOf(live);
 }
 
-/** The API server leaves such values out of what it answers. An empty object it keeps. */
+/** The API server omits such values in responses. It keeps an empty object. */
 function isNothing(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   return value === undefined || value === null || value === '' || value === false || value === 0;

@@ -1,4 +1,4 @@
-// Events about objects: what repeats is counted in one Event, and no object gets more than ten writes a minute.
+// Events about objects: repetitions increase the count of one Event, with at most ten writes a minute per object.
 import { createHash } from 'node:crypto';
 import type { KubeObject, ReportedEvent } from './kube.ts';
 import type { Log } from './log.ts';
@@ -6,7 +6,7 @@ import type { Rest } from './rest.ts';
 
 const A_MINUTE_MS = 60_000;
 const MOST_A_MINUTE = 10;
-/** The same thing said again within this counts up; later it is a new Event. */
+/** A repetition within this time increases the count; later it is a new Event. */
 const SERIES_MS = 600_000;
 const MESSAGE_MAX = 1024;
 const REMEMBERED = 5000;
@@ -36,19 +36,19 @@ export class EventRecorder {
     this.#deps = deps;
   }
 
-  /** In the background; an Event that cannot be written is no fault of the caller. */
-  record(about: KubeObject, said: ReportedEvent): void {
+  /** Runs in the background; errors do not affect the caller. */
+  record(about: KubeObject, event: ReportedEvent): void {
     const now = Date.now();
     const uid = about.metadata.uid ?? `${about.metadata.namespace}/${about.metadata.name}`;
-    const series = this.#seriesOf(about, said, now);
+    const series = this.#seriesOf(about, event, now);
     series.count += 1;
     series.lastAt = now;
-    if (!this.#allowed(uid, now)) return; // counted, and told with the next one
+    if (!this.#allowed(uid, now)) return; // the count is written with the next repetition
     const { count } = series;
-    this.#last = this.#last.then(() => this.#write(about, said, { ...series, count }));
+    this.#last = this.#last.then(() => this.#write(about, event, { ...series, count }));
   }
 
-  /** When all that was recorded is written. */
+  /** Resolves when all recorded Events are written. */
   flushed(): Promise<void> {
     return this.#last;
   }
@@ -76,18 +76,18 @@ export class EventRecorder {
     return allowed;
   }
 
-  async #write(about: KubeObject, said: ReportedEvent, series: Series): Promise<void> {
+  async #write(about: KubeObject, event: ReportedEvent, series: Series): Promise<void> {
     const { rest, fence, log } = this.#deps;
     const time = new Date(series.lastAt).toISOString().replace(/\.\d+Z$/, 'Z');
     try {
       if (series.count > 1 && (await this.#again(series, time))) return;
-      await rest.note({ method: 'POST', path: series.path, body: eventOf(about, said, { series, time }) }, fence);
+      await rest.note({ method: 'POST', path: series.path, body: eventOf(about, event, { series, time }) }, fence);
     } catch (error) {
-      log.debug({ message: (error as Error).message, reason: said.reason }, 'an event was not written');
+      log.debug({ message: (error as Error).message, reason: event.reason }, 'an event was not written');
     }
   }
 
-  /** False when that Event is gone by now. */
+  /** False if the Event no longer exists. */
   async #again({ path, name, count }: Series, lastTimestamp: string): Promise<boolean> {
     const contentType = 'application/merge-patch+json';
     const call = { method: 'PATCH' as const, path: `${path}/${name}`, body: { count, lastTimestamp }, contentType };
@@ -103,7 +103,7 @@ export class EventRecorder {
 const suffix = (key: string, now: number): string =>
   createHash('sha256').update(`${key}\n${now}`).digest('hex').slice(0, 16);
 
-function eventOf(about: KubeObject, said: ReportedEvent, at: { series: Series; time: string }): object {
+function eventOf(about: KubeObject, event: ReportedEvent, at: { series: Series; time: string }): object {
   const { apiVersion, kind, metadata } = about;
   const { name, namespace, uid, resourceVersion } = metadata;
   return {
@@ -111,9 +111,9 @@ function eventOf(about: KubeObject, said: ReportedEvent, at: { series: Series; t
     kind: 'Event',
     metadata: { name: at.series.name, namespace },
     involvedObject: { apiVersion, kind, name, namespace, uid, resourceVersion },
-    type: said.type,
-    reason: said.reason,
-    message: said.message.slice(0, MESSAGE_MAX),
+    type: event.type,
+    reason: event.reason,
+    message: event.message.slice(0, MESSAGE_MAX),
     count: at.series.count,
     firstTimestamp: at.time,
     lastTimestamp: at.time,

@@ -1,12 +1,12 @@
 // The two ways in which a request to the API server fails.
 
-/** The API server was not to be reached, or did not end its answer. */
+/** The API server was unreachable, or its response was incomplete. */
 export class Unreached extends Error {}
 
-/** It answered, and not with success. */
+/** The API server responded with an error. */
 export class Refusal extends Error {
   readonly status: number;
-  /** metav1.Status reason, such as Conflict; empty where the answer was none. */
+  /** Reason of metav1.Status, such as Conflict; empty without one. */
   readonly reason: string;
   /** From Retry-After. */
   readonly retryAfterMs: number | undefined;
@@ -19,22 +19,22 @@ export class Refusal extends Error {
   }
 }
 
-/** This process is not the leader any more, and the write was not sent. */
+/** This process is no longer the leader, and the write was not sent. */
 export class Deposed extends Error {}
 
-/** Something is there that the caches did not hold yet: the next pass sees it. */
-export class Unseen extends Error {}
+/** The cache was outdated. It has been updated, and the next pass uses it. */
+export class StaleCache extends Error {}
 
 export const hasStatus = (error: unknown, ...statuses: number[]): boolean =>
   error instanceof Refusal && statuses.includes(error.status);
 
 const MESSAGE_MAX = 1000;
 
-/** What the body of a refused request says. Of Secrets only the reason: the message may quote a value. */
+/** The error of a refused request. For Secrets it has only the reason, since the message may contain a value. */
 export function refusalOf(path: string, status: number, answer: { body: string; retryAfter?: string }): Refusal {
   const { reason = '', message = '' } = statusOf(answer.body);
-  const said = /\/secrets(\/|$|\?)/.test(path) ? '' : shortened(message || answer.body.trim());
-  const text = [String(status), reason, said].filter(Boolean).join(' ');
+  const detail = /\/secrets(\/|$|\?)/.test(path) ? '' : shortened(message || answer.body.trim());
+  const text = [String(status), reason, detail].filter(Boolean).join(' ');
   return new Refusal({ status, reason, message: text, retryAfterMs: retryAfterMs(answer.retryAfter) });
 }
 
@@ -54,7 +54,7 @@ function retryAfterMs(text: string | undefined): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
-/** Both ends: an API server that repeats the whole object says what is wrong with it last. */
+/** Keeps both ends: an API server that repeats the object puts the error last. */
 function shortened(text: string): string {
   if (text.length <= MESSAGE_MAX) return text;
   return `${text.slice(0, MESSAGE_MAX / 2)} … ${text.slice(-MESSAGE_MAX / 2)}`;

@@ -1,27 +1,27 @@
-// A number of pods that becomes an autoscaler's.
+// Hands the replicas of a Deployment over to an autoscaler.
 import { FIELD_MANAGER, type KubeObject } from './kube.ts';
 
-/** Holds the number until the autoscaler has another. */
+/** Field manager that owns the replicas until the autoscaler changes them. */
 export const HANDED_OVER = `${FIELD_MANAGER}-autoscaled`;
 
-interface Managed {
-  manager: string;
-  fieldsV1?: { 'f:spec'?: { 'f:replicas'?: object } };
+/** The part of managedFields.fieldsV1 that is read. */
+interface Fields {
+  'f:spec'?: { 'f:replicas'?: object };
 }
 
 const replicasOf = ({ spec }: KubeObject): unknown => (spec as { replicas?: unknown } | undefined)?.replicas;
 
-/** A Deployment that says no number of pods: whatever it has is somebody else's. */
+/** A desired Deployment without replicas: another manager owns them. */
 export const leavesReplicas = (wanted: KubeObject): boolean =>
   wanted.kind === 'Deployment' && replicasOf(wanted) === undefined;
 
 /**
- * What to apply under another name before the number is left out: a field that its only manager leaves out falls to its default,
- * which is one pod. Undefined where the number is somebody else's already.
+ * The object to apply under the other field manager before the replicas are omitted: a field without any manager falls back
+ * to its default, which is one pod. Undefined if another manager owns them already.
  */
 export function handOverOf({ apiVersion, kind, metadata, ...live }: KubeObject): KubeObject | undefined {
-  const { managedFields = [] } = metadata as { managedFields?: Managed[] };
-  const holders = managedFields.filter(({ fieldsV1 }) => fieldsV1?.['f:spec']?.['f:replicas']);
+  const { managedFields = [] } = metadata;
+  const holders = managedFields.filter(({ fieldsV1 }) => (fieldsV1 as Fields | undefined)?.['f:spec']?.['f:replicas']);
   if (holders.length === 0 || holders.some(({ manager }) => manager !== FIELD_MANAGER)) return undefined;
   const { name, namespace = '' } = metadata;
   const { replicas } = live.spec as { replicas: number };

@@ -1,9 +1,9 @@
-// What the kubelet and Prometheus ask this process.
+// Health and metrics endpoints of this process.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Asked {
+export interface HealthSource {
   alive(): boolean;
   ready(): boolean;
   exposition(): Promise<string>;
@@ -11,7 +11,7 @@ export interface Asked {
 
 export interface Ports {
   host?: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   health: number;
   metrics: number;
 }
@@ -23,15 +23,18 @@ export interface Serving {
 }
 
 /** GET /healthz and /readyz on one port, GET /metrics on the other. */
-export async function serveHealth(asked: Asked, { host = '0.0.0.0', health, metrics }: Ports): Promise<Serving> {
+export async function serveHealth(
+  source: HealthSource,
+  { host = '0.0.0.0', health, metrics }: Ports,
+): Promise<Serving> {
   const answers = createServer((request, response) => {
-    const holds = { '/healthz': () => asked.alive(), '/readyz': () => asked.ready() }[request.url ?? ''];
+    const holds = { '/healthz': () => source.alive(), '/readyz': () => source.ready() }[request.url ?? ''];
     const good = holds?.();
     response.writeHead(good === undefined ? 404 : good ? 200 : 503).end(good ? 'ok' : 'not ok');
   });
   const numbers = createServer((request, response) => {
     if (request.url !== '/metrics') return void response.writeHead(404).end();
-    asked.exposition().then(
+    source.exposition().then(
       (text) => response.writeHead(200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text),
       () => response.writeHead(500).end(),
     );

@@ -1,5 +1,5 @@
-// Keeps the cache of one kind (and namespace) like the API server's state, for as long as the process lives: however a watch
-// ends, another one follows, after a pause that grows with each fault in a row.
+// Keeps the cache of one kind (and namespace) in sync with the API server while the process runs: after each watch follows
+// another one, with a pause that grows with consecutive faults.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cache } from './cache.ts';
 import { hasStatus, Refusal, Unreached } from './faults.ts';
@@ -9,10 +9,10 @@ import type { Rest } from './rest.ts';
 import { type Followed, listAll, type WatchEvent, watch } from './watch-stream.ts';
 
 const FIRST_PAUSE_MS = 200;
-/** With its jitter and a list behind it still within the half minute that RELIABILITY gives a change after a fault (K3). */
+/** With jitter and a list it stays below 30 s, the time within which a change after a fault must be handled. */
 const PAUSE_MAX_MS = 15_000;
 const IDLE_MS = 90_000;
-/** A kind that is not served (any more) is looked for again after this, then after twice as long, up to the other. */
+/** First and longest interval between checks whether a kind is served; it doubles each time. */
 const ABSENT_MS = 30_000;
 const ABSENT_MAX_MS = 600_000;
 
@@ -31,9 +31,9 @@ export interface InformerDeps {
 export interface InformerPlan {
   namespace: string;
   cache: Cache;
-  /** Where the kind is found; undefined while it is not served. */
+  /** Finds the REST path; undefined while the kind is not served. */
   find(): Promise<Followed | undefined>;
-  /** It answered 404: where it is found must be asked again. */
+  /** Called after a 404: the path must be found again. */
   lost(): void;
   kind: string;
 }
@@ -45,23 +45,23 @@ export class Informer {
   readonly #pauseMs: number;
   #version = '';
   #faults = 0;
-  /** How often in a row it was not served. */
+  /** Consecutive checks at which the kind was not served. */
   #absences = 0;
   #isSought = false;
   /**
-   * The API server sends bookmarks for this kind. It has none for kinds without a watch cache, such as Event: their watches are
-   * silent while nothing happens, so an accepted watch is all the news there is.
+   * The API server sends bookmarks for this kind. It sends none for kinds without a watch cache, such as Event: their watches
+   * are silent while nothing changes, so an accepted watch counts as contact.
    */
   #hasBookmarks = false;
-  /** When the running watch was opened, or last sent anything; undefined while none is open. */
+  /** Time at which the current watch was opened or last received data; undefined without a watch. */
   #byteAt: number | undefined;
   #heardAt = performance.now();
   #triedAt = performance.now();
   #running: Promise<void> | undefined;
   #filled = Promise.withResolvers<void>();
-  /** Known and filled. */
+  /** The cache is filled. */
   synced = false;
-  /** Whether the API server knows the kind; undefined until it was asked. */
+  /** Whether the API server serves the kind; undefined before the first check. */
   served: boolean | undefined;
 
   constructor(deps: InformerDeps, plan: InformerPlan) {
@@ -75,7 +75,7 @@ export class Informer {
     this.#running ??= this.#run();
   }
 
-  /** When the cache was filled, or the kind turned out not to be served. */
+  /** Resolves when the cache is filled, or the kind is not served. */
   ready(): Promise<void> {
     return this.#filled.promise;
   }
@@ -85,17 +85,20 @@ export class Informer {
     await this.#running;
   }
 
-  /** Somebody needs this kind: while it is not served it is looked for every half minute, and not ever more rarely. */
+  /** A resource needs this kind: while it is not served, check every half minute. */
   seek(): void {
     this.#isSought = true;
   }
 
-  /** How long nothing was heard of the API server: no object, no bookmark, and no accepted watch of a kind without bookmarks. Zero for a kind that is not served. */
+  /**
+   * Time since the last contact: an object, a bookmark, or an accepted watch of a kind without bookmarks. Zero for a kind
+   * that is not served.
+   */
   stalenessMs(): number {
     return this.served === false ? 0 : performance.now() - this.#heardAt;
   }
 
-  /** How long the loop itself has not turned: neither heard nor tried anything, nor paused on purpose. */
+  /** Time for which the loop itself has made no progress, except for intended pauses. */
   stuckMs(): number {
     return Math.max(0, performance.now() - Math.max(this.#heardAt, this.#triedAt));
   }
@@ -113,7 +116,7 @@ export class Informer {
     }
   }
 
-  /** List when there is nothing to go on from, then watch to the end. */
+  /** Lists if there is no version to continue from, then watches until the watch ends. */
   async #turn(): Promise<string> {
     const followed = await this.#found();
     if (!followed) return 'absent';
@@ -123,7 +126,7 @@ export class Informer {
     this.#triedAt = performance.now();
     for await (const event of watch(this.#deps.rest, followed, from)) this.#take(event);
     this.#byteAt = undefined;
-    await this.#pause(); // short after a watch that told something; an API server that only hangs up is not asked in a tight loop
+    await this.#pause(); // short after a watch that delivered events; it prevents a tight loop if the API server only closes connections
     return 'ended';
   }
 
@@ -178,26 +181,29 @@ export class Informer {
     this.#version = object.metadata.resourceVersion ?? this.#version;
   }
 
-  /** What ended the watch, for the metric; afterwards the time to wait is over. */
+  /** Returns the reason for the metric, after the pause. */
   async #fault(error: unknown): Promise<string> {
     if (this.#stopping.signal.aborted) return 'stopped';
     if (this.#wasQuiet(error)) return 'quiet';
     const { log } = this.#deps;
     const { kind, namespace } = this.#plan;
     const reason = reasonOf(error);
-    // After a lost connection, or when it was asked to wait, it goes on where it was.
+    // After a lost connection or a 429 it continues from the same version.
     if (reason !== 'connection' && reason !== 'throttled') this.#version = '';
     if (hasStatus(error, 404)) this.#plan.lost();
     if (reason === 'expired' && this.#faults === 0) {
       this.#faults = 1;
-      return reason; // as happens: a new list at once
+      return reason; // an ordinary expiry: list at once
     }
     log.warn({ kind, namespace, reason, message: (error as Error).message }, 'a watch failed');
     await this.#pause(error instanceof Refusal ? error.retryAfterMs : undefined);
     return reason;
   }
 
-  /** A silent watch of a kind without bookmarks is as it should be. It is opened anew, to know that the API server is still there. */
+  /**
+   * True for a silent watch of a kind without bookmarks, which is no fault. It is reopened, to check that the API server is
+   * reachable.
+   */
   #wasQuiet(error: unknown): boolean {
     const silentMs = this.#byteAt === undefined ? 0 : performance.now() - this.#byteAt;
     this.#byteAt = undefined;

@@ -1,4 +1,4 @@
-// Kube as the controllers have it: the caches, and writes that do nothing when nothing differs.
+// Kube for the controllers: reads from caches, and writes only differences.
 import { Applier } from './apply.ts';
 import type { Caches } from './caches.ts';
 import { canonical } from './canonical.ts';
@@ -26,13 +26,13 @@ export interface KubeDeps {
 export class KubeClient implements Kube {
   readonly #deps: KubeDeps;
   readonly #applier: Applier;
-  /** By uid: the status that we sent last, and what the object then held. */
+  /** By uid, the status that we last sent, and the status that the object then had. */
   readonly #statuses = new Map<string, { sent: string; held: string }>();
 
   constructor(deps: KubeDeps) {
     this.#deps = deps;
     const drifted = (owner: KubeObject, { kind, metadata }: KubeObject, path: string): void => {
-      const message = `${kind} ${metadata.name}: ${path} had been changed and is put back`;
+      const message = `${kind} ${metadata.name}: ${path} was changed by another client and is corrected`;
       this.event(owner, { type: 'Normal', reason: 'DriftCorrected', message });
     };
     this.#applier = new Applier({ ...deps, drifted });
@@ -84,7 +84,7 @@ export class KubeClient implements Kube {
     if (there.includes(FINALIZER) === present) return;
     const finalizers = present ? [...there, FINALIZER] : there.filter((entry) => entry !== FINALIZER);
     const path = await this.#deps.caches.pathOf(kind, namespace, name);
-    // With the version that the list was read of: what others put there meanwhile is not lost, but a 409.
+    // With the version of the list: a concurrent change is not overwritten, but results in a 409.
     const body = { metadata: { finalizers, resourceVersion, uid } };
     const call = { method: 'PATCH' as const, path, body, contentType: MERGE_PATCH };
     const query = { fieldManager: FIELD_MANAGER };
@@ -96,7 +96,7 @@ export class KubeClient implements Kube {
     this.#deps.recorder.record(about, event);
   }
 
-  /** As the cache has it now, if it is still the same one. */
+  /** The cached object, if it has the same uid. */
   #newest(object: KubeObject): KubeObject {
     const { name, namespace = '', uid } = object.metadata;
     const newest = this.get(object.kind, namespace, name);
@@ -114,7 +114,7 @@ export class KubeClient implements Kube {
 
   #written(kind: string, verb: string, answer: KubeObject): void {
     this.#deps.metrics.writes.inc({ kind, verb });
-    // With its last finalizer a deleted object goes: the watch tells of it.
+    // A deleted object without finalizers disappears: the watch reports it.
     const ends = answer.metadata.deletionTimestamp !== undefined && !answer.metadata.finalizers?.length;
     if (!ends) this.#deps.caches.of(kind).put(answer);
   }
@@ -125,7 +125,7 @@ export class KubeClient implements Kube {
   }
 }
 
-/** It was deleted meanwhile. */
+/** The object was deleted meanwhile. */
 function gone(error: unknown): undefined {
   if (!hasStatus(error, 404)) throw error;
 }

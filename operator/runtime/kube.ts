@@ -1,29 +1,7 @@
-// What controllers see of the API server: caches to read, and the few ways to write.
+// The API server as controllers use it: reads from caches, and a few kinds of writes.
+import type { ObjectMeta } from './manifest.ts';
 
-export interface OwnerReference {
-  apiVersion: string;
-  kind: string;
-  name: string;
-  uid: string;
-  controller?: boolean;
-  blockOwnerDeletion?: boolean;
-}
-
-export interface ObjectMeta {
-  name: string;
-  namespace?: string;
-  uid?: string;
-  resourceVersion?: string;
-  generation?: number;
-  labels?: Record<string, string>;
-  annotations?: Record<string, string>;
-  deletionTimestamp?: string;
-  finalizers?: string[];
-  ownerReferences?: OwnerReference[];
-  creationTimestamp?: string;
-}
-
-/** Plain JSON, as the API server spells it. */
+/** Plain JSON in the format of the API server. */
 export interface KubeObject {
   apiVersion: string;
   kind: string;
@@ -40,22 +18,22 @@ export interface StatusCondition {
   lastTransitionTime?: string;
 }
 
-/** Names an object of a controller's kind. */
+/** Identifies an object of a controller's kind. */
 export interface Key {
   namespace: string;
   name: string;
 }
 
-/** Caches only, synchronous. Objects are shared: never change what comes back. */
+/** Reads from caches, synchronously. Objects are shared: never change them. */
 export interface Reader {
   get(kind: string, namespace: string, name: string): KubeObject | undefined;
-  /** An empty namespace is all that are watched. */
+  /** An empty namespace means all watched ones. */
   list(kind: string, namespace: string, labels?: Record<string, string>): readonly KubeObject[];
-  /** Does this API server know the kind (ServiceMonitor, HTTPRoute, Cluster of CloudNativePG ...), among those watched. */
+  /** Whether this API server serves a watched kind (ServiceMonitor, HTTPRoute, Cluster of CloudNativePG ...). */
   served(kind: string): boolean;
 }
 
-/** What one apply sent; empty lists are a pass without a write. */
+/** The result of one apply; empty lists mean that nothing was written. */
 export interface Applied {
   written: readonly KubeObject[];
   pruned: readonly KubeObject[];
@@ -67,41 +45,43 @@ export interface ReportedEvent {
   message: string;
 }
 
-/** Whether children go that are not wanted; or the uids of those that may. */
+/** Whether children that are not desired are deleted, or the uids of those that may be. */
 export type Prune = boolean | ReadonlySet<string>;
 
 export interface Kube extends Reader {
-  /** A resource needs this kind, which is not served: it is looked for more often. */
+  /** A resource needs this kind, which is not served: check for it more often. */
   seek(kind: string): void;
   /**
-   * Server-side apply of what differs (hash annotation `foyer.media/applied`, and drift in the fields we own), under field
-   * manager `foyer`, as controlled children of owner. Prunes children (label foyer.media/owner=<uid>) that are no longer
-   * desired, never those annotated foyer.media/keep, none while the owner seen is not the newest
-   * or `prune` is false, and only those of the uids that `prune` holds: what came since is not judged.
-   * Throws what the API server refuses.
+   * Applies the differences by server-side apply (by the digest in `foyer.media/applied`, and drift in our fields) under the
+   * field manager `foyer`, as controlled children of the owner. Prunes children (by the label foyer.media/owner) that are no
+   * longer desired. It never prunes those annotated foyer.media/keep, and none while the owner in the cache is outdated or
+   * `prune` is false. With uids in `prune` it prunes only those, so newer children stay. Throws errors of the API server.
    */
   apply(owner: KubeObject, desired: readonly KubeObject[], how?: { prune?: Prune }): Promise<Applied>;
-  /** True when it was written; no call when equal. observedGeneration is the caller's to set. */
+  /** True when it was written; no request when equal. The caller sets observedGeneration. */
   applyStatus(object: KubeObject, status: object): Promise<boolean>;
-  /** In the background, and only that uid when it is given; an object that is gone already is no fault. */
+  /** Deletes in the background; with a uid only that object. A missing object is no error. */
   remove(object: { kind: string; namespace: string; name: string; uid?: string }): Promise<void>;
-  /** The finalizer `foyer.media/release`. */
+  /** Sets or removes the finalizer `foyer.media/release`. */
   setFinalizer(object: KubeObject, present: boolean): Promise<void>;
-  /** Aggregated and rate-limited (10 a minute and object); never fails the caller. */
+  /** Aggregated and rate-limited (10 a minute per object); never fails the caller. */
   event(about: KubeObject, event: ReportedEvent): void;
 }
 
-/** A kind whose objects are cached, and whose changes ask for a pass. */
+/** A kind whose objects are cached, and whose changes trigger passes. */
 export interface Watch {
   apiVersion: string;
   kind: string;
-  /** Objects of the controller's kind that a change concerns. Default: the object itself, or its controlling owner of that kind. */
+  /**
+   * The objects of the controller's kind that a change triggers. Default: the object itself, or its controlling owner of that
+   * kind.
+   */
   keys?(object: KubeObject, reader: Reader): readonly Key[];
-  /** Only objects with these labels are cached; all watches of one kind must agree. */
+  /** Only objects with these labels are cached; all watches of one kind must have the same. */
   labels?: Record<string, string>;
-  /** Likewise of fields, as far as the API server selects by them. */
+  /** Likewise with fields, as far as the API server can select by them. */
   fields?: Record<string, string>;
-  /** The API server may not know the kind; it is watched from when it does. */
+  /** The API server may not serve the kind; the watch starts once it does. */
   optional?: boolean;
 }
 
@@ -110,18 +90,21 @@ export interface Outcome {
 }
 
 export interface Controller {
-  /** Watched without being listed in `watches`. */
+  /** Always watched, even if it is not in `watches`. */
   kind: string;
-  /** In metrics and logs; default: the kind. */
+  /** Name in metrics and logs; default: the kind. */
   name?: string;
   watches: readonly Watch[];
-  /** What asks for passes beside changes of the cluster is given the way to do so, once. */
+  /** Receives the function that triggers a pass, for triggers other than watches. Called once. */
   sources?(wake: (key: Key) => void): void;
-  /** May throw: the kit backs off, 1 s doubling to 5 min. The object may be gone from the cache. */
+  /** May throw: the pass is retried after 1 s, doubling up to 5 min. The object may be missing in the cache. */
   reconcile(key: Key, kube: Kube, now: Date): Promise<Outcome>;
 }
 
-/** Nothing but a change of the cluster mends it: no retry. The reconcile that throws it has set the condition. */
+/**
+ * An error that only a change in the cluster can fix, so there is no retry. The reconcile that throws it has set the
+ * condition.
+ */
 export class PermanentFault extends Error {}
 
 export const FIELD_MANAGER = 'foyer';
@@ -131,6 +114,6 @@ export const OWNER = 'foyer.media/owner';
 export const FINALIZER = 'foyer.media/release';
 export const GROUP_VERSION = 'foyer.media/v1alpha1';
 
-/** Nothing to come back for but a change. */
+/** No requeue: the next pass follows a change. */
 export const done: Outcome = {};
 export const after = (requeueAfterMs: number): Outcome => ({ requeueAfterMs });

@@ -1,6 +1,7 @@
-// One of several operators works. By a Lease, as the components of Kubernetes do it: 15 s to expire, 10 s to renew, every 2 s. Who waits
-// looks every second, so that a Lease that is let go of is taken within that, and one that expires within two more.
-// A leader that could not renew stops writing by its own clock, 5 s before anybody may take the Lease.
+// Elects one of several operators by a Lease, as the components of Kubernetes do: it expires after 15 s, and the leader
+// renews it every 2 s for up to 10 s. Candidates check every second, so that a released Lease is acquired within one second,
+// and an expired one within two. A leader that could not renew stops writing by its own clock, 5 s before another process may
+// acquire the Lease.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +13,7 @@ export interface Times {
   leaseMs: number;
   renewMs: number;
   retryMs: number;
-  /** Of who waits for it. */
+  /** Interval of candidates. */
   waitMs: number;
 }
 
@@ -33,7 +34,7 @@ interface Lease {
   spec?: LeaseSpec;
 }
 
-/** Two clocks: one that nobody sets back, and one that goes on while the machine sleeps. The later word counts. */
+/** Two clocks: a monotonic one, and one that continues while the machine sleeps. The later time counts. */
 interface Moment {
   steady: number;
   wall: number;
@@ -58,7 +59,7 @@ export class Leader {
   readonly #times: Times;
   readonly identity = `${hostname()}_${randomUUID()}`;
   #renewed: Moment | undefined;
-  /** The Lease as it was first seen with this content, by our own clock: those of others may be wrong. */
+  /** The Lease and when it was first observed with this content, by our own clock: clocks of other machines may be wrong. */
   #observed: { text: string; at: number } | undefined;
 
   constructor({ rest, log, namespace, name, times }: LeaderOptions) {
@@ -73,12 +74,12 @@ export class Leader {
     return this.#renewed !== undefined && since(this.#renewed) < this.#times.renewMs;
   }
 
-  /** Throws when this process may not write now: before every write. */
+  /** Called before every write; throws when this process may not write. */
   readonly fence = (): void => {
     if (!this.leads) throw new Deposed('this process does not hold the lease');
   };
 
-  /** Returns when this process leads, or the signal came. */
+  /** Resolves when this process leads or the signal is aborted. */
   async acquire(signal: AbortSignal): Promise<void> {
     while (!signal.aborted && !this.leads) {
       await this.#attempt();
@@ -86,7 +87,7 @@ export class Leader {
     }
   }
 
-  /** Returns when the leadership is lost, or the signal came: then it still leads, until `release`. */
+  /** Resolves when the leadership is lost, or the signal is aborted: the process then still leads until `release`. */
   async hold(signal: AbortSignal): Promise<void> {
     while (!signal.aborted && this.leads) {
       await pause(this.#times.retryMs, signal);
@@ -94,15 +95,15 @@ export class Leader {
     }
   }
 
-  /** So that the next one need not wait. Nothing may be written after it. */
+  /** Releases the Lease, so that the next leader need not wait. No write may follow. */
   async release(): Promise<void> {
     const held = this.leads;
     this.#renewed = undefined;
-    for (let left = held ? RELEASES : 0; left > 0 && !(await this.#letGo()); left -= 1);
+    for (let left = held ? RELEASES : 0; left > 0 && !(await this.#tryRelease()); left -= 1);
   }
 
-  /** False when it is to be tried again: at a busy server one request may be lost, and the lease lasts much longer. */
-  async #letGo(): Promise<boolean> {
+  /** False when it must be retried: a busy server may drop a request, and the Lease lasts much longer. */
+  async #tryRelease(): Promise<boolean> {
     try {
       const lease = await this.#get();
       if (lease?.spec?.holderIdentity !== this.identity) return true;
@@ -114,7 +115,7 @@ export class Leader {
     }
   }
 
-  /** One try to take or to keep it. A fault leaves things as they are: the deadline goes on. */
+  /** One attempt to acquire or renew. After an error the deadline stays as it is. */
   async #attempt(): Promise<void> {
     const began = now();
     try {
@@ -123,7 +124,7 @@ export class Leader {
       this.#renewed = held ? began : undefined;
     } catch (error) {
       if (hasStatus(error, 409))
-        this.#observed = undefined; // somebody else was quicker
+        this.#observed = undefined; // another process was faster
       else this.#log.warn({ message: (error as Error).message }, 'the lease could not be renewed');
     }
   }
@@ -137,7 +138,7 @@ export class Leader {
     return true;
   }
 
-  /** Nobody holds it, or it did not change for as long as it lasts while we looked. */
+  /** It has no holder, or it did not change for its duration while we observed it. */
   #expired(spec: LeaseSpec): boolean {
     if (!spec.holderIdentity) return true;
     const text = JSON.stringify(spec);
@@ -158,7 +159,7 @@ export class Leader {
     return true;
   }
 
-  /** With the version that was read: of two that try, one gets 409. */
+  /** With the resource version that was read: of two concurrent updates one gets a 409. */
   async #put(lease: Lease, spec: LeaseSpec): Promise<void> {
     const path = `${this.#base}/${this.#metadata.name}`;
     const body = { ...lease, apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', spec };

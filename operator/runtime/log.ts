@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino';
 
-/** Lines of JSON on stdout, as every process of Foyer writes them. */
+/** JSON lines on stdout, as from every process of Foyer. */
 export type Log = Logger;
 
 export function newLog(level = process.env.FOYER_LOG_LEVEL ?? 'info'): Log {

@@ -1,4 +1,4 @@
-// Puts the kit together: caches that follow the API server, a lease, and workers while this process leads.
+// Combines the parts of the runtime: caches that follow the API server, a Lease, and workers while this process leads.
 import { controllerOf } from './apply.ts';
 import { Caches } from './caches.ts';
 import type { Credentials } from './credentials.ts';
@@ -13,9 +13,9 @@ import { type Metrics, newMetrics } from './metrics.ts';
 import { Rest } from './rest.ts';
 import { Work } from './work.ts';
 
-/** A write that was sent is answered within this: the API server gives it up after 5 s. */
+/** A sent write has a response within this time: the API server aborts it after 5 s. */
 const SENT_MS = 6000;
-/** Events that were recorded are written, as far as that takes no longer: somebody waits for the lease. */
+/** Maximum time to write recorded Events before the Lease is released. */
 const EVENTS_MS = 1000;
 const STUCK_MS = 600_000;
 const STALE_MS = 300_000;
@@ -24,16 +24,16 @@ export interface ManagerOptions {
   credentials: Credentials;
   controllers: readonly Controller[];
   log: Log;
-  /** None is all of them. */
+  /** Empty means all namespaces. */
   namespaces?: readonly string[];
-  /** Of each controller; 4 unless told. */
+  /** Workers per controller; default 4. */
   workers?: number;
-  /** Where the Lease lies; absent: this process works without asking. */
+  /** The Lease; without it this process works without an election. */
   election?: { namespace: string; name: string; times?: Times };
   metrics?: Metrics;
-  /** How long a watch may be silent; 90 s unless told. */
+  /** Maximum silence of a watch; default 90 s. */
   idleMs?: number;
-  /** How long nothing may be heard of a kind while this process counts as ready; 5 min unless told. */
+  /** Maximum time without contact for a kind while this process counts as ready; default 5 min. */
   staleMs?: number;
 }
 
@@ -49,7 +49,7 @@ export class Manager {
   readonly #leaseName: string;
   readonly #staleMs: number;
   #leads = false;
-  /** Nothing more is written; Events may follow for a moment. */
+  /** No more writes; Events may follow for a moment. */
   #stops = false;
   #over = false;
 
@@ -85,7 +85,7 @@ export class Manager {
     return this.#leads;
   }
 
-  /** Until the signal: true. False when the lease was lost: the process must end, and start anew. */
+  /** Runs until the signal and returns true. Returns false when the Lease is lost: the process must then restart. */
   async run(signal: AbortSignal): Promise<boolean> {
     this.#caches.start();
     try {
@@ -105,12 +105,12 @@ export class Manager {
     }
   }
 
-  /** The loops turn. An API server that is away is no reason to start anew. */
+  /** The loops make progress. An unreachable API server is no reason to restart. */
   alive(): boolean {
     return this.#caches.informers().every((informer) => informer.stuckMs() < STUCK_MS);
   }
 
-  /** The caches are filled, and not old. */
+  /** The caches are filled and not outdated. */
   ready(): boolean {
     const informers = this.#caches.informers();
     return informers.every(({ synced, served }) => synced || served === false) && this.#fresh();
@@ -140,7 +140,10 @@ export class Manager {
     return true;
   }
 
-  /** Passes under way end at their next write, which the next leader makes: whoever waits for the lease does not wait for them. */
+  /**
+   * Running passes end at their next write, which the next leader makes, so that the Lease is released without waiting for
+   * them.
+   */
   async #drained(): Promise<void> {
     this.#stops = true;
     for (const { work } of this.#works) void work.stop();
@@ -187,7 +190,7 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
   await promise;
 }
 
-/** At the latest after so long. */
+/** Resolves after this time at the latest. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
@@ -195,7 +198,7 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Either. */
+/** Resolves when either does. */
 async function aborted(signal: AbortSignal, work: Promise<void>): Promise<void> {
   await Promise.race([work, untilAborted(signal)]);
 }

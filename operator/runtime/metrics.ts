@@ -1,4 +1,4 @@
-// Named as controller-runtime names them, so that its dashboards and alerts serve.
+// The names of controller-runtime, so that its dashboards and alerts apply.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -31,14 +31,14 @@ export function newMetrics() {
     workTime: seconds('workqueue_work_duration_seconds', 'How long keys were worked on', ['name', 'controller']),
     leader: gauge('leader_election_master_status', '1 while this process leads', ['name']),
     requests: counter('rest_client_requests_total', 'Answers of the API server', ['code', 'method']),
-    writes: counter('foyer_operator_writes_total', 'Objects written, by what was done', ['kind', 'verb']),
+    writes: counter('foyer_operator_writes_total', 'Objects written, by kind and verb', ['kind', 'verb']),
     restarts: counter('foyer_informer_restarts_total', 'Watches that ended, by why', ['kind', 'reason']),
     staleness: gauge('foyer_informer_staleness_seconds', 'Since the last sign of life', ['kind', 'namespace']),
     synced: gauge('foyer_informer_synced', '1 when the cache was filled', ['kind', 'namespace']),
   };
 }
 
-/** Of the process itself; once, by the program. */
+/** Metrics of the process itself; called once, by the program. */
 export function processMetrics({ registry }: Metrics): void {
   collectDefaultMetrics({ register: registry });
 }

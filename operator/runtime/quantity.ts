@@ -1,9 +1,9 @@
-// resource.Quantity: `1000m` and `1` are one amount, `1024Mi` and `1Gi` are one.
+// resource.Quantity: `1000m` equals `1`, and `1024Mi` equals `1Gi`.
 const QUANTITY = /^([+-]?[0-9]*\.?[0-9]+|[+-]?[0-9]+\.)(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|[eE][+-]?[0-9]+)?$/;
 const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
-/** In units of one; undefined where it is none. */
+/** In units of one; undefined for other text. */
 export function amountOf(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
   const [, digits, suffix = ''] = (typeof value === 'string' && QUANTITY.exec(value)) || [];

@@ -1,4 +1,4 @@
-// Requests to the API server over few connections. Every write passes the fence, right before it is sent.
+// Requests to the API server over few connections. Every write passes the fence directly before it is sent.
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
@@ -11,12 +11,12 @@ export const APPLY_PATCH = 'application/apply-patch+yaml';
 export const MERGE_PATCH = 'application/merge-patch+json';
 
 /**
- * The API server itself gives up a write after this (query parameter `timeout`). A lease is renewed 5 s before it may be taken,
- * so a write that passed the fence has ended before another one can be leader.
+ * The API server aborts a write after this (query parameter `timeout`). A Lease is renewed 5 s before another process may
+ * acquire it, so a write that passed the fence has ended before another process leads.
  */
 const WRITE_TIMEOUT = '5s';
 const TIMEOUT_MS = 30_000;
-/** Of a 429 that does not say. */
+/** Pause after a 429 without Retry-After. */
 const PAUSE_MS = 1000;
 
 export interface Call {
@@ -27,9 +27,9 @@ export interface Call {
   /** Default: application/json. */
   contentType?: string;
   signal?: AbortSignal;
-  /** No byte for so long ends the request; 30 s unless told. */
+  /** Maximum time without data; default 30 s. */
   idleMs?: number;
-  /** Goes out even while the API server has asked for calm. */
+  /** Sent even while other requests are paused after a 429. */
   urgent?: boolean;
 }
 
@@ -72,17 +72,17 @@ export class Rest {
     }
   }
 
-  /** When the writes that were asked for by now have ended, well or not. */
+  /** Resolves when all writes sent so far have ended. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#writing);
   }
 
-  /** A write that is no work on the cluster's objects: the Lease, which has its own rules, and Events. */
+  /** A write that is not part of reconciliation: the Lease, which has its own rules, and Events. */
   async note<T>(call: Call, fence?: () => void): Promise<T> {
     return JSON.parse(await textOf(await this.#answered({ ...call, query: { timeout: WRITE_TIMEOUT } }, fence))) as T;
   }
 
-  /** The body as it comes, for a watch; ends with an error when no byte comes for idleMs. */
+  /** The body as a stream, for a watch; it fails after idleMs without data. */
   stream(call: Call): Promise<IncomingMessage> {
     return this.#answered(call);
   }
@@ -105,7 +105,7 @@ export class Rest {
     throw await this.#refusal(call, answer);
   }
 
-  /** An API server that asks for less gets less: every request waits. */
+  /** After a 429 every request pauses. */
   async #refusal(call: Call, answer: IncomingMessage): Promise<Error> {
     const retryAfter = answer.headers['retry-after'];
     const body = await textOf(answer);
@@ -125,7 +125,7 @@ export class Rest {
     clearTimeout(timer);
   }
 
-  /** A kept connection may have been closed by the other side at that moment. */
+  /** The server may have closed the kept connection at that moment. */
   async #sentTwice(call: Call, fence?: () => void): Promise<IncomingMessage> {
     try {
       return await this.#send(call, fence);
@@ -177,7 +177,7 @@ function answerTo(request: ClientRequest, { body, fence, idleMs, secure }: Sendi
     const cause = request.reusedSocket && error.code === 'ECONNRESET' ? REUSED : error;
     reject(error.name === 'Deposed' ? error : new Unreached(error.message, { cause }));
   });
-  // Nothing is sent before the connection stands: the fence is looked at when the bytes can go, and no sooner.
+  // The fence is checked once the connection is open, directly before the data is sent.
   request.once('socket', (socket: Socket) => {
     const go = (): void => {
       try {

@@ -1,4 +1,4 @@
-// One list and the watches that follow it. Every way in which a watch ends is told apart here.
+// A list and the watches that follow it. All ways in which a watch ends are distinguished here.
 import type { IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
 import { Refusal, refusalOf, Unreached } from './faults.ts';
@@ -27,7 +27,7 @@ export interface Followed {
   fieldSelector: string | undefined;
 }
 
-/** In pages; all of one moment. */
+/** Lists in pages, consistent with one resource version. */
 export async function listAll(rest: Rest, followed: Followed, signal: AbortSignal): Promise<Listed> {
   const { apiVersion, kind, path, labelSelector, fieldSelector } = followed;
   const objects: KubeObject[] = [];
@@ -36,7 +36,7 @@ export async function listAll(rest: Rest, followed: Followed, signal: AbortSigna
   do {
     const query = { limit: PAGE, labelSelector, fieldSelector, continue: next };
     page = await rest.read<List>({ method: 'GET', path, query, signal });
-    // Items of a list do not repeat what they are.
+    // Items of a list have no apiVersion and kind.
     for (const item of page.items ?? []) objects.push({ ...item, apiVersion, kind } as KubeObject);
     next = page.metadata.continue;
   } while (next);
@@ -50,14 +50,14 @@ export interface WatchEvent {
 
 export interface WatchFrom {
   version: string;
-  /** No byte for so long is a dead connection: a bookmark comes about once a minute. */
+  /** After this time without data the connection is considered dead: a bookmark arrives about once a minute. */
   idleMs: number;
   signal: AbortSignal;
-  /** The API server has accepted the watch: it sends whatever comes after the version. */
+  /** The API server accepted the watch: it sends all events after the version. */
   opened?(): void;
 }
 
-/** Until the API server ends it. Throws Refusal, also for an ERROR event under HTTP 200, or Unreached. */
+/** Yields events until the API server ends the watch. Throws Refusal, also for an ERROR event with HTTP 200, or Unreached. */
 export async function* watch(rest: Rest, followed: Followed, from: WatchFrom): AsyncGenerator<WatchEvent> {
   const seconds = Math.round(WATCH_SECONDS * (1 + Math.random()));
   const { path, labelSelector, fieldSelector } = followed;
@@ -81,7 +81,7 @@ export async function* watch(rest: Rest, followed: Followed, from: WatchFrom): A
 }
 
 async function* linesOf(body: IncomingMessage): AsyncGenerator<string> {
-  // readline does not pass a fault of its input on
+  // readline does not forward errors of its input
   let fault: Error | undefined;
   const lines = createInterface({ input: body, crlfDelay: Number.POSITIVE_INFINITY });
   body.on('error', (error) => {

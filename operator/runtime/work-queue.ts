@@ -1,4 +1,4 @@
-// Keys that want a pass: each once, however often it is asked for, and never two passes of one key at a time.
+// Keys that wait for a pass: each at most once, and never two concurrent passes for one key.
 
 const FIRST_MS = 1000;
 const MOST_MS = 300_000;
@@ -6,7 +6,7 @@ const MOST_MS = 300_000;
 export interface QueueListener {
   added(): void;
   depth(waiting: number): void;
-  /** A key was taken up after so long. */
+  /** Time that a key waited for a worker. */
   waited(ms: number): void;
 }
 
@@ -20,10 +20,10 @@ export interface Backoff {
 export class WorkQueue {
   readonly #backoff: Backoff;
   readonly #listener: QueueListener;
-  /** In the order in which they came, with the time. */
+  /** In order of arrival, with the time. */
   readonly #waiting = new Map<string, number>();
   readonly #working = new Set<string>();
-  /** Asked for again while a pass was under way. */
+  /** Added again during a pass. */
   readonly #again = new Set<string>();
   readonly #later = new Map<string, { at: number; timer: NodeJS.Timeout }>();
   readonly #faults = new Map<string, { count: number; until: number }>();
@@ -46,7 +46,7 @@ export class WorkQueue {
     this.#serve();
   }
 
-  /** The earliest of several wins. */
+  /** The earliest time wins. */
   addAfter(key: string, ms: number): void {
     if (this.#closed) return;
     const at = performance.now() + ms;
@@ -61,9 +61,8 @@ export class WorkQueue {
   }
 
   /**
-   * Comes back after 1 s, then 2, 4 ... 300 s, give or take a quarter; a change brings it back at once. A pass that a change
-   * brought within the pause, and that failed too, makes the pause no longer: many changes in a bad moment are one fault. Answers
-   * the pause.
+   * Requeues after 1 s, then 2, 4 ... 300 s, with 25 % jitter; a change triggers a pass at once. If such a pass within the
+   * pause fails too, the pause does not grow: several changes during one fault count once. Returns the pause.
    */
   retry(key: string, { atLeastMs = 0, atMostMs = this.#backoff.mostMs } = {}): number {
     const { count, until } = this.#faults.get(key) ?? { count: 0, until: 0 };
@@ -76,12 +75,12 @@ export class WorkQueue {
     return pause;
   }
 
-  /** The pass went well, or is given up. */
+  /** The pass succeeded, or will not be retried. */
   forget(key: string): void {
     this.#faults.delete(key);
   }
 
-  /** Undefined when the queue is closed. Every key taken must be given back by `done`. */
+  /** Undefined when the queue is closed. Every key taken must be returned by `done`. */
   async take(): Promise<string | undefined> {
     if (this.#closed) return undefined;
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
@@ -112,7 +111,7 @@ export class WorkQueue {
     const [key, since] = next;
     this.#waiting.delete(key);
     this.#working.add(key);
-    // What was asked for later is answered by this pass, unless it is a retry of its own making.
+    // This pass also serves a scheduled requeue, except one that it schedules itself.
     clearTimeout(this.#later.get(key)?.timer);
     this.#later.delete(key);
     this.#listener.waited(performance.now() - since);

@@ -1,5 +1,5 @@
-// The workers of one controller: take a key, reconcile, say when to come back.
-import { Deposed, Refusal, Unreached, Unseen } from './faults.ts';
+// The workers of one controller: take a key, reconcile, and requeue.
+import { Deposed, Refusal, StaleCache, Unreached } from './faults.ts';
 import { type Controller, type Key, type Kube, PermanentFault } from './kube.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -45,7 +45,7 @@ export class Work {
     this.#running = Array.from({ length: workers }, () => this.#worker());
   }
 
-  /** Passes under way end; no other begins. */
+  /** Running passes end; no new one starts. */
   async stop(): Promise<void> {
     this.#ends = true;
     this.#queue.close();
@@ -71,7 +71,7 @@ export class Work {
       if (requeueAfterMs !== undefined) this.#queue.addAfter(key, requeueAfterMs);
       metrics.reconciles.inc({ controller, result: requeueAfterMs === undefined ? 'success' : 'requeue_after' });
     } catch (error) {
-      const isBehind = error instanceof Unseen;
+      const isBehind = error instanceof StaleCache;
       metrics.reconciles.inc({ controller, result: isBehind ? 'requeue_after' : 'error' });
       if (isBehind) this.#again(key, error);
       else this.#fault(key, error as Error);
@@ -81,9 +81,9 @@ export class Work {
     }
   }
 
-  /** No fault: what was not seen is in the caches by now. */
-  #again(key: string, { message }: Unseen): void {
-    const pauseMs = this.#queue.retry(key, { atMostMs: UNSEEN_MS });
+  /** Not an error: the caches are up to date now. */
+  #again(key: string, { message }: StaleCache): void {
+    const pauseMs = this.#queue.retry(key, { atMostMs: STALE_CACHE_MS });
     this.#deps.log.info({ controller: this.#name, key, message, pauseMs }, 'a pass was given up');
   }
 
@@ -96,27 +96,27 @@ export class Work {
     if (!permanent) metrics.queueRetries.inc({ name: controller, controller });
     const pauseMs = permanent ? undefined : this.#queue.retry(key, pauseAfter(error));
     if (permanent) this.#queue.forget(key);
-    // Our own faults are worth a stack; what the API server refuses, or does not take at all, is told by its words.
+    // Only our own errors are logged with a stack; errors of the API server have a message.
     const isOurs = ![PermanentFault, Refusal, Unreached].some((known) => error instanceof known);
     const message = error instanceof Unreached ? `the API server does not answer: ${error.message}` : error.message;
     log.warn({ controller, key, message, stack: isOurs ? error.stack : undefined, pauseMs }, 'a pass failed');
-    this.#tell(key, message);
+    this.#report(key, message);
   }
 
-  #tell(key: string, message: string): void {
+  #report(key: string, message: string): void {
     const [namespace = '', name = ''] = key.split('/');
     const object = this.#deps.kube.get(this.#controller.kind, namespace, name);
     if (object) this.#deps.kube.event(object, { type: 'Warning', reason: 'ReconcileFailed', message });
   }
 }
 
-/** An API server in trouble comes back by itself, and what changed meanwhile is not told again: it is asked soon. */
-const AWAY_MS = 15_000;
-const UNSEEN_MS = 1000;
+/** An API server recovers by itself, and changes in the meantime are not reported, so the retry is soon. */
+const UNAVAILABLE_MS = 15_000;
+const STALE_CACHE_MS = 1000;
 
 function pauseAfter(error: Error): { atLeastMs?: number; atMostMs?: number } {
-  if (error instanceof Unreached) return { atMostMs: AWAY_MS };
+  if (error instanceof Unreached) return { atMostMs: UNAVAILABLE_MS };
   if (!(error instanceof Refusal)) return {};
-  const isAway = error.status === 429 || error.status >= 500;
-  return { atLeastMs: error.retryAfterMs ?? 0, ...(isAway && { atMostMs: AWAY_MS }) };
+  const isUnavailable = error.status === 429 || error.status >= 500;
+  return { atLeastMs: error.retryAfterMs ?? 0, ...(isUnavailable && { atMostMs: UNAVAILABLE_MS }) };
 }

@@ -1,7 +1,7 @@
-// metav1.Condition: what kstatus, `kubectl wait`, Argo CD and Flux read.
+// metav1.Condition, which kstatus, `kubectl wait`, Argo CD and Flux read.
 import { z } from 'zod';
 
-/** Every reason that a condition may carry. */
+/** Every reason of a condition. */
 export const reasons = [
   'Accepted',
   'AccountUnknown',
@@ -78,17 +78,17 @@ export const Condition = z.object({
     .string()
     .max(316)
     .regex(/^[A-Za-z][A-Za-z0-9]*$/)
-    .describe('What is judged, in CamelCase.'),
-  status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
-  observedGeneration: z.int().min(0).optional().describe('The metadata.generation that was judged.'),
+    .describe('Type of the condition, in CamelCase.'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('Status of the condition.'),
+  observedGeneration: z.int().min(0).optional().describe('The metadata.generation that was evaluated.'),
   lastTransitionTime: z.iso.datetime().describe('When the status last changed.'),
   reason: z
     .string()
     .min(1)
     .max(1024)
     .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
-    .describe('Why, as one word for programs.'),
-  message: z.string().max(32_768).describe('Why, and what to do, for people.'),
+    .describe('Reason as one word, for programs.'),
+  message: z.string().max(32_768).describe('Reason and fix, for people.'),
 });
 export type Condition = z.infer<typeof Condition>;
 
@@ -112,7 +112,7 @@ export interface Judged {
   now: Date;
 }
 
-/** Puts one verdict into the list; the time moves only when the status does. */
+/** Adds or replaces one condition; its time changes only with its status. */
 export function setCondition(conditions: readonly Condition[], verdict: Verdict, judged: Judged): Condition[] {
   const before = conditions.find((condition) => condition.type === verdict.type);
   const since = before?.status === verdict.status ? before.lastTransitionTime : judged.now.toISOString();
@@ -121,7 +121,7 @@ export function setCondition(conditions: readonly Condition[], verdict: Verdict,
   return conditions.map((other) => (other === before ? condition : other));
 }
 
-/** All verdicts of a pass; conditions nobody judged any more are dropped. */
+/** Sets the verdicts of a pass; other conditions are removed. */
 export function setConditions(before: readonly Condition[], verdicts: readonly Verdict[], judged: Judged): Condition[] {
   const kept = before.filter((condition) => verdicts.some((verdict) => verdict.type === condition.type));
   return verdicts.reduce<Condition[]>((list, verdict) => setCondition(list, verdict, judged), kept);

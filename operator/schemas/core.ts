@@ -1,4 +1,4 @@
-// Sub-objects in the shape that core/v1 gives them, and leaves that several kinds share.
+// Sub-objects in the format of core/v1, and fields that several kinds share.
 import { z } from 'zod';
 
 export { cron } from './cron.ts';
@@ -12,7 +12,7 @@ const UPWARD = /(^|\/)\.\.(\/|$)/;
 export const label = () => z.string().min(1).max(63).regex(LABEL, 'must be lower-case letters, digits and dashes');
 export const objectName = () =>
   z.string().min(1).max(253).regex(SUBDOMAIN, 'must be lower-case letters, digits, dashes and dots');
-/** Addresses and lengths that there are, of either family: a network that is none opens nothing, and nobody would be told. */
+/** Valid IPv4 and IPv6 networks only: an invalid one would match nothing, without an error. */
 const CIDR = new RegExp(`${z.regexes.cidrv4.source}|${z.regexes.cidrv6.source}`);
 export const cidr = () => z.string().max(43).regex(CIDR, 'must be a network such as 10.244.0.0/16');
 export const cidrs = () => setOf(cidr(), 50).default([]);
@@ -30,10 +30,10 @@ export const country = () => z.string().regex(/^[A-Z]{2}$/);
 export const imageName = () => z.string().min(1).max(500);
 export const labels = () => z.record(z.string().max(317), z.string().max(63));
 
-/** A path without a step upwards. */
+/** A path without `..`. */
 export const insidePath = () =>
   withRules(z.string().max(4096), {
-    rule: "!self.matches('(^|/)[.][.](/|$)')", // a split into parts would cost more than the API server allows
+    rule: "!self.matches('(^|/)[.][.](/|$)')", // splitting would exceed the cost limit of the API server
     message: 'must not contain ..',
     holds: (path) => !UPWARD.test(path),
   });
@@ -62,8 +62,8 @@ const amounts = () =>
 export const resources = () =>
   z
     .strictObject({
-      limits: amounts().optional().describe('Most that a container may use.'),
-      requests: amounts().optional().describe('What a container is sure to get.'),
+      limits: amounts().optional().describe('Maximum resources of a container.'),
+      requests: amounts().optional().describe('Guaranteed resources of a container.'),
     })
     .optional()
     .describe('Requests and limits, as in core/v1 ResourceRequirements without claims.');
@@ -76,7 +76,7 @@ export const tolerations = () =>
         operator: z.enum(['Exists', 'Equal']).optional().describe('How the value is compared.'),
         value: z.string().max(63).optional().describe('Value of the taint.'),
         effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']).optional().describe('Effect of the taint.'),
-        tolerationSeconds: z.int().min(0).optional().describe('How long a NoExecute taint is borne.'),
+        tolerationSeconds: z.int().min(0).optional().describe('How long a NoExecute taint is tolerated.'),
       }),
     )
     .max(50)
@@ -104,7 +104,7 @@ export const hostPath = () =>
     type: z
       .enum(['', 'DirectoryOrCreate', 'Directory', 'FileOrCreate', 'File', 'Socket', 'CharDevice', 'BlockDevice'])
       .optional()
-      .describe('What must be there, as in core/v1.'),
+      .describe('Required type of the path, as in core/v1.'),
   });
 
 const bucketFields = () => ({
@@ -126,7 +126,7 @@ export const managedStore = () => ({
 export const accelerator = () =>
   z.strictObject({
     resourceName: z.string().min(1).max(317).describe('Extended resource, such as nvidia.com/gpu.'),
-    count: z.int().min(1).max(16).default(1).describe('How many of it a pod gets.'),
+    count: z.int().min(1).max(16).default(1).describe('Number of devices per pod.'),
     kind: z.enum(['nvenc', 'qsv', 'vaapi']).describe('Interface that the encoder uses.'),
     runtimeClassName: objectName().optional().describe('Runtime class of the pods.'),
     supplementalGroups: setOf(z.int().min(1).max(2_147_483_647), 8)

@@ -1,4 +1,4 @@
-// Five-field cron expressions that come, field by field: `kubectl apply` refuses the others, and says which field is wrong.
+// Five-field cron expressions that have a next time, checked field by field, so that `kubectl apply` names the invalid field.
 import { z } from 'zod';
 import { type Rule, withRules } from './structural.ts';
 
@@ -8,9 +8,9 @@ interface Field {
   name: string;
   /** One value, in lower case. */
   value: string;
-  /** What a step may be. */
+  /** Valid steps. */
   step: string;
-  /** Beside values, ranges and `*`. */
+  /** Other forms than values, ranges and `*`. */
   other?: string;
   means: string;
 }
@@ -37,7 +37,7 @@ const FIELD: readonly Field[] = [
 
 const fieldsOf = (text: string): string[] => text.toLowerCase().split(/ +/);
 
-/** Of one part of a list: `*`, a value or a range, with a step behind `*` and a range. */
+/** The rule for one field: a list of `*`, values and ranges; `*` and ranges may have a step. */
 function ruleOf({ name, value, step, other, means }: Field, index: number): Rule<string> {
   const part = `^(([*]|(${value})-(${value}))(/(${step}))?|${value}${other ? `|${other}` : ''})$`;
   const field = `self.lowerAscii().split(' ').filter(f, f != '')[${index}]`;
@@ -48,7 +48,7 @@ function ruleOf({ name, value, step, other, means }: Field, index: number): Rule
   };
 }
 
-/** A day that the month never has, where the day of the week does not count; its fields parted by `gap`. */
+/** A day that the month does not have, when any day of the week matches; `gap` separates the fields. */
 const never = (gap: string): string => `${gap}(3[01]${gap}(0?2|feb)|31${gap}(0?[469]|11|apr|jun|sep|nov))${gap}[*]$`;
 
 export const cron = () =>

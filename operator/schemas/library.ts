@@ -27,7 +27,7 @@ export const LibrarySpec = z.strictObject({
   country: country().optional().describe("Country of ratings and releases; default: the server's."),
   settings: z
     .strictObject({
-      previewThumbnails: analysis().describe('Make pictures for the seek bar.'),
+      previewThumbnails: analysis().describe('Create preview pictures for the seek bar.'),
       introDetection: analysis().describe('Find intros.'),
       creditsDetection: analysis().describe('Find credits.'),
       voiceActivity: analysis().describe('Find speech.'),
@@ -44,27 +44,27 @@ export const LibrarySpec = z.strictObject({
     }),
   )
     .optional()
-    .describe('Who sees it; exactly one of everyone, roles, users. Default: everyone.'),
-  ageLimit: z.int().min(0).max(21).optional().describe('Accounts below this age do not see it.'),
+    .describe('Who can view it; exactly one of everyone, roles, users. Default: everyone.'),
+  ageLimit: z.int().min(0).max(21).optional().describe('Minimum age of accounts that can view it.'),
   scan: z
     .strictObject({
       onChange: z.boolean().default(true).describe('Watch the folders.'),
       schedule: cron().default('0 4 * * *').describe("Five-field cron, in the server's time zone."),
     })
     .prefault({})
-    .describe('When it is scanned; any new value of the annotation foyer.media/scan asks for a scan now.'),
-  order: z.int().min(0).max(10_000).optional().describe('Place among the libraries, small first.'),
+    .describe('When it is scanned; a new value of the annotation foyer.media/scan requests a scan now.'),
+  order: z.int().min(0).max(10_000).optional().describe('Position among the libraries, ascending.'),
   deletionPolicy: z
     .enum(['Retain', 'Delete'])
     .default('Retain')
-    .describe("What becomes of the server's rows; media files are never touched."),
+    .describe('Whether the server keeps the data of the library; media files are never changed.'),
 });
 export type LibrarySpec = z.output<typeof LibrarySpec>;
 
 const count = () => z.int().min(0).optional();
 
 export const LibraryStatus = z.object({
-  observedGeneration: count().describe('The metadata.generation that this status is about.'),
+  observedGeneration: count().describe('The metadata.generation of this status.'),
   libraryId: z.string().max(64).optional().describe('Id of the library in the API.'),
   items: count().describe('Items.'),
   sizeBytes: count().describe('Size of all files, in bytes.'),
@@ -74,7 +74,7 @@ export const LibraryStatus = z.object({
       finishedAt: z.iso.datetime().optional().describe('When it ended.'),
       added: count().describe('Items added.'),
       updated: count().describe('Items changed.'),
-      missing: count().describe('Items whose file is gone.'),
+      missing: count().describe('Items whose file is missing.'),
       result: z.string().max(64).optional().describe('State of the scan.'),
     })
     .optional()
@@ -83,7 +83,7 @@ export const LibraryStatus = z.object({
     .string()
     .max(1024)
     .optional()
-    .describe('Value of the annotation foyer.media/scan that was answered last.'),
+    .describe('Value of the annotation foyer.media/scan that was handled last.'),
   conditions: Conditions,
 });
 export type LibraryStatus = z.output<typeof LibraryStatus>;

@@ -18,10 +18,10 @@ import { Settings } from './settings.ts';
 import { Backup, Media, Objects, Postgres, Redis } from './stores.ts';
 import { atMostOne, exactlyOne, type Kind, listMap, namedWithin, setOf, withRules } from './structural.ts';
 
-/** Longest name for which the names of all parts are valid. */
+/** Longest name for which the names of all children are valid. */
 export const NAME_MAX = 40;
 const REGISTRY = /^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?(\/[a-z0-9._-]+)*$/;
-/** The last part without a colon: one before is a port's. */
+/** The last part has no colon; an earlier colon separates a port. */
 const UNTAGGED = /^[^\s@]*\/[^\s@:/]+$|^[^\s@:/]+$/;
 
 const replicas = (count: number) => z.int().min(0).max(100).default(count);
@@ -32,14 +32,14 @@ const Api = z.strictObject({
   ),
   autoscaling: withRules(
     z.strictObject({
-      min: z.int().min(1).max(100).default(2).describe('Fewest pods.'),
-      max: z.int().min(1).max(100).default(6).describe('Most pods.'),
+      min: z.int().min(1).max(100).default(2).describe('Minimum pods.'),
+      max: z.int().min(1).max(100).default(6).describe('Maximum pods.'),
       targetCPU: z
         .int()
         .min(10)
         .max(100)
         .default(70)
-        .describe('Average use of the requested CPU aimed at, in percent.'),
+        .describe('Target average utilization of the requested CPU, in percent.'),
     }),
     { rule: 'self.min <= self.max', message: 'min must not be above max', holds: (value) => value.min <= value.max },
   )
@@ -49,12 +49,12 @@ const Api = z.strictObject({
   topologySpread: z
     .array(
       z.strictObject({
-        maxSkew: z.int().min(1).default(1).describe('Most by which two places may differ.'),
-        topologyKey: z.string().min(1).max(317).describe('Label of nodes that makes a place.'),
+        maxSkew: z.int().min(1).default(1).describe('Maximum difference between two topology domains.'),
+        topologyKey: z.string().min(1).max(317).describe('Node label that defines the topology domains.'),
         whenUnsatisfiable: z
           .enum(['DoNotSchedule', 'ScheduleAnyway'])
           .default('ScheduleAnyway')
-          .describe('What to do when it cannot be kept.'),
+          .describe('What to do when it cannot be satisfied.'),
       }),
     )
     .max(8)
@@ -63,7 +63,7 @@ const Api = z.strictObject({
   podDisruptionBudget: z
     .boolean()
     .optional()
-    .describe('Keep pods through drains. On by default when replicas may run on several nodes.'),
+    .describe('Limit disruptions by drains. Default: enabled when replicas can run on several nodes.'),
 });
 
 const Ingress = z.strictObject({
@@ -71,7 +71,7 @@ const Ingress = z.strictObject({
     .string()
     .min(1)
     .max(253)
-    .describe('Host name of the server; its public address where no setting says another.'),
+    .describe('Host name of the server; its public address unless a setting declares another.'),
   className: objectName().optional().describe("Ingress class; default: the cluster's."),
   annotations: z.record(z.string().max(317), z.string().max(4096)).optional().describe('Annotations of the Ingress.'),
   tls: exactlyOne(
@@ -102,8 +102,8 @@ const Gateway = z.strictObject({
       z.strictObject({
         name: objectName().describe('Name of the Gateway.'),
         namespace: label().optional().describe('Its namespace; default: this one.'),
-        sectionName: z.string().max(253).optional().describe('One listener of it.'),
-        port: z.int().min(1).max(65_535).optional().describe('One port of it.'),
+        sectionName: z.string().max(253).optional().describe('One of its listeners.'),
+        port: z.int().min(1).max(65_535).optional().describe('One of its ports.'),
       }),
     )
     .min(1)
@@ -117,15 +117,15 @@ const Gateway = z.strictObject({
 const Transcode = z.strictObject({
   accelerator: accelerator().optional().describe('A GPU for encoding; absent is the CPU.'),
   sessionsPerJob: z.int().min(1).max(32).default(3).describe('Sessions that one worker serves.'),
-  warm: z.int().min(0).max(64).default(1).describe('Workers that wait ready.'),
-  max: z.int().min(0).max(64).default(4).describe('Most workers; over it playing answers STREAM_LIMIT_REACHED.'),
-  fallbackToCPU: z.boolean().default(true).describe('Use the CPU when no accelerator is to be had for 10 s.'),
+  warm: z.int().min(0).max(64).default(1).describe('Idle workers that are kept ready.'),
+  max: z.int().min(0).max(64).default(4).describe('Maximum workers; beyond it playback returns STREAM_LIMIT_REACHED.'),
+  fallbackToCPU: z.boolean().default(true).describe('Use the CPU when no accelerator is available for 10 s.'),
   idleSeconds: z
     .int()
     .min(10)
     .max(86_400)
     .default(300)
-    .describe('A worker beyond `warm` ends after so long without a session.'),
+    .describe('Seconds without a session after which a worker beyond `warm` ends.'),
   resources: resources(),
   priorityClassName: objectName().optional().describe('Priority class of the pods.'),
 });
@@ -133,11 +133,11 @@ const Transcode = z.strictObject({
 const Subtitles = withRules(
   z.strictObject({
     model: z.string().min(1).max(100).default('base').describe('Speech model by name.'),
-    language: language().optional().describe('Language assumed; default: heard.'),
+    language: language().optional().describe('Assumed language; default: detected.'),
     replicas: z.int().min(0).max(32).optional().describe('Speech workers; default: 1.'),
-    scaleToZero: z.boolean().optional().describe('No worker while nothing waits.'),
+    scaleToZero: z.boolean().optional().describe('Run no worker while no job waits.'),
     accelerator: accelerator().optional().describe('A GPU for the model; absent is the CPU.'),
-    modelVolume: modelVolume().optional().describe('Where models lie; exactly one kind of volume.'),
+    modelVolume: modelVolume().optional().describe('Volume with the models; exactly one kind of volume.'),
   }),
   atMostOne('replicas', 'scaleToZero'),
 );
@@ -150,7 +150,7 @@ const Plus = z.strictObject({
     }),
   )
     .optional()
-    .describe('Public keys that switch licensing on; absent leaves everything open.'),
+    .describe('Public keys that enable licensing; without them all features are available.'),
   licenceSecretRef: secretKeyRef('licence').optional().describe('The licence.'),
 });
 
@@ -199,20 +199,18 @@ export const MediaServerSpec = withRules(
     workers: Pool(1).prefault({}).describe('Background jobs: scans, metadata, analyses, mail, webhooks.'),
     parser: Pool(1)
       .prefault({})
-      .describe('The jailed pool that opens pictures of others; jailed children with `operator local`.'),
+      .describe('The sandboxed pool that parses uploaded pictures; sandboxed child processes with `operator local`.'),
     ingress: Ingress.optional().describe('An Ingress.'),
     gateway: Gateway.optional().describe('An HTTPRoute of the Gateway API.'),
     postgres: Postgres.describe('The database; exactly one of secretRef, cloudNativePG, managed.'),
-    redis: Redis.describe(
-      'Redis or Valkey; losing its data loses nothing that matters. Exactly one of secretRef, managed.',
-    ),
+    redis: Redis.describe('Redis or Valkey; a loss of its data is harmless. Exactly one of secretRef, managed.'),
     objects: Objects.describe('The object store; exactly one of secretRef, managed.'),
     media: listMap('name', Media, 50)
       .default([])
-      .describe('Where media lies; mounted into every API, worker and transcode pod.'),
+      .describe('Storage of media; mounted into every API, worker and transcode pod.'),
     transcode: Transcode.prefault({}).describe('The pool of transcode workers.'),
     subtitles: Subtitles.optional().describe(
-      'The speech model that makes subtitles; this version loads none, as SubtitlesReady says.',
+      'The speech model that makes subtitles; this version loads none (see SubtitlesReady).',
     ),
     settings: Settings.optional().describe('Server settings; declared ones are read-only through the API.'),
     declared: z
@@ -225,12 +223,14 @@ export const MediaServerSpec = withRules(
       )
       .max(20)
       .default([])
-      .describe('Bodies of the API applied by the operator; themes.json is served, the others wait (DeclaredReady).'),
+      .describe(
+        'Bodies for the API, applied by the operator; this version serves themes.json only (see DeclaredReady).',
+      ),
     network: Network.prefault({}).describe('Networks.'),
     email: z
       .strictObject({ secretRef: ref('Secret').describe('host, port, security, username, password, from.') })
       .optional()
-      .describe('Mail server; mail goes out once the setting email.enabled is on.'),
+      .describe('Mail server; mail is sent once the setting email.enabled is on.'),
     oidc: z
       .strictObject({
         issuer: url().describe('Issuer; its discovery document is read.'),
@@ -245,16 +245,16 @@ export const MediaServerSpec = withRules(
       })
       .optional()
       .describe('Names and logos.'),
-    plugins: Plugins.prefault({}).describe('Plugins; kept, and not served by this version, as PluginsReady says.'),
+    plugins: Plugins.prefault({}).describe('Plugins; stored, and not supported by this version (see PluginsReady).'),
     ownerSecretRef: ref('Secret')
       .optional()
       .describe('username and password of the first owner; absent: the setup wizard with the claim code.'),
     backup: Backup.optional().describe(
-      'Backups; where absent, as the app sets them. An upgrade waits for one where beforeUpgrade is set.',
+      'Backups; if absent, the settings of the app apply. With beforeUpgrade an upgrade waits for a backup.',
     ),
-    plus: Plus.optional().describe('Licensing; absent: everything open.'),
+    plus: Plus.optional().describe('Licensing; without it all features are available.'),
     networkPolicy: z
-      .strictObject({ enabled: z.boolean().default(true).describe('Whether they are made.') })
+      .strictObject({ enabled: z.boolean().default(true).describe('Whether they are created.') })
       .prefault({})
       .describe('NetworkPolicies.'),
     monitoring: z
@@ -264,7 +264,7 @@ export const MediaServerSpec = withRules(
         dashboard: z.boolean().default(false).describe('A ConfigMap with a Grafana dashboard.'),
       })
       .prefault({})
-      .describe('Monitoring objects, made where their CRDs exist.'),
+      .describe('Monitoring objects, created where their CRDs exist.'),
     suspend: z
       .boolean()
       .default(false)
@@ -274,8 +274,8 @@ export const MediaServerSpec = withRules(
 );
 export type MediaServerSpec = z.output<typeof MediaServerSpec>;
 
-/** Whether there is anything for PluginsReady to say. */
-export const asksForPlugins = ({ allowed, install, trustedKeys }: MediaServerSpec['plugins']): boolean =>
+/** Whether the condition PluginsReady applies. */
+export const declaresPlugins = ({ allowed, install, trustedKeys }: MediaServerSpec['plugins']): boolean =>
   [allowed, install, trustedKeys].some((list) => list.length > 0);
 
 const count = () => z.int().min(0).optional();
@@ -283,25 +283,25 @@ const time = () => z.iso.datetime().optional();
 const words = () => z.string().max(1024).optional();
 
 export const MediaServerStatus = z.object({
-  observedGeneration: count().describe('The metadata.generation that this status is about.'),
-  phase: words().describe('What it does, and why, in words. For the printer column only; programs read conditions.'),
+  observedGeneration: count().describe('The metadata.generation of this status.'),
+  phase: words().describe('Summary for the printer column; programs read conditions.'),
   version: words().describe('Version that runs.'),
   upgradingTo: words().describe('Version that is being rolled out, from the backup before it until every pod has it.'),
-  serverId: words().describe('Id of the server, of its key ring. A server that has one is not given another key ring.'),
+  serverId: words().describe('Id of the server, from its key ring. A server with an id never gets another key ring.'),
   replacedSecrets: words().describe(
-    'Words of the annotation foyer.media/replace-secrets that were answered, until it is removed.',
+    'Entries of the annotation foyer.media/replace-secrets that were handled, until they are removed.',
   ),
   url: words().describe('Address of the server.'),
-  apiReady: words().describe('Ready and wanted API pods, such as 2/2.'),
+  apiReady: words().describe('Ready and desired API pods, such as 2/2.'),
   replicas: count().describe('API pods; the scale subresource.'),
   selector: words().describe('Selector of the API pods; the scale subresource.'),
   conditions: Conditions,
   transcode: z
     .object({
       jobs: count().describe('Workers.'),
-      warm: count().describe('Workers that wait ready.'),
+      warm: count().describe('Idle workers that are kept ready.'),
       sessions: count().describe('Sessions that run.'),
-      waiting: count().describe('Sessions that wait.'),
+      waiting: count().describe('Waiting sessions.'),
       accelerator: words().describe('Interface in use.'),
     })
     .optional()
@@ -311,29 +311,29 @@ export const MediaServerStatus = z.object({
   claim: z
     .object({
       secretName: words().describe('The Secret with the claim code.'),
-      expiresAt: time().describe('When it ends.'),
+      expiresAt: time().describe('When it expires.'),
     })
     .optional()
-    .describe('Until an owner exists.'),
+    .describe('The claim code; present until an owner exists.'),
   recovery: z
     .object({
       secretName: words().describe('The Secret with the reset token.'),
-      expiresAt: time().describe('When it ends.'),
+      expiresAt: time().describe('When it expires.'),
     })
     .optional()
-    .describe('Answer to the annotation foyer.media/owner-recovery.'),
+    .describe('Result of the annotation foyer.media/owner-recovery.'),
   backup: z
     .object({
-      lastCompletedAt: time().describe('When the last good backup ended.'),
+      lastCompletedAt: time().describe('When the last successful backup ended.'),
       state: words().describe('State of the last backup.'),
-      message: words().optional().describe('Its fault.'),
+      message: words().optional().describe('Its error.'),
     })
     .optional()
     .describe('Backups, as spec.backup or the app sets them.'),
   plus: z
     .object({
-      mode: words().describe('open, licensed, or why nothing is open: none, lapsed or invalid.'),
-      endsAt: time().describe('When the licence ends.'),
+      mode: words().describe('open, licensed, or why it is not licensed: none, lapsed or invalid.'),
+      endsAt: time().describe('When the licence expires.'),
     })
     .optional()
     .describe('Licensing.'),

@@ -1,4 +1,4 @@
-// Plugins of a MediaServer: allowed, installed, and whose signatures are trusted.
+// Plugins of a MediaServer: allowed and installed ones, and trusted keys.
 import { z } from 'zod';
 import { imageName, ref, url } from './core.ts';
 import { exactlyOne, listMap, setOf } from './structural.ts';
@@ -6,7 +6,7 @@ import { exactlyOne, listMap, setOf } from './structural.ts';
 const DIGEST = /^[^@\s]+@sha256:[0-9a-f]{64}$/;
 
 const PluginPackage = z.strictObject({
-  url: url().describe('Where the package is fetched.'),
+  url: url().describe('URL of the package.'),
   sha256: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
@@ -35,7 +35,7 @@ export const Plugins = z.strictObject({
       z.strictObject({
         id: pluginId(),
         image: imageName().regex(DIGEST).optional().describe('An image with its digest.'),
-        serviceUrl: url().optional().describe('A service that runs already.'),
+        serviceUrl: url().optional().describe('An existing service.'),
         secretRef: ref('Secret').optional().describe('Its settings that are secret.'),
         enabled: z.boolean().default(true).describe('Whether it runs.'),
       }),

@@ -1,4 +1,4 @@
-// Where a MediaServer keeps things: database, Redis, object store, media, backups.
+// Storage of a MediaServer: database, Redis, object store, media, backups.
 import { z } from 'zod';
 import {
   bucket,
@@ -18,7 +18,7 @@ export const Postgres = exactlyOne(
   z.strictObject({
     secretRef: secretKeyRef('uri')
       .optional()
-      .describe('A database of your own: postgres://user:password@host:port/name.'),
+      .describe('An external database: postgres://user:password@host:port/name.'),
     cloudNativePG: z
       .strictObject({
         instances: z.int().min(1).max(9).default(3).describe('Instances of the Cluster.'),
@@ -39,10 +39,10 @@ export const Redis = exactlyOne(
   z.strictObject({
     secretRef: secretKeyRef('uri')
       .optional()
-      .describe('A Redis or Valkey of your own: redis://[user:password@]host:port.'),
+      .describe('An external Redis or Valkey: redis://[user:password@]host:port.'),
     managed: z
       .strictObject({
-        storage: redisStorage.describe('Size of the volume; absent keeps nothing over a restart.'),
+        storage: redisStorage.describe('Size of the volume; without it data is lost at a restart.'),
         image: redisImage,
       })
       .optional()
@@ -54,7 +54,7 @@ export const Objects = exactlyOne(
   z.strictObject({
     secretRef: ref('Secret')
       .optional()
-      .describe('S3 of your own: a Secret with endpoint, accessKey, secretKey and maybe region.'),
+      .describe('External S3: a Secret with endpoint, accessKey, secretKey and optionally region.'),
     managed: z
       .strictObject(managedStore())
       .optional()
@@ -64,7 +64,7 @@ export const Objects = exactlyOne(
       .max(30)
       .regex(/^[a-z0-9-]*$/)
       .optional()
-      .describe('Stands before the name of each bucket.'),
+      .describe('Prefix of each bucket name.'),
   }),
   ['secretRef', 'managed'],
 );
@@ -75,8 +75,8 @@ export const Media = exactlyOne(
     persistentVolumeClaim: persistentVolumeClaim().optional().describe('A claim.'),
     nfs: nfs().optional().describe('An NFS export.'),
     hostPath: hostPath().optional().describe('A path on the node.'),
-    s3: bucket().optional().describe('A bucket; kept, and not served by this version, as MediaReady says.'),
-    readOnly: z.boolean().default(true).describe('Nothing is ever written there.'),
+    s3: bucket().optional().describe('A bucket; stored, and not supported by this version (see MediaReady).'),
+    readOnly: z.boolean().default(true).describe('Mount it read-only.'),
   }),
   ['persistentVolumeClaim', 'nfs', 'hostPath', 's3'],
 );
@@ -96,6 +96,6 @@ export const Backup = z.strictObject({
     .prefault({})
     .describe('How many are kept.'),
   destination: BackupTarget.describe('Where backups go.'),
-  copyTo: BackupTarget.optional().describe('A second place.'),
-  encryptionSecretRef: secretKeyRef('passphrase').optional().describe('Passphrase that seals backups.'),
+  copyTo: BackupTarget.optional().describe('A second destination.'),
+  encryptionSecretRef: secretKeyRef('passphrase').optional().describe('Passphrase that encrypts backups.'),
 });

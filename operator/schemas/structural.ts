@@ -1,11 +1,13 @@
-// zod -> CustomResourceDefinition. What zod cannot say goes into .meta(): cel, immutable, intOrString, listMapKeys, listType, preserve.
+// zod -> CustomResourceDefinition. Properties without a zod equivalent are in .meta(): cel, immutable, intOrString,
+// listMapKeys, listType, preserve.
 import { z } from 'zod';
+import type { JsonSchema, Manifest } from '../runtime/manifest.ts';
 
 export interface Cel {
   rule: string;
   message: string;
   fieldPath?: string;
-  /** The rule may read `oldSelf` of a new resource too, as an optional. */
+  /** `oldSelf` is an optional value, so that the rule also applies to new resources. */
   optionalOldSelf?: true;
 }
 
@@ -22,7 +24,7 @@ declare module 'zod' {
 
 export type Json = Record<string, unknown>;
 
-/** A rule in two tongues: CEL for the Kubernetes API server, `holds` for files that this process reads itself. */
+/** A rule in two languages: CEL for the Kubernetes API server, `holds` for files that this process reads. */
 export interface Rule<T> extends Cel {
   holds: (value: T) => boolean;
 }
@@ -36,10 +38,10 @@ export const quantity = () =>
     .union([z.int(), z.string().max(50).regex(QUANTITY, 'must be a quantity such as 10Gi')])
     .meta({ intOrString: true, pattern: QUANTITY.source });
 
-/** Keeps members that the schema does not name; for records of anything. */
+/** Keeps unknown members; for records with arbitrary values. */
 export const preserve = <S extends z.ZodType>(schema: S): S => schema.meta({ preserve: true });
 
-/** A list whose entries are told apart by some of their members, merged by server-side apply. These may not repeat together. */
+/** A list that server-side apply merges by some members of its entries, which must be unique together. */
 export function listMap<S extends z.ZodObject>(keys: string | readonly string[], item: S, max: number) {
   const listMapKeys = [keys].flat();
   const values = (entry: unknown): string => JSON.stringify(listMapKeys.map((key) => (entry as Json)[key]));
@@ -50,7 +52,7 @@ export function listMap<S extends z.ZodObject>(keys: string | readonly string[],
     .meta({ listMapKeys });
 }
 
-/** A list of scalars without repeats. */
+/** A list of unique scalars. */
 export function setOf<S extends z.ZodType>(item: S, max: number) {
   return z
     .array(item)
@@ -68,7 +70,7 @@ function report(context: z.RefinementCtx, key?: string) {
     context.addIssue({ code: 'custom', path: key ? [index, key] : [index], message: 'duplicate value', input: index });
 }
 
-/** Wrap last: .extend, .pick and .omit drop it. Every string, list and map that a rule reads needs a bound. */
+/** Apply last: .extend, .pick and .omit remove it. Every string, list and map that a rule reads needs a limit. */
 export function withRules<S extends z.ZodType>(schema: S, ...rules: Rule<z.output<S>>[]): S {
   let checked: S = schema;
   for (const rule of rules) {
@@ -84,7 +86,7 @@ const given = (value: unknown, names: readonly string[]) =>
   names.filter((name) => (value as Json)[name] !== undefined).length;
 const has = (names: readonly string[]) => `[${names.map((name) => `has(self.${name})`).join(', ')}]`;
 
-/** Of the named optional members (all of them by default) exactly one must be given. */
+/** Exactly one of the named optional members must be set; default: of all members. */
 export function exactlyOne<S extends z.ZodObject>(schema: S, names = Object.keys(schema.shape)): S {
   const message = `exactly one of ${names.join(', ')}`;
   return withRules(schema, {
@@ -94,13 +96,13 @@ export function exactlyOne<S extends z.ZodObject>(schema: S, names = Object.keys
   });
 }
 
-/** As {@link exactlyOne}, but none is fine too; a rule to be given to {@link withRules}. */
+/** As {@link exactlyOne}, but none is valid too; a rule for {@link withRules}. */
 export function atMostOne(...names: string[]): Rule<unknown> {
   const message = `at most one of ${names.join(', ')}`;
   return { rule: `${has(names)}.filter(x, x).size() <= 1`, message, holds: (value) => given(value, names) <= 1 };
 }
 
-/** The value that a resource was made with stays. */
+/** A value that cannot be changed after the resource was created. */
 export function immutable<S extends z.ZodType>(schema: S): S {
   return schema.meta({ immutable: true, cel: [{ rule: 'self == oldSelf', message: 'cannot be changed' }] }) as S;
 }
@@ -108,10 +110,10 @@ export function immutable<S extends z.ZodType>(schema: S): S {
 const OWN_WORDS = ['$schema', 'id', 'additionalProperties', 'cel', 'immutable', 'intOrString', 'listMapKeys'];
 const DROP = [...OWN_WORDS, 'listType', 'preserve', 'contentEncoding'];
 
-/** The structural schema of Kubernetes, or an error naming the place that cannot be one. */
-export function structural(schema: z.ZodType): Json {
+/** The structural schema for Kubernetes. Throws an error with the path of a part that cannot be expressed. */
+export function structural(schema: z.ZodType): JsonSchema {
   const options = { target: 'openapi-3.0', io: 'input', reused: 'inline', unrepresentable: 'any' } as const;
-  return walk(z.toJSONSchema(schema, options) as Json, '');
+  return walk(z.toJSONSchema(schema, options) as Json, '') as JsonSchema;
 }
 
 function walk(node: Json, path: string): Json {
@@ -124,7 +126,7 @@ function walk(node: Json, path: string): Json {
   return { ...out, ...children(node, path) };
 }
 
-/** The node's own words, without its children. */
+/** The schema keywords of one node, without its children. */
 function plain(node: Json): Json {
   const out: Json = Object.fromEntries(Object.entries(node).filter(([key]) => !DROP.includes(key)));
   if (out.minimum === Number.MIN_SAFE_INTEGER) delete out.minimum;
@@ -176,7 +178,7 @@ export interface Kind {
   spec: z.ZodType;
   status: z.ZodType;
   columns: readonly Column[];
-  /** Rules about the whole resource, its name among them. */
+  /** Rules about the whole resource, including its name. */
   rules?: readonly Cel[];
   scale?: { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath: string };
 }
@@ -185,10 +187,10 @@ export const GROUP = 'foyer.media';
 export const VERSION = 'v1alpha1';
 const AGE: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 
-/** Until the operator has looked at it: kstatus takes a resource that has no status for one that is as it should be. */
-const UNSEEN = { observedGeneration: 0 };
+/** The status until the first pass: kstatus considers a resource without a status to be ready. */
+const NOT_OBSERVED = { observedGeneration: 0 };
 
-/** Of names that those of the parts begin with. One that is there already stays as it is. */
+/** A rule for names that are prefixes of other names. Existing resources keep their names. */
 export const namedWithin = (max: number): Cel => ({
   rule: `oldSelf.hasValue() || (self.metadata.name.size() <= ${max} && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$'))`,
   message: `metadata.name must begin with a letter, hold only letters, digits and dashes, and have at most ${max} characters`,
@@ -196,11 +198,11 @@ export const namedWithin = (max: number): Cel => ({
 });
 
 /** The CustomResourceDefinition of a kind. */
-export function crd(kind: Kind): Json {
+export function crd(kind: Kind): Manifest<'CustomResourceDefinition'> {
   const meta = { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } };
-  const spec = { description: `What is wanted of the ${kind.kind}.`, ...structural(kind.spec) };
-  const seen = { description: 'What was seen of it; written by the operator.', default: UNSEEN };
-  const status = { ...seen, ...structural(kind.status) };
+  const spec = { description: `Desired state of the ${kind.kind}.`, ...structural(kind.spec) };
+  const observed = { description: 'Observed state, written by the operator.', default: NOT_OBSERVED };
+  const status = { ...observed, ...structural(kind.status) };
   const parts = { ...meta, spec, status };
   const version = {
     name: VERSION,

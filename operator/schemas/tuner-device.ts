@@ -23,7 +23,7 @@ const M3u = exactlyOne(
     url: url().optional().describe('Address of the playlist.'),
     urlSecretRef: secretKeyRef('url').optional().describe('Address of the playlist, where it holds a credential.'),
     maxStreams: z.int().min(1).max(100).default(1).describe('Streams that the provider allows at once.'),
-    userAgent: z.string().max(200).optional().describe('User-Agent sent.'),
+    userAgent: z.string().max(200).optional().describe('User-Agent header.'),
   }),
   ['url', 'urlSecretRef'],
 );
@@ -63,7 +63,7 @@ const Guide = withRules(
   },
 );
 
-/** The names of its parts are at most six letters longer, and those of Services have 63. */
+/** Names of children are up to six characters longer, and Services allow 63. */
 const NAME_MAX = 57;
 
 export const TunerDeviceSpec = z.strictObject({
@@ -74,20 +74,20 @@ export const TunerDeviceSpec = z.strictObject({
   channels: z
     .strictObject({
       include: globs().describe(
-        'Names or numbers wanted, with `*`, `?` and classes such as [1-3], in any letter case; none is all.',
+        'Names or numbers to include, with `*`, `?` and classes such as [1-3], in any letter case; empty includes all.',
       ),
-      exclude: globs().describe('Names or numbers left out, likewise.'),
+      exclude: globs().describe('Names or numbers to exclude, likewise.'),
       numbering: z.enum(['source', 'sequential']).default('source').describe("The source's numbers, or 1, 2, 3."),
     })
     .prefault({})
-    .describe('Which channels are taken.'),
+    .describe('Which channels are included.'),
   timeshift: z
     .strictObject({
-      minutes: z.int().min(0).max(360).default(60).describe('Minutes that can be rewound.'),
+      minutes: z.int().min(0).max(360).default(60).describe('Length of the rewind buffer, in minutes.'),
       storage: exactlyOne(
         z.strictObject({
           emptyDir: z
-            .strictObject({ sizeLimit: quantity().optional().describe('Most it may grow to.') })
+            .strictObject({ sizeLimit: quantity().optional().describe('Maximum size.') })
             .optional()
             .describe('Space of the node.'),
           persistentVolumeClaim: z
@@ -96,12 +96,12 @@ export const TunerDeviceSpec = z.strictObject({
             .describe('A claim.'),
         }),
       )
-        // No default of the schema: what the API server had filled in would stay beside the other one when that is applied.
+        // Without a default in the schema: a default would remain next to the other member when that is applied.
         .optional()
-        .describe('Where the buffer lies; exactly one of emptyDir, persistentVolumeClaim. Default: emptyDir.'),
+        .describe('Storage of the buffer; exactly one of emptyDir, persistentVolumeClaim. Default: emptyDir.'),
     })
     .prefault({})
-    .describe('Rewinding live television.'),
+    .describe('Rewind buffer of live television.'),
   recordings: z
     .strictObject({ media: label().describe('A writable entry of spec.media of the MediaServer.') })
     .optional()
@@ -119,7 +119,7 @@ const count = () => z.int().min(0).optional();
 const time = () => z.iso.datetime().optional();
 
 export const TunerDeviceStatus = z.object({
-  observedGeneration: count().describe('The metadata.generation that this status is about.'),
+  observedGeneration: count().describe('The metadata.generation of this status.'),
   tuners: z
     .object({ total: count().describe('Tuners of the device.'), inUse: count().describe('Tuners in use.') })
     .optional()

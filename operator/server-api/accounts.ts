@@ -1,20 +1,23 @@
-import { type Ask, refusalText, Unreachable } from './server-client.ts';
+import { refusalText, type SendRequest, Unreachable } from './server-client.ts';
 
 interface Page {
   items: { id: string; username: string }[];
   page: { cursor: string | null };
 }
 
-/** What the server tells names apart by at sign-in: letter case means nothing. */
+/** Usernames in the form that the server compares at sign-in, ignoring letter case. */
 const plain = (username: string): string => username.normalize('NFC').trim().toLowerCase();
 
-/** Plain username to id of every account. Throws Unreachable when one page is refused: those on it would lose what they were granted. */
-export async function accountsOf(ask: Ask): Promise<Map<string, string>> {
+/**
+ * Ids of all accounts by normalized username. Throws Unreachable when one page is refused: its accounts would lose their
+ * access.
+ */
+export async function accountsOf(request: SendRequest): Promise<Map<string, string>> {
   const accounts = new Map<string, string>();
   let cursor: string | undefined;
   do {
     const query = `limit=200${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`;
-    const answer = await ask('GET', `/users?${query}`);
+    const answer = await request('GET', `/users?${query}`);
     if (answer.status !== 200) throw new Unreachable(`it does not name its accounts: ${refusalText(answer)}`);
     const { items, page } = answer.body as Page;
     for (const { id, username } of items) accounts.set(plain(username), id);
@@ -24,13 +27,13 @@ export async function accountsOf(ask: Ask): Promise<Map<string, string>> {
 }
 
 export interface Named {
-  /** Of those that there are, each once. */
+  /** Ids of existing accounts, each once. */
   ids: string[];
-  /** As they were written: nobody has these names. */
+  /** Usernames without an account, as they were written. */
   unknown: string[];
 }
 
-/** Those that do not exist yet are taken up by a later pass. */
+/** A later pass adds accounts that do not exist yet. */
 export function accountsNamed(usernames: readonly string[], accounts: ReadonlyMap<string, string>): Named {
   const ids = usernames.map((name) => accounts.get(plain(name))).filter((id) => id !== undefined);
   return { ids: [...new Set(ids)], unknown: usernames.filter((name) => !accounts.has(plain(name))) };

@@ -1,4 +1,4 @@
-// One HTTP request without fetch, which would load a second client into a process that rests most of the time.
+// One HTTP request without fetch, which would load a second HTTP client into a mostly idle process.
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 
@@ -7,7 +7,7 @@ export interface Sent {
   headers?: Record<string, string>;
   body?: string;
   timeoutMs: number;
-  /** Connections that are used again; absent: a new one, so that a Service leads to another pod than before. */
+  /** Connections to reuse. Without it each request opens one, so that a Service can select another pod. */
   pool?: Pool;
 }
 
@@ -16,7 +16,7 @@ export interface Received {
   text: string;
 }
 
-/** Connections nobody used for so long are closed: pods come and go. */
+/** Connections without a request for this long are closed, since pods are replaced. */
 const SPARE_MS = 5000;
 
 /** Connections to one server. */
@@ -25,7 +25,7 @@ export class Pool {
   readonly https = new HttpsAgent({ keepAlive: true, timeout: SPARE_MS });
 }
 
-/** Throws where no whole answer came. */
+/** Throws if there was no complete response. */
 export async function exchange(address: string, sent: Sent): Promise<Received> {
   try {
     return await once(address, sent);
@@ -35,7 +35,7 @@ export async function exchange(address: string, sent: Sent): Promise<Received> {
   }
 }
 
-/** A kept connection may have been closed by the other side at that moment. */
+/** The server may have closed the kept connection at that moment. */
 const REUSED = new Error('a kept connection was closed');
 
 function once(address: string, { method = 'GET', headers = {}, body, timeoutMs, pool }: Sent): Promise<Received> {

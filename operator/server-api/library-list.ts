@@ -1,36 +1,36 @@
-// The libraries of one server, read all at once: a thousand resources cost one request, not a thousand.
+// The libraries of one server, read in one request instead of one per resource.
 import { isDeepStrictEqual } from 'node:util';
 import type { ServerLibrary } from '../library/server-library.ts';
 import { accountsOf } from './accounts.ts';
-import { type Answer, type Ask, refusalText } from './server-client.ts';
+import { type Answer, refusalText, type SendRequest } from './server-client.ts';
 
 const FRESH_MS = 10_000;
 const ACCOUNTS_MS = 60_000;
 
-/** The server answered, and not with its libraries. */
+/** The server did not return its libraries. */
 export class NoList extends Error {}
 
 interface Held {
-  /** Of the answer to a write, or of a list. */
+  /** Time of the response to a write, or of the list. */
   at: number;
   library: ServerLibrary;
 }
 
 export class LibraryList {
-  readonly #ask: Ask;
+  readonly #request: SendRequest;
   readonly #changed: (library: ServerLibrary) => void;
   #held = new Map<string, Held>();
   #listedAt = Number.NEGATIVE_INFINITY;
   #listing: Promise<void> | undefined;
   #accounts: { at: number; value: Promise<Map<string, string>> } | undefined;
 
-  /** `changed` is told of what a list shows otherwise than it was held; of what is gone, as it was. */
-  constructor(ask: Ask, changed: (library: ServerLibrary) => void = () => undefined) {
-    this.#ask = ask;
+  /** `changed` is called with each library that differs from its cached state, and with each removed one. */
+  constructor(request: SendRequest, changed: (library: ServerLibrary) => void = () => undefined) {
+    this.#request = request;
     this.#changed = changed;
   }
 
-  /** As `GET /libraries/{id}` would answer, at most ten seconds old. Throws Unreachable or NoList. */
+  /** The response of `GET /libraries/{id}`, at most ten seconds old. Throws Unreachable or NoList. */
   async read(id: string): Promise<Answer> {
     await this.#refresh();
     const library = this.#held.get(id)?.library;
@@ -43,15 +43,15 @@ export class LibraryList {
     return [...this.#held.values()].map(({ library }) => library);
   }
 
-  /** The library that was made for the resource with this uid. */
+  /** The library that was created for the resource with this uid. */
   async madeFor(uid: string): Promise<string | undefined> {
     return (await this.all()).find(({ managedBy }) => managedBy?.uid === uid)?.id;
   }
 
-  /** Asks the server, and takes what it answers of a library over. */
-  readonly ask: Ask = async (method, path, body) => {
-    const answer = await this.#ask(method, path, body);
-    const { id, folders } = (answer.body ?? {}) as Partial<ServerLibrary>; // a scan has both too
+  /** Sends a request, and caches the library in its response. */
+  readonly request: SendRequest = async (method, path, body) => {
+    const answer = await this.#request(method, path, body);
+    const { id, folders } = (answer.body ?? {}) as Partial<ServerLibrary>; // responses about scans have an id, but no folders
     if (answer.status < 300 && path.startsWith('/libraries') && id && folders)
       this.#held.set(id, { at: performance.now(), library: answer.body as ServerLibrary });
     if (method === 'DELETE') this.#held.delete(path.replace('/libraries/', ''));
@@ -59,10 +59,10 @@ export class LibraryList {
     return answer;
   };
 
-  /** Usernames to ids, at most a minute old. */
+  /** Account ids by username, at most a minute old. */
   accounts(): Promise<Map<string, string>> {
     if (this.#accounts && performance.now() - this.#accounts.at < ACCOUNTS_MS) return this.#accounts.value;
-    const value = accountsOf(this.#ask);
+    const value = accountsOf(this.#request);
     this.#accounts = { at: performance.now(), value };
     value.catch(() => {
       this.#accounts = undefined;
@@ -79,10 +79,10 @@ export class LibraryList {
   async #list(): Promise<void> {
     const began = performance.now();
     try {
-      const answer = await this.#ask('GET', '/libraries');
+      const answer = await this.#request('GET', '/libraries');
       if (answer.status !== 200) throw new NoList(refusalText(answer));
       const listed = (answer.body as ServerLibrary[]).map((library) => [library.id, { at: began, library }] as const);
-      // What was written while the list was made is newer than it.
+      // Writes during the list are newer than the list.
       const written = [...this.#held].filter(([, { at }]) => at > began);
       const before = this.#held;
       const isFirst = before.size === 0;

@@ -1,9 +1,9 @@
-// The server's public HTTP API, as the operator uses it: with its own key.
+// A client of the server's public HTTP API, with the operator's key.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exchange, type Pool } from './exchange.ts';
 
 const TIMEOUT_MS = 10_000;
-/** A server may name many faults. */
+/** A server may report many errors. */
 const MESSAGE_MAX = 2000;
 
 export interface Answer {
@@ -11,13 +11,13 @@ export interface Answer {
   body: unknown;
 }
 
-export type Ask = (method: string, path: string, body?: unknown) => Promise<Answer>;
+export type SendRequest = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
-/** The server was not to be reached; refusals are answers. */
+/** The server was unreachable; an error status is a response. */
 export class Unreachable extends Error {}
 
-/** `base` is the server's address, such as http://127.0.0.1:8080; without a pool each request has a connection of its own. */
-export function serverClient(base: string, key: string, pool?: Pool): Ask {
+/** `base` is the server's URL, such as http://127.0.0.1:8080. Without a pool each request opens a connection. */
+export function serverClient(base: string, key: string, pool?: Pool): SendRequest {
   return async (method, path, body) => {
     const headers: Record<string, string> = { Authorization: `Bearer ${key}` };
     if (body !== undefined) headers['Content-Type'] = 'application/json';
@@ -50,18 +50,18 @@ interface Refused {
 export function refusalText({ status, body }: Answer): string {
   const { code, message, details = {} } = (body as { error?: Refused } | undefined)?.error ?? {};
   const words = [String(status), code, details.reason].filter(Boolean).join(' ');
-  const issues = (details.issues ?? []).map(({ path, message: said }) => `${path.join('.')}: ${said}`);
+  const issues = (details.issues ?? []).map(({ path, message: text }) => `${path.join('.')}: ${text}`);
   const where = issues.length > 0 ? ` (${issues.join('; ')})` : '';
   return `${message ? `${words}: ${message}` : words}${where}`.slice(0, MESSAGE_MAX);
 }
 
-/** True when anything answers HTTP there: the event loop of the process turns. */
+/** True for any HTTP response: the event loop of the process turns. */
 export async function answersHttp(port: number, path = '/'): Promise<boolean> {
   await exchange(`http://127.0.0.1:${port}${path}`, { timeoutMs: 2000 });
   return true;
 }
 
-/** Until `holds` answers true, or the time is over. */
+/** Waits until `holds` returns true; false after the timeout. */
 export async function until(holds: () => Promise<boolean>, timeoutMs: number): Promise<boolean> {
   const end = Date.now() + timeoutMs;
   while (Date.now() < end) {

@@ -1,4 +1,4 @@
-// The servers of the cluster as their public API shows them, each asked with the operator's own key.
+// The servers of the cluster through their public API, with the operator's key of each.
 import type { KubeObject, Reader } from '../runtime/kube.ts';
 import { Pool } from './exchange.ts';
 import { LibraryList } from './library-list.ts';
@@ -11,14 +11,14 @@ export interface ServerName {
   name: string;
 }
 
-/** Text of one key of a Secret in the cache. */
+/** One value of a cached Secret. */
 export function secretText(reader: Reader, { namespace, name }: ServerName, key: string): string | undefined {
   const data = reader.get('Secret', namespace, name)?.data as Record<string, string> | undefined;
   const value = data?.[key];
   return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8');
 }
 
-/** `{name}` and `{namespace}` of the server are filled in. */
+/** Substitutes `{name}` and `{namespace}` of the server. */
 export function apiAddress({ namespace, name }: ServerName, pattern = DEFAULT_URL): string {
   return pattern.replaceAll('{name}', name).replaceAll('{namespace}', namespace);
 }
@@ -39,15 +39,15 @@ export class Servers {
     const name = `${server.namespace}/${server.name}`;
     const known = this.#lists.get(name);
     if (known?.key === key) return known.list;
-    const ask = serverClient(apiAddress(server, this.#pattern), key, new Pool());
-    const list = new LibraryList(ask, ({ managedBy }) => {
+    const request = serverClient(apiAddress(server, this.#pattern), key, new Pool());
+    const list = new LibraryList(request, ({ managedBy }) => {
       if (managedBy?.kind === 'Library') this.#wake(managedBy);
     });
     this.#lists.set(name, { key, list });
     return list;
   }
 
-  /** Is told of the Library resources that a server's list gives cause to look at. */
+  /** Registers the function that triggers a pass of a Library resource whose library changed on the server. */
   listen(wake: (library: ServerName) => void): void {
     this.#wake = wake;
   }
@@ -56,15 +56,15 @@ export class Servers {
     this.#wake(library);
   }
 
-  /** The server is gone. */
+  /** The server was deleted. */
   forget({ namespace, name }: ServerName): void {
     this.#lists.delete(`${namespace}/${name}`);
   }
 }
 
 /**
- * Resources of a kind whose spec.serverRef names this server, or the one that a Secret is named for. The status of a server
- * changes every few seconds: only what matters to them brings them back.
+ * Resources of a kind that reference this server, or the server to which a Secret belongs. The status of a server changes
+ * every few seconds, so only relevant changes trigger them.
  */
 export function referringOnChange(kind: string): (object: KubeObject, reader: Reader) => readonly ServerName[] {
   const before = new Map<string, string>();

@@ -1,10 +1,10 @@
-// Which of the settings that a resource declares the server goes by.
-import type { Ask } from './server-client.ts';
+// Which of the declared settings are in force on the server.
+import type { SendRequest } from './server-client.ts';
 
 export interface ObservedSettings {
-  /** All that this version has. */
+  /** All settings of this version. */
   known: readonly string[];
-  /** Those in force as the resource says. */
+  /** Declared settings that are in force. */
   inForce: readonly string[];
 }
 
@@ -12,16 +12,16 @@ interface Listed {
   items?: { key: string; source: string }[];
 }
 
-/** Undefined where the server does not tell. Throws Unreachable. */
-export async function settingsFrom(ask: Ask): Promise<ObservedSettings | undefined> {
-  const { status, body } = await ask('GET', '/settings');
+/** Undefined when the server does not report them. Throws Unreachable. */
+export async function settingsFrom(request: SendRequest): Promise<ObservedSettings | undefined> {
+  const { status, body } = await request('GET', '/settings');
   const { items } = (body ?? {}) as Listed;
   if (status !== 200 || !items) return undefined;
   const declared = items.filter(({ source }) => source === 'resource');
   return { known: items.map(({ key }) => key), inForce: declared.map(({ key }) => key) };
 }
 
-/** What to say of declared ones that the server leaves out: those with a value that it does not take, and those that it does not have. */
+/** Declared settings that are not in force: those with an invalid value, and those that the server does not know. */
 export function leftOut(declared: readonly string[], { known, inForce }: ObservedSettings) {
   const absent = declared.filter((key) => !inForce.includes(key));
   return {

@@ -1,4 +1,4 @@
-// TunerDevice resources: one pod each, and what it tells of the device.
+// TunerDevice resources: one pod each, which reports the state of the device.
 import { z } from 'zod';
 import type { DefaultImages } from '../media-server/desired/images.ts';
 import { POD_LABELS } from '../media-server/desired/meta.ts';
@@ -31,31 +31,31 @@ import { isSchedule, type ObservedTuner, type PodStatus, tunerStatus, tunerVerdi
 
 const LOOK_MS = 15_000;
 const LOOK_SOON_MS = 3000;
-/** A pod that is ready and leaves a question unanswered is busy: what it told last holds for so long. */
+/** A ready pod that misses a request is busy: its last report is valid for this long. */
 const BUSY_MS = 30_000;
-/** The longest that a deletion waits for a recording. */
+/** The maximum time that a deletion waits for a recording. */
 const PATIENCE_MS = 12 * 3_600_000;
 const SKIP = 'foyer.media/skip-cleanup';
 
 export interface TunerTools {
   images: DefaultImages;
-  /** Where the pod of a tuner answers; `{name}` and `{namespace}` of the TunerDevice are filled in. */
+  /** URL of a tuner's pod; `{name}` and `{namespace}` of the TunerDevice are substituted. */
   tunerUrl?: string;
 }
 
-/** By uid: what the pod told, and when. */
-type Told = Map<string, { at: number; pod: PodStatus }>;
+/** By uid, the last report of the pod and its time. */
+type Reports = Map<string, { at: number; pod: PodStatus }>;
 
 interface Work {
   kube: Kube;
   tools: TunerTools;
-  told: Told;
+  reports: Reports;
   now: Date;
 }
 
 export function tunerDeviceController(tools: TunerTools): Controller {
   const byServer = referringOnChange('TunerDevice');
-  const told: Told = new Map();
+  const reports: Reports = new Map();
   return {
     kind: 'TunerDevice',
     watches: [
@@ -74,8 +74,8 @@ export function tunerDeviceController(tools: TunerTools): Controller {
     async reconcile({ namespace, name }, kube, now) {
       const object = kube.get('TunerDevice', namespace, name);
       if (!object) return done;
-      if (object.metadata.deletionTimestamp) return release(object, { kube, tools, told, now });
-      return bring(object, { kube, tools, told, now });
+      if (object.metadata.deletionTimestamp) return release(object, { kube, tools, reports, now });
+      return reconcileObject(object, { kube, tools, reports, now });
     },
   };
 }
@@ -85,7 +85,7 @@ function byTuner({ metadata: { namespace = '', labels } }: KubeObject): Key[] {
   return name ? [{ namespace, name }] : [];
 }
 
-/** Those whose spec takes an address from the Secret. */
+/** TunerDevices whose spec references the Secret. */
 function naming({ metadata: { namespace = '', name } }: KubeObject, reader: Reader): Key[] {
   const users = reader.list('TunerDevice', namespace).filter(({ spec }) => {
     const parsed = TunerDeviceSpec.safeParse(spec);
@@ -94,28 +94,28 @@ function naming({ metadata: { namespace = '', name } }: KubeObject, reader: Read
   return users.map(({ metadata }) => ({ namespace, name: metadata.name }));
 }
 
-async function bring(object: KubeObject, work: Work): Promise<Outcome> {
+async function reconcileObject(object: KubeObject, work: Work): Promise<Outcome> {
   const tuner = tunerOf(object, work);
   if ('reason' in tuner) {
     const status = ['ServerNotFound', 'ServerNotReady'].includes(tuner.reason) ? 'Unknown' : 'False';
-    await tell(object, work, { verdicts: [{ type: 'Ready', status, ...tuner }], rest: statusBefore(object) });
+    await report(object, work, { verdicts: [{ type: 'Ready', status, ...tuner }], rest: statusBefore(object) });
     return done;
   }
   if (tuner.server.spec.suspend) return done;
-  const seen = await look(object, work);
-  const recording = isRecording(object, seen);
+  const observed = await observeTuner(object, work);
+  const recording = isRecording(object, observed);
   const wanted = tunerObjects(tuner);
   const waiting = recording && wouldEnd(tuner, wanted, work.kube);
   await work.kube.setFinalizer(object, recording);
-  const refused = waiting ? undefined : await put(object, wanted, work.kube);
-  const verdicts = withRefusal(tunerVerdicts(tuner.spec, { ...seen, waiting }, work.now), refused);
-  await tell(object, work, { verdicts, rest: seen.pod ? tunerStatus(seen.pod) : statusBefore(object) });
+  const refused = waiting ? undefined : await applyObjects(object, wanted, work.kube);
+  const verdicts = withRefusal(tunerVerdicts(tuner.spec, { ...observed, waiting }, work.now), refused);
+  await report(object, work, { verdicts, rest: observed.pod ? tunerStatus(observed.pod) : statusBefore(object) });
   if (refused) throw refused;
-  return after((seen.pod ? LOOK_MS : LOOK_SOON_MS) * (0.8 + Math.random() * 0.4));
+  return after((observed.pod ? LOOK_MS : LOOK_SOON_MS) * (0.8 + Math.random() * 0.4));
 }
 
-/** What the API server refuses becomes a condition; the kit tries again, slower each time. Anything else is thrown. */
-async function put(object: KubeObject, wanted: readonly KubeObject[], kube: Kube): Promise<Error | undefined> {
+/** A refusal by the API server becomes a condition, and the pass is retried with a growing pause. Other errors are thrown. */
+async function applyObjects(object: KubeObject, wanted: readonly KubeObject[], kube: Kube): Promise<Error | undefined> {
   try {
     await kube.apply(object, wanted);
     return undefined;
@@ -128,7 +128,7 @@ async function put(object: KubeObject, wanted: readonly KubeObject[], kube: Kube
 function withRefusal(verdicts: readonly Verdict[], error: Error | undefined): readonly Verdict[] {
   if (!error) return verdicts;
   const reason = error instanceof PermanentFault ? 'NameTaken' : 'Refused';
-  const message = `the cluster refuses a part of it: ${error.message}`;
+  const message = `the cluster refuses a part: ${error.message}`;
   return [{ type: 'Ready', status: 'False', reason, message }, ...verdicts.filter(({ type }) => type !== 'Ready')];
 }
 
@@ -137,14 +137,14 @@ interface Fault {
   message: string;
 }
 
-/** With everything that its objects are made of, or what is wrong with the resource. */
+/** The input of the builders, or the error in the resource. */
 function tunerOf({ metadata, spec }: KubeObject, { kube, tools }: Work): Tuner | Fault {
   const { name, namespace = '' } = metadata;
   const parsed = TunerDeviceSpec.safeParse(spec);
   if (!parsed.success) return invalid(parsed.error);
   const server = parsed.data.serverRef.name;
   const found = kube.get('MediaServer', namespace, server);
-  const message = `MediaServer ${server} does not exist in this namespace: make it, or correct spec.serverRef`;
+  const message = `MediaServer ${server} does not exist in this namespace: create it, or correct spec.serverRef`;
   if (!found) return { reason: 'ServerNotFound', message };
   const its = MediaServerSpec.safeParse(found.spec);
   if (!its.success) return invalid(its.error);
@@ -171,7 +171,7 @@ function oneNodeClaims(media: MediaServerSpec['media'], namespace: string, kube:
 
 const invalid = (error: z.ZodError): Fault => ({
   reason: 'SpecInvalid',
-  message: `the spec does not fit this operator: ${z.prettifyError(error)}`.slice(0, 2000),
+  message: `the spec is not valid for this operator: ${z.prettifyError(error)}`.slice(0, 2000),
 });
 
 function secretsOf(spec: TunerDeviceSpec, server: { namespace: string; name: string }, kube: Kube): Tuner['secrets'] {
@@ -190,14 +190,14 @@ function faultOf({ spec, server, secrets }: Tuner): Fault | undefined {
   return urlFault(spec, secrets) ?? scheduleFault(spec) ?? recordingsFault(spec, server);
 }
 
-/** A value that is no address is not repeated: it may hold a password. */
+/** An invalid URL is not repeated in the message: it may contain a password. */
 function urlFault(spec: TunerDeviceSpec, secrets: Tuner['secrets']): Fault | undefined {
   for (const { path, ref } of urlRefs(spec)) {
     const value = secrets.get(ref.name)?.[ref.key];
     const which = `Secret ${ref.name} with the key ${ref.key}`;
-    if (!value) return { reason: 'SecretMissing', message: `${path}: ${which} does not exist: make it` };
+    if (!value) return { reason: 'SecretMissing', message: `${path}: ${which} does not exist: create it` };
     if (!isAddress(value))
-      return { reason: 'SecretInvalid', message: `${path}: ${which} holds no http address: correct it` };
+      return { reason: 'SecretInvalid', message: `${path}: ${which} holds no HTTP URL: correct it` };
   }
   return undefined;
 }
@@ -206,7 +206,7 @@ const isAddress = (value: string): boolean => /^https?:\/\//i.test(value) && URL
 
 function scheduleFault({ guide }: TunerDeviceSpec): Fault | undefined {
   if (!guide || isSchedule(guide.refresh)) return undefined;
-  const message = `spec.guide.refresh: ${guide.refresh} is no schedule of five fields that ever comes: correct it`;
+  const message = `spec.guide.refresh: ${guide.refresh} is not a five-field schedule with a next time: correct it`;
   return { reason: 'SpecInvalid', message };
 }
 
@@ -218,14 +218,14 @@ function recordingsFault(spec: TunerDeviceSpec, server: Tuner['server']): Fault 
   return { reason: 'MediaUnknown', message };
 }
 
-/** Asks the pod only when it is ready: nothing else would answer. */
-async function look(object: KubeObject, work: Work): Promise<ObservedTuner> {
-  const { kube, told } = work;
+/** Requests the state only while the pod is ready. */
+async function observeTuner(object: KubeObject, work: Work): Promise<ObservedTuner> {
+  const { kube, reports } = work;
   const { name, namespace = '', uid = '' } = object.metadata;
   const deployment = kube.get('Deployment', namespace, tunerName({ name }));
   const { readyReplicas = 0 } = (deployment?.status ?? {}) as { readyReplicas?: number };
   if (readyReplicas === 0) {
-    told.delete(uid);
+    reports.delete(uid);
     const trouble = tunerTrouble(deployment, kube.list('Pod', namespace, { [TUNER]: name }));
     return { running: false, trouble, pod: undefined, waiting: false };
   }
@@ -233,48 +233,48 @@ async function look(object: KubeObject, work: Work): Promise<ObservedTuner> {
   return { running: true, trouble: undefined, pod, waiting: false };
 }
 
-async function answerOf({ metadata }: KubeObject, { tools, told, now }: Work): Promise<PodStatus | undefined> {
+async function answerOf({ metadata }: KubeObject, { tools, reports, now }: Work): Promise<PodStatus | undefined> {
   const { name, namespace = '', uid = '' } = metadata;
   const pattern = tools.tunerUrl ?? `http://{name}-tuner.{namespace}.svc:${TUNER_PORT}`;
   const answer = await queryTuner(apiAddress({ name, namespace }, pattern));
-  if (answer) told.set(uid, { at: now.getTime(), pod: answer });
-  const last = told.get(uid);
+  if (answer) reports.set(uid, { at: now.getTime(), pod: answer });
+  const last = reports.get(uid);
   return last && now.getTime() - last.at < BUSY_MS ? last.pod : undefined;
 }
 
-/** Where a pod that is ready does not tell, it goes on with what it did, as the finalizer says. */
+/** While a ready pod does not respond, the finalizer shows whether it was recording. */
 const isRecording = ({ metadata }: KubeObject, { running, pod }: ObservedTuner): boolean =>
   pod ? pod.recording : running && metadata.finalizers?.includes(FINALIZER) === true;
 
-/** A change of the pod's template would end the pod, and its recording with it. */
+/** A change of the pod template would replace the pod and end its recording. */
 function wouldEnd(tuner: Tuner, wanted: readonly KubeObject[], kube: Kube): boolean {
   const live = kube.get('Deployment', tuner.namespace, tunerName(tuner));
   const next = wanted.find(({ kind }) => kind === 'Deployment');
   return live !== undefined && live.metadata.annotations?.[TEMPLATE] !== next?.metadata.annotations?.[TEMPLATE];
 }
 
-/** A recording is ended by its end, not by the deletion of the resource; but it is not waited for for ever. */
+/** Deletion waits for the end of a recording, up to a limit. */
 async function release(object: KubeObject, work: Work): Promise<Outcome> {
-  const { kube, told, now } = work;
+  const { kube, reports, now } = work;
   const { uid = '', deletionTimestamp = now.toISOString(), annotations } = object.metadata;
-  const recording = isRecording(object, await look(object, work));
+  const recording = isRecording(object, await observeTuner(object, work));
   const gaveUp = annotations?.[SKIP] === 'true' || now.getTime() - Date.parse(deletionTimestamp) > PATIENCE_MS;
   if (recording && !gaveUp) return after(LOOK_MS);
   if (recording) {
-    const message = 'The device is let go of while it records';
+    const message = 'The device is released during a recording';
     kube.event(object, { type: 'Warning', reason: 'CleanupSkipped', message });
   }
-  told.delete(uid);
+  reports.delete(uid);
   await kube.setFinalizer(object, false);
   return done;
 }
 
 function statusBefore({ status }: KubeObject): Partial<TunerDeviceStatus> {
-  const { conditions: _told, observedGeneration: _seen, ...rest } = (status ?? {}) as TunerDeviceStatus;
+  const { conditions: _conditions, observedGeneration: _generation, ...rest } = (status ?? {}) as TunerDeviceStatus;
   return rest;
 }
 
-async function tell(
+async function report(
   object: KubeObject,
   { kube, now }: Work,
   { verdicts, rest }: { verdicts: readonly Verdict[]; rest: Partial<TunerDeviceStatus> },

@@ -1,4 +1,4 @@
-// What a TunerDevice becomes: one pod that speaks with the device, and its Service. Pure.
+// The objects of a TunerDevice: one pod that connects to the device, and its Service. Pure.
 import { type Context, fingerprint } from '../media-server/desired/context.ts';
 import { envOf, METRICS_PORT } from '../media-server/desired/environment.ts';
 import type { DefaultImages } from '../media-server/desired/images.ts';
@@ -10,22 +10,32 @@ import { affinityOf } from '../media-server/desired/one-node.ts';
 import { CHECKSUM, metricsPort, PULL, restrictedContainer, restrictedPod, sized } from '../media-server/desired/pod.ts';
 import { type Mounted, oneVolumePerClaim } from '../media-server/desired/volumes.ts';
 import { digest } from '../runtime/canonical.ts';
-import type { KubeObject } from '../runtime/kube.ts';
+import type {
+  Container,
+  EnvVar,
+  Manifest,
+  NetworkPolicyPeer,
+  ObjectMeta,
+  PodSpec,
+  PodTemplate,
+  Volume,
+  VolumeSource,
+} from '../runtime/manifest.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
 import type { TunerDeviceSpec } from '../schemas/tuner-device.ts';
 import { tunerEnvironment, urlRefs } from './environment.ts';
 
 export const TUNER_PORT = 8081;
-/** Digest of the pod template: tells whether a change would end the pod. */
+/** Digest of the pod template, to detect a change that would replace the pod. */
 export const TEMPLATE = 'foyer.media/template';
-/** Label of what belongs to one TunerDevice. */
+/** Label of the objects of one TunerDevice. */
 export const TUNER = 'foyer.media/tuner';
 const USER = 1000;
 const GRACE_SECONDS = 30;
 const TIMESHIFT = { name: 'timeshift', mountPath: '/timeshift' };
-/** Home networks: a tuner stands in one. */
+/** Private networks, where tuners usually are. */
 const PRIVATE = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
-/** With the metadata services of clouds, which hand out credentials of the node. */
+/** Includes the metadata services of clouds, which issue credentials of the node. */
 const LINK_LOCAL = ['169.254.0.0/16', 'fe80::/10'];
 
 export interface Tuner {
@@ -34,35 +44,35 @@ export interface Tuner {
   spec: TunerDeviceSpec;
   server: { name: string; spec: MediaServerSpec };
   images: DefaultImages;
-  /** Values that the spec refers to, and the server's key ring: only a keyed digest of them is written. */
+  /** Referenced values, and the server's key ring: only a keyed digest of them is written. */
   secrets: Context['secrets'];
-  /** Names of claims that one node at a time can mount. */
+  /** Claims that only one node at a time can mount. */
   oneNode: Context['oneNode'];
 }
 
 export const tunerName = ({ name }: Pick<Tuner, 'name'>): string => `${name}-tuner`;
 
-/** Of the server, so that its policies hold for the pod, and of this device. */
+/** Selects the pod of this device. The labels of the server are included, so that its policies apply. */
 const selector = ({ name, server }: Tuner): Record<string, string> => ({
   ...selectorOf(server),
   'app.kubernetes.io/component': 'tuner',
   [TUNER]: name,
 });
 
-const meta = (tuner: Tuner, annotations?: Record<string, string>): KubeObject['metadata'] => ({
+const meta = (tuner: Tuner, annotations?: Record<string, string>): ObjectMeta => ({
   name: tunerName(tuner),
   namespace: tuner.namespace,
   labels: selector(tuner),
   ...(annotations && { annotations }),
 });
 
-export function tunerObjects(tuner: Tuner): KubeObject[] {
+export function tunerObjects(tuner: Tuner): Manifest<'Deployment' | 'Service' | 'NetworkPolicy'>[] {
   const { hostNetwork } = tuner.spec;
   const restricted = tuner.server.spec.networkPolicy.enabled && !hostNetwork;
   return [deployment(tuner), service(tuner), ...(restricted ? [networkPolicy(tuner)] : [])];
 }
 
-function deployment(tuner: Tuner): KubeObject {
+function deployment(tuner: Tuner): Manifest<'Deployment'> {
   const template = podTemplate(tuner);
   return {
     apiVersion: 'apps/v1',
@@ -70,7 +80,7 @@ function deployment(tuner: Tuner): KubeObject {
     metadata: meta(tuner, { [TEMPLATE]: digest(template) }),
     spec: {
       replicas: 1,
-      // Two pods would both hold the device.
+      // Two pods would both open the device.
       strategy: { type: 'Recreate' },
       revisionHistoryLimit: 3,
       selector: { matchLabels: selector(tuner) },
@@ -79,7 +89,7 @@ function deployment(tuner: Tuner): KubeObject {
   };
 }
 
-const service = (tuner: Tuner): KubeObject => ({
+const service = (tuner: Tuner): Manifest<'Service'> => ({
   apiVersion: 'v1',
   kind: 'Service',
   metadata: meta(tuner),
@@ -90,11 +100,11 @@ const service = (tuner: Tuner): KubeObject => ({
   },
 });
 
-function podTemplate(tuner: Tuner): object {
+function podTemplate(tuner: Tuner): PodTemplate {
   const { spec, server, secrets } = tuner;
   const { hostNetwork } = spec;
   const values = urlRefs(spec).map(({ ref }) => secrets.get(ref.name)?.[ref.key]);
-  const network = hostNetwork ? { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' } : {};
+  const network: Partial<PodSpec> = hostNetwork ? { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' } : {};
   return {
     metadata: { labels: selector(tuner), annotations: { [CHECKSUM]: fingerprint(server, secrets, values) } },
     spec: defined({
@@ -117,7 +127,7 @@ function podTemplate(tuner: Tuner): object {
   };
 }
 
-function container(tuner: Tuner): object {
+function container(tuner: Tuner): Container {
   const { spec, server, images } = tuner;
   const probe = { httpGet: { path: '/live', port: 'status' } };
   return defined({
@@ -136,8 +146,8 @@ function container(tuner: Tuner): object {
   });
 }
 
-/** Addresses of Secrets come by reference: a playlist's address often is a credential. */
-function environment({ spec, server }: Tuner): object[] {
+/** URLs in Secrets are passed by reference: the URL of a playlist often contains a credential. */
+function environment({ spec, server }: Tuner): EnvVar[] {
   const refs = urlRefs(spec).map(({ variable, ref }) => [variable, { name: ref.name, key: ref.key }] as const);
   return envOf({
     ...tunerEnvironment(spec, server.spec),
@@ -148,12 +158,14 @@ function environment({ spec, server }: Tuner): object[] {
   });
 }
 
-const recordingVolumes = ({ spec, server }: Tuner): object[] =>
+const recordingVolumes = ({ spec, server }: Tuner): Volume[] =>
   mediaVolumes({ ...server.spec, media: server.spec.media.filter(({ name }) => name === spec.recordings?.media) });
 
 function storage({ spec, server }: Tuner): Mounted {
   const { emptyDir, persistentVolumeClaim } = spec.timeshift.storage ?? {};
-  const source = persistentVolumeClaim ? { persistentVolumeClaim } : { emptyDir: defined(emptyDir ?? {}) };
+  const source: VolumeSource = persistentVolumeClaim
+    ? { persistentVolumeClaim }
+    : { emptyDir: defined(emptyDir ?? {}) };
   const media = server.spec.media.filter(({ name }) => name === spec.recordings?.media);
   const recordings = { ...server.spec, media };
   return oneVolumePerClaim({
@@ -162,10 +174,15 @@ function storage({ spec, server }: Tuner): Mounted {
   });
 }
 
-/** The server's policies deny everything else: in comes the operator, who asks how it is, out it goes to the device and the guide. */
-function networkPolicy(tuner: Tuner): KubeObject {
+/**
+ * The server's policies deny all other connections. This one allows the operator's status requests, and connections to the
+ * device and the guide.
+ */
+function networkPolicy(tuner: Tuner): Manifest<'NetworkPolicy'> {
   const { live } = tuner.server.spec.network.allow;
-  const networks = ['0.0.0.0/0', '::/0'].map((cidr) => ({ ipBlock: { cidr, except: except(cidr, live) } }));
+  const networks = ['0.0.0.0/0', '::/0'].map(
+    (cidr): NetworkPolicyPeer => ({ ipBlock: { cidr, except: except(cidr, live) } }),
+  );
   const opened = live.map((cidr) => ({ ipBlock: { cidr } }));
   return {
     apiVersion: 'networking.k8s.io/v1',
@@ -175,12 +192,12 @@ function networkPolicy(tuner: Tuner): KubeObject {
       podSelector: { matchLabels: selector(tuner) },
       policyTypes: ['Ingress', 'Egress'],
       ingress: [{ from: [OPERATOR], ports: [{ protocol: 'TCP', port: TUNER_PORT }] }],
-      egress: [{ to: [...networks.map(defined), ...opened] }],
+      egress: [{ to: [...networks, ...opened] }],
     },
   };
 }
 
-/** Home networks are open until the server names the ones that are; where nodes tell of themselves never is. */
+/** Private networks are allowed until the server names specific ones; link-local networks never are. */
 function except(cidr: string, live: readonly string[]): string[] {
   const closed = [...LINK_LOCAL, ...(live.length === 0 ? [] : PRIVATE)];
   return closed.filter((range) => range.includes(':') === cidr.includes(':'));

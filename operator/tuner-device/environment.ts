@@ -1,7 +1,7 @@
 import type { MediaServerSpec } from '../schemas/media-server.ts';
 import type { TunerDeviceSpec } from '../schemas/tuner-device.ts';
 
-/** The part of a tuner's environment that is no secret and says nothing of where it runs. */
+/** The part of a tuner's environment that is neither secret nor specific to the machine. */
 export function tunerEnvironment(spec: TunerDeviceSpec, { network }: MediaServerSpec): Record<string, string> {
   const { live } = network.allow;
   return {
@@ -11,7 +11,7 @@ export function tunerEnvironment(spec: TunerDeviceSpec, { network }: MediaServer
   };
 }
 
-/** The references to Secrets, with the variable that tells their value. */
+/** The references to Secrets, with the variable that receives the value. */
 export function urlRefs({ source, guide }: TunerDeviceSpec) {
   const refs = [
     { variable: 'FOYER_TUNER_URL', path: 'spec.source.m3u.urlSecretRef', ref: source.m3u?.urlSecretRef },

@@ -3,7 +3,7 @@ import { PodStatus } from './verdicts.ts';
 
 const TIMEOUT_MS = 5000;
 
-/** What the process of a tuner tells at its status address; undefined when it does not answer. */
+/** The status of a tuner's process; undefined when it does not respond. */
 export async function queryTuner(address: string): Promise<PodStatus | undefined> {
   try {
     const { status, text } = await exchange(`${address}/status`, { timeoutMs: TIMEOUT_MS });

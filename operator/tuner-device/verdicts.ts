@@ -1,4 +1,4 @@
-// What was seen of a tuner -> its conditions. Pure.
+// Observed state of a tuner -> its conditions. Pure.
 import { Cron } from 'croner';
 import { z } from 'zod';
 import type { Trouble } from '../media-server/pod-trouble.ts';
@@ -7,15 +7,15 @@ import type { TunerDeviceSpec, TunerDeviceStatus } from '../schemas/tuner-device
 
 const count = z.int().min(0);
 
-/** What a tuner's process answers; what is new to this operator is left out. */
+/** The status of a tuner's process; unknown members are ignored. */
 export const PodStatus = z.object({
-  /** Absent until the device was asked. */
+  /** Absent until the first request to the device. */
   reachable: z.boolean().optional(),
   message: z.string().max(2000).default(''),
   tuners: z.object({ total: count, inUse: count }).optional(),
   channels: count.optional(),
   programmes: count.optional(),
-  /** Absent where it reads no guides, null until it has read one. */
+  /** Absent where it reads no guides, null before the first guide. */
   lastGuideRefresh: z.iso.datetime().nullish(),
   nextRecordingAt: z.iso.datetime().nullish(),
   recording: z.boolean().default(false),
@@ -25,9 +25,9 @@ export type PodStatus = z.output<typeof PodStatus>;
 export interface ObservedTuner {
   /** The pod is ready. */
   running: boolean;
-  /** Why it is not, where that is known. */
+  /** The reason, where it is known. */
   trouble: Trouble | undefined;
-  /** Undefined while the pod does not answer. */
+  /** Undefined while the pod does not respond. */
   pod: PodStatus | undefined;
   /** A change waits for the end of a recording. */
   waiting: boolean;
@@ -42,23 +42,23 @@ const unknown = (type: string, reason: Reason, message: string): Verdict => ({
   message,
 });
 
-export function tunerVerdicts(spec: TunerDeviceSpec, seen: ObservedTuner, now: Date): Verdict[] {
-  return [ready(seen), reachable(seen), guideFresh(spec, seen, now)];
+export function tunerVerdicts(spec: TunerDeviceSpec, observed: ObservedTuner, now: Date): Verdict[] {
+  return [ready(observed), reachable(observed), guideFresh(spec, observed, now)];
 }
 
-function ready(seen: ObservedTuner): Verdict {
+function ready(observed: ObservedTuner): Verdict {
   const type = 'Ready';
-  if (!seen.running && seen.trouble) return not(type, seen.trouble.reason, seen.trouble.message);
-  if (!seen.pod) return not(type, 'Starting', 'The tuner does not answer yet');
-  const device = reachable(seen);
+  if (!observed.running && observed.trouble) return not(type, observed.trouble.reason, observed.trouble.message);
+  if (!observed.pod) return not(type, 'Starting', 'The tuner does not answer yet');
+  const device = reachable(observed);
   if (device.status !== 'True') return { ...device, type };
-  if (seen.waiting) return is(type, 'AllReady', 'It records now: a change of it waits for the end of that');
+  if (observed.waiting) return is(type, 'AllReady', 'It is recording: a change waits for the end of the recording');
   return is(type, 'AllReady', 'The device answers');
 }
 
 function reachable({ pod }: ObservedTuner): Verdict {
   const type = 'Reachable';
-  if (pod?.reachable === undefined) return unknown(type, 'Starting', 'The device was not asked yet');
+  if (pod?.reachable === undefined) return unknown(type, 'Starting', 'The device has not been queried yet');
   if (pod.reachable) return is(type, 'Connected', 'The device answers');
   return not(type, 'DeviceUnreachable', pod.message || 'The device does not answer: check spec.source and the network');
 }
@@ -68,14 +68,14 @@ function guideFresh({ guide }: TunerDeviceSpec, { pod }: ObservedTuner, now: Dat
   if (!guide?.xmltv && !guide?.device) return not(type, 'NoneAsked', 'spec.guide is absent');
   if (!pod) return unknown(type, 'Starting', 'Not known until the tuner answers');
   const last = pod.lastGuideRefresh;
-  if (last === undefined) return not(type, 'NotServed', 'spec.guide is kept, and this version reads no guides yet');
+  if (last === undefined) return not(type, 'NotServed', 'spec.guide is stored, and this version reads no guides yet');
   if (last === null) return not(type, 'GuideStale', 'The guide was never read: check spec.guide');
   if (isMissed(guide.refresh, new Date(last), now))
     return not(type, 'GuideStale', `The guide was last read at ${last}: check spec.guide`);
   return is(type, 'GuideRefreshed', `Read at ${last}`);
 }
 
-/** Five fields of a cron expression that has a next time. */
+/** A cron expression of five fields that has a next time. */
 export function isSchedule(text: string): boolean {
   try {
     return new Cron(text, { paused: true, mode: '5-part' }).nextRun() !== null;
@@ -84,13 +84,13 @@ export function isSchedule(text: string): boolean {
   }
 }
 
-/** A whole turn went by without a refresh. */
+/** A whole interval passed without a refresh. */
 function isMissed(schedule: string, last: Date, now: Date): boolean {
   const [, second] = new Cron(schedule, { paused: true, timezone: 'UTC' }).nextRuns(2, last);
   return second !== undefined && second < now;
 }
 
-/** The rest of the status. */
+/** The status without conditions and observedGeneration. */
 export function tunerStatus(pod: PodStatus | undefined): Omit<TunerDeviceStatus, 'conditions' | 'observedGeneration'> {
   if (!pod) return {};
   const { tuners, channels, programmes, lastGuideRefresh, nextRecordingAt } = pod;

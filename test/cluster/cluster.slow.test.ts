@@ -34,8 +34,8 @@ describe('the cluster of the tests', () => {
 
   for (const [path, text] of [
     ['mediaserver', 'A media-library server'],
-    ['mediaserver.spec', 'What is wanted of the MediaServer'],
-    ['mediaserver.spec.transcode.fallbackToCPU', 'Use the CPU when no accelerator is to be had'],
+    ['mediaserver.spec', 'Desired state of the MediaServer'],
+    ['mediaserver.spec.transcode.fallbackToCPU', 'Use the CPU when no accelerator is available'],
     ['library.spec.folders.path', 'Folder inside it'],
     ['tunerdevice.spec.source', 'exactly one of hdhomerun, m3u'],
   ] as const)

@@ -231,7 +231,7 @@ describe('MediaServer on a real API server', function () {
       await cluster.kubectl.run(['delete', 'jobs', '-n', namespace, ...pool]);
       await reaches('TranscodeReady', 'False Refused');
       const told = (await find())?.status?.conditions?.find(({ type }) => type === 'TranscodeReady')?.message;
-      expect(told).to.match(/^no pod of Job home-transcode-\d+ can be made: its pod is .*exceeded quota: full/);
+      expect(told).to.match(/^no pod of Job home-transcode-\d+ can be created: its pod is .*exceeded quota: full/);
       expect(told).to.contain('(FailedCreate)');
       expect(await condition('Ready')).to.equal('True AllReady');
       await cluster.kubectl.run(['delete', 'resourcequota', 'full', '-n', namespace]);

@@ -260,7 +260,7 @@ describe(`${COUNT} changes of resources, part ${PART} of ${PARTS}`, function () 
     };
     const { api, metrics, tuner: tunerUrl } = stage.addresses;
     const connect = ({ name }: { name: string }, key: string) => ({
-      ask: serverClient(api, key),
+      request: serverClient(api, key),
       metrics: async () => (await fetch(metrics.replace('{namespace}', namespace).replace('{name}', name))).text(),
     });
     controllers = {

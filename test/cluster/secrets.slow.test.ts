@@ -39,7 +39,7 @@ describe('the Secrets of a server with data', function () {
 
   /** The command that the condition gives, as a person runs it in a shell. */
   async function runCommandOf(type: string): Promise<void> {
-    const command = /pods that still run: (kubectl .*)$/.exec(await message(type))?.[1] ?? '';
+    const command = /running pods: (kubectl .*)$/.exec(await message(type))?.[1] ?? '';
     const { program, kubeconfig } = home.kubectl as unknown as { program: string; kubeconfig: string };
     const here = `kubectl() { '${program}' --kubeconfig '${kubeconfig}' -n '${home.namespace}' "$@"; }`;
     await promisify(execFile)('bash', ['-euc', `${here}\n${command}`]);

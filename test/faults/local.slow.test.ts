@@ -184,7 +184,7 @@ describe('operator local', () => {
     let told = '';
     other.stderr.on('data', (chunk) => (told += String(chunk)));
     expect((await once(other, 'exit'))[0]).to.equal(1);
-    expect(told).to.contain(`port ${port} is taken by another program`);
+    expect(told).to.contain(`port ${port} is in use by another program`);
   });
 
   it('ends every child on SIGTERM', async () => {

@@ -209,7 +209,7 @@ describe('a household that is given the next version', function () {
     const before = await kept();
     await restart(NEXT);
     expect(printed.trim().split('\n')).to.deep.equal([
-      'a backup is made before the database is migrated',
+      'creating a backup before the database is migrated',
       `ready ${url}`,
     ]);
     expect(await columns()).to.include('next_title');

@@ -18,15 +18,15 @@ describe('accounts that resources name', () => {
 
   it('are granted a library when they are made, and hold up nothing of it before', async () => {
     const api = await startApi();
-    const ask = serverClient(api.url, api.operatorKey);
+    const request = serverClient(api.url, api.operatorKey);
     const access = { users: ['nobody-yet'] };
     const spec = LibrarySpec.parse({ serverRef: { name: 'home' }, type: 'movies', displayName: 'Films', access });
     const context = {
-      ask,
+      request,
       managedBy: { kind: 'Library', namespace: 'media', name: 'films', uid: 'u1' },
       mediaId: () => '',
-      read: (id: string) => ask('GET', `/libraries/${id}`),
-      accounts: async (names: readonly string[]) => accountsNamed(names, await accountsOf(ask)),
+      read: (id: string) => request('GET', `/libraries/${id}`),
+      accounts: async (names: readonly string[]) => accountsNamed(names, await accountsOf(request)),
     };
     const synced = async (before: LibraryStatus) => {
       const { status, verdicts } = await reconcileLibrary({ name: 'films', annotations: {}, spec }, before, context);

@@ -102,7 +102,7 @@ describe('the backup before an upgrade, on one machine', function () {
     expect(await migration.ensure(env(), tools())).to.equal(false);
     expect(migration.state.state).to.equal('not-backed-up');
     expect(migration.state.message).to.contain('annotation foyer.media/upgrade-without-backup: ');
-    expect(migration.state.message).to.contain('of MediaServer home in home.yaml').and.contain('the version before');
+    expect(migration.state.message).to.contain('of MediaServer home in home.yaml').and.contain('the previous version');
     expect(await left()).to.deep.equal([ADDS_VERSION]);
     const [row] = await backups();
     expect(row?.state).to.equal('failed');

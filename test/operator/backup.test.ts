@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { declaredBackup } from '#operator/backup-environment.ts';
 import { backupStatus, backupVerdict, type ObservedBackup } from '#operator/backup-verdict.ts';
-import { apiUnavailable, seeApi } from '#operator/observed-api.ts';
+import { apiUnavailable, observeApi } from '#operator/observed-api.ts';
 import { MediaServerSpec } from '#operator/schemas/media-server.ts';
 import { readConfig } from '#platform/config.ts';
 import { type Api, startApi } from '#support/api.ts';
@@ -96,7 +96,7 @@ describe('spec.backup', function () {
       const response = await api.fetch(`/api/v1${path}`, { method, headers });
       return { status: response.status, body: await response.json().catch(() => undefined) };
     };
-    const see = async () => (await seeApi(ask as never)).backup;
+    const see = async () => (await observeApi(ask as never)).backup;
     expect((await see())?.lastCompletedAt).to.equal(undefined);
     expect(said(await see())).to.equal('Unknown NeverBackedUp');
     const { id } = await makeBackup(api);

@@ -6,7 +6,7 @@ import type { DeclaredMap } from '#operator/declared/files.ts';
 import { declaredVerdicts } from '#operator/declared/verdict.ts';
 import { parseText } from '#operator/local/documents.ts';
 import { toResources } from '#operator/local/resources.ts';
-import { type Ask, serverClient, Unreachable } from '#operator/server-api/server-client.ts';
+import { type SendRequest, serverClient, Unreachable } from '#operator/server-api/server-client.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import { running, specs } from './media-server/specs.ts';
 
@@ -20,14 +20,14 @@ describe('spec.declared', () => {
   let api: Api;
   let admin: TestClient;
   let asked: string[];
-  let ask: Ask;
+  let request: SendRequest;
   let bodies: DeclaredBodies;
   beforeEach(async () => {
     api = await startApi();
     admin = api.as(await api.given.owner());
     asked = [];
     const real = serverClient(api.url, api.operatorKey);
-    ask = async (method, path, body) => {
+    request = async (method, path, body) => {
       const isTried = (body as { validateOnly?: boolean } | undefined)?.validateOnly;
       asked.push(`${isTried ? 'TRY' : method} ${path}`);
       return real(method, path, body);
@@ -41,7 +41,7 @@ describe('spec.declared', () => {
   });
   const pass = async (...maps: DeclaredMap[]) => {
     asked.length = 0;
-    return bodies.pass({ ask, maps, managedBy: HOME });
+    return bodies.pass({ request, maps, managedBy: HOME });
   };
   const writes = () => asked.filter((line) => /^(POST|PATCH|DELETE)/.test(line)).map((line) => line.split(' ')[0]);
   const own = async () => (await admin.listThemes()).body.items.filter(({ source }) => source === 'own');
@@ -70,7 +70,7 @@ describe('spec.declared', () => {
     expect(writes(), 'looked at once more').to.deep.equal([]);
     const seen = await pass(map([evening, nested]));
     expect(asked, 'at rest').to.deep.equal(['GET /themes']);
-    expect(verdict(seen)).to.equal('True InSync: The server holds what they say: 2 in all');
+    expect(verdict(seen)).to.equal('True InSync: The server holds all declared entries: 2 in all');
     bodies = new DeclaredBodies(0); // another leader
     await pass(map([evening, nested]));
     expect(writes()).to.deep.equal([]);
@@ -111,11 +111,11 @@ describe('spec.declared', () => {
     await pass(map([evening]));
     await pass(map([evening]));
     const { id } = await read('Evening');
-    await ask('PATCH', `/themes/${id}`, { schemes: { dark: { 'color.accent': '#00ccff' } } });
+    await request('PATCH', `/themes/${id}`, { schemes: { dark: { 'color.accent': '#00ccff' } } });
     await pass(map([evening]));
     expect(writes()).to.deep.equal(['PATCH']);
     expect((await read('Evening')).schemes.dark).to.deep.equal({ 'color.accent': '#ffcc00' });
-    await ask('DELETE', `/themes/${id}`);
+    await request('DELETE', `/themes/${id}`);
     await pass(map([evening]));
     expect(await names()).to.deep.equal(['Evening']);
   });
@@ -171,7 +171,7 @@ describe('spec.declared', () => {
     expect(await names()).to.include('Evening');
     const twice = await pass(map([evening, { ...evening, name: 'EVENING ' }]));
     expect(twice?.troubles).to.deep.equal([
-      'ConfigMap looks, themes.json, entry 2 (EVENING ): the name is there twice',
+      'ConfigMap looks, themes.json, entry 2 (EVENING ): the name is declared twice',
     ]);
   });
 
@@ -179,7 +179,7 @@ describe('spec.declared', () => {
     const more = { 'home.json': '{}', 'icons-retro.zip': new Uint8Array([1]), 'custom-fields.json': '[]' };
     const waits = verdict(await pass(map([evening], more)));
     expect(waits).to.match(/^False NotServed/);
-    for (const file of Object.keys(more)) expect(waits).to.include(`${file} of ConfigMap looks is kept`);
+    for (const file of Object.keys(more)) expect(waits).to.include(`${file} of ConfigMap looks is stored`);
     expect(verdict(await pass(map([], { 'theme.json': '[]' })))).to.include(
       'theme.json of ConfigMap looks: spec.declared has no such file',
     );
@@ -199,13 +199,13 @@ describe('spec.declared', () => {
 
   it('goes on after the server went away in the middle', async () => {
     let left = 3;
-    const failing: Ask = async (...words) => {
+    const failing: SendRequest = async (...words) => {
       left -= 1;
       if (left < 0) throw new Unreachable('gone');
-      return ask(...words);
+      return request(...words);
     };
     const maps = [map([evening, { name: 'Night', schemes: { dark: {} } }])];
-    expect(await bodies.pass({ ask: failing, maps, managedBy: HOME })).to.equal(undefined);
+    expect(await bodies.pass({ request: failing, maps, managedBy: HOME })).to.equal(undefined);
     expect(await names()).to.deep.equal(['Evening']);
     await pass(...maps);
     expect(await names()).to.deep.equal(['Evening', 'Night']);
@@ -214,9 +214,9 @@ describe('spec.declared', () => {
   it('is a part of the pass of a MediaServer: by the ConfigMap it names, and gone with the last of it', async () => {
     const here = await running({ ...specs['quickstart'] });
     const before = here.tools.connect({ namespace: 'media', name: 'home' }, '');
-    const route: Ask = (method, path, body) =>
-      path.startsWith('/themes') ? ask(method, path, body) : before.ask(method, path, body);
-    here.tools.connect = () => ({ ...before, ask: route });
+    const route: SendRequest = (method, path, body) =>
+      path.startsWith('/themes') ? request(method, path, body) : before.request(method, path, body);
+    here.tools.connect = () => ({ ...before, request: route });
     const put = (list: unknown) =>
       here.kube.put({
         apiVersion: 'v1',

@@ -4,7 +4,7 @@ import { parseText } from '#operator/local/documents.ts';
 import { type Place, serverEnvironment } from '#operator/local/environment.ts';
 import { type ProcessSpec, plan, specHash } from '#operator/local/process-spec.ts';
 import { type Resources, toResources } from '#operator/local/resources.ts';
-import { type Seen, serverVerdicts } from '#operator/local/verdicts.ts';
+import { type Observed, serverVerdicts } from '#operator/local/verdicts.ts';
 import { printStatus, valueAt } from '#operator/status-print.ts';
 import { readConfig } from '#platform/config.ts';
 
@@ -173,7 +173,7 @@ describe('processes of the server', () => {
 });
 
 describe('conditions of the MediaServer', () => {
-  const fine: Seen = {
+  const fine: Observed = {
     database: true,
     redis: true,
     objects: true,
@@ -192,7 +192,7 @@ describe('conditions of the MediaServer', () => {
     problems: [],
     refused: false,
   };
-  const judge = (seen: Partial<Seen>, text = FILE): Record<string, string> =>
+  const judge = (seen: Partial<Observed>, text = FILE): Record<string, string> =>
     Object.fromEntries(
       serverVerdicts(load(text).server.spec, { ...fine, ...seen }).map(({ type, status, reason }) => [
         type,

@@ -37,7 +37,7 @@ describe('a Library that is deleted while its server is away', () => {
   });
   const away = {
     libraries: () => ({
-      ask: () => Promise.reject(new Unreachable('no answer')),
+      request: () => Promise.reject(new Unreachable('no answer')),
       madeFor: () => Promise.reject(new Unreachable('no answer')),
     }),
   } as unknown as Servers;
@@ -62,7 +62,7 @@ describe('a Library that is deleted while its server is away', () => {
     expect([held, requeueAfterMs]).to.deep.equal([false, undefined]);
     const said = events.map(({ type, reason }) => `${type} ${reason}`);
     expect(said).to.deep.equal(['Warning CleanupSkipped']);
-    expect(events[0]?.message).to.contain('what the server had of library the-id stays');
+    expect(events[0]?.message).to.contain('the data of library the-id stays on the server');
   });
 
   it('goes at once where the annotation says so', async () => {

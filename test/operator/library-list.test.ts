@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ServerLibrary } from '#operator/library/server-library.ts';
 import { LibraryList } from '#operator/server-api/library-list.ts';
-import type { Ask } from '#operator/server-api/server-client.ts';
+import type { SendRequest } from '#operator/server-api/server-client.ts';
 
 const library = (id: string, members: Partial<ServerLibrary> = {}): ServerLibrary => ({
   ...{ id, name: id, order: 0, state: 'ready', folders: [], settings: {}, itemCounts: {}, sizeBytes: 0 },
@@ -12,12 +12,12 @@ describe('list of libraries', () => {
   it('tells of those that a later list shows otherwise, that came, and that went', async () => {
     let there = [library('same'), library('other'), library('gone')];
     const told: string[] = [];
-    const ask: Ask = async () => ({ status: 200, body: structuredClone(there) });
-    const list = new LibraryList(ask, ({ id }) => told.push(id));
+    const request: SendRequest = async () => ({ status: 200, body: structuredClone(there) });
+    const list = new LibraryList(request, ({ id }) => told.push(id));
     await list.all();
     expect(told, 'of the first list there is nothing to tell').to.deep.equal([]);
     there = [library('same'), library('other', { sizeBytes: 5 }), library('new')];
-    await list.ask('POST', '/libraries/same/scan'); // the list is not believed any more
+    await list.request('POST', '/libraries/same/scan'); // the list is not believed any more
     expect((await list.all()).map(({ id }) => id)).to.deep.equal(['same', 'other', 'new']);
     expect(told.sort()).to.deep.equal(['gone', 'new', 'other']);
   });
@@ -25,9 +25,9 @@ describe('list of libraries', () => {
   it('takes the answer to a write over, and tells nobody of it', async () => {
     const written = library('a', { name: 'written' });
     const told: string[] = [];
-    const ask: Ask = async (method) => ({ status: 200, body: method === 'GET' ? [written] : written });
-    const list = new LibraryList(ask, ({ id }) => told.push(id));
-    await list.ask('PATCH', '/libraries/a', {});
+    const request: SendRequest = async (method) => ({ status: 200, body: method === 'GET' ? [written] : written });
+    const list = new LibraryList(request, ({ id }) => told.push(id));
+    await list.request('PATCH', '/libraries/a', {});
     expect((await list.read('a')).body).to.deep.equal(written);
     expect(told).to.deep.equal([]);
   });

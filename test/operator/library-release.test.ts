@@ -27,7 +27,7 @@ async function released(object: KubeObject, { server, now }: { server: KubeObjec
 
 describe('a Library that is deleted', () => {
   it('does not wait for a server that is gone, and says what stays of it', async () => {
-    const left = 'what the server had of library l1 stays in its data and can be deleted there';
+    const left = 'the data of library l1 stays on the server and can be deleted there';
     const now = later(0);
     const told = [`CleanupSkipped: MediaServer home is gone; ${left}`];
     expect(await released(library(), { server: undefined, now })).to.deep.equal({ held: false, told });
@@ -39,7 +39,7 @@ describe('a Library that is deleted', () => {
     const strange = await released(library({ type: 7 }), { server: mediaServer(stores), now });
     expect(strange).to.deep.equal({
       held: false,
-      told: [`CleanupSkipped: the spec does not fit this operator; ${left}`],
+      told: [`CleanupSkipped: the spec is not valid for this operator; ${left}`],
     });
   });
 

@@ -7,7 +7,7 @@ import { parseText } from '#operator/local/documents.ts';
 import { toResources } from '#operator/local/resources.ts';
 import { type LibraryStatus, LibraryStatus as LibraryStatusSchema } from '#operator/schemas/library.ts';
 import { accountsNamed, accountsOf } from '#operator/server-api/accounts.ts';
-import { type Answer, type Ask, serverClient, Unreachable } from '#operator/server-api/server-client.ts';
+import { type Answer, type SendRequest, serverClient, Unreachable } from '#operator/server-api/server-client.ts';
 
 const managedBy = { kind: 'Library', namespace: 'default', name: 'films', uid: 'u1' };
 const FILE = `apiVersion: foyer.media/v1alpha1
@@ -31,7 +31,7 @@ const resourceOf = (text = FILE) => {
 function fakeServer(rows: Map<string, ServerLibrary>) {
   const asked: string[] = [];
   const answer = (status: number, body?: unknown): Answer => ({ status, body });
-  const ask: Ask = async (method, path, body) => {
+  const request: SendRequest = async (method, path, body) => {
     const sent = body as Record<string, unknown> | undefined;
     asked.push(
       `${method} ${path} ${Object.keys(sent ?? {})
@@ -59,16 +59,16 @@ function fakeServer(rows: Map<string, ServerLibrary>) {
     if (method === 'DELETE') rows.delete(id);
     return answer(method === 'DELETE' ? 204 : 200, row);
   };
-  return { ask, asked };
+  return { request, asked };
 }
 
 describe('Library resource', () => {
-  const context = (ask: Ask) => ({
-    ask,
+  const context = (request: SendRequest) => ({
+    request,
     managedBy,
     mediaId: (name: string) => `id of ${name}`,
-    read: (id: string) => ask('GET', `/libraries/${id}`),
-    accounts: async (names: readonly string[]) => accountsNamed(names, await accountsOf(ask)),
+    read: (id: string) => request('GET', `/libraries/${id}`),
+    accounts: async (names: readonly string[]) => accountsNamed(names, await accountsOf(request)),
   });
 
   it('says only what its spec names', () => {
@@ -88,8 +88,8 @@ describe('Library resource', () => {
   });
 
   it('is made once, scanned once for each value of the annotation, and then only read', async () => {
-    const { ask, asked } = fakeServer(new Map());
-    const first = await reconcileLibrary(resourceOf(), {}, context(ask));
+    const { request, asked } = fakeServer(new Map());
+    const first = await reconcileLibrary(resourceOf(), {}, context(request));
     expect(asked).to.deep.equal([
       'POST /libraries access,folders,managedBy,managedFields,name,settings,type',
       'POST /libraries/l1/scan mode',
@@ -97,20 +97,20 @@ describe('Library resource', () => {
     expect(first.status).to.include({ libraryId: 'l1', items: 2, sizeBytes: 9, scanRequest: 'again' });
     expect(first.verdicts[0]).to.include({ type: 'Ready', status: 'True' });
     asked.length = 0;
-    await reconcileLibrary(resourceOf(), first.status, context(ask));
+    await reconcileLibrary(resourceOf(), first.status, context(request));
     expect(asked).to.deep.equal(['GET /libraries/l1']);
   });
 
   it('puts back what drifted, and nothing else', async () => {
     const rows = new Map<string, ServerLibrary>();
-    const { ask, asked } = fakeServer(rows);
-    const { status } = await reconcileLibrary(resourceOf(), {}, context(ask));
+    const { request, asked } = fakeServer(rows);
+    const { status } = await reconcileLibrary(resourceOf(), {}, context(request));
     const row = rows.get('l1') as ServerLibrary;
     row.settings = { ...row.settings, onHome: false }; // a person's own
     row.folders.reverse();
     row.name = 'Renamed';
     asked.length = 0;
-    await reconcileLibrary(resourceOf(), status, context(ask));
+    await reconcileLibrary(resourceOf(), status, context(request));
     expect(asked).to.deep.equal(['GET /libraries/l1', 'PATCH /libraries/l1 name']);
     expect(differences({ folders: [{ storageId: 'x', path: '' }] }, row)).to.have.property('folders');
   });
@@ -129,8 +129,8 @@ describe('Library resource', () => {
   });
 
   it('is made again when the server no longer has it', async () => {
-    const { ask, asked } = fakeServer(new Map());
-    await reconcileLibrary(resourceOf(), { libraryId: 'gone', scanRequest: 'again' }, context(ask));
+    const { request, asked } = fakeServer(new Map());
+    await reconcileLibrary(resourceOf(), { libraryId: 'gone', scanRequest: 'again' }, context(request));
     expect(asked.map((line) => line.split(' ').slice(0, 2).join(' '))).to.deep.equal([
       'GET /libraries/gone',
       'POST /libraries',
@@ -154,13 +154,13 @@ describe('Library resource', () => {
 
   it('tells of folders that are away and of scans', async () => {
     const rows = new Map<string, ServerLibrary>();
-    const { ask, asked } = fakeServer(rows);
-    const { status } = await reconcileLibrary(resourceOf(), {}, context(ask));
+    const { request, asked } = fakeServer(rows);
+    const { status } = await reconcileLibrary(resourceOf(), {}, context(request));
     const row = rows.get('l1') as ServerLibrary;
     Object.assign(row.folders[0] ?? {}, { state: 'unavailable' });
     const counts = { added: 2, updated: 0, missing: 0 };
     row.lastScan = { id: 's1', state: 'completed', finishedAt: '2026-01-01T00:00:00.000Z', ...counts };
-    const again = await reconcileLibrary(resourceOf(), status, context(ask));
+    const again = await reconcileLibrary(resourceOf(), status, context(request));
     const told = Object.fromEntries(again.verdicts.map(({ type, status: is, reason }) => [type, `${is} ${reason}`]));
     expect(told).to.include({ Ready: 'False FolderMissing', Scanned: 'True Completed', Synced: 'True InSync' });
     expect(again.verdicts[0]?.message, 'which, and what to do').to.match(/: media:\/films \(unavailable\): check/);
@@ -172,18 +172,18 @@ describe('Library resource', () => {
       result: 'completed',
     });
     asked.length = 0;
-    expect((await reconcileLibrary(resourceOf(), again.status, context(ask))).status).to.deep.equal(again.status);
+    expect((await reconcileLibrary(resourceOf(), again.status, context(request))).status).to.deep.equal(again.status);
     expect(asked, 'when it began is known').to.deep.equal(['GET /libraries/l1']);
   });
 
   it('names the accounts that nobody has, applies the rest, and heals when they are made', async () => {
     const rows = new Map<string, ServerLibrary>();
-    const { ask } = fakeServer(rows);
+    const { request } = fakeServer(rows);
     const people = [{ id: 'a1', username: 'Ann' }];
-    const withPeople: Ask = async (method, path, body) =>
+    const withPeople: SendRequest = async (method, path, body) =>
       path.startsWith('/users')
         ? { status: 200, body: { items: people, page: { cursor: null } } }
-        : ask(method, path, body);
+        : request(method, path, body);
     const library = resourceOf(FILE.replace('roles: [admin, member]', 'users: [ann, ben, eve]'));
     const told = ({ verdicts }: Awaited<ReturnType<typeof reconcileLibrary>>) =>
       Object.fromEntries(verdicts.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
@@ -200,26 +200,26 @@ describe('Library resource', () => {
   });
 
   it('answers an annotation that no status could hold once, too', async () => {
-    const { ask, asked } = fakeServer(new Map());
+    const { request, asked } = fakeServer(new Map());
     const library = resourceOf(FILE.replace(': again', `: ${'x'.repeat(3000)}`));
-    const { status } = await reconcileLibrary(library, {}, context(ask));
+    const { status } = await reconcileLibrary(library, {}, context(request));
     expect(LibraryStatusSchema.safeParse(status).error).to.equal(undefined);
     asked.length = 0;
-    await reconcileLibrary(library, status, context(ask));
+    await reconcileLibrary(library, status, context(request));
     expect(asked).to.deep.equal(['GET /libraries/l1']);
   });
 
   it('is let go or deleted when the resource is gone', async () => {
     const status: LibraryStatus = { libraryId: 'l1' };
     const rows = new Map<string, ServerLibrary>();
-    const { ask, asked } = fakeServer(rows);
-    await reconcileLibrary(resourceOf(), {}, context(ask));
+    const { request, asked } = fakeServer(rows);
+    await reconcileLibrary(resourceOf(), {}, context(request));
     asked.length = 0;
     const { spec } = resourceOf();
-    expect(await releaseLibrary(spec, status, ask)).to.equal(true);
-    expect(await releaseLibrary({ ...spec, deletionPolicy: 'Delete' }, status, ask)).to.equal(true);
+    expect(await releaseLibrary(spec, status, request)).to.equal(true);
+    expect(await releaseLibrary({ ...spec, deletionPolicy: 'Delete' }, status, request)).to.equal(true);
     expect(asked).to.deep.equal(['PATCH /libraries/l1 managedBy', 'DELETE /libraries/l1']);
-    expect(await releaseLibrary(spec, status, ask)).to.equal(true); // 404
+    expect(await releaseLibrary(spec, status, request)).to.equal(true); // 404
     expect(await releaseLibrary(spec, status, async () => ({ status: 503, body: undefined }))).to.equal(false);
   });
 });

@@ -57,8 +57,8 @@ describe('operator local, hindered', function () {
     mkdirSync(join(dir, 'data', 'postgres'), { recursive: true });
     writeFileSync(join(dir, 'data', 'postgres', 'PG_VERSION'), '15\n');
     const output = await told();
-    expect(output).to.match(/^\S+ was made by Postgres 15, and this is \d+: .*\n$/);
-    expect(why('Ready')).to.contain('was made by Postgres 15');
+    expect(output).to.match(/^\S+ was created by Postgres 15, and this version is \d+: .*\n$/);
+    expect(why('Ready')).to.contain('was created by Postgres 15');
   });
 
   it('by a Redis server that is not there', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { plusEnvironment, plusSaid, verifierFault } from '#operator/plus-environment.ts';
+import { plusEnvironment, plusMessage, verifierFault } from '#operator/plus-environment.ts';
 import type { MediaServerSpec } from '#operator/schemas/media-server.ts';
 import { readConfig } from '#platform/config.ts';
 
@@ -28,7 +28,7 @@ describe('operator: licensing', () => {
       FOYER_PLUS_VERIFIER: JWKS,
       FOYER_PLUS_LICENCE: 'Secret plus.licence',
     });
-    expect(plusSaid({ plus })).to.contain('Secret plus');
+    expect(plusMessage({ plus })).to.contain('Secret plus');
   });
 
   it('says what is wrong with a verifier before pods fail on it', () => {

@@ -81,7 +81,7 @@ describe('custom resources', () => {
       });
 
       it('has a status subresource and kstatus columns', () => {
-        const [version] = (crd(kind).spec as { versions: Json[] }).versions;
+        const [version] = crd(kind).spec.versions;
         expect(version?.subresources).to.have.property('status');
         expect(JSON.stringify(version?.additionalPrinterColumns)).to.contain('@.type==\\"Ready\\"');
       });

@@ -59,7 +59,7 @@ describe('data directory', () => {
     const server = createServer().listen({ port, host: '127.0.0.1', reusePort: true });
     await once(server, 'listening');
     expect(await portIsFree(port)).to.equal(false);
-    expect(await portFault(port)).to.contain('taken by another program');
+    expect(await portFault(port)).to.contain('in use by another program');
     expect(await portFault(port, '203.0.113.1'), 'taken by nobody').to.contain('EADDRNOTAVAIL');
     expect(await new State(dir).portOf('redis')).not.to.equal(port);
     server.close();
@@ -74,7 +74,7 @@ describe('data directory', () => {
   it('is refused when it is broken, rather than made anew', () => {
     for (const broken of ['{ half', '{"operatorKey":"x"}', '']) {
       writeFileSync(join(dir, 'state.json'), broken);
-      expect(() => new State(dir), broken).to.throw(Refused, /state\.json is broken/); // one line at the terminal
+      expect(() => new State(dir), broken).to.throw(Refused, /state\.json is damaged/); // one line at the terminal
     }
   });
 

@@ -103,11 +103,11 @@ describe('embedded stores', () => {
     const { dataDir } = await preparePostgres(options);
     const version = readFileSync(join(dataDir, 'PG_VERSION'), 'utf8');
     writeFileSync(join(dataDir, 'PG_VERSION'), '15\n');
-    expect(await fault(preparePostgres(options))).to.match(/^.* was made by Postgres 15, and this is \d+/);
+    expect(await fault(preparePostgres(options))).to.match(/^.* was created by Postgres 15, and this version is \d+/);
     writeFileSync(join(dataDir, 'PG_VERSION'), version);
     if (process.getuid?.() !== 0) return; // only root gives Postgres a user of its own
     chmodSync(dir, 0o700);
-    expect(await fault(preparePostgres(options))).to.contain('cannot be entered by the user postgres');
+    expect(await fault(preparePostgres(options))).to.contain('is not accessible for the user postgres');
     chmodSync(dir, 0o711);
     expect((await preparePostgres(options)).dataDir).to.equal(dataDir);
   });

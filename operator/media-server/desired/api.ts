@@ -1,5 +1,5 @@
-// The API: Deployment, Service, disruption budget, autoscaler.
-import type { KubeObject } from '../../runtime/kube.ts';
+// The API: Deployment, Service, PodDisruptionBudget and HorizontalPodAutoscaler.
+import type { Manifest, Probe, TopologySpreadConstraint } from '../../runtime/manifest.ts';
 import type { Server } from '../server.ts';
 import type { Context } from './context.ts';
 import { API_PORT, METRICS_PORT, parserEnvironment } from './environment.ts';
@@ -7,14 +7,14 @@ import { mediaClaims } from './media.ts';
 import { defined, metaOf, nameOf, selectorOf } from './meta.ts';
 import { brandingParts, foyerPod, metricsPort, sized } from './pod.ts';
 
-/** Between turning unready and closing the listener: what routes to a pod learns of it meanwhile. */
+/** Time between the failing readiness check and the closing of the listener, in which endpoints are updated. */
 const DRAIN_MS = 5000;
-/** The drain, 20 s for answers that still run, and a margin. */
+/** The drain, 20 s for running requests, and a margin. */
 const GRACE_SECONDS = 40;
 
 const part = { suffix: 'api', component: 'api' } as const;
 
-const probe = (path: string, times: object): object => ({
+const probe = (path: string, times: Probe): Probe => ({
   httpGet: { path: `/api/v1/server/${path}`, port: 'http' },
   timeoutSeconds: 5,
   ...times,
@@ -26,14 +26,14 @@ const probes = {
   readinessProbe: probe('ready', { periodSeconds: 3, failureThreshold: 2 }),
 };
 
-function spread(server: Server): object[] {
+function spread(server: Server): TopologySpreadConstraint[] {
   const given = server.spec.api.topologySpread ?? [
     { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' },
   ];
   return given.map((entry) => ({ ...entry, labelSelector: { matchLabels: selectorOf(server, 'api') } }));
 }
 
-export function apiDeployment(context: Context): KubeObject {
+export function apiDeployment(context: Context): Manifest<'Deployment'> {
   const { server } = context;
   const { api } = server.spec;
   const { env, ...branding } = brandingParts(server.spec);
@@ -53,7 +53,7 @@ export function apiDeployment(context: Context): KubeObject {
     kind: 'Deployment',
     metadata: metaOf(server, part),
     spec: defined({
-      replicas: api.autoscaling ? undefined : api.replicas, // the autoscaler's
+      replicas: api.autoscaling ? undefined : api.replicas, // set by the autoscaler
       revisionHistoryLimit: 3,
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
       selector: { matchLabels: selectorOf(server, 'api') },
@@ -62,8 +62,8 @@ export function apiDeployment(context: Context): KubeObject {
   };
 }
 
-/** The metrics port is for the operator and Prometheus; no Ingress leads to it. */
-export const apiService = (server: Server): KubeObject => ({
+/** The metrics port serves the operator and Prometheus; no Ingress exposes it. */
+export const apiService = (server: Server): Manifest<'Service'> => ({
   apiVersion: 'v1',
   kind: 'Service',
   metadata: metaOf(server, part),
@@ -77,13 +77,16 @@ export const apiService = (server: Server): KubeObject => ({
   },
 });
 
-/** Not for a single pod, nor for pods that only move together: it would block every drain. */
-export function apiDisruptionBudget({ server, oneNode }: Pick<Context, 'server' | 'oneNode'>): KubeObject[] {
+/** Omitted for a single pod, and for pods that can only move together: it would block every drain. */
+export function apiDisruptionBudget({
+  server,
+  oneNode,
+}: Pick<Context, 'server' | 'oneNode'>): Manifest<'PodDisruptionBudget'>[] {
   const { autoscaling, replicas, podDisruptionBudget } = server.spec.api;
   const several = (autoscaling?.min ?? replicas) > 1;
   const together = mediaClaims(server.spec).some((claim) => oneNode.has(claim));
   if (!(podDisruptionBudget ?? (several && !together))) return [];
-  const budget = {
+  const budget: Manifest<'PodDisruptionBudget'> = {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
     metadata: metaOf(server, part),
@@ -92,11 +95,11 @@ export function apiDisruptionBudget({ server, oneNode }: Pick<Context, 'server' 
   return [budget];
 }
 
-export function apiAutoscaler(server: Server): KubeObject[] {
+export function apiAutoscaler(server: Server): Manifest<'HorizontalPodAutoscaler'>[] {
   const { autoscaling } = server.spec.api;
   if (!autoscaling) return [];
   const cpu = { name: 'cpu', target: { type: 'Utilization', averageUtilization: autoscaling.targetCPU } };
-  const autoscaler = {
+  const autoscaler: Manifest<'HorizontalPodAutoscaler'> = {
     apiVersion: 'autoscaling/v2',
     kind: 'HorizontalPodAutoscaler',
     metadata: metaOf(server, part),

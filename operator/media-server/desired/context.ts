@@ -1,4 +1,4 @@
-// Everything that builders take.
+// The input of all builders.
 import { createHmac } from 'node:crypto';
 import type { ConfigMaps } from '../../plus-environment.ts';
 import { canonical } from '../../runtime/canonical.ts';
@@ -14,30 +14,30 @@ export interface SecretKey {
 export interface StoreVolume {
   storage: string;
   storageClassName?: string | undefined;
-  /** Of the claim. */
+  /** Annotations of the claim. */
   annotations?: Record<string, string> | undefined;
 }
 
 export interface Context {
   server: Server;
   images: Images;
-  /** CIDRs of the cluster's pods and services, as far as the operator was told. */
+  /** CIDRs of the cluster's pods and services, as far as they are configured. */
   clusterNetworks: readonly string[];
-  /** Those that the resource names and those made for it, this pass included. */
+  /** Secrets that the resource references and those created for it, including those of this pass. */
   secrets: Secrets;
-  /** Those that the resource names. */
+  /** ConfigMaps that the resource references. */
   configMaps: ConfigMaps;
-  /** Holds settings and the address of the object store; named by its content. */
+  /** Name of the Secret with the settings and the URL of the object store; it contains a digest of its values. */
   environment: string;
-  /** Names of claims that one node at a time can mount. */
+  /** Claims that only one node at a time can mount. */
   oneNode: ReadonlySet<string>;
-  /** Volumes that stores have already: nothing of them can be changed through a StatefulSet. */
+  /** Volumes of existing StatefulSets: volumeClaimTemplates cannot be changed. */
   volumes: ReadonlyMap<string, StoreVolume | undefined>;
-  /** SHA-256 of the claim code, in hex, while or once there was one. */
+  /** SHA-256 of the claim code, in hex; it stays after the code was deleted. */
   claimSha256: string | undefined;
 }
 
-/** Where the database's address stands. */
+/** Secret key with the database URL. */
 export function databaseKey({ name, spec }: Server): SecretKey {
   const { secretRef, cloudNativePG } = spec.postgres;
   if (secretRef) return secretRef;
@@ -52,7 +52,7 @@ export const objectsSecret = ({ name, spec }: Server): string => spec.objects.se
 
 export const keysSecret = ({ name }: Pick<Server, 'name'>): string => `${name}-keys`;
 
-/** Of a key ring; undefined where it is half a file, or none. Pods read it whole at their start. */
+/** The server id of a key ring; undefined for a damaged or missing one. Pods read the ring at their start. */
 export function serverIdOf(ring: string | undefined): string | undefined {
   try {
     const read = JSON.parse(ring ?? '') as { serverId?: unknown } | null;
@@ -62,7 +62,10 @@ export function serverIdOf(ring: string | undefined): string | undefined {
   }
 }
 
-/** What of the server's key ring stays when its keys are rotated, also in one that somebody broke; all of a ring that has no such part. */
+/**
+ * The part of the server's key ring that survives key rotation. It is found in a damaged ring too; a ring without this part
+ * is used as a whole.
+ */
 function lastingKey(server: Pick<Server, 'name'>, secrets: Secrets): string {
   const text = secrets.get(keysSecret(server))?.['keys.json'] ?? '';
   const found = /"cursor"\s*:\s*"([^"]+)"/.exec(text);
@@ -70,8 +73,10 @@ function lastingKey(server: Pick<Server, 'name'>, secrets: Secrets): string {
 }
 
 /**
- * Says that values changed, and nothing about them: keyed by the server's own key ring, so that it cannot be tried against
- * likely passwords, and by what lasts of it, so that its rotation restarts nothing that does not read it. Short enough for a name. Members in any order: a Secret comes back from the API server in another than it was made in.
+ * A digest that shows a change of values without exposing them. It is keyed with the server's own key ring, so that it cannot
+ * be compared with digests of likely passwords, and with a part that survives rotation, so that a rotation restarts only pods
+ * that read the ring. It is short enough for a name, and independent of the order of members: the API server returns Secrets
+ * in another order than they were sent in.
  */
 export function fingerprint(server: Pick<Server, 'name'>, secrets: Secrets, values: unknown): string {
   return createHmac('sha256', lastingKey(server, secrets)).update(canonical(values)).digest('hex').slice(0, 10);

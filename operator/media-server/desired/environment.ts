@@ -1,7 +1,7 @@
-// What pods are told: plain values, and references to Secrets.
+// The environment of pods: plain values, and references to Secrets.
 import { declaredBackup } from '../../backup-environment.ts';
 import { plusEnvironment } from '../../plus-environment.ts';
-import type { KubeObject } from '../../runtime/kube.ts';
+import type { EnvVar, Manifest } from '../../runtime/manifest.ts';
 import { bucketUrl, declaredSettings, plainEnvironment, type Secrets } from '../../server-environment.ts';
 import type { Server } from '../server.ts';
 import { storeVolumes } from '../store-volumes.ts';
@@ -26,11 +26,11 @@ export const PARSER_PORT = 8082;
 export const KEYS_FILE = '/etc/foyer/keys/keys.json';
 export const SCRATCH = '/scratch';
 
-/** A value that a Secret has. */
+/** A reference to a key of a Secret. */
 export const isSecret = (value: EnvValue): value is SecretKey => typeof value === 'object' && 'key' in value;
 
-/** As containers have it, sorted: an order of its own would be a change. */
-export function envOf(values: Readonly<Record<string, EnvValue>>): object[] {
+/** The env of a container, sorted by name: another order would count as a change. */
+export function envOf(values: Readonly<Record<string, EnvValue>>): EnvVar[] {
   return Object.entries(values)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => {
@@ -40,8 +40,11 @@ export function envOf(values: Readonly<Record<string, EnvValue>>): object[] {
     });
 }
 
-/** Settings and the address of the object store hold secrets: a Secret named by its content, so that a change rolls pods. */
-export function environmentSecret(server: Server, secrets: Secrets): KubeObject {
+/**
+ * Settings and the URL of the object store contain secrets. The name of the Secret depends on its content, so that a change
+ * rolls the pods.
+ */
+export function environmentSecret(server: Server, secrets: Secrets): Manifest<'Secret'> {
   const { spec } = server;
   const backup = declaredBackup(spec, secrets);
   const texts = {
@@ -52,8 +55,8 @@ export function environmentSecret(server: Server, secrets: Secrets): KubeObject 
   return secretObject(metaOf(server, { suffix: `environment-${fingerprint(server, secrets, texts)}` }), texts);
 }
 
-/** The owner of ownerSecretRef as the migration reads it. */
-export function ownerSecret(server: Server, secrets: Secrets): KubeObject | undefined {
+/** The credentials of ownerSecretRef in the format that the migration reads. */
+export function ownerSecret(server: Server, secrets: Secrets): Manifest<'Secret'> | undefined {
   const ref = server.spec.ownerSecretRef;
   if (!ref) return undefined;
   const { username, password } = secrets.get(ref.name) ?? {};
@@ -97,18 +100,18 @@ export function podEnvironment({
   };
 }
 
-/** For those that take pictures of others. */
+/** For components that accept uploaded pictures. */
 export const parserEnvironment = (server: Server): Record<string, EnvValue> => ({
   FOYER_PARSER_URL: `http://${nameOf(server, 'parser')}:${PARSER_PORT}`,
 });
 
-/** For those that measure the volumes of managed stores. */
+/** For components that measure the volumes of managed stores. */
 export function volumesEnvironment(server: Server): Record<string, EnvValue> {
   const volumes = storeVolumes(server);
   return Object.keys(volumes).length > 0 ? { FOYER_STORE_VOLUMES: JSON.stringify(volumes) } : {};
 }
 
-/** Changes with the Secrets that pods read by reference, so that a change of one rolls them. */
+/** Changes with the Secrets that pods reference, so that a change rolls the pods. */
 export function podChecksum({ server, secrets }: Context): string {
   const read = ({ name, key }: SecretKey): string | undefined => secrets.get(name)?.[key];
   const keys = { name: nameOf(server, 'keys'), key: 'keys.json' };

@@ -1,7 +1,7 @@
-// Which image each part runs.
+// The image of each component.
 import type { MediaServerSpec } from '../../schemas/media-server.ts';
 
-/** The operator's own defaults, with their tags. */
+/** Defaults of this installation, with tags. */
 export interface DefaultImages {
   foyer: string;
   postgres: string;
@@ -10,8 +10,8 @@ export interface DefaultImages {
 }
 
 /**
- * The official public images whose contract managed stores keep to. By exact tags: what is under them is the publishers' to keep, and
- * a registry of one's own can hold them by digest.
+ * The official public images for managed stores, by exact tag. Their publishers may replace the content of a tag; a mirror
+ * can pin digests.
  */
 export const STORE_IMAGES = {
   postgres: 'docker.io/library/postgres:18.4-bookworm',
@@ -21,7 +21,7 @@ export const STORE_IMAGES = {
 
 export type Images = DefaultImages & { cloudNativePG: string | undefined };
 
-/** A colon after the last slash begins the tag. */
+/** A colon after the last slash starts the tag. */
 function split(image: string): { repository: string; rest: string } {
   const [named = ''] = image.split('@');
   const colon = named.lastIndexOf(':');

@@ -1,5 +1,5 @@
-// The way in for people: an Ingress or an HTTPRoute.
-import type { KubeObject } from '../../runtime/kube.ts';
+// External access: an Ingress or an HTTPRoute.
+import type { Manifest } from '../../runtime/manifest.ts';
 import { publicUrl } from '../../server-environment.ts';
 import type { Server } from '../server.ts';
 import { API_PORT } from './environment.ts';
@@ -7,7 +7,10 @@ import { defined, metaOf, nameOf } from './meta.ts';
 
 type Ingress = NonNullable<Server['spec']['ingress']>;
 
-/** cert-manager makes the Secret when the Ingress asks for it. Issuers of others are named by kind and group, which it refuses beside cluster-issuer. */
+/**
+ * cert-manager creates the Secret for these annotations. Issuers of other groups are named by kind and group, which
+ * cert-manager rejects together with cluster-issuer.
+ */
 function issuerAnnotations({ tls }: Ingress): Record<string, string> {
   if (!tls?.issuerRef) return {};
   const { name, kind, group } = tls.issuerRef;
@@ -20,37 +23,37 @@ function issuerAnnotations({ tls }: Ingress): Record<string, string> {
   };
 }
 
-export function ingress(server: Server): KubeObject[] {
+export function ingress(server: Server): Manifest<'Ingress'>[] {
   const given = server.spec.ingress;
   if (!given) return [];
   const secretName = given.tls && (given.tls.secretName ?? nameOf(server, 'tls'));
   const backend = { service: { name: nameOf(server, 'api'), port: { number: API_PORT } } };
   const rule = { host: given.host, http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } };
   const annotations = { ...issuerAnnotations(given), ...given.annotations };
-  const object = {
+  const object: Manifest<'Ingress'> = {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'Ingress',
     metadata: metaOf(server, { component: 'api', annotations }),
     spec: defined({
       ingressClassName: given.className,
       rules: [rule],
-      tls: secretName && [{ hosts: [given.host], secretName }],
+      tls: secretName ? [{ hosts: [given.host], secretName }] : undefined,
     }),
   };
   return [object];
 }
 
-export function httpRoute(server: Server): KubeObject[] {
+export function httpRoute(server: Server): Manifest<'HTTPRoute'>[] {
   const { gateway } = server.spec;
   if (!gateway) return [];
   const backend = { group: '', kind: 'Service', name: nameOf(server, 'api'), port: API_PORT, weight: 1 };
-  const match = { path: { type: 'PathPrefix', value: '/' } };
+  const match = { path: { type: 'PathPrefix', value: '/' } } as const;
   const parents = gateway.parentRefs.map((parent) => ({
     group: 'gateway.networking.k8s.io',
     kind: 'Gateway',
-    ...defined(parent),
+    ...defined<typeof parent>(parent),
   }));
-  const object = {
+  const object: Manifest<'HTTPRoute'> = {
     apiVersion: 'gateway.networking.k8s.io/v1',
     kind: 'HTTPRoute',
     metadata: metaOf(server, { component: 'api' }),
@@ -63,6 +66,6 @@ export function httpRoute(server: Server): KubeObject[] {
   return [object];
 }
 
-/** Where people find the server; its Service where nothing leads in. */
+/** The public URL of the server; the URL of its Service where there is none. */
 export const addressOf = ({ name, namespace, spec }: Server): string =>
   publicUrl(spec) ?? `http://${name}-api.${namespace}.svc:${API_PORT}`;

@@ -1,5 +1,6 @@
 // The media of the resource as volumes of pods and as roots of the server.
 import { createHash } from 'node:crypto';
+import type { Volume, VolumeMount, VolumeSource } from '../../runtime/manifest.ts';
 import type { MediaServerSpec } from '../../schemas/media-server.ts';
 import type { MediaRoot } from '../../server-environment.ts';
 import { defined } from './meta.ts';
@@ -8,7 +9,7 @@ type Media = MediaServerSpec['media'][number];
 
 const VOLUME_NAME_MAX = 63;
 
-/** Those that a pod can mount; a bucket is none. */
+/** Media that pods can mount; buckets cannot be mounted. */
 const mounted = ({ media }: MediaServerSpec): Media[] => media.filter(({ s3 }) => !s3);
 
 function volumeName(name: string): string {
@@ -17,20 +18,22 @@ function volumeName(name: string): string {
   return `${full.slice(0, 52)}-${createHash('sha256').update(name).digest('hex').slice(0, 10)}`;
 }
 
-function source({ persistentVolumeClaim, nfs, hostPath }: Media): object {
+/** The volume of a claim, an NFS export or a folder of the node. */
+export function volumeSource({ persistentVolumeClaim, nfs, hostPath }: Omit<Media, 'name' | 'readOnly'>): VolumeSource {
   if (persistentVolumeClaim) return { persistentVolumeClaim: { claimName: persistentVolumeClaim.claimName } };
-  return nfs ? { nfs: defined(nfs) } : { hostPath: defined(hostPath ?? {}) };
+  if (nfs) return { nfs: defined(nfs) };
+  return hostPath ? { hostPath: defined(hostPath) } : {};
 }
 
 export const mediaClaims = (spec: MediaServerSpec): string[] =>
   mounted(spec).flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? []);
 
-export const mediaVolumes = (spec: MediaServerSpec): object[] =>
-  mounted(spec).map((media) => ({ name: volumeName(media.name), ...source(media) }));
+export const mediaVolumes = (spec: MediaServerSpec): Volume[] =>
+  mounted(spec).map((media) => ({ name: volumeName(media.name), ...volumeSource(media) }));
 
-export const mediaMounts = (spec: MediaServerSpec): object[] =>
+export const mediaMounts = (spec: MediaServerSpec): VolumeMount[] =>
   mounted(spec).map(({ name, readOnly, persistentVolumeClaim }) =>
-    defined({
+    defined<VolumeMount>({
       name: volumeName(name),
       mountPath: `/media/${name}`,
       subPath: persistentVolumeClaim?.subPath,
@@ -38,7 +41,7 @@ export const mediaMounts = (spec: MediaServerSpec): object[] =>
     }),
   );
 
-/** The same for the same server and name, also in a server made anew over kept data. */
+/** The id depends only on the server id and the name, so that a new server over existing data has the same ids. */
 function storageId(serverId: string, name: string): string {
   const hex = createHash('sha256').update(`${serverId}/media/${name}`).digest('hex');
   const variant = (8 + (Number.parseInt(hex.charAt(16), 16) % 4)).toString(16);

@@ -1,6 +1,6 @@
-// Names and labels of everything that belongs to a server.
-import type { KubeObject, ObjectMeta } from '../../runtime/kube.ts';
+// Names and labels of all objects of a server.
 import { KEEP, OWNER } from '../../runtime/kube.ts';
+import type { Manifest, ObjectMeta } from '../../runtime/manifest.ts';
 import type { Server } from '../server.ts';
 
 export type Component =
@@ -19,14 +19,14 @@ export type Component =
 
 type Named = Pick<Server, 'name' | 'namespace' | 'uid'>;
 
-/** Selects the pods of a component, or of all. */
+/** Selects the pods of one component, or of all. */
 export const selectorOf = ({ name }: Pick<Server, 'name'>, component?: Component): Record<string, string> => ({
   'app.kubernetes.io/name': 'foyer',
   'app.kubernetes.io/instance': name,
   ...(component && { 'app.kubernetes.io/component': component }),
 });
 
-/** Of the pods of all servers. */
+/** Labels of the pods of all servers. */
 export const POD_LABELS: Record<string, string> = { 'app.kubernetes.io/name': 'foyer' };
 
 export const labelsOf = (server: Named, component?: Component): Record<string, string> => ({
@@ -35,14 +35,17 @@ export const labelsOf = (server: Named, component?: Component): Record<string, s
   [OWNER]: server.uid,
 });
 
-/** Of what outlives the server. Argo CD may take it for its own by its labels, and finds it in no folder of its repository. */
+/**
+ * Annotations of objects that outlive the server. By its labels Argo CD may consider such an object its own, and would prune
+ * it.
+ */
 export const KEPT: Record<string, string> = {
   [KEEP]: 'true',
   'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
 };
 
 export interface Part {
-  /** After the name of the server; absent: the server's own name. */
+  /** Follows the name of the server; without it the name is the server's. */
   suffix?: string;
   component?: Component;
   annotations?: Record<string, string>;
@@ -63,13 +66,13 @@ export function metaOf(server: Named, { suffix, component, annotations, keep }: 
   };
 }
 
-/** Without the members that are undefined. */
-export function defined<T extends object>(value: T): T {
+/** Removes undefined members. The type is inferred from the expected type only, so that unknown members do not compile. */
+export function defined<T extends object>(value: NoInfer<T>): T {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
 }
 
-/** A Secret of texts, spelt as the API server gives it back. */
-export function secretObject(metadata: ObjectMeta, texts: Readonly<Record<string, string>>): KubeObject {
+/** A Secret with base64 values, as the API server returns it. */
+export function secretObject(metadata: ObjectMeta, texts: Readonly<Record<string, string>>): Manifest<'Secret'> {
   const data = Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
   return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data: Object.fromEntries(data) };
 }

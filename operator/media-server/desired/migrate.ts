@@ -1,13 +1,13 @@
-// The Jobs around a roll-out: expand before it, contract after it.
+// The Jobs of a roll-out: expand before it, contract after it.
 import { createHash } from 'node:crypto';
 import { sha256 } from '../../keys.ts';
-import type { KubeObject } from '../../runtime/kube.ts';
+import type { JobSpec, Manifest, PodTemplate } from '../../runtime/manifest.ts';
 import { type Context, fingerprint } from './context.ts';
 import type { EnvValue } from './environment.ts';
 import { metaOf, nameOf } from './meta.ts';
 import { type FoyerPod, foyerPod, sized } from './pod.ts';
 
-/** Attempts before the Job counts as failed, 10 s doubling between them. */
+/** Attempts until the Job fails; the pause between them doubles from 10 s. */
 const ATTEMPTS = 6;
 const PHASE = 'foyer.media/phase';
 
@@ -15,7 +15,7 @@ export const hashOf = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 10);
 
 /** An evicted pod does not count as an attempt. */
-export const oneShot = (template: object, attempts: number): object => ({
+export const oneShot = (template: PodTemplate, attempts: number): JobSpec => ({
   completions: 1,
   parallelism: 1,
   backoffLimit: attempts,
@@ -34,7 +34,7 @@ export const oneShotPod = (context: Context, pod: Pick<FoyerPod, 'component' | '
 
 const OWNER_FOLDER = '/etc/foyer/owner';
 
-/** What api/migrate.ts makes true beside the schema. */
+/** The state that api/migrate.ts sets in addition to the schema. */
 export function declared({ server, secrets, claimSha256 }: Context): Record<string, EnvValue> {
   const operatorKey = secrets.get(nameOf(server, 'operator-key'))?.key ?? '';
   const owner = server.spec.ownerSecretRef !== undefined;
@@ -54,7 +54,11 @@ export function ownerParts({ server }: Context): Pick<FoyerPod, 'volumes' | 'mou
   };
 }
 
-function job(context: Context, phase: 'expand' | 'contract', made: { hash: string; template: object }): KubeObject {
+function job(
+  context: Context,
+  phase: 'expand' | 'contract',
+  made: { hash: string; template: PodTemplate },
+): Manifest<'Job'> {
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
@@ -67,8 +71,8 @@ function job(context: Context, phase: 'expand' | 'contract', made: { hash: strin
   };
 }
 
-/** Named by all that it makes true: another version or another environment is another Job. */
-export function expandJob(context: Context): { hash: string; job: KubeObject } {
+/** The name depends on all inputs: another version or environment creates another Job. */
+export function expandJob(context: Context): { hash: string; job: Manifest<'Job'> } {
   const { server, secrets } = context;
   const component = 'migrate' as const;
   const args = ['api/migrate.ts', 'expand'];
@@ -78,8 +82,8 @@ export function expandJob(context: Context): { hash: string; job: KubeObject } {
   return { hash, job: job(context, 'expand', { hash, template }) };
 }
 
-/** One for each image. */
-export function contractJob(context: Context): KubeObject {
+/** One Job per image. */
+export function contractJob(context: Context): Manifest<'Job'> {
   const template = oneShotPod(context, { component: 'migrate', args: ['api/migrate.ts', 'contract'] });
   return job(context, 'contract', { hash: hashOf(['contract', context.images.foyer, template]), template });
 }

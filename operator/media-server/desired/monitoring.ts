@@ -1,10 +1,10 @@
-// What Prometheus and Grafana are given, when asked for.
-import type { KubeObject } from '../../runtime/kube.ts';
+// Objects for Prometheus and Grafana, where the spec enables them.
+import type { AlertRule, Manifest } from '../../runtime/manifest.ts';
 import type { Server } from '../server.ts';
 import { metaOf, selectorOf } from './meta.ts';
 
-/** The API pods tell of the whole server, transcode workers included. */
-function serviceMonitor(server: Server): KubeObject {
+/** The API pods expose the metrics of the whole server, including transcode workers. */
+function serviceMonitor(server: Server): Manifest<'ServiceMonitor'> {
   return {
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'ServiceMonitor',
@@ -19,7 +19,7 @@ interface Alert {
   for: string;
   severity: 'warning' | 'critical';
   summary: string;
-  /** What somebody does who is woken by it. */
+  /** Steps for the person on call. */
   runbook: string;
 }
 
@@ -33,8 +33,8 @@ function alerts({ name, namespace }: Server): Alert[] {
       expr: `absent(up{${of}} == 1)`,
       for: '5m',
       severity: 'critical',
-      summary: 'No API pod answers: nobody can sign in or play',
-      runbook: `${look}: the conditions name the part that is away, and what to do. Where all of them are well, Prometheus does not reach the metrics port: look at the NetworkPolicy ${name}-metrics. Then ${log}`,
+      summary: 'No API pod answers: users cannot sign in or play',
+      runbook: `${look}: the conditions name the part that is unavailable, and the fix. If all conditions are good, Prometheus does not reach the metrics port: check the NetworkPolicy ${name}-metrics. Then ${log}`,
     },
     {
       name: 'FoyerErrors',
@@ -42,7 +42,7 @@ function alerts({ name, namespace }: Server): Alert[] {
       for: '10m',
       severity: 'warning',
       summary: 'More than one request in twenty fails',
-      runbook: `${look}: DatabaseReady, RedisReady and ObjectsReady tell of a store that fails. Else ${log}: each fault is there with the requestId that people were answered`,
+      runbook: `${look}: DatabaseReady, RedisReady and ObjectsReady report a failing store. Otherwise ${log}: each error has the requestId of its response`,
     },
     {
       name: 'FoyerTranscodeWaits',
@@ -50,19 +50,21 @@ function alerts({ name, namespace }: Server): Alert[] {
       for: '2m',
       severity: 'warning',
       summary: 'Sessions wait for a transcode worker',
-      runbook: `${look}: TranscodeReady names pods that find no node, cannot be made or end. Where all workers serve, raise spec.transcode.max, or spec.transcode.sessionsPerJob on strong hardware`,
+      runbook: `${look}: TranscodeReady names pods that are unschedulable, cannot be created or crash. If all workers run, raise spec.transcode.max, or spec.transcode.sessionsPerJob on strong hardware`,
     },
   ];
 }
 
-function prometheusRule(server: Server): KubeObject {
-  const rules = alerts(server).map(({ name, expr, for: after, severity, summary, runbook }) => ({
-    alert: name,
-    expr,
-    for: after,
-    labels: { severity, mediaserver: server.name },
-    annotations: { summary, runbook },
-  }));
+function prometheusRule(server: Server): Manifest<'PrometheusRule'> {
+  const rules = alerts(server).map(
+    ({ name, expr, for: after, severity, summary, runbook }): AlertRule => ({
+      alert: name,
+      expr,
+      for: after,
+      labels: { severity, mediaserver: server.name },
+      annotations: { summary, runbook },
+    }),
+  );
   return {
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'PrometheusRule',
@@ -81,8 +83,8 @@ function panel(title: string, expr: string, place: number): object {
   };
 }
 
-/** Found by Grafana's sidecar by its label. */
-function dashboard(server: Server): KubeObject {
+/** Grafana's sidecar finds it by its label. */
+function dashboard(server: Server): Manifest<'ConfigMap'> {
   const { name, namespace } = server;
   const of = `namespace="${namespace}",service="${name}-api"`;
   const panels = [
@@ -93,7 +95,7 @@ function dashboard(server: Server): KubeObject {
       1,
     ),
     panel('Transcode sessions', `max(foyer_transcode_sessions{${of}})`, 2),
-    panel('Sessions that wait', `max(foyer_transcode_waiting{${of}})`, 3),
+    panel('Waiting sessions', `max(foyer_transcode_waiting{${of}})`, 3),
     panel('Memory of API pods, bytes', `process_resident_memory_bytes{${of}}`, 4),
   ];
   const variable = { name: 'datasource', type: 'datasource', query: 'prometheus' };
@@ -107,7 +109,7 @@ function dashboard(server: Server): KubeObject {
   };
 }
 
-export function monitoringObjects(server: Server, served: ReadonlySet<string>): KubeObject[] {
+export function monitoringObjects(server: Server, served: ReadonlySet<string>): Manifest[] {
   const { monitoring } = server.spec;
   return [
     ...(monitoring.serviceMonitor && served.has('ServiceMonitor') ? [serviceMonitor(server)] : []),

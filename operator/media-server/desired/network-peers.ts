@@ -1,28 +1,29 @@
-// Whom pods may call, as a policy can say it: it knows networks, namespaces and ports, and no host names. Pure.
+// Egress peers of network policies, which know networks, namespaces and ports, but no host names. Pure.
+import type { EgressRule, NetworkPolicyPeer, NetworkPolicyPort } from '../../runtime/manifest.ts';
 import type { Server } from '../server.ts';
 
-/** Of houses and clusters. */
+/** Private networks of homes and clusters. */
 const NEAR = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
-/** With the metadata services of clouds, which hand out credentials of the node. */
+/** Includes the metadata services of clouds, which issue credentials of the node. */
 const LINK_LOCAL = ['169.254.0.0/16', 'fe80::/10'];
 
-export const tcp = (...ports: number[]): object[] => ports.map((port) => ({ protocol: 'TCP', port }));
-export const blocks = (cidrs: readonly string[]): object[] => cidrs.map((cidr) => ({ ipBlock: { cidr } }));
+export const tcp = (...ports: number[]): NetworkPolicyPort[] => ports.map((port) => ({ protocol: 'TCP', port }));
+export const blocks = (cidrs: readonly string[]): NetworkPolicyPeer[] => cidrs.map((cidr) => ({ ipBlock: { cidr } }));
 
-const allBut = (closed: readonly string[]): object[] =>
+const allBut = (closed: readonly string[]): NetworkPolicyPeer[] =>
   ['0.0.0.0/0', '::/0'].map((cidr) => {
     const except = closed.filter((range) => range.includes(':') === cidr.includes(':')).sort();
     return { ipBlock: { cidr, except } };
   });
 
-/** Other networks are opened by spec.network.allow alone. */
+/** Only spec.network.allow opens other networks. */
 export const internet = allBut([...NEAR, ...LINK_LOCAL]);
-/** A store of somebody else may stand anywhere, but where nodes tell of themselves. */
+/** An external store may have any address except link-local ones. */
 export const anywhere = allBut(LINK_LOCAL);
-/** What the internet leaves out and a resource may name. */
+/** Private networks, for addresses that the resource declares. */
 export const near = blocks(NEAR);
 
-/** What a resource names: a store, a provider, a bucket, a relay. */
+/** An address that the resource declares: a store, a provider, a bucket or a mail server. */
 export interface Place {
   host: string;
   port: number;
@@ -37,17 +38,21 @@ export function placeOf(address: string | undefined): Place[] {
   return [{ host, port: port ? Number(port) : (DEFAULT_PORTS[protocol] ?? REDIS_PORT) }];
 }
 
-/** Of a Service: `name`, `name.namespace.svc`, and what may follow; undefined for any other name. */
+/** The namespace of a Service name (`name`, `name.namespace.svc`, and longer forms); undefined for other names. */
 function namespaceIn(host: string, { namespace }: Server): string | undefined {
   if (/^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(host)) return namespace;
   return /^[^.]+\.([^.]+)\.svc(\.|$)/.exec(host)?.[1];
 }
 
 /**
- * To the ports of these places in `networks`; and to the namespaces of those that are Services, at any port: a policy is asked for
- * the port of the pod behind a Service, which may be another.
+ * Rules for the ports of these places in `networks`, and for the namespaces of places that are Services. The latter allow any
+ * port, because a policy applies to the port of the pod, which may differ from that of the Service.
  */
-export function toPlaces(places: readonly Place[], networks: readonly object[], server: Server): object[] {
+export function toPlaces(
+  places: readonly Place[],
+  networks: readonly NetworkPolicyPeer[],
+  server: Server,
+): EgressRule[] {
   const ports = [...new Set(places.map(({ port }) => port))].sort((a, b) => a - b);
   const found = places.flatMap(({ host }) => namespaceIn(host, server) ?? []);
   const namespaces = [...new Set(found)].sort().map((name) => ({

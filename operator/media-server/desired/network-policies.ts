@@ -1,5 +1,5 @@
-// Default deny, and what each component needs.
-import type { KubeObject } from '../../runtime/kube.ts';
+// Default deny, and the connections that each component needs.
+import type { EgressRule, IngressRule, LabelSelector, Manifest, NetworkPolicyPeer } from '../../runtime/manifest.ts';
 import type { Secrets } from '../../server-environment.ts';
 import type { Server } from '../server.ts';
 import { type Context, databaseKey, objectsSecret, redisKey } from './context.ts';
@@ -9,7 +9,7 @@ import { anywhere, blocks, internet, near, type Place, placeOf, tcp, toPlaces } 
 import { STORE_PORTS, type StoreName } from './stores.ts';
 
 const STORES: readonly StoreName[] = ['postgres', 'redis', 'objects'];
-/** Those of the product's processes that talk to its stores. */
+/** Components that connect to the stores. */
 const CLIENTS: readonly string[] = [
   'api',
   'workers',
@@ -21,13 +21,13 @@ const CLIENTS: readonly string[] = [
   'backup',
   'tuner',
 ];
-/** Those that take in what others made. */
-const ASKERS: readonly string[] = ['api', 'workers'];
-/** Those that reach beyond the cluster: a backup may lie in a bucket outside. */
-const OUTGOING: readonly string[] = [...ASKERS, 'restore', 'backup'];
+/** Components that send uploaded files to the parser. */
+const PARSER_CLIENTS: readonly string[] = ['api', 'workers'];
+/** Components that connect to addresses outside the cluster, such as the bucket of a backup. */
+const OUTGOING: readonly string[] = [...PARSER_CLIENTS, 'restore', 'backup'];
 const DNS = { ports: [{ protocol: 'UDP', port: 53 }, ...tcp(53)] };
 
-const anyOf = (server: Server, components: readonly string[]): object => ({
+const anyOf = (server: Server, components: readonly string[]): LabelSelector => ({
   matchLabels: selectorOf(server),
   matchExpressions: [{ key: 'app.kubernetes.io/component', operator: 'In', values: components }],
 });
@@ -35,12 +35,12 @@ const anyOf = (server: Server, components: readonly string[]): object => ({
 interface Policy {
   suffix: string;
   component?: Component;
-  pods: object;
-  ingress?: object[];
-  egress?: object[];
+  pods: LabelSelector;
+  ingress?: IngressRule[];
+  egress?: EgressRule[];
 }
 
-function policy(server: Server, { suffix, component, pods, ingress, egress }: Policy): KubeObject {
+function policy(server: Server, { suffix, component, pods, ingress, egress }: Policy): Manifest<'NetworkPolicy'> {
   const policyTypes = [...(ingress ? ['Ingress'] : []), ...(egress ? ['Egress'] : [])];
   return {
     apiVersion: 'networking.k8s.io/v1',
@@ -50,14 +50,14 @@ function policy(server: Server, { suffix, component, pods, ingress, egress }: Po
   };
 }
 
-/** All pods of the instance: nothing in and nothing out. */
-function deny(server: Server): KubeObject {
+/** All pods of the instance: no connections in or out. */
+function deny(server: Server): Manifest<'NetworkPolicy'> {
   const made = policy(server, { suffix: 'default', pods: { matchLabels: selectorOf(server) } });
-  return { ...made, spec: { ...(made.spec as object), policyTypes: ['Ingress', 'Egress'] } };
+  return { ...made, spec: { podSelector: {}, ...made.spec, policyTypes: ['Ingress', 'Egress'] } };
 }
 
-/** All that call somebody. */
-const names = (server: Server): KubeObject =>
+/** DNS, for all components that open connections. */
+const names = (server: Server): Manifest<'NetworkPolicy'> =>
   policy(server, {
     suffix: 'names',
     pods: {
@@ -67,10 +67,10 @@ const names = (server: Server): KubeObject =>
     egress: [DNS],
   });
 
-/** It is asked by those that take in what others made, and asks nobody. */
-function parser(server: Server): KubeObject[] {
+/** It accepts connections from the components that accept uploads, and opens none. */
+function parser(server: Server): Manifest<'NetworkPolicy'>[] {
   const pods = { matchLabels: selectorOf(server, 'parser') };
-  const from = anyOf(server, ASKERS);
+  const from = anyOf(server, PARSER_CLIENTS);
   return [
     policy(server, {
       suffix: 'parser',
@@ -82,7 +82,7 @@ function parser(server: Server): KubeObject[] {
   ];
 }
 
-/** Of stores that somebody else runs. */
+/** Addresses of external stores. */
 function foreignStores({ server, secrets }: Context): Place[] {
   const { postgres, redis, objects } = server.spec;
   const at = ({ name, key }: { name: string; key: string }) => placeOf(secrets.get(name)?.[key]);
@@ -93,21 +93,21 @@ function foreignStores({ server, secrets }: Context): Place[] {
   ];
 }
 
-/** CloudNativePG marks the pods of a Cluster so. */
-function toCluster(server: Server): object[] {
+/** By the label that CloudNativePG sets on the pods of a Cluster. */
+function toCluster(server: Server): EgressRule[] {
   if (!server.spec.postgres.cloudNativePG) return [];
   const matchLabels = { 'cnpg.io/cluster': nameOf(server, 'postgres') };
   return [{ to: [{ podSelector: { matchLabels } }], ports: tcp(STORE_PORTS.postgres) }];
 }
 
-function toStores(context: Context): object[] {
+function toStores(context: Context): EgressRule[] {
   const { server } = context;
   const own = { to: [{ podSelector: anyOf(server, STORES) }], ports: tcp(...Object.values(STORE_PORTS)) };
   return [own, ...toCluster(server), ...toPlaces(foreignStores(context), anywhere, server)];
 }
 
-/** Metadata, mail, webhooks, push: the internet, and of other networks those that the resource opens. */
-function outside({ spec }: Server): object[] {
+/** Metadata, mail, webhooks and push: the internet, and the networks that the resource allows. */
+function outside({ spec }: Server): EgressRule[] {
   const { webhooks, imports, plugins, live } = spec.network.allow;
   const opened = [...new Set([...webhooks, ...imports, ...plugins, ...live])].sort();
   return [{ to: [...internet, ...blocks(opened)] }];
@@ -115,7 +115,7 @@ function outside({ spec }: Server): object[] {
 
 const SMTP_PORT = 587;
 
-/** A relay may stand in the cluster or in the house. */
+/** The mail server may be in the cluster or in the home network. */
 function mailPlace({ spec }: Server, secrets: Secrets): Place[] {
   if (!spec.email) return [];
   const { host = '', port: given } = secrets.get(spec.email.secretRef.name) ?? {};
@@ -123,26 +123,29 @@ function mailPlace({ spec }: Server, secrets: Secrets): Place[] {
   return Number.isInteger(port) && port > 0 && port < 65_536 ? [{ host, port }] : [];
 }
 
-/** Like the provider that people sign in at and the buckets of backups. */
-function toNamed(server: Server, secrets: Secrets): object[] {
+/** Declared addresses that may be private: the sign-in provider, the buckets of backups and the mail server. */
+function toNamed(server: Server, secrets: Secrets): EgressRule[] {
   const { oidc, backup } = server.spec;
   const addresses = [oidc?.issuer, backup?.destination.s3.endpoint, backup?.copyTo?.s3.endpoint];
   return toPlaces([...addresses.flatMap(placeOf), ...mailPlace(server, secrets)], near, server);
 }
 
-/** As a peer, wherever it runs. */
-export const OPERATOR = {
+/** The operator as a peer, in any namespace. */
+export const OPERATOR: NetworkPolicyPeer = {
   namespaceSelector: {},
   podSelector: { matchLabels: { 'app.kubernetes.io/name': 'foyer-operator' } },
 };
 
-/** The operator, and Prometheus once any of spec.monitoring is asked for: rules and panels need it too, whoever tells it to look. */
-function metricsFrom({ spec }: Server): object {
+/**
+ * The operator, and all namespaces once any of spec.monitoring is enabled: rules and dashboards need Prometheus too, whatever
+ * configures its scraping.
+ */
+function metricsFrom({ spec }: Server): IngressRule {
   const from = Object.values(spec.monitoring).some(Boolean) ? [{ namespaceSelector: {} }] : [OPERATOR];
   return { from, ports: tcp(METRICS_PORT) };
 }
 
-export function networkPolicies(context: Context): KubeObject[] {
+export function networkPolicies(context: Context): Manifest<'NetworkPolicy'>[] {
   const { server, secrets } = context;
   if (!server.spec.networkPolicy.enabled) return [];
   const stores = STORES.filter((name) => server.spec[name].managed);

@@ -1,8 +1,9 @@
-// Claims that one node at a time can mount, and how the pods that share one are kept together.
+// Claims that one node at a time can mount, and the affinity that places the pods sharing one on the same node.
 import type { KubeObject } from '../../runtime/kube.ts';
+import type { Affinity, PodAffinityTerm, Volume } from '../../runtime/manifest.ts';
 import { type Component, selectorOf } from './meta.ts';
 
-/** Who may mount a claim: all nodes, one node at a time, or one pod alone. */
+/** How widely a claim can be mounted: by all nodes, by one node, or by one pod. */
 export type Sharing = 'any' | 'one-node' | 'one-pod';
 
 export function sharingOf({ spec }: KubeObject): Sharing {
@@ -11,10 +12,10 @@ export function sharingOf({ spec }: KubeObject): Sharing {
   return accessModes.includes('ReadWriteOnce') ? 'one-node' : 'one-pod';
 }
 
-/** All of these mount all media. */
+/** Components that mount all media. */
 const OF_MEDIA: readonly Component[] = ['api', 'workers', 'transcode', 'subtitles', 'backup', 'restore'];
 
-const term = (server: { name: string }, components: readonly Component[]): object => ({
+const term = (server: { name: string }, components: readonly Component[]): PodAffinityTerm => ({
   labelSelector: {
     matchLabels: selectorOf(server),
     matchExpressions: [{ key: 'app.kubernetes.io/component', operator: 'In', values: components }],
@@ -24,16 +25,16 @@ const term = (server: { name: string }, components: readonly Component[]): objec
 
 interface Sharer {
   server: { name: string };
-  /** Claims that one node at a time can mount. */
+  /** Claims that only one node at a time can mount. */
   oneNode: ReadonlySet<string>;
-  /** Of the server's media. */
+  /** Claims of the server's media. */
   media: readonly string[];
 }
 
-/** The affinity of a pod with these volumes, if it shares a claim that binds it to the node of the others. */
-export function affinityOf(volumes: readonly object[], { server, oneNode, media }: Sharer): object | undefined {
-  const claims = (volumes as { persistentVolumeClaim?: { claimName: string } }[]).flatMap(
-    ({ persistentVolumeClaim: claim }) => (claim && oneNode.has(claim.claimName) ? [claim.claimName] : []),
+/** The affinity of a pod whose volumes include a claim that binds it to one node; undefined for other pods. */
+export function affinityOf(volumes: readonly Volume[], { server, oneNode, media }: Sharer): Affinity | undefined {
+  const claims = volumes.flatMap(({ persistentVolumeClaim: claim }) =>
+    claim && oneNode.has(claim.claimName) ? [claim.claimName] : [],
   );
   if (claims.length === 0) return undefined;
   const ofMedia = claims.some((claim) => media.includes(claim));

@@ -1,5 +1,5 @@
-// The pool that opens what others made: no Secret, no volume, no address that it could call.
-import type { KubeObject } from '../../runtime/kube.ts';
+// The pool that parses uploaded files. It has no Secret, no volume and no outgoing connections.
+import type { Manifest, Probe } from '../../runtime/manifest.ts';
 import { NODE_OPTIONS } from '../../server-environment.ts';
 import type { Server } from '../server.ts';
 import type { Context } from './context.ts';
@@ -9,20 +9,20 @@ import { foyerPod, metricsPort, sized } from './pod.ts';
 
 const part = { suffix: 'parser', component: 'parser' } as const;
 
-const probe = (path: string, times: object): object => ({
+const probe = (path: string, times: Probe): Probe => ({
   httpGet: { path, port: 'parser' },
   timeoutSeconds: 5,
   ...times,
 });
 
-/** Ready once it has opened a picture of its own. */
+/** Ready once it has decoded a test picture. */
 const probes = {
   startupProbe: probe('/ready', { periodSeconds: 2, failureThreshold: 60 }),
   livenessProbe: probe('/live', { periodSeconds: 20, failureThreshold: 3 }),
   readinessProbe: probe('/ready', { periodSeconds: 5, failureThreshold: 2 }),
 };
 
-export function parserDeployment(context: Context): KubeObject {
+export function parserDeployment(context: Context): Manifest<'Deployment'> {
   const { server } = context;
   const { replicas, resources } = server.spec.parser;
   return {
@@ -45,17 +45,17 @@ export function parserDeployment(context: Context): KubeObject {
           FOYER_PORT: String(PARSER_PORT),
           FOYER_METRICS_PORT: String(METRICS_PORT),
         },
-        // Two pictures at once of up to 1 GiB each, beside the process that takes them.
+        // Two pictures at once of up to 1 GiB each, in addition to the main process.
         resources: resources ?? sized('50m', '128Mi', { cpu: '2', memory: '2304Mi' }),
         ports: [{ name: 'parser', containerPort: PARSER_PORT, protocol: 'TCP' }, metricsPort],
         probes,
-        grace: 70, // a picture that is being opened
+        grace: 70, // time to finish one picture
       }),
     },
   };
 }
 
-export const parserService = (server: Server): KubeObject => ({
+export const parserService = (server: Server): Manifest<'Service'> => ({
   apiVersion: 'v1',
   kind: 'Service',
   metadata: metaOf(server, part),

@@ -1,5 +1,17 @@
-// The pod that every component of Foyer runs in: one image, Pod Security "restricted", a read-only root.
+// The pod of every component of Foyer: one image, Pod Security "restricted", a read-only root file system.
 import { decoderEnvironment } from '../../decoder-environment.ts';
+import type {
+  Container,
+  ContainerPort,
+  PodSecurityContext,
+  PodSpec,
+  PodTemplate,
+  Probe,
+  ResourceRequirements,
+  SecurityContext,
+  Volume,
+  VolumeMount,
+} from '../../runtime/manifest.ts';
 import type { MediaServerSpec } from '../../schemas/media-server.ts';
 import { declaredSettings } from '../../server-environment.ts';
 import type { Context } from './context.ts';
@@ -10,13 +22,11 @@ import { affinityOf } from './one-node.ts';
 import { type Mounted, oneVolumePerClaim } from './volumes.ts';
 
 export const CHECKSUM = 'foyer.media/checksum';
-/** Also for `latest`, which Kubernetes would pull always: images may have been loaded without a registry. */
+/** Also for `latest`, whose default would be Always: images may have been loaded without a registry. */
 export const PULL = 'IfNotPresent';
 export const USER = 1000;
 
-export type Resources = MediaServerSpec['workers']['resources'];
-
-export const restrictedPod = (user: number, group?: number): object =>
+export const restrictedPod = (user: number, group?: number): PodSecurityContext =>
   defined({
     runAsNonRoot: true,
     runAsUser: user,
@@ -26,14 +36,14 @@ export const restrictedPod = (user: number, group?: number): object =>
     seccompProfile: { type: 'RuntimeDefault' },
   });
 
-export const restrictedContainer = {
+export const restrictedContainer: SecurityContext = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'] },
   readOnlyRootFilesystem: true,
 };
 
-/** Requests of CPU and memory, and the most memory and CPU. */
-export const sized = (cpu: string, memory: string, most: { cpu: string; memory: string }): object => ({
+/** Requests of CPU and memory, and the limits. */
+export const sized = (cpu: string, memory: string, most: { cpu: string; memory: string }): ResourceRequirements => ({
   requests: { cpu, memory },
   limits: most,
 });
@@ -41,28 +51,28 @@ export const sized = (cpu: string, memory: string, most: { cpu: string; memory: 
 export interface FoyerPod {
   component: Component;
   args: string[];
-  resources: object;
+  resources: ResourceRequirements;
   env?: Record<string, EnvValue>;
-  ports?: object[];
-  probes?: Partial<Record<'startupProbe' | 'livenessProbe' | 'readinessProbe', object>>;
-  /** Volumes and mounts beside /tmp, scratch, the keys and the media. */
-  volumes?: object[];
-  mounts?: object[];
-  /** Further members of the pod's spec. */
-  pod?: object;
+  ports?: ContainerPort[];
+  probes?: Partial<Record<'startupProbe' | 'livenessProbe' | 'readinessProbe', Probe>>;
+  /** Volumes and mounts in addition to /tmp, scratch, the keys and the media. */
+  volumes?: Volume[];
+  mounts?: VolumeMount[];
+  /** Further fields of the pod spec. */
+  pod?: Partial<PodSpec>;
   /** Seconds between SIGTERM and SIGKILL. */
   grace: number;
-  /** Without media: the migration needs none. */
+  /** Without media, which the migration does not need. */
   bare?: boolean;
   /** With no Secret, no volume and no environment but `env`. */
   jailed?: boolean;
-  /** Decodes foreign files: told of the stores alone, without the key ring. */
+  /** Decodes media files: gets the stores only, without the key ring. */
   decodes?: boolean;
 }
 
 const BRANDING = '/etc/foyer/branding';
 
-/** spec.branding for those who show or send it, mounted whole, so that a change of the ConfigMap reaches the pods that run. */
+/** spec.branding for components that show or send it. The whole ConfigMap is mounted, so that changes reach running pods. */
 export function brandingParts({ branding }: MediaServerSpec): Pick<FoyerPod, 'env' | 'volumes' | 'mounts'> {
   if (!branding) return {};
   const { name } = branding.configMapRef;
@@ -73,7 +83,7 @@ export function brandingParts({ branding }: MediaServerSpec): Pick<FoyerPod, 'en
   };
 }
 
-export const metricsPort = { name: 'metrics', containerPort: METRICS_PORT, protocol: 'TCP' };
+export const metricsPort: ContainerPort = { name: 'metrics', containerPort: METRICS_PORT, protocol: 'TCP' };
 
 /** The event loop turns: the process answers on its metrics port. */
 export const metricsProbes = {
@@ -117,12 +127,12 @@ function environmentOf(context: Context, { jailed, decodes }: FoyerPod): Record<
   return decoderEnvironment(shared, declaredSettings(context.server.spec, context.secrets));
 }
 
-/** metadata and spec of a pod template. */
-export function foyerPod(context: Context, pod: FoyerPod): { metadata: object; spec: object } {
+/** Metadata and spec of a pod template. */
+export function foyerPod(context: Context, pod: FoyerPod): PodTemplate {
   const { server, images } = context;
   const { spec } = server;
   const { volumes, mounts } = mountedIn(context, pod);
-  const container = defined({
+  const container = defined<Container>({
     name: pod.component,
     image: images.foyer,
     imagePullPolicy: spec.imagePullPolicy ?? PULL,
@@ -139,7 +149,7 @@ export function foyerPod(context: Context, pod: FoyerPod): { metadata: object; s
       labels: selectorOf(server, pod.component),
       ...(!pod.jailed && { annotations: { [CHECKSUM]: podChecksum(context) } }),
     },
-    spec: defined({
+    spec: defined<PodSpec>({
       serviceAccountName: server.name,
       automountServiceAccountToken: false,
       enableServiceLinks: false,

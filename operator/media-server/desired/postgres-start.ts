@@ -1,9 +1,10 @@
-// What runs in the image of Postgres before it starts. It needs `sh`, `cat`, `mv`, `rm` and `postgres`, and nothing else.
+// Runs in the Postgres image before the store starts. It requires only `sh`, `cat`, `mv`, `rm` and `postgres`.
 
 /**
- * The official image writes PG_VERSION long before a new cluster is whole, and never goes on with one that was cut short. So the first
- * run leaves a mark beside an empty $PGDATA, until a run finds the cluster whole. A marked cluster in which no database was made yet is
- * put aside, and the image begins again. Nothing is deleted. A cluster that cannot be read, or that was not seen to begin, stays.
+ * The official image writes PG_VERSION long before a new cluster is complete, and never completes an interrupted one. So the
+ * first run creates a marker next to the empty $PGDATA, which stays until a run finds a complete cluster. With the marker and
+ * without any database yet, the incomplete cluster is renamed and the image starts over. Nothing is deleted. A cluster that
+ * is unreadable or has no marker stays.
  */
 const PUT_ASIDE = `set -eu
 mark=\${PGDATA%/*}/.initialising
@@ -32,8 +33,8 @@ if isUnfinished; then
 fi`;
 
 /**
- * The image uses the password of the Secret only when it makes the cluster of databases. Later starts set it anew, so that the Secret
- * always opens the database. The password stands in no argument and no log.
+ * The image uses the password of the Secret only when it creates the cluster. This sets it at each later start, so that the
+ * Secret always opens the database. The password appears in no argument and no log.
  */
 const SET_PASSWORD = `[ -s "$PGDATA/PG_VERSION" ] || exit 0
 failed() {
@@ -48,5 +49,8 @@ rm -f "$mark" || true`;
 
 export const BEFORE_POSTGRES = [PUT_ASIDE, SET_PASSWORD].join('\n');
 
-/** For the first start. The image would take libc's en_US.utf8, whose order changes with the library; these are those of `operator local`. */
+/**
+ * For the first start. The image's default is libc's en_US.utf8, whose collation changes with the library. `operator local`
+ * uses the same values.
+ */
 export const INITDB_ARGS = '--encoding=UTF8 --locale-provider=builtin --builtin-locale=C.UTF-8 --locale=C.UTF-8';

@@ -1,14 +1,16 @@
-// The Job that restores a backup: what it does is on record in Postgres, so a pod that is lost is simply made again.
-import type { KubeObject } from '../../runtime/kube.ts';
+// The Job that restores a backup. Its progress is recorded in Postgres, so a replaced pod resumes it.
+import type { Manifest } from '../../runtime/manifest.ts';
 import type { Context } from './context.ts';
 import { metaOf } from './meta.ts';
 import { declared, hashOf, oneShot, oneShotPod, ownerParts } from './migrate.ts';
 
-/** It goes on where it was lost, and a server that is closed meanwhile has nobody else to open it: it is tried for days. */
+/** Retried for days: it resumes where it stopped, and only it can reopen a server that was closed for the restore. */
 const ATTEMPTS = 1000;
 
-/** It also makes true what the resource declares, as the migration does, and reads backups that lie on a storage. */
-export function restoreJob(context: Context): KubeObject {
+/**
+ * It also applies the declared owner and keys, as the migration does, and mounts media, since a storage may hold the backups.
+ */
+export function restoreJob(context: Context): Manifest<'Job'> {
   const component = 'restore' as const;
   const args = ['workers/restore/main.ts'];
   const more = { env: declared(context), ...ownerParts(context), bare: false };

@@ -1,22 +1,22 @@
-// Secrets that are made once: what was seen is handed back as it is, what is missing is made.
+// Secrets that are created once: an existing one is returned unchanged, a missing one is created.
 import type { Fresh } from '../../keys.ts';
-import type { KubeObject } from '../../runtime/kube.ts';
+import type { Manifest } from '../../runtime/manifest.ts';
 import type { Secrets } from '../../server-environment.ts';
 import type { Server } from '../server.ts';
 import { type Component, metaOf, nameOf, secretObject } from './meta.ts';
 
-/** The value of the annotation that the operator's key was made for. */
+/** Annotation on the operator's key: the value of the server's annotation for which the key was created. */
 export const ROTATION = 'foyer.media/rotate-operator-key';
 
 interface Made {
   suffix: string;
   component?: Component;
-  /** Outlives the server: the data that stays cannot be read without. */
+  /** Outlives the server: the remaining data cannot be read without it. */
   keep?: boolean;
   texts: () => Record<string, string>;
 }
 
-/** Without the namespace: a Secret that is restored into another one leads to the store there. */
+/** Without the namespace, so that a Secret restored into another namespace points to the store there. */
 const host = ({ name }: Server, suffix: string): string => `${name}-${suffix}`;
 
 function postgresTexts(server: Server, password: string): Record<string, string> {
@@ -56,32 +56,32 @@ function wanted(server: Server, { fresh, claim }: ToMake): Made[] {
 }
 
 export interface ToMake {
-  /** As seen, decoded. */
-  seen: Secrets;
-  /** Annotation {@link ROTATION} of the operator's key as seen. */
+  /** Existing Secrets, decoded. */
+  observed: Secrets;
+  /** Annotation {@link ROTATION} of the existing operator's key. */
   rotatedFor: string | undefined;
   claim: boolean;
   fresh: Fresh;
-  /** Names of those that must not be made anew. */
+  /** Secrets that must not be created again. */
   lost: ReadonlySet<string>;
 }
 
-function operatorKey(server: Server, { seen, rotatedFor, fresh }: ToMake): KubeObject {
-  const asked = server.annotations[ROTATION];
-  const before = seen.get(nameOf(server, 'operator-key'));
-  const stays = before?.key !== undefined && (asked === undefined || asked === rotatedFor);
-  const mark = asked ?? rotatedFor;
+function operatorKey(server: Server, { observed, rotatedFor, fresh }: ToMake): Manifest<'Secret'> {
+  const requested = server.annotations[ROTATION];
+  const before = observed.get(nameOf(server, 'operator-key'));
+  const stays = before?.key !== undefined && (requested === undefined || requested === rotatedFor);
+  const mark = requested ?? rotatedFor;
   const annotations = mark === undefined ? {} : { [ROTATION]: mark };
   const metadata = metaOf(server, { suffix: 'operator-key', annotations });
   return secretObject(metadata, stays ? before : { key: fresh.operatorKey() });
 }
 
-/** One Secret each, never rewritten; only the operator's key changes, when the annotation asks for it. */
-export function secretsMadeOnce(server: Server, given: ToMake): KubeObject[] {
+/** One Secret each, never rewritten. Only the operator's key changes, when the annotation requests it. */
+export function secretsMadeOnce(server: Server, given: ToMake): Manifest<'Secret'>[] {
   const there = wanted(server, given).filter(({ suffix }) => !given.lost.has(nameOf(server, suffix)));
   const objects = there.map(({ suffix, component, keep = false, texts }) => {
     const metadata = metaOf(server, { suffix, keep, ...(component && { component }) });
-    return secretObject(metadata, given.seen.get(nameOf(server, suffix)) ?? texts());
+    return secretObject(metadata, given.observed.get(nameOf(server, suffix)) ?? texts());
   });
   return [...objects, operatorKey(server, given)];
 }

@@ -1,9 +1,9 @@
-import type { KubeObject } from '../../runtime/kube.ts';
+import type { Manifest } from '../../runtime/manifest.ts';
 import type { Server } from '../server.ts';
 import { metaOf } from './meta.ts';
 
-/** Of all pods. It has no Role and no token: nothing of the server talks to the Kubernetes API. */
-export const serviceAccount = (server: Server): KubeObject => ({
+/** Shared by all pods. It has no Role and no token: no component uses the Kubernetes API. */
+export const serviceAccount = (server: Server): Manifest<'ServiceAccount'> => ({
   apiVersion: 'v1',
   kind: 'ServiceAccount',
   metadata: metaOf(server, {}),

@@ -1,5 +1,13 @@
-// The stores that this operator runs: one pod each, its data on a claim that outlives the server.
-import type { KubeObject } from '../../runtime/kube.ts';
+// Managed stores: one pod each, with a claim that outlives the server.
+import type {
+  Container,
+  EmptyDir,
+  Manifest,
+  PodSpec,
+  PodTemplate,
+  Probe,
+  ResourceRequirements,
+} from '../../runtime/manifest.ts';
 import type { Server } from '../server.ts';
 import { type Context, fingerprint } from './context.ts';
 import { type EnvValue, envOf, isSecret } from './environment.ts';
@@ -17,24 +25,27 @@ interface Store {
   user: number;
   args?: string[];
   env: Record<string, EnvValue>;
-  /** Where the data lies. */
+  /** Mount path of the data. */
   path: string;
-  /** A script that runs in the image, with the same environment and volumes, before the store starts. */
+  /** A script that runs in the image before the store starts, with the same environment and volumes. */
   before?: { name: string; script: string };
-  /** Undefined: nothing is kept over a restart. */
+  /** Undefined: data is lost at a restart. */
   storage: string | number | undefined;
   storageClassName?: string | undefined;
   annotations?: Record<string, string> | undefined;
-  /** Other folders that the program writes, in memory where so said. */
-  writable: Record<string, object>;
-  probe: object;
-  resources: object;
+  /** Other writable folders; a medium puts them in memory. */
+  writable: Record<string, EmptyDir>;
+  probe: Probe;
+  resources: ResourceRequirements;
   grace: number;
 }
 
 const DATA = 'data';
 
-function claim(server: Server, { name, storage, storageClassName, annotations = KEPT }: Store): object {
+function claim(
+  server: Server,
+  { name, storage, storageClassName, annotations = KEPT }: Store,
+): Manifest<'PersistentVolumeClaim'> {
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
@@ -48,16 +59,14 @@ function claim(server: Server, { name, storage, storageClassName, annotations = 
   };
 }
 
-const folders = ({ writable, storage }: Store): [string, string, object][] => [
-  ...Object.entries(writable).map(([path, emptyDir], index): [string, string, object] => [
-    `tmp-${index}`,
-    path,
-    emptyDir,
-  ]),
-  ...(storage === undefined ? ([[DATA, '', {}]] as [string, string, object][]) : []),
+type Folder = [volume: string, path: string, source: EmptyDir];
+
+const folders = ({ writable, storage }: Store): Folder[] => [
+  ...Object.entries(writable).map(([path, emptyDir], index): Folder => [`tmp-${index}`, path, emptyDir]),
+  ...(storage === undefined ? ([[DATA, '', {}]] satisfies Folder[]) : []),
 ];
 
-function containers({ server }: Context, store: Store): { initContainers?: object[]; containers: object[] } {
+function containers({ server }: Context, store: Store): Pick<PodSpec, 'initContainers' | 'containers'> {
   const { name, image, path, before, probe } = store;
   const extra = folders(store).filter(([, mountPath]) => mountPath);
   const shared = {
@@ -70,7 +79,7 @@ function containers({ server }: Context, store: Store): { initContainers?: objec
     ],
     securityContext: restrictedContainer,
   };
-  const container = defined({
+  const container = defined<Container>({
     name,
     args: store.args,
     ...shared,
@@ -86,11 +95,11 @@ function containers({ server }: Context, store: Store): { initContainers?: objec
   return { initContainers: [init], containers: [container] };
 }
 
-/** Of Secrets that its pod reads, and no other: a Secret that was put back without the rest starts nothing anew. */
+/** Only the Secret values that the pod reads, so that restoring an unrelated Secret restarts nothing. */
 const valuesOf = ({ secrets }: Context, { env }: Store): (string | undefined)[] =>
   Object.values(env).flatMap((value) => (isSecret(value) ? [secrets.get(value.name)?.[value.key]] : []));
 
-function template(context: Context, store: Store): object {
+function template(context: Context, store: Store): PodTemplate {
   const { server, secrets } = context;
   const { name, user, grace } = store;
   return {
@@ -111,15 +120,15 @@ function template(context: Context, store: Store): object {
   };
 }
 
-/** Behind an address that stays: the name of a headless Service is gone for as long as its only pod is. */
-function storeObjects(context: Context, wanted: Store): KubeObject[] {
+/** The Service has a cluster IP: a headless Service would not resolve while its only pod is down. */
+function storeObjects(context: Context, wanted: Store): Manifest<'Service' | 'StatefulSet'>[] {
   const { server, volumes } = context;
   const { name } = wanted;
   const inForce = volumes.has(name) ? { storage: undefined, ...volumes.get(name) } : {};
   const store = { ...wanted, ...inForce };
   const { storage } = store;
   const part = { suffix: name, component: name };
-  const service = {
+  const service: Manifest<'Service'> = {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: metaOf(server, part),
@@ -129,14 +138,14 @@ function storeObjects(context: Context, wanted: Store): KubeObject[] {
       ports: [{ name, port: STORE_PORTS[name], targetPort: name, protocol: 'TCP' }],
     },
   };
-  const set = {
+  const set: Manifest<'StatefulSet'> = {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
     metadata: metaOf(server, part),
     spec: {
       replicas: 1,
       revisionHistoryLimit: 3,
-      podManagementPolicy: 'Parallel', // the other policy waits for a pod whose image is wrong even once it is put right
+      podManagementPolicy: 'Parallel', // OrderedReady would wait forever for a pod with a wrong image, even after a correction
       serviceName: nameOf(server, name),
       selector: { matchLabels: selectorOf(server, name) },
       persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
@@ -215,7 +224,7 @@ function minio(context: Context): Store[] {
       image: images.minio,
       user: 1000,
       args: ['server', '/data', '--address', `:${STORE_PORTS.objects}`],
-      // It wants a folder for certificates in its home, and ends where there can be none.
+      // It requires a folder for certificates in its home directory.
       env: { HOME: '/tmp', MINIO_ROOT_USER: key(secret, 'accessKey'), MINIO_ROOT_PASSWORD: key(secret, 'secretKey') },
       path: '/data',
       storage: managed.storage ?? '20Gi',
@@ -228,16 +237,16 @@ function minio(context: Context): Store[] {
   ];
 }
 
-export const managedStores = (context: Context): KubeObject[] =>
+export const managedStores = (context: Context): Manifest<'Service' | 'StatefulSet'>[] =>
   [...postgres(context), ...redis(context), ...minio(context)].flatMap((store) => storeObjects(context, store));
 
-/** A Cluster of CloudNativePG; it makes the Secret `<name>-app` with the address itself. */
-export function cloudNativePGCluster({ server, images }: Context): KubeObject[] {
+/** A Cluster of CloudNativePG, which creates the Secret `<name>-app` with the URL. */
+export function cloudNativePGCluster({ server, images }: Context): Manifest<'Cluster'>[] {
   const { cloudNativePG } = server.spec.postgres;
   if (!cloudNativePG) return [];
   const { instances, storage } = cloudNativePG;
   const { imagePullPolicy, imagePullSecrets } = server.spec;
-  const cluster = {
+  const cluster: Manifest<'Cluster'> = {
     apiVersion: 'postgresql.cnpg.io/v1',
     kind: 'Cluster',
     metadata: metaOf(server, { suffix: 'postgres', component: 'postgres', keep: true }),

@@ -1,5 +1,5 @@
-// The pod of a transcode worker; how many Jobs there are is the pool's to say.
-import type { KubeObject } from '../../runtime/kube.ts';
+// The pod of a transcode worker; transcode-pool.ts decides how many Jobs there are.
+import type { Manifest, PodSpec, PodTemplate, ResourceRequirements } from '../../runtime/manifest.ts';
 import type { MediaServerSpec } from '../../schemas/media-server.ts';
 import type { Server } from '../server.ts';
 import { jobAnnotations, jobSpec } from '../transcode-jobs.ts';
@@ -10,19 +10,21 @@ import { foyerPod, metricsPort, metricsProbes, restrictedPod, sized, USER } from
 
 type Accelerator = NonNullable<MediaServerSpec['transcode']['accelerator']>;
 
-/** An extended resource: request and limit are one number. */
-export function acceleratedResources(base: object, { resourceName, count }: Accelerator): object {
-  const { limits, ...rest } = base as { limits?: object };
+/** An extended resource: its limit equals its request. */
+export function acceleratedResources(
+  { limits, ...rest }: ResourceRequirements,
+  { resourceName, count }: Accelerator,
+): ResourceRequirements {
   return { ...rest, limits: { ...limits, [resourceName]: String(count) } };
 }
 
-/** Where such a pod may run, and as whom: device files of many nodes are for a group of theirs alone. */
+/** Scheduling and groups of the pod: on many nodes only one group may open the device files. */
 export const acceleratedPod = ({
   runtimeClassName,
   nodeSelector,
   tolerations,
   supplementalGroups,
-}: Accelerator): object =>
+}: Accelerator): Partial<PodSpec> =>
   defined({
     runtimeClassName,
     nodeSelector,
@@ -30,13 +32,13 @@ export const acceleratedPod = ({
     securityContext: supplementalGroups && { ...restrictedPod(USER), supplementalGroups },
   });
 
-/** Templates of the pool's Jobs. */
+/** Pod templates of the pool's Jobs. */
 export interface TranscodeTemplates {
-  cpu: object;
-  accelerated?: object;
+  cpu: PodTemplate;
+  accelerated?: PodTemplate;
 }
 
-export function transcodePod(context: Context, { accelerated }: { accelerated: boolean }): object {
+export function transcodePod(context: Context, { accelerated }: { accelerated: boolean }): PodTemplate {
   const { accelerator, priorityClassName, resources } = context.server.spec.transcode;
   const size = resources ?? sized('500m', '512Mi', { cpu: '4', memory: '2Gi' });
   const device = accelerated ? accelerator : undefined;
@@ -47,7 +49,11 @@ export function transcodePod(context: Context, { accelerated }: { accelerated: b
     resources: device ? acceleratedResources(size, device) : size,
     ports: [metricsPort],
     probes: metricsProbes,
-    pod: defined({ restartPolicy: 'Never', priorityClassName, ...(device && acceleratedPod(device)) }),
+    pod: defined<Partial<PodSpec>>({
+      restartPolicy: 'Never',
+      priorityClassName,
+      ...(device && acceleratedPod(device)),
+    }),
     grace: 30,
   });
 }
@@ -57,12 +63,12 @@ export const transcodeTemplates = (context: Context): TranscodeTemplates => ({
   ...(context.server.spec.transcode.accelerator && { accelerated: transcodePod(context, { accelerated: true }) }),
 });
 
-/** A Job once made stays as it is: it is built again from the templates of its own release. */
+/** A Job is immutable, so it is built again from the templates of its own release. */
 export function transcodeJob(
   server: Server,
   job: NewJob,
   from: { templates: TranscodeTemplates; hash: string },
-): KubeObject {
+): Manifest<'Job'> {
   const { templates, hash } = from;
   const template = (job.accelerated ? templates.accelerated : undefined) ?? templates.cpu;
   return {

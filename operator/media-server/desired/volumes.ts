@@ -1,30 +1,23 @@
-// Volumes of a pod and where they are mounted.
+// Volumes of a pod and their mounts.
 
-interface Volume {
-  name: string;
-  persistentVolumeClaim?: { claimName: string };
-}
+import type { Volume, VolumeMount } from '../../runtime/manifest.ts';
 
 export interface Mounted {
-  volumes: object[];
-  mounts: object[];
+  volumes: Volume[];
+  mounts: VolumeMount[];
 }
 
-/**
- * One volume for each claim, under the name of its first, and all mounts of it. Kubelet never finishes a pod that names a claim in two
- * volumes.
- */
+/** Merges volumes of the same claim into the first one: kubelet never finishes a pod with two volumes of one claim. */
 export function oneVolumePerClaim({ volumes, mounts }: Mounted): Mounted {
-  const all = volumes as Volume[];
   const first = new Map<string, string>();
-  for (const { name, persistentVolumeClaim: claim } of all)
+  for (const { name, persistentVolumeClaim: claim } of volumes)
     if (claim && !first.has(claim.claimName)) first.set(claim.claimName, name);
   const keptAs = new Map(
-    all.map(({ name, persistentVolumeClaim: claim }) => [name, (claim && first.get(claim.claimName)) ?? name]),
+    volumes.map(({ name, persistentVolumeClaim: claim }) => [name, (claim && first.get(claim.claimName)) ?? name]),
   );
-  const renamed = (mounts as { name: string }[]).map((mount) => ({
+  const renamed = mounts.map((mount) => ({
     ...mount,
     name: keptAs.get(mount.name) ?? mount.name,
   }));
-  return { volumes: all.filter(({ name }) => keptAs.get(name) === name), mounts: renamed };
+  return { volumes: volumes.filter(({ name }) => keptAs.get(name) === name), mounts: renamed };
 }

@@ -1,13 +1,15 @@
-// Background jobs, and the speech model.
-import type { KubeObject } from '../../runtime/kube.ts';
+// Background workers, and the speech workers.
+import type { Manifest, VolumeMount } from '../../runtime/manifest.ts';
 import type { MediaServerSpec } from '../../schemas/media-server.ts';
 import type { Context } from './context.ts';
 import { parserEnvironment, volumesEnvironment } from './environment.ts';
+import { volumeSource } from './media.ts';
 import { defined, metaOf, selectorOf } from './meta.ts';
 import { brandingParts, type FoyerPod, foyerPod, metricsPort, metricsProbes, sized } from './pod.ts';
 import { acceleratedPod, acceleratedResources } from './transcode.ts';
+import type { Mounted } from './volumes.ts';
 
-function deployment(context: Context, replicas: number, pod: FoyerPod): KubeObject {
+function deployment(context: Context, replicas: number, pod: FoyerPod): Manifest<'Deployment'> {
   const { server } = context;
   const { component } = pod;
   return {
@@ -24,10 +26,10 @@ function deployment(context: Context, replicas: number, pod: FoyerPod): KubeObje
   };
 }
 
-export function workersDeployment(context: Context): KubeObject {
+export function workersDeployment(context: Context): Manifest<'Deployment'> {
   const { server } = context;
   const { replicas, resources } = server.spec.workers;
-  const { env, ...branding } = brandingParts(server.spec); // mails show it
+  const { env, ...branding } = brandingParts(server.spec); // for mail
   return deployment(context, replicas, {
     component: 'workers',
     args: ['workers/main.ts'],
@@ -42,19 +44,17 @@ type Subtitles = NonNullable<MediaServerSpec['subtitles']>;
 
 const MODELS = '/models';
 
-function modelVolume({ modelVolume: given }: Subtitles): { volumes: object[]; mounts: object[] } {
+function modelVolume({ modelVolume: given }: Subtitles): Mounted {
   if (!given) return { volumes: [], mounts: [] };
-  const { persistentVolumeClaim: claim, nfs, hostPath } = given;
-  const kept = claim ? { persistentVolumeClaim: { claimName: claim.claimName } } : undefined;
-  const source = kept ?? (nfs ? { nfs: defined(nfs) } : { hostPath: defined(hostPath ?? {}) });
-  const mount = defined({ name: 'models', mountPath: MODELS, subPath: claim?.subPath, readOnly: true });
-  return { volumes: [{ name: 'models', ...source }], mounts: [mount] };
+  const { persistentVolumeClaim: claim } = given;
+  const mount = defined<VolumeMount>({ name: 'models', mountPath: MODELS, subPath: claim?.subPath, readOnly: true });
+  return { volumes: [{ name: 'models', ...volumeSource(given) }], mounts: [mount] };
 }
 
-/** With scaleToZero there is none until something waits; nothing can wait before the speech workers are part of the server. */
+/** With scaleToZero there are no pods: this version has no speech jobs that could wait. */
 const subtitlesReplicas = ({ replicas, scaleToZero }: Subtitles): number => (scaleToZero ? 0 : (replicas ?? 1));
 
-export function subtitlesDeployment(context: Context): KubeObject[] {
+export function subtitlesDeployment(context: Context): Manifest<'Deployment'>[] {
   const { subtitles } = context.server.spec;
   if (!subtitles) return [];
   const { accelerator, model, language } = subtitles;

@@ -47,7 +47,7 @@ const secretsOfServers: Mutation[] = [
   wrong(
     'database at what is no address',
     { postgres: { secretRef: { name: 'odd' } } },
-    stalled('SecretInvalid', /no address/),
+    stalled('SecretInvalid', /not a URL/),
   ),
   wrong(
     'Redis of a Secret that is missing',
@@ -57,12 +57,12 @@ const secretsOfServers: Mutation[] = [
   wrong(
     'Redis at what is no address',
     { redis: { secretRef: { name: 'odd' } } },
-    stalled('SecretInvalid', /no address/),
+    stalled('SecretInvalid', /not a URL/),
   ),
   wrong(
     'Redis at the address of a database',
     { redis: { secretRef: { name: 'spare', key: 'postgres' } } },
-    stalled('SecretInvalid', /no address/),
+    stalled('SecretInvalid', /not a URL/),
   ),
   wrong(
     'object store of a Secret that is missing',
@@ -408,7 +408,7 @@ const tuners: Mutation[] = [
   badTuner(
     'a playlist of a Secret that holds no address',
     { source: { m3u: { urlSecretRef: { name: 'spare', key: 'uri' } } } },
-    notReady('SecretInvalid', /no http address/),
+    notReady('SecretInvalid', /no HTTP URL/),
   ),
   badTuner(
     'a guide of a Secret that is missing',

@@ -48,7 +48,7 @@ describe('the backup before an upgrade, in a cluster', () => {
     expect(migrating(here)).not.to.include('foyer:2.0.0');
     expect(serving(here)).to.equal('foyer:1.0.0');
     expect(here.condition('MigrationsApplied')).to.equal('False MigrationPending');
-    expect(here.message('MigrationsApplied')).to.contain('makes the backup before the upgrade');
+    expect(here.message('MigrationsApplied')).to.contain('creates the backup before the upgrade');
     expect(here.condition('Ready')).to.equal('True AllReady');
 
     here.kube.play(here.now, { stuck: ['migrate'] });

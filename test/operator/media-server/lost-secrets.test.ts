@@ -33,9 +33,9 @@ const templates = (here: World): unknown[] =>
   );
 
 const LOST: [name: string, type: string, loss: RegExp, copy: string][] = [
-  ['home-keys', 'SettingsValid', /everybody is signed out/, 'cat /etc/foyer/keys/keys.json'],
-  ['home-postgres', 'DatabaseReady', /nothing but the password/, 'echo $POSTGRES_PASSWORD'],
-  ['home-objects', 'ObjectsReady', /nothing but the keys/, 'echo $MINIO_ROOT_PASSWORD'],
+  ['home-keys', 'SettingsValid', /all users are signed out/, 'cat /etc/foyer/keys/keys.json'],
+  ['home-postgres', 'DatabaseReady', /only the password/, 'echo $POSTGRES_PASSWORD'],
+  ['home-objects', 'ObjectsReady', /only the keys/, 'echo $MINIO_ROOT_PASSWORD'],
 ];
 
 describe('a Secret that opened data', () => {
@@ -226,7 +226,7 @@ describe('a Secret of a managed store', () => {
       'postgres',
       'DatabaseReady',
       { uri: 'postgres://foyer:p@home-postgres.old.svc/foyer', password: 'p' },
-      /leads elsewhere, to home-postgres.old.svc: write home-postgres/,
+      /has another host, home-postgres.old.svc: set home-postgres/,
     ],
     ['two passwords of Redis', 'redis', 'RedisReady', { password: 'other' }, /one password in password/],
     [
@@ -234,7 +234,7 @@ describe('a Secret of a managed store', () => {
       'objects',
       'ObjectsReady',
       { endpoint: 'http://home-objects.old.svc:9000' },
-      /leads elsewhere/,
+      /has another host/,
     ],
   ];
   for (const [what, store, type, change, message] of WRONG)

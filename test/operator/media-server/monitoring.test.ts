@@ -13,7 +13,7 @@ describe('spec.monitoring', () => {
     const bare = new World(mediaServer(specs.monitored ?? {}), new MemoryKube(['ServiceMonitor']).put(...named));
     await bare.settle();
     expect(bare.condition('MonitoringReady')).to.equal('False NotServed');
-    expect(bare.message('MonitoringReady')).to.match(/^no PrometheusRule is made: install/);
+    expect(bare.message('MonitoringReady')).to.match(/^PrometheusRule cannot be created: install/);
     expect(bare.condition('Degraded'), 'the server works').to.equal('False AllReady');
     expect(bare.names('ConfigMap')).to.include('home-dashboard');
   });

@@ -48,7 +48,7 @@ describe('pods that share a claim', () => {
     }
   });
 
-  it('are kept on one node where one node at a time may mount it, and move together', async () => {
+  it('are run on one node where one node at a time may mount it, and move together', async () => {
     const here = await settled({ media }, claim('nas', 'ReadWriteOnce'), shared);
     const [worker = ''] = here.names('Job').filter((name) => name.includes('transcode'));
     for (const [kind, name] of [
@@ -65,7 +65,7 @@ describe('pods that share a claim', () => {
       expect(values).to.not.include.members(['parser']).and.not.include('migrate');
     }
     expect(termsOf(here, 'Deployment', 'home-parser')).to.deep.equal([]);
-    expect(here.message('MediaReady')).to.contain('nas: ReadWriteOnce').and.to.contain('kept on one node');
+    expect(here.message('MediaReady')).to.contain('nas: ReadWriteOnce').and.to.contain('run on one node');
     expect(here.names('PodDisruptionBudget'), 'it would block the drain of that node').to.deep.equal([]);
     expect(here.condition('Ready')).to.equal('True AllReady');
   });
@@ -86,7 +86,7 @@ describe('pods that share a claim', () => {
   it('cannot be, where one pod alone may mount it: the condition says what to change', async () => {
     const here = await settled({ media }, claim('nas', 'ReadWriteOncePod'), shared);
     expect(here.condition('MediaReady')).to.equal('False VolumeNotShared');
-    expect(here.message('MediaReady')).to.contain('ReadWriteOncePod').and.to.contain('make one that is ReadWriteMany');
+    expect(here.message('MediaReady')).to.contain('ReadWriteOncePod').and.to.contain('use a ReadWriteMany claim');
     expect(here.names('Deployment')).to.deep.equal([]);
   });
 });

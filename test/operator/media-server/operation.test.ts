@@ -23,7 +23,9 @@ describe('faults of a MediaServer', () => {
     here.change({ version: '2.0.0' });
     await here.settle();
     expect(here.condition('DatabaseReady')).to.equal('False SecretMissing');
-    expect(here.message('DatabaseReady')).to.equal('spec.postgres.secretRef: Secret database does not exist: make it');
+    expect(here.message('DatabaseReady')).to.equal(
+      'spec.postgres.secretRef: Secret database does not exist: create it',
+    );
     expect(here.condition('Stalled')).to.equal('True SecretMissing');
     expect(here.condition('Ready'), 'it still runs').to.equal('True AllReady');
     expect(here.names('Deployment')).to.deep.equal(before);
@@ -183,8 +185,8 @@ describe('MediaServer in operation', () => {
     let asked = 0;
     const { connect } = here.tools;
     here.tools.connect = (server, key) => {
-      const { ask, metrics } = connect(server, key);
-      return { ask: (...words) => ask(...words).finally(() => asked++), metrics };
+      const { request, metrics } = connect(server, key);
+      return { request: (...words) => request(...words).finally(() => asked++), metrics };
     };
     const pass = () =>
       reconcileMediaServer({ namespace: 'media', name: 'home' }, here.kube, { now: here.now, tools: here.tools });
@@ -375,12 +377,12 @@ describe('MediaServer in operation', () => {
 });
 
 describe('owner recovery', () => {
-  const ask = { 'foyer.media/owner-recovery': 'please' };
+  const request = { 'foyer.media/owner-recovery': 'please' };
   const secrets = (here: World): string[] => here.names('Secret').filter((name) => name.includes('recovery'));
 
   it('leaves a token in a Secret for a day, once a value', async () => {
     const here = await running();
-    here.annotate(ask);
+    here.annotate(request);
     await here.settle();
     const [name = ''] = secrets(here);
     expect(texts(here, name).token).to.match(/^foypr_/);
@@ -406,7 +408,7 @@ describe('owner recovery', () => {
 
   it('tells the Job the hash alone', async () => {
     const here = await running();
-    here.annotate(ask);
+    here.annotate(request);
     await here.pass();
     const job = here.kube.list('Job', 'media').find(({ metadata }) => metadata.name.includes('recover'));
     const { template } = (job?.spec ?? {}) as { template?: { spec: { containers: { args: string[] }[] } } };
@@ -417,7 +419,7 @@ describe('owner recovery', () => {
 
   it('that fails is told, and not repeated', async () => {
     const here = await running();
-    here.annotate(ask);
+    here.annotate(request);
     await here.settle({ failing: ['recover'] });
     expect(secrets(here)).to.deep.equal([]);
     expect(here.kube.events.filter(({ reason }) => reason === 'RecoveryFailed')).to.have.length(1);
@@ -428,7 +430,7 @@ describe('changes that concern a MediaServer', () => {
   const { watches } = mediaServerController({
     images,
     clusterNetworks: [],
-    connect: () => ({ ask: () => Promise.reject(new Error()), metrics: async () => undefined }),
+    connect: () => ({ request: () => Promise.reject(new Error()), metrics: async () => undefined }),
   });
   const concerned = (object: KubeObject, kube: MemoryKube): string[] => {
     const watch = watches.find(({ kind }) => kind === object.kind);

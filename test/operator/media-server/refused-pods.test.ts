@@ -37,7 +37,7 @@ describe('pods that cannot be made', () => {
     ]);
     const told = refusedPod(job, { refusals: next, pods: [] });
     expect(told).to.equal(refusedPod(job, { refusals: first, pods: [] }));
-    expect(told).to.equal(`no pod of Job home-transcode-0 can be made: its pod ${quota} (FailedCreate)`);
+    expect(told).to.equal(`no pod of Job home-transcode-0 can be created: its pod ${quota} (FailedCreate)`);
   });
 
   it('are not told of once there is one, nor of another object, nor by other Events', () => {

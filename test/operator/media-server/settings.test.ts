@@ -12,7 +12,7 @@ describe('settings that a resource declares', function () {
     here.answers.settings = { 'server.name': 'resource', 'server.timeZone': 'default', 'server.notice': 'saved' };
     await here.settle();
     expect(here.condition('SettingsValid')).to.equal('False SpecInvalid');
-    expect(here.message('SettingsValid')).to.contain('values of server.timeZone,');
+    expect(here.message('SettingsValid')).to.contain('values of server.timeZone and');
     expect(here.condition('Degraded')).to.equal('True SpecInvalid');
     expect(here.condition('Ready')).to.equal('True AllReady');
     here.answers.settings = { 'server.name': 'resource', 'server.timeZone': 'resource' };

@@ -207,7 +207,7 @@ describe('a roll-out that stands still', () => {
     expect(here.condition('Degraded')).to.equal('True ProgressDeadlineExceeded');
     expect(here.condition('Stalled')).to.equal('True ProgressDeadlineExceeded');
     expect(here.condition('Progressing')).to.equal('False ProgressDeadlineExceeded');
-    expect(here.message('Degraded')).to.contain('Deployment home-workers stands still').and.to.contain(words);
+    expect(here.message('Degraded')).to.contain('Deployment home-workers makes no progress').and.to.contain(words);
     expect(here.condition('Ready')).to.equal('True AllReady');
     expect(here.status.phase).to.equal('Stalled: ProgressDeadlineExceeded');
     expect(warnings(here).join()).to.contain('ProgressDeadlineExceeded');
@@ -232,7 +232,7 @@ describe('a roll-out that stands still', () => {
       await here.pass();
       expect(here.condition('Degraded')).to.equal('True ImageUnavailable');
       const message = here.message('Degraded');
-      expect(message).to.contain('cannot get image mirror/foyer:9: Back-off').and.to.contain(fields);
+      expect(message).to.contain('cannot pull image mirror/foyer:9: Back-off').and.to.contain(fields);
       expect(message).to.contain('spec.imagePullSecrets');
     });
 

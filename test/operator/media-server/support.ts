@@ -221,7 +221,7 @@ export class World {
 
   constructor(server: KubeObject, kube = new MemoryKube()) {
     this.kube = kube.put(server);
-    const ask = async (_method: string, path: string) => {
+    const request = async (_method: string, path: string) => {
       if (!this.answers.reachable) throw new Error('refused');
       const {
         setupComplete,
@@ -252,7 +252,7 @@ export class World {
       fresh: countingFresh(),
       probes: new Probes(),
       declared: new DeclaredOfServers(0),
-      connect: () => ({ ask, metrics: async () => this.kube.workers() }),
+      connect: () => ({ request, metrics: async () => this.kube.workers() }),
     };
   }
 

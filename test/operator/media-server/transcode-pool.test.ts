@@ -114,7 +114,7 @@ describe('planPool', () => {
 
   it('falls to the CPU also where a quota of the device is full, and not for another quota', () => {
     const refused = (resource: string, seconds: number) => {
-      const words = `no pod of Job home-transcode-0 can be made: exceeded quota: devices, limited: requests.${resource}=0`;
+      const words = `no pod of Job home-transcode-0 can be created: exceeded quota: devices, limited: requests.${resource}=0`;
       const { pod: _none, ...bare } = job(0, { accelerated: true, createdAt: ago(seconds), refused: words });
       return seen({ jobs: [bare] });
     };
@@ -207,13 +207,14 @@ describe('transcodeVerdict', () => {
 
   it('says why no pod can be made, alone and beside others that serve', () => {
     const { pod: _none, ...bare } = job(1);
-    const refused = 'no pod of Job home-transcode-1 can be made: its pod is forbidden: exceeded quota (FailedCreate)';
+    const refused =
+      'no pod of Job home-transcode-1 can be created: its pod is forbidden: exceeded quota (FailedCreate)';
     expect(verdict({}, { jobs: [{ ...bare, refused }] })).to.include({
       ...{ status: 'False', reason: 'Refused', message: refused },
     });
     const said = verdict({}, { jobs: [job(0), { ...bare, refused }], demand: demand(0, worker(0, 0)) });
     expect(said).to.include({ status: 'True', reason: 'Refused' });
-    expect(said.message).to.include('1 workers serve, 1 cannot be made').and.include('exceeded quota');
+    expect(said.message).to.include('1 workers run, 1 cannot be created').and.include('exceeded quota');
   });
 
   it('says what keeps a pod from running', () => {
@@ -228,7 +229,7 @@ describe('transcodeVerdict', () => {
     const jobs = [job(0, { accelerated: true }), job(1, { accelerated: true, pod })];
     const said = verdict(gpu, { jobs, demand: demand(0, worker(0, 0, { gpu: true })) });
     expect(said).to.include({ status: 'True', reason: 'Unschedulable' });
-    expect(said.message).to.include('1 workers serve, 1 find no node: pod pod-1').and.include('Insufficient');
+    expect(said.message).to.include('1 workers run, 1 are unschedulable: pod pod-1').and.include('Insufficient');
   });
 
   it('counts the workers that really encode on the CPU', () => {

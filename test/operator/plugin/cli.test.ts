@@ -144,7 +144,7 @@ describe('kubectl-mediaserver with a kubeconfig', function () {
       [undefined, ['status'], /^no cluster: set KUBECONFIG or --kubeconfig\n$/],
       [config, ['--context', 'work', 'status'], /^no context work in the kubeconfig\n$/],
       [config, ['status'], /^the cluster refuses: 401 Unauthorized\n$/],
-      [config, ['--context', 'broken', 'status'], /^the cluster could not be asked: .*\/nowhere\/program.*\n$/],
+      [config, ['--context', 'broken', 'status'], /^the cluster is not reachable: .*\/nowhere\/program.*\n$/],
       [await kubeconfig({ bare: true }), ['status'], /^the cluster does not know MediaServer: kubectl apply .*\n$/],
     ];
     for (const [given, words, said] of refused) {
@@ -181,7 +181,7 @@ describe('kubectl-mediaserver with a kubeconfig', function () {
     expect(text()).to.include('http://provider/list[secret]').and.not.include('canary');
     const { code, err } = await ask(await kubeconfig({ denied: ['secrets'] }), 'support-bundle', '-o', file);
     expect(code).to.equal(0);
-    expect(err).to.include('you may not list Secret').and.include('could not be taken out');
-    expect(text()).to.include('could not be taken out').and.not.include('canary');
+    expect(err).to.include('you may not list Secret').and.include('are not redacted');
+    expect(text()).to.include('are not redacted').and.not.include('canary');
   });
 });

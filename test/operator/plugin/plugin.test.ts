@@ -159,7 +159,7 @@ describe('kubectl mediaserver doctor', () => {
     expect(printFindings(faults({ servers, libraries })))
       .to.include('Library films')
       .and.include('is suspended');
-    expect(printFindings(faults({ libraries }))).to.include('nobody has looked at it yet');
+    expect(printFindings(faults({ libraries }))).to.include('it has not been reconciled yet');
   });
 
   it('tells that there is no server, and of what it may not see nothing', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { refusalOf, Unreached, Unseen } from '#operator/runtime/faults.ts';
+import { refusalOf, StaleCache, Unreached } from '#operator/runtime/faults.ts';
 import { type Kube, type KubeObject, PermanentFault, type ReportedEvent } from '#operator/runtime/kube.ts';
 import { newLog } from '#operator/runtime/log.ts';
 import { newMetrics } from '#operator/runtime/metrics.ts';
@@ -47,7 +47,7 @@ describe('a pass that fails', () => {
     } as unknown as Kube;
     const reconcile = async () => {
       passes += 1;
-      if (passes < 4) throw new Unseen('Secret home-keys is there and was not seen yet');
+      if (passes < 4) throw new StaleCache('Secret home-keys exists and was not in the cache yet');
       resolve();
       return {};
     };

@@ -10,7 +10,7 @@ import { Caches } from '#operator/runtime/caches.ts';
 import { Credentials } from '#operator/runtime/credentials.ts';
 import { Discovery } from '#operator/runtime/discovery.ts';
 import { EventRecorder } from '#operator/runtime/events.ts';
-import { Refusal, Unseen } from '#operator/runtime/faults.ts';
+import { Refusal, StaleCache } from '#operator/runtime/faults.ts';
 import { GROUP_VERSION, type KubeObject, PermanentFault } from '#operator/runtime/kube.ts';
 import { KubeClient } from '#operator/runtime/kube-client.ts';
 import { newLog } from '#operator/runtime/log.ts';
@@ -156,7 +156,7 @@ class Run {
     world.later(1000);
     const given = { now: world.now, tools: world.tools };
     await reconcileMediaServer({ namespace: 'media', name: 'home' }, this.#kube, given).catch((error: unknown) => {
-      const expected = [Refusal, Unseen, PermanentFault].some((known) => error instanceof known);
+      const expected = [Refusal, StaleCache, PermanentFault].some((known) => error instanceof known);
       if (!expected) throw error;
     });
     this.#store.collect();

@@ -36,9 +36,7 @@ describe('TunerDevice', () => {
     put(secret('list', { url: 'ftp://canary-secret' }));
     const told = await pass();
     expect(told).to.include({ status: 'False', reason: 'SecretInvalid' });
-    expect(told?.message).to.match(
-      /^spec\.source\.m3u\.urlSecretRef: Secret list with the key url holds no http address/,
-    );
+    expect(told?.message).to.match(/^spec\.source\.m3u\.urlSecretRef: Secret list with the key url holds no HTTP URL/);
     expect(kube.get('Deployment', 'media', 'tv-tuner')).to.equal(undefined);
     put(secret('list', { url: 'http://provider/list?password=canary-secret' }));
     expect(await pass()).to.include({ reason: 'Starting' });

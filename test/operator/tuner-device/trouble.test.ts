@@ -23,7 +23,7 @@ const spec = TunerDeviceSpec.parse({ serverRef: { name: 'home' }, source: { m3u:
 describe('the pod of a tuner that is not ready', () => {
   it('that no node takes is told as such, in the words of the scheduler', () => {
     const trouble = tunerTrouble(deployment(), [pod('a', '1', { phase: 'Running' }), pod('b', '2', unplaced)]);
-    expect(trouble).to.deep.equal({ reason: 'Unschedulable', message: 'pod b waits for a node: 0/1 nodes' });
+    expect(trouble).to.deep.equal({ reason: 'Unschedulable', message: 'pod b is unschedulable: 0/1 nodes' });
     const [ready] = tunerVerdicts(spec, { running: false, trouble, pod: undefined, waiting: false }, now);
     expect(ready).to.include({ type: 'Ready', status: 'False', ...trouble });
   });
@@ -31,7 +31,7 @@ describe('the pod of a tuner that is not ready', () => {
   it('that starts, runs unready, or is not made, is told as that', () => {
     expect(tunerTrouble(deployment(), [pod('a', '1', { phase: 'Pending' })]).message).to.contain('pod a is Pending');
     expect(tunerTrouble(deployment(), [pod('a', '1', { phase: 'Running' })]).message).to.contain(
-      'runs and is not ready',
+      'is running and not ready',
     );
     expect(tunerTrouble(undefined, [])).to.include({ reason: 'Starting' });
     const late = deployment({
@@ -49,7 +49,7 @@ describe('the pod of a tuner that is not ready', () => {
     const trouble = tunerTrouble(deployment({ conditions }), []);
     expect(trouble).to.deep.equal({
       reason: 'Refused',
-      message: 'no pod of the tuner can be made: exceeded quota',
+      message: 'no pod of the tuner can be created: exceeded quota',
     });
   });
 
