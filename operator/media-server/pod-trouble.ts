@@ -1,5 +1,6 @@
 // Why pods do not become ready, as messages that say how to fix it.
 import type { KubeObject, StatusCondition } from '../runtime/kube.ts';
+import type { ContainerStatus, PodStatus } from '../runtime/manifest.ts';
 import type { Reason } from '../schemas/conditions.ts';
 import { selectorOf } from './desired/meta.ts';
 import type { Server } from './server.ts';
@@ -14,18 +15,6 @@ export interface PodContext {
   now: Date;
   /** The newest warning message, by the uid of the pod. */
   warnings: ReadonlyMap<string, string>;
-}
-
-interface ContainerStatus {
-  restartCount: number;
-  image?: string;
-  state?: { waiting?: { reason?: string; message?: string }; running?: object; terminated?: object };
-}
-
-interface PodStatus {
-  conditions?: StatusCondition[];
-  initContainerStatuses?: ContainerStatus[];
-  containerStatuses?: ContainerStatus[];
 }
 
 const IMAGE = ['ErrImagePull', 'ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull'];
@@ -43,7 +32,7 @@ const IMAGE_FIELDS: Record<string, string> = {
 };
 const PRODUCT = `spec.image and spec.version name it, spec.registry its registry; ${INSTALLED}`;
 
-function imageTrouble({ metadata }: KubeObject, { image = '', state }: ContainerStatus): Trouble {
+function imageTrouble({ metadata }: KubeObject, { image, state }: ContainerStatus): Trouble {
   const { reason = '', message = '' } = state?.waiting ?? {};
   const where = IMAGE_FIELDS[metadata.labels?.['app.kubernetes.io/component'] ?? ''] ?? PRODUCT;
   const what = `pod ${metadata.name} cannot pull image ${image}: ${message || reason}`;
@@ -72,7 +61,7 @@ const isPastGrace = (since: string | undefined, now: Date | undefined): boolean 
 
 function unschedulable(
   { metadata: { name } }: KubeObject,
-  conditions: StatusCondition[],
+  conditions: readonly StatusCondition[],
   now?: Date,
 ): Trouble | undefined {
   const found = conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False');

@@ -1,7 +1,7 @@
 // The next release: the Jobs before it, its content, and the Job after it. Pure.
 import { WITHOUT_BACKUP } from '../backup-first.ts';
 import type { KubeObject } from '../runtime/kube.ts';
-import type { Manifest } from '../runtime/manifest.ts';
+import type { Manifest, PodSpec } from '../runtime/manifest.ts';
 import { apiDeployment } from './desired/api.ts';
 import { backupFirstJob } from './desired/backup-first.ts';
 import type { Context } from './desired/context.ts';
@@ -149,8 +149,4 @@ function runsEverywhere(image: string | undefined, observed: Observed): boolean 
     containers.some((one) => COMPONENTS.includes(one.name) && one.image !== image),
   );
   return all.length > 0 && !hasOtherImage && all.every((object) => workloadOf(object).settled);
-}
-
-interface PodSpec {
-  containers: { name: string; image: string }[];
 }

@@ -2,6 +2,7 @@
 import { warningsSince } from '../media-server/refused-pods.ts';
 import { isSuspended } from '../media-server/server.ts';
 import type { KubeObject } from '../runtime/kube.ts';
+import type { ContainerStatus, PodStatus } from '../runtime/manifest.ts';
 import type { Condition } from '../schemas/conditions.ts';
 import { kinds } from '../schemas/kinds.ts';
 import type { MediaServerSpec } from '../schemas/media-server.ts';
@@ -103,19 +104,6 @@ const conditions: Check = ({ servers, libraries, tuners }) => {
     conditionFindings(object, suspended.has(serverOf(object))),
   );
 };
-
-interface ContainerStatus {
-  name: string;
-  restartCount: number;
-  state?: { waiting?: { reason?: string; message?: string } };
-  lastState?: { terminated?: { reason?: string | undefined; exitCode: number } };
-}
-
-interface PodStatus {
-  initContainerStatuses?: ContainerStatus[];
-  containerStatuses?: ContainerStatus[];
-  conditions?: { type: string; status: string; message?: string }[];
-}
 
 /** Kubelet repeats a warning every few minutes; some clusters keep Events for days. */
 const WARNINGS_MS = 3_600_000;

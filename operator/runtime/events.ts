@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject, ReportedEvent } from './kube.ts';
 import type { Log } from './log.ts';
+import type { Manifest } from './manifest.ts';
 import type { Rest } from './rest.ts';
 
 const A_MINUTE_MS = 60_000;
@@ -103,7 +104,7 @@ export class EventRecorder {
 const suffix = (key: string, now: number): string =>
   createHash('sha256').update(`${key}\n${now}`).digest('hex').slice(0, 16);
 
-function eventOf(about: KubeObject, event: ReportedEvent, at: { series: Series; time: string }): object {
+function eventOf(about: KubeObject, event: ReportedEvent, at: { series: Series; time: string }): Manifest<'Event'> {
   const { apiVersion, kind, metadata } = about;
   const { name, namespace, uid, resourceVersion } = metadata;
   return {

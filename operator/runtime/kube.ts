@@ -13,9 +13,9 @@ export interface KubeObject {
 export interface StatusCondition {
   type: string;
   status: string;
-  reason?: string;
-  message?: string;
-  lastTransitionTime?: string;
+  reason?: string | undefined;
+  message?: string | undefined;
+  lastTransitionTime?: string | undefined;
 }
 
 /** Identifies an object of a controller's kind. */

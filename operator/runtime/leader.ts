@@ -7,6 +7,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Deposed, hasStatus } from './faults.ts';
 import type { Log } from './log.ts';
+import type { Manifest } from './manifest.ts';
 import type { Rest } from './rest.ts';
 
 export interface Times {
@@ -21,18 +22,8 @@ const TIMES: Times = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2000, waitMs: 
 const RELEASE_MS = 3000;
 const RELEASES = 3;
 
-interface LeaseSpec {
-  holderIdentity?: string;
-  leaseDurationSeconds?: number;
-  acquireTime?: string;
-  renewTime?: string;
-  leaseTransitions?: number;
-}
-
-interface Lease {
-  metadata: { name: string; namespace: string; resourceVersion?: string };
-  spec?: LeaseSpec;
-}
+type Lease = Manifest<'Lease'>;
+type LeaseSpec = NonNullable<Lease['spec']>;
 
 /** Two clocks: a monotonic one, and one that continues while the machine sleeps. The later time counts. */
 interface Moment {
@@ -154,7 +145,7 @@ export class Leader {
 
   async #create(): Promise<boolean> {
     const spec = { ...this.#spec(), acquireTime: microTime(), leaseTransitions: 0 };
-    const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: this.#metadata, spec };
+    const body: Lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: this.#metadata, spec };
     await this.#rest.note({ method: 'POST', path: this.#base, body, ...this.#urgent() });
     return true;
   }
@@ -162,7 +153,7 @@ export class Leader {
   /** With the resource version that was read: of two concurrent updates one gets a 409. */
   async #put(lease: Lease, spec: LeaseSpec): Promise<void> {
     const path = `${this.#base}/${this.#metadata.name}`;
-    const body = { ...lease, apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', spec };
+    const body: Lease = { ...lease, apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', spec };
     await this.#rest.note({ method: 'PUT', path, body, ...this.#urgent() });
   }
 

@@ -48,7 +48,7 @@ const refused = {
   'a deeply nested field': container('env: [{ name: "a", valueFrom: { secretKeyRef: { nam: "a", key: "b" } } }]'),
   'a field of another kind': `all.push({ apiVersion: 'v1', kind: 'Secret', metadata, spec: {} } satisfies Manifest)`,
   'a field of metadata': `all.push({ apiVersion: 'v1', kind: 'Secret', metadata: { nme: 'a' } } satisfies Manifest)`,
-  'a status': `all.push({ apiVersion: 'v1', kind: 'Pod', metadata, status: {} } satisfies Manifest)`,
+  'a status': `all.push({ apiVersion: 'apps/v1', kind: 'Deployment', metadata, status: {} } satisfies Manifest)`,
   "the library's own spelling": 'all.push({ _from: [] } satisfies IngressRule)',
   'a Date': `all.push({ apiVersion: 'v1', kind: 'Secret', metadata: { ...metadata, creationTimestamp: new Date() } } satisfies Manifest)`,
   'an untyped object': 'all.push({ containers: [{} as object] } satisfies PodSpec)',
