@@ -107,11 +107,11 @@ describe('MediaServer on a real API server', function () {
         '/server/info': { setupComplete: false, version: '1.0.0' },
         '/server/health': { checks: ['database', 'redis', 'objects'].map((name) => ({ name, state: 'ok' })) },
       };
-      const ask = async (_method: string, path: string) => ({ status: 200, body: answers[path] });
+      const request = async (_method: string, path: string) => ({ status: 200, body: answers[path] });
       const metrics = async () => 'foyer_transcode_waiting 0\nfoyer_transcode_sessions 0\nfoyer_transcode_workers 0\n';
       manager = new Manager({
         credentials: new Credentials(cluster.kubeconfig),
-        controllers: [mediaServerController({ images, clusterNetworks: [], connect: () => ({ ask, metrics }) })],
+        controllers: [mediaServerController({ images, clusterNetworks: [], connect: () => ({ request, metrics }) })],
         log: newLog(process.env.FOYER_LOG_LEVEL ?? 'silent'),
         namespaces: [namespace],
       });

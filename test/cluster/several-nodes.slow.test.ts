@@ -42,14 +42,14 @@ describe('a server on two nodes', function () {
   async function nodesOfPods(accessMode: string): Promise<string[]> {
     const namespace = await cluster.kubectl.namespace('nodes');
     namespaces.push(namespace);
-    const ask = async () => ({ status: 503, body: {} });
+    const request = async () => ({ status: 503, body: {} });
     const manager = new Manager({
       credentials: new Credentials(cluster.kubeconfig),
       controllers: [
         mediaServerController({
           images,
           clusterNetworks: [],
-          connect: () => ({ ask, metrics: async () => undefined }),
+          connect: () => ({ request, metrics: async () => undefined }),
         }),
       ],
       log: newLog('silent'),

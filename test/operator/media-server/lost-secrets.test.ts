@@ -51,10 +51,10 @@ describe('a Secret that opened data', () => {
       expect(here.condition('Stalled')).to.equal('True SecretLost');
       expect(here.condition('Degraded')).to.equal('True SecretLost');
       expect(here.condition('Ready'), 'what runs goes on').to.equal('True AllReady');
-      expect(here.message(type)).to.match(loss).and.to.contain(`Secret ${name} is gone`).and.to.contain(copy);
+      expect(here.message(type)).to.match(loss).and.to.contain(`Secret ${name} is missing`).and.to.contain(copy);
       expect(here.message(type)).to.contain(`foyer.media/replace-secrets: ${name}@${uidOf(here)}. `);
       const warnings = here.kube.events.filter(({ reason }) => reason === 'SecretLost');
-      expect(warnings.map(({ message }) => message).join()).to.contain(`Secret ${name} is gone`);
+      expect(warnings.map(({ message }) => message).join()).to.contain(`Secret ${name} is missing`);
       expect(templates(here), 'nothing rolls').to.deep.equal(before);
       expect(here.names('Secret')).to.deep.equal(kinds.filter((other) => other !== name));
       MediaServerStatus.parse(here.status);

@@ -19,7 +19,7 @@ describe('settings that a resource declares', function () {
     here.change({ settings: { ...settings, 'server.timeZone': 'Europe/Berlin' } });
     await here.settle();
     expect(here.condition('SettingsValid')).to.equal('False NotServed');
-    expect(here.message('SettingsValid')).to.match(/^faces\.enabled: kept/);
+    expect(here.message('SettingsValid')).to.match(/^faces\.enabled: stored/);
     expect(here.condition('Degraded')).to.equal('False AllReady');
     here.change({ settings: { 'server.name': 'Ours' } });
     await here.settle();
