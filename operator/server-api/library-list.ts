@@ -51,11 +51,13 @@ export class LibraryList {
   /** Sends a request, and caches the library in its response. */
   readonly request: SendRequest = async (method, path, body) => {
     const answer = await this.#request(method, path, body);
-    const { id, folders } = (answer.body ?? {}) as Partial<ServerLibrary>; // responses about scans have an id, but no folders
-    if (answer.status < 300 && path.startsWith('/libraries') && id && folders)
+    // A Scan has an id and folders too, so it must not be taken for a library.
+    const isScan = path.endsWith('/scan');
+    const { id, folders } = (answer.body ?? {}) as Partial<ServerLibrary>;
+    if (answer.status < 300 && path.startsWith('/libraries') && !isScan && id && folders)
       this.#held.set(id, { at: performance.now(), library: answer.body as ServerLibrary });
     if (method === 'DELETE') this.#held.delete(path.replace('/libraries/', ''));
-    if (path.endsWith('/scan')) this.#listedAt = Number.NEGATIVE_INFINITY;
+    if (isScan) this.#listedAt = Number.NEGATIVE_INFINITY;
     return answer;
   };
 

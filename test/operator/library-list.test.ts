@@ -12,7 +12,11 @@ describe('list of libraries', () => {
   it('tells of those that a later list shows otherwise, that came, and that went', async () => {
     let there = [library('same'), library('other'), library('gone')];
     const told: string[] = [];
-    const request: SendRequest = async () => ({ status: 200, body: structuredClone(there) });
+    const scan = { id: 'scan', folders: [] }; // a Scan looks like a library
+    const request: SendRequest = async (method) => ({
+      status: 200,
+      body: method === 'POST' ? scan : structuredClone(there),
+    });
     const list = new LibraryList(request, ({ id }) => told.push(id));
     await list.all();
     expect(told, 'of the first list there is nothing to tell').to.deep.equal([]);
