@@ -77,6 +77,19 @@ describe('architecture', () => {
     expect(reached.size).to.be.greaterThan(150);
   });
 
+  it('lists each decision in the index, by number, date and title', () => {
+    const folder = join(root, 'hack/decisions');
+    const files = readdirSync(folder).filter((name) => name !== 'README.md');
+    const listed = [
+      ...readFileSync(join(folder, 'README.md'), 'utf8').matchAll(
+        /^\| (\d{3}) \| \d{4}-\d\d-\d\d \| \[(.+)\]\((.+)\) \|$/gm,
+      ),
+    ];
+    expect(listed.map(([, , , file]) => file)).to.have.members(files);
+    for (const [, number, title, file = ''] of listed)
+      expect(readFileSync(join(folder, file), 'utf8').split('\n')[0], file).to.equal(`# ${number} ${title}`);
+  });
+
   it('names each migration by time and area, in order', () => {
     const names = readdirSync(join(root, 'api/platform/migrations')).filter((name) => name !== 'index.ts');
     for (const name of names) expect(name).to.match(/^\d{14}_[a-z-]+_[a-z_]+\.ts$/);
