@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Db } from '#platform/db.ts';
 import { may, type Principal, type Sight } from './principal.ts';
 
 /**
@@ -103,4 +104,16 @@ export function onlyKnownLabels(query: Knex.QueryBuilder, who: Principal, alias 
   query.where(`${alias}.restricted`, false).whereNotExists((named) => {
     named.from('label_principals as r').whereRaw(`r.label = ${alias}.number and r.part <> 'allow'`);
   });
+}
+
+/** Those of these libraries that the principal may see. */
+export async function visibleLibraryIds(db: Db, who: Principal, ids: readonly string[]): Promise<string[]> {
+  const rows = db('libraries').whereRaw('libraries.id = any(?::uuid[])', [[...ids]]);
+  return rows.modify(onlyVisibleLibraries, who).pluck('libraries.id') as Promise<string[]>;
+}
+
+/** Those of these items that the principal may see. */
+export async function visibleItemIds(db: Db, who: Principal, ids: readonly string[]): Promise<string[]> {
+  const rows = db('items').whereRaw('items.id = any(?::uuid[])', [[...ids]]);
+  return rows.modify(onlyVisibleItems, who).pluck('items.id') as Promise<string[]>;
 }

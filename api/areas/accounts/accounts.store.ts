@@ -1,5 +1,5 @@
 import type { Permission, Role } from '#identity/permissions.ts';
-import { conflict } from '#kernel/errors.ts';
+import { conflict, notFound } from '#kernel/errors.ts';
 import { imageRefSql } from '#kernel/images.ts';
 import { type Account, iso } from '#kernel/schemas.ts';
 import type { ManagedBy } from '#platform/config.ts';
@@ -100,6 +100,12 @@ export async function getAccount(db: Db, id: string): Promise<Account> {
     .where({ id })
     .first<AccountRow>([...COLUMNS, db.raw(`${imageRefSql('accounts.avatar_id')} as avatar`)]);
   return toAccount(row);
+}
+
+export async function displayNameOf(db: Db, id: string): Promise<string> {
+  const row = await db('accounts').where({ id }).first('display_name');
+  if (!row) throw notFound();
+  return row.display_name;
 }
 
 export function toAccount(row: AccountRow): Account {

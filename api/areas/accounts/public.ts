@@ -10,6 +10,7 @@ export {
   CHILD_AGE,
   createAccount,
   deleteAccountRow,
+  displayNameOf,
   getAccount,
   insertAccount,
   nameTaken,

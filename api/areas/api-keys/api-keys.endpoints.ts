@@ -1,34 +1,30 @@
 import { notify } from '#areas/notifications/public.ts';
-import type { Permission } from '#identity/permissions.ts';
 import { requireConfirmed, requireGrownUp, requireMain } from '#identity/person.ts';
 import { may, requirePermission } from '#identity/principal.ts';
 import { audit } from '#kernel/audit.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
-import { ApiError, conflict, invalid, notFound } from '#kernel/errors.ts';
+import { ApiError, conflict, notFound } from '#kernel/errors.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
 import { IdParams } from '#kernel/schemas.ts';
 import { ApiKey, ApiKeyChange, ApiKeyDraft, ApiKeysQuery, apiKeySorts, NewApiKey } from './api-keys.schemas.ts';
 import {
   type ApiKeyRow,
-  countActive,
-  findKey,
-  insertKey,
+  getKey,
   lockKey,
-  MOST_ACTIVE,
   revokeKey as markRevoked,
   selectKeys,
   toApiKey,
   updateKey,
 } from './api-keys.store.ts';
-
-const MINUTE_MS = 60_000;
-const TEN_YEARS_MS = 10 * 365.25 * 86_400_000;
+import { createKey, refuseExpiry, refuseScopes } from './create-key.ts';
 
 export const listApiKeys = defineEndpoint({
   operationId: 'listApiKeys',
   method: 'get',
   path: '/api-keys',
   summary: 'List API keys',
+  description:
+    'Lists the caller’s own keys, newest first; `userId` selects another account or `all` and needs `user:manage`. Ended keys stay in the list for 30 days. No secret is ever included. An API key, a child or guest account, and a profile other than the main one get 403.',
   access: { person: true },
   query: ApiKeysQuery,
   answer: page(ApiKey),
@@ -55,7 +51,9 @@ export const createApiKey = defineEndpoint({
   operationId: 'createApiKey',
   method: 'post',
   path: '/api-keys',
-  summary: 'Make an API key; its secret is shown once',
+  summary: 'Create an API key',
+  description:
+    'Needs a confirmed session. The answer shows the secret once. Scopes that the account does not have are 403 with `details.scopes`. An account has at most 50 active keys (409 `too-many-keys`). A key that is bound to another profile has at most the permissions and the visibility of that profile.',
   access: { person: true },
   body: ApiKeyDraft,
   answer: json(201, NewApiKey),
@@ -65,23 +63,9 @@ export const createApiKey = defineEndpoint({
   async handle({ body }, call) {
     requireHolder(call);
     requireConfirmed(call.who, call.now);
-    refuseScopes(call, body.scopes);
-    refuseExpiry(call, body.expiresAt);
-    const { db, who, client } = call;
-    const profileId = body.profileId ? await ownProfile(call, body.profileId) : null;
-    if ((await countActive(db, who.accountId)) >= MOST_ACTIVE) throw conflict('too-many-keys', 'Revoke one first');
-    const { id, secret } = await insertKey(db, {
-      accountId: who.accountId,
-      profileId,
-      name: body.name,
-      scopes: body.scopes,
-      perMinute: body.requestsPerMinute,
-      expiresAt: body.expiresAt,
-      from: { deviceName: client.name ?? null, address: client.address },
-    });
-    await audit(call, 'api-key.created', { keyId: id, scopes: body.scopes });
+    const { id, secret } = await createKey(call, body);
     call.reply.header('Cache-Control', 'no-store');
-    return { ...(await readKey(call, id)), secret };
+    return { ...toApiKey(await getKey(call.db, id)), secret };
   },
 });
 
@@ -89,7 +73,9 @@ export const updateApiKey = defineEndpoint({
   operationId: 'updateApiKey',
   method: 'patch',
   path: '/api-keys/:id',
-  summary: 'Change an own API key',
+  summary: 'Change an API key of the caller',
+  description:
+    'Takes effect with the next request. Adding a scope, a later expiry and a higher limit need a confirmed session. An expired or revoked key stays ended (409 `not-active`), and the key of the operator is 409 `managed-by-resource`. The secret does not change.',
   access: { person: true },
   params: IdParams,
   body: ApiKeyChange,
@@ -107,7 +93,7 @@ export const updateApiKey = defineEndpoint({
     if (body.expiresAt !== undefined) refuseExpiry(call, body.expiresAt);
     await updateKey(call.db, row.id, body);
     await audit(call, 'api-key.changed', { keyId: row.id, before: row.scopes, after: body.scopes ?? row.scopes });
-    return readKey(call, row.id);
+    return toApiKey(await getKey(call.db, row.id));
   },
 });
 
@@ -115,7 +101,9 @@ export const revokeApiKey = defineEndpoint({
   operationId: 'revokeApiKey',
   method: 'delete',
   path: '/api-keys/:id',
-  summary: 'Revoke an API key; it is refused from the next request on',
+  summary: 'Revoke an API key',
+  description:
+    'Takes effect with the next request; event streams and downloads of the key are closed within seconds. With `user:manage` the keys of other accounts can be revoked too, except those of the owner, and the holder of the key is notified. Revoking it again is 204.',
   access: { person: true },
   params: IdParams,
   answer: none(),
@@ -166,26 +154,6 @@ function refuseManaged({ operator, managed_by: managedBy }: ApiKeyRow): void {
   });
 }
 
-/** Scopes the account does not have, all at once. */
-function refuseScopes({ who }: Call, scopes: readonly Permission[]): void {
-  const lacking = scopes.filter((scope) => !may(who, scope));
-  if (lacking.length === 0) return;
-  throw new ApiError('FORBIDDEN', 'The account does not have these scopes', { scopes: lacking });
-}
-
-function refuseExpiry({ now }: Call, expiresAt: string | null): void {
-  if (expiresAt === null) return;
-  const ahead = Date.parse(expiresAt) - now.getTime();
-  if (ahead < MINUTE_MS) throw invalid(['body', 'expiresAt'], 'too_small', 'at least a minute ahead');
-  if (ahead > TEN_YEARS_MS) throw invalid(['body', 'expiresAt'], 'too_big', 'at most ten years ahead');
-}
-
-async function ownProfile({ db, who }: Call, id: string): Promise<string | null> {
-  const row = await db('profiles').where({ id, account_id: who.accountId }).first('main');
-  if (!row) throw notFound();
-  return row.main ? null : id;
-}
-
 /** What lets the key do more or for longer. */
 function widens(row: ApiKeyRow, change: ApiKeyChange): boolean {
   const scope = change.scopes?.some((wanted) => !row.scopes.includes(wanted)) ?? false;
@@ -196,10 +164,4 @@ function widens(row: ApiKeyRow, change: ApiKeyChange): boolean {
 function expiresLater(before: Date | null, wanted: string | null | undefined): boolean {
   if (wanted === undefined || before === null) return false;
   return wanted === null || Date.parse(wanted) > before.getTime();
-}
-
-async function readKey({ db }: Call, id: string): Promise<ApiKey> {
-  const row = await findKey(db, id);
-  if (!row) throw notFound();
-  return toApiKey(row);
 }

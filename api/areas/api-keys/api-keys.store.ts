@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { effectivePermissions, type Permission, profilePermissions, type Role } from '#identity/permissions.ts';
+import { notFound } from '#kernel/errors.ts';
 import type { ManagedBy } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import { newId, newSecret } from '#platform/ids.ts';
@@ -59,7 +60,18 @@ export async function findKey(db: Db, id: string): Promise<ApiKeyRow | undefined
   return rows[0];
 }
 
-/** The row, held until the transaction ends. */
+/** Throws 404. */
+export async function getKey(db: Db, id: string): Promise<ApiKeyRow> {
+  const row = await findKey(db, id);
+  if (!row) throw notFound();
+  return row;
+}
+
+export async function findOwnProfile(db: Db, accountId: string, id: string): Promise<{ main: boolean } | undefined> {
+  return db('profiles').where({ id, account_id: accountId }).first('main');
+}
+
+/** The row, locked until the transaction ends. */
 export async function lockKey(db: Db, id: string): Promise<ApiKeyRow | undefined> {
   await db('api_keys').where({ id }).forUpdate().first('id');
   return findKey(db, id);

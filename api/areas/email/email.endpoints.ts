@@ -1,6 +1,6 @@
 import { audit } from '#kernel/audit.ts';
 import { bytes, type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
-import { invalid, notFound } from '#kernel/errors.ts';
+import { invalid } from '#kernel/errors.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { addressGroup } from '#kernel/request.ts';
@@ -20,7 +20,14 @@ import {
   Unsubscribed,
   UnsubscribeQuery,
 } from './email.schemas.ts';
-import { filtering, type ListedRow, messageFilter, selectMessages, toMessage } from './messages/messages.view.ts';
+import {
+  filtering,
+  getMessage,
+  type ListedRow,
+  messageFilter,
+  selectMessages,
+  toMessage,
+} from './messages/messages.view.ts';
 import { retryMessage } from './messages/retry.ts';
 import { readStatus } from './messages/status.view.ts';
 import { sendTest } from './test-mail.ts';
@@ -38,7 +45,9 @@ export const getEmailStatus = defineEndpoint({
   operationId: 'getEmailStatus',
   method: 'get',
   path: '/email',
-  summary: 'Whether mail goes out, and what waits',
+  summary: 'Get the state of mail',
+  description:
+    'Returns whether mail is configured, the last error, a pause of sending, and the counts of the queue. User name and password of the mail server are never included.',
   access,
   answer: json(200, EmailStatus),
 
@@ -51,8 +60,9 @@ export const sendTestEmail = defineEndpoint({
   operationId: 'sendTestEmail',
   method: 'post',
   path: '/email/test',
-  summary: 'Send a mail now, also with settings that are not saved yet',
-  description: 'A failure is an answer with `ok` false. Success ends a pause of all sending.',
+  summary: 'Send a test mail now',
+  description:
+    'Accepts settings that are not saved yet; without a password the saved one is used for the saved host only. A failure of the mail server is 200 with `ok` false, its stage and its response. Success ends a pause of sending. It is 409 `not-configured` without settings and 429 after five a minute.',
   access,
   body: TestEmail,
   optionalBody: true,
@@ -70,7 +80,9 @@ export const listEmailMessages = defineEndpoint({
   operationId: 'listEmailMessages',
   method: 'get',
   path: '/email/messages',
-  summary: 'The log of mails: no bodies, no links, addresses masked',
+  summary: 'List sent and pending mails',
+  description:
+    'Newest first unless `sort` is given. Bodies and links are never included, addresses are masked, and subjects of mails to accounts of a higher rank are left out.',
   access,
   query: EmailMessagesQuery.extend({ filter: messageFilter }),
   answer: page(EmailMessage),
@@ -92,7 +104,9 @@ export const retryEmailMessage = defineEndpoint({
   operationId: 'retryEmailMessage',
   method: 'post',
   path: '/email/messages/:id/retry',
-  summary: 'Send a failed mail again, while its body is kept (7 days)',
+  summary: 'Send a failed mail again',
+  description:
+    'For failed and suppressed mails whose body is kept, which is seven days; it also lifts the suppression of the address. It is 409 `not-retryable` in another state and 409 `expired` when the link in the mail has expired.',
   access,
   params: IdParams,
   answer: json(202, EmailMessage),
@@ -102,9 +116,7 @@ export const retryEmailMessage = defineEndpoint({
     const { db, who, now } = call;
     await retryMessage(db, params.id, now);
     await audit(call, 'email.retried', { messageId: params.id });
-    const [row]: ListedRow[] = await selectMessages(db).where('m.id', params.id);
-    if (!row) throw notFound();
-    return toMessage(row, who);
+    return toMessage(await getMessage(db, params.id), who);
   },
 });
 
@@ -112,7 +124,9 @@ export const previewEmail = defineEndpoint({
   operationId: 'previewEmail',
   method: 'get',
   path: '/email/preview',
-  summary: 'How a kind of mail looks; sends nothing',
+  summary: 'Preview a kind of mail',
+  description:
+    'Sends nothing. `digest` and `notification` show what the caller would get now, other kinds a sample with dead links. `part` selects the HTML or the text alone.',
   access,
   query: PreviewQuery,
   answer: bytes('application/json', 'text/html', 'text/plain'),
@@ -126,7 +140,9 @@ export const confirmEmailAddress = defineEndpoint({
   operationId: 'confirmEmailAddress',
   method: 'post',
   path: '/email/confirm',
-  summary: 'Prove an address with the token of its mail; signs nobody in',
+  summary: 'Confirm an email address with its token',
+  description:
+    'The token works once and for 48 hours; wrong, used and expired ones are the same 404. It is 409 `address-taken` when another account confirmed the address first. It does not sign in, and the former address is notified.',
   access: { anyone: true, because: 'the one-time token of the mail is the credential' },
   body: ConfirmEmail,
   answer: json(200, ConfirmedEmail),
@@ -143,8 +159,9 @@ export const unsubscribeEmail = defineEndpoint({
   operationId: 'unsubscribeEmail',
   method: 'post',
   path: '/email/unsubscribe',
-  summary: 'No more mails of a kind, with the token of a mail (RFC 8058)',
-  description: 'The form `List-Unsubscribe=One-Click` may come with it; JSON is refused.',
+  summary: 'Unsubscribe from a kind of mail',
+  description:
+    'The token of the mail is the credential and can be used any number of times. The body is empty or the form `List-Unsubscribe=One-Click` of RFC 8058; JSON is 400. A wrong or expired token is 404.',
   access: { anyone: true, because: 'the signed token of the mail is the credential, and it can do nothing else' },
   query: UnsubscribeQuery,
   answer: json(200, Unsubscribed),

@@ -15,8 +15,9 @@ export const streamEvents = defineEndpoint({
   operationId: 'streamEvents',
   method: 'get',
   path: '/events',
-  summary: 'Follow events as they happen',
-  description: 'Server-sent events; resumes from `Last-Event-ID`. The data of each is an EventEnvelope.',
+  summary: 'Stream events as they happen',
+  description:
+    'Server-sent events; the data of each is an EventEnvelope. It resumes from `Last-Event-ID` or `lastEventId`. When events were missed or rights changed, the stream starts with `stream.reset`, and the client loads its data again. The caller gets only events about what they may see. The stream ends with the session or the key.',
   access: { signedIn: true },
   query: EventsQuery,
   answer: bytes('text/event-stream'),
@@ -26,26 +27,28 @@ export const streamEvents = defineEndpoint({
     call.reply.header('Cache-Control', 'no-store');
     call.reply.header('X-Accel-Buffering', 'no');
     if (call.method === 'HEAD') return { body: null, type: TYPE };
-    const { who, deps } = call;
-    const source = who.sessionId ?? who.keyId ?? '';
-    await limitAttempts({ redis: deps.redis, replicas: deps.config.replicas }, `events:${source}`, OPENINGS_A_MINUTE);
-    const streams = await eventStreams(deps);
-    streams.admit(who.accountId, `${source}:${who.deviceId ?? ''}`);
-    const reader = await streams.readerFor(who);
-    const types = query.types && new Set(query.types);
-    const start = await startOf(streams, lastSeen(call, query.lastEventId), call);
-    const hold = (socket: Socket): void => {
-      const stream = new EventStream(socket, { reader, types, slot: `${source}:${who.deviceId ?? ''}` });
-      open(streams, stream, { start, who });
-    };
-    return { body: null, type: TYPE, hold };
+    return { body: null, type: TYPE, hold: await opener(call, query) };
   },
 });
 
-/** A browser that reconnects repeats the old address: the header wins. */
-const lastSeen = ({ headers }: Call, asked: string | undefined): string | undefined => {
+/** Admits the stream; the result opens it on the socket of the response. */
+async function opener(call: Call, query: EventsQuery): Promise<(socket: Socket) => void> {
+  const { who, deps } = call;
+  const source = who.sessionId ?? who.keyId ?? '';
+  await limitAttempts({ redis: deps.redis, replicas: deps.config.replicas }, `events:${source}`, OPENINGS_A_MINUTE);
+  const slot = `${source}:${who.deviceId ?? ''}`;
+  const streams = await eventStreams(deps);
+  streams.admit(who.accountId, slot);
+  const reader = await streams.readerFor(who);
+  const types = query.types && new Set(query.types);
+  const start = await startOf(streams, lastEventId(call, query.lastEventId), call);
+  return (socket) => open(streams, new EventStream(socket, { reader, types, slot }), { start, who });
+}
+
+/** A browser that reconnects repeats the old address: the header takes precedence. */
+const lastEventId = ({ headers }: Call, queried: string | undefined): string | undefined => {
   const header = headers['last-event-id'];
-  return (typeof header === 'string' && header ? header : asked)?.slice(0, 200);
+  return (typeof header === 'string' && header ? header : queried)?.slice(0, 200);
 };
 
 interface Start {
@@ -59,9 +62,9 @@ async function startOf(
   { deps, who }: Call,
 ): Promise<Start> {
   if (from === undefined) return { after: feed.head };
-  const seen = positions.read(from) ?? feed.find(from);
-  if (!seen || seen.place > feed.head) return { after: feed.head, reset: 'unknown' };
-  const { place: after, atMs } = seen;
+  const known = positions.read(from) ?? feed.find(from);
+  if (!known || known.place > feed.head) return { after: feed.head, reset: 'unknown' };
+  const { place: after, atMs } = known;
   if (after < feed.tail - 1) return { after, reset: 'too-old' };
   return (await rightsChanged(deps.db, who.accountId, atMs)) ? { after, reset: 'access' } : { after };
 }

@@ -2,7 +2,7 @@ import { identifyAgain } from '#identity/credentials.ts';
 import { recordLastUse } from '#identity/devices.ts';
 import type { Principal } from '#identity/principal.ts';
 import { mayWatch } from '#identity/viewing-hours.ts';
-import { onlyVisibleItems } from '#identity/visibility.ts';
+import { visibleItemIds } from '#identity/visibility.ts';
 import type { Deps } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import { listen } from '#platform/listen.ts';
@@ -112,13 +112,8 @@ export class EventStreams {
     const about = names.filter(({ event }) => event === 'item.added' || event === 'item.updated');
     if (about.length === 0) return new Set();
     const ids = [...new Set(about.map(({ payload }) => String(payload.itemId)))];
-    const found = (await this.#deps
-      .db('items')
-      .whereIn('id', ids)
-      .modify(onlyVisibleItems, who)
-      .pluck('id')) as string[];
-    const seen = new Set(found);
-    return new Set(about.filter(({ payload }) => !seen.has(String(payload.itemId))).map(({ number }) => number));
+    const visible = new Set(await visibleItemIds(this.#deps.db, who, ids));
+    return new Set(about.filter(({ payload }) => !visible.has(String(payload.itemId))).map(({ number }) => number));
   }
 
   #send(events: readonly Published[]): void {

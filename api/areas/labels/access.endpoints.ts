@@ -10,7 +10,9 @@ export const setLabelAccess = defineEndpoint({
   operationId: 'setLabelAccess',
   method: 'put',
   path: '/labels/:id/access',
-  summary: 'Set whom a label hides its items from, and who sees nothing else',
+  summary: 'Replace the access rules of a label',
+  description:
+    'Replaces all three lists. `restricted` hides its items from everyone but `allow`, `deny` hides them from those named, and those in `only` see no items without one of their labels. `allow` without `restricted`, and naming the owner, are 400. It takes effect with the next request.',
   access: { permission: 'user:manage' },
   params: IdParams,
   body: LabelAccessPut,

@@ -1,5 +1,5 @@
 import { itemsMatching } from '#areas/items/public.ts';
-import { onlyVisibleItems } from '#identity/visibility.ts';
+import { visibleItemIds } from '#identity/visibility.ts';
 import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { conflict, invalidAll } from '#kernel/errors.ts';
 import { IdParams } from '#kernel/schemas.ts';
@@ -14,7 +14,9 @@ export const setLabelItems = defineEndpoint({
   operationId: 'setLabelItems',
   method: 'post',
   path: '/labels/:id/items',
-  summary: 'Label items and take the label off others; what lies inside follows',
+  summary: 'Add a label to items or remove it',
+  description:
+    'A label on a container covers everything inside. The lists apply at once, all or nothing, and are safe to repeat. A filter that matches more than 1,000 items runs as a job, and the answer is 202 with `jobId`. Removing an inherited label is 409 `inherited`. A label that restricts also needs `user:manage`.',
   access: { permission: 'item:edit' },
   params: IdParams,
   body: LabelItemsBody,
@@ -41,17 +43,16 @@ export const setLabelItems = defineEndpoint({
   },
 });
 
-/** All or nothing: ids that are unknown or hidden, and those that are asked for both ways. */
+/** 400 with every id that is unknown, hidden, or in both lists. */
 async function refuseUnknown({ db, who }: Call, { add, remove }: LabelItemsBody): Promise<void> {
   const ids = [...new Set([...add, ...remove])];
   if (ids.length === 0) return;
-  const rows = db('items').whereRaw('items.id = any(?::uuid[])', [ids]).modify(onlyVisibleItems, who);
-  const seen = new Set((await rows.pluck('items.id')) as string[]);
+  const visible = new Set(await visibleItemIds(db, who, ids));
   const both = new Set(add).intersection(new Set(remove));
-  const issues = Object.entries({ add, remove }).flatMap(([list, asked]) =>
-    asked.flatMap((id, i) => {
+  const issues = Object.entries({ add, remove }).flatMap(([list, listed]) =>
+    listed.flatMap((id, i) => {
       const path = ['body', list, i];
-      if (!seen.has(id)) return [{ path, code: 'unknown_item', message: 'there is no such item' }];
+      if (!visible.has(id)) return [{ path, code: 'unknown_item', message: 'there is no such item' }];
       return both.has(id) ? [{ path, code: 'in_both', message: 'in add and in remove' }] : [];
     }),
   );
@@ -60,7 +61,7 @@ async function refuseUnknown({ db, who }: Call, { add, remove }: LabelItemsBody)
 
 type Filter = NonNullable<LabelItemsBody['filter']>;
 
-/** Ids of what a filter leaves; undefined when that is too much for a request. */
+/** Ids of the items that match a filter; undefined when there are too many for a request. */
 async function matching(call: Call, { libraryId, filter }: Filter): Promise<string[] | undefined> {
   const { query } = await itemsMatching(call, libraryId, filter);
   const ids = (await query.limit(AT_ONCE + 1).pluck('i.id')) as string[];

@@ -1,78 +1,39 @@
-import { getVisibleItem } from '#areas/items/public.ts';
 import { requirePermission } from '#identity/principal.ts';
-import { onlyVisibleLibraries } from '#identity/visibility.ts';
 import { audit } from '#kernel/audit.ts';
-import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
-import { notFound } from '#kernel/errors.ts';
-import { page, pageOf, parseSort } from '#kernel/page.ts';
+import { defineEndpoint, json, none } from '#kernel/endpoint.ts';
+import { page } from '#kernel/page.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { findAccess, replaceAccess } from './access.store.ts';
+import { replaceAccess } from './access.store.ts';
 import { changeLabel } from './change-label.ts';
-import { DeleteLabelQuery, Label, LabelChange, LabelDraft, LabelsQuery, labelSorts } from './labels.schemas.ts';
-import {
-  getLabel,
-  insertLabel,
-  type LabelRow,
-  labelsOfItem,
-  lockLabel,
-  selectLabels,
-  toLabel,
-} from './labels.store.ts';
+import { DeleteLabelQuery, Label, LabelChange, LabelDraft, LabelsQuery } from './labels.schemas.ts';
+import { getLabel, insertLabel, lockLabel, toLabel } from './labels.store.ts';
+import { listVisible } from './list-labels.ts';
 import { removeLabel } from './remove-label.ts';
 
 export const listLabels = defineEndpoint({
   operationId: 'listLabels',
   method: 'get',
   path: '/labels',
-  summary: 'List the labels that the caller may know',
+  summary: 'List the labels that the caller may see',
+  description:
+    'Sorted by name unless `sort` is given. With `itemId` the answer has the own and the inherited labels of the item. `include=access` needs `user:manage`. Members without `item:edit` or `user:manage` see only labels that restrict no one.',
   access: { permission: 'library:view' },
   query: LabelsQuery,
   answer: page(Label),
   errors: ['NOT_FOUND'],
 
   async handle({ query }, call) {
-    const { db, who, deps } = call;
-    const { cursor, limit, sort, include, q, restricted, itemId, libraryId } = query;
-    if (include) requirePermission(who, 'user:manage');
-    if (libraryId !== undefined) await requireLibrary(call, libraryId);
-    const from = itemId === undefined ? undefined : await carriedBy(call, itemId);
-    const rows = selectLabels(db, who, { q, restricted, libraryId, numbers: from && [...from.keys()] });
-    const listed = await pageOf<LabelRow, LabelRow>(db, rows, {
-      keys: deps.keys,
-      terms: parseSort(sort, labelSorts, 'name'),
-      cursor,
-      limit,
-      scope: JSON.stringify(['listLabels', q, restricted, itemId, libraryId, who.profileId]),
-      idColumn: 'l.id',
-      toItem: (row) => row,
-    });
-    const access = include && (await findAccess(db, listed.items));
-    const items = listed.items.map((row) => ({
-      ...toLabel(row),
-      ...inherited(from?.get(row.number)),
-      ...(access ? { access: access.get(row.number) } : {}),
-    }));
-    return { ...listed, items };
+    return listVisible(call, query);
   },
 });
-
-const inherited = (from: string | null | undefined) => (from ? { inheritedFrom: from } : {});
-
-async function carriedBy({ db, who }: Call, itemId: string): Promise<Map<number, string | null>> {
-  await getVisibleItem(db, who, itemId);
-  return new Map((await labelsOfItem(db, itemId)).map(({ number, from }) => [number, from]));
-}
-
-async function requireLibrary({ db, who }: Call, id: string): Promise<void> {
-  const found = await db('libraries').where('libraries.id', id).modify(onlyVisibleLibraries, who).first('libraries.id');
-  if (!found) throw notFound();
-}
 
 export const createLabel = defineEndpoint({
   operationId: 'createLabel',
   method: 'post',
   path: '/labels',
-  summary: 'Make a label; a restricted one is seen by its maker alone until its access is set',
+  summary: 'Create a label',
+  description:
+    'It is 409 `duplicate-name` in any letter case and 409 `too-many-labels` at 500. Without a color the next of twelve is used. A restricted label needs `user:manage` and is visible to its creator alone until its access is set.',
   access: { permission: 'item:edit' },
   body: LabelDraft,
   answer: json(201, Label),
@@ -96,7 +57,9 @@ export const updateLabel = defineEndpoint({
   operationId: 'updateLabel',
   method: 'patch',
   path: '/labels/:id',
-  summary: 'Change a label, or merge it into another',
+  summary: 'Change a label or merge it',
+  description:
+    '`mergeInto` moves its items, filters and access rules to another label and deletes this one. Renaming or merging a label that restricts needs `user:manage`. A name in use is 409 `duplicate-name`.',
   access: { permission: 'item:edit' },
   params: IdParams,
   body: LabelChange,
@@ -114,7 +77,9 @@ export const deleteLabel = defineEndpoint({
   operationId: 'deleteLabel',
   method: 'delete',
   path: '/labels/:id',
-  summary: 'Delete a label; one that restricts only when its name is sent along',
+  summary: 'Delete a label',
+  description:
+    'A label that restricts needs `user:manage` and its name in `confirm`, because deleting it shows what it hid (409 `label-restricts` otherwise). An account whose last only-label it was sees nothing until its access is set.',
   access: { permission: 'item:edit' },
   params: IdParams,
   query: DeleteLabelQuery,

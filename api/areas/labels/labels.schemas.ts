@@ -88,6 +88,7 @@ export const LabelsQuery = z.object({
   libraryId: Id.optional().describe('Labels on items of this library'),
   include: commaList(z.enum(['access']), 1).optional(),
 });
+export type LabelsQuery = z.output<typeof LabelsQuery>;
 
 export const LabelDraft = z.strictObject({
   name: Name.meta({ example: 'Family evening' }),

@@ -1,6 +1,6 @@
 import type { Db } from '#platform/db.ts';
 import type { Level, NotificationKind } from './kinds.ts';
-import type { Wishes } from './preferences.ts';
+import type { ProfilePreferences } from './preferences.ts';
 
 /** A notification that its profile wants by mail at once. */
 export interface MailedNotice {
@@ -10,7 +10,7 @@ export interface MailedNotice {
   accountId: string;
   profileId: string;
   zone: string;
-  wishes: Wishes;
+  preferences: ProfilePreferences;
 }
 
 type Mailer = (db: Db, notice: MailedNotice) => Promise<void>;

@@ -1,22 +1,15 @@
 import { z } from 'zod';
-import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
+import { defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import {
-  counts,
-  MarkRead,
-  Notification,
-  NotificationsQuery,
-  notificationSorts,
-  type NotificationsQuery as Query,
-} from './notifications.schemas.ts';
+import { counts, MarkRead, Notification, NotificationsQuery, notificationSorts } from './notifications.schemas.ts';
 import {
   languageOf,
   markRead,
   type NotificationRow,
   removeNotification,
-  selectVisible,
+  selectMatching,
   toNotification,
   unreadOf,
 } from './notifications.store.ts';
@@ -25,19 +18,19 @@ export const listNotifications = defineEndpoint({
   operationId: 'listNotifications',
   method: 'get',
   path: '/notifications',
-  summary: 'List own notifications; with limit 1 it is the badge',
+  summary: 'List the notifications of the caller',
+  description:
+    'Newest first, with the counts of unread and urgent ones; `limit=1` serves a badge. Texts are in the language of the profile. `since` takes a notification id or a time. Notifications about something that the caller can no longer see are left out.',
   access: { signedIn: true },
   query: NotificationsQuery,
   answer: page(Notification, counts),
 
-  async handle({ query }, call) {
-    const { db, who, deps } = call;
-    const { cursor, limit, sort, ...filter } = query;
+  async handle({ query: { cursor, limit, sort, ...filter } }, { db, who, deps }) {
     const [language, unread] = await Promise.all([
       languageOf(db, who.profileId, deps.settings.get('server.language')),
       unreadOf(db, who),
     ]);
-    const found = await pageOf<NotificationRow, Notification>(db, wanted(call, filter), {
+    const found = await pageOf<NotificationRow, Notification>(db, selectMatching(db, who, filter), {
       keys: deps.keys,
       terms: parseSort(sort, notificationSorts, '-createdAt'),
       cursor,
@@ -50,21 +43,13 @@ export const listNotifications = defineEndpoint({
   },
 });
 
-function wanted({ db, who }: Call, { unread, kind, since }: Pick<Query, 'unread' | 'kind' | 'since'>) {
-  return selectVisible(db, who).modify((query) => {
-    if (unread !== undefined) query.whereRaw(`n.read_at is ${unread ? '' : 'not '}null`);
-    if (kind) query.whereIn('n.kind', kind);
-    if (since === undefined) return;
-    if (since.includes(':')) query.where('n.created_at', '>', since);
-    else query.where('n.id', '>', since); // ids sort by the time they were made, also one that is gone
-  });
-}
-
 export const markNotificationsRead = defineEndpoint({
   operationId: 'markNotificationsRead',
   method: 'put',
   path: '/notifications/read',
-  summary: 'Mark own notifications read or unread',
+  summary: 'Mark notifications as read or unread',
+  description:
+    'Takes exactly one of `ids` and `upTo`; `upTo` names the newest notification to mark, so later ones stay unread. Unknown ids are ignored.',
   access: { signedIn: true },
   body: MarkRead,
   answer: json(200, z.object({ changed: z.int().min(0), unreadCount: z.int().min(0) })),
@@ -79,7 +64,8 @@ export const deleteNotification = defineEndpoint({
   operationId: 'deleteNotification',
   method: 'delete',
   path: '/notifications/:id',
-  summary: 'Delete an own notification; a push that was not sent yet is withdrawn',
+  summary: 'Delete a notification',
+  description: 'A push message that was not sent yet is withdrawn. A notification of another profile is 404.',
   access: { signedIn: true },
   params: IdParams,
   answer: none(),

@@ -1,7 +1,7 @@
 import type { Principal } from '#identity/principal.ts';
 import type { Db } from '#platform/db.ts';
 import type { Level, NotificationKind } from './kinds.ts';
-import type { Notification } from './notifications.schemas.ts';
+import type { Notification, NotificationsQuery } from './notifications.schemas.ts';
 import { onlyVisible } from './sight.ts';
 import { languageFor, textOf } from './texts.ts';
 
@@ -35,8 +35,22 @@ export interface NotificationRow {
   expires_at: Date | null;
 }
 
-/** What the reader's list holds. */
-export function selectVisible(db: Db, who: Principal) {
+/** Notifications of the profile that it may see and that match the filter. */
+export function selectMatching(
+  db: Db,
+  who: Principal,
+  { unread, kind, since }: Pick<NotificationsQuery, 'unread' | 'kind' | 'since'>,
+) {
+  return selectVisible(db, who).modify((query) => {
+    if (unread !== undefined) query.whereRaw(`n.read_at is ${unread ? '' : 'not '}null`);
+    if (kind) query.whereIn('n.kind', kind);
+    if (since === undefined) return;
+    if (since.includes(':')) query.where('n.created_at', '>', since);
+    else query.where('n.id', '>', since); // ids sort by their creation, those of deleted rows too
+  });
+}
+
+function selectVisible(db: Db, who: Principal) {
   return db('notifications as n')
     .leftJoin('accounts as actor', 'actor.id', 'n.actor_id')
     .modify(onlyVisible, who)

@@ -72,19 +72,19 @@ export async function receiversOf(
 /** Writes the rows of these profiles, of those who may see it and want it. */
 export async function tell(db: Db, notice: Notice, profileIds: readonly string[]): Promise<void> {
   if (profileIds.length === 0) return;
-  const wishes = await preferencesOf(db, profileIds);
+  const preferences = await preferencesOf(db, profileIds);
   for (const seer of await seers(db, profileIds, notice))
-    await tellOne(db, { notice, seer, wishes: wishes.get(seer.profileId) ?? noPreferences });
+    await tellOne(db, { notice, seer, preferences: preferences.get(seer.profileId) ?? noPreferences });
 }
 
 interface One {
   notice: Notice;
   seer: Seer;
-  wishes: typeof noPreferences;
+  preferences: typeof noPreferences;
 }
 
-async function tellOne(db: Db, { notice, seer, wishes }: One): Promise<void> {
-  const { inApp, push, email } = await channelsFor(db, { notice, seer, wishes });
+async function tellOne(db: Db, { notice, seer, preferences }: One): Promise<void> {
+  const { inApp, push, email } = await channelsFor(db, { notice, seer, preferences });
   if (!inApp && push.length === 0 && email === 'off') return;
   const id = await insert(db, { notice, seer, inApp });
   if (inApp)
@@ -94,10 +94,10 @@ async function tellOne(db: Db, { notice, seer, wishes }: One): Promise<void> {
     });
   const level = levelOf(notice);
   const { zone, profileId, accountId } = seer;
-  const held = heldUntil(wishes, { now: new Date(), zone, urgent: level === 'urgent' });
+  const held = heldUntil(preferences, { now: new Date(), zone, urgent: level === 'urgent' });
   for (const subscriptionId of push) await queuePush(db, { subscriptionId, notificationId: id, held });
   if (email === 'at-once')
-    await mailNotice(db, { notificationId: id, kind: notice.kind, level, accountId, profileId, zone, wishes });
+    await mailNotice(db, { notificationId: id, kind: notice.kind, level, accountId, profileId, zone, preferences });
 }
 
 interface Ways extends Pick<Channels, 'inApp' | 'email'> {
@@ -105,10 +105,10 @@ interface Ways extends Pick<Channels, 'inApp' | 'email'> {
 }
 
 /** What of it the profile wants: in the app, by mail, and on which devices. */
-async function channelsFor(db: Db, { notice, seer, wishes }: One): Promise<Ways> {
+async function channelsFor(db: Db, { notice, seer, preferences }: One): Promise<Ways> {
   const fixed = kindOf(notice.kind).fixed ?? false;
-  if (!fixed && isMuted(wishes, notice)) return { inApp: false, push: [], email: 'off' };
-  const { inApp, push, email } = channelsOf(wishes, notice.kind);
+  if (!fixed && isMuted(preferences, notice)) return { inApp: false, push: [], email: 'off' };
+  const { inApp, push, email } = channelsOf(preferences, notice.kind);
   return { inApp: fixed || inApp, push: push ? await hasPushDevice(db, seer.profileId) : [], email };
 }
 
@@ -130,7 +130,7 @@ async function queuePush(
  * A new row; unread ones of the key within the kind's time become part of it. The old id goes, so that whoever drew a list
  * before cannot mark what came after it.
  */
-async function insert(db: Db, { notice, seer, inApp }: Omit<One, 'wishes'> & { inApp: boolean }): Promise<string> {
+async function insert(db: Db, { notice, seer, inApp }: Omit<One, 'preferences'> & { inApp: boolean }): Promise<string> {
   const { kind, target } = notice;
   const mergeKey = notice.mergeKey ?? `${kind}:${target?.id ?? ''}`;
   const merge = { profileId: seer.profileId, mergeKey, withinMs: kindOf(kind).mergeMs ?? MERGE_MS };

@@ -3,19 +3,31 @@ import type { Db } from '#platform/db.ts';
 import { type Channels, defaultsOf, kindNames, kindOf, type NotificationKind } from './kinds.ts';
 import { Preferences } from './notifications.schemas.ts';
 
-export type Wishes = z.output<typeof Preferences>;
+export type ProfilePreferences = z.output<typeof Preferences>;
 
-/** What a profile that said nothing wants. */
-export const noPreferences: Wishes = Preferences.parse({ kinds: {} });
+/** The preferences of a profile that set none. */
+export const noPreferences: ProfilePreferences = Preferences.parse({ kinds: {} });
 
-export async function preferencesOf(db: Db, profileIds: readonly string[]): Promise<Map<string, Wishes>> {
+export async function preferencesOf(db: Db, profileIds: readonly string[]): Promise<Map<string, ProfilePreferences>> {
   const rows: { profile_id: string; document: unknown }[] = await db('notification_preferences')
     .whereIn('profile_id', profileIds)
     .select('profile_id', 'document');
   return new Map(rows.map((row) => [row.profile_id, z.parse(Preferences, row.document)]));
 }
 
-export const channelsOf = (wishes: Wishes, kind: NotificationKind): Channels => wishes.kinds[kind] ?? defaultsOf(kind);
+export async function storePreferences(
+  db: Db,
+  profileId: string,
+  { document, at }: { document: z.input<typeof Preferences>; at: Date },
+): Promise<void> {
+  await db('notification_preferences')
+    .insert({ profile_id: profileId, document: JSON.stringify(document), updated_at: at })
+    .onConflict('profile_id')
+    .merge();
+}
+
+export const channelsOf = (preferences: ProfilePreferences, kind: NotificationKind): Channels =>
+  preferences.kinds[kind] ?? defaultsOf(kind);
 
 /** Turns mail off for the kinds that `chosen` names, from what they are now; the rest stays as it is. */
 export async function switchMailOff(
@@ -24,18 +36,15 @@ export async function switchMailOff(
   chosen: (kind: NotificationKind, email: Channels['email']) => boolean,
 ): Promise<void> {
   await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 15))', [profileId]);
-  const wishes = (await preferencesOf(db, [profileId])).get(profileId) ?? noPreferences;
+  const preferences = (await preferencesOf(db, [profileId])).get(profileId) ?? noPreferences;
   const off = kindNames.filter((kind) => {
-    const { email } = channelsOf(wishes, kind);
+    const { email } = channelsOf(preferences, kind);
     return email !== 'off' && chosen(kind, email);
   });
   if (off.length === 0) return;
-  const changed = off.map((kind) => [kind, { ...channelsOf(wishes, kind), email: 'off' as const }]);
-  const document = JSON.stringify({ ...wishes, kinds: { ...wishes.kinds, ...Object.fromEntries(changed) } });
-  await db('notification_preferences')
-    .insert({ profile_id: profileId, document, updated_at: new Date() })
-    .onConflict('profile_id')
-    .merge();
+  const changed = off.map((kind) => [kind, { ...channelsOf(preferences, kind), email: 'off' as const }]);
+  const document = { ...preferences, kinds: { ...preferences.kinds, ...Object.fromEntries(changed) } };
+  await storePreferences(db, profileId, { document, at: new Date() });
 }
 
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
@@ -43,15 +52,15 @@ const MINUTE_MS = 60_000;
 
 /** When push and email may go out: now (undefined), or the end of a pause or of quiet hours in the profile's time zone. */
 export function heldUntil(
-  wishes: Wishes,
+  preferences: ProfilePreferences,
   { now, zone, urgent }: { now: Date; zone: string; urgent: boolean },
 ): Date | undefined {
-  const pause = wishes.pausedUntil ? new Date(wishes.pausedUntil) : undefined;
+  const pause = preferences.pausedUntil ? new Date(preferences.pausedUntil) : undefined;
   if (pause && pause > now) {
-    const { pausedUntil: _over, ...then } = wishes;
+    const { pausedUntil: _over, ...then } = preferences;
     return heldUntil(then, { now: pause, zone, urgent }) ?? pause; // it may end in quiet hours
   }
-  const { quiet } = wishes;
+  const { quiet } = preferences;
   if (!quiet || (urgent && quiet.urgentThrough)) return undefined;
   const left = quietMinutes(quiet, clockIn(zone, now));
   if (left === 0) return undefined;
@@ -61,7 +70,10 @@ export function heldUntil(
 }
 
 /** Until the quiet hours of now end; 0 outside them. Hours over midnight belong to the day they begin on. */
-function quietMinutes(quiet: NonNullable<Wishes['quiet']>, { day, minute }: { day: number; minute: number }): number {
+function quietMinutes(
+  quiet: NonNullable<ProfilePreferences['quiet']>,
+  { day, minute }: { day: number; minute: number },
+): number {
   const [from, to] = [minutesOf(quiet.from), minutesOf(quiet.to)];
   if (to > from) return minute >= from && minute < to && isDay(quiet.days, day) ? to - minute : 0;
   if (minute >= from && isDay(quiet.days, day)) return 1440 - minute + to;
@@ -96,25 +108,29 @@ interface About {
 }
 
 /** Muted things make no notification; what cannot be off cannot be muted. */
-export function isMuted({ muted }: Wishes, { libraryId, itemId, actorId }: About): boolean {
+export function isMuted({ muted }: ProfilePreferences, { libraryId, itemId, actorId }: About): boolean {
   const has = (ids: readonly string[], id: string | undefined): boolean => id !== undefined && ids.includes(id);
   return has(muted.libraryIds, libraryId) || has(muted.itemIds, itemId) || has(muted.userIds, actorId);
 }
 
-interface Told {
+interface Sent {
   kind: NotificationKind;
   library_id: string | null;
   item_id: string | null;
   actor_id: string | null;
 }
 
-/** Whether a notification is still to go out that way, by the wishes of now. */
-export function stillPreferred(wishes: Wishes, told: Told, way: (channels: Channels) => boolean): boolean {
-  const { kind, library_id: libraryId, item_id: itemId, actor_id: actorId } = told;
+/** Whether the current preferences still let a notification go out by this channel. */
+export function stillPreferred(
+  preferences: ProfilePreferences,
+  sent: Sent,
+  way: (channels: Channels) => boolean,
+): boolean {
+  const { kind, library_id: libraryId, item_id: itemId, actor_id: actorId } = sent;
   const about = {
     kind,
     ...{ libraryId: libraryId ?? undefined, itemId: itemId ?? undefined, actorId: actorId ?? undefined },
   };
-  const muted = !kindOf(kind).fixed && isMuted(wishes, about);
-  return !muted && way(channelsOf(wishes, kind));
+  const muted = !kindOf(kind).fixed && isMuted(preferences, about);
+  return !muted && way(channelsOf(preferences, kind));
 }

@@ -7,10 +7,10 @@ export {
   channelsOf,
   heldUntil,
   noPreferences,
+  type ProfilePreferences,
   preferencesOf,
   stillPreferred,
   switchMailOff,
-  type Wishes,
 } from './preferences.ts';
 export { seers, takeServerZone } from './sight.ts';
 export { languageFor, severalIn, textOf } from './texts.ts';

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { displayNameOf } from '#areas/accounts/public.ts';
 import { type Judged, judge, readLicence } from '#identity/licence.ts';
 import { LICENCE_PLACE, plusOf } from '#identity/plus.ts';
 import { audit } from '#kernel/audit.ts';
@@ -85,9 +86,6 @@ async function databaseNow({ db }: Call): Promise<Date> {
 }
 
 async function heldNow({ db, who }: Call, now: Date) {
-  const { display_name: name } = await db('accounts')
-    .where({ id: who.accountId })
-    .first<{ display_name: string }>('display_name');
-  const installedBy = { id: who.accountId, name };
+  const installedBy = { id: who.accountId, name: await displayNameOf(db, who.accountId) };
   return { installedAt: now, installedBy, readAtMs: now.getTime(), readAt: performance.now() };
 }

@@ -8,7 +8,9 @@ export const getPlusStatus = defineEndpoint({
   operationId: 'getPlusStatus',
   method: 'get',
   path: '/plus',
-  summary: 'Which paid features are open',
+  summary: 'Get the state of the licence',
+  description:
+    'Returns which paid features are open and until when. The licence itself is included with `settings:manage` only. The answer has an ETag.',
   access: { signedIn: true },
   answer: json(200, PlusStatus),
 
@@ -24,7 +26,9 @@ export const listPlusFeatures = defineEndpoint({
   operationId: 'listPlusFeatures',
   method: 'get',
   path: '/plus/features',
-  summary: 'What the paid features are, and what each needs one for',
+  summary: 'List the paid features',
+  description:
+    'Returns each feature in the language of the caller, the operations that need it, whether it is open, and what stays available when a licence ends.',
   access: { signedIn: true },
   answer: json(200, PlusFeatures),
 
@@ -37,7 +41,9 @@ export const setPlusLicence = defineEndpoint({
   operationId: 'setPlusLicence',
   method: 'put',
   path: '/plus/licence',
-  summary: 'Install a licence, or try one',
+  summary: 'Install or test a licence',
+  description:
+    'Replaces the former licence at once; with `dryRun` nothing changes and the answer is the state that it would give. A licence that is neither active nor in its grace period is 400 with an issue code such as `licence_signature`. It is 409 `no-verifier` when no licence is needed and 409 `managed-by-resource` when a resource declares it.',
   access: { permission: 'settings:manage' },
   credentials: ['cookie', 'bearer'],
   body: SetPlusLicence,
@@ -54,7 +60,9 @@ export const removePlusLicence = defineEndpoint({
   operationId: 'removePlusLicence',
   method: 'delete',
   path: '/plus/licence',
-  summary: 'Take the licence away; its features close at once',
+  summary: 'Remove the licence',
+  description:
+    'Its features close at once, without a grace period; nothing is deleted. Without a licence it is 204. It is 409 `managed-by-resource` when a resource declares the licence.',
   access: { permission: 'settings:manage' },
   credentials: ['cookie', 'bearer'],
   answer: none(),

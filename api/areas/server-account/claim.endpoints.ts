@@ -38,7 +38,9 @@ export const getSetupClaim = defineEndpoint({
   operationId: 'getSetupClaim',
   method: 'get',
   path: '/setup/claim',
-  summary: 'Where the claim code is to be found',
+  summary: 'Get where the claim code is',
+  description:
+    'Returns whether a code is required, where the operator put it and how many attempts are left, and no part of the code. It is 409 `SETUP_ALREADY_COMPLETE` once the server has an owner.',
   access,
   answer: json(200, SetupClaim),
   errors: ['SETUP_ALREADY_COMPLETE'],
@@ -67,6 +69,8 @@ export const claimServer = defineEndpoint({
   method: 'post',
   path: '/setup/claim',
   summary: 'Claim the server with its code',
+  description:
+    'Returns a setup ticket for one hour, which each use prolongs, in the body or as a cookie by `keep`. Blanks, dashes and letter case in the code are ignored; a wrong code is 401 with `details.triesLeft`, and too many are 429. A new ticket invalidates the former one; the draft stays.',
   access,
   body: ClaimServer,
   answer: json(201, SetupTicket),

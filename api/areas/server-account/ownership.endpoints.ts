@@ -10,7 +10,9 @@ export const getServerClaim = defineEndpoint({
   operationId: 'getServerClaim',
   method: 'get',
   path: '/claim',
-  summary: 'Who owns this server, and since when',
+  summary: 'Get the owner of the server',
+  description:
+    'Returns the owner, the identity key of the server and the history of ownership. An open offer is included for the owner and for the account that it was made to.',
   access,
   answer: json(200, ServerClaim),
   errors: ['NOT_FOUND'],
@@ -24,7 +26,9 @@ export const offerServerClaim = defineEndpoint({
   operationId: 'offerServerClaim',
   method: 'post',
   path: '/claim',
-  summary: 'Offer the server to another admin',
+  summary: 'Offer the ownership to another admin',
+  description:
+    'Only the owner, with a confirmed session or the current password. The offer expires after seven days and changes nothing until it is accepted. It is 409 `not-an-admin` for other accounts and 409 `offer-open` while there is an offer.',
   access,
   credentials,
   body: OfferServerClaim,
@@ -42,7 +46,9 @@ export const acceptServerClaim = defineEndpoint({
   operationId: 'acceptServerClaim',
   method: 'put',
   path: '/claim',
-  summary: 'Take the server that was offered to me',
+  summary: 'Accept the ownership of the server',
+  description:
+    'For the account that the offer was made to, with a confirmed session; others get 404. The roles are swapped in one transaction. It is 409 `sign-in-too-weak` without a sufficient sign-in method and 409 `offer-ended` for an offer that is no longer open. Repeating it after success returns the same.',
   access,
   credentials,
   body: AcceptServerClaim,
@@ -60,7 +66,9 @@ export const cancelServerClaim = defineEndpoint({
   operationId: 'cancelServerClaim',
   method: 'delete',
   path: '/claim',
-  summary: 'Withdraw the offer, or decline it',
+  summary: 'Withdraw or decline the ownership offer',
+  description:
+    'The owner withdraws the offer, the other account declines it; anyone else gets 403. Without an open offer it is 204.',
   access,
   credentials,
   answer: none(),

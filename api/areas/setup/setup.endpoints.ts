@@ -32,7 +32,9 @@ export const getSetup = defineEndpoint({
   operationId: 'getSetup',
   method: 'get',
   path: '/setup',
-  summary: 'How far the first-run wizard is',
+  summary: 'Get the state of the first-run setup',
+  description:
+    'Without a setup ticket only the step, the name and the languages are returned. `step` is the first part that is still missing. It is 409 `SETUP_ALREADY_COMPLETE` once the server has an owner.',
   access,
   answer: json(200, SetupState),
   errors,
@@ -72,7 +74,9 @@ export const saveSetupDraft = defineEndpoint({
   operationId: 'saveSetupDraft',
   method: 'put',
   path: '/setup/draft',
-  summary: 'Save the draft of the wizard, the whole of it',
+  summary: 'Save the draft of the setup',
+  description:
+    'Replaces the whole draft; nothing takes effect before `completeSetup`. Every issue is reported in one 400. `revision` is the one that was read: when another browser saved in between it is 409 `revision`. Values that a resource declares are 409 `managed-by-resource`.',
   access,
   proof,
   body: SetupDraft,
@@ -98,6 +102,8 @@ export const listSetupFolders = defineEndpoint({
   method: 'get',
   path: '/setup/folders',
   summary: 'List the folders below a media root',
+  description:
+    'Lists at most 500 folders by name, each with file counts and a suggested library type. An unknown root or folder, and a path that leaves the root, are 404. A root that is slow or unavailable is 423 `STORAGE_UNAVAILABLE`.',
   access,
   proof,
   query: FoldersQuery,
@@ -129,7 +135,9 @@ export const runSetupChecks = defineEndpoint({
   operationId: 'runSetupChecks',
   method: 'post',
   path: '/setup/checks',
-  summary: 'Try what the server stands on',
+  summary: 'Check the dependencies of the server',
+  description:
+    'Runs real tests in parallel within 20 seconds; `checks` selects some of them. Only a failed database, workers or ffmpeg prevents completing the setup. One run at a time and ten an hour (429).',
   access,
   proof,
   body: RunChecks,
@@ -153,7 +161,9 @@ export const completeSetup = defineEndpoint({
   operationId: 'completeSetup',
   method: 'post',
   path: '/setup/complete',
-  summary: 'Make the owner, the settings and the libraries',
+  summary: 'Complete the setup',
+  description:
+    'One transaction creates the owner, the settings, the storages and the libraries, queues the first scans and invalidates the ticket; a refusal changes nothing. Without `draft` the saved one is used. Of two concurrent requests one gets 201, the other 409 `SETUP_ALREADY_COMPLETE`. The checks need not have run.',
   access,
   proof,
   body: CompleteSetup,

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { createAccount } from '#areas/accounts/public.ts';
+import { createAccount, displayNameOf } from '#areas/accounts/public.ts';
 import { createReset, hashPassword, refuseWeak, resetWasSent } from '#areas/auth/public.ts';
 import { mailReady, writeMail } from '#areas/email/public.ts';
 import { audit } from '#kernel/audit.ts';
@@ -8,7 +8,7 @@ import { conflict, invalid } from '#kernel/errors.ts';
 import { ownAddress } from '#kernel/own-address.ts';
 import { writeAccess } from './access.ts';
 import { requireRank } from './rank.ts';
-import { checkedWishes } from './requested-permissions.ts';
+import { checkedPermissions } from './requested-permissions.ts';
 import type { NewUser, UserDraft } from './users.schemas.ts';
 import { getUserRow } from './users.store.ts';
 import { toUserDetail } from './users.view.ts';
@@ -19,7 +19,7 @@ const RESET_HOURS = 24;
 export async function makeUser(call: Call, draft: UserDraft): Promise<z.input<typeof NewUser>> {
   const { db, who } = call;
   requireRank(who, draft.role);
-  const permissions = checkedWishes(call, { role: draft.role }, draft.permissions);
+  const permissions = checkedPermissions(call, { role: draft.role }, draft.permissions);
   refusePast(call, draft.expiresAt);
   await refuseTooMany(call);
   const { password, username, email, displayName, role, language, note } = draft;
@@ -54,7 +54,7 @@ interface MailedLink {
 /** Where mail is set up; else the one who made the account hands the link over. */
 async function mailLink({ db, deps, who }: Call, draft: UserDraft, link: MailedLink): Promise<void> {
   if (!mailReady(deps) || draft.email === undefined) return;
-  const { display_name: inviter } = await db('accounts').where({ id: who.accountId }).first<{ display_name: string }>();
+  const inviter = await displayNameOf(db, who.accountId);
   await writeMail(db, deps, {
     ...{ kind: 'password-set', text: 'password-set', to: draft.email, language: draft.language },
     ...link,

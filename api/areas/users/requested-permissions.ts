@@ -8,29 +8,35 @@ import { OWNERS_TO_GIVE } from './users.view.ts';
 
 interface Subject {
   role: Role;
-  /** What it has beside the role's already: that is not given anew. */
+  /** Its present differences from the role: keeping one is no grant. */
   own_permissions?: RequestedPermissions;
 }
 
 /**
- * What an account gets beside the role's permissions, no more than that kept. Throws 403 for what the caller lacks or
- * only the owner gives, 409 `not-for-role` and `needed`.
+ * The differences from the permissions of the role, to be stored for the account. Throws 403 for a permission that the caller
+ * lacks or that only the owner may give, 409 `not-for-role` and `needed`.
  */
-export function checkedWishes(call: Call, subject: Subject, wishes: RequestedPermissions): RequestedPermissions {
+export function checkedPermissions(
+  call: Call,
+  subject: Subject,
+  requested: RequestedPermissions,
+): RequestedPermissions {
   const { role, own_permissions: before } = subject;
-  const own = permissions.filter((name) => wishes[name] !== undefined && wishes[name] !== ofRole(role, name));
-  const granted = own.filter((name) => wishes[name] && before?.[name] !== true);
-  const anew = rolePermissions[role].filter((name) => wishes[name] !== false && (!before || before[name] === false));
-  if (wishes['library:view'] === false)
+  const own = permissions.filter((name) => requested[name] !== undefined && requested[name] !== ofRole(role, name));
+  const granted = own.filter((name) => requested[name] && before?.[name] !== true);
+  const ofNewRole = rolePermissions[role].filter(
+    (name) => requested[name] !== false && (!before || before[name] === false),
+  );
+  if (requested['library:view'] === false)
     throw conflict('needed', 'Every account needs library:view; disable it instead', { permission: 'library:view' });
-  const never = own.find((name) => wishes[name] && !grantable(role, name));
+  const never = own.find((name) => requested[name] && !grantable(role, name));
   if (never) throw conflict('not-for-role', 'An account of this role can never have it', { permission: never });
-  requireGivable(call, [...anew, ...granted]);
+  requireGivable(call, [...ofNewRole, ...granted]);
   refuseOwners(call, granted);
-  return Object.fromEntries(own.map((name) => [name, wishes[name]]));
+  return Object.fromEntries(own.map((name) => [name, requested[name]]));
 }
 
-/** Managing accounts and settings is given by the owner, confirmed. */
+/** Only the owner, in a confirmed session, grants permission to manage accounts and settings. */
 function refuseOwners({ who, now }: Call, granted: readonly Permission[]): void {
   const owners = granted.find((name) => OWNERS_TO_GIVE.includes(name));
   if (!owners) return;

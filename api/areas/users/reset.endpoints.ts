@@ -1,3 +1,4 @@
+import { displayNameOf } from '#areas/accounts/public.ts';
 import { revokeKeys } from '#areas/api-keys/public.ts';
 import { endSessions, removeMethods, resetWasSent } from '#areas/auth/public.ts';
 import { requireMail, writeMail } from '#areas/email/public.ts';
@@ -17,7 +18,9 @@ export const resetUserSignIn = defineEndpoint({
   operationId: 'resetUserSignIn',
   method: 'post',
   path: '/users/:id/sign-in-reset',
-  summary: 'Help somebody who lost a password, telephone or device back in, or sign them out everywhere',
+  summary: 'Reset the sign-in of an account',
+  description:
+    'For a person who lost a password, a device or a second factor; with `link` false it signs them out everywhere. Needs a confirmed session and a higher rank. Returns a one-time link once, or mails it with `sendMail` (409 `no-email` or `mail-not-configured`). The person is notified of what was removed.',
   access: { permission: 'user:manage' },
   params: IdParams,
   body: SignInReset,
@@ -80,7 +83,7 @@ async function tellPerson({ db, who }: Call, row: UserRow, { body, endedSessions
     ...(body.link ? ['password'] : []),
   ];
   if (parts.length === 0) return;
-  const { display_name: by } = await db('accounts').where({ id: who.accountId }).first<{ display_name: string }>();
+  const by = await displayNameOf(db, who.accountId);
   await notify(db, {
     kind: 'methods-changed',
     to: { accountIds: [row.id] },

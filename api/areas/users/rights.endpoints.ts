@@ -8,7 +8,7 @@ import { IdParams } from '#kernel/schemas.ts';
 import { countVisible, writeAccess } from './access.ts';
 import { refuseStale } from './change-user.ts';
 import { requireRank } from './rank.ts';
-import { checkedWishes } from './requested-permissions.ts';
+import { checkedPermissions } from './requested-permissions.ts';
 import {
   AccessAnswer,
   AccessPut,
@@ -25,7 +25,9 @@ export const setUserAccess = defineEndpoint({
   operationId: 'setUserAccess',
   method: 'put',
   path: '/users/:id/access',
-  summary: 'Set what an account may see, when, and what it may use; it counts from the next request',
+  summary: 'Replace what an account may see and use',
+  description:
+    'Replaces libraries, age limit, viewing hours, limits and restrictions as a whole, and takes effect with the next request. The caller needs a higher rank and can give no library beyond their own. With `revision`, a change in between is 409 `revision`. The answer counts the items that the account sees now.',
   access: { permission: 'user:manage' },
   params: IdParams,
   body: AccessPut,
@@ -63,18 +65,25 @@ const DESCRIPTIONS: Record<Permission, string> = {
   'photo:upload': 'Upload photos',
 };
 
+const described = permissions.map((name) => ({ name, description: DESCRIPTIONS[name] }));
+const byRole = Object.fromEntries(roles.map((role) => [role, [...rolePermissions[role]]])) as Record<
+  Role,
+  Permission[]
+>;
+
 export const getPermissionMatrix = defineEndpoint({
   operationId: 'getPermissionMatrix',
   method: 'get',
   path: '/permissions',
-  summary: "The roles' permissions, and accounts with where each of theirs comes from",
+  summary: 'Get permissions by role and by account',
+  description:
+    'Returns the permissions of each role and a page of accounts by display name, with the source of each permission (role, granted or withheld) and whether the caller may change it.',
   access: { permission: 'user:manage' },
   query: MatrixQuery,
   answer: page(PermissionRow, matrixExtra),
 
   async handle({ query: { cursor, limit, userId } }, { db, who, deps }) {
-    const users = selectUsers(db);
-    if (userId !== undefined) users.where('a.id', userId);
+    const users = selectUsers(db, userId);
     const rows = await pageOf<UserRow, PermissionRow>(db, users, {
       keys: deps.keys,
       terms: parseSort(undefined, userSorts, 'displayName'),
@@ -84,11 +93,7 @@ export const getPermissionMatrix = defineEndpoint({
       idColumn: 'a.id',
       toItem: (row) => toPermissionRow(row, who),
     });
-    return {
-      ...rows,
-      permissions: permissions.map((name) => ({ name, description: DESCRIPTIONS[name] })),
-      roles: Object.fromEntries(roles.map((role) => [role, [...rolePermissions[role]]])) as Record<Role, Permission[]>,
-    };
+    return { ...rows, permissions: described, roles: byRole };
   },
 });
 
@@ -96,7 +101,9 @@ export const setUserPermissions = defineEndpoint({
   operationId: 'setUserPermissions',
   method: 'put',
   path: '/users/:id/permissions',
-  summary: 'Grant and withhold single permissions of an account, beside its role',
+  summary: 'Grant or withhold permissions of an account',
+  description:
+    'Replaces the differences from the role. Granting a permission that the caller lacks is 403; one that the role can never have is 409 `not-for-role`, and withholding `library:view` is 409 `needed`. It takes effect with the next request.',
   access: { permission: 'user:manage' },
   params: IdParams,
   body: PermissionsPut,
@@ -109,11 +116,11 @@ export const setUserPermissions = defineEndpoint({
     const row = await lockUserRow(db, params.id);
     refuseStale(call, row, undefined);
     requireRank(who, row.role);
-    const wishes = Object.fromEntries([
+    const requested = Object.fromEntries([
       ...grant.map((name) => [name, true]),
       ...withhold.map((name) => [name, false]),
     ]) as Partial<Record<Permission, boolean>>;
-    const own = checkedWishes(call, row, wishes);
+    const own = checkedPermissions(call, row, requested);
     await updateUserRow(db, row.id, { own_permissions: JSON.stringify(own) });
     await audit(call, 'user.permissions', { userId: row.id, before: row.own_permissions, after: own });
     return toPermissionRow({ ...row, own_permissions: own }, who);

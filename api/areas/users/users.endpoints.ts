@@ -23,6 +23,8 @@ export const listUsers = defineEndpoint({
   method: 'get',
   path: '/users',
   summary: 'List accounts',
+  description:
+    'Sorted by display name unless `sort` is given. `q` matches the name and the address; `include` adds access and permissions. The internal account of the operator is not listed.',
   access: { permission: 'user:manage' },
   query: UsersQuery.extend({ filter: userFilter }),
   answer: page(ListedUser),
@@ -47,7 +49,9 @@ export const createUser = defineEndpoint({
   operationId: 'createUser',
   method: 'post',
   path: '/users',
-  summary: 'Make an account',
+  summary: 'Create an account',
+  description:
+    'The role must be below the rank of the caller; creating an admin needs the owner. Without a password the answer has a link to set one, shown once, which `sendInvite` mails. It is 409 `username-taken` or `email-taken`. An address given here is not verified.',
   access: { permission: 'user:manage' },
   body: UserDraft,
   answer: json(201, NewUser),
@@ -64,7 +68,9 @@ export const getUser = defineEndpoint({
   operationId: 'getUser',
   method: 'get',
   path: '/users/:id',
-  summary: 'Read an account: never what the person watched or wrote',
+  summary: 'Get an account',
+  description:
+    'Includes access, permissions, profiles and the last sign-in, and never the history, progress or notes of the person. The ETag is the revision.',
   access: { permission: 'user:manage' },
   params: IdParams,
   answer: json(200, UserDetail),
@@ -80,7 +86,9 @@ export const updateUser = defineEndpoint({
   operationId: 'updateUser',
   method: 'patch',
   path: '/users/:id',
-  summary: 'Change an account; it counts from the next request',
+  summary: 'Change an account',
+  description:
+    'Takes effect with the next request. The caller needs a higher rank; making or unmaking an admin needs the owner and a confirmed session. A new role resets granted and withheld permissions, and the role child or guest revokes API keys. With `revision`, a change in between is 409 `revision`.',
   access: { permission: 'user:manage' },
   params: IdParams,
   body: UserChange,
@@ -100,7 +108,9 @@ export const deleteUser = defineEndpoint({
   operationId: 'deleteUser',
   method: 'delete',
   path: '/users/:id',
-  summary: 'Delete an account; media files are never touched',
+  summary: 'Delete an account',
+  description:
+    'Needs a confirmed session, a higher rank and the username in `confirm` (409 `confirm-mismatch`). Sign-in, keys and shares end in this request; a job removes the rest of its data. `transferTo` passes on its shared playlists and collections. Media files are never touched.',
   access: { permission: 'user:manage' },
   params: IdParams,
   query: DeleteUserQuery,

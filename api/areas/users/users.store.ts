@@ -67,12 +67,13 @@ const COUNTS = `(select count(*) from profiles x where x.account_id = a.id) as p
   array(select x.library_id from library_access x join libraries l on l.id = x.library_id and l.deleted_at is null
     where x.account_id = a.id order by x.library_id) as library_ids`;
 
-/** Accounts that are there: neither deleted nor the operator's. */
-export function selectUsers(db: Db): Knex.QueryBuilder {
+/** Existing accounts, or the one of an id: neither deleted nor the internal account of the operator. */
+export function selectUsers(db: Db, id?: string): Knex.QueryBuilder {
   return db('accounts as a')
     .leftJoin('accounts as inviter', 'inviter.id', 'a.invited_by')
     .where('a.is_system', false)
     .whereNull('a.deleted_at')
+    .where(id === undefined ? {} : { 'a.id': id })
     .select(
       'a.*',
       'inviter.display_name as inviter_name',
@@ -83,7 +84,7 @@ export function selectUsers(db: Db): Knex.QueryBuilder {
 
 /** Throws 404. */
 export async function getUserRow(db: Db, id: string): Promise<UserRow> {
-  const rows: UserRow[] = await selectUsers(db).where('a.id', id);
+  const rows: UserRow[] = await selectUsers(db, id);
   const [row] = rows;
   if (!row) throw notFound();
   return row;
@@ -112,16 +113,16 @@ export function matching(text: string): (query: Knex.QueryBuilder) => void {
   };
 }
 
-interface Asking {
+interface FilterContext {
   now: Date;
 }
 
-const reaches: Where<Asking> = (query, { op, values }) => {
+const reaches: Where<FilterContext> = (query, { op, values }) => {
   const some = `exists (select 1 from libraries l where l.deleted_at is null and l.id::text = any(?::text[]) and ${reachSql})`;
   query.whereRaw(op === 'ne' || op === 'nin' ? `not ${some}` : some, [values.map((value) => value.toLowerCase())]);
 };
 
-const fields: Readonly<Record<string, SqlField<Asking>>> = {
+const fields: Readonly<Record<string, SqlField<FilterContext>>> = {
   role: { kind: 'enum', values: roles, where: scalar('a.role', 'text') },
   state: {
     kind: 'enum',

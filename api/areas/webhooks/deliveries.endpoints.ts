@@ -8,10 +8,10 @@ import { IdParams } from '#kernel/schemas.ts';
 import type { EventName } from '#platform/events.ts';
 import { newId } from '#platform/ids.ts';
 import { publish } from '#platform/outbox.ts';
-import { type DeliveryRow, findDelivery, insertDelivery, toDelivery } from './deliveries.store.ts';
+import { type DeliveryRow, findDelivery, insertDelivery, selectDeliveries, toDelivery } from './deliveries.store.ts';
 import { bodyOf } from './record.ts';
 import { DeliveriesQuery, Delivery, deliverySorts, TestBody, WebhookTest } from './webhooks.schemas.ts';
-import { findOpened, findWebhook, open, signatureOf, type WebhookRow } from './webhooks.store.ts';
+import { findOpened, findWebhook, open, requireWebhook, signatureOf, type WebhookRow } from './webhooks.store.ts';
 
 const TESTS_A_MINUTE = 10;
 const WAIT_MS = 11_500;
@@ -21,7 +21,9 @@ export const testWebhook = defineEndpoint({
   operationId: 'testWebhook',
   method: 'post',
   path: '/webhooks/:id/test',
-  summary: 'Send a test, or a past delivery again, and tell what the receiver said',
+  summary: 'Send a test or a past delivery',
+  description:
+    'A worker makes one attempt, and the answer has the response of the receiver within 12 seconds; its failure is 200 with `ok` false. With `deliveryId` the same bytes are sent again with a new delivery id (409 `body-gone` after seven days). A disabled webhook can be tested too. Ten a minute for a webhook.',
   access: { permission: 'settings:manage' },
   params: IdParams,
   body: TestBody,
@@ -32,16 +34,15 @@ export const testWebhook = defineEndpoint({
   transaction: 'manual',
 
   async handle({ params, body }, call) {
-    const { db, deps } = call;
-    const webhook = await findWebhook(db, params.id);
+    const { redis, config, keys } = call.deps;
+    const webhook = await findWebhook(call.db, params.id);
     if (!webhook) throw notFound();
-    await limitAttempts(
-      { redis: deps.redis, replicas: deps.config.replicas },
-      `webhook-test:${webhook.id}`,
-      TESTS_A_MINUTE,
-    );
-    if (!findOpened(deps.keys, webhook))
-      throw conflict('sealing-key-gone', 'What it is sealed under is gone: save address, secret and headers anew');
+    await limitAttempts({ redis, replicas: config.replicas }, `webhook-test:${webhook.id}`, TESTS_A_MINUTE);
+    if (!findOpened(keys, webhook))
+      throw conflict(
+        'sealing-key-gone',
+        'The sealing key of its values is gone: save address, secret and headers again',
+      );
     const past = body?.deliveryId;
     const id = await call.transact((inside) => (past ? sendAgain(inside, webhook, past) : sendTest(inside, webhook)));
     return described(call, webhook, await afterAttempt(call, id));
@@ -52,19 +53,19 @@ export const listDeliveries = defineEndpoint({
   operationId: 'listDeliveries',
   method: 'get',
   path: '/webhooks/:id/deliveries',
-  summary: 'List the deliveries of a webhook, newest first',
+  summary: 'List the deliveries of a webhook',
+  description:
+    'Newest first unless `sort` is given. `include` adds the bodies of requests and responses. Deliveries are kept for 30 days and bodies for seven.',
   access: { permission: 'settings:manage' },
   params: IdParams,
   query: DeliveriesQuery,
   answer: page(Delivery),
 
-  async handle({ params, query }, call) {
-    const { db, deps } = call;
-    const known = await db('webhooks').where({ id: params.id }).first('id');
-    if (!known) throw notFound();
+  async handle({ params, query }, { db, deps }) {
+    await requireWebhook(db, params.id);
     const { cursor, limit, sort, include = [], ...filter } = query;
     const shown = { body: include.includes('body'), response: include.includes('response') };
-    return pageOf<DeliveryRow, Delivery>(db, selectDeliveries(call, params.id, filter), {
+    return pageOf<DeliveryRow, Delivery>(db, selectDeliveries(db, params.id, filter), {
       keys: deps.keys,
       terms: parseSort(sort, deliverySorts, '-createdAt'),
       cursor,
@@ -75,21 +76,6 @@ export const listDeliveries = defineEndpoint({
     });
   },
 });
-
-type Filter = Pick<DeliveriesQuery, 'state' | 'event' | 'since' | 'until' | 'deliveryId'>;
-
-function selectDeliveries({ db }: Call, webhookId: string, filter: Filter) {
-  return db('webhook_deliveries as d')
-    .where('d.webhook_id', webhookId)
-    .modify((query) => {
-      if (filter.state) query.whereIn('d.state', filter.state);
-      if (filter.event) query.where('d.event', filter.event);
-      if (filter.since) query.where('d.created_at', '>=', filter.since);
-      if (filter.until) query.where('d.created_at', '<', filter.until);
-      if (filter.deliveryId) query.where('d.id', filter.deliveryId);
-    })
-    .select('d.*');
-}
 
 async function sendTest({ db, who, deps }: Call, webhook: WebhookRow): Promise<string> {
   const payload = { webhookId: webhook.id, byUserId: who.accountId };
@@ -146,11 +132,11 @@ async function described({ db, deps }: Call, webhook: WebhookRow, row: DeliveryR
   const [attempt] = row.attempts;
   const now = (await findWebhook(db, webhook.id)) ?? webhook;
   const signature = signatureOf(open(deps.keys, now).secret, row.body ?? Buffer.alloc(0));
-  const said = { delivery: toDelivery(row, { body: true, response: true }), signature };
-  if (!attempt) return { ...said, tookMs: 0, ok: false, reason: 'no-worker' };
+  const shown = { delivery: toDelivery(row, { body: true, response: true }), signature };
+  if (!attempt) return { ...shown, tookMs: 0, ok: false, reason: 'no-worker' };
   const { statusCode, responseBody, responseHeaders, tookMs, outcome } = attempt;
   return {
-    ...said,
+    ...shown,
     tookMs,
     ok: outcome === '2xx',
     ...(statusCode !== undefined && { statusCode }),

@@ -1,6 +1,6 @@
 import type { Db } from '#platform/db.ts';
 import { enqueue } from '#platform/queue.ts';
-import type { Delivery, DeliveryAttempt, DeliveryState, WebhookFormat } from './webhooks.schemas.ts';
+import type { DeliveriesQuery, Delivery, DeliveryAttempt, DeliveryState, WebhookFormat } from './webhooks.schemas.ts';
 
 export const MOST_WAITING = 10_000;
 
@@ -79,6 +79,21 @@ async function isFull(db: Db, webhookId: string): Promise<boolean> {
 
 export async function findDelivery(db: Db, id: string): Promise<DeliveryRow | undefined> {
   return db('webhook_deliveries').where({ id }).first<DeliveryRow | undefined>();
+}
+
+export type DeliveryFilter = Pick<DeliveriesQuery, 'state' | 'event' | 'since' | 'until' | 'deliveryId'>;
+
+export function selectDeliveries(db: Db, webhookId: string, filter: DeliveryFilter) {
+  return db('webhook_deliveries as d')
+    .where('d.webhook_id', webhookId)
+    .modify((query) => {
+      if (filter.state) query.whereIn('d.state', filter.state);
+      if (filter.event) query.where('d.event', filter.event);
+      if (filter.since) query.where('d.created_at', '>=', filter.since);
+      if (filter.until) query.where('d.created_at', '<', filter.until);
+      if (filter.deliveryId) query.where('d.id', filter.deliveryId);
+    })
+    .select('d.*');
 }
 
 /** What waits is never sent: of a webhook that was switched off or disabled. */

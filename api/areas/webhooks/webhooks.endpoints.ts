@@ -1,9 +1,10 @@
-import { onlyVisibleLibraries } from '#identity/visibility.ts';
+import { displayNameOf } from '#areas/accounts/public.ts';
+import { visibleLibraryIds } from '#identity/visibility.ts';
 import { audit } from '#kernel/audit.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
-import { conflict, invalid, notFound } from '#kernel/errors.ts';
+import { invalid, notFound } from '#kernel/errors.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { newId, newSecret } from '#platform/ids.ts';
+import { newSecret } from '#platform/ids.ts';
 import { OutboundRefused } from '#platform/outbound.ts';
 import { openNetworks, webhookAddressCheck } from './addresses.ts';
 import { changedRow, requireOneLine, requireUnmasked } from './change.ts';
@@ -11,16 +12,16 @@ import { dropWaiting, wakeLane } from './deliveries.store.ts';
 import { subscribableEvents } from './subscriptions.ts';
 import { Webhook, WebhookChange, WebhookDraft, WebhookList, WebhookQuery } from './webhooks.schemas.ts';
 import {
-  countWebhooks,
   findOpened,
   findWebhook,
   type HeldWebhook,
+  insertWebhook,
   listWebhookRows,
   lockWebhook,
-  MOST_WEBHOOKS,
-  sealerFor,
+  removeWebhook,
   stateOf,
   toWebhook,
+  updateWebhookRow,
 } from './webhooks.store.ts';
 
 const formats = [
@@ -35,7 +36,9 @@ export const listWebhooks = defineEndpoint({
   operationId: 'listWebhooks',
   method: 'get',
   path: '/webhooks',
-  summary: 'List webhooks, and what may be subscribed to',
+  summary: 'List webhooks',
+  description:
+    'Sorted by name, without secrets and header values. The answer also has the events that a webhook can subscribe to and the formats.',
   access: { permission: 'settings:manage' },
   answer: json(200, WebhookList),
 
@@ -49,7 +52,9 @@ export const createWebhook = defineEndpoint({
   operationId: 'createWebhook',
   method: 'post',
   path: '/webhooks',
-  summary: 'Make a webhook; a secret that is made here is shown once',
+  summary: 'Create a webhook',
+  description:
+    'Without `secret` one is generated and shown once in this answer. The address is checked: private networks are 400 unless `webhooks.allowedNetworks` has them. Nothing is sent. The webhook acts with the rights of the caller. A server has at most 100 webhooks (409 `webhook-limit`).',
   access: { permission: 'settings:manage' },
   body: WebhookDraft,
   answer: json(201, Webhook),
@@ -57,32 +62,13 @@ export const createWebhook = defineEndpoint({
   errors: ['CONFLICT'],
 
   async handle({ body }, call) {
-    const { db, who, deps } = call;
+    const { db, deps } = call;
     requireUnmasked(body.url);
     await refuseAddress(call, body.url);
     await refuseLibraries(call, body.libraryIds);
-    if ((await countWebhooks(db)) >= MOST_WEBHOOKS)
-      throw conflict('webhook-limit', `A server has at most ${MOST_WEBHOOKS} webhooks`);
-    const id = newId();
-    const secret = body.secret ?? newSecret('');
-    const sealed = sealerFor(deps.keys, id);
-    const { headers = {} } = body;
-    await db('webhooks').insert({
-      id,
-      name: body.name,
-      url: sealed('url', body.url),
-      headers: sealed('headers', JSON.stringify(headers)),
-      header_names: Object.keys(headers),
-      secret: sealed('secret', secret),
-      format: body.format,
-      events: body.events,
-      library_ids: body.libraryIds?.length ? body.libraryIds : null,
-      enabled: body.enabled,
-      owner_id: who.accountId,
-      owner_name: await nameOf(call),
-    });
+    const { id, generated } = await insertWebhook(db, deps.keys, { ...body, owner: await ownerOf(call) });
     await audit(call, 'webhook.created', { webhookId: id, name: body.name, events: body.events, format: body.format });
-    return shown(call, id, body.secret === undefined ? secret : undefined);
+    return shown(call, id, generated);
   },
 });
 
@@ -90,7 +76,9 @@ export const getWebhook = defineEndpoint({
   operationId: 'getWebhook',
   method: 'get',
   path: '/webhooks/:id',
-  summary: 'Get a webhook; with secret=true also its secret, whole address and header values',
+  summary: 'Get a webhook',
+  description:
+    'With `secret=true` the answer also has the secret, the whole address and the header values, and the reading is written to the audit log.',
   access: { permission: 'settings:manage' },
   params: IdParams,
   query: WebhookQuery,
@@ -110,7 +98,9 @@ export const updateWebhook = defineEndpoint({
   operationId: 'updateWebhook',
   method: 'patch',
   path: '/webhooks/:id',
-  summary: 'Change a webhook; waiting deliveries go by the new secret and address',
+  summary: 'Change a webhook',
+  description:
+    'A new secret or address applies to every attempt from then on, including pending deliveries; `secret` null generates one, shown once. A new host drops header values that are not sent again. `enabled` true ends the states switched-off and owner-lost and makes the caller the owner of a webhook that lost its owner.',
   access: { permission: 'settings:manage' },
   params: IdParams,
   body: WebhookChange,
@@ -124,14 +114,11 @@ export const updateWebhook = defineEndpoint({
     const made = body.secret === null ? newSecret('') : undefined;
     const change = changedRow(call.deps.keys, row, { ...body, secret: made ?? body.secret });
     const owner = await newOwner(call, row);
-    await call
-      .db('webhooks')
-      .where({ id: row.id })
-      .update({ ...change, ...owner, updated_at: call.now });
+    await updateWebhookRow(call.db, row.id, { ...change, ...owner, updated_at: call.now });
     const after = await findWebhook(call.db, row.id);
     if (row.expired || (after && stateOf(after) !== 'enabled')) await dropWaiting(call.db, row.id);
     else if (!findOpened(call.deps.keys, row)) await wakeLane(call.db, row.id);
-    await audit(call, 'webhook.changed', { webhookId: row.id, ...changesTold(body) });
+    await audit(call, 'webhook.changed', { webhookId: row.id, ...auditedChange(body) });
     return shown(call, row.id, made);
   },
 });
@@ -140,15 +127,16 @@ export const deleteWebhook = defineEndpoint({
   operationId: 'deleteWebhook',
   method: 'delete',
   path: '/webhooks/:id',
-  summary: 'Delete a webhook with its deliveries; a request in flight is ended',
+  summary: 'Delete a webhook',
+  description: 'Deletes its deliveries too; a request in flight is ended.',
   access: { permission: 'settings:manage' },
   params: IdParams,
   answer: none(),
 
   async handle({ params }, call) {
-    const [gone] = await call.db('webhooks').where({ id: params.id }).delete().returning('name');
-    if (!gone) throw notFound();
-    await audit(call, 'webhook.deleted', { webhookId: params.id, name: gone.name });
+    const name = await removeWebhook(call.db, params.id);
+    if (name === undefined) throw notFound();
+    await audit(call, 'webhook.deleted', { webhookId: params.id, name });
   },
 });
 
@@ -165,28 +153,26 @@ async function refuseAddress({ deps }: Call, url: string): Promise<void> {
 
 async function refuseLibraries({ db, who }: Call, ids: readonly string[] | undefined): Promise<void> {
   if (!ids?.length) return;
-  const seen = (await db('libraries')
-    .whereIn('libraries.id', ids)
-    .modify(onlyVisibleLibraries, who)
-    .pluck('id')) as string[];
-  const unknown = ids.findIndex((id) => !seen.includes(id));
+  const visible = await visibleLibraryIds(db, who, ids);
+  const unknown = ids.findIndex((id) => !visible.includes(id));
   if (unknown >= 0) throw invalid(['body', 'libraryIds', unknown], 'unknown_library', 'There is no such library');
 }
 
-/** Who saves a webhook whose owner was lost is its owner. */
+/** A webhook that lost its owner belongs to the account that saves it. */
 async function newOwner(call: Call, { owner_lost: lost, expired }: HeldWebhook): Promise<object> {
-  return lost || expired ? { owner_id: call.who.accountId, owner_name: await nameOf(call), owner_lost: false } : {};
+  if (!lost && !expired) return {};
+  const { id, name } = await ownerOf(call);
+  return { owner_id: id, owner_name: name, owner_lost: false };
 }
 
-/** For the audit log: no value of what is secret. */
-function changesTold({ secret, url, headers, ...told }: WebhookChange): object {
+async function ownerOf({ db, who }: Call): Promise<{ id: string; name: string }> {
+  return { id: who.accountId, name: await displayNameOf(db, who.accountId) };
+}
+
+/** The change without the values of secret fields. */
+function auditedChange({ secret, url, headers, ...open }: WebhookChange): object {
   const named = { ...(url !== undefined && { url: true }), ...(secret !== undefined && { secret: true }) };
-  return { ...told, ...named, headers: Object.keys(headers ?? {}) };
-}
-
-async function nameOf({ db, who }: Call): Promise<string> {
-  const row = await db('accounts').where({ id: who.accountId }).first<{ display_name: string }>('display_name');
-  return row.display_name;
+  return { ...open, ...named, headers: Object.keys(headers ?? {}) };
 }
 
 /** As it is now, with the secret that was just made. */

@@ -1,8 +1,11 @@
 import { createHmac } from 'node:crypto';
+import { conflict, notFound } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
+import { newId, newSecret } from '#platform/ids.ts';
 import { type Keys, seal, unseal } from '#platform/keys.ts';
 import { withoutTail } from '#platform/text.ts';
-import type { DeliveryState, Webhook, WebhookFormat, WebhookState } from './webhooks.schemas.ts';
+import type { Update } from '#platform/typed-query.ts';
+import type { DeliveryState, Webhook, WebhookDraft, WebhookFormat, WebhookState } from './webhooks.schemas.ts';
 
 export const MOST_WEBHOOKS = 100;
 export const MOST_FAILURES = 20;
@@ -70,8 +73,48 @@ export async function lockWebhook(db: Db, id: string): Promise<HeldWebhook | und
     );
 }
 
-/** Counted under a lock, so that two at once do not pass the limit together. */
-export async function countWebhooks(db: Db): Promise<number> {
+/** Throws 404. */
+export async function requireWebhook(db: Db, id: string): Promise<void> {
+  if (!(await db('webhooks').where({ id }).first('id'))) throw notFound();
+}
+
+/** Answers the secret when it was generated here. Throws 409 `webhook-limit`. */
+export async function insertWebhook(
+  db: Db,
+  keys: Keys,
+  draft: WebhookDraft & { owner: { id: string; name: string } },
+): Promise<{ id: string; generated: string | undefined }> {
+  if ((await countWebhooks(db)) >= MOST_WEBHOOKS)
+    throw conflict('webhook-limit', `A server has at most ${MOST_WEBHOOKS} webhooks`);
+  const { name, url, headers = {}, format, events, enabled, libraryIds, owner } = draft;
+  const id = newId();
+  const generated = draft.secret === undefined ? newSecret('') : undefined;
+  const sealed = sealerFor(keys, id);
+  await db('webhooks').insert({
+    ...{ id, name, format, events, enabled },
+    url: sealed('url', url),
+    headers: sealed('headers', JSON.stringify(headers)),
+    header_names: Object.keys(headers),
+    secret: sealed('secret', draft.secret ?? generated ?? ''),
+    library_ids: libraryIds?.length ? libraryIds : null,
+    owner_id: owner.id,
+    owner_name: owner.name,
+  });
+  return { id, generated };
+}
+
+export async function updateWebhookRow(db: Db, id: string, change: Update<'webhooks'>): Promise<void> {
+  await db('webhooks').where({ id }).update(change);
+}
+
+/** Answers its name; its deliveries are deleted with it. */
+export async function removeWebhook(db: Db, id: string): Promise<string | undefined> {
+  const [row] = await db('webhooks').where({ id }).delete().returning('name');
+  return row?.name;
+}
+
+/** Counted under a lock, so that concurrent requests do not exceed the limit together. */
+async function countWebhooks(db: Db): Promise<number> {
   await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', ['webhooks']);
   const [row] = await db('webhooks').count<{ count: number }[]>('* as count');
   return row?.count ?? 0;

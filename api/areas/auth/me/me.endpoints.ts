@@ -13,7 +13,9 @@ export const updateMe = defineEndpoint({
   operationId: 'updateMe',
   method: 'patch',
   path: '/auth/me',
-  summary: 'Change my account',
+  summary: 'Change the account of the caller',
+  description:
+    'Needs the main profile. `username` and `email` need a confirmed session. A new email address takes effect when the link in its mail is opened; sending the same address again repeats that mail. A child account cannot change `username`, `email` and `discoverable`.',
   access: { person: true },
   anyHour: true,
   body: MeChange,
@@ -30,8 +32,9 @@ export const requestPasswordReset = defineEndpoint({
   operationId: 'requestPasswordReset',
   method: 'post',
   path: '/auth/password-reset',
-  summary: 'Ask for a mail with which to set a new password',
-  description: 'The same answer whether there is such an account or not.',
+  summary: 'Request a mail to set a new password',
+  description:
+    'The answer is the same whether the account exists or not. The mail goes to a verified address only, at most three times an hour for an account. Without a mail server it is 409 `mail-not-configured`; an admin can then create a link.',
   access: {
     anyone: true,
     because: 'who forgot a password cannot sign in; only the address of the account learns anything',

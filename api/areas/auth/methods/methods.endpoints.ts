@@ -15,7 +15,9 @@ export const confirmIdentity = defineEndpoint({
   operationId: 'confirmIdentity',
   method: 'post',
   path: '/auth/confirm',
-  summary: 'Prove that it is me, for what needs it in the next ten minutes',
+  summary: 'Confirm the identity of the caller',
+  description:
+    'Proves the person for ten minutes by exactly one of password, code and passkey; sensitive operations require it. With two-factor on, a password alone is 401 `AUTH_2FA_REQUIRED` with a challenge, to be sent here with the second factor. An account that has only OIDC confirms with `startOidc`. A failure leaves the session unchanged.',
   access: { person: true },
   anyHour: true,
   body: ConfirmIdentity,
@@ -32,7 +34,9 @@ export const changePassword = defineEndpoint({
   operationId: 'changePassword',
   method: 'put',
   path: '/auth/password',
-  summary: 'Set a new password for my account',
+  summary: 'Set a new password for the account',
+  description:
+    'Needs the main profile and, unless the session is confirmed or the account has none, the current password; a wrong one is 400 `wrong_password` and counts as an attempt. It ends the other sessions unless `endOthers` is false, and invalidates open reset links. The password of an owner that a resource declares is 409 `managed-by-resource`.',
   access: { person: true },
   anyHour: true,
   body: ChangePassword,
@@ -50,7 +54,9 @@ export const listSignInMethods = defineEndpoint({
   operationId: 'listSignInMethods',
   method: 'get',
   path: '/auth/methods',
-  summary: 'With what I can sign in',
+  summary: 'List the sign-in methods of the account',
+  description:
+    'Needs the main profile. Lists the password, passkeys, authenticator app, recovery codes and linked OpenID identities without any secret, whether two-factor is on or required, and which methods can be added.',
   access: { person: true },
   anyHour: true,
   answer: json(200, SignInMethods),
@@ -82,7 +88,9 @@ export const removeSignInMethod = defineEndpoint({
   operationId: 'removeSignInMethod',
   method: 'delete',
   path: '/auth/methods/:id',
-  summary: 'Take a way to sign in away',
+  summary: 'Remove a sign-in method',
+  description:
+    'Needs the main profile and a confirmed session. Removing the authenticator app removes the recovery codes too unless a passkey remains. It is 409 `last-method` when no way to sign in would be left, and 409 `two-factor-required` when the role requires a second factor. The account is notified.',
   access: { person: true },
   anyHour: true,
   params: IdParams,

@@ -8,14 +8,23 @@ import { Profile, SignIn } from '../auth.schemas.ts';
 import { AVATAR_BYTES, AVATAR_MEDIA, portrayed, setAvatar } from './avatar.ts';
 import { removeProfile } from './delete-profile.ts';
 import { ProfileChange, ProfileDraft, SelectProfile } from './profiles.schemas.ts';
-import { getProfile, getProfileRow, insertProfile, type ProfileRow, updateProfileRow } from './profiles.store.ts';
+import {
+  getProfile,
+  getProfileRow,
+  insertProfile,
+  type ProfileRow,
+  updateProfileRow,
+  wasDeletedLately,
+} from './profiles.store.ts';
 import { enterProfile } from './select-profile.ts';
 
 export const createProfile = defineEndpoint({
   operationId: 'createProfile',
   method: 'post',
   path: '/auth/profiles',
-  summary: 'Add a viewer to my account',
+  summary: 'Create a profile in the account',
+  description:
+    'Needs the main profile. An account has at most eight profiles (409 `too-many-profiles`) with distinct names (409 `duplicate-name`); child and guest accounts have only the main one. Limits are intersected with those of the account.',
   access: { person: true },
   anyHour: true,
   body: ProfileDraft,
@@ -35,7 +44,9 @@ export const updateProfile = defineEndpoint({
   operationId: 'updateProfile',
   method: 'patch',
   path: '/auth/profiles/:id',
-  summary: 'Change a profile of my account',
+  summary: 'Change a profile of the account',
+  description:
+    'The main profile changes every profile of its account; another profile changes its own name, color, language, time zone, country and avatar. Changing the PIN of the main profile needs a confirmed session, and the main profile has no limits of its own (400). Changes take effect with the next request.',
   access: { person: true },
   anyHour: true,
   params: IdParams,
@@ -63,7 +74,9 @@ export const setProfileAvatar = defineEndpoint({
   operationId: 'setProfileAvatar',
   method: 'put',
   path: '/auth/profiles/:id/avatar',
-  summary: 'Give a profile a picture',
+  summary: 'Upload the picture of a profile',
+  description:
+    'The body is the image itself: JPEG, PNG, WebP, AVIF or GIF (first frame), at most 8 MiB. It is cropped to a square and encoded again without metadata. Other types, SVG included, are 415. `user:manage` also covers profiles of child and guest accounts.',
   access: { person: true },
   anyHour: true,
   params: IdParams,
@@ -101,7 +114,9 @@ export const deleteProfile = defineEndpoint({
   operationId: 'deleteProfile',
   method: 'delete',
   path: '/auth/profiles/:id',
-  summary: 'Remove a profile with what it watched',
+  summary: 'Delete a profile',
+  description:
+    'Needs the main profile and a confirmed session. Its sessions end at once, a job removes its watch state, and its collections and playlists pass to the main profile. The main profile cannot be deleted (409 `main-profile`). Repeating it within a day is 204.',
   access: { person: true },
   anyHour: true,
   params: IdParams,
@@ -111,27 +126,20 @@ export const deleteProfile = defineEndpoint({
   async handle({ params }, call) {
     requireConfirmedMain(call.who, call.now);
     const { db, who } = call;
-    if (await deletedLately(call, params.id)) return;
+    if (await wasDeletedLately(db, who.accountId, params.id)) return;
     const row = await getProfileRow(db, who.accountId, params.id);
     if (row.main) throw conflict('main-profile', 'The main profile goes with its account');
     await removeProfile(call, row);
   },
 });
 
-/** Repeating it within a day is no error. */
-async function deletedLately({ db, who }: Call, profileId: string): Promise<boolean> {
-  const row = await db('audit_log')
-    .where({ account_id: who.accountId, action: 'profile-deleted' })
-    .whereRaw(`details->>'profileId' = ? and at > now() - interval '24 hours'`, [profileId])
-    .first('id');
-  return row !== undefined;
-}
-
 export const selectProfile = defineEndpoint({
   operationId: 'selectProfile',
   method: 'post',
   path: '/auth/profiles/:id/select',
-  summary: 'Put this session into a profile',
+  summary: 'Switch the session to a profile',
+  description:
+    'Returns a new access token and keeps the refresh token; access tokens of the former profile are 401 from then on. A profile with a PIN needs it unless the session is confirmed: a wrong one is 403 with `details.triesLeft`, and five wrong ones in 15 minutes are 429.',
   access: { person: true },
   anyHour: true,
   params: IdParams,

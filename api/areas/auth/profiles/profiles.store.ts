@@ -82,3 +82,12 @@ export async function writeAvatar(
   if (main) await updateAccount(db, { id: account_id }, { avatar_id: imageId });
   await dropImages(db, { kind: 'profile', id }, imageId);
 }
+
+/** Whether the account deleted this profile within the last day: deleting it again succeeds then. */
+export async function wasDeletedLately(db: Db, accountId: string, id: string): Promise<boolean> {
+  const row = await db('audit_log')
+    .where({ account_id: accountId, action: 'profile-deleted' })
+    .whereRaw(`details->>'profileId' = ? and at > now() - interval '24 hours'`, [id])
+    .first('id');
+  return row !== undefined;
+}

@@ -24,6 +24,7 @@ import {
   insertQuickConnect,
   pollQuickConnect,
   type QuickConnectRow,
+  takeQuickConnect,
   toQuickConnect,
 } from './quick-connect.store.ts';
 
@@ -31,7 +32,9 @@ export const startQuickConnect = defineEndpoint({
   operationId: 'startQuickConnect',
   method: 'post',
   path: '/auth/quick-connect',
-  summary: 'Ask to be signed in from another device',
+  summary: 'Start a sign-in that another device approves',
+  description:
+    'Needs `X-Client-Id`. Show `code` or the QR picture to the person, keep `secret`, and poll `redeemQuickConnect` every `pollMs`. A request expires after ten minutes. It is 409 `quick-connect-off` when the setting is off and 429 with three pending requests from one address.',
   access: { anyone: true, because: 'a television that asks is not signed in yet' },
   body: StartQuickConnect,
   optionalBody: true,
@@ -58,7 +61,9 @@ export const redeemQuickConnect = defineEndpoint({
   operationId: 'redeemQuickConnect',
   method: 'post',
   path: '/auth/quick-connect/token',
-  summary: 'Ask whether the other device has approved, and sign in once it has',
+  summary: 'Poll a quick connect and sign in',
+  description:
+    'Returns the state and, once the other device has approved, a sign-in, one time and within five minutes. It works only with the `X-Client-Id` that started it. Polls faster than one a second are 429. Unknown, redeemed and expired secrets are 404.',
   access: { anyone: true, because: 'the secret of the device that asked is the credential' },
   body: RedeemQuickConnect,
   answer: json(200, RedeemedQuickConnect),
@@ -81,21 +86,16 @@ async function unknownSecret(call: Call): Promise<ApiError> {
   return notFound();
 }
 
-/** Of any number at once one finds the row. */
+/** Of concurrent requests exactly one signs in. */
 async function redeem(
   call: Call,
   row: QuickConnectRow,
   kept: { keep: 'both' | 'cookie' | 'token'; remember: boolean },
 ): Promise<SignIn> {
-  const { db } = call;
-  const account = await db('accounts')
-    .where({ id: row.account_id })
-    .whereRaw('not disabled and coalesce(expires_at > now(), true)')
-    .first('id');
-  const taken = await db('quick_connects').where({ id: row.id }).delete();
-  if (!account || taken !== 1) throw notFound();
+  const accountId = await takeQuickConnect(call.db, row);
+  if (accountId === undefined) throw notFound();
   return startSession(call, {
-    accountId: account.id,
+    accountId,
     method: 'quick-connect',
     profileId: row.profile_id ?? undefined,
     profileApproved: true,
@@ -112,7 +112,9 @@ export const getQuickConnect = defineEndpoint({
   operationId: 'getQuickConnect',
   method: 'get',
   path: '/auth/quick-connect/:code',
-  summary: 'What asks to be signed in, to compare before saying yes',
+  summary: 'Get a quick connect by its code',
+  description:
+    'Shows the device that requests a sign-in, and whether it is in the same network, for the person to compare before approving. Wrong and expired codes are 404. An account can look up ten codes in ten minutes (429).',
   access: { person: true },
   anyHour: true,
   params: CodeParams,
@@ -134,7 +136,9 @@ export const answerQuickConnect = defineEndpoint({
   operationId: 'answerQuickConnect',
   method: 'put',
   path: '/auth/quick-connect/:code',
-  summary: 'Sign the device in, or refuse it',
+  summary: 'Approve or deny a quick connect',
+  description:
+    'Approval signs the device in as the account and profile of the caller; with `user:manage`, `userId` names a child or guest account instead. A profile other than main approves only for itself. Repeating the same decision succeeds; the opposite one is 409 `already-decided`.',
   access: { person: true },
   anyHour: true,
   params: CodeParams,

@@ -100,3 +100,13 @@ export async function pollQuickConnect(
   );
   return found.rows[0];
 }
+
+/** Deletes the row and answers the account that approved it; undefined when it was taken already or the account is disabled. */
+export async function takeQuickConnect(db: Db, row: QuickConnectRow): Promise<string | undefined> {
+  const account = await db('accounts')
+    .where({ id: row.account_id })
+    .whereRaw('not disabled and coalesce(expires_at > now(), true)')
+    .first('id');
+  const taken = await db('quick_connects').where({ id: row.id }).delete();
+  return taken === 1 ? account?.id : undefined;
+}

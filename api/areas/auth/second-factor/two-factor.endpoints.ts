@@ -16,7 +16,9 @@ export const verifyTwoFactor = defineEndpoint({
   operationId: 'verifyTwoFactor',
   method: 'post',
   path: '/auth/2fa/verify',
-  summary: 'Finish a sign-in with the second factor',
+  summary: 'Complete a sign-in with the second factor',
+  description:
+    'Takes the challenge of a 401 `AUTH_2FA_REQUIRED` and a code, a recovery code or a passkey. A challenge is valid for five minutes and five attempts; a wrong code is 401 with `details.triesLeft`, and afterwards it is 401 `AUTH_TOKEN_INVALID`.',
   access: { anyone: true, because: 'the challenge of the first factor is the credential' },
   body: VerifyTwoFactor,
   answer: json(200, SignIn),
@@ -52,7 +54,9 @@ export const startTotp = defineEndpoint({
   operationId: 'startTotp',
   method: 'post',
   path: '/auth/2fa/totp',
-  summary: 'Begin to set up an authenticator app',
+  summary: 'Start the setup of an authenticator app',
+  description:
+    'Needs the main profile and a confirmed session. Returns a secret, shown once and valid for ten minutes; two-factor stays off until `enableTotp`. A new start replaces the former one. It is 409 `already-on` while an authenticator app is set up.',
   access: { person: true },
   anyHour: true,
   answer: json(201, TotpSetup),
@@ -69,7 +73,9 @@ export const enableTotp = defineEndpoint({
   operationId: 'enableTotp',
   method: 'put',
   path: '/auth/2fa/totp',
-  summary: 'Switch two-factor on with a first code',
+  summary: 'Turn two-factor on with a first code',
+  description:
+    'A wrong code is 400 `wrong_code`, and a setup allows five attempts. When the account has no recovery codes, the answer has ten, shown once. It ends the other sessions that have no second factor.',
   access: { person: true },
   anyHour: true,
   body: EnableTotp,
@@ -88,7 +94,9 @@ export const createRecoveryCodes = defineEndpoint({
   operationId: 'createRecoveryCodes',
   method: 'post',
   path: '/auth/2fa/recovery-codes',
-  summary: 'Make new recovery codes; the old ones end',
+  summary: 'Create new recovery codes',
+  description:
+    'Needs the main profile and a confirmed session. The answer shows ten codes once; the former ones stop working. It is 409 `two-factor-off` without a second factor.',
   access: { person: true },
   anyHour: true,
   answer: json(201, NewRecoveryCodes),

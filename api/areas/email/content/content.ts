@@ -2,11 +2,11 @@ import {
   languageFor,
   type NotificationRow,
   noPreferences,
+  type ProfilePreferences,
   preferencesOf,
   severalIn,
   stillPreferred,
   textOf,
-  type Wishes,
 } from '#areas/notifications/public.ts';
 import type { Db } from '#platform/db.ts';
 import { type Keys, unseal } from '#platform/keys.ts';
@@ -97,12 +97,12 @@ async function noticeContent(sources: Sources, row: Told): Promise<Content | und
   const { db, settings } = sources;
   const { profile_id: profileId } = row;
   if (profileId === null) return undefined;
-  const wishes = (await preferencesOf(db, [profileId])).get(profileId) ?? noPreferences;
-  const seen = await seenNotices(sources, row, wishes);
+  const preferences = (await preferencesOf(db, [profileId])).get(profileId) ?? noPreferences;
+  const seen = await seenNotices(sources, row, preferences);
   const [first, ...others] = seen;
   if (!first) return undefined;
   const texts = languageFor(row.language);
-  const said = seen.map((one) => textOf(one, texts, wishes.hideTitles));
+  const said = seen.map((one) => textOf(one, texts, preferences.hideTitles));
   const label = mailLanguage(row.language).open;
   const opened = (path: string) => ({ label, url: originOf(settings) + path });
   const frame = frameOf(sources, row);
@@ -118,7 +118,7 @@ async function noticeContent(sources: Sources, row: Told): Promise<Content | und
 async function seenNotices(
   { db, now, next }: Sources,
   { notification_ids: ids }: Told,
-  wishes: Wishes,
+  preferences: ProfilePreferences,
 ): Promise<NotificationRow[]> {
   const found: NotificationRow[] = await db('notifications')
     .whereIn('id', ids)
@@ -126,7 +126,7 @@ async function seenNotices(
     .orderBy(['created_at', 'id']);
   const seen: NotificationRow[] = [];
   for (const one of found) {
-    const wished = next || stillPreferred(wishes, one, ({ email }) => email === 'at-once');
+    const wished = next || stillPreferred(preferences, one, ({ email }) => email === 'at-once');
     if (wished && (await isVisibleTo(db, one))) seen.push(one);
   }
   return seen;

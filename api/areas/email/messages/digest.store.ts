@@ -4,10 +4,10 @@ import {
   languageFor,
   type NotificationRow,
   noPreferences,
+  type ProfilePreferences,
   preferencesOf,
   seers,
   textOf,
-  type Wishes,
 } from '#areas/notifications/public.ts';
 import type { Principal } from '#identity/principal.ts';
 import { onlyVisibleItems } from '#identity/visibility.ts';
@@ -45,16 +45,16 @@ export async function digestOf(db: Db, ask: DigestQuery): Promise<Content['secti
     await transaction.raw(`set local statement_timeout = '5s'`);
     const [seer] = await seers(transaction, [profileId], { kind: 'new-episode' });
     if (!seer) return undefined;
-    const wishes = (await preferencesOf(transaction, [profileId])).get(profileId) ?? noPreferences;
+    const preferences = (await preferencesOf(transaction, [profileId])).get(profileId) ?? noPreferences;
     const named = (titles: readonly string[]): string[] => {
-      if (wishes.hideTitles)
+      if (preferences.hideTitles)
         return titles.length > 0 ? [pluralText(language.tag, language.digest.titles, titles.length)] : [];
       const shown = titles.slice(0, MOST_TITLES);
       const more = titles.length - shown.length;
       return more > 0 ? [...shown, pluralText(language.tag, language.digest.more, more)] : shown;
     };
     const added = named(await addedTitles(transaction, seer.who, since));
-    const kept = await keptTexts(transaction, { ...ask, wishes });
+    const kept = await keptTexts(transaction, { ...ask, preferences });
     if (added.length + kept.length === 0) return undefined;
     const goOn = named(await goOnTitles(transaction, seer.who));
     const { digest } = language;
@@ -101,9 +101,9 @@ async function goOnTitles(db: Db, who: Principal): Promise<string[]> {
 /** Notifications since then whose mail waits for the digest, of what the profile still sees. */
 async function keptTexts(
   db: Db,
-  { profileId, since, language, wishes }: DigestQuery & { wishes: Wishes },
+  { profileId, since, language, preferences }: DigestQuery & { preferences: ProfilePreferences },
 ): Promise<string[]> {
-  const kinds = kindNames.filter((kind) => channelsOf(wishes, kind).email === 'digest');
+  const kinds = kindNames.filter((kind) => channelsOf(preferences, kind).email === 'digest');
   const rows: NotificationRow[] = await db('notifications')
     .where({ profile_id: profileId })
     .whereIn('kind', kinds)
@@ -112,7 +112,7 @@ async function keptTexts(
     .limit(MOST_KEPT);
   const texts: string[] = [];
   for (const row of rows)
-    if (await isVisibleTo(db, row)) texts.push(textOf(row, languageFor(language), wishes.hideTitles).body);
+    if (await isVisibleTo(db, row)) texts.push(textOf(row, languageFor(language), preferences.hideTitles).body);
   return texts;
 }
 

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Role } from '#identity/permissions.ts';
 import type { Principal } from '#identity/principal.ts';
+import { notFound } from '#kernel/errors.ts';
 import type { FieldTable } from '#kernel/filter.ts';
 import { filterQuery, parseFilter } from '#kernel/filter.ts';
 import { applyRules, moment, type SqlField, scalar } from '#kernel/filter-sql.ts';
@@ -19,11 +20,18 @@ export function selectMessages(db: Db): Knex.QueryBuilder {
   return db('email_messages as m').leftJoin('accounts as a', 'a.id', 'm.account_id').select('m.*', 'a.role');
 }
 
-interface Asking {
+/** Throws 404. */
+export async function getMessage(db: Db, id: string): Promise<ListedRow> {
+  const [row]: ListedRow[] = await selectMessages(db).where('m.id', id);
+  if (!row) throw notFound();
+  return row;
+}
+
+interface FilterContext {
   now: Date;
 }
 
-const fields: Readonly<Record<string, SqlField<Asking>>> = {
+const fields: Readonly<Record<string, SqlField<FilterContext>>> = {
   kind: { kind: 'enum', values: emailKinds, where: scalar('m.kind', 'text') },
   state: { kind: 'enum', values: states, where: scalar('m.state', 'text') },
   user: { kind: 'tag', operators: ['eq', 'ne', 'in', 'nin'], where: scalar('m.account_id::text', 'text') },

@@ -17,7 +17,7 @@ export const recordNotices =
   (settings: Settings) =>
   async (db: Db, notice: MailedNotice): Promise<void> => {
     if (!mailReady({ settings })) return;
-    const { accountId, profileId, wishes, zone, level } = notice;
+    const { accountId, profileId, preferences, zone, level } = notice;
     const to = await db('accounts as a')
       .join('profiles as p', 'p.account_id', 'a.id')
       .where({ 'p.id': profileId, 'a.email_verified': true })
@@ -26,7 +26,7 @@ export const recordNotices =
     if (!to) return;
     await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 14))', [accountId]);
     const now = new Date();
-    const quiet = heldUntil(wishes, { now, zone, urgent: level === 'urgent' });
+    const quiet = heldUntil(preferences, { now, zone, urgent: level === 'urgent' });
     const over = await busyUntil(db, accountId);
     const until = latest(quiet, over);
     if (until && (await join(db, notice, until))) return;

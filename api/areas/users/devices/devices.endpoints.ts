@@ -18,6 +18,8 @@ export const listUserDevices = defineEndpoint({
   method: 'get',
   path: '/users/:id/devices',
   summary: 'List the devices of an account',
+  description:
+    'For the own account, or any account with `user:manage` (404 otherwise). Most recently used first unless `sort` is given. A device is online when it made a request or had an open event stream in the last 60 seconds.',
   access: { signedIn: true },
   params: IdParams,
   query: DevicesQuery,
@@ -44,7 +46,9 @@ export const updateUserDevice = defineEndpoint({
   operationId: 'updateUserDevice',
   method: 'patch',
   path: '/users/:id/devices/:deviceId',
-  summary: 'Name a device, block it or let it in again',
+  summary: 'Rename, block or unblock a device',
+  description:
+    'Blocking ends the sessions of the device and refuses sign-in on it; the device in use is 409 `current-device`. A name given here takes precedence over `X-Client-Name`. Own devices need the main profile, those of others `user:manage` and a higher rank.',
   access: { person: true },
   params: DeviceParams,
   body: DeviceChange,
@@ -72,7 +76,9 @@ export const removeUserDevice = defineEndpoint({
   operationId: 'removeUserDevice',
   method: 'delete',
   path: '/users/:id/devices/:deviceId',
-  summary: 'Sign a device out and forget it; it comes back new when it signs in again',
+  summary: 'Remove a device',
+  description:
+    'Ends its sessions and push subscriptions and deletes its record. The device is created again when it signs in again. Removing an unknown device is 204.',
   access: { person: true },
   params: DeviceParams,
   answer: none(),

@@ -1,15 +1,12 @@
 import { countAttempt, newcomerOptions, SignIn } from '#areas/auth/public.ts';
-import { mailReady, writeMail } from '#areas/email/public.ts';
 import { audit } from '#kernel/audit.ts';
-import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
-import { conflict, invalid, notFound } from '#kernel/errors.ts';
+import { defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { ownAddress } from '#kernel/own-address.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
 import { IdParams, iso } from '#kernel/schemas.ts';
-import { refuseUngivable } from '../access.ts';
 import { requireRank } from '../rank.ts';
-import { checkedWishes } from '../requested-permissions.ts';
 import { accept, openInvite } from './accept-invite.ts';
+import { invitePerson } from './invite-person.ts';
 import {
   AcceptInvite,
   CheckedInvite,
@@ -19,26 +16,17 @@ import {
   InvitesQuery,
   inviteSorts,
 } from './invites.schemas.ts';
-import {
-  countOpen,
-  endInvite,
-  findInvite,
-  type InviteRow,
-  insertInvite,
-  markMailed,
-  selectInvites,
-  toInvite,
-} from './invites.store.ts';
+import { endInvite, getInvite, type InviteRow, selectInvites, toInvite } from './invites.store.ts';
 
-const MOST_OPEN = 200;
-const DAY_MS = 86_400_000;
 const LONGEST_PASSWORD = 256;
 
 export const listInvites = defineEndpoint({
   operationId: 'listInvites',
   method: 'get',
   path: '/invites',
-  summary: 'List invites, ended ones for 90 days; links are not shown again',
+  summary: 'List invites',
+  description:
+    'Newest first unless `sort` is given. Ended invites stay in the list for 90 days. The links are not shown again.',
   access: { permission: 'user:manage' },
   query: InvitesQuery,
   answer: page(Invite),
@@ -60,7 +48,9 @@ export const createInvite = defineEndpoint({
   operationId: 'createInvite',
   method: 'post',
   path: '/invites',
-  summary: 'Invite somebody; the link is shown once',
+  summary: 'Create an invite',
+  description:
+    'The answer shows the link once. With `email` the invite works once and is mailed when a mail server is set up. It expires after seven days by default and 90 at most. Role, permissions and libraries are limited to what the caller may give. At most 200 invites are open (409 `too-many-invites`).',
   access: { permission: 'user:manage' },
   body: InviteDraft,
   answer: json(201, Invite),
@@ -68,24 +58,9 @@ export const createInvite = defineEndpoint({
   errors: ['CONFLICT'],
 
   async handle({ body }, call) {
-    const { db, who } = call;
-    requireRank(who, body.role);
-    const { template = {}, email, libraries, role } = body;
-    const permissions = checkedWishes(call, { role }, template.permissions ?? {});
-    await refuseUngivable(call, { role, isNew: true }, { ...template, libraries });
-    if ((await countOpen(db)) >= MOST_OPEN) throw conflict('too-many-invites', 'Revoke one first');
-    const { id, code } = await insertInvite(db, {
-      ...{ role, email, libraries, displayName: body.displayName, message: body.message },
-      template: { ...template, ...(template.permissions && { permissions }) },
-      maxUses: email === undefined ? body.maxUses : 1,
-      createdBy: who.accountId,
-      expiresAt: expiryOf(call, body.expiresAt),
-    });
-    await audit(call, 'invite.created', { inviteId: id, role, email, libraries, template });
-    const path = `/invite#code=${code}`;
-    if (email !== undefined) await mailInvite(call, id, path);
+    const { invite, path } = await invitePerson(call, body);
     call.reply.header('Cache-Control', 'no-store');
-    return { ...toInvite(await getInvite(call, id)), url: ownAddress(call) + path };
+    return { ...toInvite(invite), url: ownAddress(call) + path };
   },
 });
 
@@ -93,13 +68,14 @@ export const revokeInvite = defineEndpoint({
   operationId: 'revokeInvite',
   method: 'delete',
   path: '/invites/:id',
-  summary: 'Revoke an invite; accounts already made stay',
+  summary: 'Revoke an invite',
+  description: 'The link stops working; accounts created with it stay. Revoking it again is 204.',
   access: { permission: 'user:manage' },
   params: IdParams,
   answer: none(),
 
   async handle({ params }, call) {
-    const invite = await getInvite(call, params.id);
+    const invite = await getInvite(call.db, params.id);
     if (invite.created_by !== call.who.accountId) requireRank(call.who, invite.role);
     if (await endInvite(call.db, invite.id)) await audit(call, 'invite.revoked', { inviteId: invite.id });
   },
@@ -109,7 +85,9 @@ export const checkInvite = defineEndpoint({
   operationId: 'checkInvite',
   method: 'post',
   path: '/invites/check',
-  summary: 'Who invites and as what, before anything is asked; takes no use',
+  summary: 'Check the code of an invite',
+  description:
+    'Returns who invites and with which role, the password rules, and options for a passkey. It uses the invite up in no way. Unknown, used, expired and revoked codes are the same 404.',
   access: { anyone: true, because: 'the code of the invite is the credential' },
   body: CheckInvite,
   answer: json(200, CheckedInvite),
@@ -139,7 +117,9 @@ export const acceptInvite = defineEndpoint({
   operationId: 'acceptInvite',
   method: 'post',
   path: '/invites/accept',
-  summary: 'Make the account one is invited to, and sign in',
+  summary: 'Accept an invite and sign in',
+  description:
+    'Creates the account with the role and the access of the invite, and signs in. The email address is verified when the invite was mailed to it. It is 409 `username-taken`, which leaves the invite unused. Unknown, used, expired and revoked codes are the same 404.',
   access: { anyone: true, because: 'the code of the invite is the credential' },
   body: AcceptInvite,
   answer: json(201, SignIn),
@@ -152,29 +132,3 @@ export const acceptInvite = defineEndpoint({
     return accept(call, body);
   },
 });
-
-/** Where mail is set up; it waits for `server.publicUrl` as long as the invite is open. */
-async function mailInvite(call: Call, id: string, path: string): Promise<void> {
-  const { db, deps } = call;
-  const { email, inviter_name: inviter, message, expires_at: expiresAt } = await getInvite(call, id);
-  if (email === null || !mailReady(deps)) return;
-  await markMailed(db, id);
-  await writeMail(db, deps, {
-    ...{ kind: 'invitation', text: 'invitation', to: email, path, expiresAt },
-    values: { inviter, message: message ?? '', until: iso(expiresAt) },
-  });
-}
-
-async function getInvite({ db }: Call, id: string): Promise<InviteRow> {
-  const row = await findInvite(db, id);
-  if (!row) throw notFound();
-  return row;
-}
-
-function expiryOf({ now }: Call, wanted: string | undefined): Date {
-  if (wanted === undefined) return new Date(now.getTime() + 7 * DAY_MS);
-  const ahead = Date.parse(wanted) - now.getTime();
-  if (ahead <= 0) throw invalid(['body', 'expiresAt'], 'too_small', 'a time ahead');
-  if (ahead > 90 * DAY_MS) throw invalid(['body', 'expiresAt'], 'too_big', 'at most 90 days ahead');
-  return new Date(wanted);
-}

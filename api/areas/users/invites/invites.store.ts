@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Role } from '#identity/permissions.ts';
+import { notFound } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
@@ -50,6 +51,13 @@ export function selectInvites(db: Db, state?: InviteState): Knex.QueryBuilder {
 export async function findInvite(db: Db, id: string): Promise<InviteRow | undefined> {
   const rows: InviteRow[] = await selectInvites(db).where('i.id', id);
   return rows[0];
+}
+
+/** Throws 404. */
+export async function getInvite(db: Db, id: string): Promise<InviteRow> {
+  const row = await findInvite(db, id);
+  if (!row) throw notFound();
+  return row;
 }
 
 const hashOf = (code: string): Buffer => createHash('sha256').update(code).digest();
