@@ -28,8 +28,8 @@ export interface Held {
   /** The database's clock when it was read, ms, and this process's then. */
   readAtMs: number;
   readAt: number;
-  /** State and licence that were last told, and the last notice of its end. */
-  told: string | null;
+  /** State and licence of the last `settings.changed`, and the last notice before the end. */
+  emitted: string | null;
   noticed: number | null;
 }
 
@@ -39,7 +39,7 @@ interface Row {
   installed_by: string | null;
   by_name: string | null;
   declared_at: Date | null;
-  told: string | null;
+  emitted: string | null;
   noticed: number | null;
   now: Date;
 }
@@ -49,7 +49,7 @@ export async function holdLicence(deps: Omit<PlusDeps, 'redis' | 'draining'>): P
   const { config, db, keys } = deps;
   if (config.plusLicence !== undefined) await noteDeclared(db, config.plusLicence);
   const found = await db.raw<{ rows: Row[] }>(
-    `select p.*, a.display_name as by_name, now() as now from plus_licence p left join accounts a on a.id = p.installed_by`,
+    `select p.*, p.told as emitted, a.display_name as by_name, now() as now from plus_licence p left join accounts a on a.id = p.installed_by`,
   );
   const [row] = found.rows;
   if (!row) throw new Error('no row');
@@ -62,7 +62,7 @@ export async function holdLicence(deps: Omit<PlusDeps, 'redis' | 'draining'>): P
     licence: token === undefined ? undefined : await readLicence(token, config.plusVerifier ?? [], keys.serverId),
     readAtMs: row.now.getTime(),
     readAt: performance.now(),
-    told: row.told,
+    emitted: row.emitted,
     noticed: row.noticed,
   };
 }

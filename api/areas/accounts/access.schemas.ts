@@ -25,8 +25,8 @@ export const AccountLimits = z
     maxHeight: z.int().min(0).max(10_000).optional(),
     remote: z.boolean().default(true).describe('May play from outside the local ranges'),
     uploadQuotaBytes: z.int().min(0).optional(),
-    downloads: z.int().min(0).max(10_000).optional().describe('In place of downloads.maxPerAccount'),
-    subtitleDaily: z.int().min(0).max(1000).optional().describe('In place of subtitles.dailyAllowance'),
+    downloads: z.int().min(0).max(10_000).optional().describe('Overrides downloads.maxPerAccount'),
+    subtitleDaily: z.int().min(0).max(1000).optional().describe('Overrides subtitles.dailyAllowance'),
     devices: z.int().min(1).max(200).optional(),
   })
   .meta({ id: 'AccountLimits' });
@@ -47,7 +47,7 @@ const ViewingHours = z
   .max(28)
   .refine((windows) => !overlaps(windows), { error: 'windows overlap', params: { code: 'overlap' } });
 
-/** What an account may see and when, and what it may use; one document. */
+/** Access of an account as one document: libraries, ages, viewing hours, limits and restrictions. */
 export const AccountAccess = z
   .object({
     libraries: Libraries,
@@ -61,7 +61,7 @@ export const AccountAccess = z
   .meta({ id: 'AccountAccess' });
 export type AccountAccess = z.output<typeof AccountAccess>;
 
-const wished = {
+const fields = {
   libraries: Libraries,
   ageLimit: z
     .int()
@@ -75,25 +75,25 @@ const wished = {
   viewingHours: ViewingHours.default([]),
   timeZone: TimeZone.nullable().optional().meta({ example: 'Europe/London' }),
   limits: AccountLimits,
-  restrictions: AccountRestrictions.partial().strict().describe("What is left out is as the role's"),
+  restrictions: AccountRestrictions.partial().strict().describe('Absent restrictions are those of the role'),
 };
 
-/** The whole document as it is set. */
+/** The document as a client sends it to replace all of it. */
 export const AccessDraft = z.strictObject({
-  ...wished,
+  ...fields,
   limits: AccountLimits.default(AccountLimits.parse({})),
-  restrictions: wished.restrictions.default({}),
+  restrictions: fields.restrictions.default({}),
 });
 export type AccessDraft = z.output<typeof AccessDraft>;
 
-/** Parts of it, for a new account: what is left out is as the role's. */
+/** Parts of the document, for a new account. Absent parts default to those of the role. */
 export const AccessParts = z.strictObject({
   libraries: Libraries.optional(),
-  ageLimit: wished.ageLimit,
+  ageLimit: fields.ageLimit,
   hideUnrated: z.boolean().optional(),
   viewingHours: ViewingHours.optional(),
-  timeZone: wished.timeZone,
+  timeZone: fields.timeZone,
   limits: AccountLimits.optional(),
-  restrictions: wished.restrictions.optional(),
+  restrictions: fields.restrictions.optional(),
 });
 export type AccessParts = z.output<typeof AccessParts>;

@@ -45,7 +45,7 @@ const COLUMNS = ['id', 'username', 'display_name', 'role', 'email', 'created_at'
 
 export const CHILD_AGE = 12;
 
-/** The account and its main profile; says nothing of it. Throws 409 `username-taken`, `email-taken`. */
+/** Inserts the account and its main profile, without an event. Throws 409 `username-taken` and `email-taken`. */
 export async function insertAccount(db: Db, draft: AccountDraft): Promise<Account> {
   const row = rowOf(draft);
   try {
@@ -81,14 +81,14 @@ function rowOf(draft: AccountDraft) {
   };
 }
 
-/** The refusal that a breach of the names' unique indexes stands for, or the error itself. */
+/** The 409 for a violated unique index of usernames or addresses; any other error unchanged. */
 export function nameTaken(error: unknown): unknown {
   if (breaks(error, 'accounts_username_folded_key')) return conflict('username-taken', 'This name is taken');
   if (breaks(error, 'accounts_email')) return conflict('email-taken', 'This address is taken');
   return error;
 }
 
-/** `insertAccount`, told to all who manage accounts. */
+/** `insertAccount`, and emits `user.created`. */
 export async function createAccount(db: Db, draft: AccountDraft): Promise<Account> {
   const account = await insertAccount(db, draft);
   await emit(db, 'user.created', { payload: { userId: account.id, role: account.role } });
@@ -122,17 +122,17 @@ export function toAccount(row: AccountRow): Account {
   };
 }
 
-/** Changes columns of the accounts that match; answers how many. */
+/** Changes columns of the matching accounts and returns their number. */
 export async function updateAccount(db: Db, match: Match<'accounts'>, change: Update<'accounts'>): Promise<number> {
   return db('accounts').where(match).update(change);
 }
 
-/** Deletes the row of an account that was marked as deleted, and with it what refers to it. */
+/** Deletes the row of an account that is marked as deleted; rows that reference it are deleted by cascade. */
 export async function deleteAccountRow(db: Db, id: string): Promise<void> {
   await db('accounts').where({ id }).whereNotNull('deleted_at').delete();
 }
 
-/** Takes an address from every other account: who proved that it is theirs keeps it. */
+/** Removes an address from every other account, after one account has verified it. */
 export async function releaseAddress(db: Db, address: string, exceptId: string): Promise<void> {
   await db('accounts')
     .whereRaw('lower(email) = ?', [address.toLowerCase()])

@@ -5,8 +5,8 @@ import type { Db } from '#platform/db.ts';
 import { accountsReaching, librariesReached } from './reach.store.ts';
 
 /**
- * The one writer of access rows, seen from a library or from an account. Whoever newly reaches a library is told, by
- * nothing else. A change raises the access version of those it is about.
+ * The only writer of access rows, for a library or for an account. It alone emits `library.access.granted` to accounts that
+ * gain access, and each change raises the access version of the affected accounts.
  */
 
 export interface LibraryAccess {
@@ -37,17 +37,17 @@ export async function setLibraryAccess(
   await db('accounts')
     .whereIn('id', [...before.symmetricDifference(after)])
     .increment('access_version', 1);
-  for (const userId of after.difference(before)) await tell(call, libraryId, userId);
+  for (const userId of after.difference(before)) await announceAccess(call, libraryId, userId);
 }
 
 export interface AccountLibraries {
   mode: 'default' | 'only';
   ids: readonly string[];
-  /** Nobody was told of any library yet. */
+  /** The account is new: an event is emitted for each library that it reaches. */
   isNew?: boolean | undefined;
 }
 
-/** What an account reaches. Libraries whose access a resource declares keep their rows; they are answered. */
+/** Replaces the libraries of an account. Libraries whose access a resource declares keep their rows and are returned. */
 export async function setAccountLibraries(
   call: Call,
   accountId: string,
@@ -71,13 +71,13 @@ export async function setAccountLibraries(
   return managed.flatMap(({ id, managed_by: by }) => (by && ids.includes(id) ? [{ libraryId: id, by }] : []));
 }
 
-/** Says of each library that the account did not reach before that it does now. */
+/** Emits `library.access.granted` for each library that the account did not reach before. */
 export async function emitReached(call: Call, accountId: string, before: ReadonlySet<string>): Promise<void> {
   const after = await librariesReached(call.db, accountId);
-  for (const libraryId of after.difference(before)) await tell(call, libraryId, accountId);
+  for (const libraryId of after.difference(before)) await announceAccess(call, libraryId, accountId);
 }
 
-async function tell({ db, who, emit }: Call, libraryId: string, userId: string): Promise<void> {
+async function announceAccess({ db, who, emit }: Call, libraryId: string, userId: string): Promise<void> {
   const payload = { libraryId, userId, byUserId: who.accountId || userId };
   await emit('library.access.granted', payload, { userIds: [userId], libraryId });
   const library = await db('libraries').where({ id: libraryId }).first('name');
@@ -92,7 +92,7 @@ async function tell({ db, who, emit }: Call, libraryId: string, userId: string):
   });
 }
 
-/** Deletes every access that was granted to the account by name. */
+/** Deletes the access rows of an account. */
 export async function deleteAccess(db: Db, accountId: string): Promise<void> {
   await db('library_access').where({ account_id: accountId }).delete();
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Data and never part of a path. */
+/** A username is data and is never part of a path. */
 export const Username = z
   .string()
   .max(64)
@@ -12,7 +12,7 @@ export const Username = z
   )
   .meta({ description: '1-64 letters, digits, `._-@` and blanks inside; unique without letter case and look-alikes' });
 
-/** Letters of other scripts that look like Latin ones (UTS 39, the single letters a household could meet). */
+/** Single letters of other scripts that look like Latin ones (from UTS 39). */
 const LOOKALIKES: Readonly<Record<string, string>> = Object.fromEntries(
   [
     ['аɑαа', 'a'],
@@ -45,13 +45,13 @@ const LOOKALIKES: Readonly<Record<string, string>> = Object.fromEntries(
   ].flatMap(([letters = '', latin = '']) => letters.split('').map((letter) => [letter, latin])),
 );
 
-/** What two names are compared by: letter case and look-alike forms do not tell accounts apart. */
+/** The form by which usernames are unique: without letter case and look-alike letters. */
 export function foldUsername(username: string): string {
   const folded = username.normalize('NFKC').trim().toLowerCase().replace(/\s+/g, ' ');
   return folded.replace(/[^\0-\x7f]/g, (letter) => LOOKALIKES[letter] ?? letter);
 }
 
-/** Whether somebody who signs in wrote this name: in any letter case, exactly otherwise. */
+/** Whether the name sent at sign-in is this username: in any letter case, otherwise exactly. */
 export function isSameName(username: string, written: string): boolean {
   const plain = (name: string): string => name.normalize('NFC').trim().toLowerCase();
   return plain(username) === plain(written);

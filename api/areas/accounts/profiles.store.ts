@@ -7,12 +7,12 @@ export async function insertProfileRow(db: Db, row: Insert<'profiles'>): Promise
   await db('profiles').insert(row).catch(refuseDouble);
 }
 
-/** Changes columns of the profiles that match. Throws 409 `duplicate-name`. */
+/** Changes columns of the matching profiles. Throws 409 `duplicate-name`. */
 export async function updateProfile(db: Db, match: Match<'profiles'>, change: Update<'profiles'>): Promise<void> {
   await db('profiles').where(match).update(change).catch(refuseDouble);
 }
 
-/** Deletes the row of a profile that was handed to the system account, and with it what refers to it. */
+/** Deletes a profile that was moved to the system account; rows that reference it are deleted by cascade. */
 export async function removeProfileRow(db: Db, id: string): Promise<void> {
   const deleted = db('profiles as p')
     .join('accounts as a', 'a.id', 'p.account_id')
@@ -20,7 +20,7 @@ export async function removeProfileRow(db: Db, id: string): Promise<void> {
   await db('profiles').whereIn('id', deleted.select('p.id')).delete();
 }
 
-/** Lifts `labels_lost` from the profiles of these accounts, profiles and roles: their access was set. */
+/** Clears `labels_lost` on the profiles of these accounts, profiles and roles, because their access was set. */
 export async function settleLostLabels(
   db: Db,
   named: { accountIds: readonly string[]; profileIds: readonly string[]; roles: readonly string[] },
@@ -32,7 +32,7 @@ export async function settleLostLabels(
   );
 }
 
-/** Marks profiles whose last only-label is this one: they see nothing until their access is set. */
+/** Sets `labels_lost` on profiles whose last only-label is this one: they see no items until their access is set. */
 export async function markLostLabels(db: Db, label: number): Promise<void> {
   await db.raw('update profiles set labels_lost = true where only_labels = ?::int[]', [[label]]);
 }

@@ -1,10 +1,10 @@
 import type { Db } from '#platform/db.ts';
 
-/** That account `a` reaches library `l`: by its role, the library's own access or a granted row. */
+/** Condition that account `a` reaches library `l`: by its role, by the access of the library or by an access row. */
 export const reachSql = `(a.library_mode = 'default' and (a.role in ('owner', 'admin') or l.everyone or a.role = any(l.access_roles))
   or exists (select 1 from library_access g where g.library_id = l.id and g.account_id = a.id))`;
 
-/** Accounts that reach the library; the system account and deleted ones are nobody. */
+/** Accounts that reach the library, without the system account and deleted ones. */
 export async function accountsReaching(db: Db, libraryId: string): Promise<Set<string>> {
   const found = await db.raw<{ rows: { id: string }[] }>(
     `select a.id from accounts a join libraries l on l.id = ? and l.deleted_at is null

@@ -3,7 +3,7 @@ import { type Permission, type Role, rolePermissions } from '#identity/permissio
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 
-/** API keys that change with their account: each is written down, and their holder is told of it where somebody else did it. */
+/** API keys that change with their account. Each change is audited, and the holder is notified of changes by others. */
 interface Key {
   id: string;
   name: string;
@@ -13,14 +13,14 @@ interface Key {
 const activeKeys = ({ db }: Call, accountId: string) =>
   db('api_keys').where({ account_id: accountId }).whereNull('revoked_at');
 
-/** All of them; answers how many. */
+/** Revokes all keys of the account and returns their number. */
 export async function revokeKeys(call: Call, accountId: string): Promise<number> {
   const revoked = await revoke(call, accountId, () => true);
-  await tellHolder(call, accountId, revoked);
+  await notifyHolder(call, accountId, revoked);
   return revoked.length;
 }
 
-/** They keep what the new role has; those of children and guests end, and those that nothing is left of. */
+/** Narrows keys to the scopes of the new role, and revokes keys of children, of guests and without a remaining scope. */
 export async function narrowKeys(call: Call, accountId: string, role: Role): Promise<void> {
   const allowed: readonly Permission[] = role === 'child' || role === 'guest' ? [] : rolePermissions[role];
   const kept = ({ scopes }: Key): Permission[] => scopes.filter((scope) => allowed.includes(scope));
@@ -33,7 +33,7 @@ export async function narrowKeys(call: Call, accountId: string, role: Role): Pro
       .update({ scopes: kept(key) });
     await audit(call, 'api-key.changed', { keyId: key.id, before: key.scopes, after: kept(key) });
   }
-  await tellHolder(call, accountId, [...revoked, ...wide]);
+  await notifyHolder(call, accountId, [...revoked, ...wide]);
 }
 
 async function keysOf(call: Call, accountId: string): Promise<Key[]> {
@@ -48,7 +48,7 @@ async function revoke(call: Call, accountId: string, ends: (key: Key) => boolean
   return ended;
 }
 
-async function tellHolder({ db, who }: Call, accountId: string, keys: readonly Key[]): Promise<void> {
+async function notifyHolder({ db, who }: Call, accountId: string, keys: readonly Key[]): Promise<void> {
   if (keys.length === 0 || who.accountId === accountId) return;
   await notify(db, {
     kind: 'api-key-changed',

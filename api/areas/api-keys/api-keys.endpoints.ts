@@ -58,7 +58,7 @@ export const createApiKey = defineEndpoint({
   body: ApiKeyDraft,
   answer: json(201, NewApiKey),
   unrepeated: ['secret'],
-  errors: ['CONFLICT', 'NOT_FOUND'], // the profile it is for
+  errors: ['CONFLICT', 'NOT_FOUND'], // for an unknown profileId
 
   async handle({ body }, call) {
     requireHolder(call);
@@ -87,7 +87,8 @@ export const updateApiKey = defineEndpoint({
     const row = await lockKey(call.db, params.id);
     if (!row || !holds(call, row)) throw notFound();
     refuseManaged(row);
-    if (row.state !== 'active') throw conflict('not-active', 'An ended key does not come back: make another');
+    if (row.state !== 'active')
+      throw conflict('not-active', 'An expired or revoked key stays ended: create another one');
     if (widens(row, body)) requireConfirmed(call.who, call.now);
     if (body.scopes) refuseScopes(call, body.scopes);
     if (body.expiresAt !== undefined) refuseExpiry(call, body.expiresAt);
@@ -116,11 +117,11 @@ export const revokeApiKey = defineEndpoint({
     refuseManaged(row);
     if (!(await markRevoked(call.db, row.id))) return;
     await audit(call, 'api-key.revoked', { keyId: row.id, scopes: row.scopes });
-    if (!isOwn(call, row)) await tellHolder(call, row);
+    if (!isOwn(call, row)) await notifyHolder(call, row);
   },
 });
 
-/** The main profile of an account whose role may hold keys. */
+/** 403 for other than the main profile, and for roles that cannot hold keys. */
 function requireHolder({ who }: Call): void {
   requireGrownUp(who);
   requireMain(who);
@@ -128,7 +129,7 @@ function requireHolder({ who }: Call): void {
 
 const isOwn = ({ who }: Call, row: ApiKeyRow): boolean => row.account_id === who.accountId;
 
-async function tellHolder({ db, who }: Call, { id, account_id: accountId, name }: ApiKeyRow): Promise<void> {
+async function notifyHolder({ db, who }: Call, { id, account_id: accountId, name }: ApiKeyRow): Promise<void> {
   const to = { accountIds: [accountId] };
   await notify(db, {
     kind: 'api-key-changed',
@@ -139,7 +140,7 @@ async function tellHolder({ db, who }: Call, { id, account_id: accountId, name }
   });
 }
 
-/** The owner sees the operator's key, and is told who manages it. */
+/** Own keys; for the owner also the key of the operator, whose answer has `managedBy`. */
 const holds = (call: Call, row: ApiKeyRow): boolean => isOwn(call, row) || (row.operator && call.who.role === 'owner');
 
 const mayRevoke = (call: Call, row: ApiKeyRow): boolean =>
@@ -154,7 +155,7 @@ function refuseManaged({ operator, managed_by: managedBy }: ApiKeyRow): void {
   });
 }
 
-/** What lets the key do more or for longer. */
+/** Whether the change adds a scope, raises the limit or extends the expiry. */
 function widens(row: ApiKeyRow, change: ApiKeyChange): boolean {
   const scope = change.scopes?.some((wanted) => !row.scopes.includes(wanted)) ?? false;
   const limit = (change.requestsPerMinute ?? 0) > row.per_minute;

@@ -24,7 +24,7 @@ export const ApiKey = z
     owner: z.object({ userId: Id, displayName: z.string().meta({ example: 'Ada' }) }),
     profileId: Id.optional().describe('Absent is the main profile'),
     scopes: z.array(Permission),
-    effectiveScopes: z.array(Permission).describe('What the account still has of them'),
+    effectiveScopes: z.array(Permission).describe('Scopes that the account still has'),
     requestsPerMinute: PerMinute.meta({ example: 600 }),
     state: KeyState,
     expiresAt: Timestamp.nullable(),
@@ -56,7 +56,7 @@ export const ApiKeyDraft = z.strictObject({
   scopes: Scopes,
   expiresAt: Expiry,
   requestsPerMinute: PerMinute.default(600).meta({ example: 600 }),
-  profileId: Id.optional().describe('An own profile; absent is the main one'),
+  profileId: Id.optional().describe('A profile of the account; absent is the main one'),
 });
 export type ApiKeyDraft = z.output<typeof ApiKeyDraft>;
 

@@ -36,7 +36,7 @@ export interface ApiKeyRow {
 
 const STATE = `case when k.revoked_at is not null then 'revoked' when k.expires_at <= now() then 'expired' else 'active' end`;
 
-/** Keys as their answers need them. Ended ones are kept for 30 days. */
+/** Keys joined with their account, including those that ended in the last 30 days. */
 export function selectKeys(db: Db, wanted: { accountId?: string | undefined; state?: KeyState | undefined }) {
   return db(TABLE)
     .join('accounts as a', 'a.id', 'k.account_id')
@@ -77,7 +77,7 @@ export async function lockKey(db: Db, id: string): Promise<ApiKeyRow | undefined
   return findKey(db, id);
 }
 
-/** Counted under a lock on the account, so that two at once do not pass the limit together. */
+/** Counts under a lock on the account, so that concurrent requests cannot exceed the limit together. */
 export async function countActive(db: Db, accountId: string): Promise<number> {
   await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 11))', [accountId]);
   const [row] = await db(TABLE)
@@ -97,7 +97,7 @@ export interface NewKey {
   from: { deviceName: string | null; address: string | null };
 }
 
-/** Answers the secret: it is stored nowhere. */
+/** Returns the secret, of which only the hash is stored. */
 export async function insertKey(db: Db, key: NewKey): Promise<{ id: string; secret: string }> {
   const secret = newSecret('foyer_');
   const id = newId();
@@ -134,13 +134,13 @@ export async function updateKey(db: Db, id: string, change: KeyChange): Promise<
   if (Object.keys(named).length > 0) await db('api_keys').where({ id }).update(named);
 }
 
-/** False when it was revoked before. */
+/** False when the key was revoked before. */
 export async function revokeKey(db: Db, id: string): Promise<boolean> {
   const count = await db('api_keys').where({ id }).whereNull('revoked_at').update({ revoked_at: db.fn.now() });
   return count > 0;
 }
 
-/** Job keys.expire: keys that ended 30 days ago. */
+/** Job keys.expire: deletes keys that ended 30 days ago. */
 export async function trimKeys(db: Db): Promise<number> {
   return db('api_keys')
     .where({ operator: false })

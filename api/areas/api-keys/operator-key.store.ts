@@ -12,10 +12,10 @@ const OPERATOR_SCOPES: readonly Permission[] = [
   'user:manage',
 ];
 
-/** While a rotation goes round, the key before it counts too. */
+/** During a rotation the former key stays valid. */
 const OLD_KEY_ENDS = `now() + interval '10 minutes'`;
 
-/** The operator's key by its hash; one that it replaces ends after ten minutes. Repeating it changes nothing. */
+/** Stores the key of the operator by its hash; the key that it replaces expires after ten minutes. Idempotent. */
 export async function putOperatorKeyRow(db: Db, accountId: string, hash: Buffer): Promise<void> {
   const keys = () => db('api_keys').where({ account_id: accountId, operator: true });
   await keys().whereRaw('expires_at <= now()').delete();

@@ -26,7 +26,7 @@ export const Profile = z
       .describe("null is the account's, then the server's")
       .meta({ example: 'Europe/London' }),
     country: Country.nullable().meta({ example: 'GB' }),
-    private: z.boolean().describe('Nobody else sees its history, activity or counts'),
+    private: z.boolean().describe('Hides its history, activity and counts from everyone else'),
     keepHistory: z.boolean(),
     limits: ProfileLimits.optional().describe('For the main profile'),
     createdAt: Timestamp,
@@ -50,7 +50,7 @@ export const SessionRecord = z
     twoFactor: z.boolean(),
     profileId: Id,
     current: z.boolean(),
-    address: z.string().nullable().describe('Last seen').meta({ example: '192.0.2.17' }),
+    address: z.string().nullable().describe('Last used').meta({ example: '192.0.2.17' }),
     createdAt: Timestamp,
     lastSeenAt: Timestamp,
     expiresAt: Timestamp,
@@ -107,7 +107,7 @@ export const Login = z
 
 const RefreshToken = z.string().max(100).optional();
 export const Refresh = z.strictObject({
-  refreshToken: RefreshToken.describe('Absent takes the cookie').meta({ example: 'fr_Zm95ZXItcmVmcmVzaC10b2tlbg' }),
+  refreshToken: RefreshToken.describe('Absent uses the cookie').meta({ example: 'fr_Zm95ZXItcmVmcmVzaC10b2tlbg' }),
 });
 export const Logout = z.strictObject({
   refreshToken: RefreshToken.describe('For clients whose access token has expired').meta({
@@ -127,7 +127,7 @@ export const Me = z
       keyId: Id.optional(),
       scopes: z.array(Permission).optional(),
     }),
-    permissions: z.array(Permission).describe('What this credential may do now'),
+    permissions: z.array(Permission).describe('Permissions of this credential now'),
     access: z.object({
       libraries: z.object({ mode: z.enum(['default', 'only']), ids: z.array(Id) }),
       ageLimit: z.int().nullable().meta({ example: 12 }),
@@ -146,7 +146,7 @@ export const Me = z
       .object({
         address: z.string().meta({ example: '192.0.2.17' }),
         verified: z.boolean(),
-        pending: z.string().optional().describe('Takes its place once its link was opened'),
+        pending: z.string().optional().describe('Replaces the address once its link was opened'),
       })
       .nullable(),
     mustChangePassword: z.boolean(),

@@ -1,7 +1,7 @@
 import { notify } from '#areas/notifications/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 
-/** Says so when the account is used on a device it was not used on before; its first device is no news. */
+/** Notifies the account of a sign-in on a new device, except its first one. */
 export async function notifyNewDevice({ db, client }: Call, accountId: string): Promise<void> {
   const known: { client_id: string }[] = await db('devices').where({ account_id: accountId }).select('client_id');
   if (known.length === 0 || known.some((device) => device.client_id === client.id)) return;
@@ -13,7 +13,7 @@ export async function notifyNewDevice({ db, client }: Call, accountId: string): 
   });
 }
 
-/** `name` is the way to sign in that came, went or changed. */
+/** `name` is the sign-in method that was added, removed or changed. */
 export async function notifyMethodChanged({ db, who }: Call, name: string): Promise<void> {
   await notify(db, {
     kind: 'methods-changed',

@@ -14,7 +14,7 @@ interface PrincipalRow {
   name: string | null;
 }
 
-/** Who is named, of any number of labels. */
+/** Access lists of these labels, by label number. */
 export async function findAccess(
   db: Db,
   labels: readonly { number: number; restricted: boolean }[],
@@ -43,10 +43,10 @@ function toPrincipal({ account_id, profile_id, role, name }: PrincipalRow): Labe
   };
 }
 
-/** Tells principals apart. */
+/** Identity of a principal within a list. */
 export const nameOf = ({ userId, profileId, role }: PrincipalIn): string => userId ?? profileId ?? role ?? '';
 
-/** All three lists in place of what was there; counts from the next request on. */
+/** Replaces all three lists of a label, and recomputes what profiles may see. */
 export async function replaceAccess(db: Db, number: number, access: LabelAccessPut): Promise<void> {
   await db('label_principals').where({ label: number }).delete();
   const rows = parts.flatMap((part) => {
@@ -61,23 +61,23 @@ export async function replaceAccess(db: Db, number: number, access: LabelAccessP
   await sightChanged(db);
 }
 
-/** What the rules come to is written to every profile that they are about. */
+/** Recomputes the label sets that are stored on each profile. */
 export async function sightChanged(db: Db): Promise<void> {
   await db.raw('select foyer_label_sight(null)');
 }
 
-/** Those named see again what their rules let them: their access was set. */
+/** Clears `labels_lost` on the named principals, because their access was set. */
 export async function settleLost(db: Db, named: readonly PrincipalIn[]): Promise<void> {
   const of = (key: keyof PrincipalIn): string[] => named.flatMap((one) => one[key] ?? []);
   await settleLostLabels(db, { accountIds: of('userId'), profileIds: of('profileId'), roles: of('role') });
 }
 
-/** Before a label goes: whose last only-label it is sees nothing until its access is set. */
+/** Called before a label is deleted: profiles whose last only-label it is see no items until their access is set. */
 export async function markLost(db: Db, number: number): Promise<void> {
   await markLostLabels(db, number);
 }
 
-/** Access that names one label names the other; what either hid stays hidden from all whom neither allows. */
+/** Moves the access lists of a label into another. The result is restricted when one of the two was. */
 export async function moveAccess(db: Db, from: number, into: number): Promise<void> {
   await db.raw(
     `insert into label_principals (label, part, account_id, profile_id, role, position)
@@ -96,15 +96,15 @@ export async function countPrincipals(db: Db, number: number): Promise<number> {
 }
 
 export interface AccountNamed {
-  /** What the principal says: the account's or the profile's id. */
+  /** The id that the principal names: of an account or of a profile. */
   id: string;
   account_id: string;
   role: string;
-  /** The account, or its main profile. */
+  /** An account or its main profile, and no other profile. */
   whole: boolean;
 }
 
-/** Accounts and profiles of these ids; the system account and deleted ones are nobody. */
+/** Accounts and profiles of these ids, without the system account and deleted ones. */
 export async function findNamed(db: Db, ids: readonly string[]): Promise<Map<string, AccountNamed>> {
   const found = await db.raw<{ rows: AccountNamed[] }>(
     `select a.id, a.id as account_id, a.role, true as whole from accounts a

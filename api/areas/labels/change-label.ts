@@ -9,7 +9,7 @@ import { requireAccess } from './rights.ts';
 
 const EVERY = 10_000_000;
 
-/** The id of what is left: the label's own, or that of the one it was merged into. */
+/** Returns the id of the label, or of the label that it was merged into. */
 export async function changeLabel(call: Call, label: LabelRow, change: LabelChange): Promise<string> {
   const { mergeInto, ...own } = change;
   const renamed = own.name !== undefined && own.name !== label.name;
@@ -26,13 +26,13 @@ interface Merge {
   change: Omit<LabelChange, 'mergeInto'>;
 }
 
-/** Items and access move; the rest of the change is the other label's. */
+/** Moves items and access to the other label, and applies the rest of the change to it. */
 async function merge(call: Call, label: LabelRow, { mergeInto, change }: Merge): Promise<string> {
   const { db, who } = call;
   if (mergeInto === label.id) throw invalid(['body', 'mergeInto'], 'itself', 'a label is not merged into itself');
   const into = await getLabel(db, who, mergeInto);
   requireAccess(call, into);
-  await db.raw(`set local statement_timeout = '10min'`); // as long as it takes for a label on a whole library
+  await db.raw(`set local statement_timeout = '10min'`); // a label on a whole library takes longer than the default
   const closed = await listedWith(db, label.number, EVERY);
   const direct = await carriersOf(db, label.number, EVERY);
   await relabel(db, [...new Set([...direct, ...closed])], async () => {

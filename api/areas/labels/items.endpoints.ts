@@ -32,7 +32,7 @@ export const setLabelItems = defineEndpoint({
     const found = body.filter ? await matching(call, body.filter) : [];
     const by = (action: 'add' | 'remove'): string[] => (found && body.filter?.action === action ? found : []);
     const from = await inheritedFrom(db, label.number, body.remove);
-    if (from.length > 0) throw conflict('inherited', 'It comes from what the item lies in', { from });
+    if (from.length > 0) throw conflict('inherited', 'The item inherits the label from a container', { from });
     const add = [...new Set([...body.add, ...by('add')])];
     const remove = [...new Set([...body.remove, ...by('remove')])];
     const { added, removed } = await changeItems(db, label.number, { add, remove });
@@ -52,7 +52,7 @@ async function refuseUnknown({ db, who }: Call, { add, remove }: LabelItemsBody)
   const issues = Object.entries({ add, remove }).flatMap(([list, listed]) =>
     listed.flatMap((id, i) => {
       const path = ['body', list, i];
-      if (!visible.has(id)) return [{ path, code: 'unknown_item', message: 'there is no such item' }];
+      if (!visible.has(id)) return [{ path, code: 'unknown_item', message: 'the item does not exist' }];
       return both.has(id) ? [{ path, code: 'in_both', message: 'in add and in remove' }] : [];
     }),
   );

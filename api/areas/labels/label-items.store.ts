@@ -7,7 +7,7 @@ import { emitMany } from '#platform/outbox.ts';
 
 export const MOST_OF_ITEM = 100;
 
-interface Seen {
+interface LabelledItem {
   id: string;
   library_id: string;
   type: string;
@@ -17,39 +17,39 @@ interface Seen {
 }
 
 /**
- * Runs `write`, which changes what these items carry, and closes their lists and those of what is below. Their libraries are
- * held until the end of the transaction, so that a scan adds nothing below them meanwhile. Tells of each that changed.
+ * Runs `write`, which changes the labels of these items, and recomputes the label lists of the items and their descendants.
+ * Locks their libraries until the end of the transaction, so that no scan adds descendants. Emits `item.updated` for each change.
  */
 export async function relabel(db: Db, ids: readonly string[], write: () => Promise<unknown>): Promise<void> {
   await raiseLabelsOfItems(db, ids);
-  const before = await look(db, ids);
+  const before = await readItems(db, ids);
   await write();
   await db.raw('select foyer_close_labels(?::uuid[])', [[...ids]]);
-  await tell(db, before, await look(db, ids));
+  await emitChanges(db, before, await readItems(db, ids));
 }
 
-async function look(db: Db, ids: readonly string[]): Promise<Seen[]> {
+async function readItems(db: Db, ids: readonly string[]): Promise<LabelledItem[]> {
   return db('items')
     .whereRaw('id = any(?::uuid[])', [[...ids]])
     .select('id', 'library_id', 'type', 'title', 'labels', db.raw(`${ageSql('items')} as age_years`));
 }
 
-async function tell(db: Db, before: readonly Seen[], after: readonly Seen[]): Promise<void> {
+async function emitChanges(db: Db, before: readonly LabelledItem[], after: readonly LabelledItem[]): Promise<void> {
   const old = new Map(before.map((item) => [item.id, item.labels]));
   const changed = after.filter((item) => String(old.get(item.id)) !== String(item.labels));
   await emitMany(
     db,
     'item.updated',
-    changed.map((item) => newsOf(item, old.get(item.id) ?? [])),
+    changed.map((item) => updateOf(item, old.get(item.id) ?? [])),
   );
 }
 
-function newsOf(item: Seen, before?: number[]): { payload: Payload<'item.updated'>; facts: EventFacts } {
+function updateOf(item: LabelledItem, before?: number[]): { payload: Payload<'item.updated'>; facts: EventFacts } {
   const { id: itemId, library_id: libraryId, type, title } = item;
   return { payload: { itemId, libraryId, type, title, changed: ['labels'] }, facts: factsOf(item, before) };
 }
 
-function factsOf(item: Seen, before: number[] | undefined): EventFacts {
+function factsOf(item: LabelledItem, before: number[] | undefined): EventFacts {
   return {
     libraryId: item.library_id,
     itemId: item.id,
@@ -64,7 +64,7 @@ export interface Relabelled {
   removed: number;
 }
 
-/** Labels some items and unlabels others. Throws 409 `too-many-labels` with details.itemIds. */
+/** Adds the label to some items and removes it from others. Throws 409 `too-many-labels` with details.itemIds. */
 export async function changeItems(
   db: Db,
   number: number,
@@ -96,7 +96,7 @@ async function refuseFull(db: Db, ids: readonly string[]): Promise<void> {
   throw conflict('too-many-labels', `An item has at most ${MOST_OF_ITEM} labels`, { itemIds: full.slice(0, 100) });
 }
 
-/** Whence items inherit the label that do not carry it themselves; empty when none does. */
+/** Items above these from which they inherit the label; empty when each carries it itself or lacks it. */
 export async function inheritedFrom(db: Db, number: number, ids: readonly string[]): Promise<string[]> {
   const found = await db.raw<{ rows: { id: string }[] }>(
     `with recursive up as (
@@ -112,14 +112,14 @@ export async function inheritedFrom(db: Db, number: number, ids: readonly string
   return found.rows.map(({ id }) => id);
 }
 
-/** Items that carry the label themselves, up to `most`. */
+/** Items that carry the label directly, up to `most`. */
 export async function carriersOf(db: Db, number: number, most: number): Promise<string[]> {
   return db('item_labels').where({ label: number }).orderBy('item_id').limit(most).pluck('item_id') as Promise<
     string[]
   >;
 }
 
-/** Items whose list has the number still, in or out of the trash. */
+/** Items whose label list contains the number, including those in the trash. */
 export async function listedWith(db: Db, number: number, most: number): Promise<string[]> {
   return db('items')
     .whereRaw(`labels <> '{}' and labels @> array[?::int]`, [number])
@@ -132,21 +132,21 @@ export async function countCarriers(db: Db, number: number): Promise<number> {
   return Number(row?.count ?? 0);
 }
 
-const TOLD = 1000;
+const MOST_EMITTED = 1000;
 
-/** After a rename: lists of their libraries are read anew, and the first thousand that carry the label are told of. */
+/** After a rename: invalidates the lists of the libraries, and emits `item.updated` for the first 1,000 items with the label. */
 export async function touchCarriers(db: Db, number: number): Promise<void> {
-  const ids = await carriersOf(db, number, TOLD);
+  const ids = await carriersOf(db, number, MOST_EMITTED);
   await raiseLabelsOf(db, number);
-  const items = await look(db, ids);
+  const items = await readItems(db, ids);
   await emitMany(
     db,
     'item.updated',
-    items.map((item) => newsOf(item)),
+    items.map((item) => updateOf(item)),
   );
 }
 
-/** Gives items the labels of those whose files they took over: `pairs` are former, heir and whether the heir is new, as JSON. */
+/** Copies labels to the items that took over the files of others; `pairs` is JSON of former, heir and whether the heir is new. */
 export async function copyLabels(db: Db, pairs: string): Promise<void> {
   await db.raw(
     `insert into item_labels (item_id, label)
@@ -158,7 +158,7 @@ export async function copyLabels(db: Db, pairs: string): Promise<void> {
   );
 }
 
-/** Deletes labels of items that are gone and cannot come back. */
+/** Deletes labels of items that no longer exist and have no tombstone. */
 export async function forgetLabels(db: Db): Promise<void> {
   await db.raw(`delete from item_labels l where not exists (select from items i where i.id = l.item_id)
     and not exists (select from item_tombstones t where t.item_id = l.item_id)`);

@@ -48,7 +48,7 @@ export const createLabel = defineEndpoint({
       await replaceAccess(db, number, { restricted: true, allow, deny: [], only: [] });
     }
     await audit(call, 'label.created', { labelId: id, name: body.name, restricted: body.restricted });
-    // made by itself: it is known to the caller, whose rights were read before it was there
+    // the rights of the caller were read before the label existed, so it is not hidden from them
     return toLabel(await getLabel(db, who, id));
   },
 });

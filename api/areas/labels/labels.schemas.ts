@@ -6,7 +6,7 @@ import type { SortTable } from '#kernel/sort.ts';
 
 const Name = z
   .string()
-  .max(200) // blanks around are cut
+  .max(200) // before blanks around it are removed
   .refine((name) => !/\p{Cc}/u.test(name), { error: 'no control characters', params: { code: 'control_character' } })
   .transform((name) => name.normalize('NFC').trim())
   .pipe(z.string().min(1).max(60));
@@ -15,7 +15,7 @@ const Description = z.string().max(500);
 
 const PrincipalRole = z.enum(['admin', 'member', 'child', 'guest']);
 
-/** Whom access names: exactly one member. */
+/** A principal of an access list: exactly one member is present. */
 const PrincipalIn = z
   .strictObject({ userId: Id.optional(), profileId: Id.optional(), role: PrincipalRole.optional() })
   .refine((one) => Object.values(one).filter((member) => member !== undefined).length === 1, {
@@ -50,8 +50,8 @@ export const LabelAccess = z
   .object({
     restricted: z.boolean().describe('Hidden from all but allow'),
     allow: z.array(LabelPrincipal),
-    deny: z.array(LabelPrincipal).describe('Hidden from these; beats allow'),
-    only: z.array(LabelPrincipal).describe('These see nothing but items with one of their only-labels'),
+    deny: z.array(LabelPrincipal).describe('Hidden from these; takes precedence over allow'),
+    only: z.array(LabelPrincipal).describe('These see only items with one of their only-labels'),
   })
   .meta({ id: 'LabelAccess' });
 export type LabelAccess = z.output<typeof LabelAccess>;
@@ -63,9 +63,9 @@ export const Label = z
     color: z.string().describe('#rrggbb').meta({ example: '#c8553d' }),
     description: z.string().optional(),
     restricted: z.boolean(),
-    onlyForSome: z.boolean().describe('Somebody sees nothing but such items'),
-    itemCount: z.int().describe('Items labelled themselves that the caller sees'),
-    inheritedFrom: Id.optional().describe('With itemId: the item above that carries it'),
+    onlyForSome: z.boolean().describe('At least one principal sees only items with such labels'),
+    itemCount: z.int().describe('Directly labelled items that the caller may see'),
+    inheritedFrom: Id.optional().describe('With itemId: the container that carries the label'),
     access: LabelAccess.optional(),
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -120,7 +120,7 @@ export const LabelItemsBody = z.strictObject({
   filter: z
     .strictObject({
       libraryId: Id,
-      filter: itemFilter.unwrap().describe('As of listLibraryItems; empty is everything that it lists'),
+      filter: itemFilter.unwrap().describe('Filter of listLibraryItems; empty matches all that it lists'),
       action: z.enum(['add', 'remove']),
     })
     .optional(),
@@ -131,5 +131,5 @@ export const LabelItemsAnswer = z.object({
   added: z.int(),
   removed: z.int(),
   unchanged: z.int(),
-  jobId: Id.optional().describe('Of the filter, when it leaves more than 1,000 items; then 202'),
+  jobId: Id.optional().describe('Job that applies the filter when it matches more than 1,000 items; then 202'),
 });

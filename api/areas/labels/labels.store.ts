@@ -19,7 +19,7 @@ export interface LabelRow {
   created_at: Date;
   updated_at: Date;
   only_for_some: boolean;
-  /** Restricted, or somebody is in `deny` or `only`. */
+  /** Restricted, or with an entry in `deny` or `only`. */
   restricts: boolean;
   item_count: number;
 }
@@ -27,7 +27,7 @@ export interface LabelRow {
 export interface LabelQuery {
   q?: string | undefined;
   restricted?: boolean | undefined;
-  /** Numbers that may be listed. */
+  /** Only labels with these numbers. */
   numbers?: readonly number[] | undefined;
   libraryId?: string | undefined;
 }
@@ -38,8 +38,8 @@ const COLUMNS = 'number id name name_folded color description restricted created
 const named = (parts: string): string =>
   `exists (select 1 from label_principals r where r.label = l.number and r.part in (${parts}))`;
 
-/** LabelRows as `l`. One on items of which the caller sees none is left out, so that its name gives nothing away. */
-export function selectLabels(db: Db, who: Principal, wish: LabelQuery = {}): Knex.QueryBuilder {
+/** LabelRows as `l`. A label whose items are all hidden from the caller is left out, so that its name reveals nothing. */
+export function selectLabels(db: Db, who: Principal, options: LabelQuery = {}): Knex.QueryBuilder {
   const carriers = (): Knex.QueryBuilder =>
     db.from('item_labels as il').join('items as i', 'i.id', 'il.item_id').whereRaw('il.label = l.number');
   const visible = carriers().modify(onlyVisibleItems, who, 'i');
@@ -52,12 +52,12 @@ export function selectLabels(db: Db, who: Principal, wish: LabelQuery = {}): Kne
       db.raw('? as item_count', [visible.clone().select(db.raw('count(*)::int')) as unknown as string]),
       db.raw('exists ? as carried', [carriers().whereNull('i.trashed_at').select(db.raw('1')) as unknown as string]),
     );
-  if (wish.q !== undefined) {
-    rows.whereRaw('l.name_folded like foyer_fold(?)', [`%${wish.q.replace(/[\\%_]/g, '\\$&')}%`]);
+  if (options.q !== undefined) {
+    rows.whereRaw('l.name_folded like foyer_fold(?)', [`%${options.q.replace(/[\\%_]/g, '\\$&')}%`]);
   }
-  if (wish.restricted !== undefined) rows.where('l.restricted', wish.restricted);
-  if (wish.numbers) rows.whereRaw('l.number = any(?::int[])', [[...wish.numbers]]);
-  if (wish.libraryId !== undefined) rows.whereExists(visible.clone().where('i.library_id', wish.libraryId));
+  if (options.restricted !== undefined) rows.where('l.restricted', options.restricted);
+  if (options.numbers) rows.whereRaw('l.number = any(?::int[])', [[...options.numbers]]);
+  if (options.libraryId !== undefined) rows.whereExists(visible.clone().where('i.library_id', options.libraryId));
   return db
     .queryBuilder()
     .from(rows.as('l'))
@@ -65,14 +65,14 @@ export function selectLabels(db: Db, who: Principal, wish: LabelQuery = {}): Kne
     .select('l.*') as Knex.QueryBuilder;
 }
 
-/** 404 for an unknown label and for one that the caller may not know. */
+/** 404 for an unknown label and for one that is hidden from the caller. */
 export async function getLabel(db: Db, who: Principal, id: string): Promise<LabelRow> {
   const row: LabelRow | undefined = await selectLabels(db, who).where('l.id', id).first();
   if (!row) throw notFound();
   return row;
 }
 
-/** `getLabel`; no other request changes it meanwhile. */
+/** `getLabel`, with a lock on the row until the transaction ends. */
 export async function lockLabel(db: Db, who: Principal, id: string): Promise<LabelRow> {
   await db('labels').where({ id }).forUpdate().select('number');
   return getLabel(db, who, id);
@@ -92,7 +92,7 @@ export function toLabel(row: LabelRow): Label {
   };
 }
 
-/** Of those without one the next is taken. */
+/** Default colors, taken in turn for labels without one. */
 const COLORS = [
   ...['#e5484d', '#f76b15', '#ffc53d', '#99d52a', '#30a46c', '#12a594'],
   ...['#00a2c7', '#3e63dd', '#6e56cf', '#ab4aba', '#d6409f', '#8d8d8d'],
@@ -154,18 +154,18 @@ async function writing<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    if (breaks(error, 'labels_name_folded_key')) throw conflict('duplicate-name', 'There is a label of this name');
+    if (breaks(error, 'labels_name_folded_key')) throw conflict('duplicate-name', 'Another label has this name');
     throw error;
   }
 }
 
 interface Inherited {
   number: number;
-  /** Null when the item carries it itself. */
+  /** Null when the item carries the label directly. */
   from: string | null;
 }
 
-/** What a visible item carries, and whence it comes: the outermost above it that was labelled. */
+/** Labels of a visible item, each with the nearest item above it that carries the label directly. */
 export async function labelsOfItem(db: Db, itemId: string): Promise<Inherited[]> {
   const found = await db.raw<{ rows: Inherited[] }>(
     `with recursive up as (

@@ -6,10 +6,10 @@ import { countCarriers, listedWith, relabel } from './label-items.store.ts';
 import type { LabelRow } from './labels.store.ts';
 import { requireAccess } from './rights.ts';
 
-/** Of more items the lists are closed by a job: a number without a label means nothing meanwhile. */
+/** Beyond this a job recomputes the label lists; until then a number without a label has no effect. */
 const AT_ONCE = 1000;
 
-/** Throws 409 `label-restricts` with how much would be shown, unless the name confirms it. */
+/** Throws 409 `label-restricts` with the counts of affected items and principals, unless `confirm` is the name. */
 export async function removeLabel(call: Call, label: LabelRow, confirm: string | undefined): Promise<void> {
   const { db } = call;
   requireAccess(call, label);

@@ -7,32 +7,32 @@ import type { LabelAccess, LabelAccessPut, PrincipalIn } from './labels.schemas.
 import { MOST_PRINCIPALS } from './labels.schemas.ts';
 import type { LabelRow } from './labels.store.ts';
 
-/** What changes who sees items needs `user:manage` beside `item:edit`. */
+/** 403 without `user:manage` for a label that restricts: changing it changes what others may see. */
 export function requireAccess({ who }: Call, label: Pick<LabelRow, 'restricts'>): void {
   if (label.restricts) requirePermission(who, 'user:manage');
 }
 
 type Lists = Pick<LabelAccessPut, 'allow' | 'deny' | 'only'>;
 
-/** 400 for lists that make no sense, nobody, or the owner; 403 for a principal that is put in or out and not below the caller. */
-export async function checkAccess(call: Call, before: LabelAccess, wish: LabelAccessPut): Promise<void> {
-  if (wish.allow.length > 0 && !wish.restricted) {
+/** 400 for contradictory lists, unknown principals and the owner; 403 for adding or removing a principal not below the caller. */
+export async function checkAccess(call: Call, before: LabelAccess, requested: LabelAccessPut): Promise<void> {
+  if (requested.allow.length > 0 && !requested.restricted) {
     throw invalid(['body', 'allow'], 'needs_restricted', 'only a restricted label allows');
   }
-  if (parts.reduce((sum, part) => sum + wish[part].length, 0) > MOST_PRINCIPALS) {
+  if (parts.reduce((sum, part) => sum + requested[part].length, 0) > MOST_PRINCIPALS) {
     throw invalid(['body'], 'too_big', `at most ${MOST_PRINCIPALS} principals`);
   }
-  const named = await findNamed(call.db, idsOf(before, wish));
-  refuseNobody(wish, named);
-  for (const change of changedOf(before, wish)) refuseRank(call, change, named);
+  const named = await findNamed(call.db, idsOf(before, requested));
+  refuseUnknown(requested, named);
+  for (const change of changedOf(before, requested)) refuseRank(call, change, named);
 }
 
 const idsOf = (...lists: Lists[]): string[] =>
   lists.flatMap((list) => parts.flatMap((part) => list[part].flatMap((one) => one.userId ?? one.profileId ?? [])));
 
-function refuseNobody(wish: Lists, named: ReadonlyMap<string, AccountNamed>): void {
+function refuseUnknown(requested: Lists, named: ReadonlyMap<string, AccountNamed>): void {
   const issues = parts.flatMap((part) =>
-    wish[part].flatMap((one, i) => {
+    requested[part].flatMap((one, i) => {
       const fault = one.role ? undefined : faultOf(named.get(nameOf(one)));
       return fault ? [{ path: ['body', part, i], ...fault }] : [];
     }),
@@ -41,7 +41,7 @@ function refuseNobody(wish: Lists, named: ReadonlyMap<string, AccountNamed>): vo
 }
 
 function faultOf(account: AccountNamed | undefined): { code: string; message: string } | undefined {
-  if (!account) return { code: 'unknown_principal', message: 'there is no such account or profile' };
+  if (!account) return { code: 'unknown_principal', message: 'the account or profile does not exist' };
   if (account.role === 'owner' && account.whole) return { code: 'owner', message: 'the owner sees everything' };
   return undefined;
 }
@@ -51,9 +51,9 @@ interface Changed {
   one: PrincipalIn;
 }
 
-function changedOf(before: Lists, wish: Lists): Changed[] {
+function changedOf(before: Lists, requested: Lists): Changed[] {
   return parts.flatMap((part) => {
-    const [old, now] = [before[part], wish[part]].map((list) => new Map(list.map((one) => [nameOf(one), one])));
+    const [old, now] = [before[part], requested[part]].map((list) => new Map(list.map((one) => [nameOf(one), one])));
     const names = new Set(old?.keys()).symmetricDifference(new Set(now?.keys()));
     return [...names].flatMap((name) => {
       const one = old?.get(name) ?? now?.get(name);
@@ -63,8 +63,8 @@ function changedOf(before: Lists, wish: Lists): Changed[] {
 }
 
 /**
- * One's own account may be allowed and not: whoever makes a restricted label is on its list. What others put on it in `deny`
- * and `only` stays; one's other profiles are one's own to limit.
+ * The caller may add and remove its own account in `allow`, where the creator of a restricted label stands, but not in `deny`
+ * and `only`, which others set. The other profiles of its account the caller may put in any list.
  */
 function refuseRank({ who }: Call, { part, one }: Changed, named: ReadonlyMap<string, AccountNamed>): void {
   const account = named.get(nameOf(one));

@@ -8,12 +8,12 @@ import { conflict, invalid } from '#kernel/errors.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { seal } from '#platform/keys.ts';
 import type { PlusStatus, SetPlusLicence } from './plus.schemas.ts';
-import { toldOf } from './plus.store.ts';
+import { SUMMARY, summaryOf } from './plus.store.ts';
 import { statusOf } from './plus.view.ts';
 
 const A_MINUTE = 10;
 
-/** Takes effect at once; what would open nothing is refused, and nothing changes. */
+/** Installs a licence at once. One that opens no feature is refused with 400 and changes nothing. */
 export async function install(
   call: Call,
   { licence: token, dryRun }: z.output<typeof SetPlusLicence>,
@@ -27,23 +27,23 @@ export async function install(
   const licence = await readLicence(token, verifier, deps.keys.serverId);
   const now = await databaseNow(call);
   const judged = judge(licence, now.getTime());
-  const held = { ...(await heldNow(call, now)), told: null, noticed: null };
+  const held = { ...(await heldNow(call, now)), emitted: null, noticed: null };
   if (dryRun) return statusOf(call, judged, held);
   refuseUseless(judged);
   await db('plus_licence').update({
     sealed: seal(deps.keys, token, LICENCE_PLACE),
     installed_at: now,
     installed_by: who.accountId,
-    told: toldOf(judged),
+    [SUMMARY]: summaryOf(judged),
     noticed: null,
   });
   const claims = licence.good ? licence.claims : undefined;
   await audit(call, 'plus.licence-installed', { id: claims?.jti, licensee: claims?.sub, features: claims?.features });
-  await tell(call);
+  await announce(call);
   return statusOf(call, judged, held);
 }
 
-/** Lapses at once; without a licence nothing is to be done. */
+/** Removes the licence; its features close at once. Does nothing without a licence. */
 export async function remove(call: Call): Promise<void> {
   const { db } = call;
   refuseManaged(call);
@@ -51,16 +51,16 @@ export async function remove(call: Call): Promise<void> {
     sealed: null,
     installed_at: null,
     installed_by: null,
-    told: toldOf({ state: 'none' }),
+    [SUMMARY]: summaryOf({ state: 'none' }),
     noticed: null,
   };
   const removed = await db('plus_licence').whereNotNull('sealed').update(cleared);
   if (removed === 0) return;
   await audit(call, 'plus.licence-removed', {});
-  await tell(call);
+  await announce(call);
 }
 
-async function tell({ emit, afterCommit, deps }: Call): Promise<void> {
+async function announce({ emit, afterCommit, deps }: Call): Promise<void> {
   await emit('settings.changed', { keys: ['plus.licence'] });
   afterCommit(() => plusOf(deps).changed());
 }

@@ -16,7 +16,7 @@ export const getPlusStatus = defineEndpoint({
 
   async handle(_input, call) {
     const status = await readStatus(call);
-    const { checkedAt: _moment, ...lasting } = status; // the time of the look is no other content
+    const { checkedAt: _moment, ...lasting } = status; // the ETag does not depend on the time of the check
     answerUnlessSame(call, lasting);
     return status;
   },

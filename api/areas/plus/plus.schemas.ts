@@ -48,7 +48,7 @@ export const PlusFeatures = z.object({
         open: z.boolean(),
         keptOnLapse: z
           .string()
-          .describe('What goes on without a licence')
+          .describe('What stays available without a licence')
           .meta({ example: 'Recordings that were made' }),
         usage: z
           .object({ label: z.string(), count: z.int().meta({ example: 12 }) })

@@ -4,15 +4,18 @@ import { announcePlus, databaseNowMs, type Held, holdLicence, type PlusDeps } fr
 import type { Db } from '#platform/db.ts';
 import { emit } from '#platform/outbox.ts';
 
-/** State and licence in one word, to see whether either changed. */
-export function toldOf({ state, licence }: Judged): string {
+/** Column with the `summaryOf` that was emitted last. */
+export const SUMMARY = 'told';
+
+/** State and licence as one text, to detect a change of either. */
+export function summaryOf({ state, licence }: Judged): string {
   return `${state} ${licence?.good ? licence.claims.jti : ''}`;
 }
 
 const DAY_MS = 86_400_000;
 const NOTICES = [0, 3, 14] as const; // days before grace ends
 
-/** What the passing of time, or a resource, did to the licence: told once, however often and wherever it is looked at. */
+/** Emits and notifies changes of the licence by time or by a resource, each once across all replicas. */
 export async function checkPlus(deps: Omit<PlusDeps, 'draining'>): Promise<void> {
   if (!deps.config.plusVerifier) return;
   const changed = await deps.db.transaction(async (db) => {
@@ -20,22 +23,22 @@ export async function checkPlus(deps: Omit<PlusDeps, 'draining'>): Promise<void>
     const held = await holdLicence({ ...deps, db });
     const nowMs = databaseNowMs(held);
     const judged = judge(held.licence, nowMs);
-    const sameLicence = held.told?.split(' ')[1] === toldOf(judged).split(' ')[1];
+    const sameLicence = held.emitted?.split(' ')[1] === summaryOf(judged).split(' ')[1];
     await noticeEnd(db, judged, { nowMs, noticed: sameLicence ? held.noticed : null });
-    return tellChange(db, judged, held);
+    return emitChange(db, judged, held);
   });
   if (changed) await announcePlus(deps.redis);
 }
 
-async function tellChange(db: Db, judged: Judged, held: Held): Promise<boolean> {
-  const told = toldOf(judged);
-  if (told === (held.told ?? toldOf({ state: 'none' }))) return false;
-  await db('plus_licence').update({ told });
+async function emitChange(db: Db, judged: Judged, held: Held): Promise<boolean> {
+  const summary = summaryOf(judged);
+  if (summary === (held.emitted ?? summaryOf({ state: 'none' }))) return false;
+  await db('plus_licence').update({ [SUMMARY]: summary });
   await emit(db, 'settings.changed', { payload: { keys: ['plus.licence'] } });
   return true;
 }
 
-/** The nearest of the notices that are due, unless it or a later one was sent. */
+/** Sends the latest notice that is due before the grace period ends, unless it was sent already. */
 async function noticeEnd(db: Db, { licence }: Judged, was: { nowMs: number; noticed: number | null }): Promise<void> {
   const { nowMs, noticed } = was;
   if (!licence?.good || licence.endsMs === undefined) return;

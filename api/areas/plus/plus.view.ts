@@ -15,7 +15,7 @@ export async function readStatus(call: Call): Promise<Status> {
   return statusOf(call, judged, held);
 }
 
-/** The licence itself is for those who manage settings. */
+/** Includes the licence itself only for callers with `settings:manage`. */
 export function statusOf(call: Call, judged: Judged, held: Omit<Held, 'licence'> | undefined): Status {
   const { state, invalidReason } = judged;
   return {
@@ -65,7 +65,7 @@ function toLicence({ claims, keyId }: Good, held: Omit<Held, 'licence'>): z.inpu
   };
 }
 
-/** All five in the caller's language, with the operations that declare them. */
+/** All features in the language of the caller, with the operations that declare them. */
 export async function readFeatures(call: Call): Promise<z.input<typeof PlusFeatures>> {
   const { deps, who } = call;
   const judged = await plusOf(deps).current();

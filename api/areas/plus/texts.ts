@@ -9,5 +9,5 @@ const FeatureText = z.strictObject({
 });
 export const PlusTexts = z.record(z.enum(plusFeatures), FeatureText);
 
-/** By a BCP 47 tag; English where there is no other. */
+/** Texts by BCP 47 tag, in English for a language without texts. */
 export const plusLanguage = textsOf('plus', PlusTexts);

@@ -8,7 +8,7 @@ import { newSecret } from '#platform/ids.ts';
 import { sha256 } from '#platform/keys.ts';
 import { countTry, triesOf } from './tries.ts';
 
-const access = { anyone: true, because: 'the claim code proves that somebody controls the machine' } as const;
+const access = { anyone: true, because: 'the claim code proves that the client controls the machine' } as const;
 
 export const SetupClaim = z
   .object({
@@ -16,7 +16,7 @@ export const SetupClaim = z
     codeFrom: z.enum(['secret', 'log', 'link', 'none']),
     triesLeft: z.int(),
     blockedUntil: Timestamp.nullable(),
-    claimedAt: Timestamp.nullable().describe('Somebody holds a ticket now'),
+    claimedAt: Timestamp.nullable().describe('Present while a ticket is valid'),
     holder: z.object({ deviceName: z.string().meta({ example: 'Living room' }) }).nullable(),
   })
   .meta({ id: 'SetupClaim' });
@@ -29,7 +29,7 @@ export const SetupTicket = z
   })
   .meta({ id: 'SetupTicket' });
 
-/** Over loopback, and only when the operator was told so, no code is asked for. */
+/** With `--open-setup` of the local operator, a request over loopback needs no code. */
 function isOpen({ deps, client }: Call): boolean {
   return deps.config.openSetup && ['127.0.0.1', '::1'].includes(client.address);
 }

@@ -10,7 +10,7 @@ export const OwnershipOffer = z
     id: Id,
     to: Somebody,
     by: Somebody,
-    keepRole: KeepRole.describe('What the owner is afterwards'),
+    keepRole: KeepRole.describe('Role of the former owner after the transfer'),
     message: z.string().optional().meta({ example: 'The server is yours from now on' }),
     createdAt: Timestamp,
     expiresAt: Timestamp,

@@ -15,7 +15,7 @@ export async function findOwner(db: Db): Promise<OwnerRow | undefined> {
   return db('accounts').where({ role: 'owner' }).first('id', 'username', 'display_name', 'managed_by');
 }
 
-/** Steps of ownership are taken one after the other: whoever waited sees who owns the server now. */
+/** The present owner, under a lock that serializes the steps of a transfer. */
 export async function ownerInTurn(db: Db): Promise<OwnerRow | undefined> {
   await db('server_state').forUpdate().first('one');
   return findOwner(db);
@@ -28,7 +28,7 @@ export interface AdminRow {
   factors: string[];
 }
 
-/** An account of role admin that can be used now; locked. */
+/** An enabled admin account, locked. */
 export async function findAdmin(db: Db, id: string): Promise<AdminRow | undefined> {
   return db('accounts')
     .where({ id, role: 'admin', disabled: false, is_system: false })
@@ -56,7 +56,7 @@ const offers = (db: Db) =>
     .join('accounts as t', 't.id', 'o.to_id')
     .select('o.*', 'f.display_name as from_name', 't.display_name as to_name');
 
-/** Time ends an offer, and so does another owner. */
+/** Expires offers that are overdue or from a former owner. */
 export async function expireOffers(db: Db): Promise<void> {
   await db('ownership_offers as o')
     .where({ state: 'offered' })
@@ -66,19 +66,19 @@ export async function expireOffers(db: Db): Promise<void> {
     .update({ state: 'expired' });
 }
 
-/** The open one; offers whose time is over are none. */
+/** The open offer, if it has not expired. */
 export async function findOpenOffer(db: Db): Promise<OfferRow | undefined> {
   const [row] = await offers(db).where({ 'o.state': 'offered', 'f.role': 'owner' }).whereRaw('o.expires_at > now()');
   return row;
 }
 
-/** The one made last, open or not; locked. */
+/** The latest offer, open or not; locked. */
 export async function lastOffer(db: Db): Promise<OfferRow | undefined> {
   const [row] = await offers(db).orderBy('o.id', 'desc').limit(1).forUpdate('o');
   return row;
 }
 
-/** One made to the account; locked. */
+/** An offer to this account; locked. */
 export async function findOffer(db: Db, by: { id: string; toId: string }): Promise<OfferRow | undefined> {
   const [row] = await offers(db).where({ 'o.id': by.id, 'o.to_id': by.toId }).forUpdate('o');
   return row;
@@ -93,7 +93,7 @@ export interface OfferDraft {
 
 const DAYS = 7;
 
-/** Throws what breaks `ownership_offers_one` when one is open. */
+/** Violates the index `ownership_offers_one` while another offer is open. */
 export async function insertOffer(db: Db, draft: OfferDraft): Promise<string> {
   const id = newId();
   await db('ownership_offers').insert({
@@ -111,15 +111,15 @@ export async function endOffer(db: Db, id: string, state: OfferRow['state']): Pr
   await db('ownership_offers').where({ id }).update({ state });
 }
 
-/** Both roles in the caller's transaction: others see the one owner or the other, never none and never two. */
+/** Swaps both roles in the transaction of the caller, so that exactly one owner is visible at any time. */
 export async function swapRoles(db: Db, { from_id: from, to_id: to, keep_role: keep }: OfferRow): Promise<void> {
   const change = {
-    own_permissions: '{}', // single permissions are relative to the role
+    own_permissions: '{}', // granted and withheld permissions are relative to the role
     access_version: db.raw('access_version + 1'),
     revision: db.raw('revision + 1'),
     updated_at: db.fn.now(),
   };
-  await updateAccount(db, { id: from }, { ...change, role: keep }); // first: the index takes one owner only
+  await updateAccount(db, { id: from }, { ...change, role: keep }); // first, because the index permits one owner
   await updateAccount(db, { id: to }, { ...change, role: 'owner' });
 }
 
@@ -134,7 +134,7 @@ export interface HistoryRow {
 
 const MOST = 20;
 
-/** Newest first: how the server came to its first owner, what changed it, and recoveries of the owner. */
+/** History of ownership, newest first: the first owner, transfers, and recoveries. */
 export async function listHistory(db: Db): Promise<HistoryRow[]> {
   const found = await db.raw<{ rows: HistoryRow[] }>(
     `select from_id, from_name, to_id, to_name, at, method from ownership_history
@@ -152,7 +152,7 @@ export async function listHistory(db: Db): Promise<HistoryRow[]> {
   return found.rows;
 }
 
-/** Keeps how the first owner came to be, then who handed the server to whom. */
+/** Records a transfer, and before the first one the origin of the first owner. */
 export async function recordTransfer(db: Db, offer: OfferRow): Promise<void> {
   const history = await listHistory(db);
   const first = history.find(({ method }) => method === 'wizard' || method === 'resource');
@@ -168,7 +168,7 @@ export async function recordTransfer(db: Db, offer: OfferRow): Promise<void> {
   });
 }
 
-/** Who is told of what happens here. */
+/** Accounts that are notified of ownership changes. */
 export async function adminIds(db: Db): Promise<string[]> {
   return db('accounts')
     .where({ disabled: false, is_system: false })

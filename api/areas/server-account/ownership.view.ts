@@ -5,7 +5,7 @@ import { iso } from '#kernel/schemas.ts';
 import type { OwnershipOffer, ServerClaim } from './ownership.schemas.ts';
 import { findOpenOffer, findOwner, type HistoryRow, listHistory, type OfferRow } from './ownership.store.ts';
 
-/** The bond as the caller may see it. 404 before there is an owner. */
+/** Ownership as the caller may see it. 404 before there is an owner. */
 export async function readClaim({ db, deps, who }: Call): Promise<z.input<typeof ServerClaim>> {
   const owner = await findOwner(db);
   const state = await db('server_state').first<{ server_id: string; identity_since: Date } | undefined>(

@@ -25,7 +25,7 @@ import {
 
 const PAGE = '/settings/ownership';
 
-/** The password of the body, or a confirmed session. Throws 403 `owner` for anybody else. */
+/** Requires the owner, with the password of the body or a confirmed session. Throws 403 with `by` owner for others. */
 export async function proveOwner(call: Call, currentPassword: string | undefined): Promise<void> {
   const { db, who } = call;
   if (who.role !== 'owner') throw new ApiError('FORBIDDEN', 'Only the owner may', { by: 'owner' });
@@ -41,7 +41,7 @@ export async function proveOwner(call: Call, currentPassword: string | undefined
     throw invalid(['body', 'currentPassword'], 'wrong_password', 'this is not the current password');
 }
 
-/** Nothing changes until the other side accepts. */
+/** Creates the offer and notifies all admins. Ownership does not change before the offer is accepted. */
 export async function offer(call: Call, body: z.output<typeof OfferServerClaim>): Promise<void> {
   const { db, who } = call;
   const owner = await ownerInTurn(db);
@@ -70,13 +70,13 @@ function notAnAdmin(): ApiError {
   return conflict('not-an-admin', 'Only to an admin whose account is enabled');
 }
 
-/** An owner that a resource declares is changed there. */
+/** 409 for an owner that a resource declares. */
 function refuseManaged({ managed_by: managedBy }: OwnerRow): void {
   if (managedBy)
     throw conflict('managed-by-resource', 'A Kubernetes resource owns this', { fields: ['owner'], managedBy });
 }
 
-/** The other side takes the server over; repeating it changes nothing. */
+/** Transfers the ownership to the caller. Idempotent. */
 export async function accept(call: Call, offerId: string): Promise<void> {
   const { db, who, now } = call;
   const owner = await ownerInTurn(db);
@@ -111,7 +111,7 @@ async function refuseEnded({ db }: Call, row: OfferRow, owner: OwnerRow): Promis
   if (!open || row.from_id !== owner.id) throw conflict('offer-ended', 'The offer is over');
 }
 
-/** An owner must be able to come in without a provider, and as safely as owners have to. */
+/** An owner needs a sign-in without the OpenID provider, and a second factor where the role requires one. */
 function refuseWeak({ deps }: Call, { has_password: password, factors }: AdminRow): void {
   const required: readonly string[] = deps.settings.get('auth.twoFactor.requiredRoles');
   const second = factors.includes('totp') || factors.includes('passkey');
@@ -120,14 +120,14 @@ function refuseWeak({ deps }: Call, { has_password: password, factors }: AdminRo
     throw conflict('sign-in-too-weak', 'Add a password or a passkey first, and a second factor where owners need one');
 }
 
-/** Withdrawn by the owner, declined by the other; without an open offer nothing is to be done. */
+/** Ends the open offer: withdrawn by the owner or declined by the other account. Does nothing without an open offer. */
 export async function cancel(call: Call): Promise<void> {
   const { db, who } = call;
   const owner = await ownerInTurn(db);
   const last = await lastOffer(db);
   const mine = owner?.id === who.accountId;
   if (!mine && last?.to_id !== who.accountId)
-    throw new ApiError('FORBIDDEN', 'Only the owner and who the server is offered to may', { by: 'owner' });
+    throw new ApiError('FORBIDDEN', 'Only the owner and the account of the offer may do this', { by: 'owner' });
   await expireOffers(db);
   const still = last && (await db('ownership_offers').where({ id: last.id, state: 'offered' }).first('id'));
   if (!still) return;

@@ -9,20 +9,23 @@ const HOUR_MS = 3_600_000;
 const BLOCK_MS = 900_000;
 
 const limiterOf = ({ deps }: Call): Limiter => ({ redis: deps.redis, replicas: deps.config.replicas });
-/** Tries from networks of the house are counted apart, so that no stranger's tries keep the owner there from claiming. */
+/** Attempts from local networks are counted separately, so that remote attempts do not block the owner there. */
 const GROUPS = ['claim', 'claim-local'] as const;
 type Group = (typeof GROUPS)[number];
 const groupOf = ({ client }: Call): Group => (client.local ? 'claim-local' : 'claim');
 const blockOf = (group: Group): string => `${group}:blocked`;
 const keyOf = ({ client }: Call): string => `claim:${addressGroup(client.address)}`;
 
-/** Milliseconds until codes of all these groups are taken again; 0 when they are. */
+/** Milliseconds until codes of all these groups are accepted again; 0 when they are. */
 async function blockedMs({ deps }: Call, groups: readonly Group[]): Promise<number> {
   const left = await Promise.all(groups.map((group) => deps.redis.pttl(blockOf(group)).catch(() => 0)));
   return Math.max(0, ...left);
 }
 
-/** Counts a try of a code; answers how many this address has left. 429 over ten a minute, and for 15 minutes after 30 in an hour of its group. */
+/**
+ * Counts an attempt and returns how many this address has left. 429 over ten a minute for an address, and for 15 minutes
+ * after 30 in an hour for its group.
+ */
 export async function countTry(call: Call): Promise<number> {
   const group = groupOf(call);
   const leftMs = await blockedMs(call, [group]);
@@ -32,10 +35,10 @@ export async function countTry(call: Call): Promise<number> {
   await limitAttempts(inAll, group, IN_ALL).catch(async (error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
     const set = await call.deps.redis.set(blockOf(group), '1', 'PX', BLOCK_MS).catch(() => undefined);
-    if (!set) throw error; // without Redis the window itself holds
+    if (!set) throw error; // without Redis the window of the limiter applies
     await forgetAttempts(inAll, group);
     const details = { address: call.client.address, local: call.client.local };
-    call.log.warn(details, 'too many claim codes were tried: none is taken from such addresses for 15 minutes');
+    call.log.warn(details, 'too many claim codes were tried: none is accepted from such addresses for 15 minutes');
     throw blocked(BLOCK_MS);
   });
   return triesLeft;

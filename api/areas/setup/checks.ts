@@ -24,13 +24,13 @@ const checks: Record<CheckId, Check> = {
     });
     return row?.n === 1
       ? ok('A row was written and read')
-      : failed('What was written is not there', 'Look at the database');
+      : failed('The written value is missing', 'Look at the database');
   },
   async redis({ deps }) {
     await deps.redis.set('setup:check', '1', 'EX', 10);
     return (await deps.redis.get('setup:check')) === '1'
       ? ok('A value was written and read')
-      : failed('What was written is not there', 'Look at Redis');
+      : failed('The written value is missing', 'Look at Redis');
   },
   async objects({ deps }) {
     await deps.objects.put('foyer-derived', 'setup/check', 'written');
@@ -38,7 +38,7 @@ const checks: Record<CheckId, Check> = {
     await deps.objects.remove('foyer-derived', ['setup/check']);
     return read === 'written'
       ? ok('An object was written and read')
-      : failed('What was written is not there', 'Look at the object store');
+      : failed('The written value is missing', 'Look at the object store');
   },
   async workers({ deps }) {
     return (await queueHealth(deps.db, [])) !== 'down'
@@ -50,8 +50,9 @@ const checks: Record<CheckId, Check> = {
   gpu: accelerator,
   'speech-model': async () => skipped('This version makes no subtitles from speech, so there is no model to load'),
   async storage({ deps }) {
-    const away = await unreadableRoots(deps.config);
-    if (away.length > 0) return failed(`Not readable: ${away.join(', ')}`, 'Look at the mounts and their permissions');
+    const unreadable = await unreadableRoots(deps.config);
+    if (unreadable.length > 0)
+      return failed(`Not readable: ${unreadable.join(', ')}`, 'Look at the mounts and their permissions');
     return deps.config.mediaRoots.length > 0
       ? ok('Every media folder is readable')
       : warning('No media folder is mounted', 'Name one in spec.media');
@@ -70,7 +71,7 @@ const checks: Record<CheckId, Check> = {
     return skipped(
       deps.settings.get('network.offline')
         ? 'The server is offline by its settings'
-        : 'This version asks no catalogue, so there is none to try',
+        : 'This version queries no catalogue, so there is none to test',
     );
   },
 };
@@ -78,13 +79,13 @@ const checks: Record<CheckId, Check> = {
 const NO_WORKER = failed('No transcode worker is there', 'Install ffmpeg and start a transcode worker');
 const ENCODE_MS = 12_000;
 
-/** ffmpeg is where the transcode workers are. */
+/** Transcode workers report whether they have ffmpeg. */
 async function transcoder({ deps }: Call): Promise<Found> {
   const { total } = await transcodeSlots(deps.db, deps.redis);
   return total > 0 ? ok('A transcode worker with ffmpeg is there') : NO_WORKER;
 }
 
-/** Each worker encodes a second with the encoder that it found. */
+/** Each worker encodes one second with its encoder and reports the result. */
 async function encoders({ deps }: Call): Promise<Found> {
   const tried = await tryEncoders(deps.redis, ENCODE_MS);
   const broken = tried.filter((one) => !one.ok).map(({ encoder, pod }) => `${encoder} (${pod})`);
@@ -93,24 +94,27 @@ async function encoders({ deps }: Call): Promise<Found> {
   return found.length > 0 ? ok(`A second was encoded by ${found.join(', ')}`) : NO_WORKER;
 }
 
-/** A card encodes where a transcode worker chose one; the name of the software encoder is no card's. */
+/** Whether a transcode worker encodes on an accelerator rather than in software. */
 async function accelerator({ deps }: Call): Promise<Found> {
-  const wish = deps.settings.get('transcode.hardware');
-  if (wish === 'off') return skipped('Accelerators are off by transcode.hardware');
+  const hardware = deps.settings.get('transcode.hardware');
+  if (hardware === 'off') return skipped('Accelerators are off by transcode.hardware');
   const cards = (await tryEncoders(deps.redis, ENCODE_MS)).filter(({ encoder }) => encoder !== 'libx264');
   const broken = cards.find(({ ok }) => !ok);
   if (broken)
     return failed(`${broken.encoder} does not encode on ${broken.pod}`, 'The log of the worker has the reason');
   if (cards.length > 0)
     return ok(`A second was encoded by ${[...new Set(cards.map(({ encoder }) => encoder))].join(', ')}`);
-  if (wish === 'auto') return skipped('No transcode worker found an accelerator');
-  return warning(`transcode.hardware is ${wish}, and no transcode worker has it`, 'Look at spec.transcode.accelerator');
+  if (hardware === 'auto') return skipped('No transcode worker found an accelerator');
+  return warning(
+    `transcode.hardware is ${hardware}, and no transcode worker has it`,
+    'Look at spec.transcode.accelerator',
+  );
 }
 
-/** What keeps one from completing while it fails. */
+/** Checks whose failure prevents completing the setup. */
 export const BLOCKING: readonly CheckId[] = ['database', 'workers', 'ffmpeg'];
 
-/** In parallel, each with its limit; only database, workers and ffmpeg keep one from completing. */
+/** Runs the checks in parallel, each with its own time limit. */
 export async function runChecks(
   call: Call,
   wanted: readonly CheckId[] = checkIds,

@@ -19,7 +19,7 @@ import { refuseBadDraft, settingsOf } from './draft.ts';
 import { type CompleteSetup, SetupDraft } from './setup.schemas.ts';
 import { declaredLibraries, type ServerStateRow } from './state.store.ts';
 
-/** Owner, settings, libraries and their first scans in the caller's transaction; refused leaves nothing behind. */
+/** Creates owner, settings, libraries and their first scans in the transaction of the caller. */
 export async function complete(call: Call, row: ServerStateRow, body: CompleteSetup): Promise<z.input<typeof SignIn>> {
   const { db, emit, deps } = call;
   refuseWeak(call, body.password, { names: [body.username, body.email], field: 'password' });
@@ -49,12 +49,12 @@ export async function complete(call: Call, row: ServerStateRow, body: CompleteSe
   return startSession(call, { accountId: owner.id, method: 'setup', keep: body.keep, remember: body.remember });
 }
 
-async function makeLibrary(call: Call, wished: SetupDraft['libraries'][number]): Promise<void> {
+async function makeLibrary(call: Call, planned: SetupDraft['libraries'][number]): Promise<void> {
   const { db, who } = call;
-  const { name, type, language, agents } = wished;
+  const { name, type, language, agents } = planned;
   const settings = { ...(language && { language }), ...(agents && { agents }) };
   const id = await insertLibrary(db, LibraryDraft.parse({ name, type, settings }));
-  const folders = wished.folders.map((folder) => ({ storageId: folder.rootId, path: tidyPath(folder.path) }));
+  const folders = planned.folders.map((folder) => ({ storageId: folder.rootId, path: tidyPath(folder.path) }));
   await refuseUnfit(db, { libraryId: id, type }, folders);
   await insertFolders(db, id, { folders, by: who.accountId });
   await setAccess(call, id, { access: { everyone: true, roles: [], accountIds: [] }, isNew: true });
@@ -62,7 +62,7 @@ async function makeLibrary(call: Call, wished: SetupDraft['libraries'][number]):
     await requestScan(db, { libraryId: id, mode: 'full', trigger: 'person', byAccountId: who.accountId });
 }
 
-/** Two at once: the second finds the owner there. */
+/** Of two concurrent requests the second violates the index of owners. */
 export function ownerExists(error: unknown): boolean {
   return (error as { constraint?: string }).constraint === 'accounts_one_owner';
 }

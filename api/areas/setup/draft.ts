@@ -7,12 +7,12 @@ import { definitionOf, type SettingKey } from '#platform/settings.ts';
 import type { SetupDraft } from './setup.schemas.ts';
 import { declaredLibraries } from './state.store.ts';
 
-/** As the areas check it, all issues at once: folders that are there, below their root, and in no other library's folder. */
+/** 400 with all issues at once, by the rules of the areas: folders exist below their root and overlap with no other library. */
 export async function refuseBadDraft(call: Call, draft: SetupDraft, at: string[] = ['body']): Promise<void> {
   const issues = settingIssues(draft, at);
   const declared = await declaredLibraries(call.db);
   const taken = declared.flatMap(({ folders }) => folders);
-  const again = new Set(declared.map(({ name }) => name.toLowerCase())); // made already: listed in the draft it is passed over
+  const again = new Set(declared.map(({ name }) => name.toLowerCase())); // exist already; the draft may list them
   for (const [i, library] of draft.libraries.entries()) {
     if (again.has(library.name.toLowerCase())) continue;
     for (const [j, folder] of library.folders.entries()) {
@@ -32,7 +32,7 @@ export async function refuseBadDraft(call: Call, draft: SetupDraft, at: string[]
   refuseManagedSettings(call, draft);
 }
 
-/** As Settings checks them. */
+/** Issues by the schemas of the settings. */
 function settingIssues(draft: SetupDraft, at: string[]): Issue[] {
   return Object.entries(settingsOf(draft)).flatMap(([key, value]): Issue[] => {
     const { error } = definitionOf(key as SettingKey).schema.safeParse(value);
@@ -51,10 +51,10 @@ type Fault = Pick<Issue, 'code' | 'message'>;
 
 async function folderIssue({ deps }: Call, rootId: string, path: string): Promise<Fault | undefined> {
   const root = deps.config.mediaRoots.find((one) => one.id === rootId);
-  if (!root) return { code: 'unknown_root', message: 'there is no such root' };
+  if (!root) return { code: 'unknown_root', message: 'the root does not exist' };
   const place = await placeInStorage(deps.config, { rootName: root.name, path: '' }, path);
   const there = place.kind === 'there' && (await isFolder(place.absolute));
-  return there ? undefined : { code: 'no_such_folder', message: 'there is no such folder below the root' };
+  return there ? undefined : { code: 'no_such_folder', message: 'the folder does not exist below the root' };
 }
 
 function overlapIssue(
@@ -68,7 +68,7 @@ function overlapIssue(
   return hit ? { code: 'folder_overlap', message: "inside another library's folder" } : undefined;
 }
 
-/** What is left out keeps its default. */
+/** Absent settings keep their defaults. */
 export function settingsOf(draft: SetupDraft): Partial<Record<SettingKey, unknown>> {
   const values = {
     'server.name': draft.serverName,
@@ -81,11 +81,11 @@ export function settingsOf(draft: SetupDraft): Partial<Record<SettingKey, unknow
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** What a resource declares is shown and cannot be changed here; to say the same is no change. */
+/** 409 for another value of a setting that a resource declares. */
 function refuseManagedSettings({ deps }: Call, draft: SetupDraft): void {
   const { declaredSettings: declared, managedBy } = deps.config;
-  const wished = Object.entries(settingsOf(draft));
-  const fields = wished
+  const requested = Object.entries(settingsOf(draft));
+  const fields = requested
     .filter(([key, value]) => Object.hasOwn(declared, key) && !isDeepStrictEqual(declared[key], value))
     .map(([key]) => key);
   if (fields.length > 0) throw conflict('managed-by-resource', 'A resource declares this', { fields, managedBy });

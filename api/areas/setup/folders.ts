@@ -35,7 +35,7 @@ const NAMED: [RegExp, NonNullable<SetupFolder['suggestedType']>][] = [
 interface Listed {
   folders: string[];
   files: Record<FileKind, number>;
-  /** There is more in it than was looked at. */
+  /** The folder has more entries than were read. */
   cut: boolean;
 }
 
@@ -79,12 +79,13 @@ function toFolder(rootId: string, path: string, listed: Listed): SetupFolder {
   return { rootId, path, name, folders: listed.folders.length, files: listed.files, ...suggestion(name, listed) };
 }
 
-/** A folder below a root and those in it, folders only. Throws 404 for what is not below it, 423 when the root is away. */
+/** Lists a folder below a root. Throws 404 for a path that is not below the root, 423 when the root is unavailable. */
 export async function listRoot(config: Config, rootId: string, path: string): Promise<z.input<typeof SetupFolders>> {
   const root = config.mediaRoots.find((one) => one.id === rootId);
   if (!root) throw notFound();
   const place = await placeInStorage(config, { rootName: root.name, path: '' }, path);
-  if (place.kind === 'away') throw new ApiError('STORAGE_UNAVAILABLE', 'The folder is away', { storageId: root.id });
+  if (place.kind === 'away')
+    throw new ApiError('STORAGE_UNAVAILABLE', 'The folder is unavailable', { storageId: root.id });
   if (place.kind !== 'there') throw notFound();
   const read = readerOf(root);
   const listed = await read(place.absolute);
@@ -97,10 +98,10 @@ export async function listRoot(config: Config, rootId: string, path: string): Pr
 }
 
 const READERS = 2;
-/** Folders that wait for one of the readers of their root. */
+/** Requests that wait for one of the readers of a root. */
 const waiting = new Map<string, { reading: number; next: (() => void)[] }>();
 
-/** Two readers a root, whoever asks. Throws 423 when a folder takes longer than it may; one that may not be read is shown empty. */
+/** Limits each root to two concurrent readers. Throws 423 when a folder takes too long; an unreadable one is empty. */
 function readerOf({ id }: MediaRoot): (absolute: string) => Promise<Listed> {
   const line = waiting.get(id) ?? { reading: 0, next: [] };
   waiting.set(id, line);
@@ -110,7 +111,7 @@ function readerOf({ id }: MediaRoot): (absolute: string) => Promise<Listed> {
     try {
       const late = sleep(LIMIT_MS + 500, undefined, { ref: false });
       const listed = await Promise.race([list(absolute).catch(nothing), late]);
-      if (!listed) throw new ApiError('STORAGE_UNAVAILABLE', 'The folder does not answer', { storageId: id });
+      if (!listed) throw new ApiError('STORAGE_UNAVAILABLE', 'The folder does not respond', { storageId: id });
       return listed;
     } finally {
       line.reading -= 1;
@@ -125,11 +126,11 @@ const nothing = (): Listed => ({
   cut: false,
 });
 
-/** The mounted roots with what is free on them; one that hangs is not readable. */
+/** A mounted root with its free space. A root that does not respond in time is not readable. */
 export async function describeRoot(root: MediaRoot): Promise<z.input<typeof SetupRoot>> {
   const [found, readable, writable] = await Promise.race([
     lookAt(root.path),
-    sleep(LIMIT_MS, NOT_SEEN, { ref: false }),
+    sleep(LIMIT_MS, UNREACHABLE, { ref: false }),
   ]);
   return {
     id: root.id,
@@ -141,9 +142,9 @@ export async function describeRoot(root: MediaRoot): Promise<z.input<typeof Setu
   };
 }
 
-const NOT_SEEN = [undefined, false, false] as const;
+const UNREACHABLE = [undefined, false, false] as const;
 
-/** What is free, and whether its names can be read and written. */
+/** Free space, and whether the folder can be read and written. */
 function lookAt(path: string) {
   const allows = (mode: number): Promise<boolean> =>
     access(path, mode).then(

@@ -13,7 +13,7 @@ import { putServerState, updateServerState } from '#platform/server-state.ts';
 
 const OwnerFile = z.object({ username: z.string().min(1).max(64), password: z.string().min(8).max(256) });
 
-/** What the resource declares, made so before the first pod is ready; repeating it changes nothing. */
+/** Creates what resources declare before the first pod is ready. Idempotent. */
 export async function prepareServer(db: Db, config: Config, keys: Keys): Promise<void> {
   await db.transaction(async (transaction) => {
     await putServerState(transaction, {
@@ -34,8 +34,8 @@ async function putStorages(db: Db, config: Config): Promise<void> {
 
 const SYSTEM = 'system';
 
-/** What resources stand for; `user:manage` because a Library names accounts by username (decision 016). */
-/** The operator's account, and the key that its Secret holds. */
+/** Scopes for the resources of the operator; `user:manage` because a Library names accounts by username (decision 016). */
+/** The account of the operator, and the key from its Secret. */
 async function putOperatorKey(db: Db, config: Config): Promise<void> {
   const known = await db('accounts').where({ is_system: true }).first('id');
   const account =
@@ -44,7 +44,7 @@ async function putOperatorKey(db: Db, config: Config): Promise<void> {
   await putOperatorKeyRow(db, account.id, Buffer.from(config.operatorKeySha256, 'hex'));
 }
 
-/** The owner of `ownerSecretRef`: made once, and its password follows the Secret. */
+/** The owner of `ownerSecretRef`: created once, and its password follows the Secret. */
 async function putOwner(db: Db, config: Config): Promise<void> {
   if (!config.ownerFile) return;
   const { username, password } = OwnerFile.parse(JSON.parse(readFileSync(config.ownerFile, 'utf8')));

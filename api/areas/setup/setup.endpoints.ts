@@ -22,10 +22,11 @@ import {
 } from './setup.schemas.ts';
 import { declaredLibraries, holdsTicket, openSetup, requireTicket, type ServerStateRow } from './state.store.ts';
 
-const because = 'nobody has an account before setup; a setup ticket stands for who claimed the server';
+const because =
+  'no account exists before setup; a setup ticket is the credential of the client that claimed the server';
 const access = { anyone: true, because } as const;
 const errors = ['SETUP_ALREADY_COMPLETE', 'UNAUTHENTICATED', 'FORBIDDEN', 'CONFLICT'] as const;
-/** Whatever was sent: 409 once there is an owner, 401 without the ticket. */
+/** Before the body is validated: 409 once there is an owner, 401 without the ticket. */
 const proof = async (call: Call): Promise<void> => requireTicket(call, await openSetup(call.db));
 
 export const getSetup = defineEndpoint({
@@ -45,7 +46,7 @@ export const getSetup = defineEndpoint({
   },
 });
 
-/** The first thing still missing. Libraries of resources are libraries. */
+/** The first part that is still missing. Libraries that resources declare count too. */
 function stepOf(row: ServerStateRow, draft: SetupDraft | undefined, declared: number): SetupState['step'] {
   if (!draft) return 'server';
   if (draft.libraries.length + declared === 0) return 'libraries';
@@ -88,7 +89,7 @@ export const saveSetupDraft = defineEndpoint({
     await requireTicket(call, row);
     await refuseBadDraft(call, body);
     if (body.revision !== row.setup_draft_revision) {
-      throw conflict('revision', 'Another browser saved meanwhile', { revision: row.setup_draft_revision });
+      throw conflict('revision', 'Another browser saved the draft in between', { revision: row.setup_draft_revision });
     }
     const revision = row.setup_draft_revision + 1;
     const change = { setup_draft: JSON.stringify(body), setup_draft_revision: revision, setup_saved_at: call.now };
@@ -120,8 +121,8 @@ const HOUR_MS = 3_600_000;
 const RUNNING = 'setup:checks';
 const LONGEST_SEC = 20;
 
-/** One run at a time on all replicas; without Redis nothing keeps a second one off. */
-async function aloneOf<T>({ deps: { redis } }: Call, work: () => Promise<T>): Promise<T> {
+/** One run at a time across all replicas; without Redis concurrent runs are possible. */
+async function exclusively<T>({ deps: { redis } }: Call, work: () => Promise<T>): Promise<T> {
   const mine = await redis.set(RUNNING, '1', 'EX', LONGEST_SEC, 'NX').catch(() => 'OK');
   if (!mine) throw new ApiError('RATE_LIMITED', 'The checks are running', { retryAfterSec: LONGEST_SEC });
   try {
@@ -150,7 +151,7 @@ export const runSetupChecks = defineEndpoint({
     const { redis, config } = call.deps;
     const limiter = { redis, replicas: config.replicas, windowMs: HOUR_MS };
     await limitAttempts(limiter, 'setup-checks', CHECKS_AN_HOUR);
-    const run = await aloneOf(call, () => runChecks(call, body.checks));
+    const run = await exclusively(call, () => runChecks(call, body.checks));
     const all = BLOCKING.every((id) => run.items.some((check) => check.id === id));
     if (all) await updateServerState(call.db, { setup_checked_at: run.canComplete ? call.now : null });
     return run;

@@ -27,7 +27,7 @@ const DraftLibrary = z.strictObject({
 
 export const SetupDraft = z
   .strictObject({
-    revision: z.int().min(0).describe('Of the draft seen'),
+    revision: z.int().min(0).describe('Revision of the draft that was read'),
     serverName: z.string().trim().min(1).max(60).optional().meta({ example: 'Home' }),
     language: Language.optional().meta({ example: 'en' }),
     country: Country.optional().meta({ example: 'GB' }),
@@ -65,7 +65,7 @@ export const SetupRoot = z
 
 export const SetupState = z
   .object({
-    step: z.enum(['claim', 'server', 'libraries', 'checks', 'owner']).describe('The first thing still missing'),
+    step: z.enum(['claim', 'server', 'libraries', 'checks', 'owner']).describe('The first part that is still missing'),
     claimed: z.boolean().describe('By this caller'),
     serverName: z.string().meta({ example: 'Home' }),
     version: z.string().optional().meta({ example: '0.1.0' }),
@@ -147,7 +147,7 @@ export const CompleteSetup = z.strictObject({
   password: z.string().min(8).max(256).meta({ example: 'correct horse battery staple' }),
   displayName: z.string().trim().min(1).max(60).optional().meta({ example: 'Ada' }),
   email: z.email().max(254).optional(),
-  draft: SetupDraft.optional().describe('Absent takes the saved one'),
+  draft: SetupDraft.optional().describe('Absent is the saved one'),
   keep: z.enum(['both', 'cookie', 'token']).default('both'),
   remember: z.boolean().default(true),
 });

@@ -11,22 +11,22 @@ export const setupCookie = (secure: boolean): string => (secure ? '__Secure-foye
 export interface ServerStateRow {
   server_id: string;
   setup_completed_at: Date | null;
-  /** An owner's row is there. */
+  /** An account of role owner exists. */
   owned: boolean;
   claim_sha256: string | null;
   claimed_at: Date | null;
   ticket_sha256: string | null;
   ticket_device: string | null;
-  /** The ticket has not run out. */
+  /** The ticket has not expired. */
   ticket_lives: boolean;
   setup_draft: unknown;
   setup_draft_revision: number;
   setup_saved_at: Date | null;
-  /** When every check that may keep one from completing was passed. */
+  /** When all blocking checks last passed. */
   setup_checked_at: Date | null;
 }
 
-/** The one row; throws 409 SETUP_ALREADY_COMPLETE once an owner exists, and fails closed when Postgres is away. */
+/** The only row. Throws 409 SETUP_ALREADY_COMPLETE once an owner exists; without Postgres it fails, so setup is never open. */
 export async function openSetup(db: Db, options: { lock?: boolean } = {}): Promise<ServerStateRow> {
   const query = db('server_state').first<ServerStateRow | undefined>(
     '*',
@@ -49,7 +49,7 @@ function presentedTicket({ headers, client }: Call): string | undefined {
 
 const TICKET_HOUR = `now() + interval '1 hour'`;
 
-/** True when the caller holds the latest ticket, which its use prolongs. A cookie changes nothing without X-Client-Id. */
+/** Whether the request presents the latest ticket; a use prolongs it. */
 export async function holdsTicket(call: Call, row: ServerStateRow): Promise<boolean> {
   const ticket = presentedTicket(call);
   if (!ticket || !row.ticket_sha256 || !row.ticket_lives) return false;
@@ -59,7 +59,7 @@ export async function holdsTicket(call: Call, row: ServerStateRow): Promise<bool
   return true;
 }
 
-/** Throws 401 without the ticket, 403 for a changing request by cookie without X-Client-Id. */
+/** Throws 401 without the ticket, and 403 for a changing request by cookie without X-Client-Id. */
 export async function requireTicket(call: Call, row: ServerStateRow): Promise<void> {
   if (!(await holdsTicket(call, row))) throw new ApiError('UNAUTHENTICATED', 'Claim the server first', {});
   const byCookie = !bearer(call.headers);
@@ -68,7 +68,7 @@ export async function requireTicket(call: Call, row: ServerStateRow): Promise<vo
   }
 }
 
-/** A new ticket voids the one before; the draft stays. */
+/** Stores a new ticket, which invalidates the former one; the draft stays. */
 export async function storeTicket(db: Db, ticket: string, device: string | undefined): Promise<Date> {
   await updateServerState(db, {
     ticket_sha256: sha256(ticket),
@@ -86,7 +86,7 @@ export interface DeclaredLibrary {
   folders: { rootId: string; path: string }[];
 }
 
-/** Those that Library resources made before there is an owner. */
+/** Libraries that Library resources created before there is an owner. */
 export async function declaredLibraries(db: Db): Promise<DeclaredLibrary[]> {
   return db('libraries as l')
     .whereNotNull('l.managed_by')

@@ -22,20 +22,20 @@ export interface Subject {
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * What an account may see and use, as far as the caller may give it. Answers the libraries whose access a resource
- * declares. Throws 400 for unknown libraries, 403 for those and for an age that the caller does not reach.
+ * Stores the access of an account, within the access of the caller. Returns the libraries whose access a resource
+ * declares. Throws 400 for unknown libraries, 403 for libraries and ages beyond the access of the caller.
  */
 export async function writeAccess(
   call: Call,
   subject: Subject,
-  wished: AccessParts,
+  requested: AccessParts,
 ): Promise<{ libraryId: string; by: ManagedBy }[]> {
   const { db } = call;
   const { id, isNew } = subject;
-  const access = isNew ? { ...wished, hideUnrated: wished.hideUnrated ?? call.who.sees.hideUnrated } : wished;
+  const access = isNew ? { ...requested, hideUnrated: requested.hideUnrated ?? call.who.sees.hideUnrated } : requested;
   refuseHigherAge(call, access, subject);
   refuseUnrated(call, access);
-  await refuseStrangeLibraries(call, access.libraries?.ids ?? []);
+  await refuseUnknownLibraries(call, access.libraries?.ids ?? []);
   const before = isNew ? NONE : await librariesReached(db, id);
   await updateAccount(db, { id }, { ...columnsOf(access), access_version: db.raw('access_version + 1') });
   const libraries = access.libraries ?? (isNew ? { mode: 'default' as const, ids: [] } : undefined);
@@ -57,13 +57,13 @@ function columnsOf(access: AccessParts): Record<string, unknown> {
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }
 
-/** What an invite will give, judged when it is made. Throws as `writeAccess` does. */
+/** Checks the access that an invite gives. Throws like `writeAccess`. */
 export async function refuseUngivable(call: Call, subject: Omit<Subject, 'id'>, access: AccessParts): Promise<void> {
   refuseHigherAge(call, access, subject);
-  await refuseStrangeLibraries(call, access.libraries?.ids ?? []);
+  await refuseUnknownLibraries(call, access.libraries?.ids ?? []);
 }
 
-/** A longer reach than the caller's own is not given: neither by a higher age limit nor by none. */
+/** 403 for an age limit that is absent or higher than that of the caller. */
 function refuseHigherAge({ who }: Call, { ageLimit }: AccessParts, { role, isNew }: Omit<Subject, 'id'>): void {
   const own = who.sees.ageLimit;
   if (own === undefined || (ageLimit === undefined && !isNew)) return;
@@ -72,44 +72,44 @@ function refuseHigherAge({ who }: Call, { ageLimit }: AccessParts, { role, isNew
   throw new ApiError('FORBIDDEN', 'You cannot give more than you may see', { by: 'age-limit' });
 }
 
-/** What has no rating is beyond the reach of who may not see it. */
+/** 403 for unrated items when the caller may not see them. */
 function refuseUnrated({ who }: Call, { hideUnrated }: AccessParts): void {
   if (!who.sees.hideUnrated || hideUnrated !== false) return;
   throw new ApiError('FORBIDDEN', 'You cannot give more than you may see', { by: 'hide-unrated' });
 }
 
-async function seenLibraries({ db, who }: Call): Promise<Set<string>> {
+async function visibleLibraries({ db, who }: Call): Promise<Set<string>> {
   return new Set((await db('libraries').modify(onlyVisibleLibraries, who).pluck('id')) as string[]);
 }
 
-/** Who sees every library is told which are none; others cannot tell hidden from unknown ones. */
-async function refuseStrangeLibraries(call: Call, ids: readonly string[]): Promise<void> {
+/** 400 for unknown libraries; 403 for a caller with limited access, who cannot distinguish hidden from unknown ones. */
+async function refuseUnknownLibraries(call: Call, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  const seen = await seenLibraries(call);
-  const strange = ids.filter((id) => !seen.has(id));
-  if (strange.length === 0) return;
-  if (!call.who.sees.all) throw notYours(strange);
+  const visible = await visibleLibraries(call);
+  const unknown = ids.filter((id) => !visible.has(id));
+  if (unknown.length === 0) return;
+  if (!call.who.sees.all) throw notYours(unknown);
   throw invalidAll(
-    strange.map((id) => ({
+    unknown.map((id) => ({
       path: ['body', 'libraries', 'ids', ids.indexOf(id)],
       code: 'unknown_library',
-      message: 'there is no such library',
+      message: 'the library does not exist',
     })),
   );
 }
 
-/** 403 when the account now reaches a library, not in `before`, that the caller does not see. */
+/** 403 when the account now reaches a library that is not in `before` and that the caller does not see. */
 export async function refuseFurtherReach(call: Call, accountId: string, before: ReadonlySet<string>): Promise<void> {
   if (call.who.sees.all) return;
   const gained = (await librariesReached(call.db, accountId)).difference(before);
-  const strange = gained.difference(await seenLibraries(call));
-  if (strange.size > 0) throw notYours([...strange]);
+  const unknown = gained.difference(await visibleLibraries(call));
+  if (unknown.size > 0) throw notYours([...unknown]);
 }
 
 const notYours = (libraryIds: string[]): ApiError =>
   new ApiError('FORBIDDEN', 'You cannot give libraries that you do not see', { libraryIds });
 
-/** Items that the account sees with its main profile; an estimate beyond 10,000. */
+/** Number of items that the main profile of the account sees; an estimate beyond 10,000. */
 export async function countVisible({ db }: Call, accountId: string): Promise<number> {
   const who = await principalOf(db, accountId);
   if (!who) throw new Error('an account has a main profile');

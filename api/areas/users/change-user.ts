@@ -12,7 +12,7 @@ import { requireGivable, requireRank } from './rank.ts';
 import type { UserChange } from './users.schemas.ts';
 import { type UserRow, updateUserRow } from './users.store.ts';
 
-/** Refuses what the caller may not do to this account, then changes it. */
+/** Changes an account. Throws 403 and 409 for changes that the caller may not make. */
 export async function changeUser(call: Call, row: UserRow, change: UserChange): Promise<void> {
   const { db } = call;
   refuseStale(call, row, change.revision);
@@ -38,22 +38,22 @@ export async function changeUser(call: Call, row: UserRow, change: UserChange): 
   await audit(call, 'user.changed', { userId: row.id, before: oldValues(row, after), after });
 }
 
-/** Another revision than the one seen, as If-Match or in the body, is 409 and nothing changes. */
+/** 409 for another revision than the current one, from If-Match or the body. */
 export function refuseStale({ headers }: Call, row: UserRow, revision: number | undefined): void {
   const match = headers['if-match'];
   const stale = match !== undefined && match !== '*' && match !== `"${row.revision}"`;
   if (!stale && (revision === undefined || revision === row.revision)) return;
-  throw conflict('revision', 'It was changed meanwhile', { revision: row.revision });
+  throw conflict('revision', 'It was changed in between', { revision: row.revision });
 }
 
-/** Nobody changes whether and as what they are here; what one signs in with takes a confirmed session, as in updateMe. */
+/** 403 for changing the own role, expiry or disabled state; own name and address need a confirmed session, like in updateMe. */
 function refuseOwn({ who, now }: Call, { role, disabled, expiresAt, username, email }: UserChange): void {
   if (role !== undefined || disabled !== undefined || expiresAt !== undefined)
-    throw new ApiError('FORBIDDEN', 'Another person changes this of your account', { by: 'self' });
+    throw new ApiError('FORBIDDEN', 'You cannot change this on your own account', { by: 'self' });
   if (username !== undefined || email !== undefined) requireConfirmed(who, now);
 }
 
-/** The declared owner is as its resource says. */
+/** 409 for fields of the owner that a resource declares. */
 function refuseManaged({ managed_by: managedBy }: UserRow, { username }: UserChange): void {
   if (!managedBy || username === undefined) return;
   throw conflict('managed-by-resource', 'A Kubernetes resource owns this', { fields: ['username'], managedBy });

@@ -34,7 +34,7 @@ export async function makeUser(call: Call, draft: UserDraft): Promise<z.input<ty
   await writeAccess(call, { id: account.id, role, isNew: true }, draft.access ?? {});
   await audit(call, 'user.created', { userId: account.id, username, role, permissions, access: draft.access ?? {} });
   const detail = await toUserDetail(call, await getUserRow(db, account.id));
-  // A child signs in by quick connect or by a parent, and needs no password.
+  // A child signs in by quick connect and needs no password.
   if (password !== undefined || (role === 'child' && !draft.sendInvite)) return detail;
   return { ...detail, resetUrl: await firstLink(call, draft, account.id) };
 }
@@ -51,7 +51,7 @@ interface MailedLink {
   expiresAt: string;
 }
 
-/** Where mail is set up; else the one who made the account hands the link over. */
+/** Mails the link when a mail server is set up; otherwise the creator hands it over. */
 async function mailLink({ db, deps, who }: Call, draft: UserDraft, link: MailedLink): Promise<void> {
   if (!mailReady(deps) || draft.email === undefined) return;
   const inviter = await displayNameOf(db, who.accountId);
@@ -63,7 +63,7 @@ async function mailLink({ db, deps, who }: Call, draft: UserDraft, link: MailedL
   await resetWasSent(db, link.accountId);
 }
 
-/** A link with which the person sets a password; the token is in the fragment, which no log has. */
+/** A link to set a password; the token is in the fragment, so that no log contains it. */
 export async function resetLink(
   call: Call,
   accountId: string,
@@ -74,7 +74,7 @@ export async function resetLink(
   return { url: ownAddress(call) + path, path, expiresAt };
 }
 
-/** Guests go by themselves when the server says so. */
+/** Default expiry of guests, by `users.guestDays`. */
 export function guestExpiry({ deps, now }: Call, role: string): string | undefined {
   const days = role === 'guest' ? deps.settings.get('users.guestDays') : null;
   return days === null ? undefined : new Date(now.getTime() + days * 86_400_000).toISOString();
@@ -82,10 +82,10 @@ export function guestExpiry({ deps, now }: Call, role: string): string | undefin
 
 export function refusePast({ now }: Call, expiresAt: string | null | undefined): void {
   if (expiresAt && Date.parse(expiresAt) <= now.getTime())
-    throw invalid(['body', 'expiresAt'], 'too_small', 'a time ahead; disable the account instead');
+    throw invalid(['body', 'expiresAt'], 'too_small', 'must be in the future; disable the account instead');
 }
 
-/** Counted under a lock, so that two at once do not pass the limit together. */
+/** Counts under a lock, so that concurrent requests cannot exceed the limit together. */
 export async function refuseTooMany({ db }: Call): Promise<void> {
   await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 12))', ['accounts']);
   const [row] = await db('accounts').whereNull('deleted_at').count<{ count: number }[]>('* as count');

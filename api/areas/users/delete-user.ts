@@ -9,19 +9,19 @@ import { refuseStale } from './change-user.ts';
 import { requireRank } from './rank.ts';
 import { type UserRow, updateUserRow } from './users.store.ts';
 
-/** The account is gone with this request; a job removes its rows. Answers the job's id. */
+/** Marks the account as deleted and ends its access; a job deletes its rows. Returns the id of the job. */
 export async function removeUser(
   call: Call,
   row: UserRow,
   { confirm, transferTo }: { confirm: string; transferTo?: string | undefined },
 ): Promise<string> {
   const { db, who } = call;
-  if (row.id === who.accountId) throw new ApiError('FORBIDDEN', 'Nobody deletes themself here', { by: 'self' });
+  if (row.id === who.accountId) throw new ApiError('FORBIDDEN', 'You cannot delete your own account', { by: 'self' });
   requireRank(who, row.role);
   requireConfirmed(who, call.now);
   refuseStale(call, row, undefined);
   if (confirm !== row.username) throw conflict('confirm-mismatch', 'Confirm with the username');
-  if (transferTo !== undefined) await refuseStrangeHeir(call, row.id, transferTo);
+  if (transferTo !== undefined) await refuseUnknownHeir(call, row.id, transferTo);
   await updateUserRow(db, row.id, {
     deleted_at: db.fn.now(),
     disabled: true,
@@ -43,11 +43,11 @@ export async function removeUser(
   );
 }
 
-async function refuseStrangeHeir({ db }: Call, id: string, heir: string): Promise<void> {
+async function refuseUnknownHeir({ db }: Call, id: string, heir: string): Promise<void> {
   const found = await db('accounts')
     .where({ id: heir, is_system: false })
     .whereNot({ id })
     .whereNull('deleted_at')
     .first('id');
-  if (!found) throw invalid(['query', 'transferTo'], 'unknown_account', 'there is no such account');
+  if (!found) throw invalid(['query', 'transferTo'], 'unknown_account', 'the account does not exist');
 }

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Principal } from '#identity/principal.ts';
 import type { Db } from '#platform/db.ts';
 
-/** All that the directory tells of a person. */
+/** The fields of a person in the directory. */
 export interface PersonRow {
   id: string;
   display_name: string;
@@ -12,8 +12,8 @@ export interface PersonRow {
 const MANAGES = `coalesce((a.own_permissions ->> 'user:manage')::boolean, a.role in ('owner', 'admin'))`;
 
 /**
- * Accounts as `a` that the caller may share with or invite: the one query that Collections, Playlists and Watchlist read.
- * Children find those who manage accounts, guests nobody. Friends come with Watchlist.
+ * Accounts as `a` that the caller may share with or invite. Collections, Playlists and Watchlist read this one query.
+ * A child finds accounts with `user:manage`, a guest none.
  */
 export function directory(db: Db, who: Principal): Knex.QueryBuilder<object, PersonRow[]> {
   const query = db('accounts as a')
@@ -27,7 +27,7 @@ export function directory(db: Db, who: Principal): Knex.QueryBuilder<object, Per
   return query;
 }
 
-/** Undefined for who is not in the caller's directory: as if there were no such account. */
+/** Undefined for an account outside the directory of the caller, like for an unknown one. */
 export async function findPerson(db: Db, who: Principal, id: string): Promise<PersonRow | undefined> {
   const [row] = await directory(db, who).where('a.id', id);
   return row;

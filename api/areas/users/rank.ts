@@ -8,18 +8,19 @@ const RANKS: Record<Role, number> = { owner: 4, admin: 3, member: 2, child: 1, g
 /** Whether the caller may manage an account of this role: those below its own. */
 export const outranks = (who: Principal, role: Role): boolean => RANKS[who.role] > RANKS[role];
 
-/** 403 `rank` unless the account's role is below the caller's. */
+/** 403 with `by` rank unless the role is below that of the caller. */
 export function requireRank(who: Principal, role: Role): void {
   if (!outranks(who, role)) throw new ApiError('FORBIDDEN', 'This account is not below yours', { by: 'rank' });
 }
 
-/** 403 with the first of the role's or granted permissions that the caller lacks: nobody gives what they do not have. */
+/** 403 with the first permission that the caller would give without having it. */
 export function requireGivable({ who }: Call, given: readonly Permission[]): void {
   const lacking = given.find((permission) => !may(who, permission));
-  if (lacking) throw new ApiError('FORBIDDEN', 'You cannot give what you do not have', { permission: lacking });
+  if (lacking)
+    throw new ApiError('FORBIDDEN', 'You cannot give a permission that you do not have', { permission: lacking });
 }
 
-/** All that an account of the role could ever be granted. */
+/** Whether an account of the role can be granted the permission at all. */
 export const grantable = (role: Role, permission: Permission): boolean => !neverOf(role).includes(permission);
 
 export const ofRole = (role: Role, permission: Permission): boolean => rolePermissions[role].includes(permission);

@@ -41,6 +41,6 @@ function refuseOwners({ who, now }: Call, granted: readonly Permission[]): void 
   const owners = granted.find((name) => OWNERS_TO_GIVE.includes(name));
   if (!owners) return;
   if (who.role !== 'owner')
-    throw new ApiError('FORBIDDEN', 'Only the owner gives this', { by: 'owner', permission: owners });
+    throw new ApiError('FORBIDDEN', 'Only the owner can grant this', { by: 'owner', permission: owners });
   requireConfirmed(who, now);
 }

@@ -20,7 +20,7 @@ export const resetUserSignIn = defineEndpoint({
   path: '/users/:id/sign-in-reset',
   summary: 'Reset the sign-in of an account',
   description:
-    'For a person who lost a password, a device or a second factor; with `link` false it signs them out everywhere. Needs a confirmed session and a higher rank. Returns a one-time link once, or mails it with `sendMail` (409 `no-email` or `mail-not-configured`). The person is notified of what was removed.',
+    'For a person who lost a password, a device or a second factor; with `link` false it signs them out everywhere. Needs a confirmed session and a higher rank. Returns a one-time link once, or mails it with `sendMail` (409 `no-email` or `mail-not-configured`). The person is notified of each removed method.',
   access: { permission: 'user:manage' },
   params: IdParams,
   body: SignInReset,
@@ -39,7 +39,7 @@ export const resetUserSignIn = defineEndpoint({
     const revokedKeys = body.revokeKeys ? await revokeKeys(call, row.id) : 0;
     const link = body.link ? await resetLink(call, row.id, body.hours) : undefined;
     const mailed = body.sendMail && link !== undefined && (await mailLink(call, row, link));
-    await tellPerson(call, row, { body, endedSessions, revokedKeys });
+    await notifyPerson(call, row, { body, endedSessions, revokedKeys });
     await audit(call, 'user.sign-in-reset', { userId: row.id, ...body, endedSessions, revokedKeys });
     call.reply.header('Cache-Control', 'no-store');
     const shown = link && { url: link.url, expiresAt: link.expiresAt };
@@ -73,8 +73,12 @@ interface Done {
   revokedKeys: number;
 }
 
-/** What was removed and by whom. */
-async function tellPerson({ db, who }: Call, row: UserRow, { body, endedSessions, revokedKeys }: Done): Promise<void> {
+/** Notifies the person of the removed methods and who removed them. */
+async function notifyPerson(
+  { db, who }: Call,
+  row: UserRow,
+  { body, endedSessions, revokedKeys }: Done,
+): Promise<void> {
   const parts = [
     ...(body.removeTwoFactor ? ['two-factor'] : []),
     ...(body.removePasskeys ? ['passkeys'] : []),
@@ -93,10 +97,10 @@ async function tellPerson({ db, who }: Call, row: UserRow, { body, endedSessions
   });
 }
 
-async function removeRequested(db: Db, accountId: string, wish: SignInReset): Promise<void> {
+async function removeRequested(db: Db, accountId: string, requested: SignInReset): Promise<void> {
   const kinds = [
-    ...(wish.removeTwoFactor ? (['totp', 'recovery-codes'] as const) : []),
-    ...(wish.removePasskeys ? (['passkey'] as const) : []),
+    ...(requested.removeTwoFactor ? (['totp', 'recovery-codes'] as const) : []),
+    ...(requested.removePasskeys ? (['passkey'] as const) : []),
   ];
   if (kinds.length > 0) await removeMethods(db, accountId, kinds);
 }

@@ -43,7 +43,7 @@ export const setUserAccess = defineEndpoint({
     const { ageLimit = null, timeZone = null } = whole;
     const managed = await writeAccess(call, row, { ...AccessDraft.parse(whole), ageLimit, timeZone });
     await updateUserRow(db, row.id, {});
-    await updateProfile(db, { account_id: row.id, labels_lost: true }, { labels_lost: false }); // its access is set
+    await updateProfile(db, { account_id: row.id, labels_lost: true }, { labels_lost: false }); // setting access clears it
     const after = await getUserRow(db, row.id);
     await audit(call, 'user.access', { userId: row.id, before: toAccess(row), after: toAccess(after) });
     call.reply.header('ETag', `"${after.revision}"`);

@@ -6,7 +6,7 @@ import { pageQuery } from '#kernel/page.ts';
 import { Account, Bytes, commaList, Id, Language, ManagedBy, Moment, Timestamp } from '#kernel/schemas.ts';
 import { type SortTable, sortQuery } from '#kernel/sort.ts';
 
-/** What an account can be made: the owner is made by Setup and moved by Server account. */
+/** Roles that an account can be given: Setup creates the owner, and Server account transfers the ownership. */
 export const GivenRole = z.enum(['admin', 'member', 'child', 'guest']);
 export type GivenRole = z.output<typeof GivenRole>;
 
@@ -90,7 +90,7 @@ const Note = z.string().max(500);
 
 export const RequestedPermissions = z
   .partialRecord(Permission, z.boolean())
-  .describe("Granted or withheld beside the role's");
+  .describe('Permissions granted or withheld relative to the role');
 export type RequestedPermissions = z.output<typeof RequestedPermissions>;
 
 export const UserDraft = z.strictObject({
@@ -101,7 +101,7 @@ export const UserDraft = z.strictObject({
     .string()
     .max(256)
     .optional()
-    .describe('Absent makes a link to set one; a child needs none')
+    .describe('Absent creates a link to set one; a child needs none')
     .meta({ example: 'correct horse battery staple' }),
   mustChangePassword: z.boolean().default(true),
   email: Email.optional(),
@@ -148,7 +148,7 @@ export const UsersQuery = z.object({
 
 export const DeleteUserQuery = z.object({
   confirm: z.string().max(64).describe('The username'),
-  transferTo: Id.optional().describe('Who gets shared playlists, collections and personal storages; else they go'),
+  transferTo: Id.optional().describe('Account that gets shared playlists, collections and personal storages; they are deleted otherwise'),
 });
 
 export const AccessPut = AccessDraft.extend({ revision: z.int().optional() });
@@ -156,7 +156,7 @@ export const AccessAnswer = AccountAccess.extend({
   managed: z
     .array(z.object({ libraryId: Id, by: ManagedBy }))
     .describe('Named here, but a resource declares who reaches them'),
-  visibleItems: count.describe('What the account sees now; an estimate beyond 10,000'),
+  visibleItems: count.describe('Number of items that the account sees now; an estimate beyond 10,000'),
 }).meta({ id: 'AccessAnswer' });
 
 const Names = z.array(Permission).max(permissions.length);
@@ -179,7 +179,7 @@ export const matrixExtra = {
 };
 
 export const SignInReset = z.strictObject({
-  link: z.boolean().default(true).describe('Makes a link with which the person sets a new password'),
+  link: z.boolean().default(true).describe('Creates a link with which the person sets a new password'),
   hours: z.int().min(1).max(168).default(24),
   sendMail: z.boolean().default(false),
   endSessions: z.boolean().default(true),

@@ -90,19 +90,19 @@ export async function getUserRow(db: Db, id: string): Promise<UserRow> {
   return row;
 }
 
-/** The row, held until the transaction ends. Throws 404. */
+/** Locks the row until the transaction ends. Throws 404. */
 export async function lockUserRow(db: Db, id: string): Promise<UserRow> {
   await db('accounts').where({ id }).forUpdate().first('id');
   return getUserRow(db, id);
 }
 
-/** Changes columns of an account; its revision rises with it. */
+/** Changes columns of an account and increments its revision. */
 export async function updateUserRow(db: Db, id: string, change: Record<string, unknown>): Promise<void> {
   const raised = { revision: db.raw('revision + 1'), updated_at: db.fn.now() };
   await updateAccount(db, { id }, { ...change, ...raised });
 }
 
-/** In any letter case, `%` and `_` being plain characters. */
+/** Matches a part of name or address in any letter case; `%` and `_` are plain characters. */
 export function matching(text: string): (query: Knex.QueryBuilder) => void {
   const like = `%${text.replace(/[\\%_]/g, '\\$&')}%`;
   return (query) => {
@@ -140,7 +140,7 @@ export const userFilter = filterQuery(
   'role, state, library, two_factor, created_at, last_seen_at',
 );
 
-/** Throws 400 with every bad condition. */
+/** Throws 400 with every invalid condition. */
 export function filtering(text: string | undefined, now: Date): (query: Knex.QueryBuilder) => void {
   const rules = parseFilter(text, fields as FieldTable);
   return (query) => applyRules(query, rules, { fields, context: { now } });

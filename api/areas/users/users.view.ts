@@ -88,7 +88,7 @@ export function toPermissionRow(row: Cells, who: Principal): PermissionRow {
   };
 }
 
-/** Permissions over accounts and settings are the owner's to give. */
+/** Permissions that only the owner can grant. */
 export const OWNERS_TO_GIVE: readonly Permission[] = ['user:manage', 'settings:manage'];
 
 function isChangeable(who: Principal, role: Role, name: Permission): boolean {

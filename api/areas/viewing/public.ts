@@ -1,4 +1,4 @@
-export { refuseFromAway, takePlace } from './admission.ts';
+export { refuseRemote, takePlace } from './admission.ts';
 export {
   factsOf,
   findImplicit,

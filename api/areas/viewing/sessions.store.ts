@@ -36,14 +36,14 @@ export interface SessionRow {
   method: 'direct_play' | 'direct_stream' | 'transcode';
   decision: Record<string, unknown>;
   profile: Record<string, unknown> | null;
-  /** What the client wished beside tracks: it holds until another wish takes its place. */
+  /** Playback options that the client requested, except tracks; kept until it requests others. */
   wish: SessionOptions;
   url: string;
   transcode_session_id: string | null;
   position_ms: number;
   duration_ms: number | null;
   rate: number;
-  /** By the client's clock, of the report that the state, position and rate are from. */
+  /** When the client read the reported state, position and rate, by its clock. */
   read_at: Date | null;
   implicit: boolean;
   encodes: boolean;
@@ -54,7 +54,7 @@ export interface SessionRow {
   commands: { command: string; args: Record<string, unknown> }[];
   started_at: Date;
   last_report_at: Date;
-  /** When bytes were last asked for, to ten seconds. */
+  /** When bytes were last requested, accurate to ten seconds. */
   last_bytes_at: Date;
   last_progress_event_at: Date | null;
   stopped_at: Date | null;
@@ -87,7 +87,7 @@ export interface SessionDraft {
   queue_id?: string | undefined;
 }
 
-/** The row and its `playback.started`. */
+/** Inserts the row and emits `playback.started`. */
 export async function insertSession(db: Db, draft: SessionDraft, reasons: string[]): Promise<SessionRow> {
   const profile = draft.profile && JSON.stringify(draft.profile);
   const row = { ...draft, decision: JSON.stringify(draft.decision), profile, wish: JSON.stringify(draft.wish ?? {}) };
@@ -116,12 +116,12 @@ export async function findSession(db: Db, id: string): Promise<SessionRow | unde
   return db('playback_sessions').where({ id }).first<SessionRow | undefined>();
 }
 
-/** Held until the end of the transaction. */
+/** Locks the row until the transaction ends. */
 export async function lockSession(db: Db, id: string): Promise<SessionRow | undefined> {
   return db('playback_sessions').where({ id }).forUpdate().first<SessionRow | undefined>();
 }
 
-/** Sets the session stopped, once, and tells; the transcode behind it is the caller's to stop. */
+/** Stops the session once and emits `playback.stopped`. The caller stops its transcode. */
 export async function stopSession(
   db: Db,
   id: string,
@@ -141,7 +141,7 @@ export async function stopSession(
   return row;
 }
 
-/** Bytes went out: the session is alive though its client reports nothing. Written at most once in 10 seconds. */
+/** Keeps a session alive whose client reads bytes without reports. Writes at most once in 10 seconds. */
 export async function touchBytes(db: Db, id: string): Promise<void> {
   await db('playback_sessions')
     .where({ id })
@@ -149,7 +149,7 @@ export async function touchBytes(db: Db, id: string): Promise<void> {
     .update({ last_bytes_at: new Date() });
 }
 
-/** Open direct-play session of the account, device and file that a request without `session` goes on with. */
+/** The open direct-play session of account, device and file that a request without `session` continues. */
 export async function findImplicit(
   db: Db,
   at: { accountId: string; deviceId: string | undefined; fileId: string },
@@ -160,7 +160,7 @@ export async function findImplicit(
     .first<SessionRow | undefined>();
 }
 
-/** Changes columns of a session; answers its row. */
+/** Changes columns of a session and returns its row. */
 export async function updateSession(db: Db, id: string, change: Update<'playback_sessions'>): Promise<SessionRow> {
   const [row] = await db('playback_sessions').where({ id }).update(change).returning<SessionRow[]>('*');
   if (!row) throw new Error('no row');

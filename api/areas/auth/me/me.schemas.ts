@@ -29,5 +29,5 @@ export const RequestReset = z.strictObject({
 });
 export const RequestedReset = z.object({
   expiresInSec: z.int().describe('How long the link of a mail works'),
-  retryAfterSec: z.int().describe('After which asking again makes sense'),
+  retryAfterSec: z.int().describe('Seconds until another request sends a mail'),
 });

@@ -25,7 +25,7 @@ interface Row {
   discoverable: boolean;
 }
 
-/** What an app needs when it starts. */
+/** Everything that an app needs at start. */
 export async function readMe(call: Call): Promise<z.input<typeof Me>> {
   const { db, who } = call;
   const row = await db('accounts').where({ id: who.accountId }).first<Row>();
@@ -61,7 +61,7 @@ export async function readMe(call: Call): Promise<z.input<typeof Me>> {
   };
 }
 
-/** Without an address of its own, the one that waits is shown in its place. */
+/** For an account without an address the pending one is shown instead. */
 function emailOf(row: Row, pending: Awaited<ReturnType<typeof pendingAddress>>): z.input<typeof Me>['email'] {
   const own = row.email === null ? undefined : { address: row.email, verified: row.email_verified };
   if (!pending) return own ?? null;

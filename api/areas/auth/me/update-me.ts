@@ -19,7 +19,7 @@ interface Row {
   managed_by: object | null;
 }
 
-/** Refuses what this person may not change, then changes it. */
+/** Changes the account of the caller. Throws 403 and 409 for fields that it may not change. */
 export async function changeMe(call: Call, change: MeChange): Promise<void> {
   const { db, who } = call;
   requireMain(who);
@@ -69,7 +69,7 @@ async function write({ db, who }: Call, change: MeChange): Promise<void> {
   }
 }
 
-/** A new one takes effect when its link is opened; without a mail server it is there at once, unverified. */
+/** A new address takes effect when its link is opened; without a mail server it is stored at once, unverified. */
 async function changeAddress(call: Call, row: Row, address: string | null): Promise<void> {
   const { db, who, deps } = call;
   const { accountId } = who;
@@ -85,7 +85,7 @@ async function changeAddress(call: Call, row: Row, address: string | null): Prom
   await resolveAddress(db, deps, { accountId, address, username: row.username, language: row.language });
 }
 
-/** False when it is another account's, which is not told. */
+/** False when another account has the address; the response does not reveal that. */
 async function setAddress({ db, who }: Call, address: string | null): Promise<boolean> {
   const change = { email: address, email_verified: false };
   const done = await db

@@ -13,7 +13,7 @@ import { passwordRow } from './methods.store.ts';
 
 type Given = z.output<typeof ConfirmIdentity>;
 
-/** Proves that who holds the session is the person still; wrong leaves the session as it was. */
+/** Confirms the session by a password or a second factor; a failure leaves the session unchanged. */
 export async function confirm(call: Call, body: Given): Promise<{ confirmedUntil: string }> {
   const { who } = call;
   await countAccountAttempt(call, 'confirm', who.accountId);
@@ -21,18 +21,18 @@ export async function confirm(call: Call, body: Given): Promise<{ confirmedUntil
   if (body.code !== undefined) return confirmByCode(call, body.code, body.challenge);
   const { password_hash: stored } = await passwordRow(call.db, who.accountId);
   if (!(await passwordMatches(stored, body.password ?? ''))) {
-    throw new ApiError('UNAUTHENTICATED', 'That is not right', {});
+    throw new ApiError('UNAUTHENTICATED', 'The password or the code is wrong', {});
   }
-  const asked = await requireSecondFactor(call, {
+  const secondFactor = await requireSecondFactor(call, {
     accountId: who.accountId,
     sessionId: who.sessionId,
     method: 'password',
   });
-  if (asked) throw asked;
+  if (secondFactor) throw secondFactor;
   return markConfirmed(call);
 }
 
-/** A code is a second factor: it counts after the password only. */
+/** A code is a second factor: it is accepted only with the challenge of a right password. */
 async function confirmByCode(call: Call, code: string, challenge?: string): Promise<{ confirmedUntil: string }> {
   if (!challenge) throw invalid(['body', 'challenge'], 'required', 'a code needs the challenge of the password');
   const method = /^\d{6}$/.test(code) ? 'totp' : 'recovery-code';
@@ -40,7 +40,7 @@ async function confirmByCode(call: Call, code: string, challenge?: string): Prom
   return withSecondFactor(call, answered, (inside) => markConfirmed(inside));
 }
 
-/** After the password, or alone with a challenge of getSignInOptions. */
+/** Accepts a passkey after the password, or alone with a challenge of getSignInOptions. */
 async function confirmByPasskey(
   call: Call,
   response: NonNullable<Given['passkey']>,
@@ -51,7 +51,7 @@ async function confirmByPasskey(
     return withSecondFactor(call, answered, (inside) => markConfirmed(inside));
   }
   const account = await accountOfPasskey(call, response);
-  if (account !== call.who.accountId) throw new ApiError('UNAUTHENTICATED', 'That is not right', {});
+  if (account !== call.who.accountId) throw new ApiError('UNAUTHENTICATED', 'The password or the code is wrong', {});
   return markConfirmed(call);
 }
 

@@ -20,12 +20,12 @@ export interface MethodRow {
   last_used_at: Date | null;
 }
 
-/** Ways to sign in beside the password, oldest first. */
+/** Sign-in methods other than the password, oldest first. */
 export async function listMethodRows(db: Db, accountId: string): Promise<MethodRow[]> {
   return db('sign_in_methods').where({ account_id: accountId }).orderBy(['created_at', 'id']).select('*');
 }
 
-/** The one TOTP or set of recovery codes of an account. */
+/** The authenticator app or the set of recovery codes of an account; it has at most one of each. */
 export async function findMethod(
   db: Db,
   accountId: string,
@@ -65,7 +65,7 @@ export async function passwordRow(db: Db, accountId: string): Promise<PasswordRo
     );
 }
 
-/** The password is a method by the account's own id: there is one at most. */
+/** The password as a method; its id is the id of the account. */
 export function passwordMethod(row: PasswordRow): SignInMethod {
   const createdAt = iso(row.password_changed_at ?? row.created_at);
   return { id: row.id, kind: 'password', name: null, createdAt, lastUsedAt: null };
@@ -86,7 +86,7 @@ export function toMethod(row: MethodRow, codesLeft: number): SignInMethod {
   };
 }
 
-/** Removes ways to sign in, all or those of these kinds. */
+/** Removes sign-in methods: all, or those of these kinds. */
 export async function removeMethods(db: Db, accountId: string, kinds?: readonly MethodRow['kind'][]): Promise<void> {
   const methods = db('sign_in_methods').where({ account_id: accountId });
   await (kinds ? methods.whereIn('kind', kinds) : methods).delete();

@@ -5,10 +5,10 @@ import { listMethodRows, type MethodRow, passwordRow } from './methods.store.ts'
 
 type Kind = MethodRow['kind'] | 'password';
 
-/** Takes a way to sign in away, unless none would be left or the role needs it as second factor; answers what it was. */
+/** Removes a sign-in method and returns its kind. Throws 409 for the last one, and for a second factor that the role requires. */
 export async function removeMethod(call: Call, id: string): Promise<Kind> {
   const { db, who } = call;
-  await db('accounts').where({ id: who.accountId }).forUpdate().first('id'); // two at once would each leave the other
+  await db('accounts').where({ id: who.accountId }).forUpdate().first('id'); // of two concurrent removals each would leave the other method
   const password = await passwordRow(db, who.accountId);
   const rows = await listMethodRows(db, who.accountId);
   const kind = password.has_password && id === who.accountId ? 'password' : rows.find((row) => row.id === id)?.kind;
@@ -29,7 +29,7 @@ export async function removeMethod(call: Call, id: string): Promise<Kind> {
 
 const WAYS_IN: readonly Kind[] = ['password', 'passkey', 'oidc'];
 
-/** What the settings switched off is no way in: nobody could sign in with it. */
+/** Whether the settings permit this kind at sign-in. */
 function opens({ deps: { settings }, who }: Call, kind: Kind): boolean {
   if (kind === 'password') return who.role === 'owner' || settings.get('auth.password.enabled');
   if (kind === 'passkey') return settings.get('auth.passkeys.enabled');

@@ -34,7 +34,7 @@ const FOUND = ['a.id', 'a.role', 'a.age_limit'] as const;
 const UNUSABLE = '(a.disabled or coalesce(a.expires_at < now(), false)) as unusable';
 const people = (db: Db) => db('accounts as a').where({ 'a.is_system': false }).whereNull('a.deleted_at');
 
-/** By issuer and subject, else as the settings say. Throws 403 `no-account`. In a transaction. */
+/** Finds the account by issuer and subject, else links or creates one by the settings. Throws 403 `no-account`. Needs a transaction. */
 export async function accountFor(call: Call, identity: Identity): Promise<Found> {
   const { db, deps } = call;
   const linked = await linkedAccount(db, identity);
@@ -56,7 +56,7 @@ export async function linkedAccount(db: Db, { issuer, claims }: Identity): Promi
     .first(...FOUND, db.raw(UNUSABLE));
 }
 
-/** An account that has another identity of this issuer is somebody else's, whatever the address or name says now. */
+/** Matches by verified address or name, without accounts that have another identity of this issuer. */
 async function matching({ db, deps }: Call, { issuer, claims }: Identity): Promise<Found | undefined> {
   const by = deps.settings.get('auth.oidc.linkBy');
   const query = people(db)
@@ -73,7 +73,7 @@ async function matching({ db, deps }: Call, { issuer, claims }: Identity): Promi
   return undefined;
 }
 
-/** In any letter case, exactly otherwise: whoever has a name that only looks alike at the provider is somebody else. */
+/** Matches the name in any letter case, otherwise exactly, because a look-alike at the provider is another person. */
 async function ofName(query: Knex.QueryBuilder, name: string): Promise<Found | undefined> {
   const found = (await query.where({ 'a.username_folded': foldUsername(name) }).select('a.username')) as
     | (Found & { username: string })
@@ -120,15 +120,15 @@ async function freeEmail(db: Db, email: string | undefined): Promise<string | un
 
 const MOST_LIKE_NAMES = 1000;
 
-/** The name at the provider as far as it is one here, with a number when it is somebody's. */
+/** A free username from the name at the provider, with a number when it is taken. */
 async function freeName(db: Db, { preferred_username: name, email, sub }: Claims): Promise<string> {
-  const wished = [name, email?.split('@')[0], sub].map((one) =>
+  const candidates = [name, email?.split('@')[0], sub].map((one) =>
     (one ?? '')
       .replace(/[^\p{L}\p{M}\p{N}._@ -]+/gu, '')
       .replace(/ +/g, ' ')
       .slice(0, 58),
   );
-  const base = wished.map((one) => Username.safeParse(one)).find(({ success }) => success)?.data ?? 'member';
+  const base = candidates.map((one) => Username.safeParse(one)).find(({ success }) => success)?.data ?? 'member';
   for (let number = 1; number < MOST_LIKE_NAMES; number += 1) {
     const username = number === 1 ? base : `${base}-${number}`;
     if (
@@ -143,19 +143,19 @@ async function freeName(db: Db, { preferred_username: name, email, sub }: Claims
 
 const RANKS = ['admin', 'member', 'child', 'guest'] as const;
 
-/** The highest role of the person's groups; undefined when no map or no claim says one. Never owner. */
+/** The highest role that the groups of the person map to, never owner; undefined without a map or a claim. */
 function mappedRole({ deps }: Call, claims: Claims): Role | undefined {
   const name = deps.settings.get('auth.oidc.groupsClaim');
   const map = deps.settings.get('auth.oidc.roleMap');
-  const said = name === null ? undefined : claims[name];
-  if (said === undefined || Object.keys(map).length === 0) return undefined;
-  const roles = [said]
+  const groups = name === null ? undefined : claims[name];
+  if (groups === undefined || Object.keys(map).length === 0) return undefined;
+  const roles = [groups]
     .flat()
     .map((group) => (typeof group === 'string' && Object.hasOwn(map, group) ? map[group] : undefined));
   return RANKS.find((role) => roles.includes(role)) ?? deps.settings.get('auth.oidc.defaultRole');
 }
 
-/** The provider's groups decide at each sign-in; the owner stays the owner. */
+/** Applies the role of the groups at each sign-in; the owner stays the owner. */
 export async function applyRole(call: Call, account: Found, claims: Claims): Promise<void> {
   const { db } = call;
   const role = mappedRole(call, claims);

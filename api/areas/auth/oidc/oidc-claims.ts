@@ -3,7 +3,7 @@ import { authorizationCodeGrant, fetchUserInfo } from 'openid-client';
 import type { Deps } from '#kernel/endpoint.ts';
 import { Claims } from './oidc.schemas.ts';
 import type { Flow } from './oidc-flows.store.ts';
-import { away, LEEWAY_SECONDS, type Provider } from './oidc-provider.ts';
+import { LEEWAY_SECONDS, type Provider, providerError } from './oidc-provider.ts';
 
 interface Answer {
   code: string;
@@ -12,13 +12,13 @@ interface Answer {
 }
 
 /**
- * Trades the code for what the provider says of the person. The library checks `iss` of the answer, the code's flow (PKCE, state),
- * nonce, audience and times; the signature is checked here, by keys that are kept an hour. Throws 502 with the step.
+ * Exchanges the code for the claims of the person. The library checks `iss` of the response, PKCE and state,
+ * nonce, audience and times; the signature is checked here by keys that are cached for an hour. Throws 502 with the step.
  */
 export async function readClaims(deps: Deps, provider: Provider, by: { flow: Flow; answer: Answer }): Promise<Claims> {
   const { config, issuer, clientId, keys } = provider;
   const tokens = await grant(provider, by).catch((error: unknown) => {
-    throw away('token', error, deps);
+    throw providerError('token', error, deps);
   });
   const { payload } = await jwtVerify(tokens.id_token ?? '', keys, {
     issuer,
@@ -26,16 +26,16 @@ export async function readClaims(deps: Deps, provider: Provider, by: { flow: Flo
     clockTolerance: LEEWAY_SECONDS,
     requiredClaims: ['sub', 'exp', 'iat'],
   }).catch((error: unknown) => {
-    throw away('id-token', error, deps);
+    throw providerError('id-token', error, deps);
   });
-  const said = { ...payload };
-  if (lacksClaims(deps, said) && config.serverMetadata().userinfo_endpoint) {
+  const claims = { ...payload };
+  if (lacksClaims(deps, claims) && config.serverMetadata().userinfo_endpoint) {
     const more = await fetchUserInfo(config, tokens.access_token, String(payload.sub)).catch((error: unknown) => {
-      throw away('userinfo', error, deps);
+      throw providerError('userinfo', error, deps);
     });
-    return Claims.parse({ ...more, ...said });
+    return Claims.parse({ ...more, ...claims });
   }
-  return Claims.parse(said);
+  return Claims.parse(claims);
 }
 
 function grant({ config }: Provider, { flow, answer }: { flow: Flow; answer: Answer }) {
@@ -52,8 +52,8 @@ function grant({ config }: Provider, { flow, answer }: { flow: Flow; answer: Ans
   });
 }
 
-/** Providers may keep these for the userinfo endpoint. */
-function lacksClaims({ settings }: Deps, said: Record<string, unknown>): boolean {
+/** Providers may return some claims only at the userinfo endpoint. */
+function lacksClaims({ settings }: Deps, claims: Record<string, unknown>): boolean {
   const wanted = ['email', 'preferred_username', settings.get('auth.oidc.groupsClaim') ?? 'sub'];
-  return wanted.some((name) => said[name] === undefined);
+  return wanted.some((name) => claims[name] === undefined);
 }

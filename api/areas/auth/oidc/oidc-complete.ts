@@ -24,11 +24,11 @@ import { signedIn } from './oidc-start.ts';
 interface Proved {
   flow: Flow;
   identity: Identity;
-  /** The provider asked for a second factor, and that counts here. */
+  /** The provider verified a second factor, and the settings trust it. */
   twoFactor: boolean;
 }
 
-/** What began in startOidc, with the provider's answer. The state is used up by it, whatever comes of it. */
+/** Completes the flow of startOidc with the response of the provider. It uses the state up in any case. */
 export async function finish(call: Call, body: z.output<typeof CompleteOidc>): Promise<z.input<typeof CompletedOidc>> {
   const { db, deps, client } = call;
   const key = { state: body.state, binding: body.binding, clientId: client.id };
@@ -50,10 +50,10 @@ export async function finish(call: Call, body: z.output<typeof CompleteOidc>): P
 }
 
 function over(): ApiError {
-  return new ApiError('AUTH_TOKEN_INVALID', 'This sign-in is over, or was begun elsewhere', {});
+  return new ApiError('AUTH_TOKEN_INVALID', 'This sign-in has ended or was started by another client', {});
 }
 
-/** Only the session that began may link or confirm. */
+/** Only the session that started the flow may link or confirm. */
 async function samePerson(call: Call, flow: Flow): Promise<Principal> {
   const who = await signedIn(call);
   if (who.sessionId !== flow.session_id) throw over();
@@ -75,15 +75,17 @@ async function signIn(call: Call, { flow, identity, twoFactor }: Proved): Promis
     });
   await countAccountAttempt(call, 'oidc', account);
   const oidc: OidcSession = { issuer, subject: claims.sub, ...(claims.sid && { sid: claims.sid }) };
-  const asked = twoFactor ? undefined : await requireSecondFactor(call, { accountId: account, method: 'oidc', oidc });
-  if (asked) throw asked;
+  const secondFactor = twoFactor
+    ? undefined
+    : await requireSecondFactor(call, { accountId: account, method: 'oidc', oidc });
+  if (secondFactor) throw secondFactor;
   const { keep, remember } = flow;
   return call.transact((inside) =>
     startSession(inside, { accountId: account, method: 'oidc', twoFactor, keep, remember, oidc }),
   );
 }
 
-/** The account of the identity, with the role that the provider's groups give it. */
+/** The account of the identity, with the role from the groups of the provider. */
 async function known(call: Call, identity: Identity): Promise<string> {
   const account = await accountFor(call, identity);
   if (account.unusable) throw new ApiError('FORBIDDEN', 'This account is disabled', { by: 'account-disabled' });
@@ -119,16 +121,17 @@ async function link(call: Call, identity: Identity): Promise<SignInMethod> {
 
 const taken = (): ApiError => conflict('identity-taken', 'Another account has this identity');
 
-/** Only by an identity of this very account; a second factor is asked for as at a sign-in. */
+/** Confirms the session by an identity of the same account; requires a second factor like a sign-in. */
 async function confirm(call: Call, { identity, twoFactor }: Proved): Promise<{ confirmedUntil: string }> {
   const { db, who } = call;
   const account = await linkedAccount(db, identity);
-  if (account?.id !== who.accountId) throw new ApiError('UNAUTHENTICATED', 'That is not right', {});
+  if (account?.id !== who.accountId)
+    throw new ApiError('UNAUTHENTICATED', 'This identity belongs to another account', {});
   const { sessionId } = who;
-  const asked = twoFactor
+  const secondFactor = twoFactor
     ? undefined
     : await requireSecondFactor(call, { accountId: who.accountId, sessionId, method: 'oidc' });
-  if (asked) throw asked;
+  if (secondFactor) throw secondFactor;
   await used(call, identity);
   return markConfirmed(call);
 }

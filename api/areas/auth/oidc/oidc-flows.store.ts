@@ -23,7 +23,7 @@ export interface FlowDraft {
   remember: boolean;
 }
 
-/** Begins a sign-in at the provider; `binding` is the client's alone. */
+/** Stores the start of a flow at the provider; only the client knows `binding`. */
 export async function insertFlow(
   db: Db,
   keys: Keys,
@@ -78,7 +78,7 @@ export async function isFlowOpen(db: Db, by: FlowKey): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Of any number at once exactly one gets it, and only the client that began. */
+/** Takes the flow once, for the client that started it; of concurrent requests exactly one gets it. */
 export async function takeFlow(db: Db, keys: Keys, by: FlowKey): Promise<Flow | undefined> {
   const found = await db.raw<{ rows: (Omit<Flow, 'verifier'> & { verifier_sealed: string })[] }>(
     `delete from oidc_flows where ${OPEN} returning *`,

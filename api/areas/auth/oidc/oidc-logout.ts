@@ -6,7 +6,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, invalid } from '#kernel/errors.ts';
 import type { Db } from '#platform/db.ts';
 import { countAttempt } from '../attempts.ts';
-import { away, LEEWAY_SECONDS, type Provider, providerOf } from './oidc-provider.ts';
+import { LEEWAY_SECONDS, type Provider, providerError, providerOf } from './oidc-provider.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
@@ -17,7 +17,7 @@ interface LogoutToken {
   sid: string | undefined;
 }
 
-/** OpenID Connect Back-Channel Logout 1.0, 2.6. What is not valid is counted by address, is 400 and ends nothing. */
+/** OpenID Connect Back-Channel Logout 1.0, 2.6. An invalid token counts against the address, is 400 and ends no session. */
 export async function endByProvider(call: Call, token: string): Promise<void> {
   const read = await readLogout(call, token).catch(async (error: unknown) => {
     if (error instanceof ApiError && error.code === 'PROVIDER_UNAVAILABLE') throw error;
@@ -53,11 +53,11 @@ async function verified(
     requiredClaims: ['iat', 'exp', 'jti'],
   }).catch((error: unknown) => {
     const fault = error instanceof JOSEError && !(error instanceof JWKSTimeout) && error.code !== 'ERR_JOSE_GENERIC';
-    throw fault ? error : away('keys', error, call.deps);
+    throw fault ? error : providerError('keys', error, call.deps);
   });
 }
 
-/** A token ends sessions once; its id is kept as long as a token could be. */
+/** True on the first use of a token; its id is stored as long as a token can be valid. */
 async function isFirst(db: Db, { issuer, jti }: LogoutToken): Promise<boolean> {
   await db('oidc_logouts').whereRaw(`at < now() - interval '10 minutes'`).delete();
   const rows = await db('oidc_logouts').insert({ issuer, jti }).onConflict(['issuer', 'jti']).ignore().returning('jti');
@@ -83,12 +83,12 @@ async function endSessions(call: Call, { issuer, subject, sid }: LogoutToken): P
     await audit({ ...call, who: { ...call.who, accountId } }, 'sessions-ended-by-provider', { sessions: rows.length });
 }
 
-/** Where the sign-in at the provider is ended too; undefined for other sign-ins, and when the provider has no such page. */
+/** Address that ends the session at the provider; undefined for other sign-ins and for a provider without one. */
 export async function endSessionAddress(call: Call, sessionId: string): Promise<string | undefined> {
   const { db, deps } = call;
   const row = await db('sessions').where({ id: sessionId }).first('oidc_issuer');
   if (!row?.oidc_issuer) return undefined;
-  const provider = await providerOf(deps).catch(() => undefined); // signing out never waits for it
+  const provider = await providerOf(deps).catch(() => undefined); // sign-out succeeds without the provider
   if (provider?.issuer !== row.oidc_issuer || !provider.config.serverMetadata().end_session_endpoint) return undefined;
   return buildEndSessionUrl(provider.config).href;
 }

@@ -26,13 +26,13 @@ export interface Provider {
   issuer: string;
   clientId: string;
   config: Configuration;
-  /** Its signing keys, kept an hour; a key that is new is looked for at once. */
+  /** Its signing keys, cached for an hour; an unknown key id fetches them at once. */
   keys: JWTVerifyGetKey;
 }
 
 const known = new WeakMap<Settings, { of: string; until: number; provider: Promise<Provider> }>();
 
-/** The provider of the settings, discovered once an hour. Throws 409 `oidc-off`, 502 when it is away. */
+/** The configured provider, discovered once an hour. Throws 409 `oidc-off`, and 502 when it is unreachable. */
 export async function providerOf(deps: Deps): Promise<Provider> {
   const { settings } = deps;
   const issuer = settings.get('auth.oidc.issuer');
@@ -46,7 +46,7 @@ export async function providerOf(deps: Deps): Promise<Provider> {
   known.set(settings, { of, until: Date.now() + CACHED_MS, provider });
   return provider.catch((error: unknown) => {
     if (known.get(settings)?.provider === provider) known.delete(settings);
-    throw away('discovery', error, deps);
+    throw providerError('discovery', error, deps);
   });
 }
 
@@ -73,7 +73,7 @@ async function discover(deps: Deps, { issuer, clientId, secret }: Client): Promi
   return { issuer: metadata.issuer, clientId, config, keys };
 }
 
-/** Basic is what the standard has a provider take that says nothing. */
+/** Basic is the default of the standard when the metadata names no method. */
 function authFor(metadata: ServerMetadata, secret: string | undefined): ClientAuth {
   if (secret === undefined) return None();
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
@@ -81,8 +81,8 @@ function authFor(metadata: ServerMetadata, secret: string | undefined): ClientAu
 }
 
 /**
- * How a provider is asked: by the outbound rules. One that the deployment itself declares may be anywhere, so also inside
- * the cluster; any other issuer may not.
+ * The outbound client for a provider. An issuer that the deployment declares may be in any network, including the
+ * cluster; others may not.
  */
 export function issuerOutbound({ config, settings }: Pick<Deps, 'config' | 'settings'>, issuer: string): Outbound {
   const outbound = createOutbound({ deny: config.clusterNetworks });
@@ -93,7 +93,7 @@ export function issuerOutbound({ config, settings }: Pick<Deps, 'config' | 'sett
     maxBytes: 1 << 20,
     timeoutMs: TIMEOUT_MS,
   };
-  return (url, ask) => outbound(url, { ...ask, ...rules });
+  return (url, options) => outbound(url, { ...options, ...rules });
 }
 
 function fetchFor(deps: Deps, issuer: string): CustomFetch {
@@ -119,10 +119,10 @@ function headersOf(given: IncomingHttpHeaders): Headers {
   return headers;
 }
 
-/** A fault of the provider or of its answer: 502 with the step; what exactly is for the log. */
-export function away(step: string, error: unknown, { log }: Pick<Deps, 'log'>): ApiError {
+/** 502 with the step for a failure of the provider or of its response; details go to the log. */
+export function providerError(step: string, error: unknown, { log }: Pick<Deps, 'log'>): ApiError {
   if (error instanceof ApiError) return error;
   const { message, code } = error as Error & { code?: string };
   log.warn({ step, err: message, ...(code && { code }) }, 'the OpenID provider failed');
-  return new ApiError('PROVIDER_UNAVAILABLE', 'The OpenID provider does not answer as it should', { step });
+  return new ApiError('PROVIDER_UNAVAILABLE', 'The OpenID provider failed or sent an invalid response', { step });
 }

@@ -13,10 +13,10 @@ import type { StartedOidc, StartOidc } from './oidc.schemas.ts';
 import { insertFlow } from './oidc-flows.store.ts';
 import { providerOf } from './oidc-provider.ts';
 
-/** The page of the web app that takes the provider's answer. */
+/** The page of the web app to which the provider redirects. */
 const WEB_APP = '/sign-in/oidc';
 
-/** The address at the provider to go to, and what only this client can finish it with. */
+/** Starts a flow: the address at the provider, and the secrets that only this client can complete it with. */
 export async function begin(call: Call, body: z.output<typeof StartOidc>): Promise<z.input<typeof StartedOidc>> {
   const { db, deps, client } = call;
   const who = body.intent === 'sign-in' ? undefined : await signedIn(call);
@@ -45,16 +45,16 @@ export async function begin(call: Call, body: z.output<typeof StartOidc>): Promi
     nonce,
     code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
-    ...(body.intent === 'confirm' && { prompt: 'login' }), // a session at the provider proves nobody
+    ...(body.intent === 'confirm' && { prompt: 'login' }), // an existing session at the provider proves no presence
   });
   return { url: url.href, state, binding, expiresAt: iso(expiresAt) };
 }
 
-/** Who links or confirms: a person with a session, never a key. */
+/** The signed-in person who links or confirms; 403 for an API key. */
 export async function signedIn(call: Call): Promise<Principal> {
   const who = await call.identify();
   if (!who) throw new ApiError('UNAUTHENTICATED', 'Sign in first', {});
-  if (who.kind === 'key') throw new ApiError('FORBIDDEN', 'A key is no person', { by: 'api-key' });
+  if (who.kind === 'key') throw new ApiError('FORBIDDEN', 'An API key cannot do this', { by: 'api-key' });
   if (!bearer(call.headers)) requireClientId(call.client);
   return who;
 }

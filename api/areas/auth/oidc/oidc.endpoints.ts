@@ -14,7 +14,7 @@ export const startOidc = defineEndpoint({
     'Starts a sign-in, or, for a signed-in person, linking or confirming, by the authorization code flow with PKCE. The client keeps `binding`, opens `url` and sends both to `completeOidc` within ten minutes. `redirectUri` must be one of those configured. It is 409 `oidc-off` without a provider and 502 when the provider is unreachable.',
   access: {
     anyone: true,
-    because: 'who signs in is not signed in yet; link and confirm look at the credential themselves',
+    because: 'a person who signs in has no credential yet; link and confirm check the credential themselves',
   },
   body: StartOidc,
   answer: json(200, StartedOidc),

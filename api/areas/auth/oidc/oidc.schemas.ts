@@ -3,7 +3,7 @@ import { Timestamp } from '#kernel/schemas.ts';
 import { Keep, SignIn } from '../auth.schemas.ts';
 import { SignInMethod } from '../methods/methods.schemas.ts';
 
-/** What a browser takes for a path of this server, and nothing that leads elsewhere: no `//host`, no `/\host`. */
+/** Whether a browser resolves it to a path of this server: neither `//host` nor `/\host`. */
 function isOwnPath(path: string): boolean {
   const base = 'http://foyer.invalid';
   return path.startsWith('/') && URL.canParse(path, base) && new URL(path, base).origin === base;
@@ -13,7 +13,7 @@ export const StartOidc = z.strictObject({
   intent: z
     .enum(['sign-in', 'link', 'confirm'])
     .default('sign-in')
-    .describe('link and confirm are for who is signed in'),
+    .describe('link and confirm need a signed-in person'),
   redirectUri: z
     .string()
     .min(1)
@@ -36,7 +36,7 @@ export const StartedOidc = z
     state: z.string().meta({ example: 'b3BlbmlkLXN0YXRl' }),
     binding: z
       .string()
-      .describe('256 bits, kept by the client that started and told nobody but completeOidc')
+      .describe('256 bits, kept by the client that started and sent to completeOidc only')
       .meta({ example: 'b3BlbmlkLWJpbmRpbmc' }),
     expiresAt: Timestamp,
   })
@@ -58,7 +58,7 @@ export const CompletedOidc = z
   })
   .meta({ id: 'CompletedOidc' });
 
-/** A JWT; with its name it fits the 16 KiB that strangers may send. */
+/** A JWT; with its name it fits the 16 KiB limit of anonymous requests. */
 export const OidcLogout = z.object({
   logout_token: z
     .string()
@@ -68,7 +68,7 @@ export const OidcLogout = z.object({
     .meta({ example: 'eyJhbGciOiJSUzI1NiJ9.eyJzaWQiOiIwOGE1In0.c2lnbmF0dXJl' }),
 });
 
-/** What the provider says of a person, as far as it is used here. */
+/** The claims about a person that are used here. */
 export const Claims = z.looseObject({
   sub: z.string().min(1).max(255),
   sid: z.string().max(255).optional().catch(undefined),

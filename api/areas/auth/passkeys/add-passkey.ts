@@ -12,7 +12,7 @@ import { replaceRecoveryCodes } from '../second-factor/recovery-codes.ts';
 import { authenticatorName } from './authenticators.ts';
 import { challengeIn, relyingParty, usePasskeyChallenge, webauthn } from './passkeys.ts';
 
-/** Keeps a passkey that a device of this person has just made for this server. */
+/** Verifies and stores a new passkey of the caller. */
 export async function addPasskeyTo(
   call: Call,
   response: RegistrationResponseJSON,
@@ -37,7 +37,7 @@ export async function addPasskeyTo(
     .returning<MethodRow[]>('*')
     .catch((error: unknown) => {
       if (breaks(error, 'sign_in_methods_credential_id_key'))
-        throw conflict('credential-taken', 'This passkey is known already');
+        throw conflict('credential-taken', 'This passkey is registered already');
       throw error;
     });
   if (!row) throw new Error('no row');
@@ -66,7 +66,7 @@ async function verified(call: Call, response: RegistrationResponseJSON) {
   return result.registrationInfo;
 }
 
-/** The library says in words which of its checks failed. */
+/** Issue code by the message of the library, which names the failed check. */
 function codeOf(error: unknown): string {
   const text = error instanceof Error ? error.message : '';
   if (/origin/i.test(text)) return 'wrong_origin';

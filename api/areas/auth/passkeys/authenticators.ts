@@ -1,4 +1,4 @@
-/** What keeps passkeys, by the AAGUID that it says; most keys in hardware say none. */
+/** Names of authenticators by AAGUID; most hardware keys send none. */
 const NAMES: Readonly<Record<string, string>> = {
   'fbfc3007-154e-4ecc-8c0b-6e020557d7bd': 'iCloud Keychain',
   'dd4ec289-e01d-41c9-bb89-70fa845d4bf2': 'iCloud Keychain',
@@ -15,7 +15,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'fdb141b2-5d84-443e-8a35-4698c205a502': 'KeePassXC',
 };
 
-/** How the browser reaches it says what it is. */
+/** Names by transport, for an unknown AAGUID. */
 const BY_TRANSPORT = [
   ['hybrid', 'Phone'],
   ['usb', 'Security key'],
@@ -24,7 +24,7 @@ const BY_TRANSPORT = [
   ['internal', 'This device'],
 ] as const;
 
-/** What a passkey is called that was given no name: after its authenticator. */
+/** Default name of a passkey, after its authenticator. */
 export function authenticatorName(of: { aaguid: string; transports: readonly string[] }): string {
   const reached = BY_TRANSPORT.find(([transport]) => of.transports.includes(transport));
   return NAMES[of.aaguid.toLowerCase()] ?? reached?.[1] ?? 'Passkey';

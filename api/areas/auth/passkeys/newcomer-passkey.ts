@@ -4,7 +4,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { addPasskeyTo } from './add-passkey.ts';
 import { ALGORITHMS, challengeIn, insertPasskeyChallenge, relyingParty, TIMEOUT_MS, webauthn } from './passkeys.ts';
 
-/** For somebody who is invited and has no account yet; undefined where browsers make no passkeys, or none are taken. */
+/** Options for an invited person without an account; undefined where passkeys are disabled or not possible. */
 export async function newcomerOptions(
   call: Call,
   name: string,
@@ -26,7 +26,7 @@ export async function newcomerOptions(
   return options;
 }
 
-/** The first passkey of an account that was made in this transaction. */
+/** Adds the first passkey of an account that was created in this transaction. */
 export async function addNewcomerPasskey(
   call: Call,
   accountId: string,

@@ -55,7 +55,7 @@ export const getSignInOptions = defineEndpoint({
   summary: 'Get the options of the sign-in page',
   description:
     'Returns everything a sign-in page needs, including a passkey challenge that is valid for five minutes and works once. The answer depends on no account; tiles list only accounts that chose to be listed. Before setup is complete every option is off.',
-  access: { anyone: true, because: 'who signs in is not signed in yet' },
+  access: { anyone: true, because: 'a person who signs in has no credential yet' },
   answer: json(200, SignInOptions),
   errors: ['RATE_LIMITED'],
 

@@ -10,7 +10,7 @@ const named = {
 };
 const Extensions = z.record(z.string().max(100), z.unknown());
 
-/** As `toJSON()` of the browser's PublicKeyCredential gives it. */
+/** The `toJSON()` form of the PublicKeyCredential of a browser. */
 export const AuthenticationResponse = z
   .object({
     ...named,
@@ -47,7 +47,7 @@ export const AddPasskey = z.strictObject({
   name: z.string().trim().min(1).max(60).optional().meta({ example: 'Phone' }),
 });
 
-/** What `navigator.credentials` takes, as its standard says. */
+/** The options of `navigator.credentials`, as in the Web Authentication standard. */
 export const CreationOptions = z
   .looseObject({ challenge: z.string().meta({ example: 'Zm95ZXItcGFzc2tleS1jaGFsbGVuZ2U' }) })
   .meta({ id: 'PasskeyCreationOptions' });

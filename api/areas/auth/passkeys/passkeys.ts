@@ -9,14 +9,14 @@ import { ownAddress } from '#kernel/own-address.ts';
 import type { Db } from '#platform/db.ts';
 import { listMethodRows, type MethodRow } from '../methods/methods.store.ts';
 
-/** Read when the first passkey comes: many files, which most servers never need. */
+/** Imported on first use, because it has many files and most servers need none of them. */
 export const webauthn = () => import('@simplewebauthn/server');
 
 export const TIMEOUT_MS = 300_000;
 export const MOST_PASSKEYS = 20;
 export const ALGORITHMS = [-8, -7, -257]; // EdDSA, ES256, RS256
 
-/** Where passkeys belong: the host of `server.publicUrl`, else the request's. Browsers make none but over https or for localhost. */
+/** The host of `server.publicUrl`, else of the request. Browsers create passkeys only over https or for localhost. */
 export function relyingParty(call: Call): { id: string; origin: string; usable: boolean } {
   const url = new URL(ownAddress(call));
   const usable = url.protocol === 'https:' || url.hostname === 'localhost';
@@ -29,14 +29,14 @@ const passkeysOf = async (db: Db, accountId: string): Promise<MethodRow[]> =>
 const described = (rows: readonly MethodRow[]) =>
   rows.map((row) => ({ id: row.credential_id ?? '', transports: (row.transports ?? []) as 'internal'[] }));
 
-/** Lives 5 minutes and works once. */
+/** Stores a challenge that is valid for 5 minutes and works once. */
 export async function insertPasskeyChallenge(db: Db, challenge: string, accountId: string | null): Promise<void> {
   await db('passkey_challenges').whereRaw('expires_at < now()').delete();
   const expires = db.raw(`now() + interval '5 minutes'`);
   await db('passkey_challenges').insert({ challenge, account_id: accountId, expires_at: expires });
 }
 
-/** True once; of a registration for its account only, of a sign-in for nobody in particular. */
+/** Takes a challenge; true once. A registration challenge is bound to its account, a sign-in challenge to none. */
 export async function usePasskeyChallenge(db: Db, challenge: string, accountId: string | null): Promise<boolean> {
   const used = await db('passkey_challenges')
     .where({ challenge })
@@ -71,7 +71,7 @@ export async function registrationOptions(call: Call): Promise<PublicKeyCredenti
   return options;
 }
 
-/** For anybody who signs in with a passkey alone: the device must have verified who it is. */
+/** Options to sign in with a passkey alone, which requires user verification. */
 export async function signInOptions(call: Call): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const { generateAuthenticationOptions } = await webauthn();
   const options = await generateAuthenticationOptions({
@@ -83,7 +83,7 @@ export async function signInOptions(call: Call): Promise<PublicKeyCredentialRequ
   return options;
 }
 
-/** For the second factor after a password; undefined for an account without passkeys. */
+/** Options for a passkey as second factor; undefined for an account without passkeys. */
 export async function secondFactorOptions(
   call: Call,
   rows: readonly MethodRow[],
@@ -99,7 +99,7 @@ export async function secondFactorOptions(
   });
 }
 
-/** The challenge that the browser was given, as it says. */
+/** The challenge inside the client data of the browser. */
 export function challengeIn(clientDataJSON: string): string {
   try {
     const data = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString()) as { challenge?: unknown };
@@ -112,11 +112,11 @@ export function challengeIn(clientDataJSON: string): string {
 export interface Assertion {
   response: AuthenticationResponseJSON;
   challenge: string;
-  /** The device must have verified the person: the passkey stands alone. */
+  /** The passkey signs in alone, so user verification is required. */
   alone: boolean;
 }
 
-/** The account whose passkey signed the challenge; undefined for whatever is wrong with it. Its counter may not fall. */
+/** The account whose passkey signed the challenge; undefined when any check fails. The counter must not decrease. */
 export async function passkeyAccount(
   call: Call,
   { response, challenge, alone }: Assertion,
@@ -153,7 +153,7 @@ export async function ownerOfPasskey(db: Db, credentialId: string): Promise<stri
   return row?.account_id;
 }
 
-/** As `passkeyAccount`, with a challenge of `getSignInOptions`, which is used up. */
+/** `passkeyAccount` with a challenge of `getSignInOptions`, which it uses up. */
 export async function accountOfPasskey(call: Call, response: AuthenticationResponseJSON): Promise<string | undefined> {
   const challenge = challengeIn(response.response.clientDataJSON);
   if (!(await usePasskeyChallenge(call.db, challenge, null))) return undefined;

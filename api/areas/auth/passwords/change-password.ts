@@ -50,7 +50,7 @@ export async function changeOwnPassword(
   });
 }
 
-/** The current password proves the person; without it the session must have, unless there is none. */
+/** Requires the current password or a confirmed session, unless the account has no password. */
 async function refuseUnproved(call: Call, row: Row, current: string | undefined): Promise<void> {
   if (current === undefined) {
     if (row.password_hash) requireConfirmed(call.who, call.now);

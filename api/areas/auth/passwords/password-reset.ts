@@ -18,8 +18,8 @@ const MAIL_HOURS = 1;
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 /**
- * A one-time token with which the owner sets a new password; a newer one voids it. Undefined while there is no owner.
- * With the hash of a token that somebody else made, no token is made or answered.
+ * Creates a one-time token to set a new password for the owner; a newer one invalidates it. Undefined without an owner.
+ * With the hash of a token that another process created, only the hash is stored.
  */
 export async function createOwnerReset(
   db: Db,
@@ -44,7 +44,7 @@ export async function createOwnerReset(
   return { username: owner.username, ...(token !== undefined && { token }), expiresAt };
 }
 
-/** A one-time token for a link that an admin hands over; a newer one voids it. */
+/** Creates a one-time token for a link that an admin hands over; a newer one invalidates it. */
 export async function createReset(
   db: Db,
   accountId: string,
@@ -54,17 +54,17 @@ export async function createReset(
   return { token, expiresAt: await putReset(db, accountId, { hash: hashOf(token), hours, byMail: false }) };
 }
 
-/** The link of `createReset` went by mail too. */
+/** Records that the link of `createReset` was mailed too. */
 export async function resetWasSent(db: Db, accountId: string): Promise<void> {
   await db('password_resets').where({ account_id: accountId }).update({ sent: true });
 }
 
-/** Links that were mailed: they prove the address that they went to, and no later one, and let nobody in who reads that one. */
+/** Invalidates mailed links when the address changes: they prove the former address only. */
 export async function endMailedResets(db: Db, accountId: string): Promise<void> {
   await db('password_resets').where({ account_id: accountId }).whereRaw('(sent or by_mail)').delete();
 }
 
-/** A one-time token that goes to the address of the account and nowhere else: who has it has the address. */
+/** Creates a one-time token that goes only to the address of the account, so that using it proves the address. */
 export async function createMailedReset(db: Db, accountId: string): Promise<{ token: string; expiresAt: string }> {
   const token = newSecret('foypr_');
   return { token, expiresAt: await putReset(db, accountId, { hash: hashOf(token), hours: MAIL_HOURS, byMail: true }) };
@@ -92,7 +92,7 @@ async function putReset(db: Db, accountId: string, { hash, hours, byMail }: NewR
   return iso(row.expires_at);
 }
 
-/** Wrong, used and old tokens are one 404. Without a new password nothing changes. */
+/** 404 for wrong, used and expired tokens alike. Without a new password nothing changes. */
 export async function redeemReset(
   call: Call,
   token: string,
@@ -123,7 +123,7 @@ export async function redeemReset(
   return { ...shown, changed: true };
 }
 
-/** Ends the sign-ins of an account and its open links; keys are refused as long as the account is. Answers how many sign-ins. */
+/** Ends the sessions and the open links of a disabled account, whose keys are refused anyway. Returns the number of sessions. */
 export async function endAccess(db: Db, accountId: string): Promise<number> {
   await db('password_resets').where({ account_id: accountId }).delete();
   return db('sessions').where({ account_id: accountId }).delete();

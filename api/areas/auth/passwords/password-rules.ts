@@ -2,12 +2,12 @@ import type { Call } from '#kernel/endpoint.ts';
 import { invalid } from '#kernel/errors.ts';
 import { commonPasswords } from './common-passwords.ts';
 
-/** 400 for a password that is too short or that anybody would try first; `names` are the account's own. */
+/** 400 for a password that is too short, too common or one of `names`, the names of the account. */
 export function refuseWeakPassword(call: Call, password: string, names: readonly (string | null)[]): void {
   refuseWeak(call, password, { names, field: 'newPassword' });
 }
 
-/** The same for a password under another name of the body. */
+/** The same for a password in another field of the body. */
 export function refuseWeak(
   { deps }: Call,
   password: string,

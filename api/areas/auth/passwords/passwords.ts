@@ -6,7 +6,7 @@ import type { Config } from '#platform/config.ts';
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } satisfies Options;
 let cost = COST;
 
-/** What the deployment wishes passwords to cost; said once by each process that hashes some. */
+/** Sets the cost of hashes from the configuration; called once by each process that hashes passwords. */
 export function takePasswordCost({ memoryKib, passes }: Config['passwordCost']): void {
   cost = { ...COST, memoryCost: memoryKib, timeCost: passes };
   dummy = undefined;
@@ -18,7 +18,7 @@ const MAY_WAIT = 50;
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** Hashing is bounded: 4 at a time and 50 waiting, else 503 capacity. */
+/** Limits hashing to 4 at a time and 50 in the queue; 503 capacity beyond. */
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (running >= AT_ONCE) {
     if (waiting.length >= MAY_WAIT) {
@@ -39,14 +39,14 @@ export function hashPassword(password: string): Promise<string> {
   return inTurn(() => hash(password.normalize('NFC'), cost));
 }
 
-/** For a secret that is looked up by its hash: the same salt and cost make the same hash. */
+/** Hash of a secret that is looked up by its hash: the same salt and cost give the same hash. */
 export function hashSalted(secret: string, salt: Buffer): Promise<string> {
   return inTurn(() => hash(secret, { ...COST, salt }));
 }
 
 const PARAMETERS = /^\$argon2id\$v=\d+\$m=(\d+),t=(\d+),p=\d+\$/;
 
-/** Made when less was asked of a hash than is now: it is made anew when the password is next at hand. */
+/** Whether a hash has a lower cost than configured; it is replaced at the next sign-in with the password. */
 export function isOutdated(stored: string): boolean {
   const [, memory = 0, passes = 0] = PARAMETERS.exec(stored) ?? [];
   return Number(memory) < cost.memoryCost || Number(passes) < cost.timeCost;
@@ -54,9 +54,9 @@ export function isOutdated(stored: string): boolean {
 
 let dummy: Promise<string> | undefined;
 
-/** Takes as long when there is no hash to compare with, so that an unknown name cannot be told from a wrong password. */
+/** Takes the same time without a stored hash, so that an unknown name cannot be distinguished from a wrong password. */
 export async function passwordMatches(stored: string | null, password: string): Promise<boolean> {
-  dummy ??= hashPassword('nobody has this one');
+  dummy ??= hashPassword('placeholder of no account');
   const against = stored ?? (await dummy);
   const same = await inTurn(() => verify(against, password.normalize('NFC')));
   return same && stored !== null;

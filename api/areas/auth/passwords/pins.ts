@@ -8,8 +8,8 @@ const WRONG = 5;
 const BLOCKED_SECONDS = 900;
 
 /**
- * Takes one of five tries in 15 minutes before the PIN is looked at, so that many at once are no more tries; 429 while the PIN is
- * blocked. Right ones give the tries back.
+ * Counts one of five attempts in 15 minutes before comparing the PIN, so that concurrent requests get no extra attempts; 429 while
+ * blocked. A right PIN resets the count.
  */
 export async function checkPin(
   { db }: Call,
@@ -33,7 +33,7 @@ async function countTry(db: Db, id: string): Promise<{ left: number; blocked_s: 
   return counted;
 }
 
-/** What blocked the PINs is forgotten. */
+/** Resets the attempts that block the PINs. */
 export async function openPins(db: Db, where: { id: string } | { account_id: string }): Promise<void> {
   await updateProfile(db, where, { pin_wrong: [], pin_blocked_until: null });
 }

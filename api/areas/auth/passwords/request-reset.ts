@@ -9,7 +9,7 @@ import { createMailedReset } from './password-reset.ts';
 const PER_HOUR = 3;
 const placeOf = (requestId: string): string => `jobs|payload|email.send.reset|${requestId}`;
 
-/** For every name one job and the same time: who it is and whether there is one at all is looked up by the worker. */
+/** Enqueues one job for every name; the worker looks up the account, so the response time reveals nothing. */
 export async function requestReset({ deps, enqueue }: Call, login: string): Promise<void> {
   requireMail(deps);
   const requestId = newId();
@@ -25,7 +25,7 @@ interface Account {
   factors: string[];
 }
 
-/** Mails the link, or that there is no password; nothing for a name that is nobody's or without a verified address. */
+/** Mails the link, or that the account has no password. Sends nothing without an account or a verified address. */
 export async function handleResetRequest(
   db: Db,
   writing: Writing,
@@ -48,7 +48,7 @@ export async function handleResetRequest(
 const openedLogin = (keys: Keys, sealed: string, requestId: string): string | undefined =>
   unseal(keys, sealed, placeOf(requestId));
 
-/** Held, so that requests at once are counted one after the other. */
+/** Locks the account, so that concurrent requests are counted one after another. */
 async function findMailed(db: Db, login: string): Promise<Account | undefined> {
   return db('accounts')
     .where({ disabled: false, is_system: false, email_verified: true })
@@ -68,7 +68,8 @@ async function findMailed(db: Db, login: string): Promise<Account | undefined> {
 
 async function isOften(db: Db, accountId: string): Promise<boolean> {
   const rows = (await db('email_messages')
-    .where({ account_id: accountId, kind: 'password-reset', asked: true })
+    .where({ account_id: accountId, kind: 'password-reset' })
+    .where('asked', true)
     .whereRaw(`created_at > now() - interval '1 hour'`)
     .limit(PER_HOUR)
     .pluck('id')) as string[];

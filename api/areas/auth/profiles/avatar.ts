@@ -19,7 +19,7 @@ const wanted = {
     minSide: 1,
     maxSide: 20_000,
     maxPixels: 1e8,
-    maxFrames: 10_000, // the first alone is opened
+    maxFrames: 10_000, // only the first is decoded
   },
   make: { format: 'webp', width: SIDE, height: SIDE, fit: 'cover', enlarge: true } as const,
 };
@@ -31,7 +31,7 @@ export interface Portrayed {
   role: Role;
 }
 
-/** Of the own account, or of a child or guest that the caller manages. Throws 404 for what the caller cannot see, 403. */
+/** A profile of the own account, or of a child or guest that the caller manages. Throws 404 for others, 403 for other roles. */
 export async function portrayed({ db, who }: Call, id: string): Promise<Portrayed> {
   const row = await db('profiles as p')
     .join('accounts as a', 'a.id', 'p.account_id')
@@ -48,7 +48,7 @@ export async function portrayed({ db, who }: Call, id: string): Promise<Portraye
   throw new ApiError('FORBIDDEN', 'Others choose their own picture', { by: 'role' });
 }
 
-/** The picture in 512 by 512, first frame, cropped about its centre, without metadata; of the main profile it is the account's too. */
+/** Stores the first frame as 512 by 512, cropped to its centre, without metadata. The main profile shares it with the account. */
 export async function setAvatar(call: Call, row: Portrayed, upload: Upload): Promise<void> {
   const picture = await pictureOf(call.deps.pictures, upload, wanted);
   const sha256 = await keepOriginal({ objects: call.deps.objects, log: call.log }, picture.bytes);

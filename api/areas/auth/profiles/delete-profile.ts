@@ -7,7 +7,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import type { Db } from '#platform/db.ts';
 import { type ProfileRow, writeAvatar } from './profiles.store.ts';
 
-/** The profile is nobody's from this request on, and what plays in it ends; a job removes its rows. */
+/** Moves the profile to the system account and stops its playback; a job deletes its rows. */
 export async function removeProfile(call: Call, row: ProfileRow): Promise<void> {
   const { db, who } = call;
   const open = (await db('playback_sessions')
@@ -32,7 +32,7 @@ export async function removeProfile(call: Call, row: ProfileRow): Promise<void> 
   await call.enqueue('profile.purge', { profileId: row.id }, { key: `profile.purge:${row.id}` });
 }
 
-/** Ends what the profile signed in with and what others hold for it. */
+/** Deletes sessions, keys and subscriptions of the profile, and references to it. */
 async function endProfile(db: Db, id: string): Promise<void> {
   await db('sessions').where({ profile_id: id }).delete();
   await db('quick_connects').where({ profile_id: id }).delete();

@@ -63,7 +63,7 @@ export const updateProfile = defineEndpoint({
   },
 });
 
-/** Limits are the main profile's to see. */
+/** Only the main profile sees limits. */
 function shownTo({ who }: Call, profile: Profile): Profile {
   if (who.mainProfile) return profile;
   const { limits: _limits, ...shown } = profile;
@@ -94,7 +94,7 @@ export const setProfileAvatar = defineEndpoint({
   },
 });
 
-/** What a profile other than the main one may change of itself. */
+/** Fields that a profile other than the main one may change on itself. */
 const OWN: readonly string[] = ['name', 'color', 'language', 'timeZone', 'country', 'avatar'];
 
 function refuseChange({ who, now }: Call, row: ProfileRow, body: ProfileChange): void {
@@ -107,7 +107,7 @@ function refuseChange({ who, now }: Call, row: ProfileRow, body: ProfileChange):
 }
 
 function requireNoChild(role: string): void {
-  if (role === 'child') throw new ApiError('FORBIDDEN', 'Accounts of this role may not', { by: 'role' });
+  if (role === 'child') throw new ApiError('FORBIDDEN', 'Accounts of this role cannot change this', { by: 'role' });
 }
 
 export const deleteProfile = defineEndpoint({
@@ -128,7 +128,7 @@ export const deleteProfile = defineEndpoint({
     const { db, who } = call;
     if (await wasDeletedLately(db, who.accountId, params.id)) return;
     const row = await getProfileRow(db, who.accountId, params.id);
-    if (row.main) throw conflict('main-profile', 'The main profile goes with its account');
+    if (row.main) throw conflict('main-profile', 'The main profile is deleted with its account');
     await removeProfile(call, row);
   },
 });

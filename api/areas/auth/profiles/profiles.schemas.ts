@@ -44,7 +44,7 @@ export const ProfileDraft = z.strictObject({
   timeZone: TimeZone.optional().meta({ example: 'Europe/London' }),
   country: Country.optional().meta({ example: 'GB' }),
   pin: Pin.optional()
-    .describe('Keeps others of the household out of the profile; signs nobody in')
+    .describe('Keeps other people of the household out of the profile; it is no sign-in method')
     .meta({ example: '4711' }),
   private: z.boolean().default(false),
   keepHistory: z.boolean().default(true),

@@ -52,10 +52,10 @@ async function toColumns({
   };
 }
 
-/** Throws 409 at 8, and for a name that another profile of the account has. */
+/** Throws 409 `too-many-profiles`, and `duplicate-name` for a name of another profile of the account. */
 export async function insertProfile(db: Db, accountId: string, draft: ProfileDraft): Promise<string> {
   const columns = await toColumns(draft);
-  await db('accounts').where({ id: accountId }).forUpdate().first('id'); // two at once would both be the eighth
+  await db('accounts').where({ id: accountId }).forUpdate().first('id'); // concurrent requests would both be the eighth
   const [row] = await db('profiles')
     .where({ account_id: accountId })
     .select<{ count: number }[]>(db.raw('count(*)::int as count'));
@@ -72,7 +72,7 @@ export async function updateProfileRow(db: Db, row: ProfileRow, change: ProfileC
   await updateProfile(db, { id: row.id }, columns);
 }
 
-/** The picture of a profile, of its account too when it is the main one; former ones go. */
+/** Sets the picture of a profile, and of its account for the main profile; deletes the former one. */
 export async function writeAvatar(
   db: Db,
   { id, account_id, main }: Pick<ProfileRow, 'id' | 'account_id' | 'main'>,

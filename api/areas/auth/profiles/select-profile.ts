@@ -12,7 +12,7 @@ import { latestRefreshExpiry } from '../sign-in/refresh-tokens.store.ts';
 import { cookieFlags, freshToken } from '../sign-in/sign-in.ts';
 import type { ProfileRow } from './profiles.store.ts';
 
-/** Puts the session into the profile; its refresh token stays, tokens of the profile it leaves are stale from now on. */
+/** Switches the session to the profile. Its refresh token stays; access tokens of the former profile become invalid. */
 export async function enterProfile(call: Call, id: string, pin: string | undefined): Promise<SignIn> {
   const { db, who } = call;
   const row = await db('profiles')
@@ -38,7 +38,7 @@ async function refuseWithoutPin(call: Call, row: ProfileRow, pin: string | undef
 async function moveSession({ db, who }: Call, row: ProfileRow): Promise<void> {
   const moved = await db('sessions')
     .where({ id: sessionOf(who) })
-    // Who is handed the device in another profile has not proved to be the person.
+    // A person who gets the device in another profile has not confirmed anything.
     .update({ profile_id: row.id, ...(row.main ? {} : { confirmed_until: null }) });
   if (moved !== 1) throw new ApiError('AUTH_TOKEN_INVALID', 'The sign-in has ended', {});
   await updateProfile(db, { id: row.id }, { last_used_at: db.fn.now() });
@@ -53,8 +53,8 @@ async function answerInProfile(call: Call): Promise<SignIn> {
     const name = sessionCookie(client.secure);
     call.reply.header('Set-Cookie', [`${name}=${accessToken}; Path=/; ${cookieFlags(client.secure, remember)}`]);
   }
-  const asked = presented(headers, client.secure);
-  const byCookie = asked?.kind === 'token' && asked.cookie;
+  const credential = presented(headers, client.secure);
+  const byCookie = credential?.kind === 'token' && credential.cookie;
   return {
     ...described,
     ...(byCookie ? {} : { accessToken }),

@@ -14,7 +14,7 @@ interface Target {
   profile_id: string;
 }
 
-/** Signs the device in as the caller, as one of its profiles, or as a child or guest that the caller manages. */
+/** Approves for the caller, one of its profiles, or a child or guest that the caller manages; or denies. */
 export async function answerQuickConnectRow(call: Call, code: string, body: Answer): Promise<QuickConnectRow> {
   const { db, who } = call;
   await refuseOwing(call);
@@ -41,7 +41,7 @@ export async function answerQuickConnectRow(call: Call, code: string, body: Answ
   return answered;
 }
 
-/** Deciding twice alike is the same. */
+/** Repeating the same decision succeeds; another one is 409 `already-decided`. */
 function refuseOther(row: QuickConnectRow, wanted: Target & { state: string }, by: string): QuickConnectRow {
   const alike =
     row.state === 'denied' || (row.account_id === wanted.account_id && row.profile_id === wanted.profile_id);
@@ -49,7 +49,7 @@ function refuseOther(row: QuickConnectRow, wanted: Target & { state: string }, b
   throw conflict('already-decided', 'This was decided already');
 }
 
-/** A session that owes a password or a second factor lets nobody else in. */
+/** 403 for a session that must change its password or add a second factor first. */
 async function refuseOwing(call: Call): Promise<void> {
   const row = await call
     .db('accounts')

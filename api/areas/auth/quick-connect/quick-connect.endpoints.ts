@@ -35,7 +35,7 @@ export const startQuickConnect = defineEndpoint({
   summary: 'Start a sign-in that another device approves',
   description:
     'Needs `X-Client-Id`. Show `code` or the QR picture to the person, keep `secret`, and poll `redeemQuickConnect` every `pollMs`. A request expires after ten minutes. It is 409 `quick-connect-off` when the setting is off and 429 with three pending requests from one address.',
-  access: { anyone: true, because: 'a television that asks is not signed in yet' },
+  access: { anyone: true, because: 'a device that starts a sign-in has no credential yet' },
   body: StartQuickConnect,
   optionalBody: true,
   answer: json(201, StartedQuickConnect),
@@ -45,7 +45,8 @@ export const startQuickConnect = defineEndpoint({
   async handle({ body }, call) {
     const { db, client, deps } = call;
     if (!client.id) throw invalid(['headers', 'x-client-id'], 'required', 'X-Client-Id is needed');
-    if (!deps.settings.get('auth.quickConnect.enabled')) throw conflict('quick-connect-off', 'This is switched off');
+    if (!deps.settings.get('auth.quickConnect.enabled'))
+      throw conflict('quick-connect-off', 'Quick connect is turned off');
     const { row, secret } = await insertQuickConnect(db, {
       clientId: client.id,
       deviceName: body.deviceName ?? client.name ?? 'Unknown device',
@@ -64,7 +65,7 @@ export const redeemQuickConnect = defineEndpoint({
   summary: 'Poll a quick connect and sign in',
   description:
     'Returns the state and, once the other device has approved, a sign-in, one time and within five minutes. It works only with the `X-Client-Id` that started it. Polls faster than one a second are 429. Unknown, redeemed and expired secrets are 404.',
-  access: { anyone: true, because: 'the secret of the device that asked is the credential' },
+  access: { anyone: true, because: 'the secret of the device that started is the credential' },
   body: RedeemQuickConnect,
   answer: json(200, RedeemedQuickConnect),
   errors: ['NOT_FOUND', 'FORBIDDEN', 'RATE_LIMITED'],
@@ -73,14 +74,14 @@ export const redeemQuickConnect = defineEndpoint({
   async handle({ body }, call) {
     const row = await pollQuickConnect(call.db, body.secret, call.client.id);
     if (!row) throw await unknownSecret(call);
-    if (row.early) throw new ApiError('RATE_LIMITED', 'Ask less often', { retryAfterSec: 1 });
+    if (row.early) throw new ApiError('RATE_LIMITED', 'Poll less often', { retryAfterSec: 1 });
     if (row.state !== 'approved') return { state: row.state, pollMs: POLL_MS };
     const signIn = await call.transact((inside) => redeem(inside, row, body));
     return { state: row.state, signIn, pollMs: POLL_MS };
   },
 });
 
-/** Guesses are counted; polls of a device that knows its secret are not. */
+/** Unknown secrets count as attempts; polls with a valid one do not. */
 async function unknownSecret(call: Call): Promise<ApiError> {
   await countAttempt(call, 'quick-connect-secret');
   return notFound();

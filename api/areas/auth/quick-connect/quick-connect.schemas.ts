@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { Id, Timestamp } from '#kernel/schemas.ts';
 import { Keep, SignIn } from '../auth.schemas.ts';
 
-/** Without what is easily mistaken: 0 1 I L O. */
+/** Without letters that look alike: 0 1 I L O. */
 export const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 export const CODE_LENGTH = 6;
 export const POLL_MS = 2000;
 
 export const QuickConnect = z
   .object({
-    code: z.string().describe('Shown on the device that asks').meta({ example: '482915' }),
+    code: z.string().describe('Shown on the device that signs in').meta({ example: '482915' }),
     state: z.enum(['pending', 'approved', 'denied']),
     device: z.object({
       name: z.string().meta({ example: 'Films' }),
@@ -31,7 +31,7 @@ export const StartedQuickConnect = z.object({
   secret: z
     .string()
     .optional()
-    .describe('Of the device that asks; the code alone gives nothing')
+    .describe('For the device that signs in only; the code alone does not sign in')
     .meta({ example: 'JBSWY3DPEHPK3PXP' }),
   pollMs: z.int(),
   url: z.string().describe('Page on which to approve').meta({ example: 'https://hooks.example/foyer' }),

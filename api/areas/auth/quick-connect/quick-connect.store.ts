@@ -45,12 +45,12 @@ export interface QuickConnectDraft {
   address: string;
 }
 
-/** Open for ten minutes. Throws 429 when too many wait. */
+/** Inserts a request that is valid for ten minutes. Throws 429 with too many pending ones. */
 export async function insertQuickConnect(
   db: Db,
   draft: QuickConnectDraft,
 ): Promise<{ row: QuickConnectRow; secret: string }> {
-  await db.raw(`select pg_advisory_xact_lock(hashtextextended('quick-connect', 7))`); // so that the limits hold at once
+  await db.raw(`select pg_advisory_xact_lock(hashtextextended('quick-connect', 7))`); // the limits hold for concurrent requests
   await db('quick_connects').whereRaw('expires_at < now()').delete();
   await refuseTooMany(db, draft.address);
   const secret = newSecret('foyqc_');
@@ -77,15 +77,15 @@ async function refuseTooMany(db: Db, address: string): Promise<void> {
   const waiting: string[] = await db('quick_connects').where({ state: 'pending' }).pluck('address');
   const near = waiting.filter((one) => addressGroup(one) === addressGroup(address)).length;
   if (waiting.length >= MOST_WAITING || near >= MOST_BY_ADDRESS)
-    throw new ApiError('RATE_LIMITED', 'Too many devices wait already', { retryAfterSec: 600 });
+    throw new ApiError('RATE_LIMITED', 'Too many devices are pending', { retryAfterSec: 600 });
 }
 
-/** Codes are read out and typed: case does not matter. */
+/** Codes are typed by hand, so letter case does not matter. */
 export async function findQuickConnect(db: Db, code: string): Promise<QuickConnectRow | undefined> {
   return db('quick_connects').where({ code: code.toUpperCase() }).whereRaw('expires_at > now()').first();
 }
 
-/** One poll of the device that asked; `early` when the one before is less than a second ago. */
+/** Records a poll of the device; `early` when the former poll is less than a second ago. */
 export async function pollQuickConnect(
   db: Db,
   secret: string,
@@ -101,7 +101,7 @@ export async function pollQuickConnect(
   return found.rows[0];
 }
 
-/** Deletes the row and answers the account that approved it; undefined when it was taken already or the account is disabled. */
+/** Deletes the row and returns the account that approved it; undefined when it was taken already or the account is disabled. */
 export async function takeQuickConnect(db: Db, row: QuickConnectRow): Promise<string | undefined> {
   const account = await db('accounts')
     .where({ id: row.account_id })

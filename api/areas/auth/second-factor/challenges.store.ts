@@ -8,18 +8,18 @@ const hashOf = (token: string): Buffer => createHash('sha256').update(token).dig
 
 export interface ChallengeDraft {
   accountId: string;
-  /** The session that is to be confirmed; absent for a sign-in. */
+  /** The session to confirm; absent for a sign-in. */
   sessionId?: string | undefined;
   clientId: string | undefined;
-  /** How the first factor was proved. */
+  /** Method of the first factor. */
   method: SessionRecord['method'];
   profileId?: string | undefined;
   passkeyChallenge?: string | undefined;
-  /** Of a sign-in at a provider. */
+  /** The session at the OpenID provider, for a sign-in there. */
   oidc?: OidcSession | undefined;
 }
 
-/** Open for 5 minutes and 5 tries. */
+/** Inserts a challenge for 5 minutes and 5 attempts. */
 export async function insertChallenge(db: Db, draft: ChallengeDraft): Promise<{ token: string; expiresAt: Date }> {
   const token = newSecret('');
   await db('sign_in_challenges').whereRaw('expires_at < now()').delete();
@@ -47,11 +47,11 @@ export interface ChallengeRow {
   profile_id: string | null;
   passkey_challenge: string | null;
   oidc: OidcSession | null;
-  /** Left after this one. */
+  /** Attempts left after this one. */
   tries: number;
 }
 
-/** Takes one of its tries; undefined when it is over, or was asked for by another client or for another session. */
+/** Counts an attempt; undefined when the challenge has ended or belongs to another client or session. */
 export async function tryChallenge(
   db: Db,
   token: string,
@@ -67,7 +67,7 @@ export async function tryChallenge(
   return found.rows[0];
 }
 
-/** Of any number at once exactly one gets true. */
+/** Ends the challenge; of concurrent requests exactly one gets true. */
 export async function endChallenge(db: Db, token: string): Promise<boolean> {
   return (
     (await db('sign_in_challenges')

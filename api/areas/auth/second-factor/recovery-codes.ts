@@ -15,7 +15,7 @@ function newCode(): string {
   return `${letters.slice(0, 5)}-${letters.slice(5)}`;
 }
 
-/** Ten new codes in place of the old ones; only their argon2id is kept. */
+/** Replaces the codes by ten new ones; only their argon2id hashes are stored. */
 export async function replaceRecoveryCodes(db: Db, accountId: string): Promise<string[]> {
   const codes = Array.from({ length: COUNT }, newCode);
   const salt = randomBytes(16);
@@ -29,7 +29,7 @@ export async function replaceRecoveryCodes(db: Db, accountId: string): Promise<s
 
 const NO_SALT = randomBytes(16);
 
-/** One salt a set makes a code one hash to look for, so that a wrong one takes no longer; of two uses at once one wins. */
+/** Uses a code up. One salt for the set makes it one hash to look up; of concurrent uses exactly one succeeds. */
 export async function useRecoveryCode(db: Db, accountId: string, code: string): Promise<boolean> {
   const set = await findMethod(db, accountId, 'recovery-codes');
   const hash = await hashSalted(plain(code), set?.salt ?? NO_SALT);

@@ -17,12 +17,12 @@ import {
 import { useRecoveryCode } from './recovery-codes.ts';
 import { useTotp } from './totp.ts';
 
-/** What proves the second factor. */
+/** Proof of the second factor. */
 export type Proof =
   | { method: 'totp' | 'recovery-code'; code: string }
   | { method: 'passkey'; response: AuthenticationResponseJSON };
 
-/** The refusal that asks for the second factor when the account has one; it sets no cookie and tells no token. */
+/** 401 `AUTH_2FA_REQUIRED` with a challenge when the account has a second factor; it sets no cookie and has no token. */
 export async function requireSecondFactor(
   call: Call,
   draft: Omit<ChallengeDraft, 'clientId' | 'passkeyChallenge'>,
@@ -53,8 +53,8 @@ export interface Answered {
 }
 
 /**
- * Runs `then` once the second factor is proved, in the transaction that uses up the challenge and the code. A wrong one is 401
- * with the tries left; a challenge that is over is 401 `AUTH_TOKEN_INVALID`.
+ * Runs `then` after verifying the second factor, in the transaction that uses the challenge and the code up. A wrong code is 401
+ * with the attempts left; an ended challenge is 401 `AUTH_TOKEN_INVALID`.
  */
 export async function withSecondFactor<T>(
   call: Call,
@@ -80,7 +80,7 @@ async function noChallenge(call: Call, sessionId: string | undefined): Promise<A
   return over();
 }
 
-/** A sign-in that came to nothing, in the audit log; of nobody known when the name is none. */
+/** Audits a failed sign-in, without an account when the name is unknown. */
 export async function noteFailure(call: Call, accountId: string | undefined, details: object): Promise<void> {
   await audit({ ...call, who: { ...call.who, accountId: accountId ?? '' } }, 'sign-in-failed', details);
 }
@@ -96,7 +96,7 @@ async function proved(call: Call, row: ChallengeRow, proof: Proof): Promise<bool
   return useTotp(db, { keys: deps.keys, now, accountId: row.account_id }, proof.code);
 }
 
-/** Whoever used the last one is told, for the next lost telephone would lock them out. */
+/** Notifies the account when the last recovery code was used. */
 async function provedByRecovery(call: Call, accountId: string, code: string): Promise<boolean> {
   if (!(await useRecoveryCode(call.db, accountId, code))) return false;
   if ((await countRecoveryCodes(call.db, accountId)) === 0)
@@ -105,5 +105,5 @@ async function provedByRecovery(call: Call, accountId: string, code: string): Pr
 }
 
 function over(): ApiError {
-  return new ApiError('AUTH_TOKEN_INVALID', 'The challenge is over; sign in anew', {});
+  return new ApiError('AUTH_TOKEN_INVALID', 'The challenge has ended: sign in again', {});
 }

@@ -16,7 +16,7 @@ import { newTotpSecret, sealTotp, stepOfCode, totpUri, unsealTotp } from './totp
 const MINUTES = 10;
 const TRIES = 5;
 
-/** Nothing is on yet; a new start voids the old. */
+/** Starts a setup, which replaces a former one; two-factor stays off. */
 export async function startTotpSetup({ db, who, deps }: Call): Promise<z.input<typeof TotpSetup>> {
   if (await findMethod(db, who.accountId, 'totp')) throw conflict('already-on', 'An authenticator is set up already');
   const { username } = await db('accounts').where({ id: who.accountId }).first<{ username: string }>('username');
@@ -38,7 +38,7 @@ export async function startTotpSetup({ db, who, deps }: Call): Promise<z.input<t
   return { setupId, secret, uri, qrSvg: renderSVG(uri), expiresAt: iso(row.expires_at) };
 }
 
-/** Switches it on once the app shows a right code; the code is used up by that. */
+/** Turns two-factor on with a right code, which it uses up. */
 export async function finishTotpSetup(
   call: Call,
   { setupId, code, name }: z.output<typeof EnableTotp>,
@@ -58,7 +58,7 @@ export async function finishTotpSetup(
     });
 }
 
-/** Takes one of its tries; kept also when the code is wrong. */
+/** Counts an attempt, in its own transaction, so that a wrong code counts too. */
 async function trySetup({ db, who }: Call, setupId: string): Promise<string> {
   const [row] = await db('totp_setups')
     .where({ id: setupId, account_id: who.accountId })

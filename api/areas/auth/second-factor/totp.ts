@@ -16,7 +16,7 @@ export function totpUri(secret: string, issuer: string, label: string): string {
   return totp(secret, { issuer, label }).toString();
 }
 
-/** The step of 30 seconds, of now or one to either side, that this code is of; undefined when of none. */
+/** The 30-second step of this code, at most one step from now; undefined for a wrong code. */
 export function stepOfCode(secret: string, code: string, now: Date): number | undefined {
   const delta = totp(secret, { issuer: '', label: '' }).validate({ token: code, timestamp: now.getTime(), window: 1 });
   return delta === null ? undefined : Math.floor(now.getTime() / 1000 / PERIOD) + delta;
@@ -28,7 +28,7 @@ export const sealTotp = (keys: Keys, accountId: string, secret: string): string 
 export const unsealTotp = (keys: Keys, accountId: string, sealed: string): string | undefined =>
   unseal(keys, sealed, placeOf(accountId));
 
-/** Accepts a code of the account's authenticator, each step once: the row remembers the last one. */
+/** Accepts a code of the authenticator app, each step once: the row stores the last one. */
 export async function useTotp(
   db: Db,
   { keys, now, accountId }: { keys: Keys; now: Date; accountId: string },

@@ -38,7 +38,7 @@ export const login = defineEndpoint({
   summary: 'Sign in with a password or a passkey',
   description:
     'Returns a session with an access token and a refresh token, in cookies, in the body or in both by `keep`. An unknown name, a wrong password and a disabled account are the same 401. With two-factor on it is 401 `AUTH_2FA_REQUIRED` with a challenge for `verifyTwoFactor`. Attempts are limited for an address and a username.',
-  access: { anyone: true, because: 'this is how one signs in' },
+  access: { anyone: true, because: 'the request itself signs in' },
   body: Login,
   answer: json(200, SignIn),
   errors: ['UNAUTHENTICATED', 'AUTH_2FA_REQUIRED', 'FORBIDDEN', 'RATE_LIMITED'],
@@ -60,7 +60,7 @@ export const refreshSession = defineEndpoint({
   body: Refresh,
   optionalBody: true,
   answer: json(200, SignIn),
-  errors: ['AUTH_TOKEN_EXPIRED', 'AUTH_TOKEN_INVALID', 'FORBIDDEN'], // a cookie without X-Client-Id
+  errors: ['AUTH_TOKEN_EXPIRED', 'AUTH_TOKEN_INVALID', 'FORBIDDEN'], // FORBIDDEN: a cookie without X-Client-Id
   transaction: 'manual',
 
   async handle({ body }, call) {
@@ -75,7 +75,7 @@ export const logout = defineEndpoint({
   summary: 'End the session of the presented credential',
   description:
     'Accepts an expired credential too, clears the cookies, and is 200 with `ended` false when there was no session. `providerUrl` is the address to sign out at the OpenID provider, if it has one. An API key is 403.',
-  access: { anyone: true, because: 'whoever presents an expired credential may still end its session' },
+  access: { anyone: true, because: 'an expired credential may still end its session' },
   body: Logout,
   optionalBody: true,
   answer: json(200, LoggedOut),
@@ -84,7 +84,7 @@ export const logout = defineEndpoint({
   async handle({ body }, call) {
     const token = bearer(call.headers);
     if (token?.startsWith('foyer_'))
-      throw new ApiError('FORBIDDEN', 'A key is ended in API keys', { by: 'credential' });
+      throw new ApiError('FORBIDDEN', 'Revoke an API key with revokeApiKey', { by: 'credential' });
     if (!token && !body.refreshToken && hasCookies(call)) requireClientId(call.client);
     const sessionId = await sessionPresented(call, body.refreshToken);
     clearCookies(call);
@@ -95,11 +95,11 @@ export const logout = defineEndpoint({
   },
 });
 
-/** Cookies of others at the same address are no credential. */
+/** Cookies of other applications at the same address are no credential. */
 const hasCookies = ({ headers, client }: Call): boolean =>
   [sessionCookie(client.secure), refreshCookie(client.secure)].some((name) => cookieValue(headers, name) !== undefined);
 
-/** By access token, however old, or by refresh token. A bearer is judged alone, as everywhere. */
+/** The session of the access token, expired or not, or of the refresh token. A bearer token takes precedence over cookies. */
 async function sessionPresented(call: Call, refreshToken: string | undefined): Promise<string | undefined> {
   const { headers, client, deps, db } = call;
   const token = bearer(headers);
@@ -123,13 +123,13 @@ export const getMe = defineEndpoint({
 
   async handle(_input, call) {
     const me = await readMe(call);
-    const { lastSeenAt: _use, ...account } = me.account; // that it is used is no other content
+    const { lastSeenAt: _use, ...account } = me.account; // the ETag does not depend on the last use
     answerUnlessSame(call, { ...me, account });
     return me;
   },
 });
 
-/** Of the account all sign-ins are the main profile's to see and end; another profile has its own. */
+/** The main profile sees and ends all sessions of the account, another profile its own. */
 const onlyProfile = ({ mainProfile, profileId }: Principal): string | undefined =>
   mainProfile ? undefined : profileId;
 
@@ -169,7 +169,7 @@ export const endSession = defineEndpoint({
   },
 });
 
-/** Repeating it within a day is no error. */
+/** Whether the session was ended within a day: ending it again succeeds then. */
 const endedLately = (db: Call['db'], accountId: string, id: string): Promise<boolean> =>
   isAudited(db, { id, accountId, action: 'session-ended', sinceHours: 24 });
 

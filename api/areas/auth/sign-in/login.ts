@@ -19,13 +19,13 @@ interface Candidate {
 
 type Body = z.output<typeof Login>;
 
-/** By a name and a password, or by a passkey alone. */
+/** Signs in by name and password, or by a passkey alone. */
 export async function login(call: Call, body: Body): Promise<SignIn> {
   if (body.passkey) return loginByPasskey(call, body, body.passkey);
   return loginByPassword(call, body, { username: body.username ?? '', password: body.password ?? '' });
 }
 
-/** The device has verified the person, so no second factor is asked. */
+/** The device has verified the person, so no second factor is required. */
 async function loginByPasskey(call: Call, body: Body, passkey: NonNullable<Body['passkey']>): Promise<SignIn> {
   await countPasskey(call, await ownerOfPasskey(call.db, passkey.id));
   const enabled = call.deps.settings.get('auth.passkeys.enabled');
@@ -45,7 +45,7 @@ async function loginByPasskey(call: Call, body: Body, passkey: NonNullable<Body[
   );
 }
 
-/** Unknown name, wrong password, no password: one answer, in one time. */
+/** An unknown name, a wrong password and an account without one get the same response in the same time. */
 async function loginByPassword(
   call: Call,
   body: Body,
@@ -62,12 +62,12 @@ async function loginByPassword(
   const refusal = refusalOf(call, account);
   if (refusal) throw await refused(call, account.id, refusal);
   await renewHash(db, account, password);
-  const asked = await requireSecondFactor(call, {
+  const secondFactor = await requireSecondFactor(call, {
     accountId: account.id,
     method: 'password',
     profileId: body.profileId,
   });
-  if (asked) throw asked;
+  if (secondFactor) throw secondFactor;
   return call.transact((inside) =>
     startSession(inside, {
       accountId: account.id,
@@ -79,30 +79,30 @@ async function loginByPassword(
   );
 }
 
-/** Of a password that is right: when the settings of hashes were raised, its hash is raised here. */
+/** Replaces the hash of a right password when the configured cost is higher. */
 async function renewHash(db: Db, { id, password_hash: before }: Candidate, password: string): Promise<void> {
   if (before === null || !isOutdated(before)) return;
   const hash = await hashPassword(password);
   await updateAccount(db, { id, password_hash: before }, { password_hash: hash });
 }
 
-/** What is told only after the right password. */
+/** Refusals that are revealed only after the right password. */
 function refusalOf({ deps }: Call, account: Candidate): Refusal | undefined {
   if (account.unusable) return disabled();
   if (deps.settings.get('auth.password.enabled') || account.role === 'owner') return undefined;
-  return new ApiError('FORBIDDEN', 'Signing in with a password is switched off', { by: 'password-off' });
+  return new ApiError('FORBIDDEN', 'Signing in with a password is turned off', { by: 'password-off' });
 }
 
 type Refusal = ApiError<'FORBIDDEN'>;
 const disabled = (): Refusal => new ApiError('FORBIDDEN', 'This account is disabled', { by: 'account-disabled' });
 
-/** The refusal, once it is written down. */
+/** Audits the refusal and returns it. */
 async function refused(call: Call, accountId: string, refusal: Refusal): Promise<Refusal> {
   await noteFailure(call, accountId, { ...(refusal.details.by && { by: refusal.details.by }) });
   return refusal;
 }
 
-/** By name in any letter case and exactly otherwise, or by a verified address; a name goes before another's address. */
+/** Finds the account by name in any letter case, otherwise exactly, or by a verified address; a name takes precedence. */
 async function candidate(db: Db, name: string): Promise<Candidate | undefined> {
   const rows = await db('accounts')
     .where({ is_system: false })

@@ -10,7 +10,7 @@ export interface Issued {
   expiresAt: Date;
 }
 
-/** 256 random bits, kept only as SHA-256. Good for 30 days, and no longer than the sign-in may last. */
+/** 256 random bits, stored only as SHA-256. Valid for 30 days, and no longer than the session. */
 export async function insertRefreshToken(db: Db, sessionId: string, number: number): Promise<Issued> {
   const token = newSecret('foyrt_');
   const [row] = await db('refresh_tokens')
@@ -18,7 +18,7 @@ export async function insertRefreshToken(db: Db, sessionId: string, number: numb
       hash: hashOf(token),
       session_id: sessionId,
       number,
-      // Never beyond the sign-in itself.
+      // Never longer than the session itself.
       expires_at: db.raw('least(now() + make_interval(days => ?), (select expires_at from sessions where id = ?))', [
         REFRESH_DAYS,
         sessionId,
@@ -33,11 +33,11 @@ export interface Used {
   sessionId: string;
   number: number;
   expired: boolean;
-  /** The account can be used no more. */
+  /** The account is disabled or expired. */
   gone: boolean;
 }
 
-/** One statement decides: of any number at once exactly one finds the token unused. It expires with its sign-in at the latest. */
+/** Uses a token in one statement, so that of concurrent requests exactly one finds it unused. */
 export async function useRefreshToken(db: Db, token: string, retryKey: string | undefined): Promise<Used | undefined> {
   const found = await db.raw<{ rows: Used[] }>(
     `update refresh_tokens t set used_at = now(), retry_key = ? from sessions s join accounts a on a.id = s.account_id
@@ -55,9 +55,9 @@ export interface Spent {
   device_id: string | null;
   retry_key: string | null;
   successor_sealed: string | null;
-  /** Used no more than 30 seconds ago. */
+  /** Used within the last 30 seconds. */
   recent: boolean;
-  /** The pair it was traded for has been used in turn. */
+  /** The pair that replaced it has been used. */
   successor_used: boolean;
 }
 
@@ -71,7 +71,7 @@ export async function findSpentToken(db: Db, token: string): Promise<Spent | und
   return found.rows[0];
 }
 
-/** The session a refresh token belongs to, used or not: for signing out. */
+/** The session of a refresh token, used or not, for signing out. */
 export async function sessionOfToken(db: Db, token: string): Promise<string | undefined> {
   const row = await db('refresh_tokens')
     .where({ hash: hashOf(token) })
@@ -79,14 +79,14 @@ export async function sessionOfToken(db: Db, token: string): Promise<string | un
   return row?.session_id;
 }
 
-/** Keeps the new pair sealed for a repeat of the same presentation whose answer was lost. */
+/** Stores the new pair sealed, for a client that repeats the request after a lost response. */
 export async function keepSuccessor(db: Db, token: string, sealed: string): Promise<void> {
   await db('refresh_tokens')
     .where({ hash: hashOf(token) })
     .update({ successor_sealed: sealed });
 }
 
-/** Until when the newest refresh token of the session is good; `now` when it has none. */
+/** Expiry of the newest refresh token of the session; `now` without one. */
 export async function latestRefreshExpiry(db: Db, sessionId: string, now: Date): Promise<Date> {
   const row = await db('refresh_tokens').where({ session_id: sessionId }).orderBy('number', 'desc').first('expires_at');
   return row?.expires_at ?? now;

@@ -15,7 +15,7 @@ import {
 import { removeSession } from './sessions.store.ts';
 import { answerWithTokens, clearCookies } from './sign-in.ts';
 
-/** Trades a refresh token. What ends a sign-in is kept even though the answer is a refusal, so it has its own transactions. */
+/** Exchanges a refresh token. It uses its own transactions, so that a refusal still commits the end of the session. */
 export async function refresh(call: Call, given: string | undefined): Promise<SignIn> {
   const cookie = cookieValue(call.headers, refreshCookie(call.client.secure));
   const token = given ?? cookie;
@@ -58,23 +58,23 @@ async function trade(call: Call, { token, keep, retryKey }: Presented): Promise<
   });
 }
 
-/** The cookies are set again when the sign-in has them. */
-async function keepOf({ db }: Call, sessionId: string, asked: Presented['keep']): Promise<Keep> {
-  if (asked === 'cookie') return 'cookie';
+/** Sets the cookies again when the session has them. */
+async function keepOf({ db }: Call, sessionId: string, source: Presented['keep']): Promise<Keep> {
+  if (source === 'cookie') return 'cookie';
   const row = await db('sessions').where({ id: sessionId }).first('cookie');
   return row?.cookie ? 'both' : 'token';
 }
 
 const placeOf = (token: string): string => `refresh_tokens|successor_sealed|${sha256(token)}`;
 
-/** The same key from the same installation within 30 seconds is the same presentation, whose answer was lost. */
+/** The same key from the same client within 30 seconds repeats a request whose response was lost. */
 function retryKeyOf({ headers, client }: Call): string | undefined {
   const key = headers['idempotency-key'];
   return typeof key === 'string' && key !== '' && client.id ? `${client.id}|${key}` : undefined;
 }
 
-async function repeated(call: Call, asked: Presented & { spent: Spent }): Promise<SignIn | undefined> {
-  const { spent, token, keep, retryKey } = asked;
+async function repeated(call: Call, presented: Presented & { spent: Spent }): Promise<SignIn | undefined> {
+  const { spent, token, keep, retryKey } = presented;
   if (!retryKey || spent.retry_key !== retryKey || !spent.recent || spent.successor_used || !spent.successor_sealed)
     return undefined;
   const opened = unseal(call.deps.keys, spent.successor_sealed, placeOf(token));
@@ -88,7 +88,7 @@ async function repeated(call: Call, asked: Presented & { spent: Spent }): Promis
   });
 }
 
-/** A sign-in made with an X-Client-Id refuses another one, without using the token up. */
+/** A session with an X-Client-Id refuses another one, without using the token up. */
 async function refuseOtherClient(call: Call, token: string): Promise<void> {
   const found = await call.db.raw<{ rows: { client_id: string | null }[] }>(
     `select s.client_id from refresh_tokens t join sessions s on s.id = t.session_id where t.hash = sha256(?::bytea)`,

@@ -8,7 +8,7 @@ import type { Profile, SessionRecord } from '../auth.schemas.ts';
 export const REFRESH_DAYS = 30;
 const MOST_SESSIONS = 100;
 
-/** The session at the provider that one here stands on. */
+/** The session at the OpenID provider that a session here depends on. */
 export interface OidcSession {
   issuer: string;
   subject: string;
@@ -29,7 +29,7 @@ export interface SessionDraft {
   oidc?: OidcSession | undefined;
 }
 
-/** A new sign-in; of more than 100 the longest unused go. */
+/** Inserts a session; beyond 100 the least recently used are deleted. */
 export async function insertSession(db: Db, draft: SessionDraft): Promise<string> {
   const id = newId();
   await db('sessions').insert({
@@ -76,7 +76,7 @@ interface SessionRow {
   platform: string | null;
 }
 
-/** Sessions of an account, of one profile when given, newest use first. */
+/** Sessions of an account, or of one of its profiles, most recently used first. */
 export async function listSessionRows(db: Db, accountId: string, profileId?: string): Promise<SessionRow[]> {
   const query = db('sessions as s')
     .leftJoin('devices as d', 'd.id', 's.device_id')
@@ -96,14 +96,14 @@ export async function findSessionRow(db: Db, id: string): Promise<SessionRow | u
   return row;
 }
 
-/** Ends a sign-in with its refresh tokens; counts from the next request on every pod. */
+/** A session, of this account and profile when they are given. */
 export interface SessionOf {
   id: string;
   accountId?: string;
   profileId?: string | undefined;
 }
 
-/** False when there is none of that account and profile. */
+/** Deletes a session with its refresh tokens; false when there is none of that account and profile. */
 export async function removeSession(db: Db, { id, accountId, profileId }: SessionOf): Promise<boolean> {
   const query = db('sessions').where({ id });
   if (accountId) query.where({ account_id: accountId });
@@ -151,7 +151,7 @@ interface ProfileRow {
   last_used_at: Date | null;
 }
 
-/** The main profile first. */
+/** Profiles of an account, the main one first. */
 export async function listProfiles(db: Db, accountId: string, show: { limits: boolean }): Promise<Profile[]> {
   const rows = await db('profiles')
     .where({ account_id: accountId })
@@ -175,19 +175,19 @@ export async function listProfiles(db: Db, accountId: string, show: { limits: bo
   }));
 }
 
-/** Ends what could still become a sign-in of the account: challenges, codes of other devices and links. */
+/** Ends the pending sign-ins of the account: challenges, quick connects and reset links. */
 export async function endPendingSignIns(db: Db, accountId: string): Promise<void> {
   await db('sign_in_challenges').where({ account_id: accountId }).delete();
   await db('quick_connects').where({ account_id: accountId }).delete();
   await db('password_resets').where({ account_id: accountId }).delete();
 }
 
-/** Ends the sign-ins of a device; answers how many. */
+/** Ends the sessions of a device and returns their number. */
 export async function endDeviceSessions(db: Db, deviceId: string): Promise<number> {
   return db('sessions').where({ device_id: deviceId }).delete();
 }
 
-/** Ends the sign-ins of an account; answers how many. */
+/** Ends the sessions of an account and returns their number. */
 export async function endSessions(db: Db, accountId: string): Promise<number> {
   return db('sessions').where({ account_id: accountId }).delete();
 }

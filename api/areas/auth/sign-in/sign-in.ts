@@ -24,16 +24,16 @@ interface Start {
   keep: Keep;
   remember: boolean;
   profileId?: string | undefined;
-  /** A second factor was proved too. */
+  /** A second factor was verified too. */
   twoFactor?: boolean;
-  /** The sign-in itself proves the person; a code approved elsewhere does not. */
+  /** The sign-in confirms the session; a quick connect does not. */
   confirmed?: boolean;
-  /** Somebody who may enter `profileId` said so: no PIN is asked. */
+  /** A person who may enter `profileId` approved it, so no PIN is required. */
   profileApproved?: boolean;
   oidc?: OidcSession | undefined;
 }
 
-/** A new sign-in for an account that has proved itself: session, tokens, and cookies where wished. */
+/** Starts a session for an authenticated account: with tokens, and with cookies by `keep`. */
 export async function startSession(call: Call, start: Start): Promise<SignIn> {
   const { db, client, deps } = call;
   if (start.method !== 'invite') await notifyNewDevice(call, start.accountId);
@@ -62,17 +62,17 @@ export async function startSession(call: Call, start: Start): Promise<SignIn> {
   return answerWithTokens(call, { sessionId, refresh: await insertRefreshToken(db, sessionId, 1), keep: start.keep });
 }
 
-/** A device more than the account may have (Users, `limits.devices`); those it has may always sign in again. */
+/** 403 for a new device over the limit `devices` of the account; known devices may always sign in. */
 async function refuseNewDevice({ db, client }: Call, accountId: string): Promise<void> {
   if (!client.id) return;
   const row = await db('accounts')
     .where({ id: accountId })
-    .forUpdate() // two new devices at once are judged one after the other
+    .forUpdate() // concurrent new devices are counted one after another
     .first<{ most: number | null }>(db.raw(`(limits ->> 'devices')::int as most`));
   if (row.most === null) return;
   const known: { client_id: string }[] = await db('devices').where({ account_id: accountId }).select('client_id');
   if (known.length < row.most || known.some((device) => device.client_id === client.id)) return;
-  throw new ApiError('FORBIDDEN', `This account has its ${row.most} devices`, { by: 'device-limit' });
+  throw new ApiError('FORBIDDEN', `This account has ${row.most} devices already`, { by: 'device-limit' });
 }
 
 async function refuseBlocked({ db }: Call, deviceId: string | undefined): Promise<void> {
@@ -81,7 +81,7 @@ async function refuseBlocked({ db }: Call, deviceId: string | undefined): Promis
   if (device.state === 'blocked') throw new ApiError('FORBIDDEN', 'This device is blocked', { by: 'device-blocked' });
 }
 
-/** The one asked for or last used on the device when it has no PIN, else the main one. */
+/** The requested profile, or the one last used on the device, if it has no PIN; else the main one. */
 async function profileFor({ db }: Call, start: Start, deviceId: string | undefined): Promise<string> {
   const profiles = await db('profiles')
     .where({ account_id: start.accountId })
@@ -102,7 +102,7 @@ interface Pair {
   keep: Keep;
 }
 
-/** The answer of every way to sign in and of a refresh. */
+/** The response of every sign-in method and of a refresh. */
 export async function answerWithTokens(call: Call, { sessionId, refresh, keep }: Pair): Promise<SignIn> {
   const { described, remember, accessToken } = await freshToken(call, sessionId);
   if (keep !== 'token') setCookies(call, { accessToken, refreshToken: refresh.token, remember });
@@ -117,15 +117,15 @@ export async function answerWithTokens(call: Call, { sessionId, refresh, keep }:
 type Described = Omit<SignIn, 'accessToken' | 'refreshToken' | 'expiresInSec' | 'refreshExpiresAt'>;
 
 interface Fresh {
-  /** Who is signed in and what the account owes, without tokens. */
+  /** Session, account and pending duties, without tokens. */
   described: Described;
   accessToken: string;
-  /** The sign-in has cookies. */
+  /** The session uses cookies. */
   cookie: boolean;
   remember: boolean;
 }
 
-/** A new access token of a sign-in, for the profile that it is in. Throws AUTH_TOKEN_INVALID when it has ended. */
+/** Issues an access token of a session for its profile. Throws AUTH_TOKEN_INVALID when the session has ended. */
 export async function freshToken(call: Call, sessionId: string): Promise<Fresh> {
   const { db, deps, now } = call;
   const row = await findSessionRow(db, sessionId);
@@ -165,7 +165,7 @@ interface Owes {
   factors: string[];
 }
 
-/** The account's role needs a second factor, and it has none. */
+/** Whether the role requires a second factor that the account lacks. */
 export function owesSecondFactor({ deps }: Call, { role, factors }: Owes): boolean {
   const required: readonly string[] = deps.settings.get('auth.twoFactor.requiredRoles');
   return required.includes(role) && !factors.includes('totp') && !factors.includes('passkey');
@@ -177,7 +177,7 @@ interface Cookies {
   remember: boolean;
 }
 
-/** Both cookies live as long as the refresh token: the token inside the first expires by itself. */
+/** Both cookies last as long as the refresh token; the access token inside the first expires earlier. */
 function setCookies({ client, reply }: Call, { accessToken, refreshToken, remember }: Cookies): void {
   const flags = cookieFlags(client.secure, remember);
   reply.header('Set-Cookie', [

@@ -8,7 +8,7 @@ import {
 import {
   findSession,
   insertSession,
-  refuseFromAway,
+  refuseRemote,
   type SessionRow,
   stopSession,
   takePlace,
@@ -40,7 +40,7 @@ export async function start(call: Call, itemId: string, body: StartPlayback): Pr
     call.reply.status(200);
     return dryStart(call, { item, choice, resume });
   }
-  refuseFromAway(call);
+  refuseRemote(call);
   const places = await makeRoom(call, choice, body.replaces);
   const row = await open(call, { item, choice, startMs, profile: given, body });
   await rememberTracks(db, { profileId: who.profileId, item, tracks: choice.file.tracks, named: body });

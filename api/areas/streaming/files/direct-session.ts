@@ -3,7 +3,7 @@ import {
   findImplicit,
   findSession,
   insertSession,
-  refuseFromAway,
+  refuseRemote,
   type SessionRow,
   stopSession,
   takePlace,
@@ -39,7 +39,7 @@ async function openSession(call: Call, source: SourceFile, id: string): Promise<
 async function implicitSession(call: Call, source: SourceFile): Promise<Session> {
   const { accountId, deviceId } = call.who;
   const at = { accountId, deviceId, fileId: source.id };
-  refuseFromAway(call);
+  refuseRemote(call);
   const known = await findImplicit(call.db, at);
   if (known) return known;
   return call.transact(async ({ db, who, client, deps }) => {

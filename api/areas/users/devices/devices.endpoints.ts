@@ -46,7 +46,7 @@ export const updateUserDevice = defineEndpoint({
   operationId: 'updateUserDevice',
   method: 'patch',
   path: '/users/:id/devices/:deviceId',
-  summary: 'Rename, block or unblock a device',
+  summary: 'Change the name or state of a device',
   description:
     'Blocking ends the sessions of the device and refuses sign-in on it; the device in use is 409 `current-device`. A name given here takes precedence over `X-Client-Name`. Own devices need the main profile, those of others `user:manage` and a higher rank.',
   access: { person: true },
@@ -87,19 +87,19 @@ export const removeUserDevice = defineEndpoint({
     const { db } = call;
     await requireManaged(call, params.id);
     const device = await findDevice(db, params.id, params.deviceId);
-    if (!device) return; // gone already
+    if (!device) return; // deleted already
     await endDeviceSessions(db, device.id);
     await deleteDevice(db, device.id);
     await audit(call, 'device.removed', { userId: params.id, deviceId: device.id, name: device.name });
   },
 });
 
-/** 404 for another's, but for those who manage accounts. */
+/** 404 for another account without `user:manage`. */
 function refuseForeign({ who }: Call, accountId: string): void {
   if (accountId !== who.accountId && !may(who, 'user:manage')) throw notFound();
 }
 
-/** Own devices are the main profile's, others' of those within rank. */
+/** Own devices need the main profile, those of others a higher rank. */
 async function requireManaged(call: Call, accountId: string): Promise<void> {
   refuseForeign(call, accountId);
   const { role } = await getUserRow(call.db, accountId);

@@ -50,7 +50,7 @@ export const DeviceChange = z.strictObject({
     .max(60)
     .regex(/^[^\p{C}]+$/u)
     .optional()
-    .describe('Wins over X-Client-Name')
+    .describe('Takes precedence over X-Client-Name')
     .meta({ example: 'Films' }),
   state: DeviceState.optional(),
 });

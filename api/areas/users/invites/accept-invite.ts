@@ -17,7 +17,7 @@ import { OWNERS_TO_GIVE } from '../users.view.ts';
 import type { AcceptInvite } from './invites.schemas.ts';
 import { type InviteRow, lockOpenInvite, takeUse } from './invites.store.ts';
 
-/** The account and the use it takes are one transaction: a refusal takes none. */
+/** Creates the account and counts the use in one transaction, so that a refusal counts none. */
 export async function accept(call: Call, body: AcceptInvite): Promise<z.input<typeof SignIn>> {
   const { db, emit } = call;
   const { invite, inviter } = await openInvite(call, body.code);
@@ -59,7 +59,7 @@ export async function accept(call: Call, body: AcceptInvite): Promise<z.input<ty
   });
 }
 
-/** One 404 for codes that are unknown, used, expired or revoked, and for those whose maker may invite nobody any more. */
+/** The same 404 for unknown, used, expired and revoked codes, and for an inviter without permission to invite. */
 export async function openInvite(call: Call, code: string): Promise<{ invite: InviteRow; inviter: Principal }> {
   const { db } = call;
   const invite = await lockOpenInvite(db, code);
@@ -73,31 +73,31 @@ export async function openInvite(call: Call, code: string): Promise<{ invite: In
   return { invite, inviter };
 }
 
-/** Of the invite's single permissions what its maker may give now, without those of the role that the maker lacks. */
+/** Permissions of the invite that the inviter may still give; those of the role that the inviter lacks are withheld. */
 function givable(inviter: Principal, { role, template }: InviteRow): RequestedPermissions {
-  const wishes = template.permissions ?? {};
+  const requested = template.permissions ?? {};
   const gives = (name: (typeof permissions)[number]): boolean =>
     may(inviter, name) && grantable(role, name) && (inviter.role === 'owner' || !OWNERS_TO_GIVE.includes(name));
-  const granted = permissions.filter((name) => wishes[name] === true && gives(name));
-  const withheld = rolePermissions[role].filter((name) => wishes[name] === false || !may(inviter, name));
+  const granted = permissions.filter((name) => requested[name] === true && gives(name));
+  const withheld = rolePermissions[role].filter((name) => requested[name] === false || !may(inviter, name));
   return Object.fromEntries([
     ...granted.map((name) => [name, true]),
     ...withheld.filter((name) => name !== 'library:view').map((name) => [name, false]),
   ]);
 }
 
-/** The invite's access within what its maker sees now. */
+/** Access of the invite within the present access of the inviter. */
 async function accessFrom({ db, who }: Call, { template, libraries, role }: InviteRow): Promise<AccessParts> {
   const { permissions: _given, ...parts } = template;
-  const seen = (await db('libraries').modify(onlyVisibleLibraries, who).pluck('id')) as string[];
-  const asked = libraries ?? { mode: 'default' as const, ids: [] };
-  const ids = asked.ids.filter((id) => seen.includes(id));
-  const limited = !who.sees.all && asked.mode === 'default';
+  const visible = (await db('libraries').modify(onlyVisibleLibraries, who).pluck('id')) as string[];
+  const offered = libraries ?? { mode: 'default' as const, ids: [] };
+  const ids = offered.ids.filter((id) => visible.includes(id));
+  const limited = !who.sees.all && offered.mode === 'default';
   const own = who.sees.ageLimit;
-  const wished = parts.ageLimit ?? (role === 'child' && parts.ageLimit === undefined ? 12 : undefined);
+  const ageLimit = parts.ageLimit ?? (role === 'child' && parts.ageLimit === undefined ? 12 : undefined);
   return {
     ...parts,
-    ...(own !== undefined && { ageLimit: Math.min(own, wished ?? own) }),
-    libraries: limited ? { mode: 'only', ids: seen } : { mode: asked.mode, ids },
+    ...(own !== undefined && { ageLimit: Math.min(own, ageLimit ?? own) }),
+    libraries: limited ? { mode: 'only', ids: visible } : { mode: offered.mode, ids },
   };
 }

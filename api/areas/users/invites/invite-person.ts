@@ -48,7 +48,7 @@ async function mailInvite(call: Call, id: string, path: string): Promise<void> {
 function expiryOf({ now }: Call, wanted: string | undefined): Date {
   if (wanted === undefined) return new Date(now.getTime() + 7 * DAY_MS);
   const ahead = Date.parse(wanted) - now.getTime();
-  if (ahead <= 0) throw invalid(['body', 'expiresAt'], 'too_small', 'a time ahead');
-  if (ahead > 90 * DAY_MS) throw invalid(['body', 'expiresAt'], 'too_big', 'at most 90 days ahead');
+  if (ahead <= 0) throw invalid(['body', 'expiresAt'], 'too_small', 'must be in the future');
+  if (ahead > 90 * DAY_MS) throw invalid(['body', 'expiresAt'], 'too_big', 'must be at most 90 days in the future');
   return new Date(wanted);
 }

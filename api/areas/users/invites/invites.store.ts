@@ -33,7 +33,7 @@ const STATE = `case when i.revoked_at is not null then 'revoked' when i.uses >= 
 const ACCEPTED = `(select json_agg(json_build_object('userId', a.id, 'displayName', a.display_name, 'at', u.at) order by u.at)
   from invite_uses u join accounts a on a.id = u.account_id and a.deleted_at is null where u.invite_id = i.id)`;
 
-/** Ended ones are shown for 90 days. */
+/** Invites; ended ones are included for 90 days. */
 export function selectInvites(db: Db, state?: InviteState): Knex.QueryBuilder {
   const query = db('invites as i')
     .join('accounts as inviter', 'inviter.id', 'i.created_by')
@@ -62,7 +62,7 @@ export async function getInvite(db: Db, id: string): Promise<InviteRow> {
 
 const hashOf = (code: string): Buffer => createHash('sha256').update(code).digest();
 
-/** The open invite of a code, held until the transaction ends, so that the last use goes to one person. */
+/** The open invite of a code, locked until the transaction ends, so that only one person gets the last use. */
 export async function lockOpenInvite(db: Db, code: string): Promise<InviteRow | undefined> {
   const found = await db('invites')
     .where({ hash: hashOf(code) })
@@ -72,7 +72,7 @@ export async function lockOpenInvite(db: Db, code: string): Promise<InviteRow | 
   return row?.state === 'open' ? row : undefined;
 }
 
-/** Counted under a lock, so that two at once do not pass the limit together. */
+/** Counts under a lock, so that concurrent requests cannot exceed the limit together. */
 export async function countOpen(db: Db): Promise<number> {
   await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 13))', ['invites']);
   const [row] = await db('invites as i').whereRaw(`${STATE} = 'open'`).count<{ count: number }[]>('* as count');
@@ -91,7 +91,7 @@ export interface NewInvite {
   expiresAt: Date;
 }
 
-/** 128 random bits, answered once and kept as SHA-256. */
+/** The code has 128 random bits, is returned once and stored as SHA-256. */
 export async function insertInvite(db: Db, invite: NewInvite): Promise<{ id: string; code: string }> {
   const id = newId();
   const code = randomBytes(16).toString('base64url');
@@ -111,7 +111,7 @@ export async function insertInvite(db: Db, invite: NewInvite): Promise<{ id: str
   return { id, code };
 }
 
-/** Its link went to its address: who opens it has the address. */
+/** Records that the link was mailed, so that accepting it proves the address. */
 export async function markMailed(db: Db, id: string): Promise<void> {
   await db('invites').where({ id }).update({ mailed: true });
 }
@@ -121,7 +121,7 @@ export async function takeUse(db: Db, inviteId: string, accountId: string): Prom
   await db('invite_uses').insert({ invite_id: inviteId, account_id: accountId });
 }
 
-/** False when it had ended before. */
+/** False when the invite had ended before. */
 export async function endInvite(db: Db, id: string): Promise<boolean> {
   const open = db('invites as i').where('i.id', id).whereRaw(`${STATE} = 'open'`).select('i.id');
   return (await db('invites').whereIn('id', open).update({ revoked_at: db.fn.now() })) > 0;
