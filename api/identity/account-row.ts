@@ -4,7 +4,7 @@ import type { AccountLimits, Principal, Sight } from './principal.ts';
 import { effectiveRestrictions, type Restrictions } from './restrictions.ts';
 import { common, type ViewingWindow } from './viewing-hours.ts';
 
-/** An account with one of its profiles, as a credential finds it. */
+/** An account with one of its profiles, as loaded for a credential. */
 export interface AccountRow {
   account_id: string;
   role: Role;
@@ -13,10 +13,10 @@ export interface AccountRow {
   age_limit: number | null;
   hide_unrated: boolean;
   viewing_hours: ViewingWindow[];
-  /** The clock of the hours; null is the server's. */
+  /** Time zone of the viewing hours; null is that of the server. */
   hours_zone: string | null;
   time_zone: string | null;
-  /** Of the profile, else of the account. */
+  /** Language of the profile, else of the account. */
   language: string | null;
   limits: AccountLimits;
   restrictions: Partial<Restrictions>;
@@ -32,15 +32,15 @@ export interface AccountRow {
   } | null;
   profile_zone: string | null;
   hidden_labels: number[];
-  /** Null is no such rule, none is nothing at all. */
+  /** Null without such a rule; an empty list permits no items. */
   only_labels: number[] | null;
   now_s: number;
   has_password: boolean;
-  /** Kinds of its sign-in methods beside the password. */
+  /** Kinds of its sign-in methods other than the password. */
   factors: string[];
 }
 
-/** Over `accounts a` and `profiles p`. */
+/** SQL of an AccountRow over `accounts a` and `profiles p`. */
 export const ACCOUNT_JSON = `'account_id', a.id, 'role', a.role, 'own_permissions', a.own_permissions, 'library_mode', a.library_mode,
   'age_limit', a.age_limit, 'hide_unrated', a.hide_unrated, 'viewing_hours', a.viewing_hours, 'hours_zone', a.hours_zone, 'time_zone', a.time_zone,
   'language', coalesce(p.language, a.language), 'limits', a.limits, 'restrictions', a.restrictions, 'must_change_password', a.must_change_password,
@@ -55,13 +55,13 @@ const byAccount = gathered<AccountRow>({
     from accounts a join profiles p on p.account_id = a.id and p.main where a.id = any($1::uuid[])`,
 });
 
-/** An account as it would come with its main profile, for what it may see and do; undefined when there is none. */
+/** Principal of an account with its main profile; undefined for an unknown account. */
 export async function principalOf(db: Db, accountId: string): Promise<Principal | undefined> {
   const row = await byAccount(db, accountId);
   return row && principalOfRow(row);
 }
 
-/** As principalOf, by any of its profiles: for work that goes on after the request. */
+/** Principal of any profile, for work that continues after the request. */
 export async function principalOfProfile(db: Db, profileId: string): Promise<Principal | undefined> {
   const { rows } = await db.raw<{ rows: { account: AccountRow }[] }>(
     `select json_build_object(${ACCOUNT_JSON}) as account from accounts a join profiles p on p.account_id = a.id where p.id = ?`,
@@ -71,7 +71,7 @@ export async function principalOfProfile(db: Db, profileId: string): Promise<Pri
   return row && principalOfRow(row.account);
 }
 
-/** What the account may see and do with this profile. */
+/** Principal of the account with this profile. */
 export function principalOfRow(row: AccountRow): Principal {
   const all = effectivePermissions(row.role, row.own_permissions);
   const zone = row.profile_zone ?? row.time_zone;
@@ -94,20 +94,20 @@ export function principalOfRow(row: AccountRow): Principal {
 type Hours = Pick<AccountRow, 'role' | 'viewing_hours' | 'profile_limits'>;
 
 /**
- * When it may watch, by the account's `hours_zone`; none is always. Admins and the owner have no hours, but their other
- * profiles may. A profile's hours count beside its account's, never in their place.
+ * Viewing hours in the `hours_zone` of the account; none is always. Admins and the owner have none, but their other
+ * profiles may. Hours of a profile apply in addition to those of its account.
  */
 export function hoursOf(row: Hours): readonly ViewingWindow[] {
   const ranked = row.role === 'owner' || row.role === 'admin';
   return common(ranked ? [] : row.viewing_hours, row.profile_limits?.viewingHours ?? []);
 }
 
-/** A profile with limits never sees more than its account: the smaller age, and its libraries among the account's. */
+/** Visibility of the profile: the lower age limit of both, and its libraries within those of the account. */
 function sight(row: AccountRow): Sight {
   const ages = [row.age_limit, row.profile_limits?.ageLimit].filter((age) => age !== null && age !== undefined);
   const libraries = row.profile_limits?.libraryIds;
   return {
-    // Who manages libraries sees them all, unless the account is limited to some.
+    // An account that manages libraries sees all, unless its access is limited to some.
     all: (row.role === 'owner' || row.role === 'admin') && row.library_mode === 'default',
     libraries: row.library_mode,
     role: row.role,

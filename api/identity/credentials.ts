@@ -11,10 +11,10 @@ import type { Principal } from './principal.ts';
 import type { ViewingWindow } from './viewing-hours.ts';
 
 export const ACCESS_SECONDS = 900;
-const LEEWAY_SECONDS = 60; // skew between pods
+const LEEWAY_SECONDS = 60; // clock skew between pods
 const AUDIENCE = 'foyer-api';
 
-/** What was presented: a bearer wins over a cookie. */
+/** The presented credential; a bearer takes precedence over a cookie. */
 export type Presented = { kind: 'token'; text: string; cookie: boolean } | { kind: 'key'; text: string } | undefined;
 
 export const sessionCookie = (secure: boolean): string => (secure ? '__Host-foyer_session' : 'foyer_session');
@@ -44,11 +44,11 @@ export interface AccessClaims {
   accountId: string;
   profileId: string;
   sessionId: string;
-  /** Claim `adm`: it had settings:manage when the token was made. Judges nothing while Postgres answers. */
+  /** Claim `adm`: the account had settings:manage at issue. It is used only while Postgres is unavailable. */
   managedSettings?: boolean;
 }
 
-/** JWT of 15 minutes, typ at+jwt, EdDSA; it proves nothing beyond which session to look up. */
+/** Signs a JWT for 15 minutes, typ at+jwt, EdDSA. It only identifies the session to look up. */
 export async function signAccessToken(keys: Keys, claims: AccessClaims, now: Date): Promise<string> {
   const [current] = keys.signing;
   if (!current) throw new Error('no signing key');
@@ -66,11 +66,11 @@ export async function signAccessToken(keys: Keys, claims: AccessClaims, now: Dat
 
 type SigningKey = Keys['signing'][number];
 
-/** A signature once found good stays good while its key is in the ring; expiry is judged each time. */
+/** Verified signatures, valid while their key is in the ring; expiry is checked each time. */
 const verified = new Map<string, { payload: JWTPayload; by: string }>();
 const REMEMBERED = 5000;
 
-/** Another process may have taken over a new ring before this one did. */
+/** The key of a token. An unknown key reloads the ring, because another process may have a newer one. */
 async function signingKey(keys: Keys, wanted: string | undefined): Promise<SigningKey> {
   const find = (): SigningKey | undefined => keys.signing.find(({ kid }) => kid === wanted);
   if (!find()) await keys.refresh?.();
@@ -90,7 +90,7 @@ async function verifiedPayload(keys: Keys, token: string): Promise<JWTPayload> {
       typ: 'at+jwt',
       issuer: keys.serverId,
       audience: AUDIENCE,
-      currentDate: new Date(0), // expiry is judged by the database's clock
+      currentDate: new Date(0), // expiry is checked by the clock of the database
     },
   );
   if (verified.size >= REMEMBERED) verified.clear();
@@ -132,25 +132,25 @@ const KEY = `json_build_object(${ACCOUNT_JSON}, 'key_id', k.id, 'scopes', k.scop
 const byKey = gathered<KeyRow>({
   name: 'principal-by-key',
   text: `select encode(k.hash, 'hex') as key, ${KEY} as row
-    from unnest($1::text[]) as asked(hash) join api_keys k on k.hash = decode(asked.hash, 'hex')
+    from unnest($1::text[]) as requested(hash) join api_keys k on k.hash = decode(requested.hash, 'hex')
       join accounts a on a.id = k.account_id
       join profiles p on p.account_id = a.id and (p.id = k.profile_id or k.profile_id is null and p.main)`,
 });
 
-/** A principal, and what the pipeline still has to judge of it. */
+/** A principal, and the fields that the pipeline checks afterwards. */
 export interface Identified {
   who: Principal;
   viewingHours: readonly ViewingWindow[];
-  /** The clock of the viewing hours; absent is the server's. */
+  /** Time zone of the viewing hours; absent is that of the server. */
   timeZone?: string;
   mustChangePassword: boolean;
-  /** The account has TOTP or a passkey. */
+  /** The account has an authenticator app or a passkey. */
   secondFactor: boolean;
-  /** Requests a minute of an API key. */
+  /** Rate limit of an API key in requests a minute. */
   perMinute?: number;
 }
 
-/** Read from Postgres at each request, by primary key: an ended session, a new role or a revoked key counts from this request on. */
+/** Reads the credential from Postgres at each request, so that an ended session, a new role or a revoked key takes effect at once. */
 export async function identify(db: Db, keys: Keys, credential: NonNullable<Presented>): Promise<Identified> {
   return credential.kind === 'key' ? identifyKey(db, credential.text) : identifySession(db, keys, credential.text);
 }
@@ -210,7 +210,7 @@ const byKeyId = gathered<KeyRow>({
     where k.id = any($1::uuid[])`,
 });
 
-/** What a credential that was judged before may do now, for what stays open; undefined when it is over, or speaks for another profile. */
+/** Identifies the credential of an open stream again; undefined when it has ended or its session is in another profile. */
 export async function identifyAgain(
   db: Db,
   who: Pick<Principal, 'keyId' | 'sessionId' | 'profileId'>,

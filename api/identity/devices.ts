@@ -4,7 +4,7 @@ import type { Match, Update } from '#platform/typed-query.ts';
 import type { Client } from './client.ts';
 import type { Principal } from './principal.ts';
 
-/** The account's device record of this `X-Client-Id`, made at its first use; undefined without one. */
+/** Id of the device record of this `X-Client-Id`, created at first use; undefined without a client id. */
 export async function deviceFor(db: Db, accountId: string, client: Client): Promise<string | undefined> {
   if (!client.id) return undefined;
   const [row] = await db('devices')
@@ -20,7 +20,7 @@ export async function deviceFor(db: Db, accountId: string, client: Client): Prom
     .merge({
       last_seen_at: new Date(),
       last_address: client.address,
-      // A name that a person gave wins over the header.
+      // A name set by a person takes precedence over the header.
       ...(client.name
         ? { client_name: client.name, name: db.raw('case when devices.named then devices.name else excluded.name end') }
         : {}),
@@ -34,10 +34,10 @@ function nameFrom(userAgent: string | undefined): string {
 }
 
 const ofKeys = new Map<string, { id: string; until: number }>();
-const REMEMBERED_MS = 30_000; // a device that is removed meanwhile comes back after it
+const REMEMBERED_MS = 30_000; // a removed device is created again after this time
 const MOST_REMEMBERED = 10_000;
 
-/** The device that an API key is used on, looked up again after half a minute. */
+/** Device on which an API key is used, cached for half a minute. */
 export async function deviceOfKey(
   db: Db,
   key: { keyId: string; accountId: string },
@@ -54,68 +54,68 @@ export async function deviceOfKey(
   return id;
 }
 
-/** Who uses what, told with others every five seconds. */
+/** The account, session and device of a use. */
 type Using = Pick<Principal, 'accountId' | 'sessionId' | 'deviceId'>;
-interface Seen {
+interface Use {
   device: string | null;
   session: string | null;
-  /** Of a person: what scripts do with keys is not them. */
+  /** Null for API keys, whose use is not a use by the person. */
   account: string | null;
   address: string | null;
 }
 
-const noted = new WeakMap<Db, Map<string, Seen>>();
+const noted = new WeakMap<Db, Map<string, Use>>();
 const EVERY_MS = 5000;
 
-/** Device and sign-in are in use now, from that address; written with others every five seconds, so that no request waits for it. */
+/** Records the use of device and session. Uses are written together every five seconds, so that no request waits. */
 export function recordLastUse(db: Db, { accountId, sessionId, deviceId }: Using, address: string | null): void {
   if (sessionId === undefined && deviceId === undefined) return;
-  let seen = noted.get(db);
-  if (!seen) {
-    const fresh = new Map<string, Seen>();
-    seen = fresh;
+  let uses = noted.get(db);
+  if (!uses) {
+    const fresh = new Map<string, Use>();
+    uses = fresh;
     noted.set(db, fresh);
     setTimeout(() => {
       noted.delete(db);
-      writeSeen(db, [...fresh.values()]).catch(() => undefined); // the next use says it again
+      writeUses(db, [...fresh.values()]).catch(() => undefined); // the next use is recorded again
     }, EVERY_MS).unref();
   }
   const name = `${sessionId}|${deviceId}`;
   const account = sessionId === undefined ? null : accountId;
-  const from = address ?? seen.get(name)?.address ?? null;
-  seen.set(name, { device: deviceId ?? null, session: sessionId ?? null, account, address: from });
+  const from = address ?? uses.get(name)?.address ?? null;
+  uses.set(name, { device: deviceId ?? null, session: sessionId ?? null, account, address: from });
 }
 
-const SEEN = 'jsonb_to_recordset(?::jsonb) as u(device uuid, session uuid, account uuid, address text)';
+const USES = 'jsonb_to_recordset(?::jsonb) as u(device uuid, session uuid, account uuid, address text)';
 
-/** Sign-ins and accounts once a minute: they are right to five. Whoever holds such a row now is not waited for. */
-async function writeSeen(db: Db, seen: readonly Seen[]): Promise<void> {
-  const given = [JSON.stringify(seen)];
+/** Writes devices each time, sessions and accounts at most once a minute, without waiting for locked rows. */
+async function writeUses(db: Db, uses: readonly Use[]): Promise<void> {
+  const given = [JSON.stringify(uses)];
   await db.raw(
     `update devices d set last_seen_at = now(), last_address = coalesce(u.address, d.last_address)
-     from ${SEEN} where d.id = u.device`,
+     from ${USES} where d.id = u.device`,
     given,
   );
   await db.raw(
-    `with due as (select s.id, u.address from sessions s join ${SEEN} on u.session = s.id
+    `with due as (select s.id, u.address from sessions s join ${USES} on u.session = s.id
        where s.last_seen_at < now() - interval '1 minute' for no key update of s skip locked)
      update sessions s set last_seen_at = now(), address = coalesce(due.address, s.address) from due where s.id = due.id`,
     given,
   );
   await db.raw(
-    `with due as (select a.id from accounts a where a.id in (select u.account from ${SEEN})
+    `with due as (select a.id from accounts a where a.id in (select u.account from ${USES})
        and coalesce(a.last_seen_at < now() - interval '1 minute', true) for no key update of a skip locked)
      update accounts a set last_seen_at = now() from due where a.id = due.id`,
     given,
   );
 }
 
-/** Changes columns of the devices that match; answers how many. */
+/** Changes columns of the matching devices and returns their number. */
 export async function updateDeviceRow(db: Db, match: Match<'devices'>, change: Update<'devices'>): Promise<number> {
   return db('devices').where(match).update(change);
 }
 
-/** Deletes a device; it is a new one when it signs in again. */
+/** Deletes a device; a later sign-in creates a new one. */
 export async function deleteDevice(db: Db, id: string): Promise<void> {
   await db('devices').where({ id }).delete();
 }

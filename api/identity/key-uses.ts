@@ -8,7 +8,7 @@ interface Use {
   client: string | null;
 }
 
-/** When, how often, from where and by what API keys are used; a kill loses a minute of it at most. */
+/** Time, count, address and client of the uses of API keys; a killed process loses at most a minute. */
 export interface KeyUses {
   note(keyId: string, client: { address: string; name?: string }): void;
   flush(): Promise<void>;
@@ -18,7 +18,7 @@ export interface KeyUses {
 const EVERY_MS = 60_000;
 const MOST = 10_000;
 
-/** Counts in memory and writes once a minute, all keys in one statement: no request waits for it. */
+/** Counts in memory and writes all keys in one statement once a minute, so that no request waits. */
 export function createKeyUses(db: Db, log: Log): KeyUses {
   let uses = new Map<string, Use>();
   const flush = async (): Promise<void> => {

@@ -24,14 +24,14 @@ export type LicenceClaims = z.output<typeof Claims>;
 export const invalidReasons = ['signature', 'issuer', 'server', 'not-yet', 'malformed', 'unknown-key'] as const;
 export type InvalidReason = (typeof invalidReasons)[number];
 
-/** What is in a licence once its signature is found good; time is judged at each use. */
+/** Content of a licence with a valid signature, or the reason why it is invalid; times are checked at each use. */
 export type Licence =
   | { good: true; claims: LicenceClaims; keyId: string; endsMs: number | undefined }
   | { good: false; reason: InvalidReason };
 
 const bad = (reason: InvalidReason): Licence => ({ good: false, reason });
 
-/** By the deployment's public keys alone: no clock is looked at, and nobody is asked. */
+/** Verifies a licence offline by the public keys of the deployment, without its times. */
 export async function readLicence(token: string, verifier: readonly PlusKey[], serverId: string): Promise<Licence> {
   const header = headerOf(token);
   if (header?.alg !== 'EdDSA' || header.typ !== 'foyer-licence') return bad('malformed');
@@ -42,9 +42,9 @@ export async function readLicence(token: string, verifier: readonly PlusKey[], s
   return signedLicence(claimsOf(token), key, serverId);
 }
 
-/** `said` was signed by `key`. */
-function signedLicence(said: unknown, key: PlusKey, serverId: string): Licence {
-  const { success, data: claims } = Claims.safeParse(said);
+/** The licence in a payload that `key` signed. */
+function signedLicence(signed: unknown, key: PlusKey, serverId: string): Licence {
+  const { success, data: claims } = Claims.safeParse(signed);
   if (!success) return bad('malformed');
   if (key.iss !== undefined && key.iss !== claims.iss) return bad('issuer');
   if (claims.server !== undefined && claims.server !== serverId) return bad('server');
@@ -88,7 +88,7 @@ export interface Judged {
   invalidReason?: InvalidReason;
 }
 
-/** What the licence is worth at that time, ms. */
+/** State of the licence at this time in epoch milliseconds. */
 export function judge(licence: Licence | undefined, nowMs: number): Judged {
   if (!licence) return { state: 'none' };
   if (!licence.good) return { state: 'invalid', licence, invalidReason: licence.reason };
@@ -99,7 +99,7 @@ export function judge(licence: Licence | undefined, nowMs: number): Judged {
   return { state: nowMs < endsMs + GRACE_MS ? 'grace' : 'lapsed', licence };
 }
 
-/** Open, active and grace open what the licence names. */
+/** Whether the feature is open: in the states open, active and grace. */
 export function opens({ state, licence }: Judged, feature: PlusFeature): boolean {
   if (state === 'open') return true;
   if (!licence?.good || (state !== 'active' && state !== 'grace')) return false;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The eleven scopes of SPEC 5, in its order. */
+/** The eleven permissions, which are also the scopes of API keys. */
 export const permissions = [
   'library:view',
   'library:manage',
@@ -26,7 +26,7 @@ const VIEWER: readonly Permission[] = ['library:view'];
 const CHILD: readonly Permission[] = [...VIEWER, 'playlist:own'];
 const MEMBER: readonly Permission[] = [...CHILD, 'download:own', 'photo:upload'];
 
-/** What a role may do before single permissions are granted or withheld (CONVENTIONS, Accounts). */
+/** Permissions of a role before any are granted or withheld. */
 export const rolePermissions: Record<Role, readonly Permission[]> = {
   owner: permissions,
   admin: permissions,
@@ -35,18 +35,18 @@ export const rolePermissions: Record<Role, readonly Permission[]> = {
   guest: VIEWER,
 };
 
-/** All that a profile other than the main one may hold. */
+/** Permissions that a profile other than the main one can have. */
 export const profilePermissions: readonly Permission[] = MEMBER;
 
 const ADMINS: readonly Permission[] = permissions.filter((permission) => !MEMBER.includes(permission));
 
-/** What an account of the role can never be granted. */
+/** Permissions that cannot be granted to an account of the role. */
 export function neverOf(role: Role): readonly Permission[] {
   if (role === 'child') return ADMINS;
   return role === 'guest' ? [...ADMINS, 'download:own', 'photo:upload'] : [];
 }
 
-/** The role's permissions with the account's own grants and withholdings (`{permission: true|false}`). */
+/** Permissions of the role with those granted (true) and withheld (false) on the account. */
 export function effectivePermissions(role: Role, own: Partial<Record<Permission, boolean>>): Set<Permission> {
   return new Set(permissions.filter((p) => own[p] ?? rolePermissions[role].includes(p)));
 }

@@ -6,7 +6,7 @@ import type { Log } from '#platform/log.ts';
 import type { Redis } from '#platform/redis.ts';
 import { type Judged, judge, type Licence, opens, type PlusFeature, readLicence } from './licence.ts';
 
-/** What of a process judging a licence takes. */
+/** Dependencies of licence checks. */
 export interface PlusDeps {
   config: Config;
   db: Db;
@@ -16,7 +16,7 @@ export interface PlusDeps {
   draining: AbortSignal;
 }
 
-/** Binds the sealed licence to its place. */
+/** Associated data that binds the sealed licence to its column. */
 export const LICENCE_PLACE = 'plus_licence|sealed|one';
 const CHANNEL = 'foyer:plus';
 const CACHED_MS = 60_000;
@@ -25,7 +25,7 @@ export interface Held {
   licence: Licence | undefined;
   installedAt: Date | undefined;
   installedBy: { id: string; name: string } | undefined;
-  /** The database's clock when it was read, ms, and this process's then. */
+  /** Time of reading by the database clock in epoch milliseconds, and by `performance.now()`. */
   readAtMs: number;
   readAt: number;
   /** State and licence of the last `settings.changed`, and the last notice before the end. */
@@ -33,23 +33,26 @@ export interface Held {
   noticed: number | null;
 }
 
+/** Column with the state and licence that were emitted last. */
+export const SUMMARY = 'told';
+
 interface Row {
   sealed: string | null;
   installed_at: Date | null;
   installed_by: string | null;
   by_name: string | null;
   declared_at: Date | null;
-  emitted: string | null;
+  [SUMMARY]: string | null;
   noticed: number | null;
   now: Date;
 }
 
-/** Reads the licence and checks its signature: the declared one before the one installed here. */
+/** Reads the licence and verifies its signature; a declared one takes precedence over an installed one. */
 export async function holdLicence(deps: Omit<PlusDeps, 'redis' | 'draining'>): Promise<Held> {
   const { config, db, keys } = deps;
   if (config.plusLicence !== undefined) await noteDeclared(db, config.plusLicence);
   const found = await db.raw<{ rows: Row[] }>(
-    `select p.*, p.told as emitted, a.display_name as by_name, now() as now from plus_licence p left join accounts a on a.id = p.installed_by`,
+    `select p.*, a.display_name as by_name, now() as now from plus_licence p left join accounts a on a.id = p.installed_by`,
   );
   const [row] = found.rows;
   if (!row) throw new Error('no row');
@@ -62,7 +65,7 @@ export async function holdLicence(deps: Omit<PlusDeps, 'redis' | 'draining'>): P
     licence: token === undefined ? undefined : await readLicence(token, config.plusVerifier ?? [], keys.serverId),
     readAtMs: row.now.getTime(),
     readAt: performance.now(),
-    emitted: row.emitted,
+    emitted: row[SUMMARY],
     noticed: row.noticed,
   };
 }
@@ -82,19 +85,19 @@ async function noteDeclared(db: Db, token: string): Promise<void> {
     .update({ declared_sha256: hash, declared_at: db.fn.now() });
 }
 
-/** The database's time now, without asking it again. */
+/** The present time of the database clock, without a query. */
 export const databaseNowMs = (held: Held): number => held.readAtMs + (performance.now() - held.readAt);
 
 export interface Plus {
-  /** As it is now: signature and time are checked anew each minute, and at once when a message says so. */
+  /** State now: signature and time are checked again each minute, and at once after a message. */
   current(): Promise<Judged & { held?: Held }>;
-  /** Forgets what is held, here and on the other pods. */
+  /** Invalidates the cached licence here and on the other pods. */
   changed(): Promise<void>;
 }
 
 const kept = new WeakMap<Config, Plus>();
 
-/** One for each process; made when it is first asked for. */
+/** The instance of this process, created at first use. */
 export function plusOf(deps: PlusDeps): Plus {
   const known = kept.get(deps.config);
   if (known) return known;
@@ -112,7 +115,7 @@ function licensed(deps: PlusDeps): Plus {
     held = undefined;
   };
   const subscriber = deps.redis.duplicate({ enableOfflineQueue: true });
-  subscriber.on('error', () => undefined); // connectRedis's log tells of a lost server
+  subscriber.on('error', () => undefined); // connectRedis logs a lost connection
   subscriber.on('ready', () => void subscriber.subscribe(CHANNEL).then(forget, () => undefined));
   subscriber.on('message', forget);
   deps.draining.addEventListener('abort', () => subscriber.disconnect());
@@ -134,7 +137,7 @@ function licensed(deps: PlusDeps): Plus {
   };
 }
 
-/** Tells every pod and worker; without Redis they look within a minute. */
+/** Notifies every pod and worker; without Redis they read the change within a minute. */
 export async function announcePlus(redis: Redis): Promise<void> {
   await redis.publish(CHANNEL, '').catch(() => 0);
 }

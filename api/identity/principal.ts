@@ -1,28 +1,28 @@
 import { ApiError } from '#kernel/errors.ts';
 import type { Permission, Role } from './permissions.ts';
 
-/** Who asks, as the pipeline found out for this request; nothing of it outlives the request. */
+/** The caller, as identified for this request. */
 export interface Principal {
   kind: 'anyone' | 'session' | 'key';
   accountId: string;
-  /** Whose watch state it is; the account's main profile for API keys. */
+  /** Profile of the watch state; for API keys the one that they are bound to. */
   profileId: string;
-  /** The main profile alone may manage account, keys and profiles. */
+  /** Whether it is the main profile, which alone manages account, keys and profiles. */
   mainProfile: boolean;
   sessionId?: string;
   keyId?: string;
   /** Device record of the `X-Client-Id`. */
   deviceId?: string;
   role: Role;
-  /** What this credential may do now: account, narrowed by profile and key scopes. */
+  /** Permissions of the credential: those of the account, narrowed by profile and key scopes. */
   permissions: ReadonlySet<Permission>;
   /** Scopes of an API key. */
   scopes?: ReadonlySet<Permission>;
-  /** The operator's own key: it alone may set `managedBy`. */
+  /** The credential is the key of the operator, which alone may set `managedBy`. */
   operator: boolean;
-  /** This session proved the person until then (Auth: confirmed). */
+  /** The session is confirmed until then. */
   confirmedUntil?: Date;
-  /** Ways in which this account can prove the person again: password, passkey, oidc. */
+  /** Methods by which the account can confirm the session: password, passkey, oidc. */
   confirmBy?: readonly string[];
   sees: Sight;
   limits: AccountLimits;
@@ -31,11 +31,11 @@ export interface Principal {
   timeZone?: string;
 }
 
-/** What visibility goes by; the one predicate is in visibility.ts. */
+/** Input of the visibility predicate in visibility.ts. */
 export interface Sight {
   /** Sees every library: owner and admins. */
   all: boolean;
-  /** `default`: what each library's own access says and the granted ids; `only`: the granted ids. */
+  /** `default`: by the access of each library, plus the granted ids; `only`: just the granted ids. */
   libraries: 'default' | 'only';
   role: Role;
   accountId: string;
@@ -44,19 +44,19 @@ export interface Sight {
   /** Years; an item rated above is hidden. */
   ageLimit?: number;
   hideUnrated: boolean;
-  /** What label rules come to; absent while none is about this profile. */
+  /** Result of the label rules; absent when none applies to this profile. */
   labels?: LabelSight;
 }
 
-/** Numbers of labels (area Labels). */
+/** Label rules of a profile, by label numbers. */
 export interface LabelSight {
-  /** What carries one of these is hidden. */
+  /** Items with one of these are hidden. */
   hidden: readonly number[];
-  /** Nothing else is seen than what carries one of these. */
+  /** Only items with one of these are visible. */
   only?: readonly number[];
 }
 
-/** Limits of an account (area Users). */
+/** Limits of an account. */
 export interface AccountLimits {
   streams?: number | undefined;
   transcodes?: number | undefined;
@@ -86,7 +86,7 @@ export function may(who: Principal, permission: Permission): boolean {
   return who.permissions.has(permission);
 }
 
-/** 403 with the permission; a key that lacks the scope its account has gets `scopes`. */
+/** 403 with the permission; for an API key whose account has the permission, with `scopes`. */
 export function requirePermission(who: Principal, permission: Permission): void {
   if (may(who, permission)) return;
   const details = who.scopes && !who.scopes.has(permission) ? { permission, scopes: [permission] } : { permission };

@@ -3,7 +3,7 @@ import { ApiError } from '#kernel/errors.ts';
 import type { Role } from './permissions.ts';
 import type { Principal } from './principal.ts';
 
-/** What a single account may not use beyond permissions; the one list, by these names in every area. */
+/** Restrictions of an account in addition to permissions; every area uses these names. */
 export const restrictions = [
   'watchTogether',
   'roomChat',
@@ -42,13 +42,13 @@ const denied: Partial<Record<Role, readonly Restriction[]>> = {
   ],
 };
 
-/** The role's restrictions with what was set for the account. */
+/** Restrictions of the role, overridden by those of the account. */
 export function effectiveRestrictions(role: Role, own: Partial<Restrictions>): Restrictions {
   const all = restrictions.map((name) => [name, own[name] ?? (denied[role]?.includes(name) ? 'deny' : 'allow')]);
   return Object.fromEntries(all) as Restrictions;
 }
 
-/** 403 with the restriction's name where the account may not use it. */
+/** 403 with the name of the restriction when the account is denied it. */
 export function requireAllowed(who: Principal, restriction: Restriction): void {
   if (who.restrictions[restriction] !== 'deny') return;
   throw new ApiError('FORBIDDEN', 'This account may not use that', { restriction });

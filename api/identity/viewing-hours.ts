@@ -3,7 +3,7 @@ import { z } from 'zod';
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 const Clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
 
-/** `to` not after `from` means the next day. */
+/** A window of the week; `to` not after `from` is on the next day. */
 export const ViewingWindow = z.strictObject({
   days: z.array(z.enum(DAYS)).min(1).max(7),
   from: Clock.meta({ example: '16:00' }),
@@ -15,9 +15,9 @@ const DAY = 1440;
 const WEEK = 7 * DAY;
 const minutes = (clock: string): number => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3));
 
-const clocks = new Map<string, Intl.DateTimeFormat>(); // one a zone: making it costs more than asking it
+const clocks = new Map<string, Intl.DateTimeFormat>(); // one a zone, because creating a format is expensive
 
-/** Day of the week (0 Sunday) and minute of the day that the clock shows in the zone. */
+/** Day of the week (0 is Sunday) and minute of the day in the zone. */
 function wall(at: Date, timeZone: string): { day: number; minute: number } {
   let parts = clocks.get(timeZone);
   if (!parts) {
@@ -30,7 +30,7 @@ function wall(at: Date, timeZone: string): { day: number; minute: number } {
   return { day, minute: minutes(`${shown.hour}:${shown.minute}`) };
 }
 
-/** No windows is always. Daylight saving is what the clock shows. */
+/** Whether watching is allowed; no windows is always. Windows follow the local clock over daylight saving. */
 export function mayWatch(windows: readonly ViewingWindow[], timeZone: string, at: Date): boolean {
   if (windows.length === 0) return true;
   const { day, minute } = wall(at, timeZone);
@@ -47,7 +47,7 @@ function inside(window: ViewingWindow, day: number, minute: number): boolean {
 
 const NEVER: readonly ViewingWindow[] = [{ days: [], from: '00:00', to: '00:00' }];
 
-/** What is inside both; no windows is always. */
+/** Intersection of both; no windows is always. */
 export function common(one: readonly ViewingWindow[], other: readonly ViewingWindow[]): readonly ViewingWindow[] {
   if (one.length === 0) return other;
   if (other.length === 0) return one;
@@ -56,7 +56,7 @@ export function common(one: readonly ViewingWindow[], other: readonly ViewingWin
   return found.length > 0 ? found : NEVER;
 }
 
-/** Minutes of a week, its end not included. */
+/** Minutes of a week, with an exclusive end. */
 interface Stretch {
   start: number;
   end: number;
@@ -70,7 +70,7 @@ function stretches(windows: readonly ViewingWindow[]): Stretch[] {
   });
 }
 
-/** The week begins anew: what runs over its end meets what stands at its beginning. */
+/** Intersection of two stretches; one beyond the end of the week continues at its start. */
 function shared(a: Stretch, b: Stretch): ViewingWindow[] {
   return [-WEEK, 0, WEEK].flatMap((by) => {
     const start = Math.max(a.start, b.start + by);
@@ -85,7 +85,7 @@ function clock(minute: number): string {
   return `${String(hour).padStart(2, '0')}:${String(rest).padStart(2, '0')}`;
 }
 
-/** True when two windows cover the same minute of a week. */
+/** Whether two windows cover the same minute of a week. */
 export function overlaps(windows: readonly ViewingWindow[]): boolean {
   const taken = windows.flatMap((window) => window.days.flatMap((day) => minutesOfWeek(window, DAYS.indexOf(day))));
   return new Set(taken).size < taken.length;
@@ -123,7 +123,7 @@ function nextMinute({ windows, timeZone, open }: Sought, at: Date): Date | null 
     const later = edges.filter((edge) => edge > minute);
     const jump = Math.min(DAY - minute, ...later.map((edge) => edge - minute));
     const landed = wall(after(ahead + jump), timeZone);
-    ahead += landed.minute === (minute + jump) % DAY ? jump : 1; // the clock is set on the way: minute by minute
+    ahead += landed.minute === (minute + jump) % DAY ? jump : 1; // the clock changes on the way: go minute by minute
   }
   return null;
 }

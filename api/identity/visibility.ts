@@ -3,18 +3,18 @@ import type { Db } from '#platform/db.ts';
 import { may, type Principal, type Sight } from './principal.ts';
 
 /**
- * What an account sees, as conditions of the query itself: library access ∧ age ∧ labels ∧ not trashed. Viewing hours
- * are judged once a request by the pipeline. There is no other place that decides this.
+ * Visibility of an account as query conditions: library access ∧ age ∧ labels ∧ not trashed. The pipeline checks viewing hours
+ * once a request. No other file decides visibility.
  */
 
-/** For a query over `libraries`, or any table with a library id in `column`. */
+/** Restricts a query over `libraries`, or over a table with a library id in `column`. */
 export function onlyVisibleLibraries(query: Knex.QueryBuilder, who: Principal, column = 'libraries.id'): void {
   const { sees } = who;
   query.whereExists((library) => {
-    library.from('libraries as seen').whereRaw('seen.id = ??', [column]).whereNull('seen.deleted_at');
+    library.from('libraries as visible').whereRaw('visible.id = ??', [column]).whereNull('visible.deleted_at');
     narrowToAccess(library, sees);
-    if (sees.ageLimit !== undefined) library.whereRaw('coalesce(seen.age_limit, 0) <= ?', [sees.ageLimit]);
-    if (sees.profileLibraries) library.whereRaw('seen.id = any(?::uuid[])', [[...sees.profileLibraries]]);
+    if (sees.ageLimit !== undefined) library.whereRaw('coalesce(visible.age_limit, 0) <= ?', [sees.ageLimit]);
+    if (sees.profileLibraries) library.whereRaw('visible.id = any(?::uuid[])', [[...sees.profileLibraries]]);
   });
 }
 
@@ -22,15 +22,15 @@ function narrowToAccess(library: Knex.QueryBuilder, sees: Sight): void {
   if (sees.all) return;
   library.where((any) => {
     any.whereExists((row) => {
-      row.from('library_access as granted').whereRaw('granted.library_id = seen.id');
+      row.from('library_access as granted').whereRaw('granted.library_id = visible.id');
       row.where('granted.account_id', sees.accountId);
     });
     if (sees.libraries === 'only') return;
-    any.orWhere('seen.everyone', true).orWhereRaw('? = any(seen.access_roles)', [sees.role]);
+    any.orWhere('visible.everyone', true).orWhereRaw('? = any(visible.access_roles)', [sees.role]);
   });
 }
 
-/** For a query over `items as <alias>`: not trashed, in a visible library, neither it nor a parent above the age limit, hidden by no label. */
+/** Restricts a query over `items as <alias>`: not trashed, in a visible library, within the age limit with its parents, hidden by no label. */
 export function onlyVisibleItems(query: Knex.QueryBuilder, who: Principal, alias = 'items'): void {
   const { sees } = who;
   query.whereNull(`${alias}.trashed_at`);
@@ -40,7 +40,7 @@ export function onlyVisibleItems(query: Knex.QueryBuilder, who: Principal, alias
   if (limitsItems(sees)) onlyFilled(query, sees, alias);
 }
 
-/** Whether the account sees less of a library than others do: then counts of the whole library would tell of the rest. */
+/** Whether the account sees a library only in part, so that counts of the whole library would reveal the rest. */
 export function limitsItems({
   ageLimit,
   hideUnrated,
@@ -51,13 +51,13 @@ export function limitsItems({
 
 const CONTAINERS = `('show', 'season', 'artist', 'album', 'author', 'comic-series', 'course', 'section', 'photo-album')`;
 
-/** The greatest age that is shown, and what a missing rating counts as. */
+/** The highest visible age, and the age that stands for a missing rating. */
 const agesOf = ({ ageLimit, hideUnrated }: Sight): { limit: number; unrated: number } => ({
   limit: ageLimit ?? 1000,
   unrated: hideUnrated ? 1001 : 0,
 });
 
-/** The age that an item is for: a parent's rating holds for children that have none of their own, and a hidden parent hides its children. */
+/** Age rating of an item: the highest of its own and of its parents, so that a hidden parent hides its children. */
 export const ageSql = (alias: string): string =>
   `(select max(above.age_years) from items above
     where above.id in (${alias}.id, ${alias}.parent_id, ${alias}.grandparent_id, ${alias}.extra_of))`;
@@ -68,19 +68,19 @@ function onlyOfAge(query: Knex.QueryBuilder, sees: Sight, alias: string): void {
   query.whereRaw(`coalesce(${ageSql(alias)}, ?) <= ?`, [unrated, limit]);
 }
 
-/** The list that an item carries is closed, so parents need not be asked. A hiding label beats one that shows. */
+/** The label list of an item includes those of its parents. A hiding label takes precedence over a showing one. */
 function onlyByLabels(query: Knex.QueryBuilder, { labels }: Sight, alias: string): void {
   if (!labels) return;
   if (labels.hidden.length > 0) query.whereRaw(`not ${alias}.labels && ?::int[]`, [[...labels.hidden]]);
   if (labels.only) query.whereRaw(`${alias}.labels <> '{}' and ${alias}.labels && ?::int[]`, [[...labels.only]]);
 }
 
-/** For a query over items in the trash, which nothing else hides from those who manage a library. */
+/** Restricts a query over trashed items by labels only, for callers who manage the library. */
 export function onlyUnhidden(query: Knex.QueryBuilder, who: Principal, alias: string): void {
   onlyByLabels(query, who.sees, alias);
 }
 
-/** A container that holds nothing the account may see would tell that there is something. */
+/** Hides containers without visible content, because they would reveal hidden items. */
 function onlyFilled(query: Knex.QueryBuilder, sees: Sight, alias: string): void {
   const { limit, unrated } = agesOf(sees);
   query.where((any) => {
@@ -96,7 +96,7 @@ function onlyFilled(query: Knex.QueryBuilder, sees: Sight, alias: string): void 
   });
 }
 
-/** For a query over `labels`: those whose name gives nothing away. What restricts is known to those who set it or edit items. */
+/** Restricts a query over `labels` to those that the caller may know: restricting ones need `user:manage` or `item:edit`. */
 export function onlyKnownLabels(query: Knex.QueryBuilder, who: Principal, alias = 'labels'): void {
   const hidden = who.sees.labels?.hidden ?? [];
   if (hidden.length > 0) query.whereRaw(`${alias}.number <> all(?::int[])`, [[...hidden]]);

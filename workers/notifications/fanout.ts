@@ -1,5 +1,5 @@
 import { sweep } from '#areas/notifications/notifications.store.ts';
-import { BATCH, type Notice, receiversOf, tell } from '#areas/notifications/public.ts';
+import { BATCH, type Notice, notifyProfiles, receiversOf } from '#areas/notifications/public.ts';
 import type { JobPayload } from '#platform/jobs.ts';
 import type { Work } from '../work.ts';
 
@@ -14,7 +14,7 @@ export async function fanOut({ notice }: JobPayload<'notification.fanout'>, work
     if (after === undefined) return;
     const at = after;
     await work.db.transaction(async (transaction) => {
-      await tell(transaction, told, receivers);
+      await notifyProfiles(transaction, told, receivers);
       await work.keep(transaction, { after: at });
     });
   }

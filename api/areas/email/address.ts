@@ -2,22 +2,22 @@ import { sha256 } from '#platform/keys.ts';
 
 export { mailbox } from '#platform/mailbox.ts';
 
-/** `a***@host`. */
+/** The masked address, `a***@host`. */
 export function masked(address: string): string {
   const at = address.lastIndexOf('@');
   return `${address.slice(0, 1)}***${at < 0 ? '' : address.slice(at)}`;
 }
 
-/** What a server said, which may repeat the address in any letter case. */
+/** The response of a server with the address masked, which it may repeat in any letter case. */
 export function withMasked(text: string, address: string): string {
   const found = new RegExp(address.replace(/[^\w@]/g, '\\$&'), 'gi');
   return text.replace(found, () => masked(address));
 }
 
-/** One address in any letter case. */
+/** Hash of an address, the same in any letter case. */
 export const addressHash = (address: string): string => sha256(address.toLowerCase());
 
-/** Text for a header: one line, whatever it was made of. */
+/** Text for a header, without line breaks. */
 export const oneLine = (text: string): string =>
   text
     .replace(/\p{Cc}+/gu, ' ')

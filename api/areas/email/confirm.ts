@@ -17,7 +17,7 @@ export interface Wanted {
   language: string | null;
 }
 
-/** Another account has proved that it is its own. */
+/** Whether another account has verified the address. */
 async function isTaken(db: Db, { accountId, address }: Pick<Wanted, 'accountId' | 'address'>): Promise<boolean> {
   const row = await db('accounts')
     .whereRaw('lower(email) = ?', [address.toLowerCase()])
@@ -28,8 +28,8 @@ async function isTaken(db: Db, { accountId, address }: Pick<Wanted, 'accountId' 
 }
 
 /**
- * The address waits until its link is opened; without a mail server, or when it is another account's, no link goes. A newer
- * one voids the links before.
+ * Stores the address as pending and mails its link, unless there is no mail server or another account has the address. A newer
+ * one invalidates earlier links.
  */
 export async function resolveAddress(db: Db, writing: Writing, wanted: Wanted): Promise<void> {
   const { accountId, address, username, language } = wanted;
@@ -43,23 +43,23 @@ export async function resolveAddress(db: Db, writing: Writing, wanted: Wanted): 
     .returning('expires_at');
   if (!row || !mails || (await isTaken(db, wanted))) return;
   await writeMail(db, writing, {
-    ...{ kind: 'address-confirm', text: 'address-confirm', to: address, accountId, language, asked: true },
+    ...{ kind: 'address-confirm', text: 'address-confirm', to: address, accountId, language, requested: true },
     values: { name: username, until: row.expires_at.toISOString() },
     path: `/confirm-email#token=${token}`,
     expiresAt: row.expires_at,
   });
 }
 
-/** The address of an account that waits for its link, and whether one went out. */
+/** The pending address of an account, and whether its link was mailed. */
 export async function pendingAddress(
   db: Db,
   accountId: string,
-): Promise<{ address: string; asked: boolean } | undefined> {
+): Promise<{ address: string; mailed: boolean } | undefined> {
   const row = await db('email_confirmations')
     .where({ account_id: accountId })
     .whereRaw('(hash is null or expires_at > now())')
     .first<{ address: string; hash: Buffer | null } | undefined>('address', 'hash');
-  return row && { address: row.address, asked: row.hash !== null };
+  return row && { address: row.address, mailed: row.hash !== null };
 }
 
 export async function forgetPending(db: Db, accountId: string): Promise<void> {
@@ -75,10 +75,10 @@ interface Account {
   language: string | null;
 }
 
-/** Wrong, used and old tokens are one 404. */
+/** 404 for wrong, used and expired tokens alike. */
 export async function confirmAddress(call: Call, token: string): Promise<{ address: string; displayName: string }> {
   const { db } = call;
-  const asked = await db('email_confirmations as c')
+  const pending = await db('email_confirmations as c')
     .join('accounts as a', 'a.id', 'c.account_id')
     .where('c.hash', hashOf(token))
     .where('a.disabled', false)
@@ -86,24 +86,30 @@ export async function confirmAddress(call: Call, token: string): Promise<{ addre
     .whereRaw('c.expires_at > now()')
     .forUpdate('c', 'a')
     .first<(Account & { address: string }) | undefined>('a.*', 'c.address');
-  if (!asked) throw notFound();
-  const { address, id: accountId } = asked;
+  if (!pending) throw notFound();
+  const { address, id: accountId } = pending;
   if (await isTaken(db, { accountId, address })) throw conflict('address-taken', 'Another account has this address');
-  // Who only says that it is theirs loses it to who proves it.
+  // An account with the address unverified loses it to the account that verifies it.
   await releaseAddress(db, address, accountId);
   const raised = { revision: db.raw('revision + 1'), updated_at: db.fn.now() };
   await updateAccount(db, { id: accountId }, { email: address, email_verified: true, ...raised });
   await forgetPending(db, accountId);
   await audit({ ...call, who: { ...call.who, accountId } }, 'email.confirmed', { userId: accountId });
-  await tellFormer(call, asked);
-  return { address, displayName: asked.display_name };
+  await notifyFormer(call, pending);
+  return { address, displayName: pending.display_name };
 }
 
-async function tellFormer({ db, deps }: Call, asked: Account & { address: string }): Promise<void> {
-  const { email: former, email_verified: verified, address } = asked;
+async function notifyFormer({ db, deps }: Call, pending: Account & { address: string }): Promise<void> {
+  const { email: former, email_verified: verified, address } = pending;
   if (former === null || !verified || former.toLowerCase() === address.toLowerCase() || !mailReady(deps)) return;
   await writeMail(db, deps, {
-    ...{ kind: 'methods-changed', text: 'address-changed', to: former, accountId: asked.id, language: asked.language },
-    values: { name: asked.username, address },
+    ...{
+      kind: 'methods-changed',
+      text: 'address-changed',
+      to: former,
+      accountId: pending.id,
+      language: pending.language,
+    },
+    values: { name: pending.username, address },
   });
 }

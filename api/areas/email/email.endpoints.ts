@@ -162,7 +162,7 @@ export const unsubscribeEmail = defineEndpoint({
   summary: 'Unsubscribe from a kind of mail',
   description:
     'The token of the mail is the credential and can be used any number of times. The body is empty or the form `List-Unsubscribe=One-Click` of RFC 8058; JSON is 400. A wrong or expired token is 404.',
-  access: { anyone: true, because: 'the signed token of the mail is the credential, and it can do nothing else' },
+  access: { anyone: true, because: 'the signed token of the mail is the credential, and it permits nothing else' },
   query: UnsubscribeQuery,
   answer: json(200, Unsubscribed),
   errors: ['NOT_FOUND'],

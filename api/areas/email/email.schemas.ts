@@ -13,7 +13,7 @@ export const EmailKind = z.enum(emailKinds).meta({ id: 'EmailKind' });
 
 export const EmailStatus = z
   .object({
-    configured: z.boolean().describe('There are a host and a sender'),
+    configured: z.boolean().describe('A host and a sender are set'),
     enabled: z.boolean(),
     host: z.string().optional().meta({ example: 'mail.example' }),
     port: z.int().optional().meta({ example: 587 }),
@@ -29,7 +29,7 @@ export const EmailStatus = z
         message: z.string().meta({ example: 'It did not answer in time' }),
       })
       .optional(),
-    paused: z.boolean().describe('All sending, after 20 faults in a row'),
+    paused: z.boolean().describe('Sending is paused after 20 faults in a row'),
     pausedUntil: Timestamp.optional(),
     queue: z.object({ waiting: z.int(), delayed: z.int(), failed24h: z.int(), sent24h: z.int() }),
     suppressed: z.int().describe('Addresses that refused three mails in a row'),
@@ -82,7 +82,7 @@ const oneLiner = (text: string): boolean => !/\p{Cc}/u.test(text);
 const NOT_ONE_LINE = { error: 'one line', params: { code: 'control_character' } };
 const Host = z.string().trim().min(1).max(253).refine(oneLiner, NOT_ONE_LINE);
 
-/** Values that are not saved yet; the saved ones stand for what is left out. */
+/** Unsaved settings; absent ones have their saved values. */
 export const UnsavedSettings = z.strictObject({
   'email.smtp.host': Host.optional(),
   'email.smtp.port': settingTable['email.smtp.port'].schema.unwrap().optional(),

@@ -19,13 +19,13 @@ export const endable = ['notification', 'digest', 'alert'] as const;
 export type Endable = (typeof endable)[number];
 export const isEndable = (kind: EmailKind): kind is Endable => (endable as readonly string[]).includes(kind);
 
-/** The mail that a notification makes. */
+/** Kind of the mail for a notification. */
 export function emailKindOf(kind: NotificationKind): EmailKind {
   if (kind === 'sign-in-new-device' || kind === 'methods-changed') return kind;
   return kindOf(kind).permission ? 'alert' : 'notification';
 }
 
-/** How much of `email.perHour` may be used up while mails of the kind still go: digests are held back first. */
+/** Share of `email.perHour` up to which mails of the kind are sent: digests are held back first. */
 const SHARES: Partial<Record<EmailKind, number>> = {
   digest: 0.8,
   notification: 0.8,
@@ -37,5 +37,5 @@ const SHARES: Partial<Record<EmailKind, number>> = {
 export const hourlyShare = (kind: EmailKind, perHour: number): number =>
   Math.max(1, Math.floor(perHour * (SHARES[kind] ?? 1)));
 
-/** Of the job: lower goes sooner. */
+/** Priority of the job; a lower one runs sooner. */
 export const priorityOf = (kind: EmailKind): number => (SHARES[kind] === undefined ? 5 : SHARES[kind] * 50);

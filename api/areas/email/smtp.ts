@@ -1,7 +1,7 @@
 import type { Settings, SettingValue } from '#platform/settings.ts';
 import type { UnsavedSettings } from './email.schemas.ts';
 
-/** How the server is reached and who sends. */
+/** Connection to the mail server, and the sender. */
 export interface Smtp {
   host: string;
   port: number;
@@ -15,7 +15,7 @@ export interface Smtp {
 
 type Value<K extends keyof UnsavedSettings> = SettingValue<K>;
 
-/** Undefined while host or sender are not known. The saved password goes to the saved host alone. */
+/** Undefined without host or sender. The saved password is used for the saved host only. */
 export function smtpOf(settings: Settings, unsaved: UnsavedSettings = {}): Smtp | undefined {
   const at = <K extends keyof UnsavedSettings>(key: K): Value<K> =>
     (unsaved[key] === undefined ? settings.get(key) : unsaved[key]) as Value<K>;

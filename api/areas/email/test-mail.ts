@@ -13,7 +13,7 @@ const WITHIN_MS = 30_000;
 const LOOK_MS = 100;
 const PLACE = 'jobs|payload|email.send.test';
 
-/** What the worker needs for it, without the database. */
+/** Everything that the worker needs, without the database. */
 export interface TestOrder {
   smtp: Smtp;
   to: string;
@@ -27,12 +27,12 @@ export function openOrder(keys: Keys, sealed: string): TestOrder | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as TestOrder);
 }
 
-/** A worker sends it now; its answer is waited for. */
+/** Lets a worker send the mail now and waits for its result. */
 export async function sendTest(call: Call, body: z.output<typeof TestEmail>): Promise<TestEmailAnswer> {
   const began = performance.now();
   const { db, deps, who } = call;
   const smtp = smtpOf(deps.settings, body.settings);
-  if (!smtp) throw conflict('not-configured', 'There are neither saved nor given settings of a mail server');
+  if (!smtp) throw conflict('not-configured', 'No mail server is configured or given');
   const own = await db('accounts')
     .where({ id: who.accountId })
     .first<{ email: string | null; language: string | null } | undefined>('email', 'language');

@@ -16,7 +16,7 @@ interface Claim {
   kind: Endable;
 }
 
-/** For account, address and kind; it opens nothing but `endMails`. */
+/** Token for account, address and kind; it is valid for `endMails` only. */
 export function unsubscribeToken(keys: Keys, { accountId, address, kind }: Claim, now: Date): string {
   const text = [accountId, addressHash(address).slice(0, 32), kind, now.getTime()].join(' ');
   return Buffer.concat([signed(keys, text), Buffer.from(text)]).toString('base64url');
@@ -44,7 +44,10 @@ interface Ending {
   kind?: Endable | 'all' | undefined;
 }
 
-/** For every profile, since all mail goes to the one address. Throws 404 for a token that is none, is over a year old, or is of an address that the account has no more. */
+/**
+ * Turns the mails off for every profile, since all go to one address. Throws 404 for a token that is invalid, over a year old,
+ * or for a former address of the account.
+ */
 export async function endMails(
   db: Db,
   { keys, now, token, kind }: Ending,

@@ -5,7 +5,7 @@ import type { Published } from './feed.ts';
 import type { Reader, VisibilityClass } from './reader.ts';
 
 type Payload = Record<string, unknown>;
-/** What readers of the class get; undefined is nothing. */
+/** Payload for the readers of a class; undefined when they do not get the event. */
 type Judge = (event: Published, to: VisibilityClass) => Payload | undefined;
 
 const SCAN_IDS = ['libraryId', 'scanId', 'code', 'durationMs'];
@@ -17,7 +17,7 @@ const only = (payload: Payload, names: readonly string[]): Payload =>
 const seesLibrary = (to: VisibilityClass, id: unknown): boolean =>
   to.may.has('library:view') && to.libraries.has(String(id));
 
-/** Counts would tell a limited reader of what is hidden. */
+/** Whether counts would reveal hidden items to the class. */
 const limited = (to: VisibilityClass): boolean => limitsItems(to.sees);
 
 const library: Judge = ({ payload }, to) => {
@@ -25,7 +25,7 @@ const library: Judge = ({ payload }, to) => {
   return limited(to) ? only(payload, SCAN_IDS) : payload;
 };
 
-/** By age and by the item's labels. */
+/** Whether the class sees the item, by age and labels. */
 function seesByFacts({ ageYears, labels = [] }: EventFacts, { sees }: VisibilityClass): boolean {
   const unrated = ageYears === undefined || ageYears === null;
   if (unrated ? sees.hideUnrated : ageYears > (sees.ageLimit ?? ageYears)) return false;
@@ -34,14 +34,14 @@ function seesByFacts({ ageYears, labels = [] }: EventFacts, { sees }: Visibility
   return !carries(sees.labels.hidden) && (!sees.labels.only || carries(sees.labels.only));
 }
 
-/** What a change is to the class: an item that it saw and no longer sees is gone, one that it sees only now is new. */
+/** The event for this class: an item that becomes hidden is deleted for it, one that becomes visible is added. */
 export function asVisibleTo<E extends Pick<Published, 'event' | 'facts'>>(event: E, to: VisibilityClass): E {
   const { before, ...facts } = event.facts;
   if (!before) return event;
   const now = seesByFacts(facts, to);
   const then = seesByFacts({ ...facts, ...before }, to);
   if (now === then) return event;
-  // told by the facts by which the class saw it
+  // a deletion carries the facts from before, by which the class saw the item
   return now
     ? { ...event, event: 'item.added', facts }
     : { ...event, event: 'item.deleted', facts: { ...facts, ...before } };
@@ -58,7 +58,7 @@ const withPermission =
   ({ payload }, to) =>
     wanted.some((permission) => to.may.has(permission)) ? payload : undefined;
 
-/** All keys for those who manage settings, the public ones for everybody else. */
+/** All changed keys for readers with `settings:manage`, the public ones for others. */
 const settings: Judge = ({ event, payload }, to) => {
   if (to.may.has('settings:manage')) return payload;
   if (event !== 'settings.changed' || !Array.isArray(payload.keys)) return undefined;
@@ -81,15 +81,15 @@ const JUDGES: Record<Audience, Judge> = {
   support: withPermission('settings:manage'),
 };
 
-/** A key without the scope hears nothing of libraries, items, playing and rooms, whatever else it may. */
+/** An API key without `library:view` gets no events about libraries, items, playback and rooms. */
 const mayView = (event: string, may: ReadonlySet<string>): boolean =>
   may.has('library:view') || !/^(library|item|playback|watch)\./.test(event);
 
-/** What a whole class gets of an event. */
+/** Payload of an event for a whole class. */
 export const forClass: Judge = (event, to) =>
   mayView(event.event, to.may) ? JUDGES[events[event.event].audience](event, to) : undefined;
 
-/** What one reader gets beyond its class: what is about them. */
+/** Payload of an event about this reader, in addition to those of its class. */
 export function forPerson(event: Published, reader: Reader): Payload | undefined {
   const { audience } = events[event.event];
   if (audience === 'device') return isDevice(event, reader) ? event.payload : undefined;
@@ -99,11 +99,11 @@ export function forPerson(event: Published, reader: Reader): Payload | undefined
 
 const OF_CLASSES: readonly Audience[] = ['library', 'item', 'settings'];
 
-/** By the scopes of a key; an account without chat hears no chat. */
+/** Whether the scopes of the key, and the chat restriction of the account, permit the event. */
 const mayHear = ({ event }: Published, { who, class: { roomChat } }: Reader): boolean =>
   mayView(event, who.permissions) && (roomChat || event !== 'watch.chat');
 
-/** The profile it is about, and the account's main one unless that profile is private. */
+/** Whether the event is about the profile of the reader, or, for the main profile, about another one that is not private. */
 function isAbout({ payload, facts }: Published, { who, privateProfiles }: Reader): boolean {
   const people = facts.userIds ?? [payload.userId ?? payload.byUserId];
   if (!people.includes(who.accountId)) return false;

@@ -79,5 +79,5 @@ function open(streams: EventStreams, stream: EventStream, { start, who }: Openin
   stream.write(opening(position));
   if (start.reset) stream.write(reset(position, { reason: start.reset, missed: start.reset !== 'access' }));
   streams.add(stream);
-  streams.replay(stream, start.after, who).catch(() => stream.cut()); // the client comes back with its last id
+  streams.replay(stream, start.after, who).catch(() => stream.cut()); // the client reconnects with its last id
 }

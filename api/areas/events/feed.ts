@@ -6,7 +6,7 @@ import type { Redis } from '#platform/redis.ts';
 import { EVENT_STREAM } from '#platform/relay.ts';
 import type { Position } from './position.ts';
 
-/** An event with its place in the one order. */
+/** An event with its number in the order of all events. */
 export interface Published {
   number: number;
   id: string;
@@ -17,11 +17,11 @@ export interface Published {
 }
 
 export const REPLAYED = 1000;
-/** Progress that newer progress took the place of: who saw it last goes on behind it. */
+/** Superseded progress events whose ids stay known, so that a client with such a last id can resume. */
 export const SUPERSEDED = 10_000;
 const BATCH = 500;
 const LOOK_MS = 1000;
-const MOST_LOADED = 50_000; // where no worker has trimmed them for long
+const MOST_LOADED = 50_000; // more exist only when no worker has trimmed the table for long
 
 interface Setting {
   db: Db;
@@ -31,8 +31,8 @@ interface Setting {
 }
 
 /**
- * The published events, as they come: by the Redis stream, and by the table for what Redis did not carry. Keeps the last
- * 1,000 in memory; of a scan's or session's progress only the newest, beside them.
+ * The published events: from the Redis stream, and from the table for those that Redis lost. Keeps the last
+ * 1,000 in memory, and in addition only the newest progress of each scan and session.
  */
 export class EventFeed {
   readonly #setting: Setting;
@@ -47,22 +47,22 @@ export class EventFeed {
   constructor(setting: Setting) {
     this.#setting = setting;
     this.#reader = setting.redis.duplicate({ commandTimeout: 5000, enableOfflineQueue: true });
-    this.#reader.on('error', () => undefined); // told by the first connection
+    this.#reader.on('error', () => undefined); // the first connection reports errors
     setting.signal.addEventListener('abort', () => this.#reader.disconnect(), { once: true });
   }
 
-  /** Number of the newest event that was looked at. */
+  /** Number of the newest event that was read. */
   get head(): number {
     return this.#head;
   }
 
-  /** Number of the oldest that can be replayed; 0 as long as none was let go of. */
+  /** Number of the oldest event that can be replayed; 0 while none was dropped. */
   get tail(): number {
     if (this.#lasting < REPLAYED) return 0;
     return this.#kept.keys().next().value ?? this.#head + 1;
   }
 
-  /** Reads what is kept, then goes on in the background until aborted. */
+  /** Loads the kept events, then follows in the background until aborted. */
   async start(listener: (events: readonly Published[]) => void): Promise<void> {
     const { db } = this.#setting;
     const first = db('events')
@@ -85,7 +85,7 @@ export class EventFeed {
     return [...this.#kept.values()].filter((event) => event.number > number);
   }
 
-  /** Where who saw this event is, and since when at least: an id is made with its change. */
+  /** Position of an event id; its time comes from the id, which is created with the change. */
   find(id: string): Position | undefined {
     const place = this.#superseded.get(id) ?? this.#kept.values().find((event) => event.id === id)?.number;
     return place === undefined ? undefined : { place, atMs: Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16) };
@@ -105,7 +105,7 @@ export class EventFeed {
     }
   }
 
-  /** The next ones of the stream; undefined when a second passed without any, or Redis is away. */
+  /** The next events of the stream; undefined after a second without any, or while Redis is unavailable. */
   async #wait(): Promise<Published[] | undefined> {
     try {
       const answer = await this.#reader.xread(
@@ -124,7 +124,7 @@ export class EventFeed {
     }
   }
 
-  /** The table is asked for what the stream skipped, and once a second for what it never carried. */
+  /** Reads events from the table that the stream skipped, and once a second those that it never carried. */
   async #take(streamed: Published[] | undefined): Promise<void> {
     const whole = streamed?.[0]?.number === this.#head + 1;
     const found = whole ? streamed : await this.#fromTable();
@@ -174,7 +174,7 @@ export class EventFeed {
 
 const isVolatile = ({ event }: Published): boolean => volatileEvents.includes(event);
 
-/** The scan or session whose progress the event is about. */
+/** The scan or session whose progress the event reports. */
 function progressOf({ event, payload }: Published): string | undefined {
   if (event.startsWith('library.scan.')) return String(payload.scanId);
   if (event.startsWith('playback.')) return String(payload.sessionId);

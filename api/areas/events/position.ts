@@ -2,18 +2,18 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { type Keys, sign } from '#platform/keys.ts';
 
 /**
- * Places in the server's one order of events, as clients see them: 16 bytes (check, place, when it was written, chance),
- * enciphered as one block under a key of this server, so that two of the same place look nothing alike and tell no counts.
+ * Positions in the order of all events, as clients see them: 16 bytes (check, number, time of writing, random),
+ * encrypted as one block under a key of this server, so that two of the same number differ and reveal no counts.
  */
 export interface Positions {
   write(place: number): string;
-  /** Undefined for what this server did not write. */
+  /** Undefined for a text that this server did not write. */
   read(text: string): Position | undefined;
 }
 
 export interface Position {
   place: number;
-  /** When the client was there, ms of the epoch. */
+  /** When the position was written, in epoch milliseconds. */
   atMs: number;
 }
 

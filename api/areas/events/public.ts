@@ -4,16 +4,16 @@ import type { Emitted } from '#platform/outbox.ts';
 import { asVisibleTo, forClass, forPerson } from './audience.ts';
 import { type Reader, readerFor, type WholeReader } from './reader.ts';
 
-/** What an account reads as, with its main profile; undefined when there is no such account. */
+/** The account as a reader, with its main profile; undefined for an unknown account. */
 export async function readerOf(db: Db, accountId: string): Promise<WholeReader | undefined> {
   const who = await principalOf(db, accountId);
   return who && readerFor(db, who);
 }
 
-/** The event as it is to this reader: `item.updated` may be an item that went or came. */
+/** The event for this reader: `item.updated` may be `item.deleted` or `item.added` for it. */
 export const eventFor = (event: Emitted, reader: Reader): Emitted => asVisibleTo(event, reader.class);
 
-/** The payload as this reader gets it by SPEC 6 rules 3-6; undefined when the event is not for it. */
+/** The payload that this reader may see; undefined when it does not get the event. */
 export function payloadFor(event: Emitted, reader: Reader): Record<string, unknown> | undefined {
   const published = { ...event, number: 0, at: event.at.toISOString() };
   return forClass(published, reader.class) ?? forPerson(published, reader);

@@ -4,31 +4,31 @@ import { may, type Principal, type Sight } from '#identity/principal.ts';
 import { onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 
-/** Readers with the same rights: an event is judged and serialised once for all of them. */
+/** Readers with the same rights, for whom an event is filtered and serialized once. */
 export interface VisibilityClass {
   key: string;
   libraries: ReadonlySet<string>;
-  /** Of one of them: age and labels are the same for all. */
+  /** Age limit and labels, which are the same for all readers of the class. */
   sees: Pick<Sight, 'ageLimit' | 'hideUnrated' | 'labels'>;
   may: Principal['permissions'];
   roomChat: boolean;
 }
 
-/** What is kept of who asked: thousands of streams are open, and most of a principal is about one request. */
+/** The part of a principal that a stream keeps; the rest is about one request. */
 export type Subject = Pick<
   Principal,
   'accountId' | 'profileId' | 'mainProfile' | 'sessionId' | 'keyId' | 'deviceId' | 'permissions'
 >;
 
-/** Who reads: a class, and what only one person gets. */
+/** A reader: its class, and the fields for events about this person. */
 export interface Reader {
   who: Subject;
   class: VisibilityClass;
-  /** Of the account's other profiles: what they do is nobody else's business. */
+  /** Other profiles of the account that are private, whose events this reader does not get. */
   privateProfiles: readonly string[];
 }
 
-/** A reader with all that its account may see and do. */
+/** A reader with its whole principal. */
 export interface WholeReader extends Reader {
   who: Principal;
 }
@@ -53,7 +53,7 @@ function classOf(who: Principal, libraries: readonly string[]): VisibilityClass 
   return { key, libraries: new Set(libraries), sees: who.sees, may: who.permissions, roomChat };
 }
 
-/** As a stream keeps it; `permissions` are those of its class, which all its readers share. */
+/** The reader as a stream keeps it; `permissions` are shared by all readers of the class. */
 export function kept({ who, class: to, privateProfiles }: Reader): Reader {
   const { accountId, profileId, mainProfile, sessionId, keyId, deviceId } = who;
   const subject: Subject = {

@@ -1,9 +1,9 @@
 import type { Db } from '#platform/db.ts';
 
-/** From the start of a transaction that changes rights to its commit, and what clocks differ. */
+/** Longest time between the start and the commit of a transaction that changes rights, plus clock skew. */
 const LEEWAY_MS = 5000;
 
-/** True when what the account may see may have changed since; a client that was away then reads its lists again. */
+/** Whether the rights of the account may have changed since; a client that reconnects then reads its lists again. */
 export async function rightsChanged(db: Db, accountId: string, sinceMs: number): Promise<boolean> {
   const since = new Date(sinceMs - LEEWAY_MS);
   const row = await db('rights_told')

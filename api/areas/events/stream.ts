@@ -6,14 +6,14 @@ import type { Reader } from './reader.ts';
 const MOST_BYTES = 1 << 20;
 const MOST_EVENTS = 1000;
 
-/** One open answer. It is never waited for: a reader that does not read is cut off. */
+/** One open response. Writing never waits: a client that does not read is disconnected. */
 export class EventStream {
   readonly socket: Socket;
   readonly types: ReadonlySet<EventName> | undefined;
-  /** Session or key, and device: four of them at once. */
+  /** Session or key, and device; at most four streams each. */
   readonly slot: string;
   reader: Reader;
-  /** Events that came while the replay was read. */
+  /** Events that arrived during the replay; undefined afterwards. */
   held: Published[] | undefined = [];
   #waiting = 0;
   #taken = 0;
@@ -37,7 +37,7 @@ export class EventStream {
     return this.types === undefined || this.types.has(event);
   }
 
-  /** A whole block, or the end of the stream. */
+  /** Writes a whole block; disconnects when too much is buffered. */
   write(block: Buffer | string): void {
     if (!this.open) return;
     if (this.socket.write(block)) return;
@@ -45,9 +45,9 @@ export class EventStream {
     if (this.#waiting > MOST_EVENTS || this.socket.writableLength > MOST_BYTES) this.cut();
   }
 
-  /** True when the socket has taken no byte for so long while some wait. */
+  /** Whether the socket accepted no byte for so long although some are buffered. */
   isStuck(now: number, afterMs: number): boolean {
-    const taken = this.socket.bytesWritten - this.socket.writableLength; // the former counts what waits, too
+    const taken = this.socket.bytesWritten - this.socket.writableLength; // bytesWritten includes buffered bytes
     const moves = this.socket.writableLength === 0 || taken !== this.#taken;
     this.#taken = taken;
     if (moves) this.#stuckSince = now;
@@ -58,7 +58,7 @@ export class EventStream {
     this.socket.destroy();
   }
 
-  /** An orderly end; the client comes back after so many milliseconds, to another replica. */
+  /** Ends the stream in order; the client reconnects after so many milliseconds. */
   end(retryMs: number): void {
     if (!this.open) return;
     this.socket.write(`retry: ${retryMs}\n\n`);

@@ -14,26 +14,26 @@ import { createPositions, type Positions } from './position.ts';
 import { kept, type Reader, readerFor, type VisibilityClass } from './reader.ts';
 import type { EventStream } from './stream.ts';
 
-/** Said by triggers of the tables that decide rights. */
+/** Channel that triggers notify when rights change. */
 const RIGHTS_CHANNEL = 'foyer_rights';
 const KEEP_ALIVE_MS = 20_000;
 const STUCK_MS = 30_000;
 const WITHOUT_DATABASE_MS = 5 * 60_000;
-/** For the last bytes to be taken when the process is told to stop. */
+/** Time for the last bytes to be sent when the process stops. */
 const LEAVE_MS = 5000;
 const MOST_STREAMS = 10_000;
 const MOST_OF_ACCOUNT = 50;
 const MOST_OF_SLOT = 4;
 
-/** All streams of this process on one feed. */
+/** All streams of this process, on one feed. */
 export class EventStreams {
   readonly positions: Positions;
   readonly feed: EventFeed;
   readonly #deps: Deps;
   readonly #streams = new Set<EventStream>();
-  /** Each class once: thousands of readers share a few. */
+  /** Visibility classes by key; many readers share a few. */
   #classes = new Map<string, VisibilityClass>();
-  #databaseSeen = Date.now();
+  #lastRead = Date.now();
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -64,7 +64,7 @@ export class EventStreams {
     else draining.addEventListener('abort', leaveAll, { once: true });
   }
 
-  /** Throws when this process or the account has enough, unless one of its own makes room. */
+  /** Throws when this process or the account has too many streams, unless one of the same slot makes room. */
   admit(accountId: string, slot: string): void {
     if (this.#streams.size >= MOST_STREAMS)
       throw new ApiError('SERVICE_STARTING', 'This replica is full', { waitingFor: 'capacity' });
@@ -81,7 +81,7 @@ export class EventStreams {
     return kept({ ...reader, class: known });
   }
 
-  /** The oldest of a session and device makes room for a fifth; judged here, as many may be opened at once. */
+  /** Adds a stream; beyond four of a slot the oldest ends. Checked here again because streams open concurrently. */
   add(stream: EventStream): void {
     const same = [...this.#streams].filter(({ slot, open }) => open && slot === stream.slot);
     if (same.length >= MOST_OF_SLOT) same[0]?.end(KEEP_ALIVE_MS);
@@ -90,12 +90,12 @@ export class EventStreams {
     if (this.#deps.draining.aborted) leave(stream);
   }
 
-  /** Those that do not read do not hold a process up that is told to stop. */
+  /** Disconnects clients that do not read, so that the process can stop. */
   #cutAll(): void {
     for (const stream of this.#streams) stream.cut();
   }
 
-  /** What was missed, by the rights of now; then live ones go on where it ended. */
+  /** Sends the missed events by the present rights, then the events held since. */
   async replay(stream: EventStream, after: number, who: Principal): Promise<void> {
     const missed = this.feed.after(after);
     const gone = await this.#hidden(missed, { who, to: stream.reader.class });
@@ -106,8 +106,8 @@ export class EventStreams {
     for (const event of held) if (event.number > last) this.#sendOne(stream, event);
   }
 
-  /** Events about items that are there and that the reader no longer sees. */
-  async #hidden(events: readonly Published[], { who, to }: Seeing): Promise<Set<number>> {
+  /** Numbers of events about items that the reader no longer sees. */
+  async #hidden(events: readonly Published[], { who, to }: Visibility): Promise<Set<number>> {
     const names = events.map((event) => ({ ...event, event: asVisibleTo(event, to).event }));
     const about = names.filter(({ event }) => event === 'item.added' || event === 'item.updated');
     if (about.length === 0) return new Set();
@@ -118,30 +118,30 @@ export class EventStreams {
 
   #send(events: readonly Published[]): void {
     for (const event of events) {
-      const told = new Map<string, Told>();
-      const toldTo = (to: VisibilityClass): Told => {
-        const known = told.get(to.key) ?? toldOf(event, to);
-        told.set(to.key, known);
+      const byClass = new Map<string, ClassEvent>();
+      const eventFor = (to: VisibilityClass): ClassEvent => {
+        const known = byClass.get(to.key) ?? classEventOf(event, to);
+        byClass.set(to.key, known);
         return known;
       };
       for (const stream of this.#streams) {
         if (stream.held) stream.held.push(event);
-        else this.#write(stream, toldTo(stream.reader.class));
+        else this.#write(stream, eventFor(stream.reader.class));
       }
     }
   }
 
   #sendOne(stream: EventStream, event: Published): void {
-    this.#write(stream, toldOf(event, stream.reader.class));
+    this.#write(stream, classEventOf(event, stream.reader.class));
   }
 
-  #write(stream: EventStream, { event, shared }: Told): void {
+  #write(stream: EventStream, { event, shared }: ClassEvent): void {
     if (!stream.wants(event.event)) return;
     const block = shared ?? line(event, forPerson(event, stream.reader));
     if (block) stream.write(block);
   }
 
-  /** A comment and the newest position for each, and rights read anew. */
+  /** Sends each stream a comment and the newest position, and reads rights again. */
   async #keepAlive(): Promise<void> {
     const now = Date.now();
     const block = keepAlive(this.positions.write(this.feed.head));
@@ -160,15 +160,14 @@ export class EventStreams {
     const bySource = Map.groupBy(streams, ({ reader }) => reader.who.sessionId ?? reader.who.keyId ?? '');
     try {
       await Promise.all([...bySource.values()].map((same) => this.#renew(same)));
-      this.#databaseSeen = Date.now();
+      this.#lastRead = Date.now();
     } catch (error) {
       this.#deps.log.debug({ err: (error as Error).message }, 'rights of event streams not read');
-      if (Date.now() - this.#databaseSeen > WITHOUT_DATABASE_MS)
-        for (const stream of streams) stream.end(KEEP_ALIVE_MS);
+      if (Date.now() - this.#lastRead > WITHOUT_DATABASE_MS) for (const stream of streams) stream.end(KEEP_ALIVE_MS);
     }
   }
 
-  /** Streams of one session or key: on with their rights of now, or closed. */
+  /** Updates the rights of the streams of one session or key, or closes them. */
   async #renew(streams: readonly EventStream[]): Promise<void> {
     const [first] = streams;
     if (!first) return;
@@ -187,25 +186,25 @@ export class EventStreams {
   }
 }
 
-/** The client goes on elsewhere; not all of them in the same moment. */
+/** Ends a stream with a random delay, so that clients do not reconnect all at once. */
 function leave(stream: EventStream): void {
   stream.end(500 + Math.floor(Math.random() * 4000));
 }
 
 const deviceOf = ({ who: { deviceId } }: Reader) => (deviceId === undefined ? {} : { deviceId });
 
-interface Seeing {
+interface Visibility {
   who: Principal;
   to: VisibilityClass;
 }
 
-/** An event as a class sees it, and the block that all of it get. */
-interface Told {
+/** An event as a class sees it, and the block for all its readers. */
+interface ClassEvent {
   event: Published;
   shared: Buffer | undefined;
 }
 
-function toldOf(published: Published, to: VisibilityClass): Told {
+function classEventOf(published: Published, to: VisibilityClass): ClassEvent {
   const event = asVisibleTo(published, to);
   return { event, shared: line(event, forClass(event, to)) };
 }
@@ -215,7 +214,7 @@ const line = (event: Published, payload: Record<string, unknown> | undefined): B
 
 const started = new WeakMap<Deps, Promise<EventStreams>>();
 
-/** Those of this process; the first stream starts them. */
+/** The streams of this process, started with the first one. */
 export function eventStreams(deps: Deps): Promise<EventStreams> {
   const running = started.get(deps);
   if (running) return running;

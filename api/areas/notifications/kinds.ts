@@ -4,22 +4,22 @@ export const levels = ['info', 'success', 'warning', 'urgent'] as const;
 export type Level = (typeof levels)[number];
 
 export interface Kind {
-  /** Who can ever get it: everyone, or accounts with the permission that can act on it. */
+  /** Only accounts with this permission get it; absent is everyone. */
   permission?: Permission;
   level: Level;
-  /** On by default. */
+  /** Push is on by default. */
   push?: true;
   email?: true;
-  /** Cannot be off in the app. */
+  /** It cannot be turned off in the app. */
   fixed?: true;
-  /** Others within this time join it; ten minutes when absent. */
+  /** Notifications within this time are merged; ten minutes when absent. */
   mergeMs?: number;
 }
 
 const DAY_MS = 86_400_000;
 export const MERGE_MS = 600_000;
 
-/** The whole list (area Notifications); an area names no other. */
+/** All kinds of notifications. */
 export const kinds = {
   'upload-finished': { level: 'success', push: true },
   'download-ready': { level: 'success', push: true },

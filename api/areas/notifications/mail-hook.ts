@@ -2,7 +2,7 @@ import type { Db } from '#platform/db.ts';
 import type { Level, NotificationKind } from './kinds.ts';
 import type { ProfilePreferences } from './preferences.ts';
 
-/** A notification that its profile wants by mail at once. */
+/** A notification that its profile prefers by mail at once. */
 export interface MailedNotice {
   notificationId: string;
   kind: NotificationKind;
@@ -16,7 +16,7 @@ export interface MailedNotice {
 type Mailer = (db: Db, notice: MailedNotice) => Promise<void>;
 let mailer: Mailer | undefined;
 
-/** What mails notifications, in their transaction (Email); said once by each process that makes some. */
+/** Sets the function that mails notifications in their transaction; called once by each process that creates some. */
 export function mailNotices(next: Mailer): void {
   mailer = next;
 }

@@ -14,10 +14,10 @@ export const Notification = z
     body: z.string().meta({ example: 'Nosferatu is in Films' }),
     level: z.enum(levels),
     image: ImageRef.optional(),
-    url: z.string().optional().describe('Relative: what it opens').meta({ example: 'https://hooks.example/foyer' }),
+    url: z.string().optional().describe('Relative URL of the page that it opens').meta({ example: 'https://hooks.example/foyer' }),
     target: z.object({ kind: z.string().meta({ example: 'movie' }), id: z.string() }).optional(),
     actor: z.object({ userId: Id, displayName: z.string().meta({ example: 'Ada' }) }).optional(),
-    count: z.int().min(1).describe('Merged ones').meta({ example: 12 }),
+    count: z.int().min(1).describe('Number of merged notifications').meta({ example: 12 }),
     read: z.boolean(),
     readAt: Timestamp.optional(),
     createdAt: Timestamp,
@@ -39,12 +39,12 @@ const parts = {
     .strictObject({
       from: Time,
       to: Time,
-      days: z.array(Day).max(7).default([]).describe('On which it begins; none is every day'),
+      days: z.array(Day).max(7).default([]).describe('Days on which the quiet hours begin; none is every day'),
       urgentThrough: z.boolean().default(true),
     })
     .optional()
     .describe("In the profile's time zone"),
-  hideTitles: z.boolean().default(false).describe('Push and email name no titles'),
+  hideTitles: z.boolean().default(false).describe('Push messages and mails contain no titles'),
   muted: z
     .strictObject({
       libraryIds: z.array(Id).max(200).default([]),
@@ -55,14 +55,14 @@ const parts = {
   pausedUntil: Moment.optional(),
 };
 
-/** Shutting what cannot be off is a 400 of the kind. */
+/** 400 for turning off a fixed channel. */
 const Kinds = z.partialRecord(NotificationKind, Channels).superRefine((given, context) => {
-  for (const [kind, wish] of Object.entries(given))
-    if (kindOf(kind as (typeof kindNames)[number]).fixed && !wish.inApp)
+  for (const [kind, channels] of Object.entries(given))
+    if (kindOf(kind as (typeof kindNames)[number]).fixed && !channels.inApp)
       context.addIssue({
         code: 'custom',
         path: [kind, 'inApp'],
-        message: 'this cannot be off',
+        message: 'this channel cannot be turned off',
         params: { code: 'fixed_channel' },
       });
 });
@@ -70,7 +70,7 @@ const Defaults = z.partialRecord(NotificationKind, Channels);
 
 export const Preferences = z.strictObject({
   kinds: Kinds,
-  defaults: Defaults.optional().describe("The server's own, for kinds that are not named; what is sent is not kept"),
+  defaults: Defaults.optional().describe('Defaults of the server for kinds that are not named; a value in a request is ignored'),
   ...parts,
 });
 
@@ -90,7 +90,7 @@ export const PreferencesForm = z.object({
         fixed,
       }),
     )
-    .describe('Those that the caller can ever get'),
+    .describe('Kinds that the caller can get'),
   defaults: Defaults,
   ...parts,
   available: z.object({ push: z.boolean(), email: z.boolean() }),
@@ -103,14 +103,14 @@ export const NotificationsQuery = z.object({
   sort: sortQuery(notificationSorts),
   unread: queryBool.optional(),
   kind: commaList(NotificationKind, kindNames.length).optional(),
-  since: z.union([Id, Moment]).optional().describe('A notification or a time: newer ones'),
+  since: z.union([Id, Moment]).optional().describe('A notification id or a time: only newer ones'),
 });
 export type NotificationsQuery = z.output<typeof NotificationsQuery>;
 
 export const MarkRead = z
   .strictObject({
     ids: z.array(Id).min(1).max(500).optional(),
-    upTo: Id.optional().describe('It and all before').meta({ example: '01977c2e-5a00-7946-86c2-168f8934713b' }),
+    upTo: Id.optional().describe('This notification and all before it').meta({ example: '01977c2e-5a00-7946-86c2-168f8934713b' }),
     read: z.boolean().default(true),
   })
   .refine(({ ids, upTo }) => (ids === undefined) !== (upTo === undefined), {

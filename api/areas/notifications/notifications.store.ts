@@ -23,7 +23,7 @@ export interface NotificationRow {
   item_id: string | null;
   library_id: string | null;
   actor_id: string | null;
-  /** Where the query joined it. */
+  /** Present when the query joins the account. */
   actor_name?: string | null;
   data: Record<string, string | number>;
   url: string | null;
@@ -62,13 +62,13 @@ export interface Unread {
   urgentCount: number;
 }
 
-/** From the rollup, less what is unread and hidden now: few rows have a target that can become hidden. */
+/** Unread counts from the rollup, minus unread notifications whose target is hidden now. */
 export async function unreadOf(db: Db, who: Principal): Promise<Unread> {
   const all = await db('notification_counts')
     .where({ profile_id: who.profileId })
     .first<{ unread: number; urgent: number } | undefined>();
   if (!all || all.unread === 0) return { unreadCount: 0, urgentCount: 0 };
-  const seen = db('notifications as n')
+  const visible = db('notifications as n')
     .modify(onlyVisible, who)
     .whereNull('n.read_at')
     .whereRaw('n.id = h.id')
@@ -76,7 +76,7 @@ export async function unreadOf(db: Db, who: Principal): Promise<Unread> {
   const [hidden] = await db('notifications as h')
     .where('h.profile_id', who.profileId)
     .whereNull('h.read_at')
-    .whereNotExists(seen)
+    .whereNotExists(visible)
     .select<{ unread: number; urgent: number }[]>(
       db.raw('count(*)::int as unread'),
       db.raw(`(count(*) filter (where h.level = 'urgent'))::int as urgent`),
@@ -87,7 +87,7 @@ export async function unreadOf(db: Db, who: Principal): Promise<Unread> {
   };
 }
 
-/** The language of the profile, else of its account, else of the server. */
+/** Language of the profile, else of its account, else of the server. */
 export async function languageOf(db: Db, profileId: string, fallback: string): Promise<string> {
   const row = await db('profiles as p')
     .join('accounts as a', 'a.id', 'p.account_id')
@@ -113,7 +113,7 @@ export function toNotification(row: NotificationRow, language: string): Notifica
   };
 }
 
-/** Own ones by id, or the named one and all before it; how many changed. */
+/** Marks own notifications by id, or one and all before it, and returns the number of changes. */
 export async function markRead(
   db: Db,
   who: Principal,
@@ -124,7 +124,7 @@ export async function markRead(
   if (upTo !== undefined) {
     const place = await placeOf(db, who, upTo);
     if (place === undefined) return 0;
-    // Of one that is gone, or part of a newer one by now, the id alone tells its time.
+    // For a deleted or merged notification only the id shows its time.
     if (place === 'gone') own.where('id', '<=', upTo);
     else own.whereRaw('(created_at, id) <= (select created_at, id from notifications where id = ?)', [upTo]);
   }
@@ -135,7 +135,7 @@ export async function markRead(
 
 type Place = 'here' | 'gone';
 
-/** Undefined for what never was the profile's. */
+/** Whether the notification exists or was deleted; undefined when it never belonged to the profile. */
 async function placeOf(db: Db, { profileId }: Principal, id: string): Promise<Place | undefined> {
   const own = { id, profile_id: profileId };
   const here = await db('notifications').where(own).first('id');
@@ -144,13 +144,13 @@ async function placeOf(db: Db, { profileId }: Principal, id: string): Promise<Pl
   return gone && 'gone';
 }
 
-/** False for what never was the profile's. Messages that were not sent yet go with it. */
+/** Deletes a notification with its unsent messages; false when it never belonged to the profile. */
 export async function removeNotification(db: Db, who: Principal, id: string): Promise<boolean> {
   if ((await db('notifications').where({ id, profile_id: who.profileId }).delete()) > 0) return true;
   return (await placeOf(db, who, id)) !== undefined;
 }
 
-/** Job notification.sweep: read ones 30 days, unread 90, 1,000 a profile with the oldest read going first. */
+/** Job notification.sweep: deletes read ones after 30 days, unread ones after 90, and beyond 1,000 a profile the oldest read ones. */
 export async function sweep(db: Db): Promise<void> {
   await db.raw(`delete from notifications where coalesce(expires_at, 'infinity') < now() - interval '1 day'
     or created_at < now() - case when read_at is null then interval '90 days' else interval '30 days' end`);

@@ -11,22 +11,22 @@ import { type Seer, seers } from './sight.ts';
 
 export interface Notice {
   kind: NotificationKind;
-  /** Profiles, accounts (their main profiles), or holders of a permission; left out: those with the kind's permission. */
+  /** Profiles, main profiles of accounts, or holders of a permission; absent is the permission of the kind. */
   to?: { profileIds: string[] } | { accountIds: string[] } | { permission: Permission };
   target?: { kind: string; id: string };
-  /** Only who may see these is told, now and later. */
+  /** Only profiles that may see the item and the library get and see the notification. */
   itemId?: string;
   libraryId?: string;
-  /** Who did it: is not told of it. */
+  /** The account that caused it, which does not get it. */
   actorId?: string;
-  /** What the texts name: `name` first of all. */
+  /** Values for the texts, first of all `name`. */
   data?: Record<string, string | number>;
-  /** Relative: what it opens. */
+  /** Relative URL of the page that it opens. */
   url?: string;
   level?: Level;
   /** ISO time. */
   expiresAt?: string;
-  /** Joined with others of the key; kind and target when absent. */
+  /** Notifications with the same key are merged; absent is kind and target. */
   mergeKey?: string;
 }
 
@@ -34,16 +34,16 @@ const AT_ONCE = 50;
 export const BATCH = 500;
 
 /**
- * Tells people, in the caller's transaction: what rolls back was never told. Beyond 50 receivers the job
+ * Notifies people in the transaction of the caller, so that a rollback sends nothing. Beyond 50 receivers the job
  * `notification.fanout` writes the rows.
  */
 export async function notify(db: Db, notice: Notice): Promise<void> {
   const receivers = await receiversOf(db, notice, { after: undefined, limit: AT_ONCE + 1 });
   if (receivers.length > AT_ONCE) await enqueue(db, 'notification.fanout', { payload: { notice } });
-  else await tell(db, notice, receivers);
+  else await notifyProfiles(db, notice, receivers);
 }
 
-/** Profiles by id. */
+/** Receivers by profile id, up to `limit`. */
 export async function receiversOf(
   db: Db,
   { to, kind, actorId }: Notice,
@@ -69,12 +69,12 @@ export async function receiversOf(
     .pluck('p.id') as Promise<string[]>;
 }
 
-/** Writes the rows of these profiles, of those who may see it and want it. */
-export async function tell(db: Db, notice: Notice, profileIds: readonly string[]): Promise<void> {
+/** Writes the notifications of these profiles, for those that may see it and prefer it. */
+export async function notifyProfiles(db: Db, notice: Notice, profileIds: readonly string[]): Promise<void> {
   if (profileIds.length === 0) return;
   const preferences = await preferencesOf(db, profileIds);
   for (const seer of await seers(db, profileIds, notice))
-    await tellOne(db, { notice, seer, preferences: preferences.get(seer.profileId) ?? noPreferences });
+    await notifyOne(db, { notice, seer, preferences: preferences.get(seer.profileId) ?? noPreferences });
 }
 
 interface One {
@@ -83,7 +83,7 @@ interface One {
   preferences: typeof noPreferences;
 }
 
-async function tellOne(db: Db, { notice, seer, preferences }: One): Promise<void> {
+async function notifyOne(db: Db, { notice, seer, preferences }: One): Promise<void> {
   const { inApp, push, email } = await channelsFor(db, { notice, seer, preferences });
   if (!inApp && push.length === 0 && email === 'off') return;
   const id = await insert(db, { notice, seer, inApp });
@@ -104,7 +104,7 @@ interface Ways extends Pick<Channels, 'inApp' | 'email'> {
   push: string[];
 }
 
-/** What of it the profile wants: in the app, by mail, and on which devices. */
+/** Channels that the profile prefers: in the app, by mail, and devices for push. */
 async function channelsFor(db: Db, { notice, seer, preferences }: One): Promise<Ways> {
   const fixed = kindOf(notice.kind).fixed ?? false;
   if (!fixed && isMuted(preferences, notice)) return { inApp: false, push: [], email: 'off' };
@@ -127,8 +127,8 @@ async function queuePush(
 }
 
 /**
- * A new row; unread ones of the key within the kind's time become part of it. The old id goes, so that whoever drew a list
- * before cannot mark what came after it.
+ * Inserts a row and merges unread ones of the same key within the time of the kind. The result has a new id, so that a client
+ * with an older list cannot mark it as read.
  */
 async function insert(db: Db, { notice, seer, inApp }: Omit<One, 'preferences'> & { inApp: boolean }): Promise<string> {
   const { kind, target } = notice;

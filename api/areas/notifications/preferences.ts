@@ -29,7 +29,7 @@ export async function storePreferences(
 export const channelsOf = (preferences: ProfilePreferences, kind: NotificationKind): Channels =>
   preferences.kinds[kind] ?? defaultsOf(kind);
 
-/** Turns mail off for the kinds that `chosen` names, from what they are now; the rest stays as it is. */
+/** Turns mail off for the kinds that `chosen` selects; all other preferences stay. */
 export async function switchMailOff(
   db: Db,
   profileId: string,
@@ -50,7 +50,7 @@ export async function switchMailOff(
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 const MINUTE_MS = 60_000;
 
-/** When push and email may go out: now (undefined), or the end of a pause or of quiet hours in the profile's time zone. */
+/** When push and mail may be sent: undefined for now, or the end of a pause or of quiet hours in the zone of the profile. */
 export function heldUntil(
   preferences: ProfilePreferences,
   { now, zone, urgent }: { now: Date; zone: string; urgent: boolean },
@@ -58,18 +58,18 @@ export function heldUntil(
   const pause = preferences.pausedUntil ? new Date(preferences.pausedUntil) : undefined;
   if (pause && pause > now) {
     const { pausedUntil: _over, ...then } = preferences;
-    return heldUntil(then, { now: pause, zone, urgent }) ?? pause; // it may end in quiet hours
+    return heldUntil(then, { now: pause, zone, urgent }) ?? pause; // a pause may end in quiet hours
   }
   const { quiet } = preferences;
   if (!quiet || (urgent && quiet.urgentThrough)) return undefined;
   const left = quietMinutes(quiet, clockIn(zone, now));
   if (left === 0) return undefined;
   const end = new Date((Math.floor(now.getTime() / MINUTE_MS) + left) * MINUTE_MS);
-  const late = clockIn(zone, end).minute - minutesOf(quiet.to); // the clock was changed meanwhile
+  const late = clockIn(zone, end).minute - minutesOf(quiet.to); // daylight saving may change the clock in between
   return new Date(end.getTime() - (((late + 2160) % 1440) - 720) * MINUTE_MS);
 }
 
-/** Until the quiet hours of now end; 0 outside them. Hours over midnight belong to the day they begin on. */
+/** Minutes until the present quiet hours end; 0 outside them. Hours over midnight belong to the day on which they begin. */
 function quietMinutes(
   quiet: NonNullable<ProfilePreferences['quiet']>,
   { day, minute }: { day: number; minute: number },
@@ -107,7 +107,7 @@ interface About {
   actorId?: string | undefined;
 }
 
-/** Muted things make no notification; what cannot be off cannot be muted. */
+/** Whether library, item or person are muted. Kinds that are fixed ignore it. */
 export function isMuted({ muted }: ProfilePreferences, { libraryId, itemId, actorId }: About): boolean {
   const has = (ids: readonly string[], id: string | undefined): boolean => id !== undefined && ids.includes(id);
   return has(muted.libraryIds, libraryId) || has(muted.itemIds, itemId) || has(muted.userIds, actorId);

@@ -2,7 +2,7 @@ export type { NotificationKind } from './kinds.ts';
 export { kindNames, kindOf } from './kinds.ts';
 export { type MailedNotice, mailNotices } from './mail-hook.ts';
 export type { NotificationRow } from './notifications.store.ts';
-export { BATCH, type Notice, notify, receiversOf, tell } from './notify.ts';
+export { BATCH, type Notice, notify, notifyProfiles, receiversOf } from './notify.ts';
 export {
   channelsOf,
   heldUntil,

@@ -28,14 +28,14 @@ export interface SubscriptionRow {
 
 export type Cause = 'not-https' | 'no-keys' | 'disabled';
 
-/** Why no push can be sent; undefined when it can. */
+/** Reason why push is unavailable; undefined when it is available. */
 export function unavailable({ settings, keys }: Pick<Deps, 'settings' | 'keys'>): Cause | undefined {
   if (!settings.get('push.enabled')) return 'disabled';
   if (!settings.get('server.publicUrl')?.startsWith('https://')) return 'not-https';
   return keys.vapid ? undefined : 'no-keys';
 }
 
-/** Devices of the profile that take messages. */
+/** Subscriptions of the profile that accept messages. */
 export async function hasPushDevice(db: Db, profileId: string): Promise<string[]> {
   return db('push_subscriptions')
     .where({ profile_id: profileId })
@@ -79,7 +79,7 @@ export interface NewSubscription {
 
 const placeOf = (id: string, column: 'endpoint' | 'keys'): string => `push_subscriptions|${column}|${id}`;
 
-/** True when the device had one. An endpoint that another account had is this one's from now on. */
+/** Stores a subscription; true when it replaced one of the device. It takes the endpoint over from another account. */
 export async function putSubscription(db: Db, ring: Keys, made: NewSubscription): Promise<boolean> {
   const { who, clientId, endpoint } = made;
   const hash = sha256(endpoint);
@@ -108,7 +108,7 @@ export async function putSubscription(db: Db, ring: Keys, made: NewSubscription)
   return replaced > 0;
 }
 
-/** Endpoint and keys; undefined when they are sealed under a key that is not here. */
+/** Endpoint and keys; undefined when their sealing key is missing. */
 export function openSubscription(
   ring: Keys,
   row: SubscriptionRow,
@@ -119,7 +119,7 @@ export function openSubscription(
   return { endpoint, keys: JSON.parse(keys) as { p256dh: string; auth: string } };
 }
 
-/** A point of P-256, uncompressed. */
+/** Whether the text is an uncompressed point of P-256. */
 export function isPoint(text: string): boolean {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length !== 65 || bytes[0] !== 4) return false;
@@ -131,14 +131,14 @@ export function isPoint(text: string): boolean {
   }
 }
 
-/** False for what never was the account's. */
+/** Deletes a subscription; false when it never belonged to the account. */
 export async function removeSubscription(db: Db, who: Principal, id: string): Promise<boolean> {
   if ((await db('push_subscriptions').where({ id, account_id: who.accountId }).delete()) > 0) return true;
   const gone = await db('notifications_gone').where({ id, account_id: who.accountId }).first('id');
   return gone !== undefined;
 }
 
-/** It takes no more; what waits for it goes. */
+/** Marks a subscription as expired and deletes its pending messages. */
 export async function endSubscription(db: Db, id: string, why: string): Promise<void> {
   await db('push_subscriptions').where({ id }).update({ state: 'expired', last_error: why });
   await db('push_messages').where({ subscription_id: id }).delete();

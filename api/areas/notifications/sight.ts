@@ -15,7 +15,7 @@ export interface Seer {
 
 let zoneOfServer = (): string => 'UTC';
 
-/** The time zone of profiles that have none; said once by each process that tells people. */
+/** Sets the time zone of profiles without one; called once by each process that creates notifications. */
 export function takeServerZone(zone: () => string): void {
   zoneOfServer = zone;
 }
@@ -26,7 +26,7 @@ interface About {
   libraryId?: string | undefined;
 }
 
-/** Those of the profiles who may see what it is about now, in the order of their ids. */
+/** The profiles that may see the target now, ordered by id. */
 export async function seers(db: Db, profileIds: readonly string[], about: About): Promise<Seer[]> {
   const { rows } = await db.raw<{ rows: { row: AccountRow }[] }>(
     `select json_build_object(${ACCOUNT_JSON}) as row from accounts a join profiles p on p.account_id = a.id
@@ -61,7 +61,7 @@ export const kindsWithheld = (who: Principal): NotificationKind[] =>
     return permission !== undefined && !may(who, permission);
   });
 
-/** For a query over `notifications as n`: own ones whose target the reader sees now. */
+/** Restricts a query over `notifications as n` to own ones whose target is visible to the reader. */
 export function onlyVisible(query: Knex.QueryBuilder, who: Principal): void {
   query.where('n.profile_id', who.profileId).where('n.in_app', true);
   query.whereRaw('coalesce(n.expires_at > now(), true)');

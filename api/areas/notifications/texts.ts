@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Plural, pluralText, textsOf } from '#platform/languages.ts';
 import { kinds, type NotificationKind } from './kinds.ts';
 
-/** Title, what it says of one, what it says of several. `{name}` and others are filled in, `{count}` too. */
+/** Title, text for one and text for several. Placeholders are `{name}`, other values and `{count}`. */
 const KindText = z.tuple([z.string(), z.string(), z.union([z.string(), Plural])]);
 
 const steps = ['ownership-offer.withdrawn', 'ownership-offer.declined', 'ownership-changed.recovery'] as const;
@@ -10,31 +10,31 @@ type Step = (typeof steps)[number];
 
 export const NotificationTexts = z.strictObject({
   kinds: z.record(z.enum(Object.keys(kinds) as [NotificationKind, ...NotificationKind[]]), KindText),
-  /** Steps of a kind that read otherwise, by kind and `data.step`. */
+  /** Different texts for steps of a kind, by kind and `data.step`. */
   steps: z.record(z.enum(steps), KindText),
-  /** Stands for a name that is not known or not to be told. */
+  /** Replaces a name that is unknown or hidden. */
   unnamed: z.string(),
-  /** Several that were held back. */
+  /** Text for several notifications that were held back. */
   several: Plural,
   testTitle: z.string(),
   testBody: z.string(),
 });
 export type Language = z.output<typeof NotificationTexts> & { tag: string };
 
-/** By a BCP 47 tag; English where there is no other. */
+/** Texts by BCP 47 tag, in English for a language without texts. */
 export const languageFor = textsOf('notifications', NotificationTexts);
 
-/** What is said of so many that were held back. */
+/** Text for this number of notifications that were held back. */
 export const severalIn = ({ tag, several }: Language, count: number): string => pluralText(tag, several, count);
 
 export interface Told {
   kind: NotificationKind;
-  /** Fills the texts; `message` is what a person said with it, and follows them. */
+  /** Values of the placeholders; `message` is text of a person and is appended. */
   data: Readonly<Record<string, string | number>>;
   count: number;
 }
 
-/** Made when it is read: the profile's language then, not the one it had. `plain` names nothing. */
+/** Title and text in the language of the reader at this moment. `plain` contains no names. */
 export function textOf(
   { kind, data, count }: Told,
   language: Language,
@@ -48,6 +48,6 @@ export function textOf(
     text.replace(/\{(\w+)\}/g, (_all, name: string) =>
       name === 'count' ? String(count) : Object.hasOwn(known, name) ? String(known[name]) : language.unnamed,
     );
-  const said = [fill(count > 1 ? many : one), known.message ?? ''].join(' ').trim();
-  return { title, body: said.slice(0, 500) };
+  const text = [fill(count > 1 ? many : one), known.message ?? ''].join(' ').trim();
+  return { title, body: text.slice(0, 500) };
 }

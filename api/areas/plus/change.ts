@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import { displayNameOf } from '#areas/accounts/public.ts';
 import { type Judged, judge, readLicence } from '#identity/licence.ts';
-import { LICENCE_PLACE, plusOf } from '#identity/plus.ts';
+import { LICENCE_PLACE, plusOf, SUMMARY } from '#identity/plus.ts';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid } from '#kernel/errors.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
 import { seal } from '#platform/keys.ts';
 import type { PlusStatus, SetPlusLicence } from './plus.schemas.ts';
-import { SUMMARY, summaryOf } from './plus.store.ts';
+import { summaryOf } from './plus.store.ts';
 import { statusOf } from './plus.view.ts';
 
 const A_MINUTE = 10;

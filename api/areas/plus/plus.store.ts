@@ -1,11 +1,8 @@
 import { notify } from '#areas/notifications/public.ts';
 import { GRACE_MS, type Judged, judge } from '#identity/licence.ts';
-import { announcePlus, databaseNowMs, type Held, holdLicence, type PlusDeps } from '#identity/plus.ts';
+import { announcePlus, databaseNowMs, type Held, holdLicence, type PlusDeps, SUMMARY } from '#identity/plus.ts';
 import type { Db } from '#platform/db.ts';
 import { emit } from '#platform/outbox.ts';
-
-/** Column with the `summaryOf` that was emitted last. */
-export const SUMMARY = 'told';
 
 /** State and licence as one text, to detect a change of either. */
 export function summaryOf({ state, licence }: Judged): string {

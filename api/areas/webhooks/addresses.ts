@@ -5,18 +5,18 @@ import type { Settings } from '#platform/settings.ts';
 
 const settingFor = (config: Config, more: OutboundSetting): OutboundSetting => ({
   ...more,
-  // only `spec.network.allow.webhooks` of the MediaServer opens these
+  // only `spec.network.allow.webhooks` of the MediaServer permits these
   deny: [...NEVER_CALLED, ...config.clusterNetworks],
 });
 
-/** The way out for deliveries. `lookup` is for tests. */
+/** The outbound client for deliveries. `lookup` is for tests. */
 export const webhookOutbound = (config: Config, more: OutboundSetting = {}) => createOutbound(settingFor(config, more));
 
-/** Judges an address as it would be at sending. */
+/** Checks an address by the rules of sending. */
 export const webhookAddressCheck = (config: Config, more: OutboundSetting = {}) =>
   createAddressCheck(settingFor(config, more));
 
-/** Which networks are open to webhooks now. */
+/** Networks that webhooks may reach now. */
 export function openNetworks(config: Config, settings: Settings): Pick<OutboundOptions, 'allow' | 'always'> {
   return { allow: settings.get('webhooks.allowedNetworks'), always: config.webhookNetworks };
 }

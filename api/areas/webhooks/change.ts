@@ -3,7 +3,7 @@ import type { Keys } from '#platform/keys.ts';
 import { headerBytes, MOST_HEADER_BYTES, MOST_HEADERS, type WebhookChange } from './webhooks.schemas.ts';
 import { isMasked, masked, type Opened, openedParts, sealerFor, type WebhookRow } from './webhooks.store.ts';
 
-/** Columns of what a PATCH names; it also mends what no key opens any more. */
+/** Columns for a PATCH; new values replace those whose sealing key is missing. */
 export function changedRow(keys: Keys, row: WebhookRow, wanted: WebhookChange): Record<string, unknown> {
   const opened = openedParts(keys, row);
   const change = { ...wanted, url: writtenUrl(opened, wanted) };
@@ -26,7 +26,7 @@ export function changedRow(keys: Keys, row: WebhookRow, wanted: WebhookChange): 
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }
 
-/** The masked form is shown and never stored: sent back it is no change, and of another address it is none. */
+/** The address to store. The masked form of the present address is no change; any other masked form is 400. */
 function writtenUrl({ url: before }: Partial<Opened>, { url }: WebhookChange): string | undefined {
   if (url === undefined || (before !== undefined && url === masked(before))) return undefined;
   requireUnmasked(url);
@@ -37,11 +37,11 @@ function libraryIds({ libraryIds: ids }: WebhookChange): readonly string[] | nul
   return ids === undefined ? undefined : ids?.length ? ids : null;
 }
 
-/** Another host, or one after an address that nobody can read. */
+/** Whether the host changes; also when the former address cannot be unsealed. */
 const isElsewhere = (url: string, before: string | undefined): boolean =>
   before === undefined || new URL(url).host !== new URL(before).host;
 
-/** A new host gets only what is sent with it, so that a stored token never goes to another server. */
+/** For a new host only the headers of the request are kept, so that a stored token never goes to another server. */
 function mergedHeaders(opened: Partial<Opened>, { url, headers }: WebhookChange): Record<string, string> | undefined {
   const moves = url !== undefined && isElsewhere(url, opened.url);
   if (!moves && headers === undefined) return undefined;
@@ -51,7 +51,7 @@ function mergedHeaders(opened: Partial<Opened>, { url, headers }: WebhookChange)
   return all;
 }
 
-/** By name in any letter case; null takes one away. */
+/** Merges headers by name in any letter case; null removes one. */
 function merged(
   kept: Readonly<Record<string, string>>,
   sent: Readonly<Record<string, string | null>>,
@@ -64,10 +64,10 @@ function merged(
 }
 
 export function requireUnmasked(url: string): void {
-  if (isMasked(url)) throw invalid(['body', 'url'], 'masked_secret', 'the masked form is no address');
+  if (isMasked(url)) throw invalid(['body', 'url'], 'masked_secret', 'the masked form is not an address');
 }
 
-/** URLs drop line breaks when they are read; an address that has some is none. */
+/** 400 for an address with blanks or control characters, which a URL parser would drop. */
 export function requireOneLine(url: string): void {
   if (/[\s\p{C}]/u.test(url)) throw invalid(['body', 'url'], 'invalid_url', 'not an address');
 }

@@ -1,9 +1,9 @@
 import type { EventName } from '#platform/events.ts';
 import { filled } from '#platform/languages.ts';
-import { type ChatLanguage, chatLanguage, counting, counts, type Said } from './texts.ts';
+import { type ChatLanguage, chatLanguage, counting, counts, type Reported } from './texts.ts';
 import type { WebhookFormat } from './webhooks.schemas.ts';
 
-/** Names that a sentence may need; what the owner does not see stays unnamed. */
+/** Names for a sentence, without those that are hidden from the owner. */
 export interface ChatNames {
   person?: string | undefined;
   item?: string | undefined;
@@ -11,14 +11,14 @@ export interface ChatNames {
   storage?: string | undefined;
 }
 
-interface Told {
+interface SentenceEvent {
   event: EventName;
   payload: Record<string, unknown>;
 }
 
-/** One sentence in the language, else in English; what people named is escaped for the room's markup. */
+/** One sentence in this language, else in English; names are escaped for the markup of the room. */
 export function sentenceFor(
-  told: Told,
+  event: SentenceEvent,
   { names, language, escaped }: { names: ChatNames; language: string; escaped: (text: string) => string },
 ): string {
   const texts = chatLanguage(language);
@@ -26,12 +26,12 @@ export function sentenceFor(
     Object.fromEntries(
       Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, escaped(textOf(value))]])),
     );
-  const values = { total: '?', ...safe(told.payload), ...texts.unnamed, ...safe(names) };
-  return oneLine(filled(sentenceOf(texts, told), values));
+  const values = { total: '?', ...safe(event.payload), ...texts.unnamed, ...safe(names) };
+  return oneLine(filled(sentenceOf(texts, event), values));
 }
 
-const sentenceOf = ({ sentences, counted }: ChatLanguage, { event, payload }: Told): string =>
-  counts(event) && payload[counting[event]] !== undefined ? counted[event] : sentences[event as Said];
+const sentenceOf = ({ sentences, counted }: ChatLanguage, { event, payload }: SentenceEvent): string =>
+  counts(event) && payload[counting[event]] !== undefined ? counted[event] : sentences[event as Reported];
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 1000);
@@ -46,9 +46,9 @@ interface Chat {
 }
 
 const plain = (text: string): string => text;
-const invisible = '\u200b'; // breaks a mention, also where the room's own switch is not known
+const invisible = '\u200b'; // prevents a mention where the service has no option for it
 
-/** How each chat service takes a sentence. */
+/** Request format of each chat service. */
 export const chats: Record<Exclude<WebhookFormat, 'json'>, Chat> = {
   discord: {
     type: 'application/json',

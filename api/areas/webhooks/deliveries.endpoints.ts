@@ -117,12 +117,12 @@ async function sendAgain({ db }: Call, webhook: WebhookRow, pastId: string): Pro
   return id;
 }
 
-/** The row once its first attempt has ended, or as it is when no worker took it in time. */
+/** The delivery after its first attempt, or as it is when no worker took it in time. */
 async function afterAttempt({ db, signal }: Call, id: string): Promise<DeliveryRow> {
   const end = performance.now() + WAIT_MS;
   for (;;) {
     const row = await findDelivery(db, id);
-    if (!row) throw notFound(); // its webhook was deleted meanwhile
+    if (!row) throw notFound(); // its webhook was deleted in between
     if (row.attempts.length > 0 || performance.now() > end || signal.aborted) return row;
     await sleep(LOOK_MS);
   }

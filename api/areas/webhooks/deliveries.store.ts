@@ -7,7 +7,7 @@ export const MOST_WAITING = 10_000;
 export interface DeliveryRow {
   id: string;
   webhook_id: string;
-  /** Tests and redeliveries do not count for the switch-off. */
+  /** Tests and redeliveries do not count for switching off. */
   kind: 'event' | 'test' | 'redelivery';
   event: string;
   event_id: string;
@@ -29,13 +29,13 @@ export interface DeliveryDraft {
   event: string;
   eventId: string;
   format: WebhookFormat;
-  /** A newer one of the thread takes the place of one that waits. */
+  /** A newer delivery of the thread supersedes a waiting one. */
   thread?: string | undefined;
   redeliveryOf?: string;
   body: Buffer;
 }
 
-/** The row and the job that sends it, in the caller's transaction. Beyond 10,000 waiting ones it is written as dropped. */
+/** Inserts the delivery and enqueues its job in the transaction of the caller. Beyond 10,000 waiting ones it is dropped. */
 export async function insertDelivery(db: Db, draft: DeliveryDraft): Promise<void> {
   const { webhookId, thread } = draft;
   if (thread !== undefined) await supersede(db, webhookId, thread);
@@ -96,7 +96,7 @@ export function selectDeliveries(db: Db, webhookId: string, filter: DeliveryFilt
     .select('d.*');
 }
 
-/** What waits is never sent: of a webhook that was switched off or disabled. */
+/** Drops the waiting deliveries of a webhook that was switched off or disabled. */
 export async function dropWaiting(db: Db, webhookId: string): Promise<void> {
   await db('webhook_deliveries')
     .where({ webhook_id: webhookId, state: 'waiting' })
@@ -104,7 +104,7 @@ export async function dropWaiting(db: Db, webhookId: string): Promise<void> {
     .update({ state: 'dropped', finished_at: db.raw('clock_timestamp()'), next_attempt_at: null });
 }
 
-/** Job webhook.trim: 30 days and 5,000 a webhook; bodies 7 days. What waits stays. */
+/** Job webhook.trim: deletes deliveries after 30 days and beyond 5,000 a webhook, bodies after 7 days. Waiting ones stay. */
 export async function trimDeliveries(db: Db): Promise<void> {
   const done = `state not in ('waiting', 'sending')`;
   await db.raw(`delete from webhook_deliveries where created_at < now() - interval '30 days' and ${done}`);
@@ -115,12 +115,12 @@ export async function trimDeliveries(db: Db): Promise<void> {
     from webhook_deliveries where ${done}) aged where place > 5000)`);
 }
 
-/** What waits is looked at now. */
+/** Enqueues the job of the waiting deliveries now. */
 export async function wakeLane(db: Db, webhookId: string): Promise<void> {
   await enqueue(db, 'webhook.deliver', { payload: { webhookId } });
 }
 
-/** Webhooks with a delivery that is due for a minute and that nobody took: their jobs are asked for again. */
+/** Webhooks with a delivery that is overdue by a minute, because its job was lost. */
 export async function overdueWebhooks(db: Db): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { webhook_id: string }[] }>(
     `select distinct webhook_id from webhook_deliveries

@@ -5,53 +5,57 @@ import type { DeliveryAttempt } from './webhooks.schemas.ts';
 import { type HeldWebhook, lockWebhook, MOST_FAILURES, stateOf, type WebhookRow } from './webhooks.store.ts';
 
 const MINUTE_MS = 60_000;
-/** From the end of each failed attempt to the next one: six attempts in all. */
+/** Delays after each failed attempt: six attempts in total. */
 export const LADDER_MS = [10_000, MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS, 360 * MINUTE_MS];
 const IN_FLIGHT = 2;
-const CLAIM_MS = 20_000; // ten seconds for the receiver, and what writing takes
+const CLAIM_MS = 20_000; // ten seconds for the receiver, and time to store the result
 
 export interface Claimed {
   webhook: WebhookRow;
   delivery: DeliveryRow;
 }
 
-export interface Ask {
+export interface ClaimRequest {
   webhookId: string;
   jobId: string;
-  /** This one and no other, whatever the lane carries: a test. */
+  /** Only this delivery, independent of the lane: a test or a redelivery. */
   deliveryId?: string | undefined;
   now: Date;
-  /** False when this process has enough receivers that do not answer: those wait a little then. */
+  /** False when this process already waits for enough unresponsive receivers; others of them are delayed. */
   roomForTroubled: boolean;
 }
 
 /**
- * Takes what this webhook's lane sends next: due first attempts in event order, retries as they come due, two at a time. A
- * job whose process was killed takes the same delivery again. Taking and leaving a place are decided under the webhook's
- * row, so that whoever finds the lane full leaves the rest to those who fill it.
+ * Claims the next delivery of the lane of a webhook: due first attempts in event order, retries when due, two at a time. A
+ * job whose process was killed claims the same delivery again. Claims are decided under a lock on the webhook,
+ * so that a job that finds the lane full can leave the rest to the jobs that fill it.
  */
-export async function claimNext(db: Db, ask: Ask): Promise<Claimed | 'later' | undefined> {
+export async function claimNext(db: Db, request: ClaimRequest): Promise<Claimed | 'later' | undefined> {
   return db.transaction(async (transaction) => {
-    const webhook = await lockWebhook(transaction, ask.webhookId);
+    const webhook = await lockWebhook(transaction, request.webhookId);
     if (!webhook) return undefined;
-    if (!ask.roomForTroubled && isTroubled(webhook) && !ask.deliveryId) return 'later';
-    const id = ask.deliveryId
-      ? await theOne(transaction, ask.deliveryId, ask)
-      : await nextOf(transaction, webhook, ask);
+    if (!request.roomForTroubled && isTroubled(webhook) && !request.deliveryId) return 'later';
+    const id = request.deliveryId
+      ? await theOne(transaction, request.deliveryId, request)
+      : await nextOf(transaction, webhook, request);
     if (id === undefined) return undefined;
     const [delivery] = await transaction('webhook_deliveries')
       .where({ id })
-      .update({ state: 'sending', claimed_by: ask.jobId, claimed_until: new Date(ask.now.getTime() + CLAIM_MS) })
+      .update({
+        state: 'sending',
+        claimed_by: request.jobId,
+        claimed_until: new Date(request.now.getTime() + CLAIM_MS),
+      })
       .returning<DeliveryRow[]>('*');
     return delivery && { webhook, delivery };
   });
 }
 
-/** Its receiver did not take the last one. */
+/** Whether the receiver refused the last delivery. */
 export const isTroubled = ({ last_delivery: last, failures }: WebhookRow): boolean =>
   failures > 0 || (last !== null && last.state !== 'delivered');
 
-async function theOne(db: Db, id: string, { jobId, now }: Ask): Promise<string | undefined> {
+async function theOne(db: Db, id: string, { jobId, now }: ClaimRequest): Promise<string | undefined> {
   const row = await db('webhook_deliveries')
     .where({ id })
     .whereRaw(`(state = 'waiting' or state = 'sending' and (claimed_by = ? or claimed_until <= ?))`, [jobId, now])
@@ -59,7 +63,7 @@ async function theOne(db: Db, id: string, { jobId, now }: Ask): Promise<string |
   return row?.id;
 }
 
-async function nextOf(db: Db, webhook: HeldWebhook, { jobId, now }: Ask): Promise<string | undefined> {
+async function nextOf(db: Db, webhook: HeldWebhook, { jobId, now }: ClaimRequest): Promise<string | undefined> {
   if (stateOf(webhook, webhook.expired) !== 'enabled') return undefined;
   const sending = await db('webhook_deliveries')
     .where({ webhook_id: webhook.id, state: 'sending' })
@@ -73,7 +77,7 @@ async function nextOf(db: Db, webhook: HeldWebhook, { jobId, now }: Ask): Promis
   const due = await db('webhook_deliveries')
     .where({ webhook_id: webhook.id, state: 'waiting' })
     .whereNot({ kind: 'test' })
-    .whereRaw(`(next_attempt_at <= ? or attempts = '[]')`, [now]) // a first one is due, whatever this clock says
+    .whereRaw(`(next_attempt_at <= ? or attempts = '[]')`, [now]) // a first attempt is always due, whatever this clock shows
     .orderBy(['next_attempt_at', 'seq'])
     .first('id');
   return due?.id;
@@ -86,14 +90,14 @@ export interface Ended {
   attempt: Omit<DeliveryAttempt, 'number'>;
 }
 
-/** What came of an attempt, in one transaction with its next one; true when this switched the webhook off. */
+/** Stores the result of an attempt and schedules the next one; true when it switched the webhook off. */
 export async function recordAttempt(db: Db, ended: Ended): Promise<boolean> {
   const webhook = await lockWebhook(db, ended.webhookId);
   const row = await db('webhook_deliveries')
     .where({ id: ended.deliveryId, state: 'sending', claimed_by: ended.jobId })
     .forUpdate()
     .first<DeliveryRow | undefined>();
-  if (!webhook || !row) return false; // deleted, or taken over by another
+  if (!webhook || !row) return false; // deleted, or claimed by another job
   const attempt: DeliveryAttempt = { number: row.attempts.length + 1, ...ended.attempt };
   const attempts = [...row.attempts, attempt];
   const after = stateAfter(webhook, row, attempts);

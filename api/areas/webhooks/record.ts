@@ -17,7 +17,7 @@ interface Subscriber {
   owner_id: string;
 }
 
-/** Follows every event: a delivery for each webhook whose owner may see it, in the event's transaction. */
+/** Inserts a delivery for each webhook whose owner may see the event, in the transaction of the event. */
 export function recordDeliveries(language: () => string): (db: Db, events: readonly Emitted[]) => Promise<void> {
   return async (db, events) => {
     for (const webhook of await subscribersOf(db, events)) {
@@ -26,7 +26,7 @@ export function recordDeliveries(language: () => string): (db: Db, events: reado
   };
 }
 
-/** Of events of one name, or of what it is to who sees the item no longer, or only now. */
+/** Webhooks that subscribe to the event, or to the event that it becomes for an owner who no longer or only now sees the item. */
 async function subscribersOf(db: Db, [first]: readonly Emitted[]): Promise<Subscriber[]> {
   const wanted = first ? wantedBy(first) : [];
   if (wanted.length === 0) return [];
@@ -80,21 +80,21 @@ async function isOfLibraries(db: Db, { payload, facts }: Emitted, wanted: readon
   return item !== undefined && wanted.includes(item.library_id);
 }
 
-/** Of a scan's or a session's progress only the newest is worth sending. */
+/** Thread of progress events of one scan or session, of which only the newest is sent. */
 function threadOf({ event, payload }: Emitted): string | undefined {
   const spec = events[event];
   return 'volatile' in spec ? `${event}:${String(payload.scanId ?? payload.sessionId)}` : undefined;
 }
 
-interface Said {
+interface BodySource {
   event: Emitted;
   format: WebhookFormat;
   language: string;
   reader: WholeReader;
 }
 
-/** The exact bytes: the envelope, or the sentence as its chat takes it. */
-export async function bodyOf(db: Db, { event, format, language, reader }: Said): Promise<Buffer> {
+/** Bytes of the body: the envelope, or a sentence in the format of the chat service. */
+export async function bodyOf(db: Db, { event, format, language, reader }: BodySource): Promise<Buffer> {
   const { id, event: name, at, payload } = event;
   if (format === 'json') return Buffer.from(JSON.stringify({ id, event: name, at: at.toISOString(), payload }));
   const chat = chats[format];

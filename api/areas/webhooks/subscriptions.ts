@@ -2,12 +2,12 @@ import { type EventName, type EventSpec, events } from '#platform/events.ts';
 
 const specs: Record<string, EventSpec> = events;
 
-/** Names that may be subscribed to: `webhook.test` is sent by the test alone, `cast.*` never. */
+/** Names that may be subscribed to: `webhook.test` is sent by testWebhook only, `cast.*` never. */
 export const subscribable = (Object.keys(events) as EventName[]).filter(
   (name) => specs[name]?.webhook && name !== 'webhook.test',
 );
 
-/** `library.scan.started` is of the families `library.*` and `library.scan.*`. */
+/** Families of an event: `library.scan.started` is in `library.*` and `library.scan.*`. */
 export function familiesOf(name: string): string[] {
   const words = name.split('.');
   return words.slice(1).map((_word, at) => `${words.slice(0, at + 1).join('.')}.*`);
@@ -17,7 +17,7 @@ const known = new Set<string>(['*', ...subscribable, ...subscribable.flatMap(fam
 
 export const isSubscription = (text: string): boolean => known.has(text);
 
-/** What a webhook may have written to get this event. */
+/** Subscriptions that include this event. */
 export const subscriptionsFor = (name: EventName): string[] =>
   subscribable.includes(name) ? ['*', name, ...familiesOf(name)] : [];
 
@@ -49,7 +49,7 @@ const DESCRIPTIONS: Record<string, string> = {
   'watch.ended': 'A watch room ended',
 };
 
-/** For the form. */
+/** The events as listWebhooks describes them. */
 export const subscribableEvents = subscribable.map((name) => ({
   name,
   family: familiesOf(name).at(-1) ?? '*',

@@ -2,25 +2,25 @@ import { z } from 'zod';
 import { type EventName, events } from '#platform/events.ts';
 import { textsOf } from '#platform/languages.ts';
 
-/** Events that a chat room may be told of. */
-export type Said = Exclude<EventName, `cast.${string}`>;
-const said = (Object.keys(events) as EventName[]).filter((name): name is Said => events[name].webhook);
+/** Events that a chat format can report. */
+export type Reported = Exclude<EventName, `cast.${string}`>;
+const reported = (Object.keys(events) as EventName[]).filter((name): name is Reported => events[name].webhook);
 
-/** Sentences that can count, by the number that they need. */
+/** Events with a counted sentence, by the number that it needs. */
 export const counting = { 'library.scan.progress': 'done', 'library.scan.completed': 'added' } as const;
 type Counting = keyof typeof counting;
 export const counts = (name: EventName): name is Counting => Object.hasOwn(counting, name);
 
 export const ChatTexts = z.strictObject({
-  /** Stands for what the webhook's owner does not see. */
+  /** Replaces names that are hidden from the owner of the webhook. */
   unnamed: z.strictObject({ person: z.string(), item: z.string(), library: z.string(), storage: z.string() }),
-  /** `{person}` and others are filled in. No name is inflected: nobody knows what it is. */
-  sentences: z.record(z.enum(said), z.string()),
-  /** Said instead where the number is known: `{done}` of `{total}`, or `{added}`. */
+  /** Sentences with placeholders such as `{person}`. Names are never inflected. */
+  sentences: z.record(z.enum(reported), z.string()),
+  /** Used instead when the number is known: `{done}` of `{total}`, or `{added}`. */
   counted: z.record(z.enum(Object.keys(counting) as Counting[]), z.string()),
 });
 
 export type ChatLanguage = z.output<typeof ChatTexts>;
 
-/** By a BCP 47 tag; English where there is no other. */
+/** Texts by BCP 47 tag, in English for a language without texts. */
 export const chatLanguage = textsOf('chat', ChatTexts);

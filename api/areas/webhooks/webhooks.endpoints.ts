@@ -140,14 +140,18 @@ export const deleteWebhook = defineEndpoint({
   },
 });
 
-/** 400 with the setting's name for an address that deliveries would be refused. */
+/** 400 for an address that deliveries may not reach. */
 async function refuseAddress({ deps }: Call, url: string): Promise<void> {
   requireOneLine(url);
   try {
     await webhookAddressCheck(deps.config)(url, openNetworks(deps.config, deps.settings));
   } catch (error) {
-    if (!(error instanceof OutboundRefused)) return; // a name that has no address now may have one at sending
-    throw invalid(['body', 'url'], 'address_not_allowed', 'Private networks are opened by webhooks.allowedNetworks');
+    if (!(error instanceof OutboundRefused)) return; // a name without an address is checked again at sending
+    throw invalid(
+      ['body', 'url'],
+      'address_not_allowed',
+      'The setting webhooks.allowedNetworks permits private networks',
+    );
   }
 }
 
@@ -155,7 +159,7 @@ async function refuseLibraries({ db, who }: Call, ids: readonly string[] | undef
   if (!ids?.length) return;
   const visible = await visibleLibraryIds(db, who, ids);
   const unknown = ids.findIndex((id) => !visible.includes(id));
-  if (unknown >= 0) throw invalid(['body', 'libraryIds', unknown], 'unknown_library', 'There is no such library');
+  if (unknown >= 0) throw invalid(['body', 'libraryIds', unknown], 'unknown_library', 'The library does not exist');
 }
 
 /** A webhook that lost its owner belongs to the account that saves it. */
@@ -175,7 +179,7 @@ function auditedChange({ secret, url, headers, ...open }: WebhookChange): object
   return { ...open, ...named, headers: Object.keys(headers ?? {}) };
 }
 
-/** As it is now, with the secret that was just made. */
+/** The webhook as stored, with a secret that was just generated. */
 async function shown({ db, deps, reply }: Call, id: string, secret: string | undefined): Promise<Webhook> {
   const row = await findWebhook(db, id);
   if (!row) throw notFound();

@@ -32,7 +32,7 @@ export interface WebhookRow {
 }
 
 export interface HeldWebhook extends WebhookRow {
-  /** The owner's account has expired. */
+  /** The account of the owner has expired. */
   expired: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface ListedWebhook extends HeldWebhook {
   waiting: number;
 }
 
-/** With what the answers say of its deliveries and owner. */
+/** Webhooks with the fields of their deliveries and owner. */
 export function selectWebhooks(db: Db) {
   return db('webhooks as w')
     .leftJoin('accounts as a', 'a.id', 'w.owner_id')
@@ -62,7 +62,7 @@ export async function findWebhook(db: Db, id: string): Promise<ListedWebhook | u
   return row;
 }
 
-/** Held until the transaction ends; deliveries may be written meanwhile. */
+/** Locks the row until the transaction ends, without blocking the insertion of deliveries. */
 export async function lockWebhook(db: Db, id: string): Promise<HeldWebhook | undefined> {
   return db('webhooks')
     .where({ id })
@@ -78,7 +78,7 @@ export async function requireWebhook(db: Db, id: string): Promise<void> {
   if (!(await db('webhooks').where({ id }).first('id'))) throw notFound();
 }
 
-/** Answers the secret when it was generated here. Throws 409 `webhook-limit`. */
+/** Returns the secret when it was generated here. Throws 409 `webhook-limit`. */
 export async function insertWebhook(
   db: Db,
   keys: Keys,
@@ -107,13 +107,13 @@ export async function updateWebhookRow(db: Db, id: string, change: Update<'webho
   await db('webhooks').where({ id }).update(change);
 }
 
-/** Answers its name; its deliveries are deleted with it. */
+/** Deletes a webhook with its deliveries and returns its name. */
 export async function removeWebhook(db: Db, id: string): Promise<string | undefined> {
   const [row] = await db('webhooks').where({ id }).delete().returning('name');
   return row?.name;
 }
 
-/** Counted under a lock, so that concurrent requests do not exceed the limit together. */
+/** Counts under a lock, so that concurrent requests cannot exceed the limit together. */
 async function countWebhooks(db: Db): Promise<number> {
   await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', ['webhooks']);
   const [row] = await db('webhooks').count<{ count: number }[]>('* as count');
@@ -143,7 +143,7 @@ export interface Opened {
   secret: string;
 }
 
-/** What the keys that are here open of it: a part whose sealing key is gone is absent. */
+/** The unsealed values; one whose sealing key is missing is absent. */
 export function openedParts(keys: Keys, row: Pick<WebhookRow, 'id' | Sealed>): Partial<Opened> {
   const read = (column: Sealed): string | undefined => {
     const sealed = row[column];
@@ -157,32 +157,31 @@ export function openedParts(keys: Keys, row: Pick<WebhookRow, 'id' | Sealed>): P
   };
 }
 
-/** Undefined when the sealing key of any part is gone. */
+/** Undefined when the sealing key of any value is missing. */
 export function findOpened(keys: Keys, row: Pick<WebhookRow, 'id' | Sealed>): Opened | undefined {
   const { url, secret, headers } = openedParts(keys, row);
   return url === undefined || secret === undefined || headers === undefined ? undefined : { url, secret, headers };
 }
 
-/** Throws when the sealing key is gone: nothing can be sent then. */
+/** Throws when a sealing key is missing, because nothing can be sent then. */
 export function open(keys: Keys, row: Pick<WebhookRow, 'id' | Sealed>): Opened {
   const opened = findOpened(keys, row);
-  if (!opened) throw new Error('a webhook is sealed under a key that is not here');
+  if (!opened) throw new Error('the sealing key of a webhook is missing');
   return opened;
 }
 
-/** `X-Service-Signature`: over the raw bytes. */
+/** `X-Service-Signature` over the raw bytes of the body. */
 export const signatureOf = (secret: string, body: Buffer): string =>
   `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
 const REASONS: Partial<Record<WebhookState, string>> = {
   'switched-off': `${MOST_FAILURES} deliveries in a row failed`,
-  'owner-lost': 'The account it acts for may not manage settings any more; saving takes it over',
+  'owner-lost': 'The account it acts for may no longer manage settings; saving takes it over',
 };
 
-const UNREADABLE =
-  'The key that it was sealed under is gone, and what is to be sent waits; save address, secret and headers anew';
+const UNREADABLE = 'Its sealing key is missing, and deliveries wait; save address, secret and headers again';
 
-/** `shown`: with secret, whole address and header values. */
+/** With `shown`, includes the secret, the whole address and the header values. */
 export function toWebhook(keys: Keys, row: ListedWebhook, shown = false): Webhook {
   const state = stateOf(row, row.expired);
   const opened = findOpened(keys, row);
@@ -215,7 +214,7 @@ function addressOf({ format }: ListedWebhook, opened: Opened | undefined, shown:
   return shown || format === 'json' ? opened.url : masked(opened.url);
 }
 
-/** The last path segment of a chat room's address is its key; a query may be one too. */
+/** Masks the last path segment and the query, which contain the key of a chat room. */
 export function masked(text: string): string {
   const url = new URL(text);
   const bare = withoutTail(url.pathname, '/');

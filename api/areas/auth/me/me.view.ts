@@ -65,7 +65,7 @@ export async function readMe(call: Call): Promise<z.input<typeof Me>> {
 function emailOf(row: Row, pending: Awaited<ReturnType<typeof pendingAddress>>): z.input<typeof Me>['email'] {
   const own = row.email === null ? undefined : { address: row.email, verified: row.email_verified };
   if (!pending) return own ?? null;
-  if (!pending.asked) return { address: pending.address, verified: false };
+  if (!pending.mailed) return { address: pending.address, verified: false };
   return { ...(own ?? { address: pending.address, verified: false }), pending: pending.address };
 }
 

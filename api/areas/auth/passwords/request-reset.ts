@@ -35,7 +35,7 @@ export async function handleResetRequest(
   const account = login === undefined ? undefined : await findMailed(db, login);
   if (!account || (await isOften(db, account.id))) return;
   const { id: accountId, email: to, language, username: name } = account;
-  const mail = { kind: 'password-reset' as const, to, accountId, language, asked: true };
+  const mail = { kind: 'password-reset' as const, to, accountId, language, requested: true };
   if (!account.has_password && account.factors.includes('oidc')) {
     await writeMail(db, writing, { ...mail, text: 'oidc-only', values: { name } });
     return;

@@ -2,7 +2,7 @@ import { brandingOf, logoById } from '#areas/branding/public.ts';
 import type { Deps } from '#kernel/endpoint.ts';
 import type { Logos } from './render.ts';
 
-/** The main logo for light and dark, PNG: what every mail program draws. */
+/** The main logo for light and dark as PNG, which every mail program displays. */
 export interface LogoBytes {
   light: Buffer;
   dark: Buffer;
@@ -12,7 +12,7 @@ const make = { format: 'png', width: 400, height: 96, fit: 'inside' } as const;
 const painted = new Map<string, Buffer>();
 const MOST = 8;
 
-/** Undefined while it cannot be had: a mail goes without it. */
+/** Undefined while the logo is unavailable: the mail is sent without it. */
 export async function mailLogos(deps: Deps): Promise<LogoBytes | undefined> {
   try {
     const { main } = (await brandingOf(deps)).logos;
@@ -28,7 +28,7 @@ async function paint(deps: Deps, { id, version }: { id: string; version?: string
   const known = painted.get(key);
   if (known) return known;
   const webp = await logoById(deps, id);
-  if (!webp) throw new Error('the logo is away');
+  if (!webp) throw new Error('the logo is unavailable');
   const bytes = await deps.pictures.remake(webp, make);
   if (painted.size >= MOST) painted.clear();
   painted.set(key, bytes);

@@ -26,21 +26,21 @@ export interface Sources {
   keys: Keys;
   settings: Settings;
   now: Date;
-  /** The digest that would come now, not the one that was written. */
+  /** For the digest that is due next instead of the one that was written. */
   next?: boolean;
 }
 
-/** What of a mail makes its content. */
-export type Told = Pick<
+/** Columns of a mail that determine its content. */
+export type MailSource = Pick<
   MessageRow,
   'id' | 'kind' | 'account_id' | 'profile_id' | 'address' | 'language' | 'subject' | 'body' | 'notification_ids'
 >;
 
-/** The key that a mail's body is sealed under is not here. */
+/** The sealing key of the body is missing. */
 export class BodySealed extends Error {}
 
-/** What the mail says now; undefined when there is nothing to say any more. Throws BodySealed. */
-export async function contentOf(sources: Sources, row: Told): Promise<Content | undefined> {
+/** The content of the mail now; undefined when it has become empty. Throws BodySealed. */
+export async function contentOf(sources: Sources, row: MailSource): Promise<Content | undefined> {
   if (row.body !== null) return ownContent(sources, row, row.body);
   return row.kind === 'digest' ? digestContent(sources, row) : noticeContent(sources, row);
 }
@@ -48,7 +48,7 @@ export async function contentOf(sources: Sources, row: Told): Promise<Content | 
 /** Origin for links. */
 const originOf = (settings: Settings): string => withoutTail(settings.get('server.publicUrl') ?? '', '/');
 
-function frameOf({ settings, keys, now }: Sources, row: Told) {
+function frameOf({ settings, keys, now }: Sources, row: MailSource) {
   const language = mailLanguage(row.language);
   const server = settings.get('server.name');
   const claim = isEndable(row.kind) &&
@@ -68,13 +68,13 @@ function frameOf({ settings, keys, now }: Sources, row: Told) {
   };
 }
 
-function ownContent(sources: Sources, row: Told, sealed: string): Content {
+function ownContent(sources: Sources, row: MailSource, sealed: string): Content {
   const opened = unseal(sources.keys, sealed, placeOf(row.id));
   if (opened === undefined) throw new BodySealed('the key that it is sealed under is gone');
   return bodyContent(sources, row, JSON.parse(opened) as Body);
 }
 
-export function bodyContent(sources: Sources, row: Told, { text, values, path }: Body): Content {
+export function bodyContent(sources: Sources, row: MailSource, { text, values, path }: Body): Content {
   const { settings } = sources;
   const language = mailLanguage(row.language);
   const { button, lines } = language.own[text];
@@ -92,47 +92,47 @@ function timeText(iso: string | undefined, { tag }: MailLanguage, settings: Sett
   return new Intl.DateTimeFormat(tag, style).format(new Date(iso));
 }
 
-/** Of the notifications that are still there, that the profile still wants by mail, and whose target it sees. */
-async function noticeContent(sources: Sources, row: Told): Promise<Content | undefined> {
+/** Content of the notifications that still exist, are still preferred by mail and whose target is visible to the profile. */
+async function noticeContent(sources: Sources, row: MailSource): Promise<Content | undefined> {
   const { db, settings } = sources;
   const { profile_id: profileId } = row;
   if (profileId === null) return undefined;
   const preferences = (await preferencesOf(db, [profileId])).get(profileId) ?? noPreferences;
-  const seen = await seenNotices(sources, row, preferences);
-  const [first, ...others] = seen;
+  const notices = await noticesToSend(sources, row, preferences);
+  const [first, ...others] = notices;
   if (!first) return undefined;
   const texts = languageFor(row.language);
-  const said = seen.map((one) => textOf(one, texts, preferences.hideTitles));
+  const rendered = notices.map((one) => textOf(one, texts, preferences.hideTitles));
   const label = mailLanguage(row.language).open;
   const opened = (path: string) => ({ label, url: originOf(settings) + path });
   const frame = frameOf(sources, row);
-  const items = said.map(({ body }) => body);
+  const items = rendered.map(({ body }) => body);
   if (others.length === 0) {
     const { title: subject } = textOf(first, texts, true);
     return { ...frame, subject, lines: items, button: opened(first.url ?? '/notifications') };
   }
-  const subject = severalIn(texts, seen.length);
+  const subject = severalIn(texts, notices.length);
   return { ...frame, subject, lines: [], sections: [{ heading: subject, items }], button: opened('/notifications') };
 }
 
-async function seenNotices(
+async function noticesToSend(
   { db, now, next }: Sources,
-  { notification_ids: ids }: Told,
+  { notification_ids: ids }: MailSource,
   preferences: ProfilePreferences,
 ): Promise<NotificationRow[]> {
   const found: NotificationRow[] = await db('notifications')
     .whereIn('id', ids)
     .whereRaw('coalesce(expires_at > ?, true)', [now])
     .orderBy(['created_at', 'id']);
-  const seen: NotificationRow[] = [];
+  const notices: NotificationRow[] = [];
   for (const one of found) {
-    const wished = next || stillPreferred(preferences, one, ({ email }) => email === 'at-once');
-    if (wished && (await isVisibleTo(db, one))) seen.push(one);
+    const preferred = next || stillPreferred(preferences, one, ({ email }) => email === 'at-once');
+    if (preferred && (await isVisibleTo(db, one))) notices.push(one);
   }
-  return seen;
+  return notices;
 }
 
-async function digestContent(sources: Sources, row: Told): Promise<Content | undefined> {
+async function digestContent(sources: Sources, row: MailSource): Promise<Content | undefined> {
   const { db, settings, now, next = false } = sources;
   const { account_id: accountId, profile_id: profileId, language } = row;
   if (accountId === null || profileId === null) return undefined;

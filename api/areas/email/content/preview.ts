@@ -3,7 +3,7 @@ import type { Bytes, Call } from '#kernel/endpoint.ts';
 import { newId } from '#platform/ids.ts';
 import type { EmailKind } from '../kinds.ts';
 import { asData, mailLogos } from './brand.ts';
-import { bodyContent, contentOf, type Sources, type Told } from './content.ts';
+import { bodyContent, contentOf, type MailSource, type Sources } from './content.ts';
 import { type Content, render } from './render.ts';
 import { mailLanguage, type OwnText } from './texts.ts';
 
@@ -16,7 +16,7 @@ interface Ask {
   part: 'html' | 'text' | 'json';
 }
 
-/** The mail as it would look; sends nothing. */
+/** The mail as it would be sent; sends nothing. */
 export async function preview(call: Call, { kind, language, part }: Ask): Promise<Bytes> {
   const { db, deps, now } = call;
   const row = await rowFor(call, kind, language);
@@ -32,7 +32,7 @@ export async function preview(call: Call, { kind, language, part }: Ask): Promis
   return { body, type: 'application/json; charset=utf-8' };
 }
 
-async function rowFor(call: Call, kind: EmailKind, language: string | undefined): Promise<Told> {
+async function rowFor(call: Call, kind: EmailKind, language: string | undefined): Promise<MailSource> {
   const { db, deps, who } = call;
   const account = await db('accounts')
     .where({ id: who.accountId })
@@ -55,8 +55,8 @@ async function latest({ db, who }: Call): Promise<string[]> {
     .pluck('id') as Promise<string[]>;
 }
 
-/** What the caller would get now, of kinds that have something of the caller's. */
-async function ownContent(sources: Sources, row: Told): Promise<Content | undefined> {
+/** What the caller would get now, for kinds with content for the caller. */
+async function ownContent(sources: Sources, row: MailSource): Promise<Content | undefined> {
   if (row.kind !== 'digest' && row.kind !== 'notification') return undefined;
   const subject = mailLanguage(row.language).digest.subject.replace('{server}', () =>
     sources.settings.get('server.name'),
@@ -77,8 +77,8 @@ const NOTICES = {
   alert: 'email-failing',
 } as const;
 
-/** Made up, with links that lead nowhere. */
-function sampleOf(sources: Sources, row: Told): Content {
+/** A sample with dead links. */
+function sampleOf(sources: Sources, row: MailSource): Content {
   const { settings, now } = sources;
   const server = settings.get('server.name');
   const language = mailLanguage(row.language);
@@ -116,6 +116,6 @@ function sampleOf(sources: Sources, row: Told): Content {
     });
   }
   const kind = row.kind in NOTICES ? NOTICES[row.kind as keyof typeof NOTICES] : 'export-ready';
-  const said = textOf({ kind, data: { name: 'Solaris' }, count: 1 }, languageFor(row.language));
-  return dead({ ...base, subject: said.title, lines: [said.body], button });
+  const example = textOf({ kind, data: { name: 'Solaris' }, count: 1 }, languageFor(row.language));
+  return dead({ ...base, subject: example.title, lines: [example.body], button });
 }

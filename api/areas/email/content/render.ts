@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { oneLine } from '../address.ts';
 
-/** What a mail says, in plain text throughout: nothing of it is read as a template or as HTML. */
+/** Content of a mail in plain text: no part is interpreted as a template or as HTML. */
 export interface Content {
   language: string;
   server: string;
@@ -29,7 +29,7 @@ const frame = readFileSync(new URL('./mail.html', import.meta.url), 'utf8');
 const PART = /<!--#(\w+)-->([\s\S]*?)<!--\/\1-->/g;
 
 type Values = Readonly<Record<string, string>>;
-/** A part is left out, or there once for each of its values, which may have parts of their own. */
+/** A part is omitted, or repeated for each of its values, which may have nested parts. */
 type Parts = Readonly<Record<string, readonly Filling[]>>;
 interface Filling {
   values: Values;
@@ -39,7 +39,7 @@ interface Filling {
 const ESCAPES: Values = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? '');
 
-/** Each text of the template is filled once, so that a value that looks like a template stays text. */
+/** Fills each text of the template once, so that a value that looks like a template stays text. */
 function fill(template: string, { values, parts = {} }: Filling): string {
   const pieces = template.split(PART);
   let made = '';

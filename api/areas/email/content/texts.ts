@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Plural, textsOf } from '#platform/languages.ts';
 
-/** Kinds whose texts are ours; `oidc-only` and `address-changed` are mails of the kinds password-reset and methods-changed. */
+/** Kinds with their own texts; `oidc-only` and `address-changed` are mails of the kinds password-reset and methods-changed. */
 const ownTexts = [
   'invitation',
   'password-reset',
@@ -13,11 +13,11 @@ const ownTexts = [
 ] as const;
 export type OwnText = (typeof ownTexts)[number];
 
-/** What a mail of ours says; `{name}` and others are filled in, as text. */
+/** Texts of a mail; placeholders such as `{name}` are replaced by plain text. */
 const MailText = z.strictObject({
   subject: z.string(),
   lines: z.array(z.string()),
-  /** What opens its link. */
+  /** Label of the button that opens the link. */
   button: z.string().optional(),
 });
 
@@ -37,5 +37,5 @@ export const MailTexts = z.strictObject({
 });
 export type MailLanguage = z.output<typeof MailTexts> & { tag: string };
 
-/** By a BCP 47 tag; English where there is no other. */
+/** Texts by BCP 47 tag, in English for a language without texts. */
 export const mailLanguage = textsOf('mail', MailTexts);

@@ -37,10 +37,10 @@ export interface DigestQuery {
   since: Date;
 }
 
-/** What a profile gets now; undefined when there is nothing new. Sees what the profile sees at this moment. */
-export async function digestOf(db: Db, ask: DigestQuery): Promise<Content['sections'] | undefined> {
-  const { profileId, since } = ask;
-  const language = mailLanguage(ask.language);
+/** Digest of a profile by its present visibility; undefined when there is nothing new. */
+export async function digestOf(db: Db, query: DigestQuery): Promise<Content['sections'] | undefined> {
+  const { profileId, since } = query;
+  const language = mailLanguage(query.language);
   return db.transaction(async (transaction) => {
     await transaction.raw(`set local statement_timeout = '5s'`);
     const [seer] = await seers(transaction, [profileId], { kind: 'new-episode' });
@@ -54,7 +54,7 @@ export async function digestOf(db: Db, ask: DigestQuery): Promise<Content['secti
       return more > 0 ? [...shown, pluralText(language.tag, language.digest.more, more)] : shown;
     };
     const added = named(await addedTitles(transaction, seer.who, since));
-    const kept = await keptTexts(transaction, { ...ask, preferences });
+    const kept = await keptTexts(transaction, { ...query, preferences });
     if (added.length + kept.length === 0) return undefined;
     const goOn = named(await goOnTitles(transaction, seer.who));
     const { digest } = language;
@@ -66,7 +66,7 @@ export async function digestOf(db: Db, ask: DigestQuery): Promise<Content['secti
   });
 }
 
-/** Newest first; episodes are their season, tracks their album. */
+/** Titles, newest first; episodes are merged into their season, tracks into their album. */
 async function addedTitles(db: Db, who: Principal, since: Date): Promise<string[]> {
   const rows: Titled[] = await db('items')
     .leftJoin('items as parent', 'parent.id', 'items.parent_id')
@@ -98,7 +98,7 @@ async function goOnTitles(db: Db, who: Principal): Promise<string[]> {
   return rows.map(({ title }) => title);
 }
 
-/** Notifications since then whose mail waits for the digest, of what the profile still sees. */
+/** Notifications since then that the profile gets by digest and whose target is still visible. */
 async function keptTexts(
   db: Db,
   { profileId, since, language, preferences }: DigestQuery & { preferences: ProfilePreferences },
@@ -116,7 +116,7 @@ async function keptTexts(
   return texts;
 }
 
-/** Whether the profile may still see what it is about. */
+/** Whether the target of the notification is still visible to the profile. */
 export async function isVisibleTo(
   db: Db,
   { kind, profile_id: id, item_id: item, library_id: library }: NotificationRow,
@@ -125,7 +125,7 @@ export async function isVisibleTo(
   return seen.length > 0;
 }
 
-/** From when on the digest tells that was written last; with `next`, the one that would come now. A week at most. */
+/** Start of the period of the latest digest, or of the next one with `next`; at most a week ago. */
 export async function sinceOf(db: Db, accountId: string, { now, next }: { now: Date; next: boolean }): Promise<Date> {
   const last = await db('email_digests')
     .where({ account_id: accountId })
@@ -147,7 +147,7 @@ const WISHED = `exists (select 1 from notification_preferences w, jsonb_each(w.d
   where w.profile_id = p.id and k.value ->> 'email' = 'digest')`;
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
-/** Writes the mails of up to 200 accounts whose local hour of the digest it is; how many there were. */
+/** Writes the digests of up to 200 accounts whose local digest hour it is, and returns their number. */
 export async function writeDigests(db: Db, settings: Settings, now: Date): Promise<number> {
   const zone = settings.get('server.timeZone');
   return db.transaction(async (transaction) => {
@@ -181,7 +181,7 @@ async function writeDigest(db: Db, settings: Settings, { row, now }: { row: Due;
     ...{ id: newId(), kind: 'digest', to: row.email, accountId: row.id, profileId: row.profile_id },
     language: language.tag,
     subject: language.digest.subject.replace('{server}', () => settings.get('server.name')),
-    ...{ direct: false, asked: true, hasLink: true },
+    ...{ direct: false, requested: true, hasLink: true },
     expiresAt: new Date(now.getTime() + DAY_MS),
   });
   const since = row.last ?? new Date(now.getTime() - 7 * DAY_MS);

@@ -39,12 +39,12 @@ export interface MessageRow {
   expires_at: Date | null;
 }
 
-/** Minutes from one attempt to the next. */
+/** Minutes between attempts. */
 const LADDER = [1, 5, 30, 120, 360];
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const PAUSE_MS = 10 * MINUTE_MS;
-/** Between looks while there is no mail server, or no address for links. */
+/** Interval between checks without a mail server or a public URL. */
 const LOOK_MS = 10 * MINUTE_MS;
 const MOST_FAULTS = 20;
 const REFUSALS = 3;
@@ -53,14 +53,14 @@ export interface Claiming {
   id: string;
   jobId: string;
   now: Date;
-  /** Mail is set up. */
+  /** Mail is configured. */
   ready: boolean;
-  /** There is an address for links. */
+  /** A public URL for links is set. */
   links: boolean;
   perHour: number;
 }
 
-/** Decides what becomes of a mail now: the one that is to be sent at once, which is this job's from here on. */
+/** Claims a mail for this job to send now; otherwise ends it, or queues it for later, and returns undefined. */
 export async function claim(db: Db, claiming: Claiming): Promise<MessageRow | undefined> {
   return db.transaction(async (transaction) => {
     await transaction.raw('select pg_advisory_xact_lock(hashtextextended(?, 16))', ['email.claim']);
@@ -86,7 +86,7 @@ export async function claim(db: Db, claiming: Claiming): Promise<MessageRow | un
   });
 }
 
-/** Times are the row's; the job waits for what is left of them by the clock of this process. */
+/** Queues the job for the remaining time by the clock of this process. */
 async function queueAgain(db: Db, row: MessageRow, { at, now }: { at: Date; now: Date }): Promise<void> {
   await queueMail(db, row, new Date(Date.now() + Math.max(0, at.getTime() - now.getTime())));
 }
@@ -99,14 +99,14 @@ async function lockRow(db: Db, id: string): Promise<MessageRow | undefined> {
     .first<MessageRow | undefined>();
 }
 
-/** A mail that another job sends is taken over when that job ended without saying so. */
+/** Whether this job may send the mail: another job is not sending it, or ended without a result. */
 async function isOurs(db: Db, { state, job_id: other }: MessageRow, jobId: string): Promise<boolean> {
   if (state !== 'sending' || other === null || other === jobId) return true;
   const active = await db('jobs').where({ id: other, state: 'active' }).first('id');
   return active === undefined;
 }
 
-/** Its link is dead or its person has the address no more; or the address takes no mail. */
+/** Final state of a mail whose link or address has expired, or whose address is suppressed. */
 async function endOf(db: Db, row: MessageRow, now: Date): Promise<EmailState | undefined> {
   if (row.expires_at && row.expires_at <= now) return 'expired';
   if (row.account_id && !(await hasAddress(db, row))) return 'expired';
@@ -136,7 +136,7 @@ async function notBefore(db: Db, row: MessageRow, claiming: Claiming): Promise<D
   return roomAt(db, row, claiming);
 }
 
-/** When the hour has room for the mail; undefined when it has now. */
+/** When the hourly limit permits the mail; undefined for now. */
 async function roomAt(db: Db, { kind }: MessageRow, { now, perHour }: Claiming): Promise<Date | undefined> {
   const { rows } = await db.raw<{ rows: { sent: number; sending: number; oldest: Date | null }[] }>(
     `select count(sent_at)::int as sent, min(sent_at) as oldest,
@@ -167,7 +167,7 @@ interface Ending {
   error?: Fault;
 }
 
-/** The address is masked from here on, but for what may be tried again; the body stays with that alone. */
+/** Ends the mail and masks its address; one that may be retried keeps address and body. */
 async function endMessage(db: Db, row: MessageRow, { state, now, error }: Ending): Promise<void> {
   const kept = state === 'failed' || state === 'suppressed';
   await db('email_messages')
@@ -183,7 +183,7 @@ async function endMessage(db: Db, row: MessageRow, { state, now, error }: Ending
     });
 }
 
-/** There is nothing to say any more; of a digest that would have been empty nothing stays. */
+/** Ends a mail whose content has become empty; an empty digest is deleted. */
 export async function dropMessage(db: Db, row: MessageRow, now: Date): Promise<void> {
   if (row.kind === 'digest') await db('email_messages').where({ id: row.id }).delete();
   else await endMessage(db, row, { state: 'expired', now });
@@ -195,21 +195,21 @@ export async function noteSent(db: Db, row: MessageRow, now: Date): Promise<void
   await noteSuccess(db, now);
 }
 
-/** The server took a mail: sending goes on if it was paused. */
+/** Records a delivered mail and ends a pause of sending. */
 export async function noteSuccess(db: Db, now: Date): Promise<void> {
   await db('email_state').update({ faults: 0, paused_until: null, last_sent_at: now, last_error: null });
 }
 
 export interface Failed {
   fault: Fault;
-  /** The server refused for good, and not because of what we are. */
+  /** The server refused the recipient permanently. */
   final: boolean;
   now: Date;
 }
 
-/** Queues the next attempt, or ends the mail. True when all sending pauses from here on. */
-export async function noteFault(db: Db, row: MessageRow, { fault: said, final, now }: Failed): Promise<boolean> {
-  const fault = { ...said, message: withMasked(said.message, row.address) };
+/** Queues the next attempt, or ends the mail. True when the fault pauses all sending. */
+export async function noteFault(db: Db, row: MessageRow, { fault: reported, final, now }: Failed): Promise<boolean> {
+  const fault = { ...reported, message: withMasked(reported.message, row.address) };
   const paused = await countFault(db, fault, now);
   const minutes = final ? undefined : LADDER[row.attempts - 1];
   if (minutes === undefined) {
@@ -240,7 +240,7 @@ async function countFault(db: Db, fault: Fault, now: Date): Promise<boolean> {
   return true;
 }
 
-/** Counts a refusal for good; true from the third in a row. */
+/** Counts a permanent refusal; true from the third in a row. */
 async function refuse(db: Db, { address_sha256: hash }: MessageRow, now: Date): Promise<boolean> {
   const { rows } = await db.raw<{ rows: { failures: number }[] }>(
     `insert into email_suppressions as s (address_sha256, failures) values (?, 1)
@@ -252,7 +252,7 @@ async function refuse(db: Db, { address_sha256: hash }: MessageRow, now: Date): 
   return true;
 }
 
-/** Mails whose time came and that no job waits for or works at: theirs was lost. */
+/** Mails that are due without a queued or running job, because it was lost. */
 export async function overdueMails(db: Db, now: Date): Promise<{ id: string; kind: EmailKind }[]> {
   return db('email_messages as m')
     .whereIn('m.state', ['waiting', 'sending'])
@@ -264,7 +264,7 @@ export async function overdueMails(db: Db, now: Date): Promise<{ id: string; kin
     .select('m.id', 'm.kind') as Promise<{ id: string; kind: EmailKind }[]>;
 }
 
-/** Job logs.trim: the log is kept 30 days, bodies and addresses of what failed 7 days. */
+/** Job logs.trim: deletes the log after 30 days, and bodies and addresses of failed mails after 7. */
 export async function trimMails(db: Db, now: Date): Promise<void> {
   await db.raw(`delete from email_messages where ended_at < ?::timestamptz - interval '30 days'`, [now]);
   await db.raw(

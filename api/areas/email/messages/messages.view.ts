@@ -40,7 +40,7 @@ const fields: Readonly<Record<string, SqlField<FilterContext>>> = {
 
 export const messageFilter = filterQuery(fields as FieldTable, 'kind, state, user, created_at');
 
-/** Throws 400 with every bad condition. */
+/** Throws 400 with every invalid condition. */
 export function filtering(text: string | undefined, now: Date): (query: Knex.QueryBuilder) => void {
   const rules = parseFilter(text, fields as FieldTable);
   return (query) => applyRules(query, rules, { fields, context: { now } });
@@ -48,7 +48,7 @@ export function filtering(text: string | undefined, now: Date): (query: Knex.Que
 
 const RANKS: Record<Role, number> = { owner: 4, admin: 3, member: 2, child: 1, guest: 1 };
 
-/** Subjects of mails to accounts that are not below the caller stay theirs. */
+/** Whether the caller may see the subject: of own mails, and of mails to accounts of a lower rank. */
 const subjectShown = ({ account_id: id, role }: ListedRow, who: Principal): boolean =>
   id === null || id === who.accountId || role === null || RANKS[role] < RANKS[who.role];
 

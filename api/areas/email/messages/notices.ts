@@ -10,8 +10,8 @@ const HOUR_MS = 3_600_000;
 const KEPT_MS = 24 * HOUR_MS;
 
 /**
- * Mails for notifications, written with them. What quiet hours or the 20 of an hour hold back waits in one mail, which
- * goes out when they end.
+ * Writes the mails of notifications in their transaction. Notifications held back by quiet hours or the hourly limit are merged
+ * into one mail, which is sent at their end.
  */
 export const recordNotices =
   (settings: Settings) =>
@@ -37,7 +37,7 @@ export const recordNotices =
       subject: textOf({ kind: notice.kind, data: {}, count: 1 }, languageFor(tag), true).title,
       notificationIds: [notice.notificationId],
       held: until !== undefined,
-      ...{ direct: false, asked: false, hasLink: true, notBefore: until },
+      ...{ direct: false, requested: false, hasLink: true, notBefore: until },
       expiresAt: new Date((until ?? now).getTime() + KEPT_MS),
     });
   };
@@ -47,10 +47,11 @@ function latest(...times: (Date | undefined)[]): Date | undefined {
   return given.length > 0 ? new Date(Math.max(...given)) : undefined;
 }
 
-/** When the 20 of this hour are fewer again; undefined while there is room. */
+/** When the hourly limit of the account permits another mail; undefined for now. */
 async function busyUntil(db: Db, accountId: string): Promise<Date | undefined> {
   const rows: { created_at: Date }[] = await db('email_messages')
-    .where({ account_id: accountId, asked: false })
+    .where({ account_id: accountId })
+    .where('asked', false)
     .whereRaw(`created_at > now() - interval '1 hour'`)
     .orderBy('created_at', 'desc')
     .limit(PER_HOUR)
@@ -59,7 +60,7 @@ async function busyUntil(db: Db, accountId: string): Promise<Date | undefined> {
   return oldest && new Date(oldest.created_at.getTime() + HOUR_MS);
 }
 
-/** True when a mail of the profile waits that it became part of. */
+/** Adds the notification to a pending mail of the profile; false without one. */
 async function join(db: Db, { profileId, notificationId }: MailedNotice, until: Date): Promise<boolean> {
   const joined = await db('email_messages')
     .where({ profile_id: profileId, held: true, state: 'waiting' })

@@ -3,7 +3,7 @@ import type { Db } from '#platform/db.ts';
 import type { MessageRow } from './messages.store.ts';
 import { queueMail } from './write.ts';
 
-/** From the first attempt on, to an address that may take mail again. Throws 404, 409 `not-retryable` or `expired`. */
+/** Restarts a mail at the first attempt and lifts the suppression of its address. Throws 404, 409 `not-retryable` or `expired`. */
 export async function retryMessage(db: Db, id: string, now: Date): Promise<void> {
   const row = await db('email_messages').where({ id }).forUpdate().first<MessageRow | undefined>();
   if (!row) throw notFound();
@@ -11,7 +11,7 @@ export async function retryMessage(db: Db, id: string, now: Date): Promise<void>
   const ended = row.state === 'failed' || row.state === 'suppressed';
   if (!ended || !kept || row.address.includes('***@'))
     throw conflict('not-retryable', 'It cannot be sent again', { state: row.state });
-  if (row.expires_at && row.expires_at <= now) throw conflict('expired', 'Its link is dead');
+  if (row.expires_at && row.expires_at <= now) throw conflict('expired', 'Its link has expired');
   await db('email_suppressions').where({ address_sha256: row.address_sha256 }).delete();
   const again = {
     state: 'waiting' as const,

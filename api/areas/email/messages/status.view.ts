@@ -39,7 +39,7 @@ export async function readStatus({ db, deps, now }: Call): Promise<EmailStatus> 
   };
 }
 
-/** Neither user nor password. */
+/** Settings for display, without user name and password. */
 function shownSettings(settings: Settings): Partial<EmailStatus> {
   const host = settings.get('email.smtp.host');
   const [from, replyTo] = [settings.get('email.from'), settings.get('email.replyTo')];

@@ -14,57 +14,57 @@ export interface Writing {
   settings: Settings;
 }
 
-/** A mail with texts of ours. */
+/** A mail with its own texts. */
 export interface Mail {
   kind: EmailKind;
   text: OwnText;
   to: string;
   accountId?: string | undefined;
-  /** Of the account; the server's when absent. */
+  /** Language of the account; absent is that of the server. */
   language?: string | null | undefined;
-  /** What the texts name; `until` is a time in ISO and is written in the reader's way. */
+  /** Values of the placeholders; `until` is an ISO time and is formatted for the reader. */
   values: Readonly<Record<string, string>>;
-  /** Behind `server.publicUrl`, secrets in the fragment. */
+  /** Path below `server.publicUrl`, with secrets in the fragment. */
   path?: string;
-  /** When its link is dead. */
+  /** When its link expires. */
   expiresAt?: Date | string;
-  /** By its own person. */
-  asked?: boolean;
+  /** Requested by the receiver; it does not count for the hourly limit. */
+  requested?: boolean;
 }
 
-/** Mail is switched on and has a server and a sender. */
+/** Whether mail is enabled and has a server and a sender. */
 export const mailReady = ({ settings }: Pick<Writing, 'settings'>): boolean =>
   settings.get('email.enabled') && settings.get('email.smtp.host') !== null && senderOf(settings) !== undefined;
 
 export const senderOf = (settings: Settings) => mailbox(settings.get('email.from') ?? '');
 
-/** 409 `mail-not-configured` or `no-public-url`: what was asked for is a mail with a link. */
+/** 409 `mail-not-configured` or `no-public-url` for a mail with a link. */
 export function requireMail({ settings }: Pick<Writing, 'settings'>): void {
   if (!mailReady({ settings })) throw conflict('mail-not-configured', 'Mail is not set up');
   if (settings.get('server.publicUrl') === null)
     throw conflict('no-public-url', 'Links in mails need the setting server.publicUrl');
 }
 
-/** What a sealed body holds. */
+/** Content of a sealed body. */
 export interface Body {
   text: OwnText;
   values: Readonly<Record<string, string>>;
   path?: string;
 }
 
-/** Binds the sealed body to its row. */
+/** Associated data that binds the sealed body to its row. */
 export const placeOf = (id: string): string => `email_messages|body|${id}`;
 
-/** The mail and the job that sends it, in the caller's transaction. */
+/** Inserts the mail and enqueues its job in the transaction of the caller. */
 export async function writeMail(db: Db, { keys, settings }: Writing, mail: Mail): Promise<string> {
-  const { kind, to, text, values, path, accountId, expiresAt, asked = false } = mail;
+  const { kind, to, text, values, path, accountId, expiresAt, requested = false } = mail;
   const id = newId();
   const tag = mail.language ?? settings.get('server.language');
   const language = mailLanguage(tag);
   const named = { server: settings.get('server.name'), ...values };
   const body: Body = { text, values: named, ...(path !== undefined && { path }) };
   await insertMail(db, settings, {
-    ...{ id, kind, to, asked, direct: true, accountId },
+    ...{ id, kind, to, requested, direct: true, accountId },
     language: language.tag,
     subject: filled(language.own[text].subject, named),
     body: seal(keys, JSON.stringify(body), placeOf(id)),
@@ -86,11 +86,14 @@ export interface NewMail {
   notificationIds?: readonly string[];
   held?: boolean;
   direct: boolean;
-  asked: boolean;
+  requested: boolean;
   hasLink: boolean;
   notBefore?: Date | undefined;
   expiresAt?: Date | undefined;
 }
+
+/** Column of `requested`. */
+const REQUESTED = 'asked';
 
 export async function insertMail(db: Db, settings: Settings, mail: NewMail): Promise<void> {
   const address = mailbox(mail.to)?.address;
@@ -109,7 +112,7 @@ export async function insertMail(db: Db, settings: Settings, mail: NewMail): Pro
     notification_ids: [...(mail.notificationIds ?? [])],
     held: mail.held ?? false,
     direct: mail.direct,
-    asked: mail.asked,
+    [REQUESTED]: mail.requested,
     has_link: mail.hasLink,
     next_attempt_at: mail.notBefore,
     expires_at: mail.expiresAt,
@@ -117,7 +120,7 @@ export async function insertMail(db: Db, settings: Settings, mail: NewMail): Pro
   await queueMail(db, mail, mail.notBefore);
 }
 
-/** While one waits for the mail, asking again adds none. */
+/** Enqueues the job of a mail, once while it is pending. */
 export async function queueMail(db: Db, { id, kind }: { id: string; kind: EmailKind }, at?: Date): Promise<void> {
   const options = { key: `email:${id}`, priority: priorityOf(kind), ...(at && { runAt: at }) };
   await enqueue(db, 'email.send', { payload: { messageId: id }, options });
