@@ -9,19 +9,19 @@ import type { Access, Deps, Endpoint } from './endpoint.ts';
 import { ApiError } from './errors.ts';
 import { countKeyRequest } from './rate-limit.ts';
 
-interface Asked {
+interface Admission {
   ctx: Context;
   client: Client;
   deps: Deps;
 }
 
-/** Who asks, once nothing speaks against the request: 401 → 429 → viewing hours → permission. */
-export async function admit(endpoint: Endpoint, asked: Asked): Promise<Principal> {
-  const { ctx, client, deps } = asked;
+/** Identifies the caller and checks, in this order: 401, 429, viewing hours, permission. */
+export async function admit(endpoint: Endpoint, admission: Admission): Promise<Principal> {
+  const { ctx, client, deps } = admission;
   const credential = presented(ctx.req.headers, client.secure);
   if (!credential) throw new ApiError('UNAUTHENTICATED', 'Sign in first', {});
   const found = await identify(deps.db, deps.keys, credential);
-  await countKey(found, asked);
+  await countKey(found, admission);
   if (!endpoint.anyHour) refuseOutsideHours(found, deps);
   const cookie = credential.kind === 'token' && credential.cookie;
   refuseForged(endpoint, cookie, client);
@@ -31,7 +31,7 @@ export async function admit(endpoint: Endpoint, asked: Asked): Promise<Principal
     throw new ApiError('FORBIDDEN', 'Change the password first', { by: 'password-change' });
   }
   if (!endpoint.anyHour) refuseWithoutSecondFactor(found, deps);
-  const who = found.who.keyId === undefined ? found.who : await withDevice(found.who, found.who.keyId, asked);
+  const who = found.who.keyId === undefined ? found.who : await withDevice(found.who, found.who.keyId, admission);
   recordLastUse(deps.db, who, client.address);
   return who;
 }
@@ -39,22 +39,22 @@ export async function admit(endpoint: Endpoint, asked: Asked): Promise<Principal
 const PATIENCE_MS = 1000;
 
 /**
- * Where nobody has to say who they are a key is counted all the same, and told its limit; one that is not valid says nothing there.
- * What answers while stores are away waits for none.
+ * Public operations count a valid API key too, and their responses carry its limit; an invalid key is ignored.
+ * They wait for the database one second at most, because some are served while it is unavailable.
  */
-export async function admitAnyone(asked: Asked): Promise<Principal> {
-  const { ctx, client, deps } = asked;
+export async function admitAnyone(admission: Admission): Promise<Principal> {
+  const { ctx, client, deps } = admission;
   const credential = presented(ctx.req.headers, client.secure);
   if (credential?.kind !== 'key') return anyone;
   const found = identify(deps.db, deps.keys, credential).catch(() => undefined);
   const known = await Promise.race([found, sleep(PATIENCE_MS, undefined, { ref: false })]);
-  if (known) await countKey(known, asked);
+  if (known) await countKey(known, admission);
   return anyone;
 }
 
 const KEY_SHAPE = /\bfoyer_[\w-]{43}(?![\w-])/;
 
-/** Addresses stand in logs and histories: a key in a query is refused, and the log says so without its value. */
+/** 401 for an API key in a query, because URLs appear in logs and histories. The log entry omits its value. */
 export function refuseKeyInQuery({ querystring, state, req }: Context, { log }: Deps): void {
   if (!KEY_SHAPE.test(querystring)) return;
   const { operation, requestId } = state as { operation: string; requestId: string };
@@ -62,13 +62,13 @@ export function refuseKeyInQuery({ querystring, state, req }: Context, { log }: 
   throw new ApiError('UNAUTHENTICATED', 'A key is sent as Authorization: Bearer, never in a query', {});
 }
 
-/** A key's requests are told apart by the `X-Client-Id` that came along; a session knows its device. */
-async function withDevice(who: Principal, keyId: string, { client, deps }: Asked): Promise<Principal> {
+/** The device of an API key comes from the `X-Client-Id` of the request; a session has its own. */
+async function withDevice(who: Principal, keyId: string, { client, deps }: Admission): Promise<Principal> {
   const deviceId = client.id && (await deviceOfKey(deps.db, { keyId, accountId: who.accountId }, client));
   return deviceId ? { ...who, deviceId } : who;
 }
 
-async function countKey(found: Identified, { ctx, deps, client }: Asked): Promise<void> {
+async function countKey(found: Identified, { ctx, deps, client }: Admission): Promise<void> {
   if (found.perMinute === undefined || !found.who.keyId) return;
   deps.keyUses.note(found.who.keyId, client);
   const limiter = { redis: deps.redis, replicas: deps.config.replicas };
@@ -80,7 +80,7 @@ async function countKey(found: Identified, { ctx, deps, client }: Asked): Promis
     throw new ApiError('RATE_LIMITED', 'The limit of this key is reached', { retryAfterSec: resetSec });
 }
 
-/** Accounts of some roles use nothing but Auth until they have a second factor. */
+/** 403 for an account whose role requires a second factor, until it has one. */
 function refuseWithoutSecondFactor({ who, secondFactor }: Identified, { settings }: Deps): void {
   if (secondFactor || who.operator) return;
   const required: readonly string[] = settings.get('auth.twoFactor.requiredRoles');
@@ -99,12 +99,12 @@ function refuseOutsideHours({ viewingHours, timeZone: own }: Identified, { setti
   });
 }
 
-/** A page of another site can send our cookie, but not our header. */
+/** 403 for a changing request by cookie without X-Client-Id: another site can send the cookie, but not the header. */
 function refuseForged(endpoint: Endpoint, cookie: boolean, client: Client): void {
   if (cookie && endpoint.method !== 'get') requireClientId(client);
 }
 
-/** For changes that a cookie stands for. */
+/** 403 without X-Client-Id, for changes by cookie. */
 export function requireClientId(client: Client): void {
   if (!client.id) throw new ApiError('FORBIDDEN', 'X-Client-Id is missing', { header: 'X-Client-Id' });
 }

@@ -2,7 +2,7 @@ import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import type { Call } from './endpoint.ts';
 
-/** A row of the audit log in the caller's transaction: who, from where, what, with old and new values and never a secret. */
+/** Writes to the audit log in the transaction of the caller: account, address, action, old and new values, and never a secret. */
 export async function audit({ db, who, client }: Call, action: string, details: object): Promise<void> {
   const by = { ...(who.accountId && { account_id: who.accountId }), ...(who.deviceId && { device_id: who.deviceId }) };
   await db('audit_log').insert({
@@ -14,7 +14,7 @@ export async function audit({ db, who, client }: Call, action: string, details: 
   });
 }
 
-/** A row of the audit log outside of a request, or by an id of the caller's choice: one of that id is kept as it is. */
+/** Writes to the audit log outside of a request, or with a given id; an existing row of that id stays. */
 export async function recordAudit(
   db: Db,
   { id = newId(), accountId, action, address }: { id?: string; accountId: string; action: string; address?: string },
@@ -22,7 +22,7 @@ export async function recordAudit(
   await db('audit_log').insert({ id, account_id: accountId, action, address }).onConflict('id').ignore();
 }
 
-/** Whether the log has this action of the account under this id since `sinceHours` ago. */
+/** Whether the log has this action of the account with this id within the last `sinceHours`. */
 export async function isAudited(
   db: Db,
   { id, accountId, action, sinceHours }: { id: string; accountId: string; action: string; sinceHours: number },

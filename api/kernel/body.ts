@@ -1,8 +1,8 @@
-// The bytes of a request's body: how many are taken, of one request and of all together.
+// Reads request bodies within limits for one request and for all requests together.
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from './errors.ts';
 
-/** Of all bodies that this process reads at once: uploads may pause, so they have a share of their own. */
+/** Limits of bytes in flight in this process; uploads may pause and have a limit of their own. */
 const MOST_IN_FLIGHT = { bodies: 32 << 20, uploads: 96 << 20 };
 
 const inFlight = { bodies: 0, uploads: 0 };
@@ -18,10 +18,10 @@ function take(share: Share, bytes: number): void {
     throw new ApiError('SERVICE_STARTING', 'Too much is being sent at once', { waitingFor: 'capacity' });
 }
 
-/** Bytes of bodies that are being read now. */
+/** Bytes of all bodies that are being read. */
 export const bytesInFlight = (): number => inFlight.bodies + inFlight.uploads;
 
-/** The chunks of a body as they come. Throws 413 over `maxBytes`, 503 while the bodies of all requests together are too many. */
+/** Chunks of a body as they arrive. Throws 413 over `maxBytes`, 503 while too many bytes of all requests are in flight. */
 export async function* chunksOf(request: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const share = isUpload(request) ? 'uploads' : 'bodies';
@@ -38,7 +38,7 @@ export async function* chunksOf(request: IncomingMessage, maxBytes: number): Asy
   }
 }
 
-/** The whole body. Throws as `chunksOf`. */
+/** The whole body. Throws like `chunksOf`. */
 export async function wholeBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of chunksOf(request, maxBytes)) chunks.push(chunk);
@@ -47,7 +47,7 @@ export async function wholeBody(request: IncomingMessage, maxBytes: number): Pro
 
 const uploads = new WeakSet<IncomingMessage>();
 
-/** Notes that the body is an upload: it may pause for some minutes, and take as long as its sender needs. */
+/** Marks the body as an upload, which may pause for some minutes and has no time limit. */
 export function noteUpload(request: IncomingMessage): void {
   uploads.add(request);
 }

@@ -1,16 +1,16 @@
 import type { Knex } from 'knex';
 import { invalid } from './errors.ts';
 
-/** Milliseconds that a query of a caller's own shape may run. */
+/** Time limit in milliseconds of a query whose shape a caller chose. */
 export const BROAD_MS = 5000;
 
-/** Runs a query whose shape a caller chose; stopped after five seconds it is 400 `query_too_broad`. */
+/** Runs a query whose shape a caller chose; after five seconds it is stopped with 400 `query_too_broad`. */
 export async function bounded<T>(query: Knex.QueryBuilder): Promise<T> {
-  return toldBroad(query.timeout(BROAD_MS, { cancel: true }) as unknown as Promise<T>);
+  return unlessTooBroad(query.timeout(BROAD_MS, { cancel: true }) as unknown as Promise<T>);
 }
 
-/** What a query that is stopped after `BROAD_MS` answers, or that 400. */
-export async function toldBroad<T>(query: Promise<T>): Promise<T> {
+/** Result of a query that is stopped after `BROAD_MS`; the stop becomes 400 `query_too_broad`. */
+export async function unlessTooBroad<T>(query: Promise<T>): Promise<T> {
   try {
     return await query;
   } catch (error) {
@@ -21,7 +21,7 @@ export async function toldBroad<T>(query: Promise<T>): Promise<T> {
   }
 }
 
-/** True for a query that ran out of its time, not for one that found no free connection. */
+/** Whether a query exceeded its time limit; false when it got no free connection. */
 export function stoppedInTime(error: unknown): boolean {
   if ((error as { code?: string }).code === '57014') return true;
   return error instanceof Error && error.message.startsWith('Defined query timeout');

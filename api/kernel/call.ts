@@ -15,13 +15,13 @@ export interface Work {
   deps: Deps;
 }
 
-/** The call of one request; outside `transact` its db is the pool. */
+/** The call of one request. Outside `transact` its db is the pool. */
 export function callFor(work: Work): Call {
   const { ctx, deps } = work;
   return callOn(work, deps.db, { signal: once(() => goneSignal(ctx)), log: once(() => logOf(work)), later: undefined });
 }
 
-/** Made when it is first asked for: few handlers do. */
+/** Creates the value at first use, because few handlers need it. */
 function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => {
@@ -45,7 +45,7 @@ function logOf({ ctx, deps }: Work): Log {
 interface Setting {
   signal: () => AbortSignal;
   log: () => Log;
-  /** What to do after the commit; undefined outside a transaction. */
+  /** Work to run after the commit; undefined outside a transaction. */
   later: (() => Promise<unknown>)[] | undefined;
 }
 

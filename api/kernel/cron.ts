@@ -1,7 +1,7 @@
 import { Cron } from 'croner';
 import { z } from 'zod';
 
-/** Five fields, as `30 3 * * *`. */
+/** A cron schedule of five fields, such as `30 3 * * *`. */
 export const CronText = z
   .string()
   .max(100)

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import type { Deps } from './endpoint.ts';
 
-/** Origins of `network.corsOrigins` may call with bearer tokens; no origin ever gets cookies. */
+/** Lets the origins of `network.corsOrigins` call with bearer tokens; no origin may use cookies. */
 export function crossOrigin({ settings }: Deps): Middleware {
   return (ctx, next) => {
     const origins = settings.get('network.corsOrigins');

@@ -21,9 +21,9 @@ import type { Vitals } from '#platform/vitals.ts';
 import type { ErrorCode } from './errors.ts';
 import type { FilePart } from './uploads.ts';
 
-type Schema = z.core.$ZodType; // not ZodType: half the types to check (SPINE 1)
+type Schema = z.core.$ZodType; // not ZodType, which doubles the number of types to check
 
-/** What an operation asks for before it runs. `person` is a signed-in person, never a key; `owner` such a person who owns the server. */
+/** Access that an operation requires. `person` is a signed-in person, never an API key; `owner` is the person who owns the server. */
 export type Access =
   | { permission: Permission }
   | { signedIn: true }
@@ -31,7 +31,7 @@ export type Access =
   | { owner: true }
   | { anyone: true; because: string };
 
-/** Composition root: made once in main.ts; tests make their own. */
+/** Dependencies of the process, created once in main.ts; tests create their own. */
 export interface Deps {
   config: Config;
   db: Db;
@@ -40,16 +40,16 @@ export interface Deps {
   keys: Keys;
   log: Log;
   settings: Settings;
-  /** What was last seen of the stores. */
+  /** Last observed state of the stores. */
   vitals: Vitals;
   keyUses: KeyUses;
-  /** Opens pictures of others, never in this process. */
+  /** Decodes untrusted pictures, never in this process. */
   pictures: Pictures;
-  /** Aborted when the process is told to stop. */
+  /** Aborted when the process has to stop. */
   draining: AbortSignal;
 }
 
-/** What a handler may set of the answer beside its value. */
+/** Parts of the response that a handler sets in addition to its value. */
 export interface Reply {
   header: (name: string, value: string | string[]) => void;
   /** Another success status than the declared one, such as 200 for a repeat. */
@@ -60,39 +60,39 @@ export interface Call {
   /** The transaction of this request for writes; the pool for reads and for `transaction: 'manual'`. */
   db: Db;
   who: Principal;
-  /** Written with the transaction, published after its commit. */
+  /** Writes the event in the transaction; it is published after the commit. */
   emit: <N extends EventName>(name: N, payload: Payload<N>, facts?: EventFacts) => Promise<void>;
-  /** A job row and its task in the transaction; answers the job's id (of the waiting one when `key` is taken). */
+  /** Enqueues a job in the transaction and returns its id, which is that of the waiting job when `key` is taken. */
   enqueue: <N extends JobName>(name: N, payload: JobPayload<N>, options?: EnqueueOptions) => Promise<string>;
   /** For `transaction: 'manual'`: runs `work` with a call whose db is a transaction. */
   transact: <T>(work: (call: Call) => Promise<T>) => Promise<T>;
-  /** Runs once the transaction has committed (at once outside one); its failure is logged, not answered. */
+  /** Runs after the commit, or at once outside a transaction. A failure is logged and does not fail the request. */
   afterCommit: (work: () => Promise<unknown>) => void;
   now: Date;
   log: Log;
-  /** Aborted when the client goes away or the process ends. */
+  /** Aborted when the client disconnects or the process ends. */
   signal: AbortSignal;
   client: Client;
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   headers: IncomingHttpHeaders;
   reply: Reply;
-  /** For public operations: who asks, when a valid credential came along. */
+  /** For public operations: the caller, when the request has a valid credential. */
   identify: () => Promise<Principal | undefined>;
   deps: Deps;
 }
 
-/** Bytes that a handler of a `bytes` answer returns; the pipeline adds nothing to them but security headers. */
+/** Result of a handler with a `bytes` answer; the pipeline adds only security headers. */
 export interface Bytes {
   body: Readable | Buffer | string | null;
   type?: string;
   length?: number;
-  /** Takes the response over once its head is out; `body` is then not looked at. */
+  /** Takes the response over after its head was sent; `body` is then ignored. */
   take?: (response: ServerResponse) => void;
-  /** In place of `take`, for what lasts for hours: takes the bare connection, and closes it. */
+  /** Instead of `take`, for responses that last for hours: takes the bare connection over and closes it. */
   hold?: (socket: Socket) => void;
 }
 
-/** A JSON answer that Postgres wrote whole: it goes out as it is, unparsed, so its SQL alone says what leaves. */
+/** A JSON answer that Postgres wrote as a whole. It is sent unparsed, so its SQL alone decides which members leave the server. */
 export class JsonText {
   readonly text: string;
   constructor(text: string) {
@@ -100,7 +100,7 @@ export class JsonText {
   }
 }
 
-/** What a handler returns in place of a value of its answer's schema. */
+/** The result of a handler instead of a value of its answer schema. */
 export const jsonText = <T>(text: string): T => new JsonText(text) as T;
 
 export interface Answer<R extends Schema = Schema> {
@@ -124,7 +124,7 @@ export const bytes = (...media: string[]): Answer<z.ZodCustom<Bytes, Bytes>> => 
   media,
 });
 
-/** A part that is not declared is `undefined`, so using it is an error and not `any`. */
+/** An undeclared part is `undefined`, so that using it is a type error. */
 type Part<S> = S extends Schema ? z.output<S> : undefined;
 export interface Input<P, Q, B> {
   params: Part<P>;
@@ -139,53 +139,53 @@ export interface Endpoint<
   B extends Schema | undefined = Schema | undefined,
   R extends Schema = Schema,
 > {
-  /** verbNoun, unique in the API; the exported name, the client's method and the log field. */
+  /** verbNoun, unique in the API; also the exported name, the method of the client and the log field. */
   operationId: N;
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** Below /api/v1, parameters as `:id`. */
+  /** Path below /api/v1, with parameters such as `:id`. */
   path: `/${string}`;
   summary: string;
   description?: string;
   access: Access;
-  /** Credentials when not all three are accepted. */
+  /** Accepted credentials; absent is all three. */
   credentials?: readonly ('cookie' | 'bearer' | 'key')[];
   params?: P;
   query?: Q;
   body?: B;
-  /** Largest body, bytes. When absent 1 MiB, and 16 KiB where anyone may send it without a `proof`. Of a form it counts for the fields that are no files. */
+  /** Largest body in bytes; absent is 1 MiB, and 16 KiB for public operations without `proof`. In a form it limits fields other than files. */
   maxBodyBytes?: number;
   /** The body is bytes of these media types, not JSON: `body` is `uploaded`. */
   bodyMedia?: readonly string[];
-  /** The body is application/x-www-form-urlencoded, not JSON; members that `body` does not name are for its schema to take or leave. */
+  /** The body is application/x-www-form-urlencoded, not JSON; the schema decides on unknown members. */
   urlEncoded?: true;
-  /** As multipart/form-data these parts may lie beside the members of `body`, which names them as `uploaded`. */
+  /** File parts that a multipart/form-data body may have; `body` declares them as `uploaded`. */
   files?: Readonly<Record<string, FilePart>>;
-  /** Body may be left out. */
+  /** The body may be absent. */
   optionalBody?: true;
   answer: Answer<R>;
-  /** Success statuses beside the answer's, with the same body; 200 for the repeat of what creates goes without saying. */
+  /** Success statuses in addition to that of the answer, with the same body; 200 for a repeated creation is implied. */
   also?: readonly (200 | 202)[];
-  /** Beyond those that follow from access, schemas and `id` parameters. */
+  /** Error codes in addition to those that follow from access, schemas and `id` parameters. */
   errors?: readonly ErrorCode[];
-  /** Events it may cause, for the description. */
+  /** Events that it may emit, for the description. */
   emits?: readonly EventName[];
-  /** Refused with 402 while this paid feature is closed; `partly`: the handler says when (`requirePlus`). */
+  /** Refused with 402 while this paid feature is closed; with `partly` the handler decides (`requirePlus`). */
   plus?: PlusFeature | { partly: PlusFeature };
   /** Also reachable with a cast ticket. */
   castTicket?: true;
-  /** Members of the answer that a repeat under the same `Idempotency-Key` does not get, and that are kept nowhere: secrets. */
+  /** Secret members of the answer, which are not stored and which a repeat with the same `Idempotency-Key` does not get. */
   unrepeated?: readonly string[];
   /** Writes run in one transaction unless `manual`. */
   transaction?: 'manual';
-  /** Answers before Postgres was reached (Server only). */
+  /** Served before Postgres is available (Server only). */
   beforeReady?: true;
-  /** Answered outside viewing hours too (Auth only). */
+  /** Served outside viewing hours too (Auth only). */
   anyHour?: true;
-  /** Asks for the credential of an operation that the pipeline takes for public: a refusal comes before those of the content. */
+  /** Checks the credential of an operation that is public for the pipeline, before the content is validated. */
   proof?: (call: Call) => Promise<void>;
-  /** Counts the attempt of this address before its body is read; throws 429. */
+  /** Counts an attempt before the body is read; throws 429. */
   counts?: (call: Call) => Promise<unknown>;
-  handle(input: Input<P, Q, B>, call: Call): Promise<z.input<R>>; // method syntax, so that every endpoint joins one list
+  handle(input: Input<P, Q, B>, call: Call): Promise<z.input<R>>; // method syntax, so that every endpoint is assignable to one list
 }
 
 export function defineEndpoint<
@@ -198,7 +198,7 @@ export function defineEndpoint<
   return endpoint;
 }
 
-/** One of the 57 areas: its endpoints are a tuple so that the client knows their names. */
+/** One area of the API; its endpoints are a tuple, so that the client knows their names. */
 export interface Area<L extends readonly Endpoint[] = readonly Endpoint[]> {
   slug: string;
   name: string;

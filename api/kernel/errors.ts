@@ -14,7 +14,7 @@ const none = z.object({});
 const reason = z.object({ reason: z.string().describe('kebab-case') }).loose();
 const anything = z.object({}).loose();
 
-/** SPEC 7, in its order, with the statuses CONVENTIONS decides. `details` are additive. */
+/** All error codes, each with its status and the schema of its `details`, to which later versions only add. */
 export const errorCodes = {
   VALIDATION_FAILED: { status: 400, details: z.object({ issues: z.array(Issue) }) },
   UNAUTHENTICATED: { status: 401, details: z.object({ triesLeft: z.int().optional() }) },
@@ -73,7 +73,7 @@ export const errorCodes = {
           'restore',
           'draining',
           'capacity',
-          'storage', // no space is left for what the request would write
+          'storage', // no space is left for the writes of the request
         ]),
       })
       .loose(),
@@ -84,7 +84,7 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes;
 export type Details<C extends ErrorCode> = z.input<(typeof errorCodes)[C]['details']>;
 
-/** Our one refusal: areas throw codes and never name a status. */
+/** The only error of the API: areas throw codes and never name a status. */
 export class ApiError<C extends ErrorCode = ErrorCode> extends Error {
   readonly code: C;
   readonly details: Details<C>;
@@ -98,7 +98,7 @@ export class ApiError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** The answer for what does not exist and for what the caller may not see: the same, always. */
+/** The same 404 for objects that do not exist and for those that the caller may not see. */
 export function notFound(): ApiError<'NOT_FOUND'> {
   return new ApiError('NOT_FOUND', 'There is no such thing', {});
 }
@@ -107,25 +107,25 @@ export function conflict(reason: string, message: string, details: Record<string
   return new ApiError('CONFLICT', message, { reason, ...details });
 }
 
-/** A 400 with one issue; `path` begins with body, query or params. */
+/** 400 with one issue; `path` starts with body, query or params. */
 export function invalid(path: (string | number)[], code: string, message: string): ApiError<'VALIDATION_FAILED'> {
   return invalidAll([{ path, code, message }]);
 }
 
 const MOST_ISSUES = 100;
-/** Characters of a name in a path: one that the sender made up may be as long as the body. */
+/** Longest name in a path in characters, because a sender may choose names as long as the body. */
 const MOST_NAME = 200;
 
-/** A 400 with the first hundred issues. */
+/** 400 with the first hundred issues. */
 export function invalidAll(issues: readonly Issue[]): ApiError<'VALIDATION_FAILED'> {
-  const told = issues.slice(0, MOST_ISSUES).map((issue) => ({
+  const reported = issues.slice(0, MOST_ISSUES).map((issue) => ({
     ...issue,
     path: issue.path.map((step) => (typeof step === 'string' ? step.slice(0, MOST_NAME) : step)),
   }));
-  return new ApiError('VALIDATION_FAILED', 'The request is not valid', { issues: told });
+  return new ApiError('VALIDATION_FAILED', 'The request is not valid', { issues: reported });
 }
 
-/** The answer while no space is left for what the request would write; reads go on. */
+/** 503 while no space is left for the writes of the request; reads continue. */
 export function noSpace(): ApiError<'SERVICE_STARTING'> {
   return new ApiError('SERVICE_STARTING', 'No space is left on the disk of the server', { waitingFor: 'storage' });
 }

@@ -7,7 +7,7 @@ export function knowsEtag(header: string | undefined, etag: string): boolean {
   return header.split(',').some((given) => ['*', etag, `W/${etag}`].includes(given.trim()));
 }
 
-/** The answer with the ETag of its content; 304 for who has it already. */
+/** Sets the ETag of the answer, and 304 for a client that has it already. */
 export function answerUnlessSame<T>(call: Call, answer: T, cache = 'private, no-cache'): T {
   const etag = `"${createHash('sha256').update(JSON.stringify(answer)).digest('base64url').slice(0, 22)}"`;
   call.reply.header('ETag', etag);

@@ -1,4 +1,4 @@
-/** Which operators a kind of field takes and what its values look like. */
+/** Operators and value shapes of each kind of filter field. */
 
 export const operators = [
   'eq',
@@ -32,13 +32,13 @@ export type FieldKind = (typeof fieldKinds)[number];
 
 export interface FilterField {
   kind: FieldKind;
-  /** Enum: the closed list; open when absent. */
+  /** Closed list of an enum; absent is an open one. */
   values?: readonly string[];
-  /** Numbers of this field are whole. */
+  /** The field takes whole numbers only. */
   integer?: boolean;
-  /** A narrower shape of its values. */
+  /** A narrower shape of the values. */
   shape?: RegExp;
-  /** Fewer than its kind takes. */
+  /** Operators, when they are fewer than those of the kind. */
   operators?: readonly Operator[];
 }
 
@@ -59,7 +59,7 @@ export const kindOperators: Record<FieldKind, readonly Operator[]> = {
   bytes: measured,
 };
 
-/** What is wrong with the values of a condition; undefined when nothing is. */
+/** The fault of the values of a condition; undefined when they are valid. */
 export function checkValues(field: FilterField, op: Operator, values: readonly string[]): string | undefined {
   const count = wrongCount(op, values.length);
   if (count) return count;
@@ -77,32 +77,32 @@ function wrongCount(op: Operator, count: number): string | undefined {
   return count === wanted ? undefined : `${op} takes ${wanted === 1 ? 'one value' : 'two values'}`;
 }
 
-const shapes: Record<Exclude<FieldKind, 'date'>, { shape: RegExp; told: string }> = {
-  text: { shape: /^[^\0]{1,500}$/su, told: 'a text' },
-  number: { shape: /^-?\d{1,15}(\.\d{1,6})?$/, told: 'a number' },
-  boolean: { shape: /^(true|false)$/, told: 'true or false' },
-  enum: { shape: /^[^\0]{1,100}$/su, told: 'a word' },
-  person: { shape: /^[^\0]{1,200}$/su, told: 'an id or a name' },
-  tag: { shape: /^[^\0]{1,200}$/su, told: 'an id or a name' },
-  duration: { shape: /^\d{1,15}$/, told: 'milliseconds' },
-  language: { shape: /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}$/, told: 'a language' },
-  bytes: { shape: /^\d{1,15}$/, told: 'bytes' },
+const shapes: Record<Exclude<FieldKind, 'date'>, { shape: RegExp; name: string }> = {
+  text: { shape: /^[^\0]{1,500}$/su, name: 'a text' },
+  number: { shape: /^-?\d{1,15}(\.\d{1,6})?$/, name: 'a number' },
+  boolean: { shape: /^(true|false)$/, name: 'true or false' },
+  enum: { shape: /^[^\0]{1,100}$/su, name: 'a word' },
+  person: { shape: /^[^\0]{1,200}$/su, name: 'an id or a name' },
+  tag: { shape: /^[^\0]{1,200}$/su, name: 'an id or a name' },
+  duration: { shape: /^\d{1,15}$/, name: 'milliseconds' },
+  language: { shape: /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}$/, name: 'a language' },
+  bytes: { shape: /^\d{1,15}$/, name: 'bytes' },
 };
 
 function wrongValue(field: FilterField, value: string): string | undefined {
   if (field.kind === 'date') return parseDate(value, new Date(0)) ? undefined : 'a day, a time or now-30d';
-  const { shape, told } = shapes[field.kind];
-  if (!shape.test(value)) return told;
+  const { shape, name } = shapes[field.kind];
+  if (!shape.test(value)) return name;
   if (field.integer && value.includes('.')) return 'a whole number';
   if (field.shape && !field.shape.test(value)) return 'of that shape';
   if (field.values && !field.values.includes(value)) return `one of ${field.values.join(', ')}`;
   return undefined;
 }
 
-/** What a date value covers: a day is 24 hours, a time or a relative date one millisecond. */
+/** The span of a date value: 24 hours for a day, one millisecond for a time or a relative date. */
 export interface Span {
   from: Date;
-  /** Exclusive. */
+  /** Exclusive end. */
   to: Date;
 }
 
@@ -124,7 +124,7 @@ export function parseDate(text: string, now: Date): Span | undefined {
 }
 
 function instant(from: Date): Span | undefined {
-  const year = from.getUTCFullYear(); // NaN for no time at all
+  const year = from.getUTCFullYear(); // NaN for an invalid time
   return year >= 0 && year <= 9999 ? { from, to: new Date(from.getTime() + 1) } : undefined;
 }
 

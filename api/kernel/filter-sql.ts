@@ -2,11 +2,11 @@ import type { Knex } from 'knex';
 import type { Condition, FilterField, Operator, Rules } from './filter.ts';
 import { parseDate, type Span } from './filter-fields.ts';
 
-/** Rules become conditions of a knex query. Every value is a bound parameter; SQL text comes only from the field table. */
+/** Translates rules to conditions of a knex query. Every value is a bound parameter; SQL text comes only from the field table. */
 
 type Query = Knex.QueryBuilder;
 
-/** Adds one condition; `context` is whatever the area's fields need (the caller, the time). */
+/** Adds one condition; `context` is what the fields of the area need, such as the caller or the time. */
 export type Where<C> = (query: Query, condition: Condition, context: C) => void;
 
 export interface SqlField<C> extends FilterField {
@@ -62,8 +62,8 @@ const scalarOperators: Partial<Record<Operator, (type: string) => Bind>> = {
 };
 
 /**
- * A column or expression of ours of Postgres type `type`; a row without a value is not equal to any. What the expression itself
- * has a `?` for is `own`.
+ * A trusted column or expression of Postgres type `type`; a row without a value equals none. `own` are the bindings of
+ * the `?` in the expression itself.
  */
 export function scalar<C>(
   expression: string,
@@ -74,19 +74,19 @@ export function scalar<C>(
     const bind = scalarOperators[op]?.(type);
     if (!bind) throw new Error(`no operator ${op} for ${expression}`);
     const [sql, bindings] = bind(expression, values);
-    const uses = sql.split(expression).slice(1); // each stands before the values
+    const uses = sql.split(expression).slice(1); // own bindings precede the values
     query.whereRaw(sql, [...uses.flatMap(() => own(context)), ...bindings]);
   };
 }
 
-/** A boolean expression that is never null. */
+/** A field over a boolean expression that is never null. */
 export function flag<C>(expression: string): Where<C> {
   return (query, { op, values }) => {
     query.whereRaw((values[0] === 'true') === (op === 'eq') ? expression : `not (${expression})`);
   };
 }
 
-/** `%` and `_` of a caller are plain characters. */
+/** Escapes `%` and `_`, which are plain characters in values. */
 const likeText = (value: string): string => value.replace(/[\\%_]/g, '\\$&');
 
 const textOperators: Partial<Record<Operator, Bind>> = {
@@ -102,7 +102,7 @@ const textOperators: Partial<Record<Operator, Bind>> = {
   exists: (expression, [wanted]) => [`${expression} is ${wanted === 'true' ? 'not ' : ''}null`, []],
 };
 
-/** Text that is compared without case and accents: `expression` must be folded already (`foyer_fold(i.title)`). */
+/** Text compared without case and accents; `expression` must be folded already (`foyer_fold(i.title)`). */
 export function folded<C>(expression: string): Where<C> {
   return (query, { op, values }) => {
     const bind = textOperators[op];
@@ -111,7 +111,7 @@ export function folded<C>(expression: string): Where<C> {
   };
 }
 
-/** Times: a day covers its 24 hours, so `gt` a day is after it and `eq` a day is within it. */
+/** A time. A day covers its 24 hours, so `gt` a day is after it and `eq` a day is within it. */
 export function moment<C extends { now: Date }>(expression: string): Where<C> {
   return dated(expression, { type: 'timestamptz', text: (date) => date.toISOString() });
 }
@@ -124,7 +124,7 @@ export function calendarDay<C extends { now: Date }>(expression: string): Where<
 interface DateForm {
   type: string;
   text(date: Date): string;
-  /** A time counts as its day. */
+  /** Compare a time by its day. */
   whole?: boolean;
 }
 
@@ -141,11 +141,11 @@ function dated<C extends { now: Date }>(expression: string, form: DateForm): Whe
     const within = `(${expression} >= ${value} and ${expression} < ${value})`;
     if (op === 'eq' || op === 'between') query.whereRaw(within, [from, to]);
     else if (op === 'ne') query.whereRaw(`${within} is not true`, [from, to]);
-    else query.whereRaw(...beside(expression, op, { value, from, to }));
+    else query.whereRaw(...outside(expression, op, { value, from, to }));
   };
 }
 
-function beside(
+function outside(
   expression: string,
   op: Operator,
   { value, from, to }: { value: string; from: string; to: string },
@@ -164,14 +164,14 @@ function spanOf(text: string, now: Date, form: DateForm): Span | undefined {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Ids among values that are ids or names. */
+/** The ids among values that are ids or names. */
 export function idsIn(values: readonly string[]): string[] {
   return values.filter((value) => UUID.test(value));
 }
 
 /**
- * A field that holds when a related row is there: `rows` starts a sub-query tied to the outer row, `match` narrows it to
- * the values. `ne` and `nin` hold where no such row is.
+ * A field that matches when a related row exists: `rows` starts a correlated sub-query, `match` narrows it to
+ * the values. `ne` and `nin` match without such a row.
  */
 export function related<C>(rows: (query: Query, context: C) => unknown, match: Where<C>): Where<C> {
   return (query, condition, context) => {
@@ -188,7 +188,7 @@ export function related<C>(rows: (query: Query, context: C) => unknown, match: W
   };
 }
 
-/** Rows with an id and a folded name, matched by either. */
+/** Matches rows by id or by folded name. */
 export function idOrName<C>({ id, name }: { id?: string; name: string }): Where<C> {
   const byName = folded<C>(name);
   return (query, condition, context) => {

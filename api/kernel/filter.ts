@@ -10,15 +10,15 @@ import {
 } from './filter-fields.ts';
 
 /**
- * The filter string of SPEC 2 (`field:op:value;…`) and its JSON form (`all` and `any` groups) become one tree of
- * conditions; filter-sql.ts turns that into SQL. Nothing here knows a column.
+ * Parses the filter string (`field:op:value;…`) and its JSON form (`all` and `any` groups) to one tree of
+ * conditions, which filter-sql.ts translates to SQL. This file knows no columns.
  */
 
 export type { FieldKind, FilterField, Operator };
 export { kindOperators, operators };
 export type FieldTable = Readonly<Record<string, FilterField>>;
 
-/** Values are text as written (`2000`, `now-30d`, `true`); their shape was checked against the field's kind. */
+/** Values are the written text (`2000`, `now-30d`, `true`), checked against the kind of the field. */
 export interface Condition {
   field: string;
   op: Operator;
@@ -43,7 +43,7 @@ export const RuleCondition = z
 export type RuleCondition = z.output<typeof RuleCondition>;
 
 export type RuleGroup = { all: (RuleCondition | RuleGroup)[] } | { any: (RuleCondition | RuleGroup)[] };
-/** Groups nest up to three levels; deeper ones and more than 50 conditions are found by `parseRules`. */
+/** Groups nest up to three levels; `parseRules` refuses deeper ones and more than 50 conditions. */
 export const RuleGroup: z.ZodType<RuleGroup, RuleGroup> = z
   .lazy(() => {
     const members = z
@@ -55,14 +55,14 @@ export const RuleGroup: z.ZodType<RuleGroup, RuleGroup> = z
   .meta({ id: 'RuleGroup' });
 
 /**
- * `filter` as text over these fields. What is wrong with it is told with what is wrong with the rest of the query; a field that
- * only some callers may use, or some lists have, is judged where it is read.
+ * Schema of `filter` as text over these fields. Its issues are reported with those of the rest of the query. A field that
+ * only some callers or some lists may use is checked where it is read.
  */
 export function filterQuery(fields: FieldTable, description: string): z.ZodOptional<z.ZodString> {
   return z
     .string()
     .max(MAX_LENGTH)
-    .meta({ 'x-filter': toldFields(fields) })
+    .meta({ 'x-filter': describedFields(fields) })
     .superRefine((text, context) => {
       for (const { path, code, message } of filterFaults(text, fields))
         context.addIssue({ code: 'custom', path: [...path], message, params: { code } });
@@ -71,8 +71,8 @@ export function filterQuery(fields: FieldTable, description: string): z.ZodOptio
     .describe(description);
 }
 
-/** What each field takes, for programs that build filters; operators where they are fewer than its kind's. */
-function toldFields(fields: FieldTable): object {
+/** Description of the fields for programs that build filters; operators are listed when they are fewer than those of the kind. */
+function describedFields(fields: FieldTable): object {
   return Object.fromEntries(
     Object.entries(fields).map(([name, { kind, values, operators: own }]) => {
       return [name, { kind, ...(own && { operators: own }), ...(values && { values }) }];
@@ -81,7 +81,7 @@ function toldFields(fields: FieldTable): object {
 }
 
 function filterFaults(text: string, fields: FieldTable): readonly Issue[] {
-  if (text.length > MAX_LENGTH) return []; // told already
+  if (text.length > MAX_LENGTH) return []; // the length is reported by the schema
   try {
     parseFilter(text, fields, []);
     return [];
@@ -91,7 +91,7 @@ function filterFaults(text: string, fields: FieldTable): readonly Issue[] {
   }
 }
 
-/** Conditions joined by `;`, all of which must hold. Throws one 400 with every problem, each with its condition's number. */
+/** Parses conditions joined by `;`, all of which must match. Throws one 400 with every issue and the number of its condition. */
 export function parseFilter(
   text: string | undefined,
   fields: FieldTable,
@@ -117,7 +117,7 @@ export function parseFilter(
   return { all };
 }
 
-/** The JSON form. Throws one 400 with every problem. */
+/** Parses the JSON form. Throws one 400 with every issue. */
 export function parseRules(group: RuleGroup, fields: FieldTable, path: readonly (string | number)[] = ['body']): Rules {
   const issues: Issue[] = [];
   let count = 0;
@@ -167,7 +167,7 @@ export function operatorsOf(field: FilterField): readonly Operator[] {
   return field.operators ?? kindOperators[field.kind];
 }
 
-/** The string that parses to the same rules; undefined when they hold an `any` or a group within. */
+/** The string that parses to the same rules; undefined for rules with an `any` or a nested group. */
 export function printFilter(rules: Rules): string | undefined {
   if (!('all' in rules) || rules.all.some((rule) => !('field' in rule))) return undefined;
   return (rules.all as readonly Condition[])
@@ -186,13 +186,13 @@ function printCondition({ field, op, values }: Condition): RuleCondition {
   return { field, op, value: values.length === 1 && only !== undefined ? only : [...values] };
 }
 
-/** Every condition, groups opened. */
+/** Every condition, including those of groups. */
 export function conditionsOf(rules: Rules): Condition[] {
   const members = 'all' in rules ? rules.all : rules.any;
   return members.flatMap((rule) => ('field' in rule ? [rule] : conditionsOf(rule)));
 }
 
-/** The rules without the conditions that `drop` names: a facet is counted with all conditions but its own. */
+/** The rules without the conditions of a field: a facet is counted with all conditions except its own. */
 export function withoutField(rules: Rules, field: string): Rules {
   const keep = (members: readonly Rule[]): Rule[] =>
     members.flatMap((rule): Rule[] => {
@@ -208,7 +208,7 @@ const issue = (path: readonly (string | number)[], code: string, message: string
   message,
 });
 
-/** Splits at `mark` where no backslash stands before it; the pieces keep their escapes. */
+/** Splits at each unescaped `mark`; the pieces keep their escapes. */
 function splitAt(text: string, mark: ';' | ':' | ','): string[] {
   const pieces: string[] = [];
   let begin = 0;

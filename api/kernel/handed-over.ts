@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Node's reader of requests on a connection, as far as it has to be let go of: it is not in Node's types. */
+/** The HTTP parser of a connection in Node, which has no public types: the members used here to release it. */
 interface Parser {
-  /** Off the list of those whose requests are timed. */
+  /** Removes it from the list of connections with a request timeout. */
   remove(): void;
   close(): void;
 }
@@ -11,9 +11,9 @@ interface Parser {
 const ignored = (): void => undefined;
 
 /**
- * Sends the head of an answer that lasts for hours and hands its bare socket over, to which nothing of Node's server, Koa or
- * the request clings any more. The body has no length: it ends with the connection, which whoever takes it closes. A client
- * that is gone, or asked while another answer was being sent on the connection, gets an empty one.
+ * Sends the head of a response that lasts for hours and hands over its bare socket, without references to the server of Node,
+ * Koa or the request. The body has no length and ends with the connection, which the receiver closes. A client
+ * that disconnected, or that pipelines requests on the connection, gets an empty response.
  */
 export function handOver(response: ServerResponse, to: (socket: Socket) => void): void {
   const { socket } = response;
@@ -26,14 +26,14 @@ export function handOver(response: ServerResponse, to: (socket: Socket) => void)
   response.flushHeaders();
   response.detachSocket(socket);
   socket.removeAllListeners();
-  socket.on('data', ignored); // Node's server lets go of a socket that another reads; what a client still sends is for nobody
-  socket.on('error', ignored); // `close` follows
+  socket.on('data', ignored); // the server of Node releases a socket with another reader; further data of the client is ignored
+  socket.on('error', ignored); // `close` follows an error
   socket.on('end', () => socket.destroy());
   freeParser(socket as Socket & { parser?: Parser | null });
   to(socket);
 }
 
-/** As Node does for a connection that leaves HTTP (an upgrade); once what runs in the parser has returned. */
+/** Frees the parser like Node does for an upgraded connection, after its current callback has returned. */
 function freeParser(socket: Socket & { parser?: Parser | null }): void {
   const { parser } = socket;
   socket.parser = null;

@@ -3,7 +3,7 @@ import type { Db } from '#platform/db.ts';
 import type { Call } from './endpoint.ts';
 import { conflict, invalid } from './errors.ts';
 
-/** The `Idempotency-Key` of a POST that creates, when the caller gave one. */
+/** The `Idempotency-Key` of a creating POST, when present. */
 export function idempotencyKey(call: Call): string | undefined {
   const key = call.headers['idempotency-key'];
   if (key === undefined) return undefined;
@@ -14,20 +14,20 @@ export function idempotencyKey(call: Call): string | undefined {
 interface Once {
   operation: string;
   key: string;
-  /** What was asked: params, query and body. */
+  /** Content of the request: params, query and body. */
   content: unknown;
-  /** Members of the answer that are kept nowhere. */
+  /** Members of the answer that are not stored. */
   unrepeated?: readonly string[];
 }
 
 /**
- * Runs `work` once for the account, operation and key within 24 hours, in the caller's transaction; a repeat gets what
- * the first call made. Throws 409 `key-reused` for other content, `in-progress` while the first still runs.
+ * Runs `work` once for the account, operation and key within 24 hours, in the transaction of the caller. A repeat gets the answer
+ * of the first request. Throws 409 `key-reused` for other content, `in-progress` while the first request runs.
  */
-export async function once<T>(call: Call, ask: Once, work: () => Promise<T>): Promise<T> {
+export async function once<T>(call: Call, request: Once, work: () => Promise<T>): Promise<T> {
   const { db, who } = call;
-  const content = createHash('sha256').update(JSON.stringify(ask.content)).digest('hex');
-  const where = { account_id: who.accountId, operation: ask.operation, key: ask.key };
+  const content = createHash('sha256').update(JSON.stringify(request.content)).digest('hex');
+  const where = { account_id: who.accountId, operation: request.operation, key: request.key };
   if (!(await locked(db, Object.values(where).join('|')))) throw conflict('in-progress', 'The first call still runs');
   const kept = await db('idempotency_keys')
     .where(where)
@@ -39,7 +39,12 @@ export async function once<T>(call: Call, ask: Once, work: () => Promise<T>): Pr
     return kept.answer;
   }
   const answer = await work();
-  const row = { ...where, content, answer: JSON.stringify(without(answer, ask.unrepeated)), created_at: new Date() };
+  const row = {
+    ...where,
+    content,
+    answer: JSON.stringify(without(answer, request.unrepeated)),
+    created_at: new Date(),
+  };
   await db('idempotency_keys').insert(row).onConflict(['account_id', 'operation', 'key']).merge();
   return answer;
 }

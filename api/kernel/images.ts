@@ -1,4 +1,4 @@
-// Pictures that things of the API carry: rows of `images`, which area Artwork serves, and their ImageRef.
+// Pictures of items, libraries, profiles and others: rows of `images` and their ImageRef.
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Principal } from '#identity/principal.ts';
@@ -10,12 +10,12 @@ import type { Objects } from '#platform/objects.ts';
 import type { MadePicture, PictureRules } from '#platform/pictures.ts';
 import { ApiError } from './errors.ts';
 
-/** SQL of the ImageRef of the image whose id `column` holds; null when there is none. */
+/** SQL of the ImageRef for the image id in `column`; null without one. */
 export const imageRefSql = (column: string): string =>
   `(select json_build_object('id', picture.id, 'kind', picture.kind, 'width', picture.width, 'height', picture.height,
      'blurhash', picture.blurhash, 'version', picture.version::text) from images picture where picture.id = ${column})`;
 
-/** Largest upload of artwork. */
+/** Largest upload of artwork in bytes. */
 export const ARTWORK_BYTES = 25 << 20;
 export const artworkMedia = [
   'image/jpeg',
@@ -36,7 +36,7 @@ export const artworkRules: PictureRules = {
   maxFrames: 300,
 };
 
-/** Keeps bytes under their SHA-256, once. Throws 503 while the object store is away. */
+/** Stores bytes by their SHA-256, once. Throws 503 while the object store is unavailable. */
 export async function keepOriginal({ objects, log }: { objects: Objects; log: Log }, bytes: Buffer): Promise<string> {
   const hash = createHash('sha256').update(bytes).digest('hex');
   try {
@@ -51,7 +51,7 @@ export async function keepOriginal({ objects, log }: { objects: Objects; log: Lo
 export interface NewImage {
   kind: 'poster' | 'avatar';
   owner: { kind: 'library' | 'profile'; id: string };
-  /** Of what is kept: the original, or what was made of it. */
+  /** SHA-256 of the stored bytes: the original or a rendition. */
   sha256: string;
   mime: string;
   sizeBytes: number;
@@ -59,7 +59,7 @@ export interface NewImage {
   byAccountId: string;
 }
 
-/** The row; its id. */
+/** Inserts the row and returns its id. */
 export async function insertImage(db: Db, image: NewImage): Promise<string> {
   const { kind, owner, sha256, mime, sizeBytes, picture, byAccountId } = image;
   const { width, height, blurhash, dominant, frames } = picture;
@@ -71,7 +71,7 @@ export async function insertImage(db: Db, image: NewImage): Promise<string> {
   return id;
 }
 
-/** Rows of an owner that it no longer shows; what something else shows stays. Objects go by objects.sweep. */
+/** Deletes the images of an owner except one and except posters of libraries. Job objects.sweep deletes the objects. */
 export async function dropImages(db: Db, owner: NewImage['owner'], except: string | null): Promise<void> {
   await db('images')
     .where({ owner_kind: owner.kind, owner_id: owner.id })
@@ -82,7 +82,7 @@ export async function dropImages(db: Db, owner: NewImage['owner'], except: strin
     .delete();
 }
 
-/** Whether `who` sees the image as something of a library or an item: avatars are shown with their person alone. */
+/** Whether the image belongs to a library or an item that `who` may see; avatars are not included. */
 export async function seesArtwork(db: Db, who: Principal, id: string): Promise<boolean> {
   const image = await db('images')
     .where({ id })

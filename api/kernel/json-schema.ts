@@ -1,4 +1,4 @@
-/** JSON Schema as OpenAPI 3.1 has it, as far as the description of the API uses it. */
+/** The subset of JSON Schema in OpenAPI 3.1 that the description of the API uses. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -25,5 +25,5 @@ export interface Schema {
   example?: unknown;
 }
 
-/** Named schemas that others refer to. */
+/** Named schemas that others reference. */
 export type Schemas = Readonly<Record<string, Schema>>;

@@ -1,6 +1,6 @@
-/** Deeper than any body of the contract, and far from what a walk over it can bear. */
+/** Deeper than any valid body, and shallow enough for a recursive walk. */
 const MOST_DEPTH = 32;
-/** Values of one body; the longest list of the contract has 5000 folders of three members. */
+/** Values of one body; the longest valid list has 5000 folders of three members. */
 const MOST_VALUES = 20_000;
 
 const QUOTE = 0x22;
@@ -9,14 +9,14 @@ const COMMA = 0x2c;
 const OPENS = new Set([0x5b, 0x7b]);
 const CLOSES = new Set([0x5d, 0x7d]);
 
-/** Where the text that begins at `start` has its closing quote. */
+/** Index of the closing quote of the text that starts at `start`. */
 function endOfText(bytes: Uint8Array, start: number): number {
   let at = start + 1;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
   return at;
 }
 
-/** What is wrong with the shape of a JSON text, told before it is parsed: each value costs more later than it does here. */
+/** The fault in the shape of a JSON text, found before parsing, because each value costs more afterwards. */
 export function shapeFault(bytes: Uint8Array): 'too_deep' | 'too_many_values' | undefined {
   let depth = 0;
   let values = 1;

@@ -4,14 +4,14 @@ import { bounded } from './bounded.ts';
 import type { SortTerm } from './sort.ts';
 
 /**
- * Keyset walks. What lies beyond a key is cut into segments, each an exact range of the index by the first field: rows of the
+ * Keyset walks. The rows beyond a key are split into segments, each an exact index range of the first field: rows of the
  * same first value, rows with a later one, and, where the field may be null or the order is a circle, the ranges after it.
  * Segments are branches of one statement and run only until the page is full, so row 500,000 costs what row 1 costs.
  */
 
 export type Value = string | number | null;
 
-/** Where a walk starts: the sort's values of a row, as text, and its id. */
+/** Start of a walk: the sort values of a row as text, and its id. */
 export interface Key {
   values: Value[];
   id: string;
@@ -19,40 +19,40 @@ export interface Key {
 
 export interface Walk {
   db: Db;
-  /** Selects what the caller needs, and `id`; no order, no limit. */
+  /** Selects the columns of the caller and `id`, without order and limit. */
   query: Knex.QueryBuilder;
   terms: readonly SortTerm[];
-  /** Column of the tie-breaking id. */
+  /** Column of the id, which breaks ties. */
   idColumn: string;
-  /** Runs an ordered and cut query once for each of several index ranges; its rows are named `x`. */
+  /** Runs an ordered and limited query once for each of several index ranges; its rows are named `x`. */
   spread?: ((inner: Knex.QueryBuilder) => Knex.QueryBuilder) | undefined;
 }
 
 export interface Stretch {
-  /** Exclusive; absent walks from the end. */
+  /** Exclusive start; absent walks from the end. */
   from?: Key | undefined;
   backwards: boolean;
   limit: number;
 }
 
-const INLINE = { skipBinding: true }; // a parameter would keep the planner from walking the index
+const INLINE = { skipBinding: true }; // with a parameter the planner would not walk the index
 
 export type WalkedRow = { id: string } & Record<string, unknown>;
 type Narrow = (query: Knex.QueryBuilder) => void;
 
 interface Segment {
   narrow: Narrow;
-  /** All its rows have no first value: it is left out of their order. */
+  /** All rows of the segment have a null first value, which is omitted from their order. */
   absent?: boolean;
 }
 
 /** Rows in walking order, at most `limit`. */
 export async function walk(list: Walk, stretch: Stretch): Promise<WalkedRow[]> {
   const rows = await bounded<(WalkedRow & { segment: number })[]>(walkQuery(list, stretch));
-  return rows.sort((a, b) => a.segment - b.segment); // each branch is in order already
+  return rows.sort((a, b) => a.segment - b.segment); // the rows of each branch are ordered already
 }
 
-/** The rows of `walk` in the order of their column `segment`, and as they come within one. */
+/** The query of `walk`; its rows are to be ordered by `segment`, and keep their order within one. */
 export function walkQuery(list: Walk, stretch: Stretch): Knex.QueryBuilder {
   const segments = segmentsOf(list, stretch);
   const branches = segments.map((segment, number) => branch(list, { stretch, segment, number }));
@@ -61,7 +61,7 @@ export function walkQuery(list: Walk, stretch: Stretch): Knex.QueryBuilder {
   return list.db.queryBuilder().unionAll(branches, true).limit(stretch.limit, INLINE);
 }
 
-/** How many rows lie on that side of the key, counted up to the stretch's limit. */
+/** Number of rows on that side of the key, counted up to the limit of the stretch. */
 export async function countBeyond(list: Walk, stretch: Stretch): Promise<number> {
   const branches = segmentsOf(list, stretch).map(({ narrow }) =>
     list.query
@@ -76,7 +76,7 @@ export async function countBeyond(list: Walk, stretch: Stretch): Promise<number>
   return row?.n ?? 0;
 }
 
-/** One row of the list with its key; undefined when the list does not hold it. */
+/** One row of the list with its key; undefined when the list does not contain it. */
 export async function rowOf(list: Walk, id: string): Promise<WalkedRow | undefined> {
   const query = list.query.clone().whereRaw('?? = ?::uuid', [list.idColumn, id]).limit(1);
   const [row] = await bounded<WalkedRow[]>(selectKeys(list, list.spread ? list.spread(query) : query));
@@ -87,7 +87,7 @@ export function keyOfRow(terms: readonly SortTerm[], row: WalkedRow): Key {
   return { values: terms.map((_term, i) => (row[`sort_${i}`] as Value | undefined) ?? null), id: row.id };
 }
 
-/** As text, so that a time keeps its microseconds and a cursor is exact. */
+/** Selects the keys as text, so that a time keeps its microseconds and a cursor is exact. */
 function selectKeys(list: Walk, query: Knex.QueryBuilder): Knex.QueryBuilder {
   for (const [i, term] of list.terms.entries()) {
     query.select(list.db.raw(`(${term.column})::text as ??`, [`sort_${i}`]));
@@ -113,9 +113,9 @@ function branch(
 
 interface Order {
   backwards: boolean;
-  /** Of rows named `x`, by the keys they were given. */
+  /** Order rows named `x` by their selected keys. */
   merged?: boolean;
-  /** Leaves out so many fields. */
+  /** Number of leading fields to omit. */
   skip?: number;
 }
 
@@ -131,7 +131,7 @@ function direction(term: SortTerm, backwards: boolean): string {
   return `${term.descending !== backwards ? 'desc' : 'asc'}${nulls}`;
 }
 
-/** A range of the first field; `holds` says whether a key's value lies in it. */
+/** A range of the first field; `holds` tests whether the value of a key is in it. */
 interface Range extends Segment {
   holds(value: Value): boolean;
 }
@@ -189,7 +189,7 @@ interface After extends Key {
   backwards: boolean;
 }
 
-/** What comes after (values, id) in the order; nulls are last in either direction, so first when read backwards. */
+/** Restricts to rows after (values, id) in the order. Nulls are last in either direction, so first when read backwards. */
 function after(query: Knex.QueryBuilder, at: After): void {
   query.where((either) => {
     for (let depth = 0; depth <= at.terms.length; depth++) either.orWhere((all) => afterAt(all, at, depth));

@@ -16,20 +16,20 @@ import type { Schemas } from './json-schema.ts';
 type Override = NonNullable<CreateDocumentOptions['override']>;
 const override: Override = ({ jsonSchema, io }) => {
   if (jsonSchema.propertyNames && jsonSchema.required) nameMembers(jsonSchema);
-  if (io === 'output' && jsonSchema.properties) delete jsonSchema.additionalProperties; // v1 may add members
+  if (io === 'output' && jsonSchema.properties) delete jsonSchema.additionalProperties; // later versions of v1 may add members
   if (jsonSchema.format && jsonSchema.pattern) delete jsonSchema.pattern;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 };
 
-/** Of a record whose keys are all there: each by its name. */
+/** Describes a record with known keys as an object with named members. */
 function nameMembers(schema: Parameters<Extract<Override, (context: never) => void>>[0]['jsonSchema']): void {
   const { required = [], additionalProperties = {} } = schema;
   schema.properties = Object.fromEntries(required.map((name) => [name, additionalProperties]));
   delete schema.propertyNames;
 }
 
-/** The OpenAPI 3.1 description of what is served, from the same records that serve it. */
+/** The OpenAPI 3.1 description, from the same records that serve the API. */
 export function openApi(areas: readonly Area[], version: string): object {
   const paths: ZodOpenApiPathsObject = {};
   for (const area of areas) {
@@ -87,16 +87,16 @@ function operation(endpoint: Endpoint, area: Area): ZodOpenApiOperationObject {
 function request(endpoint: Endpoint): Partial<ZodOpenApiOperationObject> {
   const { params, query, body, optionalBody } = endpoint;
   const path = params && { path: params as z.ZodObject };
-  const asked = query && { query: query as z.ZodObject };
+  const queryParams = query && { query: query as z.ZodObject };
   return {
-    ...((path || asked) && { requestParams: { ...path, ...asked } }),
+    ...((path || queryParams) && { requestParams: { ...path, ...queryParams } }),
     ...(body && { requestBody: { required: !optionalBody, content: contentOf(endpoint) } }),
   };
 }
 
 const BINARY = { type: 'string' as const, format: 'binary' };
 
-/** A body as JSON, as bytes, or as a form beside JSON, where files are members of the form alone. */
+/** A body as JSON, as bytes, or as JSON or a form, where only the form has files. */
 function contentOf({ body, bodyMedia, files, urlEncoded }: Endpoint): ZodOpenApiContentObject {
   if (urlEncoded) return { 'application/x-www-form-urlencoded': { schema: body as z.ZodType } };
   if (bodyMedia) return Object.fromEntries(bodyMedia.map((type) => [type, { schema: BINARY }]));
@@ -111,7 +111,7 @@ function contentOf({ body, bodyMedia, files, urlEncoded }: Endpoint): ZodOpenApi
   return { 'application/json': { schema: plain }, 'multipart/form-data': { schema: form, encoding } };
 }
 
-/** The contract's word for what an operation needs. */
+/** The permission of an operation as one word. */
 export function permissionWord(access: Access): string {
   if ('permission' in access) return access.permission;
   if ('signedIn' in access) return 'signed-in';
@@ -130,7 +130,7 @@ interface Links {
   [operationId: string]: { operationId: string; parameters: Record<string, string> };
 }
 
-/** From what makes a thing to what reads it, and from there to what changes and deletes it. */
+/** Links from the operation that creates an object to those that read, change and delete it. */
 function linksOf({ method, path, answer }: Endpoint, { endpoints }: Area): Links {
   const made = method === 'post' && answer.schema instanceof z.ZodObject && 'id' in answer.schema.shape;
   const followers = endpoints.filter((other) =>
@@ -171,7 +171,7 @@ function successOf({ answer, summary }: Endpoint, code: number, links: Links): Z
 }
 
 const OTHERWISE: Record<number, string> = {
-  200: 'What was there already',
+  200: 'The object that exists already',
   202: 'Taken; a job goes on with it',
 };
 
@@ -183,16 +183,16 @@ const CREDENTIAL: readonly ErrorCode[] = [
   'RATE_LIMITED',
 ];
 
-/** Refusals that follow from what an operation is, and those it names. */
+/** Error codes that follow from the declaration of an operation, and those that it names. */
 export function errorsOf(endpoint: Endpoint): ErrorCode[] {
   const { access, path, method, answer } = endpoint;
   const credential = !('anyone' in access);
   const follows: [boolean, readonly ErrorCode[]][] = [
-    [true, ['INTERNAL', 'SERVICE_STARTING', 'VALIDATION_FAILED']], // a parameter that is not known is refused everywhere
+    [true, ['INTERNAL', 'SERVICE_STARTING', 'VALIDATION_FAILED']], // unknown query parameters are refused everywhere
     [credential, CREDENTIAL],
-    [!credential, ['RATE_LIMITED']], // a key that was not asked for has its limit too
+    [!credential, ['RATE_LIMITED']], // an optional API key has its limit too
     [credential && !endpoint.anyHour, ['PERMISSION_TIME_RESTRICTED']],
-    [true, ['PAYLOAD_TOO_LARGE']], // a body, or an address over 32 KiB
+    [true, ['PAYLOAD_TOO_LARGE']], // a body, or a URL over 32 KiB
     [Boolean(endpoint.plus), ['PLUS_REQUIRED']],
     [/:\w+/.test(path), ['NOT_FOUND']],
     [method === 'post' && [201, 202].includes(answer.status), ['CONFLICT']],
@@ -209,7 +209,7 @@ function failures(endpoint: Endpoint): ZodOpenApiResponsesObject {
   );
 }
 
-/** One component for each set of codes, which operations refer to. */
+/** One response component for each set of codes, which operations reference. */
 function failure(codes: ErrorCode[]): ZodOpenApiResponseObject {
   const id = codes.map(pascalCase).join('Or');
   const known = described.get(id);
@@ -224,7 +224,7 @@ const described = new Map<string, ZodOpenApiResponseObject>();
 const pascalCase = (code: string): string =>
   code.toLowerCase().replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** As it is described: answers never say that they hold no more. */
+/** The described form of a schema, in which answers permit further members. */
 const written = (schema: z.ZodType): string =>
   JSON.stringify({ ...z.toJSONSchema(schema, { unrepresentable: 'any' }), additionalProperties: undefined });
 
@@ -238,7 +238,7 @@ function errorEnvelope(codes: ErrorCode[]): z.ZodType {
     .object({
       error: z.object({
         code: z.enum(codes as [ErrorCode]),
-        message: z.string().describe('For people; may change').meta({ example: 'All is well' }),
+        message: z.string().describe('For people; may change').meta({ example: 'The request is not valid' }),
         details: details.length === 1 && details[0] ? details[0] : z.union(details),
         requestId: z.string().describe('Matches the log lines of the request'),
       }),

@@ -4,7 +4,7 @@ import { withoutTail } from '#platform/text.ts';
 import type { Call } from './endpoint.ts';
 import { inRanges } from './request.ts';
 
-/** Origin of this server for links: `server.publicUrl`, else the address that the caller uses now, where it is one of ours. */
+/** Origin of this server for links: `server.publicUrl`, else the host of the request if it belongs to this server. */
 export function ownAddress(call: Call): string {
   const { client, deps, headers } = call;
   const published = deps.settings.get('server.publicUrl');
@@ -14,15 +14,15 @@ export function ownAddress(call: Call): string {
   return `${client.secure ? 'https' : 'http'}://${known ? host : `${firstAddress()}:${deps.config.port}`}`;
 }
 
-/** A name or an address, with a port or without. */
+/** Whether the text is a host name or address, with or without a port. */
 const isHost = (host: string): boolean =>
   host.length <= 260 && /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*\.?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i.test(host);
 
-/** As a browser reads it: in lower case, an address in its one spelling. Empty for what is none. */
+/** Normalized host name or address, like in a browser; empty for an invalid one. */
 const nameOf = (host: string): string =>
   withoutTail(URL.parse(`http://${host}`)?.hostname ?? '', '.').replace(/^\[|\]$/g, '');
 
-/** Names that mean a machine of this network, and that nobody can register (RFC 6761, 6762, 8375 and common use). */
+/** Name suffixes of local networks that cannot be registered (RFC 6761, 6762, 8375 and common use). */
 const PRIVATE_ENDS = ['localhost', 'local', 'lan', 'internal', 'home.arpa', 'svc', 'test'];
 const PRIVATE_RANGES = [
   '10.0.0.0/8',
@@ -34,7 +34,7 @@ const PRIVATE_RANGES = [
   'fe80::/10',
 ];
 
-/** Whether this server goes by that name: anybody can send any. */
+/** Whether the name belongs to this server, because a client can send any. */
 function isOurs({ deps }: Call, name: string): boolean {
   if (isIP(name)) return inRanges(name, PRIVATE_RANGES) || ownAddresses().includes(name);
   const { settings } = deps;
@@ -48,7 +48,7 @@ const interfaces = (): NetworkInterfaceInfo[] => Object.values(networkInterfaces
 
 const ownAddresses = (): string[] => interfaces().map(({ address }) => address);
 
-/** What others of the network reach this machine by. */
+/** The first address of this machine in its network. */
 function firstAddress(): string {
   const reached = interfaces().find(({ internal, family }) => !internal && family === 'IPv4');
   return reached?.address ?? '127.0.0.1';

@@ -23,7 +23,7 @@ export const Page = z
   .meta({ id: 'Page' });
 export type Page = z.output<typeof Page>;
 
-/** Answer of a list: `{ items, page }` and what the area adds beside them. */
+/** Answer of a list: `{ items, page }` and further members of the area. */
 export function page<S extends z.ZodType, E extends z.ZodRawShape = Record<never, never>>(
   item: S,
   extra?: E,
@@ -36,7 +36,7 @@ export function page<S extends z.ZodType, E extends z.ZodRawShape = Record<never
 
 const SIGNATURE_BYTES = 16;
 
-/** The query members of every page; areas add `filter`, `include` and their own. */
+/** Query members of every list; areas add `filter`, `include` and others. */
 export const pageQuery = {
   limit: queryInt(1, 200).default(50),
   cursor: z
@@ -46,7 +46,7 @@ export const pageQuery = {
     .optional(),
 };
 
-/** Whether it has a cursor's shape; whose it is, is judged with the sort and the filter. */
+/** Whether the text has the shape of a cursor; its list is checked later with sort and filter. */
 function isCursor(text: string): boolean {
   return /^[\w-]+$/.test(text) && Buffer.from(text, 'base64url').length > SIGNATURE_BYTES;
 }
@@ -55,7 +55,7 @@ const Cursor = z.tuple([z.string(), z.array(z.union([z.string(), z.number(), z.n
 
 const marks = new Map<string, string>();
 
-/** Signature of a scope, kept: a list's pages all carry the same. */
+/** Signature of a scope, cached because all pages of a list have the same. */
 function markOf(keys: Keys, scope: string): string {
   const name = `${keys.serverId}|${scope}`;
   const known = marks.get(name);
@@ -66,7 +66,7 @@ function markOf(keys: Keys, scope: string): string {
   return mark;
 }
 
-/** Opaque, signed, bound to `scope` (the operation, sort, filter and account). */
+/** Writes a cursor: opaque, signed and bound to `scope` (operation, sort, filter and account). */
 export function writeCursor(
   keys: Keys,
   scope: string,
@@ -76,7 +76,7 @@ export function writeCursor(
   return Buffer.concat([sign(keys, text), Buffer.from(text)]).toString('base64url');
 }
 
-/** Throws 400 for a cursor of another list, another sort or filter, or of nobody. */
+/** Throws 400 for a cursor of another list, sort or filter, and for an invalid one. */
 export function readCursor(
   keys: Keys,
   scope: string,
@@ -99,16 +99,16 @@ export interface PageRequest<Row, Item> {
   terms: readonly SortTerm[];
   cursor: string | undefined;
   limit: number;
-  /** Whatever else the list depends on: operation, filter, account. The sort is added here. */
+  /** Everything that the list depends on except the sort: operation, filter, account. */
   scope: string;
-  /** Column of the tie-breaking id. */
+  /** Column of the id, which breaks ties. */
   idColumn: string;
   toItem(row: Row): Item;
-  /** Counts up to 10,001; left out, the query itself is counted. */
+  /** Counts up to 10,001; absent counts the query itself. */
   total?: (() => Promise<Total>) | undefined;
-  /** The page says `previous` too, a cursor that reads backwards; items stay in the sort's order. */
+  /** The page has `previous` too, a cursor that reads backwards; items stay in the order of the sort. */
   backwards?: boolean;
-  /** Starts with the page that has this id in its middle; 404 when the list does not hold it. */
+  /** Starts with the page that has this id in its middle; 404 when the list does not contain it. */
   around?: string | undefined;
   /** See `Walk.spread`. */
   spread?: Walk['spread'];
@@ -121,47 +121,47 @@ export interface Total {
 
 interface Found {
   rows: WalkedRow[];
-  /** There is more on that side. */
+  /** There are more rows before the page; `after` likewise. */
   before: boolean;
   after: boolean;
 }
 
-/** Keyset page of `query` (which selects what `toItem` needs, and `id`). Never OFFSET. */
+/** Keyset page of `query`, which selects the columns of `toItem` and `id`. It never uses OFFSET. */
 export async function pageOf<Row extends { id: string }, Item>(
   db: Db,
   query: Knex.QueryBuilder,
-  ask: PageRequest<Row, Item>,
+  request: PageRequest<Row, Item>,
 ): Promise<{ items: Item[]; page: Page }> {
-  const scope = scopeOf(ask);
-  const from = ask.cursor === undefined ? undefined : readCursor(ask.keys, scope, ask.cursor);
-  const list: Walk = { db, query, terms: ask.terms, idColumn: ask.idColumn, spread: ask.spread };
-  const counting = from ? undefined : (ask.total ?? (() => countUpTo(db, query)));
-  const [{ rows, before, after }, total] = await Promise.all([found(list, ask, from), counting?.()]);
+  const scope = scopeOf(request);
+  const from = request.cursor === undefined ? undefined : readCursor(request.keys, scope, request.cursor);
+  const list: Walk = { db, query, terms: request.terms, idColumn: request.idColumn, spread: request.spread };
+  const counting = from ? undefined : (request.total ?? (() => countUpTo(db, query)));
+  const [{ rows, before, after }, total] = await Promise.all([found(list, request, from), counting?.()]);
   const mark = (row: WalkedRow | undefined, backwards: boolean): string | null =>
-    row ? writeCursor(ask.keys, scope, { ...keyOfRow(ask.terms, row), backwards }) : null;
+    row ? writeCursor(request.keys, scope, { ...keyOfRow(request.terms, row), backwards }) : null;
   return {
-    items: rows.map((row) => ask.toItem(row as unknown as Row)),
+    items: rows.map((row) => request.toItem(row as unknown as Row)),
     page: {
       cursor: after ? mark(rows.at(-1), false) : null,
-      ...(ask.backwards ? { previous: before ? mark(rows[0], true) : null } : {}),
+      ...(request.backwards ? { previous: before ? mark(rows[0], true) : null } : {}),
       hasMore: after,
       ...total,
     },
   };
 }
 
-/** What a cursor of this list is bound to. */
-export function scopeOf(ask: Pick<PageRequest<never, never>, 'scope' | 'terms'>): string {
-  return `${ask.scope}|${printSort(ask.terms)}`;
+/** The scope that a cursor of this list is bound to. */
+export function scopeOf(request: Pick<PageRequest<never, never>, 'scope' | 'terms'>): string {
+  return `${request.scope}|${printSort(request.terms)}`;
 }
 
 async function found(
   list: Walk,
-  ask: { limit: number; around?: string | undefined },
+  request: { limit: number; around?: string | undefined },
   from: (Key & { backwards: boolean }) | undefined,
 ): Promise<Found> {
-  const { limit } = ask;
-  if (!from && ask.around !== undefined) return foundAround(list, { limit, id: ask.around });
+  const { limit } = request;
+  if (!from && request.around !== undefined) return foundAround(list, { limit, id: request.around });
   const backwards = from?.backwards ?? false;
   const rows = await walk(list, { from, backwards, limit: limit + 1 });
   const more = rows.length > limit;
@@ -186,10 +186,10 @@ async function foundAround(list: Walk, { limit, id }: { limit: number; id: strin
   };
 }
 
-/** So far totals are exact. */
+/** Totals are exact up to this number. */
 export const EXACT = 10_000;
 
-/** Exact up to 10,000, the planner's estimate beyond. */
+/** Exact total up to 10,000, the estimate of the planner beyond. */
 export async function countUpTo(db: Db, query: Knex.QueryBuilder): Promise<Total> {
   const inner = query
     .clone()
@@ -202,7 +202,7 @@ export async function countUpTo(db: Db, query: Knex.QueryBuilder): Promise<Total
   return total <= EXACT ? { total } : estimated(db, query, total);
 }
 
-/** The planner's estimate of a list that `counted` rows were already found of. */
+/** The estimate of the planner for a list with at least `counted` rows. */
 export async function estimated(db: Db, query: Knex.QueryBuilder, counted: number): Promise<Total> {
   const { sql, bindings } = query.clone().clearSelect().clearOrder().select(db.raw('1')).toSQL();
   const plan = await db.raw<{ rows: { 'QUERY PLAN': { Plan: { 'Plan Rows': number } }[] }[] }>(

@@ -19,11 +19,11 @@ const words = {
 export interface Wanted {
   rules: PictureRules;
   make?: PictureMake;
-  /** Of the issue; `body` when absent. */
+  /** Path of the issue; absent is `body`. */
   path?: (string | number)[];
 }
 
-/** Takes a picture of a request in. Throws 415 for what is no such kind, 400 for what it is, 503 while nothing can open it. */
+/** Decodes a picture of a request. Throws 415 for another type, 400 for an invalid picture, 503 while no decoder is available. */
 export async function pictureOf(
   pictures: Pictures,
   given: GivenPicture,
@@ -32,11 +32,11 @@ export async function pictureOf(
   try {
     return await pictures.take(given, rules, make);
   } catch (error) {
-    throw told(error, path, rules);
+    throw refusalOf(error, path, rules);
   }
 }
 
-function told(error: unknown, path: (string | number)[], { accepts }: PictureRules): unknown {
+function refusalOf(error: unknown, path: (string | number)[], { accepts }: PictureRules): unknown {
   if (error instanceof ParserUnavailable)
     return new ApiError('SERVICE_STARTING', 'Pictures cannot be opened just now', { waitingFor: 'parser' });
   if (!(error instanceof PictureRefused)) return error;

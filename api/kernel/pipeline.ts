@@ -28,14 +28,14 @@ const SECURITY_HEADERS = [
   ['Cross-Origin-Resource-Policy', 'same-origin'],
 ] as const;
 
-/** RFC 6797, in seconds; for this name alone, as its neighbours may have no TLS. */
+/** RFC 6797, in seconds; without subdomains, which may have no TLS. */
 const HALF_A_YEAR = 'max-age=15552000';
-/** Requests with a body that an address may send a minute without a credential, to this process. */
+/** Requests with a body a minute that this process accepts from one address without a credential. */
 const A_MINUTE = 600;
 
-/** What the process knows of its own readiness (area Server). */
+/** Readiness of the process. */
 export interface Readiness {
-  /** What is still waited for; undefined once requests can be served. */
+  /** The dependency that is still missing; undefined once requests can be served. */
   waitingFor(): 'config' | 'keys' | 'schema' | 'database' | 'restore' | 'draining' | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface Kernel {
   readiness: Readiness;
 }
 
-/** First middleware of all: request id, error envelope, counting. */
+/** The first middleware: request id, error envelope, metrics. */
 export function envelope({ deps }: Kernel): Middleware {
   return async (ctx, next) => {
     const requestId = requestIdOf(ctx.req) ?? randomUUID();
@@ -70,7 +70,7 @@ export function envelope({ deps }: Kernel): Middleware {
   };
 }
 
-/** Two parties on the way could go by different ones (RFC 9112, 3.2). */
+/** 400 for two Host headers, because proxies could use different ones (RFC 9112, 3.2). */
 function refuseTwoHosts({ rawHeaders }: IncomingMessage): void {
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
   if (hosts.length > 1) throw invalid(['headers', 'host'], 'duplicate', 'given more than once');
@@ -78,19 +78,20 @@ function refuseTwoHosts({ rawHeaders }: IncomingMessage): void {
 
 function refuse(ctx: Context, error: unknown, deps: Deps): void {
   const requestId = String(ctx.state.requestId);
-  const told = toApiError(error);
-  if (told.code === 'INTERNAL')
+  const failure = toApiError(error);
+  if (failure.code === 'INTERNAL')
     deps.log.error({ requestId, err: error, operation: ctx.state.operation }, 'request failed');
-  if (error instanceof ObjectsUnavailable) deps.log.warn({ requestId, err: error }, 'the object store is away');
+  if (error instanceof ObjectsUnavailable) deps.log.warn({ requestId, err: error }, 'the object store is unavailable');
   const retryAfter =
-    (told.details as { retryAfterSec?: number }).retryAfterSec ?? (told.status === 503 ? 2 : undefined);
+    (failure.details as { retryAfterSec?: number }).retryAfterSec ?? (failure.status === 503 ? 2 : undefined);
   if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
-  if (told.code === 'METHOD_NOT_ALLOWED') ctx.set('Allow', (told.details as { allow: string[] }).allow.join(', '));
-  if (!ctx.req.complete) ctx.set('Connection', 'close'); // the rest of the body is read no more
+  if (failure.code === 'METHOD_NOT_ALLOWED')
+    ctx.set('Allow', (failure.details as { allow: string[] }).allow.join(', '));
+  if (!ctx.req.complete) ctx.set('Connection', 'close'); // the rest of the body is not read
   ctx.remove('ETag');
   ctx.set('Cache-Control', 'no-store');
-  ctx.status = told.status;
-  ctx.body = { error: { code: told.code, message: told.message, details: told.details, requestId } };
+  ctx.status = failure.status;
+  ctx.body = { error: { code: failure.code, message: failure.message, details: failure.details, requestId } };
 }
 
 const awaitingRestore = (progress: number): ApiError =>
@@ -109,7 +110,7 @@ function toApiError(error: unknown): ApiError {
   return new ApiError('INTERNAL', 'Something went wrong; the log has the details under the request id', {});
 }
 
-/** The fixed order of CONVENTIONS: starting → credential → limits → hours → permission → licence → parse → transaction → handle → answer. */
+/** The fixed order of checks: starting → credential → limits → hours → permission → licence → parse → transaction → handle → answer. */
 export function serve(endpoint: Endpoint, area: string, kernel: Kernel): Middleware {
   const { deps, readiness } = kernel;
   return async (ctx) => {
@@ -126,8 +127,8 @@ export function serve(endpoint: Endpoint, area: string, kernel: Kernel): Middlew
       trustedProxies: settings.get('network.trustedProxies'),
       localRanges: settings.get('network.localRanges'),
     });
-    const asked = { ctx, client, deps };
-    const who = 'anyone' in endpoint.access ? await admitAnyone(asked) : await admit(endpoint, asked);
+    const admission = { ctx, client, deps };
+    const who = 'anyone' in endpoint.access ? await admitAnyone(admission) : await admit(endpoint, admission);
     const call = callFor({ ctx, client, who, deps });
     await endpoint.proof?.(call);
     await countAddress(endpoint, call);
@@ -138,7 +139,7 @@ export function serve(endpoint: Endpoint, area: string, kernel: Kernel): Middlew
   };
 }
 
-/** Before the body is read: who is over a limit costs no more than its headers. */
+/** Counts before the body is read, so that a client over its limit costs only its headers. */
 async function countAddress({ access, body, counts }: Endpoint, call: Call): Promise<void> {
   if ('anyone' in access && body) limitHere(`public:${addressGroup(call.client.address)}`, A_MINUTE);
   await counts?.(call);
@@ -156,19 +157,19 @@ async function parseInput(endpoint: Endpoint, ctx: Context): Promise<RawInput> {
   if (!endpoint.params && !endpoint.query && !endpoint.body && !ctx.querystring) return NOTHING_ASKED;
   const query = queryOf(ctx.querystring);
   const params = parsePart('params', endpoint.params, ctx.params);
-  const asked = parsePart('query', endpoint.query, query);
+  const queried = parsePart('query', endpoint.query, query);
   const body = parsePart('body', endpoint.body, endpoint.body && (await bodyOf(endpoint, ctx)));
   const unknown = queryIssues(query, endpoint.query);
-  const issues = [params, asked, body].flatMap((part) => (part.ok ? [] : part.issues));
+  const issues = [params, queried, body].flatMap((part) => (part.ok ? [] : part.issues));
   if (unknown.length + issues.length > 0) throw invalidAll([...unknown, ...issues]);
   const value = (part: { ok: boolean; value?: unknown }): unknown => part.value;
-  return { params: value(params), query: value(asked), body: value(body) };
+  return { params: value(params), query: value(queried), body: value(body) };
 }
 
-/** Of operations that ask for no credential; what strangers say is short. */
-const STRANGERS_BYTES = 16 << 10;
+/** Largest body of operations that require no credential. */
+const ANONYMOUS_BYTES = 16 << 10;
 
-const usualBytes = ({ access, proof }: Endpoint): number => ('anyone' in access && !proof ? STRANGERS_BYTES : MEGABYTE);
+const usualBytes = ({ access, proof }: Endpoint): number => ('anyone' in access && !proof ? ANONYMOUS_BYTES : MEGABYTE);
 
 async function bodyOf(endpoint: Endpoint, ctx: Context): Promise<unknown> {
   const most = endpoint.maxBodyBytes ?? usualBytes(endpoint);
@@ -178,7 +179,7 @@ async function bodyOf(endpoint: Endpoint, ctx: Context): Promise<unknown> {
   if (endpoint.files && isForm(ctx.req))
     return readForm(ctx.req, { files: endpoint.files, schema: endpoint.body, maxFieldBytes: most });
   const body = await readJson(ctx.req, most);
-  return body === undefined && endpoint.optionalBody ? {} : body; // `null` is a body, and none of ours
+  return body === undefined && endpoint.optionalBody ? {} : body; // `null` is a body and is not valid
 }
 
 async function run(endpoint: Endpoint, input: RawInput, call: Call): Promise<unknown> {
@@ -205,7 +206,7 @@ function answer(ctx: Context, endpoint: Endpoint, value: unknown): void {
   } else {
     if (!ctx.res.hasHeader('Cache-Control')) ctx.res.setHeader('Cache-Control', 'no-store');
     ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
-    // What is not in the schema does not leave.
+    // Members that are not in the schema are removed.
     ctx.body = value instanceof JsonText ? value.text : JSON.stringify(z.parse(schema, value));
   }
 }
@@ -222,7 +223,7 @@ function sendBytes(ctx: Context, { body, type, length, take, hold }: Bytes): voi
     return;
   }
   ctx.body = body;
-  ctx.status = status; // koa makes 200 of a body, 204 of none
+  ctx.status = status; // koa sets 200 with a body and 204 without
   if (type) ctx.set('Content-Type', type);
   if (length !== undefined) ctx.length = length;
 }

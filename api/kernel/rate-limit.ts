@@ -5,7 +5,7 @@ import { ApiError } from './errors.ts';
 
 const MINUTE = 60_000;
 
-// Every attempt counts, also refused ones, so that hammering does not help.
+// Every attempt counts, including refused ones.
 const SLIDING = `
   local now = redis.call('TIME'); local ms = now[1] * 1000 + math.floor(now[2] / 1000)
   redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, ms - ARGV[2])
@@ -22,29 +22,29 @@ const FIXED = `
 
 const own = new Map<string, number[]>();
 
-/** Without Redis each pod holds the limit divided by the replicas: tighter, never open. */
+/** Without Redis each pod applies the limit divided by the replicas, so limits never open. */
 function countHere(key: string, now: number, windowMs = MINUTE): number {
   const recent = (own.get(key) ?? []).filter((at) => at > now - windowMs);
   recent.push(now);
-  own.delete(key); // to the end: what is dropped is what was not tried for longest
+  own.delete(key); // moves the key to the end: the least recently used are dropped first
   own.set(key, recent.slice(-1000));
   const [oldest] = own.keys();
   if (own.size > 10_000 && oldest !== undefined) own.delete(oldest);
   return recent.length;
 }
 
-/** Pods are not told how many they are, since that changes without them: they count each other while Redis is there. */
+/** The number of pods can change at any time, so pods count each other while Redis is available. */
 const shares = (replicas: number): number => Math.max(replicas, peersKnown());
 
 export interface Limiter {
   redis: Redis;
-  /** As far as this process was told. */
+  /** Number of replicas in the configuration of this process. */
   replicas: number;
-  /** A minute when absent. */
+  /** Absent is a minute. */
   windowMs?: number;
 }
 
-/** Throws 429 when `key` was tried more than `limit` times in the last minute (or `windowMs`), on all replicas together; else how often it may still be tried. */
+/** Counts an attempt of `key` and returns how many are left. Throws 429 over `limit` attempts in the window, across all replicas. */
 export async function limitAttempts(
   { redis, replicas, windowMs = MINUTE }: Limiter,
   key: string,
@@ -64,13 +64,13 @@ export async function limitAttempts(
   return allowed - tried;
 }
 
-/** How often `key` may be tried now, without trying it; what of `limit` is left is not known without Redis. */
+/** Attempts that `key` has left, without counting one; without Redis all of `limit`. */
 export async function attemptsLeft({ redis, windowMs = MINUTE }: Limiter, key: string, limit: number): Promise<number> {
   const tried = await redis.zcount(`limit:${key}`, Date.now() - windowMs, '+inf').catch(() => 0);
   return Math.max(0, limit - tried);
 }
 
-/** Forgets what was tried of `key`. */
+/** Resets the attempts of `key`. */
 export async function forgetAttempts({ redis }: Limiter, key: string): Promise<void> {
   own.delete(`limit:${key}`);
   await redis.del(`limit:${key}`).catch(() => 0);
@@ -82,7 +82,7 @@ export interface Allowance {
   resetSec: number;
 }
 
-/** An API key's requests in its minute; the answer carries it in `X-RateLimit-*`. */
+/** Counts a request of an API key in its minute; the response carries the result in `X-RateLimit-*`. */
 export async function countKeyRequest({ redis, replicas }: Limiter, keyId: string, limit: number): Promise<Allowance> {
   const name = `key:${keyId}`;
   try {
@@ -94,7 +94,7 @@ export async function countKeyRequest({ redis, replicas }: Limiter, keyId: strin
   }
 }
 
-/** A limit of this process alone, for answers that must not wait for a store. */
+/** A limit of this process only, for responses that must not wait for Redis. */
 export function limitHere(key: string, limit: number, windowMs = MINUTE): void {
   if (countHere(key, Date.now(), windowMs) <= limit) return;
   throw new ApiError('RATE_LIMITED', 'Too many requests', { retryAfterSec: Math.ceil(windowMs / 1000) });

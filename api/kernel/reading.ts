@@ -1,19 +1,19 @@
 import { AsideFailed, aside } from '#platform/aside.ts';
 import { ApiError } from './errors.ts';
 
-/** Larger texts are read in a thread of their own: nobody else waits for them. */
+/** Larger texts are parsed in a thread of their own, so that no other request waits. */
 const SMALL = 256 << 10;
 const LIMIT_MS = 10_000;
 
-/** A reader of foreign text, with the module that exports it; that module should import little. */
+/** A parser of untrusted text, with the module that exports it; that module should import little. */
 export interface Reader<T extends Uint8Array | string, M extends unknown[], R> {
   module: URL;
-  /** As it is exported; a bundle may call the function otherwise. */
+  /** Exported name; a bundle may rename the function itself. */
   name: string;
   read: (text: T, ...more: M) => R;
 }
 
-/** What the reader makes of the text. Throws 503 when too many are read at once, or one takes too long. */
+/** Result of the parser. Throws 503 when too many texts are parsed at once, or one takes too long. */
 export async function readForeign<T extends Uint8Array | string, M extends unknown[], R>(
   { module, name, read }: Reader<T, M, R>,
   text: T,

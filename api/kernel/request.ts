@@ -9,11 +9,11 @@ import { Upload } from './uploads.ts';
 
 interface Built {
   list: BlockList;
-  /** Answers given so far: households have few addresses. */
+  /** Cached results, because households have few addresses. */
   known: Map<string, boolean>;
 }
 
-/** Lists are few and change rarely: each is built once. */
+/** Built lists, which are few and change rarely. */
 const built = new WeakMap<readonly string[], Built>();
 const REMEMBERED = 10_000;
 
@@ -41,17 +41,17 @@ function blockList(ranges: readonly string[]): BlockList {
     const family = isIP(network);
     const most = family === 6 ? 128 : 32;
     const size = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.POSITIVE_INFINITY;
-    if (family && size <= most) list.addSubnet(network, size, family === 6 ? 'ipv6' : 'ipv4'); // what is no range holds nobody
+    if (family && size <= most) list.addSubnet(network, size, family === 6 ? 'ipv6' : 'ipv4'); // an invalid range contains no address
   }
   return list;
 }
 
-/** An IPv4 address mapped into IPv6 is the IPv4 address. */
+/** The IPv4 address of an address mapped into IPv6. */
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
-/** IPv6 networks of one household share a /64: counted as one, however the address is written. */
+/** The address, or the /64 network of an IPv6 address, which one household shares. */
 export function addressGroup(address: string): string {
   if (isIP(address) !== 6) return address;
   const [front = [], back = []] = address.split('::').map((part) => part.split(':').filter(Boolean));
@@ -60,7 +60,7 @@ export function addressGroup(address: string): string {
   return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }
 
-/** The network that an address lies in, as large as one sender may have at hand: a /24, or a /64 of IPv6. */
+/** The network of an address that one sender may control: a /24, or a /64 of IPv6. */
 export function addressNetwork(address: string): string {
   return isIP(address) === 4 ? `${address.slice(0, address.lastIndexOf('.'))}.0/24` : addressGroup(address);
 }
@@ -75,7 +75,7 @@ const peerOf = ({ socket }: IncomingMessage): string => plain(socket.remoteAddre
 const isProxied = (request: IncomingMessage, { trustedProxies }: Pick<Network, 'trustedProxies'>): boolean =>
   inRanges(peerOf(request), trustedProxies);
 
-/** Whether the client came by TLS: to this process, or to a trusted proxy. */
+/** Whether the client used TLS, to this process or to a trusted proxy. */
 export const isSecure = (request: IncomingMessage, network: Pick<Network, 'trustedProxies'>): boolean =>
   'encrypted' in request.socket || (request.headers['x-forwarded-proto'] === 'https' && isProxied(request, network));
 
@@ -98,7 +98,7 @@ export function clientOf(request: IncomingMessage, network: Network): Client {
   };
 }
 
-/** Forwarding headers count only as far as each hop is trusted, right to left. */
+/** The client address from forwarding headers, read right to left while each hop is a trusted proxy. */
 function forwardedFor(peer: string, request: IncomingMessage, network: Network): string {
   const hops = String(request.headers['x-forwarded-for'] ?? '').split(',');
   let address = peer;
@@ -114,12 +114,12 @@ function headerText(value: string | string[] | undefined, shape: RegExp): string
   return typeof value === 'string' && shape.test(value) ? value : undefined;
 }
 
-/** The caller's own request id when it has the right shape. */
+/** The request id of the caller when it is valid. */
 export function requestIdOf(request: IncomingMessage): string | undefined {
   return headerText(request.headers['x-request-id'], /^[A-Za-z0-9._-]{1,64}$/);
 }
 
-/** The JSON body, or undefined when there is none. Throws 413 over `maxBytes`, 400 when it is not JSON. */
+/** The JSON body; undefined without one. Throws 413 over `maxBytes`, 400 for invalid JSON. */
 export async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
   const bytes = await wholeBody(request, maxBytes);
   if (bytes.length === 0) return undefined;
@@ -135,7 +135,7 @@ export async function readJson(request: IncomingMessage, maxBytes: number): Prom
   }
 }
 
-/** `__proto__` in JSON is data of nobody. */
+/** Drops `__proto__` from JSON, which no schema uses. */
 function withoutPrototype(this: unknown, key: string, value: unknown): unknown {
   return key === '__proto__' ? undefined : value;
 }
@@ -144,7 +144,7 @@ const NOT_TEXT = 'text may hold no NUL and no half of a surrogate pair';
 
 type Parsed = { ok: true; value: unknown } | { ok: false; issues: Issue[] };
 
-/** One part of the request against its schema; issues carry our paths and codes. */
+/** Validates one part of the request by its schema; issues have the paths and codes of the API. */
 export function parsePart(
   part: 'params' | 'query' | 'body',
   schema: z.core.$ZodType | undefined,
@@ -161,7 +161,7 @@ export function parsePart(
 
 const isText = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
-/** No text or name holds a NUL or half a surrogate pair: Postgres keeps neither. Walks without recursion, for JSON may be deep. */
+/** Issues for a NUL or half a surrogate pair, which Postgres cannot store. Walks without recursion, because JSON may be deep. */
 function textIssues(part: string, value: unknown): Issue[] {
   const issues: Issue[] = [];
   const left: [Issue['path'], unknown][] = [[[part], value]];
@@ -190,7 +190,7 @@ function issuesOf(part: string, issue: z.core.$ZodIssue): Issue[] {
   return [{ path, code, message: issue.message }];
 }
 
-/** The members of a query, a list where one comes more than once. In one pass: koa's own looks for each name in all of them. */
+/** Members of a query, with a list for a repeated one. It runs in one pass, unlike the quadratic parser of koa. */
 export function queryOf(text: string): Record<string, string | string[]> {
   const members = new Map<string, string | string[]>();
   for (const [name, value] of new URLSearchParams(text)) {
@@ -201,7 +201,7 @@ export function queryOf(text: string): Record<string, string | string[]> {
   return Object.fromEntries(members);
 }
 
-/** Query members are single, and known: a misspelt one is told, not ignored. */
+/** Issues for repeated and unknown query members, so that a misspelt one is not ignored. */
 export function queryIssues(query: Record<string, unknown>, schema: z.core.$ZodType | undefined): Issue[] {
   const known = schema instanceof z.ZodObject ? schema.shape : {};
   return Object.entries(query).flatMap(([name, value]): Issue[] => {

@@ -2,19 +2,19 @@ import { z } from 'zod';
 import { Role } from '#identity/permissions.ts';
 import { ManagedBy as ManagedBySchema } from '#platform/config.ts';
 
-/** Leaf schemas that many areas share; a record of one area stays in that area. */
+/** Leaf schemas that many areas share. Records stay in their area. */
 
 export const Id = z.uuid().meta({ description: 'UUIDv7' });
 export const IdParams = z.object({ id: Id });
 export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ description: 'ISO 8601, UTC, milliseconds' });
 
-/** Years and offsets that Postgres has too: 1 to 9999 as written and in UTC, below 16 hours. */
+/** Whether Postgres can store it: years 1 to 9999 as written and in UTC, offsets below 16 hours. */
 const isKnown = (text: string): boolean => {
   const year = new Date(text).getUTCFullYear();
   return year >= 1 && year <= 9999 && !/^0000|[+-](?:1[6-9]|2\d):?\d\d$/.test(text);
 };
 const known = { error: 'of the years 1 to 9999, in a time zone that there is', params: { code: 'unknown_moment' } };
-/** Input: a moment in any time zone. */
+/** Input of a time in any time zone. */
 export const Moment = z.iso.datetime({ offset: true }).refine(isKnown, known);
 export const Day = z.iso.date().refine(isKnown, known);
 export const Milliseconds = z.int().min(0);
@@ -66,7 +66,7 @@ export const Account = z
   .meta({ id: 'Account' });
 export type Account = z.output<typeof Account>;
 
-/** Query strings say booleans and numbers as text. */
+/** Booleans in query strings are text. */
 export const queryBool = z.enum(['true', 'false']).transform((text) => text === 'true');
 const asInteger =
   (minimum: number, maximum: number) =>
@@ -82,7 +82,7 @@ export const queryInt = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.int().min(min).max(max));
 
-/** What a word of a list may be, for programs: its schema. */
+/** Schema of one element of a comma-separated list, for the description. */
 function wordOf(item: z.ZodType): object {
   const { $schema: _dialect, ...whole } = z.toJSONSchema(item, { io: 'input', unrepresentable: 'any' });
   const [named = whole] = Object.values(whole.$defs ?? {});
@@ -90,7 +90,7 @@ function wordOf(item: z.ZodType): object {
   return { ...schema, ...(pattern !== undefined && schema.format === undefined && { pattern }) };
 }
 
-/** `a,b,c`, each parsed by `item`; doubles are taken once. */
+/** `a,b,c`, each parsed by `item`; duplicates are removed. */
 export const commaList = <S extends z.ZodType<unknown, string>>(item: S, max: number) =>
   z
     .string()
@@ -99,7 +99,7 @@ export const commaList = <S extends z.ZodType<unknown, string>>(item: S, max: nu
     .transform((text) => [...new Set(text.split(','))])
     .pipe(z.array(item).min(1).max(max));
 
-/** ISO text with milliseconds of a time from Postgres. */
+/** A time from Postgres as ISO text with milliseconds. */
 export function iso(time: Date): string;
 export function iso(time: Date | null): string | null;
 export function iso(time: Date | null): string | null {

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import { invalid } from './errors.ts';
 
-/** How one sortable field is read in SQL. `column` must be a constant of ours, never text of a caller. */
+/** A sortable field in SQL. `column` must be a trusted constant, never text of a caller. */
 export interface SortField {
   column: string;
-  /** Postgres type for the cursor's value: `text`, `bigint`, `timestamptz`, `uuid`, `double precision`, `date`. */
+  /** Postgres type of the value in the cursor: `text`, `bigint`, `timestamptz`, `uuid`, `double precision`, `date`. */
   type: string;
   nullable?: boolean;
-  /** Of a column of an outer join: how a row without a value is found, since the planner misjudges `is null` there. */
+  /** For a column of an outer join: condition for a row without a value, because the planner misestimates `is null` there. */
   absent?: { sql: string; bindings: string[] };
-  /** Descends when the caller gives no sign and it is the default. */
+  /** Descends when it is the default sort without a sign. */
   descends?: boolean;
-  /** A list by this field walks an index that keeps nulls last; others sort what the filter left. */
+  /** A list by this field walks an index with nulls last; other fields sort the filtered rows. */
   indexed?: boolean;
-  /** The order is a circle that starts here and ends just before (a day's shuffle). */
+  /** The order is circular from here, for the shuffle of a day. */
   start?: number;
 }
 export type SortTable = Record<string, SortField>;
@@ -23,7 +23,7 @@ export interface SortTerm extends SortField {
   descending: boolean;
 }
 
-/** `sort` as text: at most 3 fields of the table, each once, `-` descends. */
+/** Schema of `sort` as text: at most 3 fields of the table, each once; `-` descends. */
 export function sortQuery(fields: SortTable | readonly string[]): z.ZodOptional<z.ZodString> {
   const names = Array.isArray(fields) ? fields : Object.keys(fields);
   return z
@@ -38,7 +38,7 @@ export function sortQuery(fields: SortTable | readonly string[]): z.ZodOptional<
     .describe(`Up to three of ${names.join(', ')}; - descends`);
 }
 
-/** Everything that is wrong with a sort, to be told with what is wrong with the rest of the query. */
+/** All faults of a sort, which are reported with those of the rest of the query. */
 function sortFaults(text: string, known: readonly string[]): { code: string; message: string }[] {
   if (text === '') return [];
   const names = text.split(',').map((word) => word.replace(/^-/, ''));
@@ -50,7 +50,7 @@ function sortFaults(text: string, known: readonly string[]): { code: string; mes
   ];
 }
 
-/** Throws 400 for more than three, doubled or unknown fields. */
+/** Throws 400 for more than three, repeated or unknown fields. */
 export function parseSort(text: string | undefined, table: SortTable, fallback: string): SortTerm[] {
   const words = (text || fallback).split(',');
   const terms = words.map((word) => {
@@ -66,7 +66,7 @@ export function parseSort(text: string | undefined, table: SortTable, fallback: 
   return terms;
 }
 
-/** The sort as a caller would write it. */
+/** The sort as a query string. */
 export function printSort(terms: readonly SortTerm[]): string {
   return terms.map((term) => (term.descending ? '-' : '') + term.name).join(',');
 }

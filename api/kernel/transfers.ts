@@ -5,13 +5,13 @@ import type { Db } from '#platform/db.ts';
 
 const LOOK_MS = 10_000;
 
-/** Bytes under way end with the credential that asked for them: at most 20 seconds after a sign-out or a revoked key. */
+/** Ends a transfer with its credential: at most 20 seconds after a sign-out or a revoked key. */
 export function endWithCredential(response: ServerResponse, who: Principal, db: Db): void {
   if (who.sessionId === undefined && who.keyId === undefined) return;
   const look = setInterval(() => {
     identifyAgain(db, who).then(
       (found) => found ?? response.destroy(),
-      () => undefined, // the database is away: they go on
+      () => undefined, // transfers continue while the database is unavailable
     );
   }, LOOK_MS);
   response.once('close', () => clearInterval(look));

@@ -7,27 +7,27 @@ import { chunksOf, wholeBody } from './body.ts';
 import { ApiError, invalid } from './errors.ts';
 import { shapeFault } from './json-shape.ts';
 
-/** Bytes of a request: its whole body, or one part of a form. */
+/** Bytes of a request: the whole body, or one part of a form. */
 export class Upload {
   readonly bytes: Buffer;
-  /** Media type as the sender says it, without parameters; empty when it says none. */
+  /** Media type from the sender, without parameters; empty when absent. */
   readonly type: string;
   constructor(bytes: Buffer, type: string) {
     this.bytes = bytes;
     this.type = type;
   }
-  /** Content by its hash: what Idempotency-Key compares. */
+  /** The hash of the content, for the comparison by Idempotency-Key. */
   toJSON(): object {
     return { type: this.type, sha256: createHash('sha256').update(this.bytes).digest('hex') };
   }
 }
 
-/** The schema of a body or a member that is bytes. */
+/** Schema of a body or member of bytes. */
 export const uploaded = z.instanceof(Upload, { error: 'bytes, as a part of multipart/form-data' });
 
 /** A part of a form that is a file. */
 export interface FilePart {
-  /** For the description; what it is told by its content. */
+  /** Media types for the description; the actual type is detected from the content. */
   media: readonly string[];
   maxBytes: number;
 }
@@ -36,14 +36,14 @@ const tooLarge = (maxBytes: number): ApiError =>
   new ApiError('PAYLOAD_TOO_LARGE', 'The body is too large', { maxBytes });
 const typeOf = (header = ''): string => header.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
-/** The body as it is. Throws 413 over `maxBytes`, 400 when there is none. */
+/** The whole body as an upload. Throws 413 over `maxBytes`, 400 for an empty body. */
 export async function readUpload(request: IncomingMessage, maxBytes: number): Promise<Upload> {
   const bytes = await wholeBody(request, maxBytes);
   if (bytes.length === 0) throw invalid(['body'], 'required', 'the body is the bytes themselves');
   return new Upload(bytes, typeOf(request.headers['content-type']));
 }
 
-/** The fields of application/x-www-form-urlencoded, each once. Throws 413 over `maxBytes`, 400 for what is none. */
+/** Fields of application/x-www-form-urlencoded, each once. Throws 413 over `maxBytes`, 400 for another format. */
 export async function readUrlEncoded(request: IncomingMessage, maxBytes: number): Promise<Record<string, string>> {
   const { bytes, type } = await readUpload(request, maxBytes);
   if (type !== 'application/x-www-form-urlencoded')
@@ -62,20 +62,20 @@ export const isForm = (request: IncomingMessage): boolean =>
 
 export interface FormShape {
   files: Readonly<Record<string, FilePart>>;
-  /** The endpoint's body: its members say which fields are text. */
+  /** Body schema of the endpoint, which decides which fields are text. */
   schema: z.core.$ZodType | undefined;
-  /** Of all fields that are no files, bytes. */
+  /** Largest size of all fields other than files, in bytes. */
   maxFieldBytes: number;
 }
 
 const MOST_PARTS = 200;
 const MOST_FIELDS = 200;
-/** Boundaries and headers of parts. */
+/** Extra bytes for boundaries and headers of parts. */
 const FRAMING_BYTES = 65_536;
 
 /**
- * The members of a multipart/form-data body: files as `Upload`, fields as text where the schema takes text, else as JSON.
- * Throws 400 for what is no form and for a part given twice, 413 with the limit that was passed.
+ * Members of a multipart/form-data body: files as `Upload`, fields as text where the schema is text, else as JSON.
+ * Throws 400 for an invalid form and for a repeated part, 413 with the limit that was exceeded.
  */
 export async function readForm(request: IncomingMessage, form: FormShape): Promise<Record<string, unknown>> {
   const most = Object.values(form.files).reduce(
@@ -133,18 +133,18 @@ function parserOf(request: IncomingMessage, { files, maxFieldBytes }: FormShape)
   }
 }
 
-/** Tells of all bytes at the end, or of undefined when there are more than `most`. */
-function collect(stream: BusboyFileStream, most: number, tell: (bytes: Buffer | undefined) => void): void {
+/** Calls `done` at the end with all bytes, or with undefined when there are more than `most`. */
+function collect(stream: BusboyFileStream, most: number, done: (bytes: Buffer | undefined) => void): void {
   const chunks: Buffer[] = [];
   let size = 0;
   stream.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size <= most) chunks.push(chunk);
   });
-  stream.on('end', () => tell(size <= most ? Buffer.concat(chunks) : undefined));
+  stream.on('end', () => done(size <= most ? Buffer.concat(chunks) : undefined));
 }
 
-/** `Content-Type: application/json` of a part settles it; else text stays text where the schema takes it. */
+/** Parses a field: by `Content-Type: application/json` as JSON, else as text where the schema is text. */
 function fieldValue(name: string, text: string, { form, type }: { form: FormShape; type: string }): unknown {
   const shape = form.schema instanceof z.ZodObject ? form.schema.shape : {};
   const member = Object.hasOwn(shape, name) ? (shape[name] as z.core.$ZodType) : undefined;

@@ -6,11 +6,33 @@ import { identifiers, words } from './words.ts';
 const root = new URL('../../', import.meta.url).pathname;
 
 /** Folders and files that keep the rule, relative to the root. */
-const kept: readonly string[] = ['crds', 'hack/kube', 'hack/manifests', 'hack/reference.ts', 'manifests', 'operator'];
+const kept: readonly string[] = [
+  'api/areas/accounts',
+  'api/areas/api-keys',
+  'api/areas/auth',
+  'api/areas/email',
+  'api/areas/events',
+  'api/areas/labels',
+  'api/areas/notifications',
+  'api/areas/plus',
+  'api/areas/server-account',
+  'api/areas/setup',
+  'api/areas/users',
+  'api/areas/viewing',
+  'api/areas/webhooks',
+  'api/identity',
+  'api/kernel',
+  'crds',
+  'hack/kube',
+  'hack/manifests',
+  'hack/reference.ts',
+  'manifests',
+  'operator',
+];
 
 /** Names that the contract, a library or a stored format gives. */
 const given =
-  /\b(lastSeenAt|firstSeenAt|last_seen_at|first_seen_at|tell_rights\w*|rights_told\w*|jobs_tell_cancelled|\w*[tT]ask\w*|\w*[mM]ask\w*|basket\w*)\b|"beside"|- beside$/gm;
+  /\b(lastSeenAt|firstSeenAt|last_seen_at|first_seen_at|tell_rights\w*|rights_told\w*|jobs_tell_cancelled|(?:draft\.)?wish(?=\??: (?:SessionOptions|JSON)| \?\? \{\})|\w*[tT]ask\w*|\w*[mM]ask\w*|basket\w*)\b|"beside"|- beside$/gm;
 
 function filesIn(path: string): string[] {
   const whole = join(root, path);

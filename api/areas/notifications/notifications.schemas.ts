@@ -14,7 +14,11 @@ export const Notification = z
     body: z.string().meta({ example: 'Nosferatu is in Films' }),
     level: z.enum(levels),
     image: ImageRef.optional(),
-    url: z.string().optional().describe('Relative URL of the page that it opens').meta({ example: 'https://hooks.example/foyer' }),
+    url: z
+      .string()
+      .optional()
+      .describe('Relative URL of the page that it opens')
+      .meta({ example: 'https://hooks.example/foyer' }),
     target: z.object({ kind: z.string().meta({ example: 'movie' }), id: z.string() }).optional(),
     actor: z.object({ userId: Id, displayName: z.string().meta({ example: 'Ada' }) }).optional(),
     count: z.int().min(1).describe('Number of merged notifications').meta({ example: 12 }),
@@ -70,7 +74,9 @@ const Defaults = z.partialRecord(NotificationKind, Channels);
 
 export const Preferences = z.strictObject({
   kinds: Kinds,
-  defaults: Defaults.optional().describe('Defaults of the server for kinds that are not named; a value in a request is ignored'),
+  defaults: Defaults.optional().describe(
+    'Defaults of the server for kinds that are not named; a value in a request is ignored',
+  ),
   ...parts,
 });
 
@@ -110,7 +116,9 @@ export type NotificationsQuery = z.output<typeof NotificationsQuery>;
 export const MarkRead = z
   .strictObject({
     ids: z.array(Id).min(1).max(500).optional(),
-    upTo: Id.optional().describe('This notification and all before it').meta({ example: '01977c2e-5a00-7946-86c2-168f8934713b' }),
+    upTo: Id.optional()
+      .describe('This notification and all before it')
+      .meta({ example: '01977c2e-5a00-7946-86c2-168f8934713b' }),
     read: z.boolean().default(true),
   })
   .refine(({ ids, upTo }) => (ids === undefined) !== (upTo === undefined), {

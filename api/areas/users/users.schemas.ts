@@ -64,7 +64,7 @@ export const UserDetail = User.omit({ email: true })
   .extend({
     access: AccountAccess,
     permissions: PermissionRow,
-    email: z.object({ address: z.string().meta({ example: '192.0.2.17' }), verified: z.boolean() }).optional(),
+    email: z.object({ address: z.string().meta({ example: 'ada@media.example' }), verified: z.boolean() }).optional(),
     language: Language.optional().meta({ example: 'en' }),
     timeZone: z.string().optional().meta({ example: 'Europe/London' }),
     profileList: z.array(Profile),
@@ -148,7 +148,9 @@ export const UsersQuery = z.object({
 
 export const DeleteUserQuery = z.object({
   confirm: z.string().max(64).describe('The username'),
-  transferTo: Id.optional().describe('Account that gets shared playlists, collections and personal storages; they are deleted otherwise'),
+  transferTo: Id.optional().describe(
+    'Account that gets shared playlists, collections and personal storages; they are deleted otherwise',
+  ),
 });
 
 export const AccessPut = AccessDraft.extend({ revision: z.int().optional() });
@@ -167,7 +169,7 @@ export const matrixExtra = {
   permissions: z.array(
     z.object({
       name: Permission,
-      description: z.string().meta({ example: 'Sees libraries and plays what is in them' }),
+      description: z.string().meta({ example: 'See libraries and play from them' }),
     }),
   ),
   roles: z.object(

@@ -31,7 +31,9 @@ export const ConfirmIdentity = z
   .strictObject({
     password: z.string().min(1).max(256).optional().meta({ example: 'correct horse battery staple' }),
     code: Code.optional().describe('Code of the authenticator app or a recovery code; needs the challenge'),
-    passkey: AuthenticationResponse.optional().describe('For the challenge, or alone with a challenge of getSignInOptions'),
+    passkey: AuthenticationResponse.optional().describe(
+      'For the challenge, or alone with a challenge of getSignInOptions',
+    ),
     challenge: Challenge.optional().describe('From the AUTH_2FA_REQUIRED that answered the right password'),
   })
   .refine(({ password, code, passkey }) => given({ password, code, passkey }) === 1, {

@@ -74,7 +74,7 @@ export async function withSecondFactor<T>(
   throw new ApiError('UNAUTHENTICATED', 'The code is wrong', { triesLeft: row.tries });
 }
 
-/** A stranger's guess at a challenge is counted; that of a session was, by its account. */
+/** Counts an anonymous guess at a challenge; a guess within a session was counted for its account. */
 async function noChallenge(call: Call, sessionId: string | undefined): Promise<ApiError> {
   if (sessionId === undefined) await countAttempt(call, 'two-factor');
   return over();

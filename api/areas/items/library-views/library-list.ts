@@ -96,7 +96,7 @@ export async function libraryPageAtOnce(call: Call, id: string, query: LibraryLi
   };
   const ask = askOf(call, before, query);
   const known = knownTotal(call, id, types);
-  const { text, beside, total } = await pageText(
+  const { text, extra, total } = await pageText(
     call,
     { types, shelves: shelvesOf([before], types) },
     {
@@ -109,7 +109,7 @@ export async function libraryPageAtOnce(call: Call, id: string, query: LibraryLi
     await getLibraryAtVersion(db, who, id); // what is wrong with the question is told to those who see the library
     throw error;
   });
-  const { library, version } = found(beside);
+  const { library, version } = found(extra);
   lastSeen.set(id, library);
   known.keep(library, total);
   isKnown(call, version, { more: dayOf(call) });

@@ -151,7 +151,7 @@ export async function pageText(call: Caller, listing: Listing, ask: TextQuery): 
     counts: !(plain && ask.many),
     otherwise: async (beside, counted) =>
       (plain && ask.totalOf?.(beside)) || (counted === null ? countUpTo(db, flat()) : estimated(db, flat(), counted)),
-    beside: ask.beside,
+    extra: ask.beside,
     written: () => ({
       from: withSummaryJoins(withState(db.from('items as i'), who), db, who),
       text: summarySql(may(who, 'item:edit')),
