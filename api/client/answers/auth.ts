@@ -65,13 +65,13 @@ export interface RedeemQuickConnectAnswer {
 /** Answer of requestPasswordReset */
 export interface RequestPasswordResetAnswer {
   /** How long the link of a mail works */ expiresInSec: number;
-  /** After which asking again makes sense */ retryAfterSec: number;
+  /** Seconds until another request sends a mail */ retryAfterSec: number;
 }
 
 /** Answer of startQuickConnect */
 export interface StartQuickConnectAnswer {
   quickConnect: QuickConnect;
-  /** Of the device that asks; the code alone gives nothing */ secret?: string;
+  /** For the device that signs in only; the code alone does not sign in */ secret?: string;
   pollMs: number;
   /** Page on which to approve */ url: string;
   /** The page as a picture to scan: an SVG document */ qrSvg: string;

@@ -5,5 +5,5 @@ export interface SetLabelItemsAnswer {
   added: number;
   removed: number;
   unchanged: number;
-  /** Of the filter, when it leaves more than 1,000 items; then 202 */ jobId?: string;
+  /** Job that applies the filter when it matches more than 1,000 items; then 202 */ jobId?: string;
 }

@@ -6,7 +6,7 @@ import type { Instant, Page, Uuid } from '../records/words.ts';
 
 /** Answer of getNotificationPreferences */
 export interface GetNotificationPreferencesAnswer extends Omit<NotificationPreferences, 'kinds'> {
-  /** Those that the caller can ever get */ kinds: Partial<
+  /** Kinds that the caller can get */ kinds: Partial<
     Record<
       NotificationKind,
       {
@@ -43,10 +43,10 @@ export interface Notification {
   body: string;
   level: 'info' | 'success' | 'warning' | 'urgent';
   image?: ImageRef;
-  /** Relative: what it opens */ url?: string;
+  /** Relative URL of the page that it opens */ url?: string;
   target?: { kind: string; id: string };
   actor?: AccountRef;
-  /** Merged ones */ count: number;
+  /** Number of merged notifications */ count: number;
   read: boolean;
   readAt?: Instant;
   createdAt: Instant;

@@ -11,6 +11,6 @@ export interface PlusFeature {
   description: string;
   /** operationIds */ operations: string[];
   open: boolean;
-  /** What goes on without a licence */ keptOnLapse: string;
+  /** What stays available without a licence */ keptOnLapse: string;
   /** With settings:manage */ usage?: { label: string; count: number };
 }

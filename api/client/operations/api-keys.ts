@@ -5,12 +5,12 @@ import type { PageOf, Uuid } from '../records/words.ts';
 import type { CreateApiKeyBody, ListApiKeysQuery, UpdateApiKeyBody } from '../requests/api-keys.ts';
 
 export interface ApiKeysOperations {
-  /** Make an API key; its secret is shown once */
+  /** Create an API key */
   createApiKey: { body: CreateApiKeyBody; answer: NewApiKey };
   /** List API keys */
   listApiKeys: { query?: ListApiKeysQuery; answer: PageOf<ApiKey> };
-  /** Revoke an API key; it is refused from the next request on */
+  /** Revoke an API key */
   revokeApiKey: { params: { id: Uuid }; answer: undefined };
-  /** Change an own API key */
+  /** Change an API key of the caller */
   updateApiKey: { params: { id: Uuid }; body: UpdateApiKeyBody; answer: ApiKey };
 }

@@ -50,70 +50,70 @@ import type {
 } from '../requests/auth.ts';
 
 export interface AuthOperations {
-  /** Keep the passkey that was made */
+  /** Add a passkey */
   addPasskey: { body: AddPasskeyBody; answer: AddPasskeyAnswer };
-  /** Sign the device in, or refuse it */
+  /** Approve or deny a quick connect */
   answerQuickConnect: { params: { code: string }; body: AnswerQuickConnectBody; answer: QuickConnect };
-  /** Set a new password for my account */
+  /** Set a new password for the account */
   changePassword: { body: ChangePasswordBody; answer: ChangePasswordAnswer };
-  /** Finish with the code that the OpenID provider gave */
+  /** Complete a flow at the OpenID provider */
   completeOidc: { body: CompleteOidcBody; answer: CompletedOidc };
-  /** Set a new password with a one-time token, or only check the token */
+  /** Set a new password with a one-time token */
   completePasswordReset: { body: CompletePasswordResetBody; answer: PasswordReset };
-  /** Prove that it is me, for what needs it in the next ten minutes */
+  /** Confirm the identity of the caller */
   confirmIdentity: { body: ConfirmIdentityBody; answer: ConfirmIdentityAnswer };
-  /** Add a viewer to my account */
+  /** Create a profile in the account */
   createProfile: { body: CreateProfileBody; answer: Profile };
-  /** Make new recovery codes; the old ones end */
+  /** Create new recovery codes */
   createRecoveryCodes: { answer: CreateRecoveryCodesAnswer };
-  /** Remove a profile with what it watched */
+  /** Delete a profile */
   deleteProfile: { params: { id: Uuid }; answer: undefined };
-  /** Switch two-factor on with a first code */
+  /** Turn two-factor on with a first code */
   enableTotp: { body: EnableTotpBody; answer: EnableTotpAnswer };
-  /** End my other sign-ins */
+  /** End the other sessions of the account */
   endOtherSessions: { query?: EndOtherSessionsQuery; answer: EndOtherSessionsAnswer };
-  /** End one of my sign-ins */
+  /** End a session of the account */
   endSession: { params: { id: Uuid }; answer: undefined };
-  /** Who I am and what this credential may do */
+  /** Get the account and rights of the caller */
   getMe: { answer: Me };
-  /** What asks to be signed in, to compare before saying yes */
+  /** Get a quick connect by its code */
   getQuickConnect: { params: { code: string }; answer: SeenQuickConnect };
-  /** What a sign-in page needs */
+  /** Get the options of the sign-in page */
   getSignInOptions: { answer: SignInOptions };
-  /** My sign-ins */
+  /** List the sessions of the account */
   listSessions: { answer: ListSessionsAnswer };
-  /** With what I can sign in */
+  /** List the sign-in methods of the account */
   listSignInMethods: { answer: ListSignInMethodsAnswer };
-  /** Sign in with a name and a password */
+  /** Sign in with a password or a passkey */
   login: { body: LoginBody; answer: SignIn };
-  /** End the session of the credential presented */
+  /** End the session of the presented credential */
   logout: { body?: LogoutBody; answer: LogoutAnswer };
-  /** Back-channel logout, called by the OpenID provider */
+  /** Receive a back-channel logout */
   receiveOidcLogout: { body: Blob | Uint8Array; answer: object };
-  /** Ask whether the other device has approved, and sign in once it has */
+  /** Poll a quick connect and sign in */
   redeemQuickConnect: { body: RedeemQuickConnectBody; answer: RedeemQuickConnectAnswer };
-  /** Trade a refresh token for a new pair */
+  /** Exchange a refresh token for a new pair */
   refreshSession: { body?: RefreshSessionBody; answer: SignIn };
-  /** Take a way to sign in away */
+  /** Remove a sign-in method */
   removeSignInMethod: { params: { id: Uuid }; answer: undefined };
-  /** Ask for a mail with which to set a new password */
+  /** Request a mail to set a new password */
   requestPasswordReset: { body: RequestPasswordResetBody; answer: RequestPasswordResetAnswer };
-  /** Put this session into a profile */
+  /** Switch the session to a profile */
   selectProfile: { params: { id: Uuid }; body?: SelectProfileBody; answer: SignIn };
-  /** Give a profile a picture */
+  /** Upload the picture of a profile */
   setProfileAvatar: { params: { id: Uuid }; body: Blob | Uint8Array; answer: Profile };
-  /** Begin to sign in, link or confirm at the OpenID provider */
+  /** Start a flow at the OpenID provider */
   startOidc: { body: StartOidcBody; answer: StartedOidc };
-  /** What the browser needs to make a passkey */
+  /** Start the registration of a passkey */
   startPasskeyRegistration: { answer: PasskeyCreationOptions };
-  /** Ask to be signed in from another device */
+  /** Start a sign-in that another device approves */
   startQuickConnect: { body?: StartQuickConnectBody; answer: StartQuickConnectAnswer };
-  /** Begin to set up an authenticator app */
+  /** Start the setup of an authenticator app */
   startTotp: { answer: TotpSetup };
-  /** Change my account */
+  /** Change the account of the caller */
   updateMe: { body: UpdateMeBody; answer: Me };
-  /** Change a profile of my account */
+  /** Change a profile of the account */
   updateProfile: { params: { id: Uuid }; body: UpdateProfileBody; answer: Profile };
-  /** Finish a sign-in with the second factor */
+  /** Complete a sign-in with the second factor */
   verifyTwoFactor: { body: VerifyTwoFactorBody; answer: SignIn };
 }

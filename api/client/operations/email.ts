@@ -12,18 +12,18 @@ import type {
 } from '../requests/email.ts';
 
 export interface EmailOperations {
-  /** Prove an address with the token of its mail; signs nobody in */
+  /** Confirm an email address with its token */
   confirmEmailAddress: { body: ConfirmEmailAddressBody; answer: ConfirmEmailAddressAnswer };
-  /** Whether mail goes out, and what waits */
+  /** Get the state of mail */
   getEmailStatus: { answer: EmailStatus };
-  /** The log of mails: no bodies, no links, addresses masked */
+  /** List sent and pending mails */
   listEmailMessages: { query?: ListEmailMessagesQuery; answer: PageOf<EmailMessage> };
-  /** How a kind of mail looks; sends nothing */
+  /** Preview a kind of mail */
   previewEmail: { query: PreviewEmailQuery; answer: Record<string, unknown> };
-  /** Send a failed mail again, while its body is kept (7 days) */
+  /** Send a failed mail again */
   retryEmailMessage: { params: { id: Uuid }; answer: EmailMessage };
-  /** Send a mail now, also with settings that are not saved yet */
+  /** Send a test mail now */
   sendTestEmail: { body?: SendTestEmailBody; answer: SendTestEmailAnswer };
-  /** No more mails of a kind, with the token of a mail (RFC 8058) */
+  /** Unsubscribe from a kind of mail */
   unsubscribeEmail: { query: UnsubscribeEmailQuery; answer: UnsubscribeEmailAnswer };
 }

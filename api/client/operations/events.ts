@@ -3,6 +3,6 @@
 import type { StreamEventsQuery } from '../requests/events.ts';
 
 export interface EventsOperations {
-  /** Follow events as they happen */
+  /** Stream events as they happen */
   streamEvents: { query?: StreamEventsQuery; answer: Response };
 }

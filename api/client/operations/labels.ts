@@ -13,16 +13,16 @@ import type {
 } from '../requests/labels.ts';
 
 export interface LabelsOperations {
-  /** Make a label; a restricted one is seen by its maker alone until its access is set */
+  /** Create a label */
   createLabel: { body: CreateLabelBody; answer: Label };
-  /** Delete a label; one that restricts only when its name is sent along */
+  /** Delete a label */
   deleteLabel: { params: { id: Uuid }; query?: DeleteLabelQuery; answer: undefined };
-  /** List the labels that the caller may know */
+  /** List the labels that the caller may see */
   listLabels: { query?: ListLabelsQuery; answer: PageOf<Label> };
-  /** Set whom a label hides its items from, and who sees nothing else */
+  /** Replace the access rules of a label */
   setLabelAccess: { params: { id: Uuid }; body: SetLabelAccessBody; answer: LabelAccess };
-  /** Label items and take the label off others; what lies inside follows */
+  /** Add a label to items or remove it */
   setLabelItems: { params: { id: Uuid }; body: SetLabelItemsBody; answer: SetLabelItemsAnswer };
-  /** Change a label, or merge it into another */
+  /** Change a label or merge it */
   updateLabel: { params: { id: Uuid }; body: UpdateLabelBody; answer: Label };
 }

@@ -15,20 +15,20 @@ import type {
 } from '../requests/notifications.ts';
 
 export interface NotificationsOperations {
-  /** Delete an own notification; a push that was not sent yet is withdrawn */
+  /** Delete a notification */
   deleteNotification: { params: { id: Uuid }; answer: undefined };
-  /** Everything a page of notification settings needs */
+  /** Get the notification preferences of the caller */
   getNotificationPreferences: { answer: GetNotificationPreferencesAnswer };
-  /** The key that a browser subscribes with, and own subscriptions */
+  /** Get the push key and subscriptions */
   getPushSetup: { answer: PushSetup };
-  /** List own notifications; with limit 1 it is the badge */
+  /** List the notifications of the caller */
   listNotifications: { query?: ListNotificationsQuery; answer: ListNotificationsAnswer };
-  /** Mark own notifications read or unread */
+  /** Mark notifications as read or unread */
   markNotificationsRead: { body: MarkNotificationsReadBody; answer: MarkNotificationsReadAnswer };
-  /** Replace the own notification preferences */
+  /** Replace the notification preferences of the caller */
   setNotificationPreferences: { body: SetNotificationPreferencesBody; answer: NotificationPreferences };
-  /** Have notifications sent to this device */
+  /** Subscribe this device to push messages */
   subscribePush: { body: SubscribePushBody; answer: PushSubscription };
-  /** End a subscription of the own account */
+  /** Remove a push subscription */
   unsubscribePush: { params: { id: Uuid }; answer: undefined };
 }

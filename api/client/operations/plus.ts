@@ -5,12 +5,12 @@ import type { PlusStatus } from '../records/plus.ts';
 import type { SetPlusLicenceBody } from '../requests/plus.ts';
 
 export interface PlusOperations {
-  /** Which paid features are open */
+  /** Get the state of the licence */
   getPlusStatus: { answer: PlusStatus };
-  /** What the paid features are, and what each needs one for */
+  /** List the paid features */
   listPlusFeatures: { answer: ListPlusFeaturesAnswer };
-  /** Take the licence away; its features close at once */
+  /** Remove the licence */
   removePlusLicence: { answer: undefined };
-  /** Install a licence, or try one */
+  /** Install or test a licence */
   setPlusLicence: { body: SetPlusLicenceBody; answer: PlusStatus };
 }

@@ -4,16 +4,16 @@ import type { ServerClaim, SetupClaim, SetupTicket } from '../records/server-acc
 import type { AcceptServerClaimBody, ClaimServerBody, OfferServerClaimBody } from '../requests/server-account.ts';
 
 export interface ServerAccountOperations {
-  /** Take the server that was offered to me */
+  /** Accept the ownership of the server */
   acceptServerClaim: { body: AcceptServerClaimBody; answer: ServerClaim };
-  /** Withdraw the offer, or decline it */
+  /** Withdraw or decline the ownership offer */
   cancelServerClaim: { answer: undefined };
   /** Claim the server with its code */
   claimServer: { body: ClaimServerBody; answer: SetupTicket };
-  /** Who owns this server, and since when */
+  /** Get the owner of the server */
   getServerClaim: { answer: ServerClaim };
-  /** Where the claim code is to be found */
+  /** Get where the claim code is */
   getSetupClaim: { answer: SetupClaim };
-  /** Offer the server to another admin */
+  /** Offer the ownership to another admin */
   offerServerClaim: { body: OfferServerClaimBody; answer: ServerClaim };
 }

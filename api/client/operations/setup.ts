@@ -6,14 +6,14 @@ import type { SignIn } from '../records/shared.ts';
 import type { CompleteSetupBody, ListSetupFoldersQuery, RunSetupChecksBody } from '../requests/setup.ts';
 
 export interface SetupOperations {
-  /** Make the owner, the settings and the libraries */
+  /** Complete the setup */
   completeSetup: { body: CompleteSetupBody; answer: SignIn };
-  /** How far the first-run wizard is */
+  /** Get the state of the first-run setup */
   getSetup: { answer: SetupState };
   /** List the folders below a media root */
   listSetupFolders: { query: ListSetupFoldersQuery; answer: ListSetupFoldersAnswer };
-  /** Try what the server stands on */
+  /** Check the dependencies of the server */
   runSetupChecks: { body?: RunSetupChecksBody; answer: RunSetupChecksAnswer };
-  /** Save the draft of the wizard, the whole of it */
+  /** Save the draft of the setup */
   saveSetupDraft: { body: SetupDraft; answer: SetupState };
 }

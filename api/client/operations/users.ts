@@ -32,38 +32,38 @@ import type {
 } from '../requests/users.ts';
 
 export interface UsersOperations {
-  /** Make the account one is invited to, and sign in */
+  /** Accept an invite and sign in */
   acceptInvite: { body: AcceptInviteBody; answer: SignIn };
-  /** Who invites and as what, before anything is asked; takes no use */
+  /** Check the code of an invite */
   checkInvite: { body: CheckInviteBody; answer: CheckedInvite };
-  /** Invite somebody; the link is shown once */
+  /** Create an invite */
   createInvite: { body: CreateInviteBody; answer: Invite };
-  /** Make an account */
+  /** Create an account */
   createUser: { body: CreateUserBody; answer: NewUser };
-  /** Delete an account; media files are never touched */
+  /** Delete an account */
   deleteUser: { params: { id: Uuid }; query: DeleteUserQuery; answer: DeleteUserAnswer };
-  /** The roles' permissions, and accounts with where each of theirs comes from */
+  /** Get permissions by role and by account */
   getPermissionMatrix: { query?: GetPermissionMatrixQuery; answer: GetPermissionMatrixAnswer };
-  /** Read an account: never what the person watched or wrote */
+  /** Get an account */
   getUser: { params: { id: Uuid }; answer: UserDetail };
-  /** List invites, ended ones for 90 days; links are not shown again */
+  /** List invites */
   listInvites: { query?: ListInvitesQuery; answer: PageOf<Invite> };
   /** List the devices of an account */
   listUserDevices: { params: { id: Uuid }; query?: ListUserDevicesQuery; answer: PageOf<Device> };
   /** List accounts */
   listUsers: { query?: ListUsersQuery; answer: PageOf<ListedUser> };
-  /** Sign a device out and forget it; it comes back new when it signs in again */
+  /** Remove a device */
   removeUserDevice: { params: { id: Uuid; deviceId: Uuid }; answer: undefined };
-  /** Help somebody who lost a password, telephone or device back in, or sign them out everywhere */
+  /** Reset the sign-in of an account */
   resetUserSignIn: { params: { id: Uuid }; body?: ResetUserSignInBody; answer: SignInReset };
-  /** Revoke an invite; accounts already made stay */
+  /** Revoke an invite */
   revokeInvite: { params: { id: Uuid }; answer: undefined };
-  /** Set what an account may see, when, and what it may use; it counts from the next request */
+  /** Replace what an account may see and use */
   setUserAccess: { params: { id: Uuid }; body: SetUserAccessBody; answer: AccessAnswer };
-  /** Grant and withhold single permissions of an account, beside its role */
+  /** Grant or withhold permissions of an account */
   setUserPermissions: { params: { id: Uuid }; body: SetUserPermissionsBody; answer: PermissionRow };
-  /** Change an account; it counts from the next request */
+  /** Change an account */
   updateUser: { params: { id: Uuid }; body: UpdateUserBody; answer: UserDetail };
-  /** Name a device, block it or let it in again */
+  /** Change the name or state of a device */
   updateUserDevice: { params: { id: Uuid; deviceId: Uuid }; body: UpdateUserDeviceBody; answer: Device };
 }

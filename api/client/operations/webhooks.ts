@@ -12,18 +12,18 @@ import type {
 } from '../requests/webhooks.ts';
 
 export interface WebhooksOperations {
-  /** Make a webhook; a secret that is made here is shown once */
+  /** Create a webhook */
   createWebhook: { body: CreateWebhookBody; answer: Webhook };
-  /** Delete a webhook with its deliveries; a request in flight is ended */
+  /** Delete a webhook */
   deleteWebhook: { params: { id: Uuid }; answer: undefined };
-  /** Get a webhook; with secret=true also its secret, whole address and header values */
+  /** Get a webhook */
   getWebhook: { params: { id: Uuid }; query?: GetWebhookQuery; answer: Webhook };
-  /** List the deliveries of a webhook, newest first */
+  /** List the deliveries of a webhook */
   listDeliveries: { params: { id: Uuid }; query?: ListDeliveriesQuery; answer: PageOf<WebhookDelivery> };
-  /** List webhooks, and what may be subscribed to */
+  /** List webhooks */
   listWebhooks: { answer: ListWebhooksAnswer };
-  /** Send a test, or a past delivery again, and tell what the receiver said */
+  /** Send a test or a past delivery */
   testWebhook: { params: { id: Uuid }; body?: TestWebhookBody; answer: WebhookTest };
-  /** Change a webhook; waiting deliveries go by the new secret and address */
+  /** Change a webhook */
   updateWebhook: { params: { id: Uuid }; body: UpdateWebhookBody; answer: Webhook };
 }

@@ -10,7 +10,7 @@ export interface ApiKey {
   owner: AccountRef;
   /** Absent is the main profile */ profileId?: string;
   scopes: Permission[];
-  /** What the account still has of them */ effectiveScopes: Permission[];
+  /** Scopes that the account still has */ effectiveScopes: Permission[];
   /** Requests a minute, over all replicas */ requestsPerMinute: number;
   state: ApiKeyState;
   expiresAt: Instant | null;

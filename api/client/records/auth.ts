@@ -22,7 +22,7 @@ export interface Me {
   profile: Profile;
   profiles: Profile[];
   credential: { kind: 'session' | 'api-key'; sessionId?: Uuid; keyId?: Uuid; scopes?: Permission[] };
-  /** What this credential may do now */ permissions: Permission[];
+  /** Permissions of this credential now */ permissions: Permission[];
   access: {
     libraries: LibraryReach;
     ageLimit: number | null;
@@ -36,7 +36,7 @@ export interface Me {
   email: {
     address: string;
     verified: boolean;
-    /** Takes its place once its link was opened */ pending?: string;
+    /** Replaces the address once its link was opened */ pending?: string;
   } | null;
   mustChangePassword: boolean;
   mustAddTwoFactor: boolean;
@@ -59,7 +59,7 @@ export interface PasswordReset {
 }
 
 export interface QuickConnect {
-  /** Shown on the device that asks */ code: string;
+  /** Shown on the device that signs in */ code: string;
   state: QuickConnectState;
   device: AskingDevice;
   createdAt: Instant;
@@ -100,7 +100,7 @@ export interface SignInOptions {
 export interface StartedOidc {
   /** At the provider */ url: string;
   state: string;
-  /** 256 bits, kept by the client that started and told nobody but completeOidc */ binding: string;
+  /** 256 bits, kept by the client that started and sent to completeOidc only */ binding: string;
   expiresAt: Instant;
 }
 

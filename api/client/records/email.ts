@@ -32,7 +32,7 @@ export interface EmailMessage {
 }
 
 export interface EmailStatus {
-  /** There are a host and a sender */ configured: boolean;
+  /** A host and a sender are set */ configured: boolean;
   enabled: boolean;
   host?: string;
   port?: number;
@@ -41,7 +41,7 @@ export interface EmailStatus {
   replyTo?: string;
   lastSentAt?: Instant;
   lastError?: { at: Instant; stage: MailStage; code?: string; message: string };
-  /** All sending, after 20 faults in a row */ paused: boolean;
+  /** Sending is paused after 20 faults in a row */ paused: boolean;
   pausedUntil?: Instant;
   queue: { waiting: number; delayed: number; failed24h: number; sent24h: number };
   /** Addresses that refused three mails in a row */ suppressed: number;

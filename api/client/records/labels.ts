@@ -8,9 +8,9 @@ export interface Label {
   /** #rrggbb */ color: string;
   description?: string;
   restricted: boolean;
-  /** Somebody sees nothing but such items */ onlyForSome: boolean;
-  /** Items labelled themselves that the caller sees */ itemCount: number;
-  /** With itemId: the item above that carries it */ inheritedFrom?: string;
+  /** At least one principal sees only items with such labels */ onlyForSome: boolean;
+  /** Directly labelled items that the caller may see */ itemCount: number;
+  /** With itemId: the container that carries the label */ inheritedFrom?: string;
   access?: LabelAccess;
   createdAt: Instant;
   updatedAt: Instant;
@@ -19,8 +19,8 @@ export interface Label {
 export interface LabelAccess {
   /** Hidden from all but allow */ restricted: boolean;
   allow: LabelPrincipal[];
-  /** Hidden from these; beats allow */ deny: LabelPrincipal[];
-  /** These see nothing but items with one of their only-labels */ only: LabelPrincipal[];
+  /** Hidden from these; takes precedence over allow */ deny: LabelPrincipal[];
+  /** These see only items with one of their only-labels */ only: LabelPrincipal[];
 }
 
 export interface LabelPrincipal {

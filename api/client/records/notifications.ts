@@ -71,7 +71,7 @@ export interface NotificationPreferences {
   kinds: Partial<Record<NotificationKind, NotificationWays>>;
   defaults: Partial<Record<NotificationKind, NotificationWays>>;
   /** In the profile's time zone */ quiet?: QuietHours;
-  /** Push and email name no titles */ hideTitles: boolean;
+  /** Push messages and mails contain no titles */ hideTitles: boolean;
   muted: Muted;
   pausedUntil?: string;
 }
@@ -108,6 +108,6 @@ export interface PushSubscription {
 export interface QuietHours {
   from: string;
   to: string;
-  /** On which it begins; none is every day */ days: Weekday[];
+  /** Days on which the quiet hours begin; none is every day */ days: Weekday[];
   urgentThrough: boolean;
 }

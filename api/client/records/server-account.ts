@@ -9,7 +9,7 @@ export interface OwnershipOffer {
   id: Uuid;
   to: AccountRef;
   by: AccountRef;
-  /** What the owner is afterwards */ keepRole: 'admin' | 'member';
+  /** Role of the former owner after the transfer */ keepRole: 'admin' | 'member';
   message?: string;
   createdAt: Instant;
   expiresAt: Instant;
@@ -35,7 +35,7 @@ export interface SetupClaim {
   codeFrom: 'secret' | 'log' | 'link' | 'none';
   triesLeft: number;
   blockedUntil: Instant | null;
-  /** Somebody holds a ticket now */ claimedAt: Instant | null;
+  /** Present while a ticket is valid */ claimedAt: Instant | null;
   holder: { deviceName: string } | null;
 }
 

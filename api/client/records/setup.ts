@@ -29,7 +29,7 @@ export type SetupCheckName =
   | 'catalogues';
 
 export interface SetupDraft {
-  /** Of the draft seen */ revision: number;
+  /** Revision of the draft that was read */ revision: number;
   serverName?: string;
   /** BCP 47 */ language?: string;
   /** ISO 3166-1 alpha-2 */ country?: string;
@@ -70,7 +70,7 @@ export interface SetupSettings {
 }
 
 export interface SetupState {
-  /** The first thing still missing */ step: 'claim' | 'server' | 'libraries' | 'checks' | 'owner';
+  /** The first part that is still missing */ step: 'claim' | 'server' | 'libraries' | 'checks' | 'owner';
   /** By this caller */ claimed: boolean;
   serverName: string;
   version?: string;

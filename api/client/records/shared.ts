@@ -168,7 +168,7 @@ export interface Profile {
   hasPin: boolean;
   /** null is the account's, then the server's */ timeZone: string | null;
   country: string | null;
-  /** Nobody else sees its history, activity or counts */ private: boolean;
+  /** Hides its history, activity and counts from everyone else */ private: boolean;
   keepHistory: boolean;
   /** For the main profile */ limits?: ProfileLimits;
   createdAt: Instant;
@@ -190,7 +190,7 @@ export interface Session {
   twoFactor: boolean;
   profileId: Uuid;
   current: boolean;
-  /** Last seen */ address: string | null;
+  /** Last used */ address: string | null;
   createdAt: Instant;
   lastSeenAt: Instant;
   expiresAt: Instant;

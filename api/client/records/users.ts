@@ -13,7 +13,7 @@ import type { Instant, Permission, Role, Uuid } from './words.ts';
 
 export interface AccessAnswer extends AccountAccess {
   /** Named here, but a resource declares who reaches them */ managed: { libraryId: Uuid; by: ManagedBy }[];
-  /** What the account sees now; an estimate beyond 10,000 */ visibleItems: number;
+  /** Number of items that the account sees now; an estimate beyond 10,000 */ visibleItems: number;
 }
 
 export interface AccountAccess {
@@ -37,8 +37,8 @@ export interface AccountLimits {
   maxHeight?: number;
   /** May play from outside the local ranges */ remote?: boolean;
   uploadQuotaBytes?: number;
-  /** In place of downloads.maxPerAccount */ downloads?: number;
-  /** In place of subtitles.dailyAllowance */ subtitleDaily?: number;
+  /** Overrides downloads.maxPerAccount */ downloads?: number;
+  /** Overrides subtitles.dailyAllowance */ subtitleDaily?: number;
   devices?: number;
 }
 
@@ -128,9 +128,9 @@ export type InviteState = 'open' | 'used' | 'expired' | 'revoked';
 
 export interface InviteTemplateOutput {
   /** Years; null or absent is none */ ageLimit?: number | null;
-  /** Granted or withheld beside the role's */ permissions?: Partial<Record<Permission, boolean>>;
+  /** Permissions granted or withheld relative to the role */ permissions?: Partial<Record<Permission, boolean>>;
   limits?: AccountLimitsOutput;
-  /** What is left out is as the role's */ restrictions?: RestrictionsDraft;
+  /** Absent restrictions are those of the role */ restrictions?: RestrictionsDraft;
 }
 
 export interface LastSignIn {

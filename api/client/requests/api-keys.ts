@@ -9,7 +9,7 @@ export interface CreateApiKeyBody {
   scopes: Permission[];
   /** 1 minute to 10 years ahead; null never expires */ expiresAt: string | null;
   /** Requests a minute, over all replicas */ requestsPerMinute?: number;
-  /** An own profile; absent is the main one */ profileId?: string;
+  /** A profile of the account; absent is the main one */ profileId?: string;
 }
 
 /** Query of listApiKeys */

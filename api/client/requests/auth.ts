@@ -48,9 +48,9 @@ export interface CompletePasswordResetBody {
 /** Body of confirmIdentity */
 export interface ConfirmIdentityBody {
   password?: string;
-  /** Of the authenticator, or a recovery code; needs the challenge */ code?: string;
-  /** Of the challenge, or alone with one of getSignInOptions */ passkey?: PasskeyProof;
-  /** Of the AUTH_2FA_REQUIRED that a right password was answered with */ challenge?: string;
+  /** Code of the authenticator app or a recovery code; needs the challenge */ code?: string;
+  /** For the challenge, or alone with a challenge of getSignInOptions */ passkey?: PasskeyProof;
+  /** From the AUTH_2FA_REQUIRED that answered the right password */ challenge?: string;
 }
 
 /** Body of createProfile */
@@ -60,7 +60,7 @@ export interface CreateProfileBody {
   /** BCP 47 */ language?: string;
   timeZone?: string;
   /** ISO 3166-1 alpha-2 */ country?: string;
-  /** Keeps others of the household out of the profile; signs nobody in */ pin?: string;
+  /** Keeps other people of the household out of the profile; it is no sign-in method */ pin?: string;
   private?: boolean;
   keepHistory?: boolean;
   /** Never wider than the account's, which count too */ limits?: ProfileLimits;
@@ -122,7 +122,7 @@ export interface RedeemQuickConnectBody {
 
 /** Body of refreshSession */
 export interface RefreshSessionBody {
-  /** Absent takes the cookie */ refreshToken?: string;
+  /** Absent uses the cookie */ refreshToken?: string;
 }
 
 /** Body of requestPasswordReset */
@@ -137,7 +137,7 @@ export interface SelectProfileBody {
 
 /** Body of startOidc */
 export interface StartOidcBody {
-  /** link and confirm are for who is signed in */ intent?: 'sign-in' | 'link' | 'confirm';
+  /** link and confirm need a signed-in person */ intent?: 'sign-in' | 'link' | 'confirm';
   /** One of auth.oidc.redirectUris, or the web app: /sign-in/oidc */ redirectUri: string;
   returnTo?: string;
   keep?: Keep;

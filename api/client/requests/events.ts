@@ -5,5 +5,5 @@ import type { Words } from '../records/words.ts';
 /** Query of streamEvents */
 export interface StreamEventsQuery {
   /** Exact names; absent is all */ types?: Words;
-  /** An event id or a position; the header Last-Event-ID wins */ lastEventId?: Words;
+  /** An event id or a position; the header Last-Event-ID takes precedence */ lastEventId?: Words;
 }

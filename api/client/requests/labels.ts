@@ -46,7 +46,7 @@ export interface SetLabelItemsBody {
   remove?: Uuid[];
   filter?: {
     libraryId: Uuid;
-    /** As of listLibraryItems; empty is everything that it lists */ filter: string;
+    /** Filter of listLibraryItems; empty matches all that it lists */ filter: string;
     action: 'add' | 'remove';
   };
 }

@@ -8,29 +8,29 @@ export interface ListNotificationsQuery extends PageQuery {
   /** Up to three of createdAt; - descends */ sort?: Words;
   unread?: boolean;
   kind?: Words;
-  /** A notification or a time: newer ones */ since?: string;
+  /** A notification id or a time: only newer ones */ since?: string;
 }
 
 /** Body of markNotificationsRead */
 export interface MarkNotificationsReadBody {
   ids?: Uuid[];
-  /** It and all before */ upTo?: string;
+  /** This notification and all before it */ upTo?: string;
   read?: boolean;
 }
 
 /** Body of setNotificationPreferences */
 export interface SetNotificationPreferencesBody {
   kinds: Partial<Record<NotificationKind, NotificationWays>>;
-  /** The server's own, for kinds that are not named; what is sent is not kept */ defaults?: Partial<
+  /** Defaults of the server for kinds that are not named; a value in a request is ignored */ defaults?: Partial<
     Record<NotificationKind, NotificationWays>
   >;
   /** In the profile's time zone */ quiet?: {
     from: string;
     to: string;
-    /** On which it begins; none is every day */ days?: Weekday[];
+    /** Days on which the quiet hours begin; none is every day */ days?: Weekday[];
     urgentThrough?: boolean;
   };
-  /** Push and email name no titles */ hideTitles?: boolean;
+  /** Push messages and mails contain no titles */ hideTitles?: boolean;
   muted?: { libraryIds?: Uuid[]; itemIds?: Uuid[]; userIds?: Uuid[] };
   pausedUntil?: string;
 }

@@ -9,7 +9,7 @@ export interface CompleteSetupBody {
   password: string;
   displayName?: string;
   email?: string;
-  /** Absent takes the saved one */ draft?: SetupDraft;
+  /** Absent is the saved one */ draft?: SetupDraft;
   keep?: Keep;
   remember?: boolean;
 }

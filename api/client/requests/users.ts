@@ -37,7 +37,7 @@ export interface CreateUserBody {
   /** 1-64 letters, digits, `._-@` and blanks inside; unique without letter case and look-alikes */ username: string;
   displayName?: string;
   role?: GivenRole;
-  /** Absent makes a link to set one; a child needs none */ password?: string;
+  /** Absent creates a link to set one; a child needs none */ password?: string;
   mustChangePassword?: boolean;
   /** Not verified by being given here */ email?: string;
   /** Mails the link where mail is set up */ sendInvite?: boolean;
@@ -48,9 +48,9 @@ export interface CreateUserBody {
     viewingHours?: ViewingHours[];
     timeZone?: string | null;
     limits?: AccountLimits;
-    /** What is left out is as the role's */ restrictions?: RestrictionsDraft;
+    /** Absent restrictions are those of the role */ restrictions?: RestrictionsDraft;
   };
-  /** Granted or withheld beside the role's */ permissions?: Partial<Record<Permission, boolean>>;
+  /** Permissions granted or withheld relative to the role */ permissions?: Partial<Record<Permission, boolean>>;
   expiresAt?: string;
   /** BCP 47 */ language?: string;
   note?: string;
@@ -59,7 +59,7 @@ export interface CreateUserBody {
 /** Query of deleteUser */
 export interface DeleteUserQuery {
   /** The username */ confirm: Words;
-  /** Who gets shared playlists, collections and personal storages; else they go */ transferTo?: Words;
+  /** Account that gets shared playlists, collections and personal storages; they are deleted otherwise */ transferTo?: Words;
 }
 
 /** Query of getPermissionMatrix */
@@ -69,9 +69,9 @@ export interface GetPermissionMatrixQuery extends PageQuery {
 
 export interface InviteTemplate {
   /** Years; null or absent is none */ ageLimit?: number | null;
-  /** Granted or withheld beside the role's */ permissions?: Partial<Record<Permission, boolean>>;
+  /** Permissions granted or withheld relative to the role */ permissions?: Partial<Record<Permission, boolean>>;
   limits?: AccountLimits;
-  /** What is left out is as the role's */ restrictions?: RestrictionsDraft;
+  /** Absent restrictions are those of the role */ restrictions?: RestrictionsDraft;
 }
 
 /** Query of listInvites */
@@ -97,7 +97,7 @@ export interface ListUsersQuery extends PageQuery {
 
 /** Body of resetUserSignIn */
 export interface ResetUserSignInBody {
-  /** Makes a link with which the person sets a new password */ link?: boolean;
+  /** Creates a link with which the person sets a new password */ link?: boolean;
   hours?: number;
   sendMail?: boolean;
   endSessions?: boolean;
@@ -114,7 +114,7 @@ export interface SetUserAccessBody {
   viewingHours?: ViewingHours[];
   timeZone?: string | null;
   limits?: AccountLimits;
-  /** What is left out is as the role's */ restrictions?: RestrictionsDraft;
+  /** Absent restrictions are those of the role */ restrictions?: RestrictionsDraft;
   revision?: number;
 }
 
@@ -142,6 +142,6 @@ export interface UpdateUserBody {
 
 /** Body of updateUserDevice */
 export interface UpdateUserDeviceBody {
-  /** Wins over X-Client-Name */ name?: string;
+  /** Takes precedence over X-Client-Name */ name?: string;
   state?: 'trusted' | 'blocked';
 }

@@ -43,7 +43,7 @@ export interface UpdateWebhookBody {
   events?: string[];
   format?: WebhookFormat;
   libraryIds?: Uuid[] | null;
-  /** Merged; null takes one away */ headers?: Record<string, string | null>;
-  /** null makes a new one */ secret?: string | null;
+  /** Merged by name; null removes a header */ headers?: Record<string, string | null>;
+  /** null generates a new one */ secret?: string | null;
   enabled?: boolean;
 }
