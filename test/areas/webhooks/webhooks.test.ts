@@ -90,7 +90,7 @@ describe('webhooks', () => {
     const { status, body } = await api.as(owner).listWebhooks({});
     const seen = body.items.find((one) => one.id === id);
     expect([status, seen?.url]).to.deep.equal([200, '***']);
-    expect(seen?.stateReason).to.contain('anew');
+    expect(seen?.stateReason).to.contain('again');
     const tested = await api.as(owner).testWebhook({ params: { id }, body: {} });
     expect([tested.status, details(tested).reason]).to.deep.equal([409, 'sealing-key-gone']);
     expect((await api.as(owner).deleteWebhook({ params: { id } })).status).to.equal(204);
@@ -103,7 +103,7 @@ describe('webhooks', () => {
     expect([named.status, named.body.name, named.body.url]).to.deep.equal([200, 'renamed', '***']);
     const half = await api.as(owner).updateWebhook({ params, body: { secret: null } });
     expect(half.body.secret).to.match(/^[\w-]{43}$/);
-    expect(half.body.stateReason, 'where it goes is not known yet').to.contain('anew');
+    expect(half.body.stateReason, 'where it goes is not known yet').to.contain('again');
     const url = `${receiver.url}/anew`;
     const headers = { Authorization: 'new' };
     const whole = await api.as(owner).updateWebhook({ params, body: { url, headers, enabled: true } });
