@@ -82,7 +82,7 @@ describe('architecture', () => {
     const files = readdirSync(folder).filter((name) => name !== 'README.md');
     const listed = [
       ...readFileSync(join(folder, 'README.md'), 'utf8').matchAll(
-        /^\| (\d{3}) \| \d{4}-\d\d-\d\d \| \[(.+)\]\((.+)\) \|$/gm,
+        /^\| *(\d{3}) *\| *\d{4}-\d\d-\d\d *\| *\[(.+)\]\((.+)\) *\|$/gm,
       ),
     ];
     expect(listed.map(([, , , file]) => file)).to.have.members(files);
