@@ -1,8 +1,10 @@
 // The typed client against the real server.
+
 import { expect } from 'chai';
 import { areas } from '#areas/index.ts';
 import { signAccessToken } from '#identity/credentials.ts';
 import type { Area } from '#kernel/endpoint.ts';
+import { ABSENT } from '#support/answers.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { type Somebody, somebody } from '#support/signing-in.ts';
 import {
@@ -98,7 +100,7 @@ describe('the typed client', () => {
   });
 
   it('throws what the server refused: code, status, requestId, details', async () => {
-    const missing = await caught(owner.getLibrary({ params: { id: '01900000-0000-7000-8000-00000000dead' } }));
+    const missing = await caught(owner.getLibrary({ params: { id: ABSENT } }));
     expect(missing).to.be.instanceOf(FoyerError).and.include({ code: 'NOT_FOUND', status: 404 });
     const bad = await caught(owner.createLibrary({ body: { name: '', type: 'movies' } }));
     if (!FoyerError.is(bad, 'VALIDATION_FAILED')) return expect.fail('another failure');

@@ -1,4 +1,5 @@
 // The packed client as others get it: plain JavaScript in Node, and bundled in a browser of another origin.
+
 import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -7,6 +8,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { build } from 'esbuild';
 import { chromium } from 'playwright-core';
+import { ABSENT } from '#support/answers.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { atEnd, temporaryFolder } from '#support/stores.ts';
 
@@ -36,7 +38,7 @@ describe('the packed client', function () {
     const names = [];
     for (const { name } of await client.listLibraries()) names.push(name);
     for await (const { id } of client.each('listItems', { query: { limit: 2 } })) names.push(id);
-    const code = await client.getLibrary({ params: { id: '01900000-0000-7000-8000-00000000dead' } }).catch((e) => e.code);
+    const code = await client.getLibrary({ params: { id: ABSENT } }).catch((e) => e.code);
     return { made: made.name, listed: names.includes(made.name), code };`;
   const expected = (where: string) => ({ made: api.url + where, listed: true, code: 'NOT_FOUND' });
 

@@ -1,13 +1,14 @@
 // A secret is what it was made for and nothing else: each kind, in every place of another kind, at every operation that needs one.
+
 import { expect } from 'chai';
 import { areas } from '#areas/index.ts';
 import { storeTicket } from '#areas/setup/public.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
 import { newSecret } from '#platform/ids.ts';
+import { ABSENT } from '#support/answers.ts';
 import { type Api, type Ask, clientFor, startApi } from '#support/api.ts';
 import { challengeOf, device, errorOf, type Somebody, signIn, somebody, withTotp } from '#support/signing-in.ts';
 
-const ABSENT = '01900000-0000-7000-8000-00000000dead';
 const SAMPLES: Record<string, string> = { rendition: 'v0', segment: '0.m4s', sheet: '320-0.webp' };
 const guarded = areas
   .flatMap((area) => area.endpoints as readonly Endpoint[])

@@ -5,17 +5,12 @@ import { areas } from '#areas/index.ts';
 import { type Permission, permissions } from '#identity/permissions.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
 import { credentialsOf } from '#kernel/openapi.ts';
+import { ABSENT, errorOf } from '#support/answers.ts';
 import { type Api, type Ask, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 
 const all = areas.flatMap((area) => area.endpoints as readonly Endpoint[]);
 const VERIFIER = '{"keys":[{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}'; // of RFC 8037
-const ABSENT = '01900000-0000-7000-8000-00000000dead';
-const errorOf = (answer: { body: unknown }) => {
-  const text = Buffer.isBuffer(answer.body) ? JSON.parse(answer.body.toString()) : answer.body;
-  return (text as { error: { code: string; details: Record<string, unknown>; requestId?: string } }).error;
-};
-
 /** Path parameters that are well formed and name nothing. */
 function absentParams(endpoint: Endpoint): Record<string, string> {
   const samples: Record<string, string> = { rendition: 'v0', segment: '0.m4s', sheet: '320-0.webp' };

@@ -1,6 +1,8 @@
 // Requests of the largest size that is taken, made of what is slow to read.
+
 import { z } from 'zod';
 import type { Endpoint } from '#kernel/endpoint.ts';
+import { ABSENT } from '#support/answers.ts';
 
 export interface Attack {
   name: string;
@@ -10,8 +12,6 @@ export interface Attack {
 }
 
 const HEAD_BYTES = 26_000; // beside a token and the other headers
-const ABSENT = '01900000-0000-7000-8000-00000000dead';
-
 /** What expressions, splits and parsers may stumble over. */
 export const SIGNS = [
   '[',

@@ -3,11 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { startApi } from '#support/api.ts';
-import { authRows, keyRows } from './records/auth-rows.ts';
-import type { Row, Told } from './records/row.ts';
-import { libraryRows, playbackRows, serverRows, themeRows } from './records/server-rows.ts';
-import { labelRows, userRows } from './records/users-rows.ts';
-import { type Asked, type Caller, World } from './records/world.ts';
+import type { Row, Told } from '#support/record-row.ts';
+import { type Asked, type Caller, World } from '#support/record-world.ts';
 
 interface Refusal {
   error: { code: string; details: Record<string, string | string[]> };
@@ -25,6 +22,12 @@ function toldBy({ read }: Row, { status, body }: { status: number; body: unknown
   return reason === undefined ? String(status) : `${status} ${[reason].flat().join()}`;
 }
 
+/** The rows stand with their areas. */
+const tests = new URL('../areas/', import.meta.url);
+const files = readdirSync(tests, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('/records.ts'));
+const modules = await Promise.all(files.map((name) => import(new URL(name, tests).href) as Promise<{ rows: Row[] }>));
+const rows = modules.flatMap((module) => module.rows);
+
 describe('records and who may do what to them', function () {
   this.timeout(120_000);
   let world: World;
@@ -37,7 +40,6 @@ describe('records and who may do what to them', function () {
     .map((name) => readFileSync(new URL(name, folder), 'utf8'))
     .join('\n')
     .replaceAll(/\s+/g, ' ');
-  const rows = [authRows, keyRows, userRows, labelRows, libraryRows, playbackRows, serverRows, themeRows].flat();
 
   for (const row of rows) {
     const { op, when, says, ask, answers } = row;

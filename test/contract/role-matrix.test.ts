@@ -1,18 +1,19 @@
 // Who may call what: every served operation asked by every role and kind of key, against the contract's own words.
 // What they refuse by whose record it is, is in record-matrix.test.ts.
 // Each question carries a parameter that nobody knows, so that what is not refused before ends in 400 and changes nothing.
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { areas } from '#areas/index.ts';
 import type { Permission, Role } from '#identity/permissions.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
+import { ABSENT } from '#support/answers.ts';
 import { type Answered, type Api, clientFor, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenItem, type GivenLibrary, givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
 import type { LooseDb } from '#support/loose.ts';
 
-const ABSENT = '01900000-0000-7000-8000-00000000dead';
 const ADMIN_ONLY: Permission[] = [
   'library:manage',
   'item:edit',

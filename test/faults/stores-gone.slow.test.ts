@@ -1,9 +1,11 @@
 // Redis emptied, Redis gone, Postgres gone: what goes on meanwhile, what says so, and that all is back by itself.
+
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { areas } from '#areas/index.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
+import { ABSENT } from '#support/answers.ts';
 import { Receiver } from '#support/deliveries.ts';
 import { eventually } from '#support/stores.ts';
 import { apiKey, createClient, type FoyerClient } from '../../api/client/index.ts';
@@ -12,8 +14,6 @@ import { Machine, tell } from './machine.ts';
 import { Replicas } from './replicas.ts';
 
 const LONG_MS = 60_000;
-const ABSENT = '01900000-0000-7000-8000-00000000dead';
-
 /** The postmaster and its processes, each of which has a session of its own. */
 function withBackends(postmaster: number): number[] {
   const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8');

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { newId } from '#platform/ids.ts';
 import { ObjectsUnavailable } from '#platform/objects.ts';
+import { ABSENT } from '#support/answers.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 
@@ -278,7 +279,7 @@ describe('pipeline', () => {
 
   it('takes a word of an address for no parameter, whatever the method', async () => {
     const { headers } = await api.given.admin();
-    const id = '01900000-0000-7000-8000-00000000dead';
+    const id = ABSENT;
     const answer = await ask(`/libraries/${id}/trash/restore`, { method: 'DELETE', headers });
     expect([answer.status, answer.error?.code]).to.deep.equal([405, 'METHOD_NOT_ALLOWED']);
     expect(answer.headers.get('allow')).to.equal('POST');

@@ -1,4 +1,5 @@
 // Bad input of every sort against the API: it refuses by the contract's envelope, tells nothing of itself, and goes on serving.
+
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { type IncomingHttpHeaders, request } from 'node:http';
@@ -11,6 +12,7 @@ import { openTranscodeSession } from '#areas/streaming/public.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
 import { errorCodes } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
+import { ABSENT } from '#support/answers.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { look, wishFor } from '#support/hls-render.ts';
@@ -30,7 +32,7 @@ interface Got {
 }
 
 const endpoints = areas.flatMap((area) => area.endpoints as readonly Endpoint[]);
-const NONE = '01900000-0000-7000-8000-00000000dead';
+const NONE = ABSENT;
 const LEAKS =
   /node_modules|node:internal|\/api\/(?:areas|kernel|platform)\/|\n\s+at |ENOENT|ENAMETOOLONG|SQLSTATE|syntax error at|select "|root:x:0/;
 

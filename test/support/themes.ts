@@ -1,22 +1,11 @@
 import { expect } from 'chai';
+import { errorOf } from '#support/answers.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 
-interface Refusal {
-  error: {
-    code: string;
-    details: {
-      reason?: string;
-      by?: string;
-      permission?: string;
-      issues?: { path: string[]; code: string }[];
-    } & Record<string, unknown>;
-  };
-}
-export const refusal = (answer: { body: unknown }): Refusal['error'] => (answer.body as Refusal).error;
-export const reasonOf = (answer: { body: unknown }) => refusal(answer).details.reason;
+export const reasonOf = (answer: { body: unknown }) => errorOf(answer).details['reason'];
 export const issuesOf = (answer: { body: unknown }) =>
-  (refusal(answer).details.issues ?? []).map(({ path, code }) => `${path.join('/')} ${code}`);
+  (errorOf(answer).details['issues'] ?? []).map(({ path, code }: { path: string[]; code: string }) => `${path.join('/')} ${code}`);
 export const textOf = ({ body }: { body: unknown }): string => (body as Buffer).toString();
 
 /** An app, its owner and a member, and what is done to themes again and again. */

@@ -3,6 +3,7 @@ import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Bucket } from '#platform/objects.ts';
+import { ABSENT } from '#support/answers.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
 import { png } from '#support/pictures.ts';
@@ -55,7 +56,7 @@ describe('objects.sweep', () => {
     const library = await givenLibrary(db, 'movies');
     const item = await givenItem(db, library, { title: 'Film', top: true });
     const file = await givenFile(db, library, item);
-    const gone = '01900000-0000-7000-8000-00000000dead';
+    const gone = ABSENT;
     for (const id of [file, gone]) {
       await put('foyer-subtitles', `tracks/${id}/1/2.txt`);
       await put('foyer-subtitles', `fonts/${id}/1/list.json`);

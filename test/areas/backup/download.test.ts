@@ -5,13 +5,11 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { extract } from 'tar-stream';
-import { type Answered, type Api, startApi, type TestClient } from '#support/api.ts';
+import { errorOf } from '#support/answers.ts';
+import { type Api, startApi, type TestClient } from '#support/api.ts';
 import { makeBackup, namesAt } from '#support/backups.ts';
 import type { Person } from '#support/given.ts';
 import { eventually } from '#support/stores.ts';
-
-const errorOf = ({ body }: Answered): { code: string; details: { reason?: string; by?: string } } =>
-  (JSON.parse((body as Buffer).toString()) as { error: never }).error;
 
 describe('downloading a backup', function () {
   this.timeout(60_000);

@@ -3,6 +3,7 @@ import { hashPassword } from '#areas/auth/public.ts';
 import { putAsideAs } from '#platform/backup/put-aside.ts';
 import { newId } from '#platform/ids.ts';
 import { storedValue } from '#platform/settings.ts';
+import { ABSENT, errorOf } from '#support/answers.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { type Made, makeBackup } from '#support/backups.ts';
 import type { Person } from '#support/given.ts';
@@ -20,9 +21,6 @@ type Plan = {
   migrations: number;
   endsSessions: number;
 };
-
-const errorOf = ({ body }: { body: unknown }) =>
-  (body as { error: { code: string; details: Record<string, unknown> } }).error;
 
 describe('restoreBackup', () => {
   let api: Api;
@@ -68,7 +66,7 @@ describe('restoreBackup', () => {
   it('is the owner’s alone: admins and keys are refused', async () => {
     expect((await ask(await api.given.admin())).status).to.equal(403);
     expect((await ask(await api.given.key(owner, ['settings:manage']))).status).to.equal(403);
-    expect((await ask(owner, {}, '01900000-0000-7000-8000-00000000dead')).status).to.equal(404);
+    expect((await ask(owner, {}, ABSENT)).status).to.equal(404);
   });
 
   it('says what it would change, and writes nothing', async () => {

@@ -3,17 +3,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { forgetReplacedLogos } from '#areas/branding/public.ts';
+import { errorOf } from '#support/answers.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import { factsOf, gif, pixel, png } from '#support/pictures.ts';
 import { temporaryFolder } from '#support/stores.ts';
 
-interface Refusal {
-  error: { code: string; details: Record<string, unknown> & { issues: { path: unknown[]; code: string }[] } };
-}
-const refusal = (answer: { body: unknown }): Refusal['error'] => {
-  const body = Buffer.isBuffer(answer.body) ? JSON.parse(answer.body.toString()) : answer.body;
-  return (body as Refusal).error;
-};
 const image = { 'content-type': 'image/png' };
 const place = (kind: string, scheme: string) => ({ params: { kind, scheme } });
 
@@ -122,7 +116,7 @@ describe('Branding', () => {
       for (const [body, code] of wrong) {
         const answer = await admin.updateBranding({ body });
         expect(answer.status, code).to.equal(400);
-        expect(refusal(answer).details.issues.map((issue) => issue.code)).to.include(code);
+        expect(errorOf(answer).details['issues'].map((issue: { code: string }) => issue.code)).to.include(code);
       }
       expect((await admin.updateBranding({ body: { signInMessage: 'x\n'.repeat(10) } })).status).to.equal(200);
     });
@@ -130,7 +124,7 @@ describe('Branding', () => {
     it('refuse another revision in If-Match', async () => {
       const { body, headers } = await api.anyone.getBranding();
       const stale = await admin.updateBranding({ body: { footer: 'no' }, headers: { 'if-match': '"0"' } });
-      expect(refusal(stale).details).to.include({ reason: 'revision', revision: body.revision });
+      expect(errorOf(stale).details).to.include({ reason: 'revision', revision: body.revision });
       const fresh = { 'if-match': headers.get('etag') ?? '' };
       expect((await admin.updateBranding({ body: { footer: 'yes' }, headers: fresh })).status).to.equal(200);
     });
@@ -246,7 +240,7 @@ describe('Branding', () => {
       expect((await factsOf(bytes)).pages).to.equal(6);
       expect((await put('main', 'light', await gif(70, 10, 32))).body.logos.main.light.animated).to.equal(false);
       const long = await put('loading', 'dark', await gif(61, 10, 32));
-      expect(refusal(long).details.issues[0]?.code).to.equal('animation_too_long');
+      expect(errorOf(long).details.issues[0]?.code).to.equal('animation_too_long');
     });
 
     it('are pictures of these kinds alone, drawn when they are drawings', async () => {
@@ -257,14 +251,14 @@ describe('Branding', () => {
       expect(svg.body.logos.loading.light).to.include({ width: 1024, height: 1024 });
       const served = await api.anyone.getBrandingLogo(place('loading', 'light'));
       expect(served.headers.get('content-type')).to.equal('image/webp');
-      const issue = async (bytes: Buffer) => refusal(await put('main', 'dark', bytes)).details.issues[0]?.code;
+      const issue = async (bytes: Buffer) => errorOf(await put('main', 'dark', bytes)).details.issues[0]?.code;
       expect(await issue(await png(15, 15))).to.equal('image_too_small');
       expect(await issue(await png(4097, 16))).to.equal('image_too_large');
       expect(await issue(Buffer.from('no picture at all, and long enough'))).to.equal('not_an_image');
       const pdf = await put('main', 'dark', Buffer.from('%PDF-1.7 is something else'));
-      expect([pdf.status, refusal(pdf).code]).to.deep.equal([415, 'MEDIA_UNSUPPORTED_CODEC']);
+      expect([pdf.status, errorOf(pdf).code]).to.deep.equal([415, 'MEDIA_UNSUPPORTED_CODEC']);
       const large = await put('main', 'dark', Buffer.alloc((5 << 20) + 1));
-      expect([large.status, refusal(large).details.maxBytes]).to.deep.equal([413, 5 << 20]);
+      expect([large.status, errorOf(large).details.maxBytes]).to.deep.equal([413, 5 << 20]);
       expect((await put('other', 'dark', await png())).status).to.equal(404);
       const rows = await api.deps.db('branding_logos').where({ kind: 'main', scheme: 'dark' }).whereNull('replaced_at');
       expect(rows).to.have.length(1);
@@ -328,7 +322,7 @@ describe('Branding', () => {
       const answer = await put('main', 'dark', await png(91, 91));
       objects.put = real;
       expect(answer.status).to.equal(503);
-      expect(refusal(answer).details.waitingFor).to.equal('objects');
+      expect(errorOf(answer).details.waitingFor).to.equal('objects');
     });
 
     it('answers from memory without Postgres', async () => {
@@ -364,7 +358,7 @@ describe('Branding', () => {
       expect(body.logos.main.light).to.include({ own: true, from: 'dark', width: 80 });
       const refused = await admin.updateBranding({ body: { accent: '#000000', footer: 'mine' } });
       expect(refused.status).to.equal(409);
-      expect(refusal(refused).details).to.deep.equal({ reason: 'managed-by-resource', fields: ['accent'], managedBy });
+      expect(errorOf(refused).details).to.deep.equal({ reason: 'managed-by-resource', fields: ['accent'], managedBy });
       expect((await api.anyone.getBranding()).body.footer).to.equal(undefined);
       expect((await put('main', 'dark', await png())).status).to.equal(409);
       expect((await admin.deleteBrandingLogo(place('main', 'dark'))).status).to.equal(409);

@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { cell } from '#areas/items/copies/exports.ts';
+import { ABSENT } from '#support/answers.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import {
@@ -58,7 +59,7 @@ describe('copies of a library', () => {
         .where({ id: library.id })
         .increment('change_seq', 1)
         .returning<{ change_seq: number }[]>('change_seq');
-      const purged = '01900000-0000-7000-8000-00000000dead';
+      const purged = ABSENT;
       await db('library_removals').insert({ library_id: library.id, seq, item_id: purged });
       await givenState(db, library, {
         profileId: member.profileId,

@@ -7,11 +7,10 @@ import { connectDatabase } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { ALIVE } from '#platform/queue.ts';
 import { saveSettings } from '#platform/settings.ts';
+import { ABSENT } from '#support/answers.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
-
-const ABSENT = '01900000-0000-7000-8000-00000000dead';
 
 describe('Jobs', () => {
   let api: Api;

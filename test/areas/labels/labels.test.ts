@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '#platform/ids.ts';
+import { ABSENT } from '#support/answers.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenItem, givenLibrary, givenShow } from '#support/given-items.ts';
@@ -106,7 +107,7 @@ describe('labels', () => {
       const [a, b] = [await film(), await film()];
       expect((await put(id, { add: [a, b] })).body).to.deep.equal({ added: 2, removed: 0, unchanged: 0 });
       expect((await put(id, { add: [a, b] })).body).to.deep.equal({ added: 0, removed: 0, unchanged: 2 });
-      const nobody = '01900000-0000-7000-8000-00000000dead';
+      const nobody = ABSENT;
       expect((await put(id, { remove: [a], add: [nobody] })).status).to.equal(400);
       expect((await put(id, { remove: [a], add: [a] })).status).to.equal(400);
       expect((await api.as(owner).getItem({ params: { id: a } })).body.labels).to.have.length(1);
@@ -310,7 +311,7 @@ describe('labels', () => {
 
     it('refuses allow without restricted, the owner, nobody, two names at once, and who is not below the caller', async () => {
       const id = await label();
-      const nobody = '01900000-0000-7000-8000-00000000dead';
+      const nobody = ABSENT;
       for (const body of [
         { restricted: false, allow: [{ role: 'child' }] },
         { restricted: true, allow: [{ userId: owner.accountId }] },

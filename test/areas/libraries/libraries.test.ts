@@ -1,14 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { ABSENT, errorOf } from '#support/answers.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 
 interface Refusal {
   error: { code: string; details: Record<string, unknown> & { issues: { path: unknown[]; code: string }[] } };
 }
-const refusal = (answer: { body: unknown }): Refusal['error'] => (answer.body as Refusal).error;
-
 describe('Libraries', () => {
   let api: Api;
   let owner: Person;
@@ -46,7 +45,7 @@ describe('Libraries', () => {
       await make('Taken');
       const again = await admin.createLibrary({ body: { name: 'tAKEN', type: 'shows' } });
       expect(again.status).to.equal(409);
-      expect(refusal(again).details.reason).to.equal('duplicate-name');
+      expect(errorOf(again).details.reason).to.equal('duplicate-name');
     });
 
     it('makes no more than 500', async () => {
@@ -57,7 +56,7 @@ describe('Libraries', () => {
       const make = (name: string) => full.as(manager).createLibrary({ body: { name, type: 'books' } });
       const manager = await full.given.admin();
       expect((await make('The last')).status).to.equal(201);
-      expect(refusal(await make('One more')).details.reason).to.equal('library-limit');
+      expect(errorOf(await make('One more')).details.reason).to.equal('library-limit');
       expect((await full.as(manager).listLibraries()).body).to.have.length(500);
     });
 
@@ -72,7 +71,7 @@ describe('Libraries', () => {
         },
       });
       expect(bad.status).to.equal(400);
-      const paths = refusal(bad).details.issues.map((issue) => issue.path.join('.'));
+      const paths = errorOf(bad).details['issues'].map((issue: { path: unknown[]; code: string }) => issue.path.join('.'));
       expect(paths).to.include.members([
         'body.name',
         'body.type',
@@ -84,7 +83,7 @@ describe('Libraries', () => {
       const away = await admin.createLibrary({
         body: { name: 'Away', type: 'movies', folders: [folder('films'), folder('nowhere')] },
       });
-      expect(refusal(away).details.issues[0]).to.deep.include({
+      expect(errorOf(away).details.issues[0]).to.deep.include({
         path: ['body', 'folders', 1, 'path'],
         code: 'no_such_folder',
       });
@@ -94,14 +93,14 @@ describe('Libraries', () => {
       const nested = await admin.createLibrary({
         body: { name: 'Nested', type: 'movies', folders: [folder('more'), folder('more')] },
       });
-      expect(refusal(nested).details.reason).to.equal('folder-overlap');
+      expect(errorOf(nested).details.reason).to.equal('folder-overlap');
       const taken = await admin.createLibrary({ body: { name: 'Second', type: 'movies', folders: [folder('films')] } });
-      expect(refusal(taken).details.reason).to.equal('folder-overlap');
+      expect(errorOf(taken).details.reason).to.equal('folder-overlap');
       const storage = () => api.deps.db('storages').where({ id: api.given.storageId });
       await storage().update({ read_only: true });
       const closed = await admin.createLibrary({ body: { name: 'TV', type: 'livetv', folders: [folder('more')] } });
       await storage().update({ read_only: false });
-      expect([closed.status, refusal(closed).details.reason]).to.deep.equal([409, 'read-only']);
+      expect([closed.status, errorOf(closed).details.reason]).to.deep.equal([409, 'read-only']);
       const otherType = await admin.createLibrary({
         body: { name: 'Concerts', type: 'music', folders: [folder('films')] },
       });
@@ -115,16 +114,16 @@ describe('Libraries', () => {
       expect([first.status, again.status]).to.deep.equal([201, 200]);
       expect(again.body.id).to.equal(first.body.id);
       const other = await admin.createLibrary({ body: { name: 'Twice', type: 'books' }, headers });
-      expect(refusal(other).details.reason).to.equal('key-reused');
+      expect(errorOf(other).details.reason).to.equal('key-reused');
     });
 
     it('is for those who manage libraries', async () => {
       const member = await api.as(await api.given.member()).createLibrary({ body: { name: 'Mine', type: 'movies' } });
       expect(member.status).to.equal(403);
-      expect(refusal(member).details.permission).to.equal('library:manage');
+      expect(errorOf(member).details.permission).to.equal('library:manage');
       const key = await api.given.key(owner, ['library:view']);
       expect(
-        refusal(await api.as(key).createLibrary({ body: { name: 'K', type: 'movies' } })).details.scopes,
+        errorOf(await api.as(key).createLibrary({ body: { name: 'K', type: 'movies' } })).details.scopes,
       ).to.deep.equal(['library:manage']);
       expect((await api.anyone.createLibrary({ body: {} })).status).to.equal(401);
     });
@@ -137,9 +136,9 @@ describe('Libraries', () => {
       const id = await make('Private', { access: { everyone: false, accountIds: [one.accountId] } });
       expect((await api.as(one).getLibrary({ params: { id } })).status).to.equal(200);
       const hidden = await api.as(other).getLibrary({ params: { id } });
-      const absent = await api.as(other).getLibrary({ params: { id: '01900000-0000-7000-8000-00000000dead' } });
-      const { requestId: _a, ...shown } = refusal(hidden) as Refusal['error'] & { requestId: string };
-      const { requestId: _b, ...same } = refusal(absent) as Refusal['error'] & { requestId: string };
+      const absent = await api.as(other).getLibrary({ params: { id: ABSENT } });
+      const { requestId: _a, ...shown } = errorOf(hidden);
+      const { requestId: _b, ...same } = errorOf(absent);
       expect(hidden.status).to.equal(404);
       expect(shown).to.deep.equal(same);
       expect((await api.as(other).listLibraries()).body.map((library) => library.id)).to.not.include(id);
@@ -176,8 +175,8 @@ describe('Libraries', () => {
     it('refuses another revision and another type, and changes nothing', async () => {
       const id = await make('Held');
       const stale = await admin.updateLibrary({ params: { id }, body: { name: 'X' }, headers: { 'if-match': '"99"' } });
-      expect(refusal(stale).details).to.deep.include({ reason: 'revision', revision: 1 });
-      expect(refusal(await admin.updateLibrary({ params: { id }, body: { type: 'shows' } })).details.reason).to.equal(
+      expect(errorOf(stale).details).to.deep.include({ reason: 'revision', revision: 1 });
+      expect(errorOf(await admin.updateLibrary({ params: { id }, body: { type: 'shows' } })).details.reason).to.equal(
         'type-fixed',
       );
       expect((await admin.getLibrary({ params: { id } })).body.name).to.equal('Held');
@@ -213,7 +212,7 @@ describe('Libraries', () => {
       });
       const since = (await admin.listLibraryChanges({ params: { id } })).body.page.cursor ?? '';
       const asked = await admin.updateLibrary({ params: { id }, body: { folders: [] } });
-      expect(refusal(asked).details).to.deep.include({ reason: 'removes-items', items: 1 });
+      expect(errorOf(asked).details).to.deep.include({ reason: 'removes-items', items: 1 });
       expect(
         (await admin.updateLibrary({ params: { id }, body: { folders: [], confirmRemoval: true } })).status,
       ).to.equal(200);
@@ -239,7 +238,7 @@ describe('Libraries', () => {
       expect(again.body.id).to.equal(made.body.id);
       const params = { id: made.body.id };
       const refused = await admin.updateLibrary({ params, body: { name: 'Mine', order: 3 } });
-      expect(refusal(refused).details).to.deep.include({ reason: 'managed-by-resource', fields: ['name'], managedBy });
+      expect(errorOf(refused).details).to.deep.include({ reason: 'managed-by-resource', fields: ['name'], managedBy });
       expect((await admin.updateLibrary({ params, body: { order: 3 } })).status).to.equal(200);
       const wrong = { name: 'Mine', folders: [{ storageId: api.given.storageId, path: 'nowhere' }] };
       const both = await admin.updateLibrary({ params, body: wrong, headers: { 'if-match': '"77"' } });
@@ -256,7 +255,7 @@ describe('Libraries', () => {
       const last = before.at(-1) ?? '';
       const after = await admin.orderLibraries({ body: { ids: [last] } });
       expect(after.body.map((library) => library.id)).to.deep.equal([last, ...before.slice(0, -1)]);
-      const strange = await admin.orderLibraries({ body: { ids: ['01900000-0000-7000-8000-00000000dead'] } });
+      const strange = await admin.orderLibraries({ body: { ids: [ABSENT] } });
       expect(strange.status).to.equal(400);
     });
 
@@ -271,7 +270,7 @@ describe('Libraries', () => {
       expect(swapped.body.map((library) => library.id).slice(0, 2)).to.deep.equal([second, first]);
       expect(swapped.body.at(-1)?.id).to.equal(last);
       const moved = await admin.orderLibraries({ body: { ids: [last] } });
-      expect(refusal(moved).details).to.deep.include({ reason: 'managed-by-resource', fields: ['order'] });
+      expect(errorOf(moved).details).to.deep.include({ reason: 'managed-by-resource', fields: ['order'] });
       expect((await admin.listLibraries()).body.at(-1)?.id).to.equal(last);
     });
   });
@@ -288,7 +287,7 @@ describe('Libraries', () => {
         .as(await api.given.member())
         .addLibraryFolders({ params: { id }, body: { folders: [folder('more')] } });
       expect(member.status).to.equal(403);
-      const strange = { id: '01900000-0000-7000-8000-00000000dead' };
+      const strange = { id: ABSENT };
       const child = api.as(await api.given.child());
       expect((await child.addLibraryFolders({ params: strange, body: { folders: [folder('x')] } })).status).to.equal(
         403,

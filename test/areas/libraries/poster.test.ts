@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { ABSENT } from '#support/answers.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import { png } from '#support/pictures.ts';
 import { errorOf, issueOf } from '#support/signing-in.ts';
@@ -60,7 +61,7 @@ describe('Libraries: the poster', () => {
     expect(shown.body.poster).to.deep.equal(poster);
     await send({ poster: await picture(100, 100) });
     expect((await admin.getLibrary({ params: { id: other } })).body.poster, 'shown elsewhere').to.deep.equal(poster);
-    const absent = '01900000-0000-7000-8000-00000000dead';
+    const absent = ABSENT;
     expect(issueOf(await admin.updateLibrary({ params: { id }, body: { posterImageId: absent } }))).to.equal(
       'unknown_image',
     );
@@ -89,7 +90,7 @@ describe('Libraries: the poster', () => {
     expect(errorOf(stale).details.reason).to.equal('revision');
     const bad = await send({ poster: await picture(100, 100), name: '' });
     expect(bad.status).to.equal(400);
-    const absent = await send({ poster: await picture(100, 100) }, '01900000-0000-7000-8000-00000000dead');
+    const absent = await send({ poster: await picture(100, 100) }, ABSENT);
     expect(absent.status).to.equal(404);
     expect((await admin.updateLibrary({ params: { id }, body: { poster: { bytes: 'x' } } })).status).to.equal(400);
     const now = (await admin.getLibrary({ params: { id } })).body;

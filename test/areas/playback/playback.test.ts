@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { forgetWorker, reportWorker } from '#areas/streaming/sessions/offers.store.ts';
 import { saveSettings } from '#platform/settings.ts';
+import { ABSENT } from '#support/answers.ts';
 import { type GivenLibrary, givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
 import { audio, client, errorOf, GivenPlayback, HOUR, video } from '#support/given-playback.ts';
 import { markMany } from '#workers/upkeep-jobs.ts';
@@ -288,7 +289,7 @@ describe('Playback', () => {
     expect((await asked(unprobed)).code).to.equal('MEDIA_UNSUPPORTED_CODEC');
     const none = await given.me.startPlayback({ params: { id: await film() }, body: {} });
     expect(none.status).to.equal(400);
-    const strange = await play(await film(), { audioStreamId: '01900000-0000-7000-8000-00000000dead' });
+    const strange = await play(await film(), { audioStreamId: ABSENT });
     expect(strange.status).to.equal(400);
     const onlyCopy = await film({ streams: [{ ...video, codec: 'mpeg4' }, audio], container: 'avi' });
     expect(await asked(onlyCopy, { allow: { transcode: false } })).to.deep.include({
@@ -403,7 +404,7 @@ describe('Playback', () => {
           positionMs: 100_000,
           at: new Date(Date.now() - 99_000).toISOString(),
         }),
-        { ...report('01900000-0000-7000-8000-0000000000a3', {}), itemId: '01900000-0000-7000-8000-00000000dead' },
+        { ...report('01900000-0000-7000-8000-0000000000a3', {}), itemId: ABSENT },
       ],
     };
     const synced = await given.me.syncPlayback({ body });

@@ -2,15 +2,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { newId } from '#platform/ids.ts';
+import { errorOf } from '#support/answers.ts';
 import type { TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { scanLibrary } from '#workers/scan/engine/scan-library.ts';
 import { newPlace, type Place } from '../../workers/scan/support.ts';
-
-interface Refusal {
-  error: { code: string; details: Record<string, unknown> & { issues: { path: unknown[]; code: string }[] } };
-}
-const refusal = (answer: { body: unknown }): Refusal['error'] => (answer.body as Refusal).error;
 
 describe('Scanning', function () {
   this.timeout(120_000);
@@ -74,14 +70,14 @@ describe('Scanning', function () {
       });
       expect(unknown.status).to.equal(400);
       const stray = await start({ folders: [{ folderId: owner.accountId }] });
-      expect(refusal(stray).details.issues).to.have.length(1);
+      expect(errorOf(stray).details.issues).to.have.length(1);
       await db('storages').where({ id: place.api.given.storageId }).update({ state: 'unavailable' });
       const away = await start();
       await db('storages').where({ id: place.api.given.storageId }).update({ state: 'available' });
-      expect([away.status, refusal(away).code]).to.deep.equal([423, 'STORAGE_UNAVAILABLE']);
+      expect([away.status, errorOf(away).code]).to.deep.equal([423, 'STORAGE_UNAVAILABLE']);
       await db('library_folders').where({ id: place.folderId }).delete();
       const none = await start();
-      expect([none.status, refusal(none).details.reason]).to.deep.equal([409, 'no-folders']);
+      expect([none.status, errorOf(none).details.reason]).to.deep.equal([409, 'no-folders']);
       expect((await start({ folders: [{ folderId: place.folderId }] })).status, 'content before state').to.equal(400);
     });
 
@@ -97,7 +93,7 @@ describe('Scanning', function () {
 
     it('asks for scan:trigger, and says 404 for a library that the caller cannot see', async () => {
       const refused = await member.startScan({ params: { id: place.libraryId } });
-      expect([refused.status, refusal(refused).details.permission]).to.deep.equal([403, 'scan:trigger']);
+      expect([refused.status, errorOf(refused).details.permission]).to.deep.equal([403, 'scan:trigger']);
       expect((await admin.startScan({ params: { id: owner.accountId } })).status).to.equal(404);
     });
 
@@ -236,7 +232,7 @@ describe('Scanning', function () {
       await run(next?.id ?? '');
       expect((await place.files()).filter((f) => f.missing_since)).to.have.length(2);
       const twice = await admin.decideScanRemovals({ params: { id }, body: { decision: 'keep' } });
-      expect([twice.status, refusal(twice).details.reason]).to.deep.equal([409, 'no-pending-guard']);
+      expect([twice.status, errorOf(twice).details.reason]).to.deep.equal([409, 'no-pending-guard']);
     });
 
     it('keep leaves the items, and only a larger loss asks again', async () => {
@@ -342,7 +338,7 @@ describe('Scanning', function () {
         expect(asked?.guard).to.include({ wouldMiss: 5, ofTotal: 7 });
         expect(asked?.guard?.folderIds).to.have.members([place.folderId, second.id]);
         const old = await admin.decideScanRemovals({ params: { id }, body: { decision: 'apply' } });
-        expect(refusal(old).details).to.deep.equal({ reason: 'superseded', scanId: later });
+        expect(errorOf(old).details).to.deep.equal({ reason: 'superseded', scanId: later });
       });
 
       it('does not take for decided what was lost since', async () => {
@@ -368,7 +364,7 @@ describe('Scanning', function () {
       const later = (await start({ mode: 'full' })).body.id;
       await run(later);
       const old = await admin.decideScanRemovals({ params: { id }, body: { decision: 'apply' } });
-      expect([old.status, refusal(old).details]).to.deep.equal([409, { reason: 'superseded', scanId: later }]);
+      expect([old.status, errorOf(old).details]).to.deep.equal([409, { reason: 'superseded', scanId: later }]);
       expect((await member.decideScanRemovals({ params: { id: later }, body: { decision: 'keep' } })).status).to.equal(
         403,
       );

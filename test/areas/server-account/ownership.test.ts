@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createOwnerReset } from '#areas/auth/public.ts';
 import { saveSettings } from '#platform/settings.ts';
+import { ABSENT } from '#support/answers.ts';
 import { type Api, clientFor, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { errorOf, issueOf, PASSWORD, type Somebody, somebody, unconfirm, withTotp } from '#support/signing-in.ts';
@@ -68,7 +69,7 @@ describe('Server account: ownership', () => {
   it('is offered to an enabled admin only', async () => {
     const member = await api.given.member();
     const disabled = await api.given.person('admin', { disabled: true });
-    for (const userId of [member.accountId, disabled.accountId, owner.id, '01900000-0000-7000-8000-00000000dead'])
+    for (const userId of [member.accountId, disabled.accountId, owner.id, ABSENT])
       expect(reasonOf(await offer({ userId })), userId).to.equal('not-an-admin');
   });
 

@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { errorOf } from '#support/answers.ts';
 import type { Api, TestClient } from '#support/api.ts';
 import { newPlace, type Place } from '../../workers/scan/support.ts';
 
@@ -21,9 +22,6 @@ const READS: Readonly<Record<string, (me: TestClient, film: Film) => Promise<{ s
 };
 
 /** A refusal, of an operation that sends bytes too. */
-const errorOf = ({ body }: { body: unknown }) =>
-  (Buffer.isBuffer(body) ? JSON.parse(body.toString()) : body).error as { code: string; details: { reason?: string } };
-
 const NOTHING_AS_IT_IS = { directPlay: false, directStream: false };
 
 interface Film {

@@ -1,6 +1,7 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { errorOf } from '#support/answers.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
@@ -70,7 +71,6 @@ describe('subtitles of a film that is played as it is', function () {
     await api.deps.db('media_files').where({ id: fileId }).update(known);
   });
 
-  const refusal = ({ body }: { body: unknown }) => JSON.parse(String(body)).error;
   const words = ({ body }: { body: unknown }): string => String(body);
   const text = async (url: string, headers = {}): Promise<string> => {
     const answer = await api.fetch(url, { headers: { ...person.headers, ...headers } });
@@ -144,7 +144,7 @@ describe('subtitles of a film that is played as it is', function () {
     for (const file of ['0', '9', 'find', 'search', 'generated', '../Styled.fr.srt', 'Styled.mkv', '01'])
       expect((await asked(file)).status, file).to.equal(404);
     const pictures = await asked('7');
-    expect([pictures.status, refusal(pictures).code]).to.deep.equal([415, 'MEDIA_UNSUPPORTED_CODEC']);
+    expect([pictures.status, errorOf(pictures).code]).to.deep.equal([415, 'MEDIA_UNSUPPORTED_CODEC']);
     const other = await givenItem(api.deps.db, library, {});
     const otherFile = await givenFile(api.deps.db, library, other, {});
     expect((await asked('1', { fileId: otherFile })).status).to.equal(404);
@@ -170,12 +170,12 @@ describe('subtitles of a film that is played as it is', function () {
     const enabled = async (on: boolean) => db('storages').where({ id: api.given.storageId }).update({ enabled: on });
     await enabled(false);
     const away = await me.getSubtitleFile({ params });
-    expect([away.status, refusal(away).code]).to.deep.equal([423, 'STORAGE_UNAVAILABLE']);
+    expect([away.status, errorOf(away).code]).to.deep.equal([423, 'STORAGE_UNAVAILABLE']);
     expect((await me.getSubtitleFile({ params: { id: item, file: '1' } })).status, 'kept').to.equal(200);
     await enabled(true);
     for (const _ of ['first', 'again']) {
       const failed = await me.getSubtitleFile({ params });
-      expect([failed.status, refusal(failed).details]).to.deep.equal([500, { reason: 'decode' }]);
+      expect([failed.status, errorOf(failed).details]).to.deep.equal([500, { reason: 'decode' }]);
     }
     const jobs = await db('jobs').where({ kind: 'subtitles.extract' }).whereRaw(`payload ->> 'fileId' = ?`, [id]);
     expect(jobs, 'read once').to.have.length(1);

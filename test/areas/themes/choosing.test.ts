@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { givenThemes, reasonOf, refusal } from '#support/themes.ts';
+import { ABSENT, errorOf } from '#support/answers.ts';
+import { givenThemes, reasonOf } from '#support/themes.ts';
 
-const ABSENT = '01900000-0000-7000-8000-00000000dead';
 /** Text on the page that is told and not refused: of 3 to 4.5. */
 const weak = { 'color.text.muted': '#787878' };
 
@@ -41,15 +41,15 @@ describe('choosing themes', () => {
     expect((await choose({ lightThemeId: ABSENT }, { scope: 'server' })).status).to.equal(404);
     expect((await choose({}, { allowChoice: true }, member)).status).to.equal(400);
     const refused = await choose({}, { scope: 'server' }, member);
-    expect(refusal(refused).details.permission).to.equal('settings:manage');
+    expect(errorOf(refused).details.permission).to.equal('settings:manage');
     for (const textScale of [0.7, 1.7]) expect((await choose({ textScale }, {}, member)).status).to.equal(400);
   });
 
   it('of the server needs every pair readable, is told once, and cannot be deleted', async () => {
     const { id } = await create({ schemes: { dark: weak } });
     const refused = await choose({ themeId: id }, { scope: 'server' });
-    expect(refusal(refused).details).to.include({ reason: 'contrast' });
-    const pairs = refusal(refused).details['pairs'] as { pair: string; ok: boolean }[];
+    expect(errorOf(refused).details).to.include({ reason: 'contrast' });
+    const pairs = errorOf(refused).details['pairs'] as { pair: string; ok: boolean }[];
     expect(pairs.map(({ pair }) => pair)).to.include('text.muted on surface.0');
     await change(id, { schemes: { dark: { 'color.text.muted': null } } });
     const before = (await told()).length;
@@ -86,7 +86,7 @@ describe('choosing themes', () => {
     await choose({ themeId: 'cinema' }, {}, person);
     await choose({}, { scope: 'server', allowChoice: false });
     expect((await person.listThemes()).body.selection.themeId).to.equal(null);
-    expect(refusal(await choose({ themeId: 'foyer-light' }, {}, person)).details.by).to.equal('allow-choice');
+    expect(errorOf(await choose({ themeId: 'foyer-light' }, {}, person)).details.by).to.equal('allow-choice');
     const answer = await choose({ mode: 'dark', reducedMotion: 'on' }, {}, person);
     expect(answer.body).to.deep.include({
       serverDefault: { themeId: 'foyer-dark', mode: 'system', allowChoice: false },

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { builtIns } from '#areas/themes/document/built-in.ts';
+import { ABSENT } from '#support/answers.ts';
 import { startApi } from '#support/api.ts';
 import { givenThemes, textOf } from '#support/themes.ts';
-
-const ABSENT = '01900000-0000-7000-8000-00000000dead';
 
 type Given = Awaited<ReturnType<typeof givenThemes>>;
 

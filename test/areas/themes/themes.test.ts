@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { newId } from '#platform/ids.ts';
-import { givenThemes, issuesOf, reasonOf, refusal } from '#support/themes.ts';
+import { ABSENT, errorOf } from '#support/answers.ts';
+import { givenThemes, issuesOf, reasonOf } from '#support/themes.ts';
 
-const ABSENT = '01900000-0000-7000-8000-00000000dead';
 const PAIRS = 24;
 
 type Given = Awaited<ReturnType<typeof givenThemes>>;
@@ -241,7 +241,7 @@ describe('Themes', () => {
       expect((await admin.createTheme({ body: draft({ name: 'a\u0000b' }) })).status).to.equal(400);
       const large = await admin.createTheme({ body: draft({ contrast: 'x'.repeat(65_536) }) });
       expect(large.status).to.equal(413);
-      expect(refusal(large).details['maxBytes']).to.equal(65_536);
+      expect(errorOf(large).details['maxBytes']).to.equal(65_536);
     });
 
     it('holds at most 200 own themes', async () => {
@@ -308,7 +308,7 @@ describe('Themes', () => {
         await change(id, { author: 'b', revision: 1 }),
         await admin.deleteTheme({ params: { id }, headers: { 'if-match': etag } }),
       ])
-        expect(refusal(answer).details).to.include({ reason: 'revision', revision: 2 });
+        expect(errorOf(answer).details).to.include({ reason: 'revision', revision: 2 });
       expect((await read(id)).author).to.equal('a');
     });
 
@@ -338,7 +338,7 @@ describe('Themes', () => {
       expect(await create({ managedBy })).to.not.have.property('managedBy');
       const refused = await change(theme.id, { name: 'x', shared: {} });
       expect(refused.status).to.equal(409);
-      expect(refusal(refused).details).to.deep.equal({
+      expect(errorOf(refused).details).to.deep.equal({
         reason: 'managed-by-resource',
         fields: ['name', 'shared'],
         managedBy,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
+import { ABSENT } from '#support/answers.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { givenLibrary } from '#support/given-items.ts';
@@ -173,7 +174,7 @@ describe('invites', () => {
     const granted = { template: { permissions: { 'user:manage': true } } };
     expect(error(await create(owner, { role: 'guest', ...granted })).details.reason).to.equal('not-for-role');
     expect(error(await create(admin, granted)).details.by).to.equal('owner');
-    const strange = { libraries: { mode: 'only', ids: ['01900000-0000-7000-8000-00000000dead'] } };
+    const strange = { libraries: { mode: 'only', ids: [ABSENT] } };
     expect(error(await create(owner, strange)).code).to.equal('VALIDATION_FAILED');
     const child = await api.given.child();
     expect(error(await create(child, {})).details.permission).to.equal('user:manage');

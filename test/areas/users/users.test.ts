@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { ABSENT } from '#support/answers.ts';
 import { type Api, startApi } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { givenItem, givenLibrary } from '#support/given-items.ts';
@@ -178,7 +179,7 @@ describe('Users', () => {
 
     it('leaves nothing behind when it refuses', async () => {
       const before = await api.deps.db('accounts').count('* as n');
-      const access = { libraries: { mode: 'only', ids: ['01900000-0000-7000-8000-00000000dead'] } };
+      const access = { libraries: { mode: 'only', ids: [ABSENT] } };
       const answer = await api.as(owner).createUser({ body: draft({ access }) });
       expect(error(answer).details.issues?.[0]?.code).to.equal('unknown_library');
       expect(await api.deps.db('accounts').count('* as n')).to.deep.equal(before);
@@ -325,7 +326,7 @@ describe('Users', () => {
       ];
       const answer = await put(member.accountId, { viewingHours: overlapping, limits: { streams: -1 } });
       expect(error(answer).details.issues?.map(({ code }) => code)).to.have.members(['overlap', 'too_small']);
-      const strange = { libraries: { mode: 'default', ids: ['01900000-0000-7000-8000-00000000dead'] } };
+      const strange = { libraries: { mode: 'default', ids: [ABSENT] } };
       expect(error(await put(member.accountId, strange)).details.issues?.[0]?.code).to.equal('unknown_library');
       const apart = [overlapping[0], { days: ['tue'], from: '02:00', to: '03:00' }];
       expect((await put(member.accountId, { viewingHours: apart })).status).to.equal(200);

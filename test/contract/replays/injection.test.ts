@@ -3,6 +3,7 @@ import { areas } from '#areas/index.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
 import { newId } from '#platform/ids.ts';
 import { settingKeys, settingTable } from '#platform/settings.ts';
+import { ABSENT } from '#support/answers.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
@@ -10,8 +11,6 @@ import { errorOf } from '#support/signing-in.ts';
 
 const all = areas.flatMap((area) => area.endpoints as readonly Endpoint[]);
 const HTML = `<img src=x onerror=alert('canary')>`;
-const ABSENT = '01900000-0000-7000-8000-00000000dead';
-
 describe('replay of what befell others: injection', () => {
   let api: Api;
   let owner: Person;

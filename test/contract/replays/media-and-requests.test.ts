@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { areas } from '#areas/index.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
+import { ABSENT } from '#support/answers.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import { DeliveryWorkers, Receiver } from '#support/deliveries.ts';
 import { look, planFor } from '#support/hls-render.ts';
@@ -22,8 +23,6 @@ import { newPlace } from '../../workers/scan/support.ts';
 
 const run = promisify(execFile);
 const all = areas.flatMap((area) => area.endpoints as readonly Endpoint[]);
-const ABSENT = '01900000-0000-7000-8000-00000000dead';
-
 describe('replay of what befell others: addresses that others name', () => {
   let api: Api;
   let owner: TestClient;

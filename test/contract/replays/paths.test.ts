@@ -3,14 +3,13 @@ import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync 
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { ABSENT } from '#support/answers.ts';
 import { type Api, clientFor, startApi, type TestClient } from '#support/api.ts';
 import { givenFile, givenItem } from '#support/given-items.ts';
 import { errorOf, PASSWORD, somebody } from '#support/signing-in.ts';
 
 const CODE = '7gdmdrmw2b1wsvpb7r5pdhsq2k';
 const CANARY = 'canary beside the media';
-const ABSENT = '01900000-0000-7000-8000-00000000dead';
-
 describe('replay of what befell others: paths and files', () => {
   let api: Api;
   let owner: TestClient;

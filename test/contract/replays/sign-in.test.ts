@@ -3,12 +3,11 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { areas } from '#areas/index.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
+import { ABSENT } from '#support/answers.ts';
 import { type Api, clientFor, startApi } from '#support/api.ts';
 import { device, errorOf, PASSWORD, type Somebody, signIn, somebody, withToken } from '#support/signing-in.ts';
 
 const all = areas.flatMap((area) => area.endpoints as readonly Endpoint[]);
-const ABSENT = '01900000-0000-7000-8000-00000000dead';
-
 describe('replay of what befell others: signing in', () => {
   let api: Api;
   let owner: Somebody;

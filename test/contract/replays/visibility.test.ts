@@ -3,13 +3,13 @@ import { areas } from '#areas/index.ts';
 import { notify } from '#areas/notifications/public.ts';
 import type { Endpoint } from '#kernel/endpoint.ts';
 import { newId } from '#platform/ids.ts';
+import { ABSENT } from '#support/answers.ts';
 import { type Api, clientFor, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 import { type GivenLibrary, givenFile, givenItem, givenLibrary } from '#support/given-items.ts';
 import { device, errorOf, signIn, somebody, withToken } from '#support/signing-in.ts';
 
 const all = areas.flatMap((area) => area.endpoints as readonly Endpoint[]);
-const ABSENT = '01900000-0000-7000-8000-00000000dead';
 const CANARY = 'canary-0f3c';
 
 describe('replay of what befell others: what belongs to somebody else', () => {

@@ -1,5 +1,5 @@
 import type { OperationId } from '#support/api.ts';
-import type { Asked, Caller, World } from './world.ts';
+import type { Asked, Caller, World } from './record-world.ts';
 
 /**
  * What a caller is told: `ok` for any success; else the status and, where the contract gives one, its reason, which is

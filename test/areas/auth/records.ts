@@ -1,13 +1,21 @@
-// Auth and API keys: what is one's own, what only the main profile may, and what wants a proof of who it is.
-import { all, listed, type Row } from './row.ts';
-import type { Caller } from './world.ts';
+// What the contract refuses by whose record a request names; test/contract/record-matrix.test.ts asks it.
+import { ABSENT } from '#support/answers.ts';
+import { all, listed, type Row } from '#support/record-row.ts';
+import type { Caller } from '#support/record-world.ts';
 
-const NOBODY = '01900000-0000-7000-8000-00000000dead';
-const soon = (): string => new Date(Date.now() + 3_600_000).toISOString();
 const MAIN: Partial<Record<Caller, string>> = { 'profile of the member': '403 profile' };
+
 const LATE = { 'late member': '403 confirm' };
+
 const STRANGERS = all('404', 'owner', 'admin', 'another member', 'parent', 'child', 'guest');
-export const authRows: Row[] = [
+
+/** One pixel. */
+const PICTURE = {
+  body: Buffer.from('R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=', 'base64'),
+  headers: { 'content-type': 'image/gif' },
+};
+
+export const rows: Row[] = [
   {
     op: 'getMe',
     says: 'Profiles of the account are listed for all its profiles (the picker), limits only for main.',
@@ -72,7 +80,7 @@ export const authRows: Row[] = [
   {
     op: 'removeSignInMethod',
     says: 'Main profile, confirmed. TOTP takes its recovery codes along',
-    ask: () => ({ params: { id: NOBODY } }),
+    ask: () => ({ params: { id: ABSENT } }),
     answers: { member: '404', ...MAIN, ...LATE },
   },
   {
@@ -227,132 +235,4 @@ export const authRows: Row[] = [
     ask: () => ({}),
     answers: all('403 credential', "the member's key", "the admin's key", 'operator'),
   },
-];
-
-/** One pixel. */
-const PICTURE = {
-  body: Buffer.from('R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=', 'base64'),
-  headers: { 'content-type': 'image/gif' },
-};
-
-const HOLDERS: Partial<Record<Caller, string>> = { ...MAIN, ...all('403 role', 'child', 'guest') };
-
-export const keyRows: Row[] = [
-  {
-    op: 'listApiKeys',
-    says: "Own ones without userId; the secret is in no answer. Another account's without `user:manage` is 403.",
-    ask: (world) => ({ query: { userId: world.people.member.accountId } }),
-    answers: {
-      ...all('ok', 'member', 'owner', 'admin', 'parent'),
-      ...all('403 user:manage', 'another member', 'editor'),
-      ...HOLDERS,
-    },
-  },
-  {
-    op: 'listApiKeys',
-    says: 'userId?(of another account, or all, with user:manage)',
-    when: 'all',
-    ask: () => ({ query: { userId: 'all' } }),
-    answers: { ...all('ok', 'owner', 'admin', 'parent'), member: '403 user:manage', ...HOLDERS },
-  },
-  {
-    op: 'createApiKey',
-    says: 'Confirmed session (Auth). Scopes the account lacks are 403 `FORBIDDEN` with details.scopes listing just those',
-    ask: () => ({ body: { name: 'script', scopes: ['library:view'], expiresAt: soon() } }),
-    answers: { ...all('ok', 'member', 'owner'), ...LATE, 'late owner': '403 confirm', ...HOLDERS },
-  },
-  {
-    op: 'createApiKey',
-    says: 'Scopes the account lacks are 403 `FORBIDDEN` with details.scopes listing just those',
-    when: 'more than the account may',
-    ask: () => ({ body: { name: 'script', scopes: ['library:view', 'item:edit', 'user:manage'], expiresAt: soon() } }),
-    answers: {
-      admin: 'ok',
-      member: '403 item:edit,user:manage',
-      editor: '403 user:manage',
-      parent: '403 item:edit',
-    },
-  },
-  {
-    op: 'createApiKey',
-    says: 'profileId?(own)',
-    ask: (world) => ({
-      body: {
-        name: 'script',
-        scopes: ['library:view'],
-        expiresAt: soon(),
-        profileId: world.people['profile of the member'].profileId,
-      },
-    }),
-    answers: { member: 'ok', ...all('404', 'owner', 'admin', 'another member') },
-  },
-  {
-    op: 'updateApiKey',
-    says: 'Own keys only, by the same rules as making one',
-    ask: async (world) => ({ params: { id: await world.key('member') }, body: { name: 'other' } }),
-    answers: {
-      ...all('ok', 'member', 'late member'),
-      ...all('404', 'owner', 'admin', 'parent', 'another member'),
-      ...HOLDERS,
-    },
-  },
-  {
-    op: 'updateApiKey',
-    says: 'adding a scope, a later expiry or a higher limit needs a confirmed session.',
-    when: 'a scope',
-    ask: async (world) => ({
-      params: { id: await world.key('member') },
-      body: { scopes: ['library:view', 'playlist:own'] },
-    }),
-    answers: { member: 'ok', ...LATE },
-  },
-  {
-    op: 'updateApiKey',
-    says: 'adding a scope, a later expiry or a higher limit needs a confirmed session.',
-    when: 'an expiry',
-    ask: async (world) => ({ params: { id: await world.key('member') }, body: { expiresAt: null } }),
-    answers: { member: 'ok', ...LATE },
-  },
-  {
-    op: 'updateApiKey',
-    says: 'adding a scope, a later expiry or a higher limit needs a confirmed session.',
-    when: 'a limit',
-    ask: async (world) => ({ params: { id: await world.key('member') }, body: { requestsPerMinute: 9000 } }),
-    answers: { member: 'ok', ...LATE },
-  },
-  {
-    op: 'updateApiKey',
-    says: 'by the same rules as making one',
-    when: 'more than the account may',
-    ask: async (world) => ({ params: { id: await world.key('member') }, body: { scopes: ['item:edit'] } }),
-    answers: { member: '403 item:edit' },
-  },
-  {
-    op: 'revokeApiKey',
-    says: "Own ones, or anyone's but the owner's with `user:manage`; 404 else.",
-    ask: async (world) => ({ params: { id: await world.key('member') } }),
-    answers: {
-      ...all('ok', 'member', 'late member', 'owner', 'admin', 'parent'),
-      ...all('404', 'another member', 'editor'),
-      ...HOLDERS,
-    },
-  },
-  {
-    op: 'revokeApiKey',
-    says: "Own ones, or anyone's but the owner's with `user:manage`; 404 else.",
-    when: "the owner's",
-    ask: async (world) => ({ params: { id: await world.key('owner') } }),
-    answers: { ...all('ok', 'owner'), ...all('404', 'admin', 'parent', 'member') },
-  },
-  ...(['updateApiKey', 'revokeApiKey'] as const).map(
-    (op): Row => ({
-      op,
-      says: 'The owner sees it in the list with managedBy; changing or revoking it here is 409 `managed-by-resource`.',
-      ask: async (world) => ({
-        params: { id: await world.operatorKeyId() },
-        ...(op === 'updateApiKey' && { body: { name: 'other' } }),
-      }),
-      answers: { owner: '409 managed-by-resource', ...all('404', 'admin', 'parent', 'member') },
-    }),
-  ),
 ];

@@ -1,7 +1,7 @@
-// Users and Labels: rank, what nobody does to themself, and nobody giving more than they have.
+// What the contract refuses by whose record a request names; test/contract/record-matrix.test.ts asks it.
 import type { OperationId } from '#support/api.ts';
-import { all, type Row } from './row.ts';
-import type { World } from './world.ts';
+import { all, type Row } from '#support/record-row.ts';
+import type { World } from '#support/record-world.ts';
 
 type Make = (world: World) => string | Promise<string>;
 
@@ -32,13 +32,18 @@ const managing = ({ id: make, ...row }: Managed): Row[] =>
   }));
 
 const RANK = 'A caller may manage accounts of a lower rank than its own (owner over admin over member, child, guest)';
+
 const ABOVE = 'admins see other admins and the owner and cannot change them (403, details.by rank)';
+
 const SELF = 'Nobody changes own role, own disabled, or deletes themself here.';
+
 const GIVE = 'Nobody gives a permission, a library or a longer reach than they have themself';
+
 const SYSTEM = 'its id is 404 here, and no endpoint makes or changes it';
+
 const somebodyWithDevice = async (world: World, role: 'admin' | 'member') => world.device(await world.somebody(role));
 
-export const userRows: Row[] = [
+export const rows: Row[] = [
   ...managing({
     says: RANK,
     when: 'of a member',
@@ -223,69 +228,4 @@ export const userRows: Row[] = [
       },
     ];
   }),
-];
-
-const RESTRICTS = { member: '403 item:edit', editor: '403 user:manage', ...all('ok', 'owner', 'admin') };
-
-export const labelRows: Row[] = [
-  {
-    op: 'listLabels',
-    says: 'include access needs `user:manage`.',
-    ask: () => ({ query: { include: 'access' } }),
-    answers: {
-      ...all('ok', 'owner', 'admin', 'parent'),
-      ...all('403 user:manage', 'member', 'editor', 'child', 'guest'),
-    },
-  },
-  {
-    op: 'createLabel',
-    says: '`restricted` true needs `user:manage` too (403)',
-    ask: (_world, caller) => ({ body: { name: `closed by ${caller}`, restricted: true } }),
-    answers: RESTRICTS,
-  },
-  {
-    op: 'updateLabel',
-    says: 'Merging or renaming a label that restricts needs `user:manage` too (403)',
-    when: 'renaming',
-    ask: async (world, caller) => ({ params: { id: await world.label('restricts') }, body: { name: `now ${caller}` } }),
-    answers: RESTRICTS,
-  },
-  {
-    op: 'updateLabel',
-    says: 'Merging or renaming a label that restricts needs `user:manage` too (403)',
-    when: 'merging',
-    ask: async (world) => ({
-      params: { id: await world.label() },
-      body: { mergeInto: await world.label('restricts') },
-    }),
-    answers: RESTRICTS,
-  },
-  {
-    op: 'updateLabel',
-    says: 'Merging or renaming a label that restricts needs `user:manage` too (403)',
-    when: 'a harmless one',
-    ask: async (world, caller) => ({ params: { id: await world.label() }, body: { name: `plain ${caller}` } }),
-    answers: { ...all('ok', 'owner', 'admin', 'editor'), member: '403 item:edit' },
-  },
-  {
-    op: 'deleteLabel',
-    says: 'A label that restricts needs `user:manage` and `confirm`, else 409 `label-restricts`',
-    ask: async (world) => ({ params: { id: await world.label('restricts') } }),
-    answers: { ...all('409 label-restricts', 'owner', 'admin'), editor: '403 user:manage', member: '403 item:edit' },
-  },
-  {
-    op: 'setLabelItems',
-    says: 'A label that restricts also needs `user:manage`.',
-    ask: async (world) => ({ params: { id: await world.label('restricts') }, body: { add: [] } }),
-    answers: RESTRICTS,
-  },
-  {
-    op: 'setLabelAccess',
-    says: "one who cannot manage a principal (an admin and the owner's account) gets 403",
-    ask: async (world) => ({
-      params: { id: await world.label() },
-      body: { restricted: false, deny: [{ userId: world.people['another admin'].accountId }] },
-    }),
-    answers: { owner: 'ok', ...all('403 rank', 'admin', 'parent') },
-  },
 ];
