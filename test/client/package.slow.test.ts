@@ -8,7 +8,6 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { build } from 'esbuild';
 import { chromium } from 'playwright-core';
-import { ABSENT } from '#support/answers.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { atEnd, temporaryFolder } from '#support/stores.ts';
 
@@ -38,7 +37,7 @@ describe('the packed client', function () {
     const names = [];
     for (const { name } of await client.listLibraries()) names.push(name);
     for await (const { id } of client.each('listItems', { query: { limit: 2 } })) names.push(id);
-    const code = await client.getLibrary({ params: { id: ABSENT } }).catch((e) => e.code);
+    const code = await client.getLibrary({ params: { id: '01900000-0000-7000-8000-00000000dead' } }).catch((e) => e.code);
     return { made: made.name, listed: names.includes(made.name), code };`;
   const expected = (where: string) => ({ made: api.url + where, listed: true, code: 'NOT_FOUND' });
 

@@ -5,7 +5,9 @@ import type { Person } from '#support/given.ts';
 
 export const reasonOf = (answer: { body: unknown }) => errorOf(answer).details['reason'];
 export const issuesOf = (answer: { body: unknown }) =>
-  (errorOf(answer).details['issues'] ?? []).map(({ path, code }: { path: string[]; code: string }) => `${path.join('/')} ${code}`);
+  (errorOf(answer).details['issues'] ?? []).map(
+    ({ path, code }: { path: string[]; code: string }) => `${path.join('/')} ${code}`,
+  );
 export const textOf = ({ body }: { body: unknown }): string => (body as Buffer).toString();
 
 /** An app, its owner and a member, and what is done to themes again and again. */

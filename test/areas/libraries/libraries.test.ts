@@ -5,9 +5,6 @@ import { ABSENT, errorOf } from '#support/answers.ts';
 import { type Api, startApi, type TestClient } from '#support/api.ts';
 import type { Person } from '#support/given.ts';
 
-interface Refusal {
-  error: { code: string; details: Record<string, unknown> & { issues: { path: unknown[]; code: string }[] } };
-}
 describe('Libraries', () => {
   let api: Api;
   let owner: Person;
@@ -71,7 +68,9 @@ describe('Libraries', () => {
         },
       });
       expect(bad.status).to.equal(400);
-      const paths = errorOf(bad).details['issues'].map((issue: { path: unknown[]; code: string }) => issue.path.join('.'));
+      const paths = errorOf(bad).details['issues'].map((issue: { path: unknown[]; code: string }) =>
+        issue.path.join('.'),
+      );
       expect(paths).to.include.members([
         'body.name',
         'body.type',
