@@ -114,9 +114,9 @@ describe('resources at apply', function () {
     };
     const notes = await said();
     expect(notes).to.contain('namespace films').and.to.contain(`Its image is ${defaults.image}`);
-    expect(notes).to.contain('No registry is named').and.to.contain('kubectl -n films get secret home-claim');
+    expect(notes).to.contain('It has no registry').and.to.contain('kubectl -n films get secret home-claim');
     const own = await said('--set', 'registry=registry.example/a');
-    expect(own).to.contain(`Its image is registry.example/a/${defaults.image}`).and.not.to.contain('No registry');
+    expect(own).to.contain(`Its image is registry.example/a/${defaults.image}`).and.not.to.contain('no registry');
   });
 
   it('show a status in words, without further options', async () => {
