@@ -69,6 +69,9 @@ function lazily(route: Route, kernel: Kernel): Middleware {
   let served: Promise<Middleware> | undefined;
   return async (ctx, next) => {
     served ??= route.load().then((endpoint) => serve(endpoint, route.slug, kernel));
+    served.catch(() => {
+      served = undefined;
+    });
     return (await served)(ctx, next);
   };
 }

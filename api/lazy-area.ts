@@ -28,8 +28,11 @@ export async function loadAreas(areas: readonly RoutedArea[]): Promise<Area[]> {
 export function routesOf(areas: readonly RoutedArea[]): Route[] {
   return areas.flatMap(({ slug, load, routes }) => {
     let loaded: Promise<Map<string, Endpoint>> | undefined;
-    const endpoints = (): Promise<Map<string, Endpoint>> => {
+    const endpoints = async (): Promise<Map<string, Endpoint>> => {
       loaded ??= load().then((area) => new Map(area.endpoints.map((one) => [one.operationId, one])));
+      loaded.catch(() => {
+        loaded = undefined; // the next request tries again
+      });
       return loaded;
     };
     return routes.map(([method, path, operationId]) => ({

@@ -39,6 +39,8 @@ const relay = startRelay(config.databaseUrl, deps.redis, log);
 log.info({ port: config.port, pod: config.pod }, 'listening');
 await deps.vitals.look();
 void takeOverDeclared(deps, leaving.signal);
+// From its source a process loads all of its code now: a later version of the tree may take its place while it runs.
+if (process.env['FOYER_BUNDLED'] === undefined) void loadAreas(routedAreas);
 
 const DEADLINE_MS = 20_000;
 

@@ -97,6 +97,7 @@ if (only === 'operator') process.exit(0);
 await build({
   ...common,
   entryPoints: Object.fromEntries(PROGRAMS.map((program) => [nameOf(program), program])),
+  define: { 'process.env.FOYER_BUNDLED': '"1"' },
   outdir: join(image, 'bundle'),
   plugins: [places, standIns],
 });
