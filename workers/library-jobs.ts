@@ -57,7 +57,9 @@ async function purgeBefore({ db, signal }: Work, purge: Purge): Promise<number> 
       .limit(BATCH)) as TrashRow[];
     if (batch.length === 0) return purged;
     const ids = batch.map((row) => row.id);
-    const away = new Set((await filesOfEntries(db, ids)).filter((file) => file.away).map((file) => file.entry_id));
+    const away = new Set(
+      (await filesOfEntries(db, ids)).filter((file) => file.unavailable).map((file) => file.entry_id),
+    );
     for (const id of away) kept.add(id);
     const going = ids.filter((id) => !away.has(id));
     purged += await db.transaction((transaction) => purgeEntries(transaction, purge.libraryId, going));

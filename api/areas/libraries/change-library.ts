@@ -1,22 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { requestScan, withdrawQuestions } from '#areas/scanning/public.ts';
+import type { Principal } from '#identity/principal.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { conflict, invalid } from '#kernel/errors.ts';
-import {
-  countFilesIn,
-  type FolderRow,
-  insertFolders,
-  listFolders,
-  refuseUnfit,
-  removeFolders,
-} from './folders.store.ts';
-import { checkedFolders } from './folders.ts';
-import type { LibraryChange, NewFolder } from './libraries.schemas.ts';
+import { ApiError, conflict, invalid } from '#kernel/errors.ts';
+import { artworkRules, dropImages, insertImage, keepOriginal, seesArtwork } from '#kernel/images.ts';
+import { pictureOf } from '#kernel/pictures.ts';
+import type { Upload } from '#kernel/uploads.ts';
+import type { Pictures } from '#platform/pictures.ts';
+import { changeFolders, planFolders } from './folders.ts';
+import type { LibraryChange, LibrarySettings } from './libraries.schemas.ts';
 import { changeLibraryRow, type LibraryRow, setAccess } from './libraries.store.ts';
-import { refuseManagedChange } from './managed.ts';
-import { dropFormerPosters, keepPoster, type NewPoster, refuseUnknownPoster } from './poster.ts';
-import { refuseStale } from './revision.ts';
-import { mergeSettings } from './settings.ts';
 
 /** Applies a PATCH to the locked row, all of it or nothing. What is wrong with it is told before the state that stands against it. */
 export async function changeLibrary(
@@ -62,60 +54,86 @@ function columnsOf(row: LibraryRow, change: LibraryChange): Record<string, unkno
   return change.managedBy === null ? { ...given, managed_by: null, managed_fields: [] } : given;
 }
 
-interface FolderPlan {
-  there: readonly FolderRow[];
-  kept: ReadonlySet<string>;
-  added: NewFolder[];
+/** PATCH: absent keeps, null returns to the default. */
+function mergeSettings(stored: Partial<LibrarySettings>, change: Record<string, unknown>): Partial<LibrarySettings> {
+  const merged: Record<string, unknown> = { ...stored, ...change };
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null && value !== undefined));
 }
 
-/** Which folders stay, and which come; 400 for what is no folder of the library or the storage. */
-async function planFolders(
-  call: Call,
-  row: LibraryRow,
-  folders: NonNullable<LibraryChange['folders']>,
-): Promise<FolderPlan> {
-  const there = await listFolders(call.db, [row.id]);
-  const kept = new Set<string>();
-  const wishes: NewFolder[] = [];
-  for (const [index, folder] of folders.entries()) {
-    if (!('id' in folder)) wishes.push(folder);
-    else if (there.some((one) => one.id === folder.id)) kept.add(folder.id);
-    else throw invalid(['body', 'folders', index, 'id'], 'unknown_folder', 'the library has no such folder');
-  }
-  const added: NewFolder[] = [];
-  for (const folder of await checkedFolders(call, wishes)) {
-    const same = there.find((one) => one.storage_id === folder.storageId && one.path === folder.path);
-    if (same) kept.add(same.id);
-    else added.push(folder);
-  }
-  return { there, kept, added };
+export function etagOf(row: { revision: number }): string {
+  return `"${row.revision}"`;
 }
 
-async function changeFolders(
+/** With `If-Match`, another revision is 409 and nothing changes; without it the last writer wins. */
+export function refuseStale({ headers }: Call, row: { revision: number }): void {
+  const wanted = headers['if-match'];
+  if (wanted === undefined || wanted === '*' || wanted === etagOf(row)) return;
+  throw conflict('revision', 'It was changed meanwhile', { revision: row.revision });
+}
+
+/** Only the operator's own key says what a resource owns. */
+export function refuseForeignManager(who: Principal, body: { managedBy?: unknown; managedFields?: unknown }): void {
+  if (who.operator || (body.managedBy === undefined && body.managedFields === undefined)) return;
+  throw new ApiError('FORBIDDEN', 'Only the operator names a resource as owner', { by: 'operator' });
+}
+
+/** Names of what a change touches, as `managedFields` spells them. */
+function touched(change: LibraryChange): string[] {
+  const { settings, poster, confirmRemoval: _confirm, managedBy: _by, managedFields: _fields, ...rest } = change;
+  const own = Object.entries({ ...rest, ...(poster && { posterImageId: true }) }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return [...own.map(([name]) => name), ...Object.keys(settings ?? {}).map((name) => `settings.${name}`)];
+}
+
+/** Throws 409 `managed-by-resource` when a person changes what the resource's spec names; nothing is applied then. */
+export function refuseManaged(who: Principal, row: LibraryRow, fields: readonly string[]): void {
+  if (who.operator || !row.managed_by) return;
+  const owned = fields.filter((field) => row.managed_fields.includes(field));
+  if (owned.length === 0) return;
+  throw conflict('managed-by-resource', 'A Kubernetes resource owns this', {
+    fields: owned,
+    managedBy: row.managed_by,
+  });
+}
+
+function refuseManagedChange(who: Principal, row: LibraryRow, change: LibraryChange): void {
+  refuseManaged(who, row, touched(change));
+}
+
+/** An uploaded poster, opened and measured; kept once the change is taken. */
+interface NewPoster {
+  upload: Upload;
+  picture: Awaited<ReturnType<typeof pictureOf>>;
+}
+
+/** Outside any transaction, for it takes a while. Throws 400 and 415 for what is no picture of Artwork's. */
+export async function openPoster(pictures: Pictures, upload: Upload): Promise<NewPoster> {
+  return { upload, picture: await pictureOf(pictures, upload, { rules: artworkRules, path: ['body', 'poster'] }) };
+}
+
+/** Keeps the picture as one of the library; the id that `posterImageId` then is. */
+async function keepPoster(call: Call, row: LibraryRow, { upload, picture }: NewPoster): Promise<string> {
+  const sha256 = await keepOriginal({ objects: call.deps.objects, log: call.log }, upload.bytes);
+  return insertImage(call.db, {
+    ...{ kind: 'poster', owner: { kind: 'library', id: row.id }, sha256, picture },
+    ...{ mime: picture.type, sizeBytes: upload.bytes.length, byAccountId: call.who.accountId },
+  });
+}
+
+/** 400 for both at once, and for an image that the caller does not see as artwork. */
+async function refuseUnknownPoster(
   { db, who }: Call,
   row: LibraryRow,
-  { plan: { there, kept, added }, confirmed }: { plan: FolderPlan; confirmed: boolean },
+  { posterImageId, poster }: LibraryChange,
 ): Promise<void> {
-  const removed = there.filter((one) => !kept.has(one.id)).map((one) => one.id);
-  const items = await countFilesIn(db, removed);
-  if (items > 0 && !confirmed) {
-    throw conflict('removes-items', 'Removing these folders trashes what they hold', { items, folders: removed });
-  }
-  await removeFolders(db, row.id, removed);
-  if (removed.length > 0) await withdrawQuestions(db, row.id);
-  await refuseUnfit(db, { libraryId: row.id, type: row.type }, added);
-  await addFolders({ db, who }, row.id, added);
+  const path = ['body', 'posterImageId'];
+  if (poster && posterImageId !== undefined) throw invalid(path, 'both', 'either a picture or the id of one');
+  if (!posterImageId || posterImageId === row.poster_image_id || (await seesArtwork(db, who, posterImageId))) return;
+  throw invalid(path, 'unknown_image', 'there is no such image');
 }
 
-/** Those that are new to the library, and a scan of just them. */
-export async function addFolders(
-  { db, who }: Pick<Call, 'db' | 'who'>,
-  libraryId: string,
-  folders: readonly NewFolder[],
-): Promise<void> {
-  const byAccountId = who.accountId;
-  const rows = await insertFolders(db, libraryId, { folders, by: byAccountId });
-  if (rows.length === 0) return;
-  const targets = rows.map((folder) => ({ folderId: folder.id }));
-  await requestScan(db, { libraryId, mode: 'quick', trigger: 'folder-added', byAccountId, targets });
+/** Uploaded posters that the library no longer shows go. */
+async function dropFormerPosters({ db }: Call, row: LibraryRow, shown: string | null): Promise<void> {
+  if (row.poster_image_id !== shown) await dropImages(db, { kind: 'library', id: row.id }, shown);
 }

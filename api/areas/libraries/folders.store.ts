@@ -38,6 +38,11 @@ export async function listFolders(db: Db, libraryIds: readonly string[]): Promis
     .select('id', 'library_id', 'storage_id', 'path', 'added_by', 'added_at');
 }
 
+export async function countFolders(db: Db, of: { library_id: string } | { added_by: string }): Promise<number> {
+  const [counted] = await db('library_folders').where(of).count<{ count: number }[]>('* as count');
+  return counted?.count ?? 0;
+}
+
 interface Owner {
   libraryId: string;
   type: string;

@@ -1,8 +1,20 @@
+import { requestScan, withdrawQuestions } from '#areas/scanning/public.ts';
 import { findStorages, isFolder, placeInStorage, type Storage } from '#areas/storage/public.ts';
+import { may, type Principal } from '#identity/principal.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { ApiError, type Issue, invalidAll, notFound } from '#kernel/errors.ts';
-import { tidyPath } from './folders.store.ts';
-import type { NewFolder } from './libraries.schemas.ts';
+import { ApiError, conflict, type Issue, invalid, invalidAll, notFound } from '#kernel/errors.ts';
+import {
+  countFilesIn,
+  countFolders,
+  type FolderRow,
+  insertFolders,
+  listFolders,
+  refuseUnfit,
+  removeFolders,
+  tidyPath,
+} from './folders.store.ts';
+import type { LibraryChange, NewFolder } from './libraries.schemas.ts';
+import type { LibraryRow } from './libraries.store.ts';
 
 const AWAY = ['unavailable', 'suspect', 'disabled', 'connecting'];
 
@@ -29,6 +41,9 @@ export async function checkedFolders(
   return checked;
 }
 
+const isSame = (row: FolderRow, folder: NewFolder): boolean =>
+  row.storage_id === folder.storageId && row.path === folder.path;
+
 async function fault(call: Call, storage: Storage, path: string): Promise<Pick<Issue, 'code' | 'message'> | undefined> {
   const place = AWAY.includes(storage.state)
     ? { kind: 'away' as const }
@@ -38,4 +53,86 @@ async function fault(call: Call, storage: Storage, path: string): Promise<Pick<I
   }
   const there = place.kind === 'there' && (await isFolder(place.absolute));
   return there ? undefined : { code: 'no_such_folder', message: 'there is no such folder in the storage' };
+}
+
+interface FolderPlan {
+  there: readonly FolderRow[];
+  kept: ReadonlySet<string>;
+  added: NewFolder[];
+}
+
+/** Which folders stay, and which come; 400 for what is no folder of the library or the storage. */
+export async function planFolders(
+  call: Call,
+  row: LibraryRow,
+  folders: NonNullable<LibraryChange['folders']>,
+): Promise<FolderPlan> {
+  const there = await listFolders(call.db, [row.id]);
+  const kept = new Set<string>();
+  const wishes: NewFolder[] = [];
+  for (const [index, folder] of folders.entries()) {
+    if (!('id' in folder)) wishes.push(folder);
+    else if (there.some((one) => one.id === folder.id)) kept.add(folder.id);
+    else throw invalid(['body', 'folders', index, 'id'], 'unknown_folder', 'the library has no such folder');
+  }
+  const added: NewFolder[] = [];
+  for (const folder of await checkedFolders(call, wishes)) {
+    const same = there.find((one) => isSame(one, folder));
+    if (same) kept.add(same.id);
+    else added.push(folder);
+  }
+  return { there, kept, added };
+}
+
+export async function changeFolders(
+  { db, who }: Call,
+  row: LibraryRow,
+  { plan: { there, kept, added }, confirmed }: { plan: FolderPlan; confirmed: boolean },
+): Promise<void> {
+  const removed = there.filter((one) => !kept.has(one.id)).map((one) => one.id);
+  const items = await countFilesIn(db, removed);
+  if (items > 0 && !confirmed) {
+    throw conflict('removes-items', 'Removing these folders trashes what they hold', { items, folders: removed });
+  }
+  await removeFolders(db, row.id, removed);
+  if (removed.length > 0) await withdrawQuestions(db, row.id);
+  await refuseUnfit(db, { libraryId: row.id, type: row.type }, added);
+  await addFolders({ db, who }, row.id, added);
+}
+
+/** Those that are new to the library, and a scan of just them. */
+async function addFolders(
+  { db, who }: Pick<Call, 'db' | 'who'>,
+  libraryId: string,
+  folders: readonly NewFolder[],
+): Promise<void> {
+  const byAccountId = who.accountId;
+  const rows = await insertFolders(db, libraryId, { folders, by: byAccountId });
+  if (rows.length === 0) return;
+  const targets = rows.map((folder) => ({ folderId: folder.id }));
+  await requestScan(db, { libraryId, mode: 'quick', trigger: 'folder-added', byAccountId, targets });
+}
+
+const MEMBER_FOLDERS = 10;
+const MOST_FOLDERS = 100;
+
+/** Throws 403 for a caller who may not add folders, or not to a library of this type. */
+export function refuseAdder(who: Principal, type?: string): void {
+  if (may(who, 'library:manage')) return;
+  if (may(who, 'photo:upload') && (type ?? 'photos') === 'photos') return;
+  throw new ApiError('FORBIDDEN', 'This needs the permission library:manage', { permission: 'library:manage' });
+}
+
+/** Adds the folders that the library does not have. Members add folders of their own storages, and few. */
+export async function addNewFolders(call: Call, row: LibraryRow, folders: readonly NewFolder[]): Promise<void> {
+  const { db, who } = call;
+  const manages = may(who, 'library:manage');
+  const checked = await checkedFolders(call, folders, (storage) => manages || storage.ownerId === who.accountId);
+  const present = await listFolders(db, [row.id]);
+  const added = checked.filter((folder) => !present.some((one) => isSame(one, folder)));
+  await refuseUnfit(db, { libraryId: row.id, type: row.type }, added);
+  const counted = await countFolders(db, manages ? { library_id: row.id } : { added_by: who.accountId });
+  const most = manages ? MOST_FOLDERS : MEMBER_FOLDERS;
+  if (counted + added.length > most) throw conflict('folder-limit', `At most ${most} folders`);
+  await addFolders(call, row.id, added);
 }

@@ -1,14 +1,20 @@
 import { z } from 'zod';
-import { cancelScansOfLibrary, requestScan } from '#areas/scanning/public.ts';
-import { may } from '#identity/principal.ts';
+import { cancelScansOfLibrary, requestScan, triggerOf } from '#areas/scanning/public.ts';
 import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
-import { ApiError, conflict, invalid } from '#kernel/errors.ts';
+import { invalid } from '#kernel/errors.ts';
 import { answerUnlessSame } from '#kernel/etag.ts';
 import { ARTWORK_BYTES, artworkMedia } from '#kernel/images.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { addFolders, changeLibrary } from './change-library.ts';
+import {
+  changeLibrary,
+  etagOf,
+  openPoster,
+  refuseForeignManager,
+  refuseManaged,
+  refuseStale,
+} from './change-library.ts';
 import { insertFolders, refuseUnfit } from './folders.store.ts';
-import { checkedFolders } from './folders.ts';
+import { addNewFolders, checkedFolders, refuseAdder } from './folders.ts';
 import {
   Library,
   LibraryChange,
@@ -30,15 +36,14 @@ import {
   writeOrder,
 } from './libraries.store.ts';
 import { readLibrary, toLibraries, toOneLibrary } from './libraries.view.ts';
-import { refuseForeignManager, refuseManaged } from './managed.ts';
-import { openPoster } from './poster.ts';
-import { etagOf, refuseStale } from './revision.ts';
 
 export const listLibraries = defineEndpoint({
   operationId: 'listLibraries',
   method: 'get',
   path: '/libraries',
-  summary: 'List the libraries the caller may see, in sidebar order',
+  summary: 'List the libraries the caller may see',
+  description:
+    'Returns all of them in sidebar order, without paging; a server has at most 500. `for` keeps only those that the caller may edit or upload to. The response has an ETag.',
   access: { permission: 'library:view' },
   query: LibraryListQuery,
   answer: json(200, z.array(Library).max(MOST_LIBRARIES)),
@@ -59,6 +64,8 @@ export const createLibrary = defineEndpoint({
   method: 'post',
   path: '/libraries',
   summary: 'Create a library',
+  description:
+    'Folders queue a full scan. The type cannot be changed later. 409 reasons are `duplicate-name` (names are compared without case), `folder-overlap`, `library-limit` at 500, and `read-only` for recordings on a read-only storage. A path that is not a folder is 400 with the index of that folder; an unavailable storage is 423. A repeated request of the operator with the same `managedBy.uid` is 200 with the existing library.',
   access: { permission: 'library:manage' },
   body: LibraryDraft,
   answer: json(201, Library),
@@ -89,6 +96,8 @@ export const getLibrary = defineEndpoint({
   method: 'get',
   path: '/libraries/:id',
   summary: 'Read a library',
+  description:
+    'The ETag is made from the revision and is accepted by updateLibrary and deleteLibrary in If-Match. Access and trash count need `library:manage`; a folder path needs it too, except for folders that the caller added.',
   access: { permission: 'library:view' },
   params: IdParams,
   answer: json(200, Library),
@@ -105,6 +114,8 @@ export const updateLibrary = defineEndpoint({
   method: 'patch',
   path: '/libraries/:id',
   summary: 'Change a library',
+  description:
+    'Absent fields keep their value; a null setting returns to its default. `folders` is the whole list: a new folder is scanned, and removing one that holds items is 409 `removes-items` unless `confirmRemoval` is true. Other 409 reasons are `revision` (If-Match), `managed-by-resource`, `type-fixed`, `duplicate-name` and `folder-overlap`; no part of a refused request is applied. The header X-Refresh-Suggested is true when changed agents, language or country make a metadata refresh useful.',
   access: { permission: 'library:manage' },
   params: IdParams,
   body: LibraryChange,
@@ -132,6 +143,8 @@ export const deleteLibrary = defineEndpoint({
   method: 'delete',
   path: '/libraries/:id',
   summary: 'Delete a library; media files are never touched',
+  description:
+    'The library is 404 for everyone immediately, its scans are cancelled, and a job deletes its rows and derived files. If-Match with another revision is 409 `revision`; a library that a Kubernetes resource owns is 409 `managed-by-resource`.',
   access: { permission: 'library:manage' },
   params: IdParams,
   answer: none(),
@@ -152,7 +165,9 @@ export const orderLibraries = defineEndpoint({
   operationId: 'orderLibraries',
   method: 'put',
   path: '/libraries/order',
-  summary: 'Put the libraries in order, for everybody',
+  summary: 'Set the order of the libraries for everyone',
+  description:
+    'Libraries that are not named follow in their previous order. An unknown or hidden id is 400. A library whose order a Kubernetes resource owns is 409 `managed-by-resource` when its position would change.',
   access: { permission: 'library:manage' },
   body: LibraryOrder,
   answer: json(200, z.array(Library)),
@@ -162,8 +177,8 @@ export const orderLibraries = defineEndpoint({
     const { db, who } = call;
     const before = await listLibraryRows(db, who);
     const known = new Map(before.map((row) => [row.id, row]));
-    const strange = body.ids.findIndex((id) => !known.has(id));
-    if (strange >= 0) throw invalid(['body', 'ids', strange], 'unknown_library', 'there is no such library');
+    const unknown = body.ids.findIndex((id) => !known.has(id));
+    if (unknown >= 0) throw invalid(['body', 'ids', unknown], 'unknown_library', 'there is no such library');
     await writeOrder(db, body.ids);
     const after = await listLibraryRows(db, who);
     for (const [place, row] of after.entries()) {
@@ -177,7 +192,9 @@ export const addLibraryFolders = defineEndpoint({
   operationId: 'addLibraryFolders',
   method: 'post',
   path: '/libraries/:id/folders',
-  summary: 'Add folders of a storage',
+  summary: 'Add folders of a storage to a library',
+  description:
+    'A folder that the library already has is no error. Callers without `library:manage` need `photo:upload`, may add folders of their own drives to photo libraries only, and at most 10. New folders queue a quick scan. 409 reasons are `folder-overlap`, `folder-limit`, `read-only` and `managed-by-resource`; an unavailable storage is 423.',
   access: { permission: 'library:view' },
   params: IdParams,
   body: NewFolders,
@@ -187,48 +204,14 @@ export const addLibraryFolders = defineEndpoint({
 
   async handle({ params, body }, call) {
     const { db, who } = call;
-    const manages = may(who, 'library:manage');
-    if (!manages && !may(who, 'photo:upload')) throw mayNot();
+    refuseAdder(who);
     const row = await lockLibraryRow(db, who, params.id);
-    if (!manages && row.type !== 'photos') throw mayNot();
+    refuseAdder(who, row.type);
     refuseManaged(who, row, ['folders']);
-    const folders = await checkedFolders(call, body.folders, (storage) => manages || storage.ownerId === who.accountId);
-    const there = await db('library_folders')
-      .where({ library_id: row.id })
-      .select<{ storage_id: string; path: string }[]>('storage_id', 'path');
-    const added = folders.filter(
-      (folder) => !there.some((one) => one.storage_id === folder.storageId && one.path === folder.path),
-    );
-    await refuseUnfit(db, { libraryId: row.id, type: row.type }, added);
-    await refuseTooMany(call, row.id, { manages, adding: added.length });
-    await addFolders(call, row.id, added);
+    await addNewFolders(call, row, body.folders);
     return answerWith(call, await getLibraryRow(db, who, row.id));
   },
 });
-
-const mayNot = (): ApiError =>
-  new ApiError('FORBIDDEN', 'This needs the permission library:manage', { permission: 'library:manage' });
-
-const MEMBER_FOLDERS = 10;
-const MOST_FOLDERS = 100;
-
-async function refuseTooMany(
-  { db, who }: Call,
-  libraryId: string,
-  ask: { manages: boolean; adding: number },
-): Promise<void> {
-  const folders = db('library_folders').count<{ count: number }[]>('* as count');
-  const [counted] = await (ask.manages
-    ? folders.where({ library_id: libraryId })
-    : folders.where({ added_by: who.accountId }));
-  const most = ask.manages ? MOST_FOLDERS : MEMBER_FOLDERS;
-  if ((counted?.count ?? 0) + ask.adding > most) throw conflict('folder-limit', `At most ${most} folders`);
-}
-
-export function triggerOf({ who }: Call): 'resource' | 'key' | 'person' {
-  if (who.operator) return 'resource';
-  return who.kind === 'key' ? 'key' : 'person';
-}
 
 async function answerWith(call: Call, row: LibraryRow): Promise<Library> {
   call.reply.header('ETag', etagOf(row));

@@ -56,12 +56,3 @@ export function settingsOf(
 ): LibrarySettings {
   return { ...defaultSettings(library.type, place), ...library.settings };
 }
-
-/** PATCH: absent keeps, null returns to the default. */
-export function mergeSettings(
-  stored: Partial<LibrarySettings>,
-  change: Record<string, unknown>,
-): Partial<LibrarySettings> {
-  const merged: Record<string, unknown> = { ...stored, ...change };
-  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null && value !== undefined));
-}

@@ -11,13 +11,13 @@ export const TrashEntry = z
     reason: TrashReason,
     trashedAt: Timestamp,
     trashedBy: Id.nullable(),
-    purgeAt: Timestamp.nullable().describe('null is never, or the clock stands still while the storage is away'),
+    purgeAt: Timestamp.nullable().describe('null is never, also while the storage is unavailable'),
     childCount: z.int(),
     files: z.array(
       z.object({
         fileId: Id,
         sizeBytes: Bytes.meta({ example: 4294967296 }),
-        present: z.boolean().nullable().describe('null while the storage is away'),
+        present: z.boolean().nullable().describe('null while the storage is unavailable'),
       }),
     ),
     filesInTrash: z.boolean(),
@@ -28,7 +28,7 @@ export type TrashEntry = z.output<typeof TrashEntry>;
 
 export const TrashTotals = z.object({ items: z.int(), files: z.int(), bytesOnStorage: Bytes });
 
-/** One library keeps its trash for one number of days, so purgeAt sorts as trashedAt does. */
+/** A library keeps its trash for a fixed number of days, so purgeAt has the order of trashedAt. */
 export const trashSorts: SortTable = {
   trashedAt: { column: 'i.trashed_at', type: 'timestamptz' },
   purgeAt: { column: 'i.trashed_at', type: 'timestamptz' },
@@ -50,6 +50,7 @@ export const EmptiedTrash = Purged.extend({
   skipped: z.array(z.object({ itemId: Id, reason: z.enum(['storage-unavailable', 'file-busy', 'read-only']) })),
   jobId: Id.optional(),
 }).meta({ id: 'EmptiedTrash' });
+export type EmptiedTrash = z.output<typeof EmptiedTrash>;
 
 export const RestoreTrash = z
   .strictObject({
@@ -61,6 +62,8 @@ export const RestoreTrash = z
     error: 'exactly one of itemIds and all',
     params: { code: 'exactly_one' },
   });
+
+export type RestoreTrash = z.output<typeof RestoreTrash>;
 
 export const RestoredTrash = z
   .object({
@@ -75,5 +78,6 @@ export const RestoredTrash = z
     jobId: Id.optional(),
   })
   .meta({ id: 'RestoredTrash' });
+export type RestoredTrash = z.output<typeof RestoredTrash>;
 
 export const TrashedItemParams = z.object({ id: Id, itemId: Id });

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Principal } from '#identity/principal.ts';
-import { onlyUnhidden } from '#identity/visibility.ts';
+import { ageSql, onlyUnhidden } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 
 export interface TrashRow {
@@ -18,7 +18,7 @@ export interface TrashFilter {
   before?: Date | undefined;
 }
 
-/** Entries of the trash: an item whose show (or owner, for an extra) lies there too is part of that entry. */
+/** Entries of the trash. An item whose parent (or owner, for an extra) is trashed too belongs to the parent's entry. */
 export function trashEntries(db: Db, { libraryId, reason, q, before }: TrashFilter): Knex.QueryBuilder {
   const query = db('items as i')
     .where('i.library_id', libraryId)
@@ -51,18 +51,18 @@ export function selectTrash(db: Db, query: Knex.QueryBuilder): Knex.QueryBuilder
 
 export interface TrashFile {
   id: string;
-  /** The entry it belongs to. */
+  /** Id of the trash entry. */
   entry_id: string;
   size_bytes: number;
   missing: boolean;
-  away: boolean;
+  unavailable: boolean;
 }
 
-/** Files of entries and of all below them. */
+/** Files of entries and of all their descendants. */
 export async function filesOfEntries(db: Db, ids: readonly string[]): Promise<TrashFile[]> {
   const found = await db.raw<{ rows: TrashFile[] }>(
     `select f.id, e.id as entry_id, f.size_bytes, f.missing_since is not null as missing,
-            not (s.enabled and s.state in ('available', 'degraded')) as away
+            not (s.enabled and s.state in ('available', 'degraded')) as unavailable
      from unnest(?::uuid[]) as e(id)
      join items i on e.id in (i.id, i.parent_id, i.grandparent_id, i.extra_of)
      join media_files f on f.item_id = i.id
@@ -92,8 +92,8 @@ export async function trashTotals(
 const TOMBSTONE_DAYS = 365;
 
 /**
- * Purges entries with all below them: ids and states go to a tombstone for a year, files that are still there get an
- * ignore mark, and rows go. How many items went.
+ * Purges entries and their descendants. A tombstone keeps ids and states for a year, and files that still exist get an
+ * ignore mark. Returns the number of purged items.
  */
 export async function purgeEntries(db: Db, libraryId: string, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) return 0;
@@ -131,7 +131,7 @@ async function recordRemovals(db: Db, libraryId: string, below: { sql: string; i
   );
 }
 
-/** The rollup on the library's row, after whatever changed its trash. */
+/** Updates the trash count on the library's row. */
 export async function countTrash(db: Db, libraryId: string): Promise<void> {
   await db.raw(
     `update libraries set trash_count = (select count(*) from items where library_id = ? and trashed_at is not null) where id = ?`,
@@ -139,7 +139,7 @@ export async function countTrash(db: Db, libraryId: string): Promise<void> {
   );
 }
 
-/** All rollups on the library's row anew, after its items were changed at a person's word. The row must be locked: a scan adds to it. */
+/** Recomputes all counts on the library's row. The row must be locked, because a scan adds to the counts. */
 export async function recountLibrary(db: Db, libraryId: string): Promise<void> {
   await db.raw(
     `update libraries l set item_counts = n.counts, size_bytes = n.size, duration_ms = n.duration, missing_count = n.missing
@@ -154,15 +154,15 @@ export async function recountLibrary(db: Db, libraryId: string): Promise<void> {
   await countTrash(db, libraryId);
 }
 
-interface Restorable {
+export interface Restorable {
   id: string;
-  away: boolean;
+  unavailable: boolean;
   folder_gone: boolean;
   missing: boolean;
   library_id: string;
 }
 
-/** What stands against restoring each of `ids`; an id that is not in the trash is absent. */
+/** The obstacles to restoring each of `ids`. The map lacks ids that are not in the trash. */
 export async function restorability(
   db: Db,
   libraryId: string,
@@ -170,7 +170,7 @@ export async function restorability(
 ): Promise<Map<string, Restorable>> {
   const found = await db.raw<{ rows: Restorable[] }>(
     `select i.id, i.library_id,
-       coalesce(bool_and(not (s.enabled and s.state in ('available', 'degraded'))), false) as away,
+       coalesce(bool_and(not (s.enabled and s.state in ('available', 'degraded'))), false) as unavailable,
        count(f.id) = 0 as folder_gone,
        coalesce(bool_and(f.missing_since is not null), false) as missing
      from items i
@@ -184,7 +184,7 @@ export async function restorability(
   return new Map(found.rows.map((row) => [row.id, row]));
 }
 
-/** Out of the trash, with parents and everything below; what has no file begins a new grace as missing. */
+/** Restores items with their parents and descendants. Items without a file become missing, with a new grace period. */
 export async function restoreEntries(db: Db, libraryId: string, ids: readonly string[]): Promise<string[]> {
   await db('libraries').where({ id: libraryId }).increment('change_seq', 1);
   const restored = await db.raw<{ rows: { id: string }[] }>(
@@ -201,4 +201,17 @@ export async function restoreEntries(db: Db, libraryId: string, ids: readonly st
   );
   await recountLibrary(db, libraryId);
   return restored.rows.map((row) => row.id);
+}
+
+/** The facts by which subscribers of events about these items are chosen. */
+export async function factsOfItems(
+  db: Db,
+  ids: readonly string[],
+): Promise<{ id: string; age_years: number | null; labels: number[] }[]> {
+  return db('items')
+    .whereRaw('id = any(?::uuid[])', [[...ids]])
+    .select<{ id: string; age_years: number | null; labels: number[] }[]>(
+      ...(['id', 'labels'] as const),
+      db.raw(`${ageSql('items')} as age_years`),
+    );
 }

@@ -1,2 +1,2 @@
-export { requestScan, type ScanRequest } from './request-scan.ts';
+export { requestScan, type ScanRequest, triggerOf } from './request-scan.ts';
 export { cancelScansOf, cancelScansOfLibrary, withdrawQuestions } from './scans.store.ts';

@@ -1,3 +1,4 @@
+import type { Principal } from '#identity/principal.ts';
 import type { Db } from '#platform/db.ts';
 import { newId } from '#platform/ids.ts';
 import { enqueue } from '#platform/queue.ts';
@@ -37,6 +38,12 @@ export interface Requested {
 
 const MOST_TARGETS = 1000;
 const rank = { quick: 0, full: 1, deep: 2 } as const;
+
+/** The trigger of a scan that a request starts. */
+export function triggerOf({ who }: { who: Principal }): 'resource' | 'key' | 'person' {
+  if (who.operator) return 'resource';
+  return who.kind === 'key' ? 'key' : 'person';
+}
 
 /** A scan in the caller's transaction: one that is there when it covers the wish, else a queued one is widened, else a new one queued. */
 export async function requestScan(db: Db, wish: ScanRequest): Promise<Requested> {

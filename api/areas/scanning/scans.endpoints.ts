@@ -15,7 +15,8 @@ import {
   requestCancel,
   type ScanRow,
   saveGuard,
-  visibleScans,
+  selectScans,
+  storagesOf,
 } from './scans.store.ts';
 import { refuseUnavailable, startScanOf } from './start.ts';
 
@@ -23,7 +24,9 @@ export const startScan = defineEndpoint({
   operationId: 'startScan',
   method: 'post',
   path: '/libraries/:id/scan',
-  summary: 'Scan a library, or some directories of it',
+  summary: 'Scan a library or some of its directories',
+  description:
+    'Returns 200 with the queued or running scan when it covers the request; otherwise a queued scan is extended or a new one is created. A directory may be scanned by its path alone. When every requested storage is unavailable the response is 423; when only some are, those are skipped. A library without folders is 409 `no-folders`.',
   access: { permission: 'scan:trigger' },
   params: IdParams,
   body: StartScan,
@@ -44,6 +47,8 @@ export const listScans = defineEndpoint({
   method: 'get',
   path: '/scans',
   summary: 'List scans, newest first',
+  description:
+    'Covers the libraries that the caller may see. `guard=pending` selects scans that wait for a decision on removals.',
   access: { permission: 'library:view' },
   query: ScansQuery,
   answer: page(Scan),
@@ -51,12 +56,7 @@ export const listScans = defineEndpoint({
   async handle({ query }, call) {
     const { db, who, deps } = call;
     const { cursor, limit, sort, ...filter } = query;
-    const rows = visibleScans(db, who);
-    if (filter.libraryId) rows.where('s.library_id', filter.libraryId);
-    if (filter.state) rows.whereIn('s.state', filter.state);
-    if (filter.trigger) rows.where('s.trigger', filter.trigger);
-    if (filter.guard) rows.whereRaw(`s.guard ->> 'decision' = 'pending' and s.guard ->> 'supersededBy' is null`);
-    const found = await pageOf<ScanRow, ScanRow>(db, rows, {
+    const found = await pageOf<ScanRow, ScanRow>(db, selectScans(db, who, filter), {
       keys: deps.keys,
       terms: parseSort(sort, scanSorts, '-queuedAt'),
       cursor,
@@ -75,7 +75,9 @@ export const getScan = defineEndpoint({
   operationId: 'getScan',
   method: 'get',
   path: '/scans/:id',
-  summary: 'One scan; counts of a running one are a second old at most',
+  summary: 'Read a scan',
+  description:
+    'The counts of a running scan are at most a second old, or those of its last checkpoint when Redis is unavailable. `include=issues` needs `library:manage` and returns the first 500 issues.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: ScanQuery,
@@ -92,7 +94,9 @@ export const cancelScan = defineEndpoint({
   operationId: 'cancelScan',
   method: 'post',
   path: '/scans/:id/cancel',
-  summary: 'Stop a scan within 5 seconds; what was added stays',
+  summary: 'Cancel a scan',
+  description:
+    'A running scan stops within 5 seconds. Added items stay, and no file is marked as missing. Cancelling a finished scan changes nothing and is 200.',
   access: { permission: 'scan:trigger' },
   params: IdParams,
   answer: json(200, Scan),
@@ -109,7 +113,9 @@ export const decideScanRemovals = defineEndpoint({
   operationId: 'decideScanRemovals',
   method: 'put',
   path: '/scans/:id/removals',
-  summary: 'Say whether the many files that a scan did not find are really gone',
+  summary: 'Decide whether files that a scan missed are gone',
+  description:
+    '`apply` lists the held folders again and marks files that are still absent as missing. `keep` leaves the items unchanged; only a larger loss asks for a decision again. 409 reasons are `no-pending-guard` and `superseded` (a later scan waits for the decision); an unavailable storage is 423.',
   access: { permission: 'library:manage' },
   params: IdParams,
   body: ScanDecision,
@@ -127,12 +133,13 @@ export const decideScanRemovals = defineEndpoint({
 });
 
 function pendingGuard({ guard }: ScanRow): GuardRow {
-  if (guard?.supersededBy) throw conflict('superseded', 'A later scan asks for more', { scanId: guard.supersededBy });
-  if (guard?.decision !== 'pending') throw conflict('no-pending-guard', 'Nothing waits for a decision');
+  if (guard?.supersededBy)
+    throw conflict('superseded', 'A later scan waits for a decision on more files', { scanId: guard.supersededBy });
+  if (guard?.decision !== 'pending') throw conflict('no-pending-guard', 'No removals wait for a decision');
   return guard;
 }
 
-/** `apply` lists the held folders once more, by a scan of its own that asks nothing about them. */
+/** `apply` lists the held folders again, in a scan without a guard for them. */
 async function decide(
   call: Call,
   row: ScanRow,
@@ -142,11 +149,7 @@ async function decide(
   if (decision === 'keep') {
     await keepAbsent(db, guard.folderIds);
   } else {
-    const folders = await db('library_folders').whereIn('id', guard.folderIds).select('storage_id');
-    await refuseUnavailable(
-      call,
-      folders.map((folder) => folder.storage_id),
-    );
+    await refuseUnavailable(call, await storagesOf(db, guard.folderIds));
     const targets = guard.folderIds.map((folderId) => ({ folderId }));
     await requestScan(db, {
       libraryId: row.library_id,

@@ -64,10 +64,32 @@ const COLUMNS = [
 ].map((column) => `s.${column}`);
 
 /** Start of every read: scans of libraries that `who` may see. */
-export function visibleScans(db: Db, who: Principal): Knex.QueryBuilder {
+function visibleScans(db: Db, who: Principal): Knex.QueryBuilder {
   return db('scans as s')
     .select(COLUMNS)
     .modify((query: Knex.QueryBuilder) => onlyVisibleLibraries(query, who, 's.library_id'));
+}
+
+export interface ScansFilter {
+  libraryId?: string | undefined;
+  state?: readonly string[] | undefined;
+  trigger?: string | undefined;
+  guard?: 'pending' | undefined;
+}
+
+export function selectScans(db: Db, who: Principal, { libraryId, state, trigger, guard }: ScansFilter) {
+  const rows = visibleScans(db, who);
+  if (libraryId) rows.where('s.library_id', libraryId);
+  if (state) rows.whereIn('s.state', state);
+  if (trigger) rows.where('s.trigger', trigger);
+  if (guard) rows.whereRaw(`s.guard ->> 'decision' = 'pending' and s.guard ->> 'supersededBy' is null`);
+  return rows;
+}
+
+/** The storages on which library folders lie. */
+export async function storagesOf(db: Db, folderIds: readonly string[]): Promise<string[]> {
+  const folders = await db('library_folders').whereIn('id', folderIds).select('storage_id');
+  return folders.map((folder) => folder.storage_id);
 }
 
 export async function getScanRow(db: Db, who: Principal, id: string): Promise<ScanRow> {

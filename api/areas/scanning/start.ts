@@ -2,7 +2,7 @@ import { findStorages } from '#areas/storage/public.ts';
 import { onlyVisibleLibraries } from '#identity/visibility.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, conflict, type Issue, invalidAll, notFound } from '#kernel/errors.ts';
-import { requestScan, type ScanRequest } from './request-scan.ts';
+import { requestScan, triggerOf } from './request-scan.ts';
 import type { StartScan } from './scanning.schemas.ts';
 
 interface Folder {
@@ -41,11 +41,6 @@ export async function startScanOf(
     includeIgnored: body.includeIgnored,
   });
   return { id: found.id, covered: found.covered };
-}
-
-function triggerOf({ who }: Call): ScanRequest['trigger'] {
-  if (who.operator) return 'resource';
-  return who.kind === 'key' ? 'key' : 'person';
 }
 
 function refuseUnknown(body: StartScan, folders: readonly Folder[]): void {

@@ -52,8 +52,9 @@ export const listItemFonts = defineEndpoint({
   operationId: 'listItemFonts',
   method: 'get',
   path: '/items/:id/fonts',
-  summary: 'List the fonts that a file carries',
-  description: 'Only attachments whose bytes are a font, at most 500 of 25 MiB each; two of one name get a number.',
+  summary: 'List the fonts attached to a file',
+  description:
+    'Uses the default file of the item unless `fileId` is given. Only attachments that are fonts are listed, at most 500 of 25 MiB each; duplicate names get a number. A file without fonts returns an empty list.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: IdParams,
@@ -78,7 +79,9 @@ export const getItemFont = defineEndpoint({
   operationId: 'getItemFont',
   method: 'get',
   path: '/items/:id/fonts/:name',
-  summary: 'Read a font that a file carries',
+  summary: 'Read a font attached to a file',
+  description:
+    '`name` is a name of listItemFonts, never a path. The bytes are immutable for a `fileId`. The response is 423 when the storage is unavailable and the font was not extracted before.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: z.object({

@@ -25,3 +25,8 @@ export async function readTrack(call: Call, film: Film, track: StreamRow): Promi
   const file = await openSidecar(call, { fileId: film.fileId, path: track.external_path });
   return file.size > LARGEST ? new Uint8Array() : readFile(file.absolute);
 }
+
+/** The language that decides how a sidecar is decoded. Extracted tracks are always UTF-8. */
+export function languageOf(track: StreamRow): string | null {
+  return track.external_path ? track.language : null;
+}

@@ -5,7 +5,7 @@ import { openToReceivers, sendRanged } from '#areas/streaming/public.ts';
 import { bytes, defineEndpoint } from '#kernel/endpoint.ts';
 import { Id, queryInt } from '#kernel/schemas.ts';
 import { getFilm } from './film.ts';
-import { findTextTrack, readTrack } from './text-tracks.ts';
+import { findTextTrack, languageOf, readTrack } from './text-tracks.ts';
 import { substationOf, webvttOf } from './writers.ts';
 
 const HOUR_MS = 3_600_000;
@@ -16,7 +16,7 @@ export const getSubtitleFile = defineEndpoint({
   path: '/items/:id/subtitles/:file',
   summary: 'Read a text subtitle',
   description:
-    'As WebVTT, or as SubStation for a renderer of styles. `file` is an index in the file’s stream order or the bare name of a file beside the film. Picture tracks are 415.',
+    'Returns WebVTT, or SubStation for a renderer of styles. `file` is an index in the stream order of the file or the bare name of a sidecar file. `offsetMs` is added to every cue. A picture-based track is 415.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: z.object({ id: Id, file: z.string().min(1).max(255) }),
@@ -33,9 +33,7 @@ export const getSubtitleFile = defineEndpoint({
     const film = await getFilm(call, params.id, query.fileId);
     const track = await findTextTrack(call, film, params.file);
     const bytes = await readTrack(call, film, track);
-    // What a worker took out of the film is UTF-8 whatever its language is.
-    const language = track.external_path ? track.language : null;
-    const shown = { bytes, format: track.codec, language, offsetMs: query.offsetMs };
+    const shown = { bytes, format: track.codec, language: languageOf(track), offsetMs: query.offsetMs };
     const body = Buffer.from(await (query.format === 'ass' ? substationOf(shown) : webvttOf(shown)));
     openToReceivers(call, query.ticket);
     return sendRanged(call, {

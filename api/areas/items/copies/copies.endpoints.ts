@@ -14,9 +14,9 @@ export const listLibraryChanges = defineEndpoint({
   operationId: 'listLibraryChanges',
   method: 'get',
   path: '/libraries/:id/changes',
-  summary: 'What changed in a library, for clients that keep a copy',
+  summary: 'List what changed in a library',
   description:
-    'Without since, the present end and no items. One entry an item, the latest; what the caller may not see any more is deleted. The cursor always comes back: ask with it again later. 409 cursor-expired after 30 days.',
+    "Serves clients that keep a copy. Each changed item has one entry, its latest; an item that the caller may no longer see is reported as deleted. Without `since` the page is empty and its cursor marks the present. The page always carries a cursor: pass it as `since` in the next request. A cursor older than 30 days, or from before a change of the caller's visibility rules, is 409 `cursor-expired`.",
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({
@@ -38,9 +38,9 @@ export const exportLibraryItems = defineEndpoint({
   operationId: 'exportLibraryItems',
   method: 'get',
   path: '/libraries/:id/export',
-  summary: 'All items of a library as NDJSON or CSV',
+  summary: 'Export the items of a library as NDJSON or CSV',
   description:
-    'From one snapshot, in order of id. NDJSON ends with a line {"end":true,"count":n}; either has the count in the trailer X-Count. Members are those of ItemDetail, and paths for those who may manage libraries. One running export an account.',
+    'Streams one snapshot in order of id. NDJSON ends with the line {"end":true,"count":n}, and both formats send the count in the trailer X-Count, so a client can detect a truncated export. Members are those of ItemDetail; `paths` needs `library:manage`. An account may run one export at a time, and a second one is 429. CSV cells that look like a formula begin with a quote mark.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({

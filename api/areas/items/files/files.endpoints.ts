@@ -22,7 +22,7 @@ export const listItemFiles = defineEndpoint({
   path: '/items/:id/files',
   summary: "List an item's files, the preferred one first",
   description:
-    'Editions and parts; missing ones are marked. A container answers totals alone. Paths only with library:manage.',
+    'Returns every edition and part; missing files are included and marked. A container returns an empty list and the totals of its files. Storage, folder and path need `library:manage`.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({ include: includeQuery(['streams', 'chapters']) }),
@@ -46,7 +46,8 @@ export const getItemFile = defineEndpoint({
   method: 'get',
   path: '/items/:id/files/:fileId',
   summary: 'Read one file of an item with all technical data',
-  description: 'path, hashes and include=probe need library:manage.',
+  description:
+    'Path, hashes and `include=probe` need `library:manage`, and `include=probe` without it is 403. A file of another item is 404.',
   access: { permission: 'library:view' },
   params: z.object({ id: Id, fileId: Id }),
   query: z.object({ include: includeQuery(['streams', 'chapters', 'probe']) }),
@@ -68,9 +69,9 @@ export const listItemChapters = defineEndpoint({
   operationId: 'listItemChapters',
   method: 'get',
   path: '/items/:id/chapters',
-  summary: 'List chapters',
+  summary: 'List the chapters of an item',
   description:
-    'Of the preferred file, or of fileId; a film in several files runs on one clock. fileId is null when the item has no file.',
+    'Returns the chapters of the preferred file, or of `fileId`. A film in several files has one continuous timeline. `fileId` in the response is null when the item has no file.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({ fileId: Id.optional() }),
@@ -88,7 +89,7 @@ export const listItemPeople = defineEndpoint({
   path: '/items/:id/people',
   summary: 'List cast and crew',
   description:
-    "An episode's guests come before the show's cast. A show's list is its cast with how many episodes each is in.",
+    "An episode's guests come before the cast of its show. A show's list is its cast, with the number of episodes of each person. Pages are sorted by `order` or `name`.",
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({

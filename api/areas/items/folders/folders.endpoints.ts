@@ -1,31 +1,22 @@
 import { z } from 'zod';
-import { may } from '#identity/principal.ts';
 import { defineEndpoint } from '#kernel/endpoint.ts';
-import { ApiError } from '#kernel/errors.ts';
-import { page, pageOf, pageQuery, parseSort } from '#kernel/page.ts';
+import { page, pageQuery } from '#kernel/page.ts';
 import { IdParams, queryBool } from '#kernel/schemas.ts';
 import { itemAt } from '../item/merged.ts';
 import { hasMissing } from '../item/missing.store.ts';
 import { listMissing, type MissingPlace, missingOrder } from '../item/missing.ts';
-import { getVisibleLibrary, type LibraryRow } from '../listing/shelves.store.ts';
+import { getVisibleLibrary } from '../listing/shelves.store.ts';
 import { sliceOf } from '../listing/slices.ts';
 import { FolderNode, MissingChild } from '../listing.schemas.ts';
-import { folderNodes, folderSorts, type NodeRow, toFolderNode } from './folder-nodes.store.ts';
-import { getFolder, listLibraryFolders, prefixOf } from './folders.store.ts';
-import { folderNodeId } from './folders.ts';
-
-/** Photos and videos are shown by folders unless the library says otherwise. */
-function showsFolders({ type, settings }: LibraryRow): boolean {
-  return Boolean(settings.folderView ?? ['photos', 'videos'].includes(type));
-}
+import { browseFolders } from './browse-folders.ts';
 
 export const browseLibraryFolders = defineEndpoint({
   operationId: 'browseLibraryFolders',
   method: 'get',
   path: '/libraries/:id/browse',
-  summary: 'Folders of a library that hold visible items',
+  summary: 'List the folders of a library that hold visible items',
   description:
-    "From the rows, not the storage. Without folder, the library's own folders. Items of a folder: listLibraryItems with folder.",
+    'Reads the database, not the storage. Without `folder` it returns the folders of the library itself; `parents` holds the path to the current folder. Without `library:manage` the library must have `folderView`, otherwise the response is 403 with `details.setting`. The items of a folder are listed by listLibraryItems with `folder`.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({
@@ -41,43 +32,17 @@ export const browseLibraryFolders = defineEndpoint({
 
   async handle({ params, query }, call) {
     const library = await getVisibleLibrary(call.db, call.who, params.id);
-    if (!may(call.who, 'library:manage') && !showsFolders(library)) {
-      throw new ApiError('FORBIDDEN', 'This library is not shown by folders', { setting: 'folderView' });
-    }
-    const folders = await listLibraryFolders(call.db, library.id);
-    const at = query.folder === undefined ? undefined : await getFolder(call.db, library.id, query.folder);
-    const level = at
-      ? { top: false, folders: [{ ...at.folder, prefix: at.prefix }] }
-      : { top: true, folders: folders.map((one) => ({ ...one, prefix: prefixOf(one.path) })) };
-    const answer = await pageOf<NodeRow, FolderNode>(call.db, folderNodes(call, level), {
-      keys: call.deps.keys,
-      terms: parseSort(query.sort, folderSorts, 'name'),
-      cursor: query.cursor,
-      limit: query.limit,
-      scope: `browseLibraryFolders|${library.id}|${query.folder ?? ''}|${call.who.profileId}`,
-      idColumn: 'n.id',
-      toItem: (row) => toFolderNode(row, { path: at?.place.path ?? '', top: !at }),
-    });
-    return { ...answer, parents: at ? parentsOf(at) : [] };
+    return browseFolders(call, library, query);
   },
 });
-
-/** From the library's folder down to the one that is shown. */
-function parentsOf({ place, folder }: Awaited<ReturnType<typeof getFolder>>): { id: string; name: string }[] {
-  const segments = place.path.split('/').filter(Boolean);
-  const below = segments.map((name, i) => ({
-    id: folderNodeId({ folderId: folder.id, path: segments.slice(0, i + 1).join('/') }),
-    name,
-  }));
-  return [{ id: folderNodeId({ folderId: folder.id, path: '' }), name: folder.name }, ...below];
-}
 
 export const listMissingChildren = defineEndpoint({
   operationId: 'listMissingChildren',
   method: 'get',
   path: '/items/:id/missing',
-  summary: 'List what the agent knows of a show, artist or series and nobody has',
-  description: 'From the last refresh, never a live call. 409 not-matched when no agent has identified the item.',
+  summary: 'List known children that no library holds',
+  description:
+    'Returns episodes, albums, books or comics that the metadata agent knows and no library of the caller holds. The data is from the last refresh; no agent is called. An item that no agent has identified is 409 `not-matched`; a type without such children is an empty page.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({

@@ -28,7 +28,7 @@ export const getItem = defineEndpoint({
   path: '/items/:id',
   summary: 'Read an item',
   description:
-    'Included lists hold their first 50. The ETag begins with the revision, which Editing takes back as If-Match.',
+    'Each included list holds its first 50 entries. The ETag begins with the revision of the item, which edits accept in If-Match. A trashed item is 404 for everyone. The id of a merged item returns the item that it was merged into for a year, with that address in Content-Location.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({
@@ -50,9 +50,9 @@ export const listItemChildren = defineEndpoint({
   operationId: 'listItemChildren',
   method: 'get',
   path: '/items/:id/children',
-  summary: 'List what lies in an item',
+  summary: 'List the children of an item',
   description:
-    'A leaf answers an empty page. With type, deeper levels as one flat list. missing adds what the agent knows and nobody has, without ids, after the last item.',
+    'An item without children returns an empty page. With `type`, deeper levels are returned as one flat list. `specials` decides whether specials are separate, placed among the episodes or hidden. `missing` appends children that the metadata agent knows and no library holds, without ids, after the last item.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({
@@ -88,8 +88,9 @@ export const getItemTree = defineEndpoint({
   operationId: 'getItemTree',
   method: 'get',
   path: '/items/:id/tree',
-  summary: 'Read a whole container at once',
-  description: 'Over 5,000 nodes the deepest level ends there and truncated is true.',
+  summary: 'Read a container and all its descendants',
+  description:
+    'Returns the whole container in one response, for an episode picker, a course outline or an album. Above 5,000 nodes the deepest level is cut and `truncated` is true; use listItemChildren then. The response has an ETag.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({ depth: queryInt(1, 3).default(3) }),
@@ -106,7 +107,8 @@ export const listItemAncestors = defineEndpoint({
   operationId: 'listItemAncestors',
   method: 'get',
   path: '/items/:id/ancestors',
-  summary: 'List what an item lies in, outermost first',
+  summary: 'List the ancestors of an item, outermost first',
+  description: 'Returns the library and the containers of the item, for a breadcrumb.',
   access: { permission: 'library:view' },
   params: IdParams,
   answer: json(
@@ -136,6 +138,8 @@ export const listSimilarItems = defineEndpoint({
   method: 'get',
   path: '/items/:id/similar',
   summary: 'List items like this one',
+  description:
+    'Returns at most 50 items of the same type, best first, with a score and the reasons. Similarity is computed in the background; until then it is computed during the request from shared genres and people, within 300 ms.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({ sameLibrary: queryBool.default(false), unwatched: queryBool.default(false) }),
@@ -152,6 +156,8 @@ export const listItemExtras = defineEndpoint({
   method: 'get',
   path: '/items/:id/extras',
   summary: "List an item's trailers and other extras",
+  description:
+    'Returns at most 500 local extras, ordered by kind and title. Extras play like any item but appear in no other list.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({ kind: ExtraKind.optional(), include: includeQuery(['files', 'streams']) }),
@@ -169,9 +175,9 @@ export const getItemNeighbours = defineEndpoint({
   operationId: 'getItemNeighbours',
   method: 'get',
   path: '/items/:id/neighbours',
-  summary: 'What comes before and after an item in a list',
+  summary: 'List the items before and after an item',
   description:
-    'With parent, an episode goes on into the next season. The item itself need not pass the filter. position counts from 1 and is there up to 10,000.',
+    'Uses the same sort and filter as the list that `within` names. Within the parent, the last episode of a season is followed by the next season. The item itself need not match the filter. `position` counts from 1 and is present up to 10,000.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({

@@ -28,7 +28,9 @@ export const listLibraryFields = defineEndpoint({
   operationId: 'listLibraryFields',
   method: 'get',
   path: '/libraries/:id/fields',
-  summary: 'What lists of this library can be filtered and sorted by',
+  summary: 'List the filter and sort fields of a library',
+  description:
+    'Returns the fields that filters, saved filters and smart rules may use in this library, limited to those that the caller may use. The response has an ETag.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({ type: typesQuery }),
@@ -51,7 +53,7 @@ export const getLibraryFacets = defineEndpoint({
   path: '/libraries/:id/facets',
   summary: 'Count the values of fields',
   description:
-    'Each facet is counted with all conditions but its own. Over 50,000 matching items counts come from an even sample (isEstimate). Kept for a minute.',
+    'Each facet is counted with all conditions except its own, so that other values remain selectable. Above 50,000 matching items the counts come from an even sample and are marked as estimates. Responses are cached for a minute.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({
@@ -76,9 +78,9 @@ export const getLibraryIndex = defineEndpoint({
   operationId: 'getLibraryIndex',
   method: 'get',
   path: '/libraries/:id/index',
-  summary: 'The jump bar: letters, years or points with their places',
+  summary: 'Read the jump bar of a library',
   description:
-    'Cursors go into listLibraryItems with the same sort, filter and type. marks cuts the list into even steps: marks[i] is the cursor of item i times every. Unfiltered answers are kept for a minute.',
+    'Returns letters, years or whole points, each with the cursor before its first item; pass that cursor to listLibraryItems with the same sort, filter and type. With `marks` the list is divided into even steps: `marks[i]` is the cursor of item i times `every`. Unfiltered responses are cached for a minute.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({
@@ -109,8 +111,9 @@ export const getLibraryTimeline = defineEndpoint({
   operationId: 'getLibraryTimeline',
   method: 'get',
   path: '/libraries/:id/timeline',
-  summary: 'Items by year, month or day',
-  description: 'Without bucket all buckets, newest first; with it the items of that bucket as columns.',
+  summary: 'Count items by year, month or day',
+  description:
+    'Without `bucket` it returns all buckets, newest first. With `bucket` it returns the items of that bucket as columns of equal length. Items without a date are in the bucket `undated`.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({
@@ -137,9 +140,9 @@ export const getLibraryMap = defineEndpoint({
   operationId: 'getLibraryMap',
   method: 'get',
   path: '/libraries/:id/map',
-  summary: 'Items on a map, clustered',
+  summary: 'List items on a map as clusters',
   description:
-    'A box west of which lies its east crosses the date line. Empty where the library keeps places to its editors.',
+    'A box whose west lies east of its east crosses the date line. A malformed box is 400. The result is empty for callers without `item:edit` when the library does not share locations.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({

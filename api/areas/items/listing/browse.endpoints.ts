@@ -2,41 +2,23 @@ import { z } from 'zod';
 import { defineEndpoint } from '#kernel/endpoint.ts';
 import { page, pageQuery, sortQuery } from '#kernel/page.ts';
 import { commaList, Id, IdParams, queryBool } from '#kernel/schemas.ts';
-import { NOTHING, unchanged } from '../files/versions.store.ts';
 import { ItemCard, ListedItem } from '../items.schemas.ts';
 import { libraryPage, libraryPageAtOnce } from '../library-views/library-list.ts';
 import { idList, itemFilter, typesQuery } from '../queries.ts';
-import { givenItems, itemsAnswer } from './browse.ts';
 import { includeQuery } from './includes.ts';
-import { dayOf, type Listing, moves, rulesFor } from './listing.ts';
-import { listVisibleLibraries, shelvesOf } from './shelves.store.ts';
-import { librarySorts, type SortName } from './sorts.ts';
-import { titleSort } from './title-order.ts';
+import { serverPage, serverSorts } from './server-list.ts';
+import { librarySorts } from './sorts.ts';
 
-const serverSorts: readonly SortName[] = [
-  'title',
-  'addedAt',
-  'releasedOn',
-  'year',
-  'rating',
-  'runtimeMs',
-  'lastPlayedAt',
-  'playCount',
-  'takenAt',
-  'sizeBytes',
-  'random',
-];
-
-/** What lists of items may bring along. */
+/** Relations that lists of items can include. */
 const relations = ['files', 'streams', 'people', 'studios', 'genres', 'labels', 'collections'] as const;
 
 export const listItems = defineEndpoint({
   operationId: 'listItems',
   method: 'get',
   path: '/items',
-  summary: 'List items of every library the caller sees, or items by their ids',
+  summary: 'List items of all visible libraries',
   description:
-    'Without type, the top types of each library. ids or externalIds answers one page without cursor, in the order given.',
+    'Without `type` it returns the top types of each library. `ids` or `externalIds` returns one page without a cursor, in the given order and without unknown or hidden items; both together are 400. The response has an ETag.',
   access: { permission: 'library:view' },
   query: z.object({
     ...pageQuery,
@@ -51,32 +33,7 @@ export const listItems = defineEndpoint({
   answer: page(ListedItem),
 
   async handle({ query }, call) {
-    const libraries = await listVisibleLibraries(call.db, call.who, query.libraryIds);
-    const named = query.ids ?? query.externalIds;
-    const listing: Listing = {
-      types: query.type ?? [],
-      ...(named ? {} : { shelves: shelvesOf(libraries, query.type) }),
-      ...(named
-        ? {
-            narrow: (q) => {
-              q.whereRaw('i.library_id = any(?::uuid[])', [libraries.map((library) => library.id)]);
-              if (query.type) q.whereIn('i.type', query.type);
-            },
-          }
-        : {}),
-    };
-    if (named) return givenItems(call, listing, query);
-    // A filter by relative dates changes by itself and is always read.
-    const moving = moves(rulesFor(call, listing.types, query.filter));
-    const libraryIds = libraries.map((library) => library.id);
-    if (!moving && (await unchanged(call, { libraryIds, more: dayOf(call) }))) return NOTHING;
-    return itemsAnswer(call, listing, {
-      ...query,
-      scope: ['listItems', ...listing.types, ...(query.libraryIds ?? [])].join('|'),
-      fallback: 'title',
-      sorts: serverSorts,
-      moreSorts: titleSort(call, libraries),
-    });
+    return serverPage(call, query);
   },
 });
 
@@ -86,7 +43,7 @@ export const listLibraryItems = defineEndpoint({
   path: '/libraries/:id/items',
   summary: 'List the items of a library',
   description:
-    'Keyset pages; page.previous reads backwards. around starts with the page that has an item in its middle. Photos are sorted by -takenAt, albums of a music library by artist and year when sort is absent.',
+    'Pages use keyset cursors, and `page.previous` reads backwards. `around` returns the page that has the given item in its middle. `folder` limits the list to a folder, and with `deep` to its subfolders too. Without `sort`, photos are sorted by -takenAt, albums of a music library by artist and year, and all others by title.',
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({

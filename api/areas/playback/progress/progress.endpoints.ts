@@ -1,5 +1,5 @@
 import { getVisibleItem, holdVisibleItem } from '#areas/items/public.ts';
-import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
+import { defineEndpoint, json, none } from '#kernel/endpoint.ts';
 import { invalid, notFound } from '#kernel/errors.ts';
 import { IdParams, iso } from '#kernel/schemas.ts';
 import { readPreferences, refuseUnknownQuality, writePreferences } from './preferences.ts';
@@ -16,18 +16,19 @@ import {
   Synced,
   SyncPlayback,
 } from './progress.schemas.ts';
-import { findState, forgetPositions, leavesOf, markLeaves, unmarkLeaves, writeRating } from './progress.store.ts';
+import { findState, forgetPositions, writeRating } from './progress.store.ts';
 import { readProgress, recordPosition, refuseBadPosition, refuseStrangeFile } from './progress.ts';
 import { readReading, setReading } from './reading.ts';
 import { sync } from './sync.ts';
-
-const AT_ONCE = 20_000;
+import { setWatched } from './watched.ts';
 
 export const getItemProgress = defineEndpoint({
   operationId: 'getItemProgress',
   method: 'get',
   path: '/items/:id/progress',
-  summary: 'Where I am in an item',
+  summary: "Read the caller's position in an item",
+  description:
+    'An item that was never started returns zeros. A container returns the counts of its children and the position in the next one to play.',
   access: { permission: 'library:view' },
   params: IdParams,
   answer: json(200, ItemProgress),
@@ -41,7 +42,9 @@ export const setItemProgress = defineEndpoint({
   operationId: 'setItemProgress',
   method: 'put',
   path: '/items/:id/progress',
-  summary: 'Set my position without a session',
+  summary: "Set the caller's position without a session",
+  description:
+    'Creates no history entry and no event. A position past the watched threshold marks the item as watched, and an `at` older than the stored position changes nothing. A position more than a second beyond the end is 400; an item that does not play over time is 409 `not-playable-item`.',
   access: { permission: 'library:view' },
   params: IdParams,
   body: SetProgress,
@@ -68,7 +71,9 @@ export const clearItemProgress = defineEndpoint({
   operationId: 'clearItemProgress',
   method: 'delete',
   path: '/items/:id/progress',
-  summary: 'Forget my position',
+  summary: "Clear the caller's position in an item",
+  description:
+    'Removes the playback and reading position, so that the item leaves the list to continue. Watched state, play count and rating stay. A container clears its children. Idempotent.',
   access: { permission: 'library:view' },
   params: IdParams,
   answer: none(),
@@ -79,16 +84,13 @@ export const clearItemProgress = defineEndpoint({
   },
 });
 
-async function leaves({ db, who }: Call, itemId: string): Promise<string[]> {
-  await getVisibleItem(db, who, itemId);
-  return leavesOf(db, who, { itemId, most: AT_ONCE });
-}
-
 export const markWatched = defineEndpoint({
   operationId: 'markWatched',
   method: 'put',
   path: '/items/:id/watched',
-  summary: 'Mark as watched',
+  summary: 'Mark an item as watched',
+  description:
+    'A container marks every child that the caller can see; above 20,000 children a job does it and the response is 202. Positions are cleared, and `countPlay` also counts a play. `at` must not be in the future.',
   access: { permission: 'library:view' },
   params: IdParams,
   body: MarkWatched,
@@ -97,22 +99,10 @@ export const markWatched = defineEndpoint({
   also: [202],
 
   async handle({ params, body }, call) {
-    const { db, who, now, enqueue, reply } = call;
-    const at = body.at ? new Date(body.at) : now;
-    if (at > now) throw invalid(['body', 'at'], 'in_future', 'not in the future');
-    const ids = await leaves(call, params.id);
-    if (ids.length > AT_ONCE) {
-      await enqueue('playback.mark', {
-        profileId: who.profileId,
-        itemId: params.id,
-        watched: true,
-        at: at.toISOString(),
-        countPlay: body.countPlay,
-      });
-      reply.status(202);
-    } else {
-      await markLeaves(db, { profileId: who.profileId, leaves: ids, at, countPlay: body.countPlay });
-    }
+    const at = body.at ? new Date(body.at) : call.now;
+    if (at > call.now) throw invalid(['body', 'at'], 'in_future', 'not in the future');
+    const done = await setWatched(call, params.id, { watched: true, at, countPlay: body.countPlay });
+    if (!done) call.reply.status(202);
     return readProgress(call, params.id);
   },
 });
@@ -121,22 +111,15 @@ export const unmarkWatched = defineEndpoint({
   operationId: 'unmarkWatched',
   method: 'delete',
   path: '/items/:id/watched',
-  summary: 'Mark as not watched',
+  summary: 'Mark an item as not watched',
+  description:
+    'Clears the watched state and the position; play count and history stay. A container unmarks every child that the caller can see, above 20,000 children by a job. Idempotent.',
   access: { permission: 'library:view' },
   params: IdParams,
   answer: none(),
 
   async handle({ params }, call) {
-    const { db, who, now, enqueue } = call;
-    const ids = await leaves(call, params.id);
-    if (ids.length <= AT_ONCE) return unmarkLeaves(db, { profileId: who.profileId, leaves: ids, at: now });
-    await enqueue('playback.mark', {
-      profileId: who.profileId,
-      itemId: params.id,
-      watched: false,
-      at: now.toISOString(),
-      countPlay: false,
-    });
+    await setWatched(call, params.id, { watched: false, at: call.now, countPlay: false });
   },
 });
 
@@ -144,7 +127,8 @@ export const getReadingPosition = defineEndpoint({
   operationId: 'getReadingPosition',
   method: 'get',
   path: '/items/:id/reading',
-  summary: 'Where I am in a book or comic',
+  summary: "Read the caller's position in a book or comic",
+  description: 'An item that was never opened is 404. An item without pages is 409 `not-readable-item`.',
   access: { permission: 'library:view' },
   params: IdParams,
   answer: json(200, ReadingPosition),
@@ -159,7 +143,9 @@ export const setReadingPosition = defineEndpoint({
   operationId: 'setReadingPosition',
   method: 'put',
   path: '/items/:id/reading',
-  summary: 'Set my place in a book or comic',
+  summary: "Set the caller's position in a book or comic",
+  description:
+    'The last page, or `finished`, marks the item as watched; turning back later does not unmark it. A page beyond the last is 400. An `at` older than the stored position changes nothing, and the response has the stored position.',
   access: { permission: 'library:view' },
   params: IdParams,
   body: SetReading,
@@ -176,6 +162,8 @@ export const setItemRating = defineEndpoint({
   method: 'put',
   path: '/items/:id/rating',
   summary: 'Rate an item or mark it as a favourite',
+  description:
+    'Rating and favourite belong to the profile of the caller. An absent member keeps its value, and a null `value` clears the rating.',
   access: { permission: 'library:view' },
   params: IdParams,
   body: SetRating,
@@ -197,7 +185,8 @@ export const clearItemRating = defineEndpoint({
   operationId: 'clearItemRating',
   method: 'delete',
   path: '/items/:id/rating',
-  summary: 'Take my rating back; the favourite mark stays',
+  summary: "Clear the caller's rating; the favourite mark stays",
+  description: 'Idempotent.',
   access: { permission: 'library:view' },
   params: IdParams,
   answer: none(),
@@ -213,7 +202,9 @@ export const syncPlayback = defineEndpoint({
   operationId: 'syncPlayback',
   method: 'post',
   path: '/playback/sync',
-  summary: 'Take over what a device played offline',
+  summary: 'Synchronise what a device played offline',
+  description:
+    'Reports are applied in order and independently: one invalid report does not fail the rest. A `clientEventId` that was already applied is a duplicate, and a report older than the stored state is `older`. More than a minute of `playedMs` adds a history entry at the time of the report.',
   access: { permission: 'library:view' },
   body: SyncPlayback,
   answer: json(200, Synced),
@@ -227,7 +218,8 @@ export const getPlaybackPreferences = defineEndpoint({
   operationId: 'getPlaybackPreferences',
   method: 'get',
   path: '/playback/preferences',
-  summary: 'How I like things played',
+  summary: "Read the caller's playback preferences",
+  description: "Belongs to the profile of the credential. Unset fields have the server's defaults.",
   access: { signedIn: true },
   answer: json(200, PlaybackPreferences),
 
@@ -241,7 +233,9 @@ export const updatePlaybackPreferences = defineEndpoint({
   operationId: 'updatePlaybackPreferences',
   method: 'patch',
   path: '/playback/preferences',
-  summary: 'Change how I like things played',
+  summary: "Change the caller's playback preferences",
+  description:
+    "Absent fields keep their value, and null returns a field to the server's default. Changes apply to the next playback decision. A quality above the limit of the account is stored and capped when playing.",
   access: { signedIn: true },
   body: ChangePreferences,
   answer: json(200, PlaybackPreferences),

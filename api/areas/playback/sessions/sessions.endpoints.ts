@@ -1,10 +1,6 @@
 import { z } from 'zod';
-import { findItemSummaries } from '#areas/items/public.ts';
-import { findSession, type SessionRow } from '#areas/viewing/public.ts';
-import { may, requirePermission } from '#identity/principal.ts';
-import { type Call, defineEndpoint, json, none } from '#kernel/endpoint.ts';
-import { notFound } from '#kernel/errors.ts';
-import { page, pageOf, pageQuery, parseSort, type SortTable, sortQuery } from '#kernel/page.ts';
+import { defineEndpoint, json, none } from '#kernel/endpoint.ts';
+import { page, pageQuery, sortQuery } from '#kernel/page.ts';
 import { limitHere } from '#kernel/rate-limit.ts';
 import { Id, IdParams, queryInt } from '#kernel/schemas.ts';
 import {
@@ -23,6 +19,7 @@ import { change } from './change.ts';
 import { end } from './end.ts';
 import { report } from './report.ts';
 import { toSession } from './session.view.ts';
+import { listSessions, readSession, sessionSorts } from './session-list.view.ts';
 import { start } from './start.ts';
 
 const playErrors = [
@@ -38,7 +35,9 @@ export const startPlayback = defineEndpoint({
   operationId: 'startPlayback',
   method: 'post',
   path: '/items/:id/playback',
-  summary: 'Decide how an item is played and open a session',
+  summary: 'Decide how an item plays and open a session',
+  description:
+    'A container opens its next unplayed child, which the response names. Without `startMs` playback resumes at the stored position. With `dryRun` no session is opened and the response is 200 with the decision; `replaces` ends another session of the caller in the same transaction. 429 is the stream limit; 503 means that no transcoding worker is available.',
   access: { permission: 'library:view' },
   params: IdParams,
   body: StartPlayback,
@@ -51,11 +50,6 @@ export const startPlayback = defineEndpoint({
     return start(call, params.id, body);
   },
 });
-
-const sessionSorts: SortTable = {
-  startedAt: { column: 's.started_at', type: 'timestamptz' },
-  lastReportAt: { column: 's.last_report_at', type: 'timestamptz' },
-};
 
 const SessionQuery = z.object({
   ...pageQuery,
@@ -73,80 +67,41 @@ export const listPlaybackSessions = defineEndpoint({
   method: 'get',
   path: '/playback/sessions',
   summary: 'List playback sessions',
+  description:
+    "Returns the sessions of the caller's account; `scope=all` and another `userId` need `session:manage`. Without `state`, stopped sessions are left out; stopped ones are kept for 24 hours. `include=item` leaves out items that the caller may not see.",
   access: { permission: 'library:view' },
   query: SessionQuery,
   answer: page(PlaybackSession),
 
   async handle({ query }, call) {
-    const { db, who, deps } = call;
-    const { cursor, limit, sort, include, ...filter } = query;
-    const others = filter.scope === 'all' || (filter.userId !== undefined && filter.userId !== who.accountId);
-    if (others) requirePermission(who, 'session:manage');
-    const list = db('playback_sessions as s').select('s.*');
-    if (!others) list.where('s.account_id', who.accountId);
-    if (filter.userId) list.where('s.account_id', filter.userId);
-    if (filter.itemId) list.where('s.item_id', filter.itemId);
-    if (filter.method) list.where('s.method', filter.method);
-    if (filter.state) list.where('s.state', filter.state);
-    else list.whereNot('s.state', 'stopped');
-    list.whereRaw(`(s.stopped_at is null or s.stopped_at > ?)`, [new Date(call.now.getTime() - KEPT_MS)]);
-    const found = await pageOf<SessionRow, SessionRow>(db, list, {
-      keys: deps.keys,
-      terms: parseSort(sort, sessionSorts, '-startedAt'),
-      cursor,
-      limit,
-      scope: JSON.stringify(['listPlaybackSessions', who.accountId, filter]),
-      idColumn: 's.id',
-      toItem: (row) => row,
-    });
-    return { items: await withItems(call, found.items, include !== undefined), page: found.page };
+    return listSessions(call, query);
   },
 });
-
-/** Items that the caller may not see are left out: an admin learns that somebody plays, not what. */
-async function withItems(
-  { db, who }: Call,
-  rows: readonly SessionRow[],
-  wanted: boolean,
-): Promise<z.input<typeof PlaybackSession>[]> {
-  const items = wanted ? await findItemSummaries(db, who, [...new Set(rows.map((row) => row.item_id))]) : new Map();
-  return rows.map((row) => {
-    const item = items.get(row.item_id);
-    return { ...toSession(row, who), ...(item && { item }) };
-  });
-}
 
 export const getPlaybackSession = defineEndpoint({
   operationId: 'getPlaybackSession',
   method: 'get',
   path: '/playback/sessions/:id',
   summary: 'Read a playback session',
+  description:
+    "Returns the caller's own session, or any with `session:manage`. A stopped session can be read for 24 hours. `include=item` leaves out an item that the caller may not see.",
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({ include: z.literal('item').optional() }),
   answer: json(200, PlaybackSession),
 
   async handle({ params, query }, call) {
-    const row = await findSession(call.db, params.id);
-    const mine = row?.account_id === call.who.accountId;
-    if (!row || !(mine || may(call.who, 'session:manage')) || forgotten(row, call.now)) throw notFound();
-    const [session] = await withItems(call, [row], query.include !== undefined);
-    if (!session) throw notFound();
-    return session;
+    return readSession(call, params.id, query.include !== undefined);
   },
 });
-
-const KEPT_MS = 24 * 3_600_000;
-
-function forgotten(row: SessionRow, now: Date): boolean {
-  return row.stopped_at !== null && now.getTime() - row.stopped_at.getTime() > KEPT_MS;
-}
 
 export const changePlayback = defineEndpoint({
   operationId: 'changePlayback',
   method: 'patch',
   path: '/playback/sessions/:id',
-  summary: 'Choose other tracks, quality or file inside a session',
+  summary: 'Change tracks, quality or file of a session',
+  description:
+    "Only for the caller's own sessions. Decides again inside the same session: when `url` is unchanged the player continues, otherwise it loads the new one; the previous stream works for 10 more seconds. After any error the previous stream still plays. A stopped session is 409 `session-stopped`.",
   access: { permission: 'library:view' },
   params: IdParams,
   body: ChangePlayback,
@@ -174,6 +129,8 @@ export const endPlaybackSession = defineEndpoint({
   method: 'delete',
   path: '/playback/sessions/:id',
   summary: 'End a playback session',
+  description:
+    "Ends the caller's own session, or any with `session:manage`; ending another user's session notifies them with `message`. The transcode is freed immediately. Idempotent.",
   access: { permission: 'library:view' },
   params: IdParams,
   query: EndQuery,
@@ -189,7 +146,9 @@ export const reportPlayback = defineEndpoint({
   operationId: 'reportPlayback',
   method: 'post',
   path: '/playback/sessions/:id/progress',
-  summary: 'Report where the player is',
+  summary: 'Report the state and position of the player',
+  description:
+    "Send it at every change and at the interval `keepAliveMs`, at most 5 times a second. Only for the caller's own sessions. The position is stored before the response; the response carries commands for the player. A report that is older than a previous one changes nothing. A stopped session is 409 `session-stopped` with `stopReason`.",
   access: { permission: 'library:view' },
   params: IdParams,
   body: PlaybackReport,
@@ -208,7 +167,9 @@ export const getPlaybackCapabilities = defineEndpoint({
   operationId: 'getPlaybackCapabilities',
   method: 'get',
   path: '/playback/capabilities',
-  summary: 'What I may play from where I am',
+  summary: 'Read what the caller may play from here',
+  description:
+    'Reports limits, quality ladder, encoders and open streams for the account and the network of the caller. `slots` needs `session:manage`.',
   access: { signedIn: true },
   answer: json(200, PlaybackCapabilities),
 

@@ -61,7 +61,8 @@ export const streamFile = defineEndpoint({
   method: 'get',
   path: '/files/:fileId/stream',
   summary: 'Read the original bytes of a file',
-  description: 'Inline and unchanged, whole or by up to 8 ranges. ETag is strong, so If-Range works across pods.',
+  description:
+    'Bytes are sent inline and unchanged, whole or in up to 8 ranges. The ETag is strong, so If-Range works across servers. Video and audio without `session` open a playback session, which counts towards the stream limit (429).',
   access: { permission: 'library:view' },
   castTicket: true,
   params: FileParams,
@@ -84,6 +85,8 @@ export const downloadFile = defineEndpoint({
   method: 'get',
   path: '/files/:fileId/download',
   summary: 'Download a file under a readable name',
+  description:
+    'Same bytes, ranges and ETag as streamFile, as an attachment named after the title, or with `name=original` after the file. It opens no playback session and does not count towards the stream limit.',
   access: { permission: 'download:own' },
   params: FileParams,
   query: z.object({ name: z.enum(['original', 'title']).default('title') }),
@@ -105,7 +108,8 @@ export const getTrickplay = defineEndpoint({
   method: 'get',
   path: '/files/:fileId/trickplay',
   summary: 'Describe the preview thumbnails of a file',
-  description: 'Made by the analysis previewThumbnails; nothing is made by asking.',
+  description:
+    'Thumbnails are made by the analysis `previewThumbnails` of the library; this request makes none. A file without thumbnails is 404.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: FileParams,
@@ -126,7 +130,8 @@ export const getTrickplaySheet = defineEndpoint({
   method: 'get',
   path: '/files/:fileId/trickplay/:sheet',
   summary: 'Read one sheet of preview thumbnails',
-  description: 'The sheet is <width>-<n>.webp with n from 0.',
+  description:
+    'The sheet is <width>-<n>.webp with n from 0. Sheets may be cached for a week. An unknown width or number is 404.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: z.object({ fileId: Id, sheet: z.string().max(30) }),

@@ -15,6 +15,7 @@ export const getPrerollSettings = defineEndpoint({
   method: 'get',
   path: '/preroll',
   summary: 'Read which clips run before films',
+  description: 'Players do not need this: startPlayback with `preroll` returns the clips to play.',
   access: { permission: 'settings:manage' },
   answer: json(200, PrerollSettings),
 
@@ -28,7 +29,8 @@ export const setPrerollSettings = defineEndpoint({
   method: 'put',
   path: '/preroll',
   summary: 'Replace which clips run before films',
-  description: 'Job preroll.prepare makes each new clip; one that is not ready is skipped, never waited for.',
+  description:
+    'A job prepares each new clip for playback on every client; a clip that is not ready is skipped. The rules apply to the next playback.',
   access: { permission: 'settings:manage' },
   body: PrerollDraft,
   answer: json(200, PrerollSettings),
@@ -55,7 +57,7 @@ export const streamPreroll = defineEndpoint({
   path: '/preroll/:id/stream',
   summary: 'Read a clip that runs before films',
   description:
-    'Seen without access to the clip’s library but within the age limit. Opens no session, counts in no cap.',
+    'The caller needs no access to the library of the clip, but a clip above their age limit is 404. It opens no playback session, counts towards no limit and changes no progress.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: IdParams,

@@ -26,7 +26,8 @@ export const getTranscodeSession = defineEndpoint({
   method: 'get',
   path: '/stream/:id',
   summary: 'Read a transcode session',
-  description: 'Own, or anyone’s with session:manage. Stopped sessions are read for one hour.',
+  description:
+    "Returns the caller's own session, or any with `session:manage`; `worker` needs `session:manage`. A stopped session can be read for one hour.",
   access: { permission: 'library:view' },
   params: IdParams,
   answer: json(200, TranscodeSession),
@@ -41,8 +42,9 @@ export const stopTranscodeSession = defineEndpoint({
   operationId: 'stopTranscodeSession',
   method: 'delete',
   path: '/stream/:id',
-  summary: 'Free the worker and the segments of a transcode session',
-  description: 'The playback session goes on. Idempotent; a later segment request is 404.',
+  summary: 'Stop a transcode session',
+  description:
+    'Frees the worker and the segments; the playback session continues. Idempotent. Later segment requests are 404.',
   access: { permission: 'library:view' },
   params: IdParams,
   answer: none(),
@@ -59,6 +61,8 @@ export const getStreamMaster = defineEndpoint({
   method: 'get',
   path: '/stream/:id/master.m3u8',
   summary: 'Read the HLS master playlist',
+  description:
+    'Lists the video variants, the audio renditions and the text subtitles of the session; EXT-X-START names the position to start from. A cast ticket in the query is repeated in every address. The playlist must not be cached.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: IdParams,
@@ -79,7 +83,8 @@ export const getStreamPlaylist = defineEndpoint({
   method: 'get',
   path: '/stream/:id/:rendition/index.m3u8',
   summary: 'Read the playlist of one rendition',
-  description: 'Complete and final from the first answer, made from the plan alone.',
+  description:
+    'The playlist is complete from the first response, because segment boundaries are planned before encoding. It has an ETag. An unknown rendition is 404.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: RenditionParams,
@@ -106,8 +111,9 @@ export const getStreamSegment = defineEndpoint({
   operationId: 'getStreamSegment',
   method: 'get',
   path: '/stream/:id/:rendition/segments/:segment',
-  summary: 'Read a segment, waiting for it when it is not made yet',
-  description: 'init.mp4, or <n>.m4s, <n>.ts, <n>.vtt with n from 0. Waits up to 30 seconds.',
+  summary: 'Read a segment',
+  description:
+    'The segment is init.mp4, or <n>.m4s, <n>.ts or <n>.vtt with n from 0. A segment that does not exist yet is awaited for up to 30 seconds; 503 carries `retryAfterSec` when no worker is available. After 423 the same request succeeds once the storage is available again.',
   access: { permission: 'library:view' },
   castTicket: true,
   params: RenditionParams.extend({ segment: z.string().max(20) }),

@@ -1,0 +1,61 @@
+import type { Call } from '#kernel/endpoint.ts';
+import { NOTHING, unchanged } from '../files/versions.store.ts';
+import { givenItems, itemsAnswer, type itemsPage } from './browse.ts';
+import { dayOf, type Listing, moves, rulesFor } from './listing.ts';
+import { type LibraryRow, listVisibleLibraries, shelvesOf } from './shelves.store.ts';
+import type { SortName } from './sorts.ts';
+import { titleSort } from './title-order.ts';
+
+export const serverSorts: readonly SortName[] = [
+  'title',
+  'addedAt',
+  'releasedOn',
+  'year',
+  'rating',
+  'runtimeMs',
+  'lastPlayedAt',
+  'playCount',
+  'takenAt',
+  'sizeBytes',
+  'random',
+];
+
+interface ServerQuery {
+  ids?: string[] | undefined;
+  externalIds?: string[] | undefined;
+  libraryIds?: string[] | undefined;
+  type?: string[] | undefined;
+  sort?: string | undefined;
+  filter?: string | undefined;
+  include?: string[] | undefined;
+  cursor?: string | undefined;
+  limit: number;
+}
+
+/** Items of every library that the caller may see, or the items of the given ids. */
+export async function serverPage(call: Call, query: ServerQuery): ReturnType<typeof itemsPage> {
+  const libraries = await listVisibleLibraries(call.db, call.who, query.libraryIds);
+  if (query.ids ?? query.externalIds) return givenItems(call, inLibraries(libraries, query.type), query);
+  const listing: Listing = { types: query.type ?? [], shelves: shelvesOf(libraries, query.type) };
+  // The result of a filter by relative dates changes without a write, so it is always read.
+  const moving = moves(rulesFor(call, listing.types, query.filter));
+  const libraryIds = libraries.map((library) => library.id);
+  if (!moving && (await unchanged(call, { libraryIds, more: dayOf(call) }))) return NOTHING;
+  return itemsAnswer(call, listing, {
+    ...query,
+    scope: ['listItems', ...listing.types, ...(query.libraryIds ?? [])].join('|'),
+    fallback: 'title',
+    sorts: serverSorts,
+    moreSorts: titleSort(call, libraries),
+  });
+}
+
+function inLibraries(libraries: readonly LibraryRow[], types: readonly string[] | undefined): Listing {
+  return {
+    types: types ?? [],
+    narrow: (q) => {
+      q.whereRaw('i.library_id = any(?::uuid[])', [libraries.map((library) => library.id)]);
+      if (types) q.whereIn('i.type', types);
+    },
+  };
+}
