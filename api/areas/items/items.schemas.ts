@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Bytes, Day, Id, ImageRef, Milliseconds, Timestamp } from '#kernel/schemas.ts';
 import { Chapter, Marker, MediaFile } from './media.schemas.ts';
 
-/** Item types of CONVENTIONS; owner-made ones are `custom:<key>`. */
+/** Built-in item types; types of the owner are `custom:<key>`. */
 export const itemTypes = [
   'movie',
   'show',
@@ -90,7 +90,7 @@ export const Credit = z
     job: z.string().optional().meta({ example: 'Director' }),
     order: z.int(),
     guest: z.boolean().optional(),
-    episodes: z.int().optional().describe('On shows: how many episodes'),
+    episodes: z.int().optional().describe('Number of episodes, on shows'),
     portrait: ImageRef.optional(),
   })
   .meta({ id: 'Credit' });
@@ -102,7 +102,7 @@ const Some = <S extends z.ZodType>(item: S) => z.object({ items: z.array(item), 
 
 export const Availability = z.enum(['unavailable', 'missing']);
 
-/** What depends on the type and lies in `items.details`; each is left out where it does not parse. */
+/** Members of `items.details` by type. A member that does not parse is left out. */
 export const summaryDetails = {
   artists: z.array(Named).optional().describe('Album, track'),
   authors: z.array(Named).optional().describe('Book, audiobook, comic'),
@@ -149,11 +149,11 @@ const summary = {
   ...summaryDetails,
 };
 
-/** An item without what `include` adds. */
+/** An item without the members that `include` adds. */
 export const ItemSummary = z.object(summary).meta({ id: 'ItemSummary' });
 export type ItemSummary = z.output<typeof ItemSummary>;
 
-/** What `include` adds to an item of a list. */
+/** Members that `include` adds to an item of a list. */
 export const included = {
   files: z.array(MediaFile).optional(),
   people: Some(Credit).optional(),
@@ -186,7 +186,7 @@ export const ItemCard = z
   })
   .meta({ id: 'ItemCard', description: 'fields=card' });
 
-/** More of `items.details`, shown by getItem and the export alone. */
+/** More members of `items.details`, shown by getItem and the export only. */
 export const moreDetails = {
   originalLanguage: z.string().optional().meta({ example: 'de' }),
   status: z.enum(['ended', 'continuing', 'upcoming']).optional().describe('Of a show'),
@@ -309,7 +309,7 @@ export const ItemDetail = z
     revision: z.int(),
     updatedAt: Timestamp,
     may: z.object({ edit: z.boolean(), delete: z.boolean(), download: z.boolean(), refresh: z.boolean() }),
-    next: ItemSummary.optional().describe('The child to go on with'),
+    next: ItemSummary.optional().describe('The child to continue with'),
     chapters: Some(Chapter).optional(),
     markers: Some(Marker).optional(),
     people: Some(Credit).optional(),

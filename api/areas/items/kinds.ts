@@ -1,6 +1,6 @@
-/** How item types hang together. */
+/** Relations between item types. */
 
-/** What a library shows when it is listed without a type. */
+/** Types that a library lists when no type is requested. */
 const topTypes: Record<string, readonly string[]> = {
   movies: ['movie'],
   shows: ['show'],
@@ -14,7 +14,7 @@ const topTypes: Record<string, readonly string[]> = {
   livetv: ['channel'],
 };
 
-/** Every type that a library of this type may hold. */
+/** All types that a library of this type may hold. */
 const heldTypes: Record<string, readonly string[]> = {
   movies: ['movie'],
   shows: ['show', 'season', 'episode'],
@@ -28,7 +28,7 @@ const heldTypes: Record<string, readonly string[]> = {
   livetv: ['channel', 'program', 'recording'],
 };
 
-/** Types a library of `libraryType` is listed by; owner-made ones hold one type of their own name. */
+/** Types that a library of `libraryType` lists. Types of the owner hold one type of their own name. */
 export function topTypesOf(libraryType: string): readonly string[] {
   return topTypes[libraryType] ?? [libraryType];
 }
@@ -37,7 +37,7 @@ export function heldTypesOf(libraryType: string): readonly string[] {
   return heldTypes[libraryType] ?? [libraryType];
 }
 
-/** Types that hold others; all the rest are played, read or looked at themselves. */
+/** Types that hold others. All other types are played, read or viewed themselves. */
 export const containerTypes = [
   'show',
   'season',
@@ -54,10 +54,10 @@ export function isContainer(type: string): boolean {
   return (containerTypes as readonly string[]).includes(type);
 }
 
-/** `array['show', …]` for SQL text of ours. */
+/** `array['show', …]` for constant SQL text. */
 export const containersSql = `array[${containerTypes.map((type) => `'${type}'`).join()}]`;
 
-/** By the height of the best file; scope films are lower than their name (3840 by 1600 is 4k). */
+/** By the height of the best file. Wide films are lower than their name (3840 by 1600 is 4k). */
 export function resolutionOf(height: number | null): 'sd' | 'hd' | 'fhd' | '4k' | '8k' | undefined {
   if (height === null) return undefined;
   if (height >= 3000) return '8k';
@@ -70,5 +70,5 @@ export function resolutionOf(height: number | null): 'sd' | 'hd' | 'fhd' | '4k' 
 export const resolutionSql = `(case when i.height >= 3000 then '8k' when i.height >= 1500 then '4k'
   when i.height >= 790 then 'fhd' when i.height > 576 then 'hd' when i.height is not null then 'sd' end)`;
 
-/** SQL over `storages st`: what lies on it can be read. One that is not proved to be the same counts as away (area Storage). */
+/** SQL over `storages st`: the storage can be read. A storage with an unproven identity counts as unavailable. */
 export const THERE = `st.enabled and st.state in ('available', 'degraded')`;

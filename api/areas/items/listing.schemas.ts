@@ -51,7 +51,7 @@ export const TreeNode: z.ZodType<TreeNode, TreeNode> = z
     availability: Availability.optional(),
     thumb: ImageRef.optional(),
     childCount: z.int().optional(),
-    truncated: z.boolean().optional().describe('Its children end before the last one'),
+    truncated: z.boolean().optional().describe('The list of children is cut'),
     children: z.array(z.lazy((): z.ZodType<TreeNode, TreeNode> => TreeNode)).optional(),
   })
   .meta({ id: 'TreeNode' });

@@ -4,7 +4,7 @@ import { Bytes, Id, ImageRef, Milliseconds, Timestamp } from '#kernel/schemas.ts
 export const MediaStream = z
   .object({
     id: Id,
-    index: z.int().describe('In the container; external tracks count on from 1000'),
+    index: z.int().describe('In the container; external tracks start at 1000'),
     kind: z.enum(['video', 'audio', 'subtitle', 'attachment']),
     codec: z.string().meta({ example: 'h264' }),
     profile: z.string().optional(),
@@ -13,7 +13,7 @@ export const MediaStream = z
     default: z.boolean(),
     forced: z.boolean(),
     hearingImpaired: z.boolean(),
-    external: z.boolean().describe('A file beside the film'),
+    external: z.boolean().describe('A sidecar file'),
     width: z.int().optional().meta({ example: 1440 }),
     height: z.int().optional().meta({ example: 1080 }),
     frameRate: z.number().optional().meta({ example: 18 }),
@@ -90,7 +90,7 @@ export const FileDetail = z
       }),
     ),
     chapters: z.array(Chapter).optional().describe('include=chapters'),
-    storageId: Id.optional().describe('library:manage only, as the four below'),
+    storageId: Id.optional().describe('library:manage only, like the next four members'),
     folderId: Id.optional(),
     path: z
       .string()

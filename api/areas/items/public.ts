@@ -1,4 +1,4 @@
-/** What other areas and workers may use of Items. */
+/** Items for other areas and workers. */
 export {
   type FileRow,
   findFileRows,

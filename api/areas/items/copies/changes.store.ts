@@ -4,13 +4,13 @@ import { visibleItems } from '../item/summaries.store.ts';
 import type { LibraryRow } from '../listing/shelves.store.ts';
 import type { LibraryChange } from '../listing.schemas.ts';
 
-/** How far a client has read. */
+/** The position up to which a client has read. */
 export interface Since {
   seq: number;
   id: string;
-  /** When it had read everything last. */
+  /** Time of the last complete read. */
   at: Date;
-  /** Microseconds matter: text of Postgres. */
+  /** Text of Postgres, which keeps microseconds. */
   stateAt: string;
   stateId: string;
 }
@@ -25,16 +25,18 @@ interface ChangeRow {
   visible: boolean;
 }
 
-interface Ask {
+interface ChangesQuery {
   since: Since;
   limit: number;
 }
 
-/** Items and removals by the library's sequence. What the caller may not see (any more) is told as deleted. */
+/**
+ * Items and removals in order of the library's sequence. An item that the caller may not see is reported as deleted.
+ */
 export async function findChanges(
   { db, who }: Pick<Call, 'db' | 'who'>,
   libraryId: string,
-  { since, limit }: Ask,
+  { since, limit }: ChangesQuery,
 ): Promise<LibraryChange[]> {
   const visible = visibleItems(db, who).whereRaw('i.id = c.id').select(db.raw('1'));
   const changed = db
@@ -80,11 +82,11 @@ interface StateRow {
   exact: string;
 }
 
-/** The caller's own state of visible items, in the order in which it changed. */
+/** The caller's own state of visible items, in the order of its changes. */
 export async function findStateChanges(
   { db, who }: Pick<Call, 'db' | 'who'>,
   library: LibraryRow,
-  { since, limit }: Ask,
+  { since, limit }: ChangesQuery,
 ): Promise<{ change: LibraryChange; stateAt: string }[]> {
   const rows: StateRow[] = await visibleItems(db, who)
     .where('i.library_id', library.id)

@@ -65,7 +65,7 @@ export const exportLibraryItems = defineEndpoint({
     if (call.method === 'HEAD') return { body: null, type };
     const listing = { types, shelves: shelvesOf([library], types) };
     const take = await exportItems(call, { ...query, rules, listing });
-    call.reply.header('Trailer', 'X-Count'); // not of a refusal, which has a length
+    call.reply.header('Trailer', 'X-Count'); // an error response has a length and no trailer
     return { body: null, type, take };
   },
 });

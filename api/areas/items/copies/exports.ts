@@ -12,8 +12,19 @@ import { ItemDetail } from '../items.schemas.ts';
 import { type Listing, listed } from '../listing/listing.ts';
 
 const CHUNK = 1000;
-/** Columns of a CSV when none are named. */
-const USUAL = ['id', 'type', 'title', 'year', 'releasedOn', 'rating', 'genres', 'runtimeMs', 'sizeBytes', 'addedAt'];
+/** Default columns of a CSV. */
+const DEFAULT_COLUMNS = [
+  'id',
+  'type',
+  'title',
+  'year',
+  'releasedOn',
+  'rating',
+  'genres',
+  'runtimeMs',
+  'sizeBytes',
+  'addedAt',
+];
 
 export interface ExportQuery {
   format: 'ndjson' | 'csv';
@@ -24,7 +35,7 @@ export interface ExportQuery {
 
 type Line = Partial<ItemDetail> & { paths?: string[] };
 
-/** 400 for a field that no item has; `paths` is for those who manage libraries. */
+/** Throws 400 for an unknown field. `paths` needs library:manage. */
 export function checkFields(call: Pick<Call, 'who'>, fields: readonly string[] | undefined): void {
   const known = new Set([...Object.keys(ItemDetail.shape), ...(seesPaths(call.who) ? ['paths'] : [])]);
   const issues = (fields ?? [])
@@ -34,10 +45,10 @@ export function checkFields(call: Pick<Call, 'who'>, fields: readonly string[] |
 }
 
 /**
- * Writes the export to the response, its count in the trailer X-Count. One running export an account (429): the lock lives and
- * dies with the transaction of its snapshot.
+ * Writes the export to the response, with the count in the trailer X-Count. An account may run one export (429). The
+ * transaction of the snapshot holds the lock.
  */
-export async function exportItems(call: Call, wish: ExportQuery): Promise<(response: ServerResponse) => void> {
+export async function exportItems(call: Call, options: ExportQuery): Promise<(response: ServerResponse) => void> {
   const snapshot = await call.deps.db.transaction(undefined, { isolationLevel: 'repeatable read', readOnly: true });
   try {
     const { rows } = await snapshot.raw<{ rows: { locked: boolean }[] }>(
@@ -52,29 +63,29 @@ export async function exportItems(call: Call, wish: ExportQuery): Promise<(respo
   }
   return (response) => {
     const sent = { count: 0 };
-    const text = Readable.from(lines({ ...call, db: snapshot }, { wish, snapshot, sent }), { objectMode: false });
+    const text = Readable.from(lines({ ...call, db: snapshot }, { options, snapshot, sent }), { objectMode: false });
     pipeline(text, response, { end: false })
       .then(() => {
         response.addTrailers({ 'X-Count': String(sent.count) });
         response.end();
       })
-      .catch(() => response.destroy()); // a cut is seen by the missing trailer
+      .catch(() => response.destroy()); // a truncated export has no trailer
   };
 }
 
 interface Running {
-  wish: ExportQuery;
+  options: ExportQuery;
   snapshot: Transaction;
   sent: { count: number };
 }
 
-/** Text of the export; the snapshot ends with it, also when the reader goes away. */
-async function* lines(call: Call, { wish, snapshot, sent }: Running): AsyncGenerator<string> {
-  const write = wish.format === 'csv' ? csv(wish.fields ?? USUAL) : ndjson(wish.fields);
+/** Text of the export. The snapshot ends with it, also when the client disconnects. */
+async function* lines(call: Call, { options, snapshot, sent }: Running): AsyncGenerator<string> {
+  const write = options.format === 'csv' ? csv(options.fields ?? DEFAULT_COLUMNS) : ndjson(options.fields);
   try {
     yield write.head;
     for (let last: string | undefined; ; ) {
-      const ids = await nextIds(call, wish, last);
+      const ids = await nextIds(call, options, last);
       last = ids.at(-1);
       if (last === undefined) break;
       const details = await linesOf(call, ids);
@@ -130,7 +141,7 @@ function csv(fields: readonly string[]): Writer {
   };
 }
 
-/** A cell that a spreadsheet would take for a formula begins with a quote mark; lists are joined by `; `. */
+/** A cell that a spreadsheet would read as a formula begins with a quote mark. Lists are joined by `; `. */
 export function cell(value: unknown): string {
   const text = textOf(value);
   const safe = typeof value !== 'number' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;

@@ -4,14 +4,14 @@ import { onlyKnownLabels } from '#identity/visibility.ts';
 import { resolutionSql } from '../kinds.ts';
 import { detail } from './field-sql.ts';
 
-/** What a facet is counted by, over `items as i`. */
+/** How a facet is counted, over `items as i`. */
 export interface FacetSource {
-  /** SQL of the value that goes into a filter. */
+  /** SQL of the value for filters. */
   value: string;
-  /** SQL of what people read; the value when absent. */
+  /** SQL of the label; the value when absent. */
   label?: string;
   join?: (query: Knex.QueryBuilder, who: Principal) => unknown;
-  /** Numbers: highest first, with min and max. */
+  /** Numbers are sorted in descending order and have min and max. */
   measured?: true;
 }
 

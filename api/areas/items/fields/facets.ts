@@ -25,11 +25,11 @@ export interface FacetQuery {
 
 export type Facets = Total & { facets: Facet[] };
 
-/** Each facet is counted with all conditions but its own, so that its other values can still be chosen. */
-export async function libraryFacets(call: Call, library: LibraryRow, wish: FacetQuery): Promise<Facets> {
-  const offered = fieldsFor(call.who, wish.types);
+/** Counts each facet with all conditions except its own, so that its other values remain selectable. */
+export async function libraryFacets(call: Call, library: LibraryRow, options: FacetQuery): Promise<Facets> {
+  const offered = fieldsFor(call.who, options.types);
   const places = sharesPlace(call.who, library.settings);
-  const unknown = wish.fields.filter(
+  const unknown = options.fields.filter(
     (name) => !offered[name]?.facet || !countedBy[name] || (name.startsWith('place_') && !places),
   );
   if (unknown.length > 0) {
@@ -37,38 +37,38 @@ export async function libraryFacets(call: Call, library: LibraryRow, wish: Facet
       unknown.map((name) => ({
         path: ['query', 'fields'],
         code: 'unknown_field',
-        message: `${name} is no facet here`,
+        message: `${name} is not a facet of this library`,
       })),
     );
   }
-  const rules = rulesFor(call, wish.types, wish.filter);
-  const listing: Listing = { types: wish.types, shelves: shelvesOf([library], wish.types) };
+  const rules = rulesFor(call, options.types, options.filter);
+  const listing: Listing = { types: options.types, shelves: shelvesOf([library], options.types) };
   const count = async (): Promise<Facets> => {
     const total = await countUpTo(call.db, listed(call, listing, rules));
     const facets: Facet[] = [];
-    for (const field of wish.fields) facets.push(await facetOf(call, { listing, rules, wish, field }));
+    for (const field of options.fields) facets.push(await facetOf(call, { listing, rules, options, field }));
     return { ...total, facets };
   };
   const personal = conditionsOf(rules).some((condition) => itemFields[condition.field]?.mine);
   if (personal) return count();
   return cached(
     call,
-    ['facets', library.id, library.labels_seq, visibilityClass(call), wish, call.who.permissions.has('item:edit')],
+    ['facets', library.id, library.labels_seq, visibilityClass(call), options, call.who.permissions.has('item:edit')],
     count,
   );
 }
 
-/** Facets are counted on at most so many items; of more, on an even sample. */
+/** Above this number of items, facets are counted on an even sample. */
 const COUNTED = 50_000;
 
 interface Counting {
   listing: Listing;
   rules: Rules;
-  wish: FacetQuery;
+  options: FacetQuery;
   field: string;
 }
 
-async function facetOf(call: Call, { listing, rules, wish, field }: Counting): Promise<Facet> {
+async function facetOf(call: Call, { listing, rules, options, field }: Counting): Promise<Facet> {
   const source = countedBy[field] as FacetSource;
   const matching = (): Knex.QueryBuilder => listed(call, listing, withoutField(rules, field));
   const share = await shareToCount(call, matching());
@@ -80,24 +80,24 @@ async function facetOf(call: Call, { listing, rules, wish, field }: Counting): P
     .select(call.db.raw('count(*)::int as count'))
     .whereRaw(`${source.value} is not null`)
     .groupByRaw(source.value);
-  if (wish.q !== undefined) {
+  if (options.q !== undefined) {
     query.whereRaw(`foyer_fold(${source.label ?? source.value}) like foyer_fold(?)`, [
-      `%${wish.q.replace(/[\\%_]/g, '\\$&')}%`,
+      `%${options.q.replace(/[\\%_]/g, '\\$&')}%`,
     ]);
   }
   const rows = await bounded<{ value: string; label: string; count: number }[]>(
-    query.orderByRaw(source.measured ? '1 desc' : 'count desc, 1').limit(wish.top + 1),
+    query.orderByRaw(source.measured ? '1 desc' : 'count desc, 1').limit(options.top + 1),
   );
   const chosen = chosenValues(rules, field);
   return {
     field,
-    values: rows.slice(0, wish.top).map(({ value, label, count }) => ({
+    values: rows.slice(0, options.top).map(({ value, label, count }) => ({
       value: String(value),
       label: String(label),
       count: share < 1 ? Math.round(count / share) : count,
       selected: chosen.has(String(value).toLowerCase()) || chosen.has(String(label).toLowerCase()),
     })),
-    more: rows.length > wish.top,
+    more: rows.length > options.top,
     ...(source.measured ? edges(rows.map((row) => Number(row.value))) : {}),
     ...(share < 1 ? { isEstimate: true } : {}),
   };
@@ -112,7 +112,7 @@ function chosenValues(rules: Rules, field: string): Set<string> {
   return new Set(own.flatMap((one) => one.values.map((value) => value.toLowerCase())));
 }
 
-/** 1 while few match; else the share of the stored shuffle that holds about as many as are counted. */
+/** 1 for few matches, else the share of the stored shuffle that holds about COUNTED items. */
 async function shareToCount(call: Call, query: Knex.QueryBuilder): Promise<number> {
   const capped = query
     .clone()

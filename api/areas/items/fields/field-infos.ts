@@ -2,13 +2,13 @@ import type { z } from 'zod';
 import type { Principal } from '#identity/principal.ts';
 import { operatorsOf } from '#kernel/filter.ts';
 import { sharesPlace } from '../item/items.store.ts';
-import { usualSort } from '../listing/browse.ts';
+import { defaultSort } from '../listing/browse.ts';
 import type { LibraryRow } from '../listing/shelves.store.ts';
 import { librarySorts } from '../listing/sorts.ts';
 import type { FieldInfo, SortInfo } from '../listing.schemas.ts';
 import { fieldsFor } from './fields.ts';
 
-/** What the filter builder may offer on these types. */
+/** Fields that the filter builder offers for these types. */
 export function fieldInfos(
   who: Principal,
   library: LibraryRow,
@@ -31,7 +31,7 @@ export function fieldInfos(
   }));
 }
 
-/** They match nothing where the library keeps to its editors where its photos were taken. */
+/** Match nothing when the library shares locations with editors only. */
 const ofPlace = ['place_country', 'place_city', 'has_location'];
 
 const labels: Record<string, string> = {
@@ -71,7 +71,7 @@ const only: Record<string, string> = {
 };
 
 export function sortInfos(library: LibraryRow, types: readonly string[]): z.output<typeof SortInfo>[] {
-  const usual = usualSort(library, types).replace(/^-/, '');
+  const usual = defaultSort(library, types).replace(/^-/, '');
   return librarySorts
     .filter((name) => only[name] === undefined || types.includes(only[name]))
     .map((name) => ({

@@ -14,44 +14,42 @@ import {
 } from '#kernel/filter-sql.ts';
 import { containersSql } from '../kinds.ts';
 
-/** SQL of the filter fields over `items as i`, the caller's state `s` joined. */
-
-/** What a condition may depend on beside its values. */
-export interface Asking {
+/** Context of a condition. */
+export interface FilterContext {
   who: Principal;
   now: Date;
   /** The server's time zone. */
   zone: string;
 }
-export type ItemWhere = Where<Asking>;
+export type ItemWhere = Where<FilterContext>;
 
-/** One filter field of items as the table in fields.ts declares it. */
-export interface ItemField extends SqlField<Asking> {
+/** A filter field of items. */
+export interface ItemField extends SqlField<FilterContext> {
   label: string;
-  /** Item types that have it; absent is all. */
+  /** Item types that have the field; absent is all. */
   types?: readonly string[];
-  /** Sorted by under this name. */
+  /** Name of the sort by this field. */
   sort?: string;
   indexed?: true;
   facet?: true;
-  /** The caller's own state. */
+  /** Reads the caller's own state. */
   mine?: true;
-  /** Only for those who may edit. */
+  /** Needs item:edit. */
   editors?: true;
 }
 
 type Query = Knex.QueryBuilder;
 
-/** `details ->> 'camera'`, of a fixed name of ours. */
+/** `details ->> 'camera'`. The path must be constant. */
 export const detail = (...path: string[]): string => `(i.details #>> '{${path.join()}}')`;
 
-/** A number inside details; null where it is none. */
+/** A number inside details; null for other values. */
 export const detailNumber = (...path: string[]): string =>
   `(case when jsonb_typeof(i.details #> '{${path.join()}}') = 'number' then ${detail(...path)}::double precision end)`;
 
 export const foldedDetail = (...path: string[]): ItemWhere => folded(`foyer_fold(${detail(...path)})`);
 
-/** Tags of one kind, by id or by name without case and accents. */
+/** Tags of one kind, by id or by folded name. */
 export function tagged(kind: string): ItemWhere {
   const rows = (query: Query): void => {
     query.from('item_tags as t').whereRaw(`t.item_id = i.id and t.library_id = i.library_id and t.kind = '${kind}'`);
@@ -59,32 +57,32 @@ export function tagged(kind: string): ItemWhere {
   return related(rows, idOrName({ id: 't.tag_id', name: 't.name_folded' }));
 }
 
-/** Labels, own and inherited, by id or by name; those that the caller may not know match nothing. */
-export const labelled: ItemWhere = (query, condition, asking) => {
+/** Own and inherited labels, by id or name. Labels hidden from the caller match nothing. */
+export const labelled: ItemWhere = (query, condition, context) => {
   const { op, values } = condition;
   const numbers = query.client.queryBuilder().from('labels as l').select('l.number') as Query;
-  onlyKnownLabels(numbers, asking.who, 'l');
+  onlyKnownLabels(numbers, context.who, 'l');
   if (op !== 'exists') {
     const positive = op === 'ne' ? 'eq' : op === 'nin' ? 'in' : op;
-    numbers.where((all: Query) => named(all, { ...condition, op: positive }, asking));
+    numbers.where((all: Query) => named(all, { ...condition, op: positive }, context));
   }
   const absent = op === 'ne' || op === 'nin' || (op === 'exists' && values[0] === 'false');
   query.whereRaw(absent ? 'not i.labels && array(?)' : `i.labels <> '{}' and i.labels && array(?)`, [
     numbers,
   ] as unknown as string[]);
 };
-const named = idOrName<Asking>({ id: 'l.id', name: 'l.name_folded' });
+const named = idOrName<FilterContext>({ id: 'l.id', name: 'l.name_folded' });
 
 export const credited: ItemWhere = related(
   (query) => query.from('credits as c').join('people as who', 'who.id', 'c.person_id').whereRaw('c.item_id = i.id'),
   idOrName({ id: 'who.id', name: 'who.name_folded' }),
 );
 
-/** A file of the item; `match` speaks of `f`. */
+/** Matches items that have a file for which `match` is true of `f`. */
 export const onFile = (match: ItemWhere): ItemWhere =>
   related((query) => query.from('media_files as f').whereRaw('f.item_id = i.id and not f.ignored'), match);
 
-/** A stream of one kind in one of the item's files; `match` speaks of `st`. */
+/** Matches items that have a stream of one kind for which `match` is true of `st`. */
 export const onStream = (kind: 'video' | 'audio' | 'subtitle', match: ItemWhere): ItemWhere =>
   related(
     (query) =>
@@ -95,17 +93,19 @@ export const onStream = (kind: 'video' | 'audio' | 'subtitle', match: ItemWhere)
     match,
   );
 
-/** A parent or grandparent of one type, by id or title; where scans know only a name, that of the item's own list. */
+/**
+ * A parent or grandparent of one type, by id or title, or a name in the item's own list when the scan knows only names.
+ */
 export function above(type: string, list: string): ItemWhere {
-  const parents = related<Asking>(
+  const parents = related<FilterContext>(
     (query) => query.from('items as a').whereRaw(`a.id in (i.parent_id, i.grandparent_id) and a.type = '${type}'`),
     idOrName({ id: 'a.id', name: 'foyer_fold(a.title)' }),
   );
   const listed = inList(list);
-  return (query, condition, asking) => {
+  return (query, condition, context) => {
     const absent = condition.op === 'ne' || condition.op === 'nin' || condition.values[0] === 'false';
-    query.where((inner: Query) => parents(inner, condition, asking));
-    const also = (inner: Query): void => listed(inner, condition, asking);
+    query.where((inner: Query) => parents(inner, condition, context));
+    const also = (inner: Query): void => listed(inner, condition, context);
     if (absent) query.where(also);
     else query.orWhere(also);
   };
@@ -121,32 +121,32 @@ export const inList = (list: string): ItemWhere =>
     folded(`foyer_fold(e ->> 'name')`),
   );
 
-/** Ids of items: hidden or unknown ones match nothing. */
+/** Ids of items. Hidden or unknown ids match nothing. */
 export const itemId =
   (sql: string): ItemWhere =>
-  (query, condition, asking) => {
+  (query, condition, context) => {
     if (condition.op === 'exists') {
-      scalar<Asking>(sql, 'uuid')(query, condition, asking);
+      scalar<FilterContext>(sql, 'uuid')(query, condition, context);
       return;
     }
-    scalar<Asking>(`${sql}::text`, 'text')(
+    scalar<FilterContext>(`${sql}::text`, 'text')(
       query,
       { ...condition, values: condition.values.map((value) => value.toLowerCase()) },
-      asking,
+      context,
     );
   };
 
-/** When a photo was taken by its own clock (details.takenOffsetMinutes), else by the zone given. */
+/** Local time of a photo by its own offset (details.takenOffsetMinutes), else in the given zone. */
 export const takenLocally = (
   zone: string,
 ): string => `case when jsonb_typeof(i.details -> 'takenOffsetMinutes') = 'number'
   then (i.taken_at at time zone 'UTC') + make_interval(mins => (i.details ->> 'takenOffsetMinutes')::numeric::int)
   else i.taken_at at time zone ${zone} end`;
 
-/** A photo that does not say its offset has the day of the server's zone, as in the timeline. */
+/** A photo without an offset has the day of the server's zone, as in the timeline. */
 export const takenDay: ItemWhere = scalar(`to_char(${takenLocally('?')}, 'MM-DD')`, 'text', ({ zone }) => [zone]);
 
-/** Anything above the item. */
+/** A parent or grandparent of the item. */
 export const ancestor: ItemWhere = related(
   (query) =>
     query
@@ -173,7 +173,7 @@ export const externalId: ItemWhere = (query, { op, values }) => {
   else query.where(either);
 };
 
-/** What lies in a container and is played, of what the caller sees, that `which` is true of. */
+/** Playable items in a container that the caller may see and that match `which`. */
 function leaves(query: Query, who: Principal, which: string): Query {
   const inside = query.client.queryBuilder().from('items as k') as Query;
   return inside
@@ -192,13 +192,13 @@ const BEGUN = '(ks.watched or ks.position_ms > 0)';
 
 interface OfState {
   leaf: string;
-  /** With one `?` for each of `leaves`. */
+  /** Has one `?` for each of `leaves`. */
   container: string;
   leaves: readonly string[];
 }
 
-/** A condition on the caller's state of the item itself, or of what lies in a container. */
-function stateOf({ leaf, container, leaves: kinds }: OfState): Where<Pick<Asking, 'who'>> {
+/** A condition on the caller's state of the item, or of the playable items in a container. */
+function stateOf({ leaf, container, leaves: kinds }: OfState): Where<Pick<FilterContext, 'who'>> {
   const compiled = `(case when i.type = any(${containersSql}) then ${container} else ${leaf} end)`;
   return (query, condition, { who }) => {
     const wanted = (condition.values[0] === 'true') === (condition.op === 'eq');
@@ -219,17 +219,20 @@ export const inProgress = stateOf({
   leaves: [LEFT, BEGUN],
 });
 
-/** A photo's place is told by libraries that share it, or to editors: elsewhere such a condition matches nothing. */
+/**
+ * The location of a photo is visible to editors, and in libraries that share it. The condition matches nothing
+ * elsewhere.
+ */
 export const shared =
   (where: ItemWhere): ItemWhere =>
-  (query, condition, asking) => {
-    where(query, condition, asking);
-    if (asking.who.permissions.has('item:edit')) return;
+  (query, condition, context) => {
+    where(query, condition, context);
+    if (context.who.permissions.has('item:edit')) return;
     query.whereRaw(`exists (select 1 from libraries sharing where sharing.id = i.library_id
       and coalesce(sharing.settings ->> 'shareLocation', 'true') <> 'false')`);
   };
 
-/** Areas that are not there yet keep nothing: such a field matches no item. */
+/** Matches no item: no area stores this field yet. */
 export const never: ItemWhere = (query, { op, values }) => {
   const absent = op === 'ne' || op === 'nin' || values[0] === 'false';
   query.whereRaw(absent ? 'true' : 'false');

@@ -28,7 +28,7 @@ import {
   watched,
 } from './field-sql.ts';
 
-/** The one list of filter fields of items (area Items, rules): smart rules, saved filters and every other area use it by these names. */
+/** The filter fields of items. Smart rules, saved filters and every other area use these names. */
 
 const filmed = ['movie', 'show', 'season', 'episode', 'video', 'recording', 'program'];
 const played = [...filmed, 'track', 'audiobook', 'lesson'];
@@ -288,7 +288,7 @@ export const itemFields: Readonly<Record<string, ItemField>> = {
   mood_intense: feature('Intense', 'moodIntense'),
 };
 
-/** The fields that the caller may use where `types` are listed; an empty list is every type. */
+/** The fields that the caller may use for `types`; an empty list is every type. */
 export function fieldsFor(who: Principal, types: readonly string[]): Record<string, ItemField> {
   const edits = may(who, 'item:edit');
   return Object.fromEntries(

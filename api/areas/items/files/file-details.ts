@@ -5,29 +5,29 @@ import type { FileDetail, MediaStream } from '../media.schemas.ts';
 import { listChapters } from '../relations/relations.store.ts';
 import { type FileRow, findFileRows, findStreams, toMediaFile } from './files.store.ts';
 
-export interface FileSight {
-  /** `library:manage`: where the file lies. */
+export interface FileView {
+  /** With library:manage: include storage, folder and path. */
   paths: boolean;
-  /** The caller may know where a photo was taken. */
+  /** Include the location of photos. */
   place: boolean;
   include: readonly string[];
 }
 
-/** All technical data of an item's files, preferred one first; `fileId` keeps to one of them. */
+/** All technical data of an item's files, preferred one first; with `fileId` of that file only. */
 export async function findFileDetails(
   db: Db,
   { itemId, fileId }: { itemId: string; fileId?: string },
-  sight: FileSight,
+  view: FileView,
 ): Promise<FileDetail[]> {
   const all = await findFileRows(db, [itemId], { whole: true });
   const rows = fileId === undefined ? all : all.filter((row) => row.id === fileId);
-  const streams = sight.include.includes('streams') ? await findStreams(db, rows) : new Map<string, MediaStream[]>();
-  const details = rows.map((row) => toFileDetail(row, streams.get(row.id) ?? [], sight));
-  if (!sight.include.includes('chapters')) return details;
+  const streams = view.include.includes('streams') ? await findStreams(db, rows) : new Map<string, MediaStream[]>();
+  const details = rows.map((row) => toFileDetail(row, streams.get(row.id) ?? [], view));
+  if (!view.include.includes('chapters')) return details;
   return Promise.all(details.map(async (detail) => ({ ...detail, chapters: await listChapters(db, detail.id) })));
 }
 
-function toFileDetail(row: FileRow, streams: MediaStream[], sight: FileSight): FileDetail {
+function toFileDetail(row: FileRow, streams: MediaStream[], view: FileView): FileDetail {
   const { probe } = row;
   return {
     ...toMediaFile(row, streams),
@@ -36,12 +36,12 @@ function toFileDetail(row: FileRow, streams: MediaStream[], sight: FileSight): F
     ...(row.parts === null ? {} : { parts: row.parts }),
     chaptersCount: row.chapters,
     attachments: attachmentsOf(probe),
-    embedded: embeddedOf(probe, sight.place),
+    embedded: embeddedOf(probe, view.place),
     probedAt: iso(row.probed_at),
     keyframeIndex: row.has_keyframes,
     analyses: [],
-    ...(sight.paths ? whereabouts(row) : {}),
-    ...(sight.include.includes('probe') && probe ? { rawProbe: { ...probe } } : {}),
+    ...(view.paths ? whereabouts(row) : {}),
+    ...(view.include.includes('probe') && probe ? { rawProbe: { ...probe } } : {}),
   };
 }
 
@@ -75,7 +75,7 @@ const PAIRS = 200;
 const CHARACTERS = 32 * 1024;
 const PLACE = /gps|location|latitude|longitude|^coordinates$/i;
 
-/** Tags of the file, cut to what an answer may hold; GPS only for those who may know the place. */
+/** Tags of the file within the size limits; location tags only when the caller may see the location. */
 export function embeddedOf(probe: Pick<ProbedFile, 'tags'> | null, place: boolean): Record<string, string> {
   const kept: Record<string, string> = {};
   let size = 0;

@@ -80,12 +80,19 @@ const STREAM_COLUMNS = [
 
 export interface FileOptions {
   streams: boolean;
-  /** Also what only a file's own page shows: probe, hashes, chapters. */
+  /** Adds the columns of a single file: probe, hashes, chapters. */
   whole?: boolean;
 }
 
-/** Files of items that the caller was already shown, preferred one first: present before missing, then by edition, size, part. */
-export async function findFileRows(db: Db, itemIds: readonly string[], wish: { whole?: boolean }): Promise<FileRow[]> {
+/**
+ * Files of items that the caller may see, preferred one first: present before missing, then by edition, part and
+ * bitrate.
+ */
+export async function findFileRows(
+  db: Db,
+  itemIds: readonly string[],
+  options: { whole?: boolean },
+): Promise<FileRow[]> {
   const query = db('media_files as f')
     .whereRaw('f.item_id = any(?::uuid[])', [[...itemIds]])
     .where('f.ignored', false)
@@ -93,7 +100,7 @@ export async function findFileRows(db: Db, itemIds: readonly string[], wish: { w
     .orderByRaw('f.bitrate desc nulls last, f.id')
     .limit(200 * itemIds.length)
     .select(FILE_COLUMNS);
-  if (wish.whole) {
+  if (options.whole) {
     query.select('f.probe', 'f.sampled_hash', 'f.content_hash').select(
       db.raw(`coalesce(octet_length(f.keyframes), 0) > 0 as has_keyframes,
         (select count(*)::int from chapters c where c.file_id = f.id) as chapters`),
@@ -109,14 +116,14 @@ export async function findStreamRows(db: Db, fileIds: readonly string[]): Promis
     .select<StreamRow[]>(STREAM_COLUMNS);
 }
 
-/** Files by item, streams with them when wished: two queries for any number of items. */
+/** Files by item, optionally with streams, in two queries. */
 export async function findFiles(
   db: Db,
   itemIds: readonly string[],
-  wish: FileOptions,
+  options: FileOptions,
 ): Promise<Map<string, MediaFile[]>> {
   const rows = itemIds.length > 0 ? await findFileRows(db, itemIds, {}) : [];
-  const streams = wish.streams ? await findStreams(db, rows) : new Map<string, MediaStream[]>();
+  const streams = options.streams ? await findStreams(db, rows) : new Map<string, MediaStream[]>();
   return Map.groupBy(
     rows.map((row) => toMediaFile(row, streams.get(row.id) ?? [])),
     (file) => file.itemId,
@@ -135,7 +142,7 @@ export async function findStreams(db: Db, files: readonly { id: string }[]): Pro
   return new Map([...grouped].map(([id, list]) => [id, list.map(toMediaStream)]));
 }
 
-/** A file as everyone sees it: never its path. */
+/** A file without its path. */
 export function toMediaFile(row: FileRow, streams: MediaStream[]): MediaFile {
   return {
     id: row.id,
@@ -171,12 +178,12 @@ export function toMediaStream(row: StreamRow): MediaStream {
   };
 }
 
-/** Storage, folder and path are for those who manage libraries. */
+/** True when the caller may see storage, folder and path. */
 export function seesPaths(who: Principal): boolean {
   return who.permissions.has('library:manage');
 }
 
-/** What lies in a container, of what the caller may see and what is there. */
+/** Totals of the present files in a container that the caller may see. */
 export async function findFileTotals(
   db: Db,
   who: Principal,

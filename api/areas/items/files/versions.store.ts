@@ -4,28 +4,28 @@ import { knowsEtag } from '#kernel/etag.ts';
 import { named } from '#platform/db.ts';
 import { THERE } from '../kinds.ts';
 
-/** What a list's version is made of: what changed in its libraries, in the caller's rights and in the profile's own state. */
+/** Version of a list: the changes of its libraries, of the caller's rights and of the profile's own state. */
 export interface ListVersion {
   seq: string | null;
   access: number | null;
   state: string | null;
-  /** Storages that are not there: what lies on them is told as unavailable. */
-  away: string | null;
+  /** Unreadable storages, whose items are shown as unavailable. */
+  unavailable: string | null;
 }
 
-/** ListVersion as JSON: `seq` as SQL, the caller's account and profile as parameters. */
+/** ListVersion as JSON. `seq` is SQL; account and profile are parameters. */
 export const versionSql = (seq: string, [account, profile]: [account: string, profile: string]): string =>
   `json_build_object('seq', ${seq}, 'access', (select a.access_version from accounts a where a.id = ${account}::uuid),
     'state', (select max(s.updated_at)::text from item_states s where s.profile_id = ${profile}::uuid),
-    'away', (select string_agg(st.id::text, ',' order by st.id)
+    'unavailable', (select string_agg(st.id::text, ',' order by st.id)
       from storages st where not (${THERE})))`;
 
 const seqOfMany = `(select string_agg(l.id || ':' || l.change_seq || ':' || l.revision, ',' order by l.id) from libraries l
   where l.id = any($1::uuid[]) and l.deleted_at is null)`;
 
 /**
- * Answers the version of a list by libraries and the caller's own state, without reading an item: sets ETag and
- * `private, no-cache`, and is true (status 304) when the caller has that version already.
+ * Compares the version of a list by libraries and the caller's state, without reading an item. Sets ETag and `private,
+ * no-cache`; true (status 304) when the client has this version.
  */
 export async function unchanged(
   call: Call,
@@ -41,7 +41,7 @@ export async function unchanged(
   return isKnown(call, row?.version, about);
 }
 
-/** `unchanged` of a version that was read already. */
+/** As `unchanged`, for a version that is already read. */
 export function isKnown(
   { who, headers, reply }: Call,
   version: ListVersion | undefined,
@@ -51,7 +51,7 @@ export function isKnown(
     version?.seq,
     version?.access,
     version?.state,
-    version?.away,
+    version?.unavailable,
     [...who.permissions].sort().join(),
     who.profileId,
     about.more,
@@ -65,5 +65,5 @@ export function isKnown(
   return same;
 }
 
-/** What a handler returns with 304: the pipeline sends no body. */
+/** Return value of a handler for 304: the pipeline sends no body. */
 export const NOTHING = undefined as never;

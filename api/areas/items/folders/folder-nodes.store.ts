@@ -23,13 +23,16 @@ export interface NodeRow {
 }
 
 export interface Level {
-  /** Folders of the library that are looked into, each from its own path prefix. */
+  /** Folders of the library to read, each from its own path prefix. */
   folders: readonly (Pick<LibraryFolder, 'id' | 'name'> & { prefix: string })[];
-  /** The folders themselves are the nodes, not what lies in them. */
+  /** The nodes are the folders themselves, not their subfolders. */
   top: boolean;
 }
 
-/** Folders of one level with at least one visible item in or below, as `n`. Their ids are hashes of their place: they break ties. */
+/**
+ * Folders of one level with at least one visible item in or below them, as `n`. Their ids are hashes of folder and name
+ * and break ties.
+ */
 export function folderNodes({ db, who }: Pick<Call, 'db' | 'who'>, level: Level): Knex.QueryBuilder {
   const rest = 'substr(f.path, length(base.prefix) + 1)';
   const name = level.top ? 'base.name' : `split_part(${rest}, '/', 1)`;
@@ -66,7 +69,7 @@ export function folderNodes({ db, who }: Pick<Call, 'db' | 'who'>, level: Level)
     .select('n.*');
 }
 
-/** A node's name and id; of a library folder's own, its last segment. */
+/** Name and id of a node. A library folder is named by its last segment. */
 export function toFolderNode(row: NodeRow, at: { path: string; top: boolean }): FolderNode {
   const path = at.top ? '' : prefixOf(at.path, row.name).slice(0, -1);
   const cover = row.cover ? pictureOf(row.cover) : undefined;

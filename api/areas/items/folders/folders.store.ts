@@ -21,7 +21,7 @@ export async function listLibraryFolders(db: Db, libraryId: string): Promise<Lib
   return rows.map((row) => ({ id: row.id, path: row.path, name: nameOf(row.path, row.storage) }));
 }
 
-/** A node's place in this library and where its files' paths begin; 404 for a node of another library. */
+/** Place and path prefix of a node. Throws 404 for a node of another library. */
 export async function getFolder(
   db: Db,
   libraryId: string,
@@ -33,7 +33,7 @@ export async function getFolder(
   return { place, folder, prefix: prefixOf(folder.path, place.path) };
 }
 
-/** What paths below a folder begin with: no slash at the start, one at the end, or nothing at all. */
+/** The prefix of paths below a folder: no slash at the start, one at the end, or an empty text. */
 export function prefixOf(...parts: string[]): string {
   const whole = parts
     .flatMap((part) => part.split('/'))
@@ -42,7 +42,7 @@ export function prefixOf(...parts: string[]): string {
   return whole === '' ? '' : `${whole}/`;
 }
 
-/** Narrows `items as i` to those with a file right in the folder, or with `deep` anywhere below it. */
+/** Narrows `items as i` to items with a file directly in the folder, or with `deep` anywhere below it. */
 export function inFolder(
   query: Knex.QueryBuilder,
   { folderId, prefix, deep }: { folderId: string; prefix: string; deep: boolean },

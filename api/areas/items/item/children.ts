@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Listing } from '../listing/listing.ts';
 import type { VisibleItem } from './items.store.ts';
 
-/** What lies in containers, for listItemChildren, include=children, trees and neighbours. */
+/** Children of containers, for listItemChildren, include=children, trees and neighbours. */
 
 export type Specials = 'separate' | 'inline' | 'hidden';
 
@@ -21,26 +21,27 @@ const childTypes: Record<string, readonly string[]> = {
 export interface ChildrenQuery {
   /** Deeper levels as a flat list. */
   types?: readonly string[] | undefined;
-  /** Episodes of that season of a show. */
+  /** Episodes of this season of a show. */
   season?: number | undefined;
   specials: Specials;
 }
 
-/** The children of an item; a leaf has none. */
-export function childListing(item: VisibleItem, wish: ChildrenQuery): Listing {
-  const types = wish.types ?? (wish.season === undefined ? (childTypes[item.type] ?? []) : ['episode']);
-  const deep = wish.types !== undefined || wish.season !== undefined;
+/** The children of an item. An item that is no container has none. */
+export function childListing(item: VisibleItem, options: ChildrenQuery): Listing {
+  const types = options.types ?? (options.season === undefined ? (childTypes[item.type] ?? []) : ['episode']);
+  const deep = options.types !== undefined || options.season !== undefined;
   return {
     types,
     narrow: (query) => {
       query.where((within: Knex.QueryBuilder) => {
         within.where('i.parent_id', item.id);
         if (deep) within.orWhere('i.grandparent_id', item.id);
-        if (item.type === 'season' && wish.specials === 'inline') within.orWhere((special) => airedIn(special, item));
+        if (item.type === 'season' && options.specials === 'inline')
+          within.orWhere((special) => airedIn(special, item));
       });
       if (deep) query.whereIn('i.type', [...types]);
-      if (wish.season !== undefined) query.where('i.parent_index', wish.season);
-      if (wish.specials !== 'separate') withoutSpecials(query, item, wish);
+      if (options.season !== undefined) query.where('i.parent_index', options.season);
+      if (options.specials !== 'separate') withoutSpecials(query, item, options);
     },
   };
 }
@@ -53,10 +54,10 @@ function airedIn(query: Knex.QueryBuilder, season: VisibleItem): void {
     .whereRaw(`i.airs_before ->> 'season' = ?`, [String(season.indexNumber ?? '')]);
 }
 
-/** Hidden: none at all. Inline: their season is not listed, they stand among the episodes. */
-function withoutSpecials(query: Knex.QueryBuilder, item: VisibleItem, wish: ChildrenQuery): void {
-  if (item.type === 'season' && item.indexNumber === 0) return; // asked for by itself
-  if (wish.season === 0) return;
+/** `hidden` removes specials. `inline` removes their season and keeps the specials among the episodes. */
+function withoutSpecials(query: Knex.QueryBuilder, item: VisibleItem, options: ChildrenQuery): void {
+  if (item.type === 'season' && item.indexNumber === 0) return; // the client requested the specials themselves
+  if (options.season === 0) return;
   query.whereRaw(`not (i.type = 'season' and i.index_number = 0)`);
-  if (wish.specials === 'hidden') query.whereRaw(`not (i.type = 'episode' and i.parent_index = 0)`);
+  if (options.specials === 'hidden') query.whereRaw(`not (i.type = 'episode' and i.parent_index = 0)`);
 }

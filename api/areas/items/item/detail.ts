@@ -35,14 +35,13 @@ export const detailRelations = [
   'lyrics',
 ] as const;
 
-interface Wish {
+interface DetailOptions {
   include: readonly string[];
-  /** The edition that resolution, hdr, length and size speak of. */
+  /** The edition that resolution, hdr, length and size describe. */
   fileId?: string | undefined;
 }
 
-/** getItem's answer. */
-export async function itemDetail(call: Call, item: VisibleItem, wish: Wish): Promise<ItemDetail> {
+export async function itemDetail(call: Call, item: VisibleItem, options: DetailOptions): Promise<ItemDetail> {
   const { db, who } = call;
   const [details, files, next] = await Promise.all([
     findItemDetails(db, who, [item.id]),
@@ -53,21 +52,21 @@ export async function itemDetail(call: Call, item: VisibleItem, wish: Wish): Pro
   if (!detail) throw notFound();
   const own = files.get(item.id) ?? [];
   const added = await Promise.all(
-    wish.include.flatMap((name) => {
+    options.include.flatMap((name) => {
       const add = relations[name as keyof typeof relations];
-      return add ? [add(call, { item, detail, fileId: wish.fileId })] : [];
+      return add ? [add(call, { item, detail, fileId: options.fileId })] : [];
     }),
   );
   return Object.assign(
     detail,
     { files: own },
     next ? { next } : {},
-    technical(own, wish.fileId),
+    technical(own, options.fileId),
     ...added,
   ) as ItemDetail;
 }
 
-/** Technical fields of one edition in place of the best one's. */
+/** Technical fields of one edition instead of the best one. */
 function technical(files: readonly MediaFile[], fileId: string | undefined): Partial<ItemDetail> {
   if (fileId === undefined) return {};
   const file = files.find((one) => one.id === fileId);
@@ -89,7 +88,7 @@ interface About {
 }
 type Relation = (call: Call, about: About) => Promise<Partial<ItemDetail>>;
 
-/** Those that are not always there; one query each. */
+/** Relations that need a query of their own. */
 const relations: Partial<Record<(typeof detailRelations)[number], Relation>> = {
   chapters: async ({ db }, { item, fileId }) => ({ chapters: firstOf((await chaptersOf(db, item.id, fileId)).items) }),
   markers: async ({ db }, { item }) => ({ markers: firstOf(await listMarkers(db, item.id)) }),
@@ -105,7 +104,7 @@ const relations: Partial<Record<(typeof detailRelations)[number], Relation>> = {
   }),
   extras: async (call, { item }) => ({ extras: firstOf(await listExtras(call, item, {})) }),
   similar: async (call, { item }) => ({ similar: firstOf(await listSimilar(call, item, {})) }),
-  custom: async () => ({ custom: {} }), // values come with the area Custom fields
+  custom: async () => ({ custom: {} }), // the area Custom fields adds values
   lyrics: async ({ db }, { item }) => ({ lyrics: await findLyrics(db, item.id) }),
 };
 
@@ -116,7 +115,7 @@ async function firstChildren(call: Call, item: VisibleItem): Promise<NonNullable
     sorts: [],
     moreSorts: { index: childOrder(false) },
     limit: FIRST,
-    total: () => ({ total: 0 }), // not told here
+    total: () => ({ total: 0 }), // the response has no total
   });
   return { items: await listSummaries(call.db, call.who, items), hasMore: page.hasMore };
 }

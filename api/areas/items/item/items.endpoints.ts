@@ -32,7 +32,7 @@ export const getItem = defineEndpoint({
   access: { permission: 'library:view' },
   params: IdParams,
   query: z.object({
-    fileId: Id.optional().describe('Which edition resolution, hdr, runtimeMs and sizeBytes speak of'),
+    fileId: Id.optional().describe('The edition that resolution, hdr, runtimeMs and sizeBytes describe'),
     include: includeQuery(detailRelations),
   }),
   answer: json(200, ItemDetail),

@@ -15,7 +15,7 @@ import {
   withoutNull,
 } from './summaries.store.ts';
 
-/** What other areas ask of an item before they act on it. */
+/** An item as other areas need it before they act on it. */
 export interface VisibleItem {
   id: string;
   libraryId: string;
@@ -51,27 +51,27 @@ interface VisibleRow {
   revision: number;
 }
 
-/** The item, extras too; 404 for what does not exist, is in the trash, or the caller may not see. */
+/** The item, extras too. Throws 404 when it does not exist, is trashed or is hidden from the caller. */
 export async function getVisibleItem(db: Db, who: Principal, id: string): Promise<VisibleItem> {
   const item = await findVisibleItem(db, who, id);
   if (!item) throw notFound();
   return item;
 }
 
-/** As getVisibleItem, and nothing deletes it before the transaction ends, which is about to note something of it. */
+/** As getVisibleItem; the row cannot be deleted before the transaction ends. */
 export async function holdVisibleItem(db: Db, who: Principal, id: string): Promise<VisibleItem> {
   const item = await findHeldItem(db, who, id);
   if (!item) throw notFound();
   return item;
 }
 
-/** As holdVisibleItem, with undefined in place of 404. */
+/** As holdVisibleItem, but undefined instead of 404. */
 export async function findHeldItem(db: Db, who: Principal, id: string): Promise<VisibleItem | undefined> {
   const row: VisibleRow | undefined = await visibleItem(db, who, id).forKeyShare('i').first();
   return row && toVisibleItem(row);
 }
 
-/** As getVisibleItem, with undefined in place of 404. */
+/** As getVisibleItem, but undefined instead of 404. */
 export async function findVisibleItem(db: Db, who: Principal, id: string): Promise<VisibleItem | undefined> {
   const row: VisibleRow | undefined = await visibleItem(db, who, id).first();
   return row && toVisibleItem(row);
@@ -111,7 +111,7 @@ function toVisibleItem(row: VisibleRow): VisibleItem {
 
 const on = (name: string): string => `i.${name}`;
 
-/** Photos tell where they were taken unless the library keeps that to its editors. */
+/** True when the caller may see where photos of the library were taken. */
 export function sharesPlace(who: Principal, settings: Record<string, unknown>): boolean {
   return settings.shareLocation !== false || may(who, 'item:edit');
 }
@@ -132,7 +132,7 @@ interface DetailRow extends SummaryRow {
   shares_place: boolean;
 }
 
-/** ItemDetail without includes, its files empty; ids that are hidden are left out. Any number of items in two queries. */
+/** ItemDetail without includes and files, in two queries. Hidden ids are left out. */
 export async function findItemDetails(
   db: Db,
   who: Principal,
@@ -202,7 +202,7 @@ interface Leaf {
   id: string;
   type: string;
   watched: boolean;
-  /** Begun and not finished: seen to some part, or open at some page. */
+  /** Started and not finished, by position or page. */
   begun: boolean;
   played: Date | null;
 }
@@ -210,15 +210,15 @@ interface Leaf {
 const goesOn = ['show', 'season', 'course', 'section', 'album', 'comic-series', 'author'];
 
 /**
- * The child of a container to go on with: the one begun last, else the first unwatched from the last one played on, else the
- * first unwatched; specials only when nothing else is left. Undefined when everything is watched, or for what has no order.
+ * The child to continue with: the one started last, else the first unwatched one from the last played one on, else the
+ * first unwatched one. Specials come last. Undefined when everything is watched or the container has no order.
  */
 export async function nextUp(db: Db, who: Principal, containerId: string): Promise<ItemSummary | undefined> {
   const next = nextOf(await findLeaves(db, who, containerId));
   return next && (await findItemSummaries(db, who, [next.id])).get(next.id);
 }
 
-/** The child that playing a container begins with: the next one, and once everything is watched the first again. */
+/** The child with which playing a container starts: the next one, or the first one when everything is watched. */
 export async function firstToPlay(
   db: Db,
   who: Principal,
@@ -228,7 +228,7 @@ export async function firstToPlay(
   return (nextOf(leaves) ?? leaves[0])?.id;
 }
 
-/** In the order in which they are played, specials last. */
+/** In playing order, specials last. */
 async function findLeaves(db: Db, who: Principal, containerId: string): Promise<Leaf[]> {
   return visibleItems(db, who)
     .whereNull('i.extra_of')
@@ -246,7 +246,7 @@ async function findLeaves(db: Db, who: Principal, containerId: string): Promise<
     .limit(20_000);
 }
 
-/** `leaves` in order. */
+/** The next of `leaves`, which are in playing order. */
 export function nextOf<L extends Omit<Leaf, 'id' | 'type'>>(leaves: readonly L[]): L | undefined {
   const playedAt = (leaf: L): number => leaf.played?.getTime() ?? 0;
   const latest = (list: readonly L[]): L | undefined =>
@@ -254,7 +254,7 @@ export function nextOf<L extends Omit<Leaf, 'id' | 'type'>>(leaves: readonly L[]
   const begun = latest(leaves.filter((leaf) => !leaf.watched && leaf.begun));
   const last = latest(leaves.filter((leaf) => leaf.played !== null));
   if (begun && (!last || playedAt(begun) >= playedAt(last))) return begun;
-  const after = last ? leaves.slice(leaves.indexOf(last)) : []; // opened for a moment is not played
+  const after = last ? leaves.slice(leaves.indexOf(last)) : []; // a leaf opened for a moment has no play
   return after.find((leaf) => !leaf.watched) ?? begun ?? leaves.find((leaf) => !leaf.watched);
 }
 

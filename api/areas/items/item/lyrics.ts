@@ -5,7 +5,7 @@ import type { Lyrics } from '../items.schemas.ts';
 type Lines = z.output<typeof Lyrics>;
 const TIME = /\[(\d{1,3}):(\d{2})(?:[.:](\d{1,3}))?\]/g;
 
-/** LRC (`[01:02.50] line`) becomes timed lines, anything else plain ones. */
+/** LRC (`[01:02.50] line`) becomes timed lines, other text plain lines. */
 export function parseLyrics(text: string, source: 'sidecar' | 'tag' | 'agent'): Lines {
   const lines = text.slice(0, 200_000).split(/\r\n|\r|\n/);
   const timed = lines.flatMap(timedLines).sort((a, b) => a.startMs - b.startMs);
@@ -13,7 +13,7 @@ export function parseLyrics(text: string, source: 'sidecar' | 'tag' | 'agent'): 
   return { synced: false, lines: lines.map((line) => ({ text: line })), source };
 }
 
-/** One text may have several times: a refrain is written once. */
+/** A line may have several times, because a refrain is written once. */
 function timedLines(line: string): { startMs: number; text: string }[] {
   const text = line.replace(TIME, '').trim();
   return [...line.matchAll(TIME)].map(([, minutes, seconds, fraction = '0']) => ({
@@ -22,7 +22,7 @@ function timedLines(line: string): { startMs: number; text: string }[] {
   }));
 }
 
-/** Lyrics in the tags of a track's file; none is an empty list. */
+/** Lyrics in the tags of a track's file, or an empty list. */
 export async function findLyrics(db: Db, itemId: string): Promise<Lines> {
   const row: { text: string | null } | undefined = await db('media_files as f')
     .where({ 'f.item_id': itemId, 'f.ignored': false })

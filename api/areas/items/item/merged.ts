@@ -5,8 +5,8 @@ import { findVisibleItem, type VisibleItem } from './items.store.ts';
 const FOLLOWED = `interval '1 year'`;
 
 /**
- * The item of a path's id. What was merged into another item is that one for a year; Content-Location then names the address
- * that `addressOf` makes of an id. 404 for what does not exist or is hidden.
+ * The item of an id in a path. For a year, the id of a merged item returns the item that it was merged into, and
+ * Content-Location names the address that `addressOf` makes. Throws 404 for an unknown or hidden item.
  */
 export async function itemAt(
   call: Call,

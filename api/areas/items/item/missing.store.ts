@@ -18,13 +18,13 @@ interface Known {
   matched: boolean;
 }
 
-const told = ['show', 'season', 'artist', 'author', 'comic-series'];
+const catalogued = ['show', 'season', 'artist', 'author', 'comic-series'];
 
 export function hasMissing(type: string): boolean {
-  return told.includes(type);
+  return catalogued.includes(type);
 }
 
-/** What the last refresh told of an item's children, and what is there of it. */
+/** The children of an item by the last refresh, and those that a library holds. */
 export async function findKnownChildren(db: Db, who: Principal, item: VisibleItem): Promise<Known> {
   const source = item.type === 'season' ? item.parentId : item.id;
   const row = await db('items')
@@ -48,8 +48,8 @@ function keysOf(child: Numbered): string[] {
 }
 
 /**
- * Numbers below the item, a file of two episodes counting as both, and external ids anywhere that the caller sees. What lies
- * below and is hidden from the caller is not told as missing either.
+ * Numbers below the item, both numbers of a file with two episodes, and external ids in every visible library. Hidden
+ * items below the item count as held, so they are not reported as missing.
  */
 async function findHeld(
   db: Db,

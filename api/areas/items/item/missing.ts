@@ -12,10 +12,10 @@ export interface MissingQuery {
   specials?: boolean;
 }
 
-/** Children that the agent told of at the last refresh and that no library of the caller holds, in number order. */
-export async function listMissing(call: Call, item: VisibleItem, wish: MissingQuery): Promise<MissingChild[]> {
+/** Children that the agent reported at the last refresh and no library of the caller holds, in number order. */
+export async function listMissing(call: Call, item: VisibleItem, query: MissingQuery): Promise<MissingChild[]> {
   const { known, held, matched } = await findKnownChildren(call.db, call.who, item);
-  if (!matched) throw conflict('not-matched', 'No agent knows this item');
+  if (!matched) throw conflict('not-matched', 'No agent has identified this item');
   const today = call.now.toISOString().slice(0, 10);
   return known
     .flatMap((child): MissingChild[] => {
@@ -24,12 +24,12 @@ export async function listMissing(call: Call, item: VisibleItem, wish: MissingQu
       const { releasedOn } = parsed.data;
       return [{ ...parsed.data, aired: releasedOn !== undefined && releasedOn <= today }];
     })
-    .filter((child) => wish.aired === undefined || child.aired === wish.aired)
-    .filter((child) => wish.specials || child.parentIndex !== 0)
+    .filter((child) => query.aired === undefined || child.aired === query.aired)
+    .filter((child) => query.specials || child.parentIndex !== 0)
     .sort(byNumber);
 }
 
-/** What a missing child is ordered by. */
+/** Fields that order missing children. */
 export type MissingPlace = Pick<MissingChild, 'type' | 'title' | 'parentIndex' | 'index' | 'releasedOn'>;
 
 function byNumber(a: MissingPlace, b: MissingPlace): number {
@@ -41,14 +41,14 @@ function byRelease(a: MissingPlace, b: MissingPlace): number {
   return (a.releasedOn ?? '9999').localeCompare(b.releasedOn ?? '9999') || byNumber(a, b);
 }
 
-/** `releasedOn` or `index`; `-` descends. */
+/** `releasedOn` or `index`; `-` is descending. */
 export function missingOrder(sort: string): (a: MissingPlace, b: MissingPlace) => number {
   const order = { index: byNumber, releasedOn: byRelease }[sort.replace(/^-/, '')];
   if (!order) throw invalid(['query', 'sort'], 'unknown_field', 'sorts are releasedOn and index');
   return sort.startsWith('-') ? (a, b) => order(b, a) : order;
 }
 
-/** For listItemChildren with `missing`: at most 200 of them, of the season asked for. */
+/** At most 200 placeholders of the requested season, for listItemChildren with `missing`. */
 export async function missingPlaceholders(
   call: Call,
   item: VisibleItem,
@@ -57,7 +57,7 @@ export async function missingPlaceholders(
   if (!hasMissing(item.type)) return [];
   const season = item.type === 'season' ? (item.indexNumber ?? undefined) : query.season;
   const all = await listMissing(call, item, { specials: query.specials !== 'hidden' }).catch((error: unknown) => {
-    if (error instanceof ApiError && error.code === 'CONFLICT') return []; // no agent, nothing known
+    if (error instanceof ApiError && error.code === 'CONFLICT') return []; // no agent has identified the item
     throw error;
   });
   return all

@@ -13,19 +13,22 @@ export interface SummaryRow {
   summary: ItemSummary;
 }
 
-/** Start of every read of items: only what `who` may see, with the profile's own state as `s`. */
+/** Start of every read of items: visible to `who`, with the profile's own state as `s`. */
 export function visibleItems(db: Db, who: Principal, alias = 'i'): Knex.QueryBuilder {
   return withState(db.from(`items as ${alias}`), who, alias).modify(onlyVisibleItems, who, alias);
 }
 
-/** The profile's own state of `items as <alias>` as `s`. */
+/** Joins the profile's own state of `items as <alias>` as `s`. */
 export function withState(query: Knex.QueryBuilder, who: Principal, alias = 'i'): Knex.QueryBuilder {
   return query.joinRaw(`left join item_states s on s.item_id = ${alias}.id and s.profile_id = ?`, [
     who.profileId || null,
   ]);
 }
 
-/** Joins what a summary is made of to `items as i` with its state: the parents, and what a container holds of what `who` may see. */
+/**
+ * Joins the sources of a summary to `items as i` with its state: the parents, and counts of visible items in a
+ * container.
+ */
 export function withSummaryJoins(query: Knex.QueryBuilder, db: Db, who: Principal): Knex.QueryBuilder {
   const leaf = `part.type <> all(${containersSql})`;
   const held = visibleItems(db, who, 'part')
@@ -41,13 +44,13 @@ export function withSummaryJoins(query: Knex.QueryBuilder, db: Db, who: Principa
     .joinRaw('cross join lateral ? as c', [held] as unknown as string[]);
 }
 
-/** `visibleItems`, or other items with their state, with the summary of each. */
+/** `visibleItems`, or `from`, with a summary of each row. */
 export function summaryRows(db: Db, who: Principal, from = visibleItems(db, who)): Knex.QueryBuilder {
   const text = summarySql(may(who, 'item:edit'));
   return withSummaryJoins(from, db, who).select('i.id', db.raw(`${text}::json as summary`));
 }
 
-/** Summaries of those of `ids` that the caller may see; what is hidden is not in the map. */
+/** Summaries of the visible items of `ids`. The map lacks hidden items. */
 export async function findItemSummaries(
   db: Db,
   who: Principal,
@@ -57,7 +60,7 @@ export async function findItemSummaries(
   const wanted = new Slot('ids') as unknown as Knex.RawBinding;
   const rows = await remembered<SummaryRow>(db, {
     key: JSON.stringify(['summaries', who.sees, who.profileId, may(who, 'item:edit')]),
-    build: () => summaryRows(db, who).whereRaw('i.id = any(?::uuid[])', [wanted]), // planning it takes longer than running it
+    build: () => summaryRows(db, who).whereRaw('i.id = any(?::uuid[])', [wanted]), // planning takes longer than execution
     slots: { ids: [...ids] },
   });
   return new Map(rows.map((row) => [row.id, row.summary]));
@@ -75,7 +78,9 @@ export function artworkOf(artwork: Record<string, unknown>): ItemSummary['artwor
   return pickParsed(artwork, shown) as ItemSummary['artwork'];
 }
 
-/** The members of `value` that parse: rows are written by agents and scans, and one bad member must not hide an item. */
+/**
+ * The members of `value` that parse. Agents and scans write these rows, and one invalid member must not hide an item.
+ */
 export function pickParsed<S extends z.ZodRawShape>(
   value: Record<string, unknown>,
   shape: S,
@@ -91,7 +96,7 @@ export function pickParsed<S extends z.ZodRawShape>(
 
 type Present<T> = { [K in keyof T]: Exclude<T[K], null> };
 
-/** Drops what is null or undefined: absent members are not written. */
+/** Removes members that are null or undefined. */
 export function withoutNull<T extends object, R = Present<T>>(value: T): R {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null && member !== undefined)) as R;
 }

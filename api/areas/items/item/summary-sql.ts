@@ -1,9 +1,9 @@
 import { containersSql, resolutionSql, THERE } from '../kinds.ts';
 
 /**
- * ItemSummary as JSON that Postgres writes, so that a page of items goes out as it came. Over `items as i` with the
- * caller's state `s`, the parents `p` and `g`, and what a container holds as `c`. Details and artwork are written by
- * agents and scans: a member of another shape than the schema's is left out.
+ * ItemSummary as JSON written by Postgres, so that a page is sent without parsing. Reads `items as i`, the caller's
+ * state `s`, the parents `p` and `g`, and counts of a container `c`. Agents and scans write details and artwork, so
+ * members that do not match the schema are left out.
  */
 
 const UUID = `'^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$'`;
@@ -15,7 +15,7 @@ const valid = (condition: string, value: string): string => `case when ${conditi
 const text = (value: string): string => `to_json(${value})`;
 const quoted = (value: string): string => `'"' || ${value} || '"'`;
 
-/** Members of an object as text, for `concat`: one whose value is null is left out. `before` the first of them. */
+/** Members of an object as text, for `concat`, without null values. `before` precedes the first member. */
 const members = (all: Record<string, string>, before = ''): string =>
   Object.entries(all)
     .map(([name, value], i) => `'${i === 0 ? before : ','}"${name}":'::text || (${value})`)
@@ -130,7 +130,7 @@ const DETAILS = {
   pages: valid(isInt(`i.details -> 'pages'`), `i.details -> 'pages'`),
 };
 
-/** Text of one summary; who may edit sees more. A picture's null stays, every other is left out. */
+/** Text of a summary; editors get more members. Null members are left out, except in pictures. */
 export function summarySql(edit: boolean): string {
   const forEditors = { matched: 'i.matched', lockedFields: 'to_json(i.locked_fields)' };
   const more = members({ ...(edit && forEditors), artwork: ARTWORK }, ',');

@@ -4,7 +4,7 @@ import type { Db } from '#platform/db.ts';
 import type { ItemSummary } from '../items.schemas.ts';
 import { type SummaryRow, summaryRows, withState } from './summaries.store.ts';
 
-/** Summaries of trashed items, which every other read hides: for the trash of Libraries alone. */
+/** Summaries of trashed items, for the trash of Libraries only. */
 export async function trashedSummaries(
   db: Db,
   who: Principal,

@@ -8,7 +8,7 @@ import { type SummaryRow, summaryRows } from './summaries.store.ts';
 
 const MOST = 5000;
 
-/** The container and what lies in it. Rows have parent and grandparent, so the whole is one query. */
+/** The container and its descendants, in one query, because rows have parent and grandparent. */
 export async function treeOf(call: Call, item: VisibleItem, depth: number): Promise<TreeNode> {
   const { db, who } = call;
   const rows: SummaryRow[] = await summaryRows(db, who)

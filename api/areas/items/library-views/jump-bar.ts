@@ -1,22 +1,20 @@
-/** Buckets of the jump bar. */
-
 export interface Bucket {
   key: string;
   label: string;
   count: number;
   offset: number;
-  /** Sort value of the first item in it, as text; null for items without one. */
+  /** Sort value of the first item, as text; null for items without a value. */
   first: string | null;
 }
 
-/** One group of rows with the same beginning, in the list's order. */
+/** A group of rows with the same beginning, in list order. */
 export interface Group {
   key: string | null;
   count: number;
   first: string | null;
 }
 
-/** What a title begins with; the label is what the bar shows. */
+/** The initial of a title, with its label in the jump bar. */
 export interface Initial {
   key: string;
   label: string;
@@ -25,7 +23,10 @@ export interface Initial {
 const MOST = 200;
 const NONE: Initial = { key: 'none', label: '' };
 
-/** Groups in the list's order become buckets; those of one initial are one, and so is what is beyond the two hundredth. */
+/**
+ * Makes buckets of groups in list order. Groups of one initial share a bucket; groups after the 200th bucket join the
+ * last one.
+ */
 export function bucketsOf(groups: readonly Group[], initialOf: (start: string) => Initial): Bucket[] {
   const buckets = new Map<string, Bucket>();
   let offset = 0;

@@ -1,22 +1,22 @@
 import type { Initial } from './jump-bar.ts';
 
-/** What titles begin with, as each language's collation has it: Å is a letter of its own in Swedish and an A in French. */
+/** Initials of titles by the collation of a language: Å is a letter of its own in Swedish and an A in French. */
 export interface Letters {
   locale: string;
-  /** How much of a title `initialOf` looks at: two characters where two make a letter (ch, sz, lj). */
+  /** Characters that `initialOf` reads: two where a pair makes a letter (ch, sz, lj). */
   length: 1 | 2;
   initialOf(start: string): Initial;
 }
 
 const KANA = Array.from('あかさたなはまやらわ');
-/** Initial consonants in the order of Unicode's syllables; the tense ones stand with the plain. */
+/** Initial consonants in the order of Unicode's syllables; tense consonants share the initial of the plain ones. */
 const HANGUL = Array.from('ㄱㄱㄴㄷㄷㄹㅁㅂㅂㅅㅅㅇㅈㅈㅊㅋㅌㅍㅎ');
 const SYLLABLES_OF_ONE = 588;
 const PAIRS = new Set(['bs', 'cs', 'cy', 'hr', 'hu', 'sk', 'sq']);
 const LATIN = Array.from('abcdefghijklmnopqrstuvwxyz');
 /** Letters that sort as two. */
 const LIGATURES: Record<string, string> = { æ: 'ae', œ: 'oe', ß: 'ss', ĳ: 'ij' };
-/** Before the first character of each initial CLDR's Chinese orders have such a mark. */
+/** CLDR's Chinese orders have this mark before the first character of each initial. */
 const MARK = '\uFDD0';
 const MOST_STROKES = 60;
 
@@ -38,18 +38,18 @@ function makeLetters(locale: string): Letters {
   const readings: Reading[] = [digit, kana, hangul, han(locale, order)];
   if (length === 2) readings.push(pair(locale, order));
   readings.push(letter(locale, base));
-  const seen = new Map<string, Initial>();
+  const initials = new Map<string, Initial>();
   return {
     locale,
     length,
     initialOf(start) {
-      const known = seen.get(start);
+      const known = initials.get(start);
       if (known) return known;
       const plain = start.normalize('NFKC').toLocaleLowerCase(locale);
       let initial: Initial | undefined;
       for (const read of readings) initial ??= read(plain);
-      if (seen.size > 10_000) seen.clear();
-      seen.set(start, initial ?? SIGN);
+      if (initials.size > 10_000) initials.clear();
+      initials.set(start, initial ?? SIGN);
       return initial ?? SIGN;
     },
   };
@@ -63,7 +63,7 @@ const digit: Reading = (start) => (/^\p{Nd}/u.test(start) ? named('0-9') : undef
 
 const kanaOrder = new Intl.Collator('ja', { sensitivity: 'base' });
 
-/** The row of the fifty sounds. */
+/** The row of the gojūon. */
 const kana: Reading = (start) => {
   if (!/^[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(start)) return undefined;
   const row = KANA.findLast((first) => kanaOrder.compare(first, firstOf(start)) <= 0);
@@ -76,7 +76,7 @@ const hangul: Reading = (start) => {
   return consonant === undefined ? undefined : named(consonant);
 };
 
-/** By the first letter of pinyin, by the number of strokes, or all together where the language has no such order. */
+/** By the first letter of pinyin, by the number of strokes, or in one bucket where the language has neither order. */
 function han(locale: string, order: Intl.Collator): Reading {
   const [language, script] = locale.split('-');
   const strokes = Array.from({ length: MOST_STROKES }, (_, i) => String.fromCodePoint(0x2801 + i));
@@ -91,7 +91,7 @@ function han(locale: string, order: Intl.Collator): Reading {
   };
 }
 
-/** Two characters that the collation takes as one letter sort after everything else that begins with the first. */
+/** A pair that the collation treats as one letter sorts after all other pairs with the same first character. */
 function pair(locale: string, order: Intl.Collator): Reading {
   return (start) => {
     const two = start.slice(0, 2);
@@ -100,7 +100,7 @@ function pair(locale: string, order: Intl.Collator): Reading {
   };
 }
 
-/** A letter with a mark is the plain one, unless the language holds them apart. */
+/** A letter with a diacritic has the initial of the plain letter, unless the language separates them. */
 function letter(locale: string, base: Intl.Collator): Reading {
   const upper = (one: string): Initial => named(one.toLocaleUpperCase(locale));
   return (start) => {

@@ -17,7 +17,7 @@ import { type Letters, lettersOf } from './letters.ts';
 
 export const indexSorts: readonly SortName[] = ['title', 'addedAt', 'releasedOn', 'year', 'rating', 'takenAt'];
 
-/** What rows are grouped by, of a listed row `i`. */
+/** SQL that groups a listed row `i`, by sort. */
 const groupings: Record<string, string> = {
   addedAt: `extract(year from i.added_at at time zone 'UTC')::int::text`,
   releasedOn: 'extract(year from i.released_on)::int::text',
@@ -45,7 +45,7 @@ interface Drawn {
   marks?: Mark[];
 }
 
-/** Reads before every row that has this value: no id is smaller. */
+/** The smallest id: a cursor with it reads every row of its value. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const ON_THE_FLY = 50_000;
 
@@ -58,33 +58,33 @@ export interface LibraryIndex {
   marks?: string[];
 }
 
-/** Cursors of the answer go into listLibraryItems with the same sort, filter and type. */
-export async function libraryIndex(call: Call, library: LibraryRow, wish: IndexQuery): Promise<LibraryIndex> {
-  const rules = rulesFor(call, wish.types, wish.filter);
+/** The cursors in the result are valid for listLibraryItems with the same sort, filter and type. */
+export async function libraryIndex(call: Call, library: LibraryRow, options: IndexQuery): Promise<LibraryIndex> {
+  const rules = rulesFor(call, options.types, options.filter);
   const { terms, scope } = sortOf(call, {
-    scope: listScope(library.id, wish.types),
-    sort: wish.sort,
+    scope: listScope(library.id, options.types),
+    sort: options.sort,
     fallback: 'title',
     sorts: indexSorts,
     moreSorts: titleSort(call, [library]),
-    filter: wish.filter,
+    filter: options.filter,
   });
   const [term] = terms;
-  if (!term || terms.length > 1) throw invalid(['query', 'sort'], 'too_big', 'one field');
-  const listing: Listing = { types: wish.types, shelves: shelvesOf([library], wish.types) };
+  if (!term || terms.length > 1) throw invalid(['query', 'sort'], 'too_big', 'exactly one field');
+  const listing: Listing = { types: options.types, shelves: shelvesOf([library], options.types) };
   const letters = lettersOf(orderOfAll(call, [library]).locale);
   const unfiltered = conditionsOf(rules).length === 0;
   const draw = (): Promise<Drawn> =>
-    drawn(call, listed(call, listing, rules), { term, letters, marks: wish.marks, unfiltered });
+    drawn(call, listed(call, listing, rules), { term, letters, marks: options.marks, unfiltered });
   const about = [
     'index',
     library.id,
     library.labels_seq,
     letters.locale,
-    wish.types,
+    options.types,
     term.name,
     term.descending,
-    wish.marks,
+    options.marks,
     visibilityClass(call),
   ];
   const { total, buckets, every, marks } = unfiltered ? await cached(call, about, draw) : await draw();
@@ -123,7 +123,7 @@ async function drawn(
 
 const sameName = (key: string): Initial => ({ key, label: key });
 
-/** The first item's own place, then the row before every `every`th item. */
+/** The first item, then the row before every `every`th item. */
 async function marksOf(query: Knex.QueryBuilder, term: SortTerm, every: number): Promise<Mark[]> {
   const order = `${term.column} ${term.descending ? 'desc' : 'asc'} nulls last, i.id`;
   const raw = query.client.raw.bind(query.client) as (sql: string) => Knex.Raw;

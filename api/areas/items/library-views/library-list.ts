@@ -4,8 +4,8 @@ import { notFound } from '#kernel/errors.ts';
 import { isKnown, NOTHING } from '../files/versions.store.ts';
 import { getFolder, inFolder } from '../folders/folders.store.ts';
 import type { ItemCard, ListedItem } from '../items.schemas.ts';
-import { itemsAnswer, itemsPage, rollupTotal, toCard, typesOf, usualSort } from '../listing/browse.ts';
-import { dayOf, type Listing, type ListQuery, moves, pageText, rulesFor } from '../listing/listing.ts';
+import { defaultSort, itemsAnswer, itemsPage, rollupTotal, toCard, typesOf } from '../listing/browse.ts';
+import { dayOf, isTimeDependent, type Listing, type ListQuery, pageText, rulesFor } from '../listing/listing.ts';
 import {
   getLibraryAtVersion,
   type LibraryAtVersion,
@@ -18,7 +18,7 @@ import { orderOfAll, titleSort } from '../listing/title-order.ts';
 import { knownTotal } from '../listing/totals.ts';
 import { listScope } from '../queries.ts';
 
-/** What listLibraryItems is asked. */
+/** Query of listLibraryItems. */
 export interface LibraryListQuery {
   limit: number;
   cursor?: string | undefined;
@@ -38,16 +38,16 @@ type Answer = {
   page: Awaited<ReturnType<typeof itemsPage>>['page'];
 };
 
-/** Libraries as they were last read: a type never changes, and from the counts follows only how a total is found. */
-const lastSeen = new Map<string, LibraryRow>();
+/** The last read row of each library. Its type never changes, and its counts decide only how a total is found. */
+const lastRead = new Map<string, LibraryRow>();
 
-function askOf(call: Call, library: LibraryRow, query: LibraryListQuery): ListQuery {
+function listQueryOf(call: Call, library: LibraryRow, query: LibraryListQuery): ListQuery {
   const types = typesOf(library, query.type, query.view);
   const { folder, deep } = query;
   return {
     ...query,
     scope: listScope(library.id, types, folder === undefined ? undefined : { id: folder, deep }),
-    fallback: usualSort(library, types),
+    fallback: defaultSort(library, types),
     sorts: librarySorts,
     moreSorts: {
       ...titleSort(call, [library]),
@@ -58,12 +58,13 @@ function askOf(call: Call, library: LibraryRow, query: LibraryListQuery): ListQu
   };
 }
 
-/** The page of a library: first the library and its version, for those who have that version already, then the items. */
+/** A page of a library. Reads the library and its version first, for clients that already have this version. */
 export async function libraryPage(call: Call, id: string, query: LibraryListQuery): Promise<Answer> {
   const { library, version } = await getLibraryAtVersion(call.db, call.who, id);
-  lastSeen.set(id, library);
+  lastRead.set(id, library);
   const types = typesOf(library, query.type, query.view);
-  if (!moves(rulesFor(call, types, query.filter)) && isKnown(call, version, { more: dayOf(call) })) return NOTHING;
+  if (!isTimeDependent(rulesFor(call, types, query.filter)) && isKnown(call, version, { more: dayOf(call) }))
+    return NOTHING;
   const folder = query.folder === undefined ? undefined : await getFolder(call.db, library.id, query.folder);
   const listing: Listing = {
     types,
@@ -72,9 +73,9 @@ export async function libraryPage(call: Call, id: string, query: LibraryListQuer
       ? { narrow: (q) => inFolder(q, { folderId: folder.folder.id, prefix: folder.prefix, deep: query.deep }) }
       : {}),
   };
-  const ask = { ...askOf(call, library, query), include: query.include };
-  if (query.fields === 'summary') return itemsAnswer(call, listing, ask);
-  const { items, page } = await itemsPage(call, listing, ask);
+  const options = { ...listQueryOf(call, library, query), include: query.include };
+  if (query.fields === 'summary') return itemsAnswer(call, listing, options);
+  const { items, page } = await itemsPage(call, listing, options);
   return { items: items.map(toCard), page };
 }
 
@@ -82,35 +83,35 @@ const usual = ({ folder, around, fields, filter, include }: LibraryListQuery): b
   fields === 'summary' && !folder && !around && !filter && !include;
 
 /**
- * The same in one statement, library and version beside the items; undefined for a library not seen yet, for a caller who
- * may have the list already, and for what is asked more rarely.
+ * The same in one statement. Undefined for a library that was not read before, for a caller who may already have the
+ * list, and for rare query members.
  */
 export async function libraryPageAtOnce(call: Call, id: string, query: LibraryListQuery): Promise<Answer | undefined> {
   const { db, who } = call;
-  const before = lastSeen.get(id);
+  const before = lastRead.get(id);
   if (!before || call.headers['if-none-match'] !== undefined || !usual(query)) return undefined;
   const types = typesOf(before, query.type, query.view);
-  const found = (beside: unknown): LibraryAtVersion => {
-    if (!beside) throw notFound();
-    return beside as LibraryAtVersion;
+  const found = (extra: unknown): LibraryAtVersion => {
+    if (!extra) throw notFound();
+    return extra as LibraryAtVersion;
   };
-  const ask = askOf(call, before, query);
+  const options = listQueryOf(call, before, query);
   const known = knownTotal(call, id, types);
   const { text, extra, total } = await pageText(
     call,
     { types, shelves: shelvesOf([before], types) },
     {
-      ...ask,
-      many: (known.at(before) ?? ask.total?.()) !== undefined,
+      ...options,
+      many: (known.at(before) ?? options.total?.()) !== undefined,
       totalOf: (read) => known.at(found(read).library) ?? rollupTotal(call, [found(read).library], types),
-      beside: () => libraryAtVersion(db, who, id),
+      extra: () => libraryAtVersion(db, who, id),
     },
   ).catch(async (error: unknown) => {
-    await getLibraryAtVersion(db, who, id); // what is wrong with the question is told to those who see the library
+    await getLibraryAtVersion(db, who, id); // an invalid query is reported only to callers who may see the library
     throw error;
   });
   const { library, version } = found(extra);
-  lastSeen.set(id, library);
+  lastRead.set(id, library);
   known.keep(library, total);
   isKnown(call, version, { more: dayOf(call) });
   return jsonText(text);

@@ -130,9 +130,9 @@ export const getLibraryTimeline = defineEndpoint({
 
   async handle({ params, query }, call) {
     const library = await getVisibleLibrary(call.db, call.who, params.id);
-    const wish = { ...query, types: typesOf(library, undefined, 'items') };
-    if (query.bucket === undefined) return { buckets: await timelineBuckets(call, library, wish) };
-    return { columns: await timelineColumns(call, library, { ...wish, bucket: query.bucket }) };
+    const options = { ...query, types: typesOf(library, undefined, 'items') };
+    if (query.bucket === undefined) return { buckets: await timelineBuckets(call, library, options) };
+    return { columns: await timelineColumns(call, library, { ...options, bucket: query.bucket }) };
   },
 });
 

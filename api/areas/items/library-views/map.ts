@@ -14,7 +14,10 @@ export interface Box {
   north: number;
 }
 
-/** `west,south,east,north` in degrees; undefined for a box that is none. West of east crosses the date line. */
+/**
+ * `west,south,east,north` in degrees; undefined for a malformed box. A west that lies east of the east crosses the date
+ * line.
+ */
 export function parseBox(text: string): Box | undefined {
   const parts = text.split(',');
   const numbers = parts.map(Number);
@@ -37,22 +40,22 @@ interface ClusterRow {
 
 const MOST = 1000;
 
-/** Items in the box, gathered in squares of a quarter of a map tile at that zoom. */
+/** Items in the box, clustered in squares of a quarter of a map tile at this zoom. */
 export async function mapClusters(
   call: Call,
   library: LibraryRow,
-  wish: { box: Box; zoom: number; filter?: string | undefined },
+  options: { box: Box; zoom: number; filter?: string | undefined },
 ): Promise<{ clusters: z.output<typeof MapCluster>[]; total: number }> {
   const { db } = call;
-  const { box } = wish;
+  const { box } = options;
   const types = heldTypesOf(library.type);
   const listing: Listing = { types, shelves: shelvesOf([library], types) };
-  const places = listed(call, listing, rulesFor(call, types, wish.filter))
+  const places = listed(call, listing, rulesFor(call, types, options.filter))
     .select('i.id', 'i.latitude', 'i.longitude')
     .select(db.raw('coalesce(i.taken_at, i.added_at) as at'))
     .whereRaw('i.latitude is not null and i.latitude between ? and ?', [box.south, box.north])
     .whereRaw(`(i.longitude >= ? ${box.west <= box.east ? 'and' : 'or'} i.longitude <= ?)`, [box.west, box.east]);
-  const cell = 360 / 2 ** wish.zoom / 4;
+  const cell = 360 / 2 ** options.zoom / 4;
   const rows = await bounded<(ClusterRow & { total: number })[]>(
     db
       .queryBuilder()

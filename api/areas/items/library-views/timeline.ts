@@ -26,7 +26,7 @@ export interface TimelineQuery {
 const formats = { year: 'YYYY', month: 'YYYY-MM', day: 'YYYY-MM-DD' } as const;
 const columns = { takenAt: 'i.taken_at', addedAt: 'i.added_at', releasedOn: 'i.released_on' } as const;
 
-/** SQL text of the local day of a field, and its bindings. */
+/** SQL of the local time of a field, and its bindings. */
 function localTime(field: TimelineField, zone: string): [string, string[]] {
   if (field === 'releasedOn') return ['i.released_on::timestamp', []];
   return field === 'takenAt' ? [takenLocally('?'), [zone]] : ['i.added_at at time zone ?', [zone]];
@@ -41,29 +41,29 @@ interface BucketRow {
 
 const MOST = 5000;
 
-function narrowed(call: Call, library: LibraryRow, wish: TimelineQuery): Knex.QueryBuilder {
-  const listing: Listing = { types: wish.types, shelves: shelvesOf([library], wish.types) };
-  return listed(call, listing, rulesFor(call, wish.types, wish.filter));
+function narrowed(call: Call, library: LibraryRow, options: TimelineQuery): Knex.QueryBuilder {
+  const listing: Listing = { types: options.types, shelves: shelvesOf([library], options.types) };
+  return listed(call, listing, rulesFor(call, options.types, options.filter));
 }
 
-/** All buckets, newest first, undated ones last: enough to lay out a scrollbar. */
+/** All buckets, newest first, undated items last. */
 export async function timelineBuckets(
   call: Call,
   library: LibraryRow,
-  wish: TimelineQuery,
+  options: TimelineQuery,
 ): Promise<z.output<typeof TimelineBucket>[]> {
   const { db, deps } = call;
-  const [local, bindings] = localTime(wish.field, deps.settings.get('server.timeZone'));
-  const column = columns[wish.field];
+  const [local, bindings] = localTime(options.field, deps.settings.get('server.timeZone'));
+  const column = columns[options.field];
   const rows = await bounded<BucketRow[]>(
     db
       .queryBuilder()
       .from(
-        narrowed(call, library, wish)
+        narrowed(call, library, options)
           .select(
             'i.id',
             db.raw(`${column} as at`),
-            db.raw(`to_char(${local}, '${formats[wish.unit]}') as key`, bindings),
+            db.raw(`to_char(${local}, '${formats[options.unit]}') as key`, bindings),
           )
           .as('dated'),
       )
@@ -75,11 +75,11 @@ export async function timelineBuckets(
   );
   const covers = await findCovers(call, rows);
   const { terms, scope } = sortOf(call, {
-    scope: listScope(library.id, wish.types),
-    sort: `-${wish.field}`,
+    scope: listScope(library.id, options.types),
+    sort: `-${options.field}`,
     fallback: 'title',
-    sorts: [wish.field],
-    filter: wish.filter,
+    sorts: [options.field],
+    filter: options.filter,
   });
   return rows.map((row) => {
     const cover = row.newest === null ? undefined : covers.get(row.newest);
@@ -88,7 +88,7 @@ export async function timelineBuckets(
   });
 }
 
-/** Pictures of the newest item of the first buckets; a scrollbar needs no more than a thousand. */
+/** Pictures of the newest item of the first 1,000 buckets. */
 async function findCovers(call: Call, rows: readonly BucketRow[]): Promise<Map<string, ImageRef>> {
   const ids = rows.flatMap((row) => (row.newest === null || !UUID.test(row.newest) ? [] : [row.newest])).slice(0, 1000);
   const found = await call
@@ -121,24 +121,24 @@ interface TileRow {
   favorite: boolean;
 }
 
-/** One bucket's items as columns, newest first. */
+/** The items of a bucket as columns, newest first. */
 export async function timelineColumns(
   call: Call,
   library: LibraryRow,
-  wish: TimelineQuery & { bucket: string },
+  options: TimelineQuery & { bucket: string },
 ): Promise<z.output<typeof TimelineColumns>> {
-  const query = inBucket(call, narrowed(call, library, wish), wish)
+  const query = inBucket(call, narrowed(call, library, options), options)
     .select('i.id', 'i.type', 'i.artwork', 'i.runtime_ms')
     .select(
-      call.db.raw(`${columns[wish.field]}::timestamptz as at, i.details -> 'aspect' as aspect,
+      call.db.raw(`${columns[options.field]}::timestamptz as at, i.details -> 'aspect' as aspect,
         i.details -> 'live' = 'true' as live, coalesce(s.favorite, false) as favorite`),
     )
-    .orderByRaw(`${columns[wish.field]} desc nulls last, i.id`)
+    .orderByRaw(`${columns[options.field]} desc nulls last, i.id`)
     .limit(10_000);
   const rows = await bounded<TileRow[]>(query);
   const pictures = rows.map((row) => pictureOf(row.artwork));
   return {
-    bucket: wish.bucket,
+    bucket: options.bucket,
     ids: rows.map((row) => row.id),
     takenAt: rows.map((row) => iso(row.at)),
     aspects: rows.map((row, i) => aspectOf(row.aspect, pictures[i])),

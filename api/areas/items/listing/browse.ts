@@ -10,44 +10,45 @@ import { checkIncludes, withIncludes } from './includes.ts';
 import { idsPage, type Listing, type ListQuery, listed, pageText, rulesFor } from './listing.ts';
 import type { LibraryRow } from './shelves.store.ts';
 
-/** Ids, then summaries, then each relation: a page costs the same few queries whatever it shows. */
+/** Reads ids, then summaries, then each relation: the number of queries of a page is constant. */
 export async function itemsPage(
   call: Call,
   listing: Listing,
-  ask: ListQuery & { include?: readonly string[] | undefined },
+  options: ListQuery & { include?: readonly string[] | undefined },
 ): Promise<{ items: (ItemSummary & Partial<ListedItem>)[]; page: Page }> {
-  checkIncludes(ask.include, ask.limit);
-  const { items: ids, page } = await idsPage(call, listing, ask);
+  checkIncludes(options.include, options.limit);
+  const { items: ids, page } = await idsPage(call, listing, options);
   const items = await listSummaries(call.db, call.who, ids);
-  return { items: await withIncludes(call, items, ask.include), page };
+  return { items: await withIncludes(call, items, options.include), page };
 }
 
-/** `itemsPage` as it is answered; without includes Postgres writes it. */
+/** As `itemsPage`. Postgres writes the response when it has no includes. */
 export async function itemsAnswer(
   call: Call,
   listing: Listing,
-  ask: ListQuery & { include?: readonly string[] | undefined },
+  options: ListQuery & { include?: readonly string[] | undefined },
 ): ReturnType<typeof itemsPage> {
-  if (ask.include || ask.around !== undefined || listing.shelves?.length === 0) return itemsPage(call, listing, ask);
-  const { total } = ask;
-  const { text } = await pageText(call, listing, { ...ask, totalOf: total, many: total?.() !== undefined });
+  if (options.include || options.around !== undefined || listing.shelves?.length === 0)
+    return itemsPage(call, listing, options);
+  const { total } = options;
+  const { text } = await pageText(call, listing, { ...options, totalOf: total, many: total?.() !== undefined });
   return jsonText(text);
 }
 
-/** The items of given ids or external ids, in the order given, as one page without cursor. */
+/** The items of given ids or external ids, in the given order, as one page without a cursor. */
 export async function givenItems(
   call: Call,
   listing: Listing,
-  ask: {
+  options: {
     ids?: readonly string[] | undefined;
     externalIds?: readonly string[] | undefined;
     filter?: string | undefined;
     include?: readonly string[] | undefined;
   },
 ): Promise<{ items: (ItemSummary & Partial<ListedItem>)[]; page: Page }> {
-  const { ids, externalIds } = ask;
+  const { ids, externalIds } = options;
   if (ids && externalIds) throw invalid(['query', 'externalIds'], 'conflict', 'ids or externalIds, not both');
-  const query = listed(call, listing, rulesFor(call, listing.types, ask.filter)).select('i.id', 'i.external_ids');
+  const query = listed(call, listing, rulesFor(call, listing.types, options.filter)).select('i.id', 'i.external_ids');
   if (ids) query.whereRaw('i.id = any(?::uuid[])', [[...ids]]);
   else query.whereRaw('i.external_ids @> any(?::jsonb[])', [(externalIds ?? []).map(asPair)]);
   const rows: { id: string; external_ids: Record<string, string> }[] = await query.limit(2000);
@@ -61,9 +62,9 @@ export async function givenItems(
     call.who,
     order.map((row) => row.id),
   );
-  checkIncludes(ask.include, items.length);
+  checkIncludes(options.include, items.length);
   const page: Page = { cursor: null, hasMore: false, total: items.length };
-  return { items: await withIncludes(call, items, ask.include), page };
+  return { items: await withIncludes(call, items, options.include), page };
 }
 
 function pairOf(text: string): [provider: string, id: string] {
@@ -81,7 +82,7 @@ function holds(externalIds: Record<string, string>, text: string): boolean {
   return externalIds[provider] === id;
 }
 
-/** Types that a library's list shows. */
+/** Types that the list of a library shows. */
 export function typesOf(
   library: LibraryRow,
   types: readonly string[] | undefined,
@@ -91,8 +92,8 @@ export function typesOf(
   return view === 'all' ? heldTypesOf(library.type) : topTypesOf(library.type);
 }
 
-/** What a library is sorted by when nothing is said: photos newest first, albums by artist. */
-export function usualSort(library: LibraryRow, types: readonly string[]): string {
+/** Default sort of a library: photos newest first, albums by artist. */
+export function defaultSort(library: LibraryRow, types: readonly string[]): string {
   if (library.type === 'photos') return '-takenAt';
   return library.type === 'music' && types.length === 1 && types[0] === 'album' ? 'artist,year' : 'title';
 }
@@ -109,7 +110,7 @@ export function toCard(item: ItemSummary): z.output<typeof ItemCard> {
   };
 }
 
-/** Beyond 10,000 the rollup of the library says the total, where it counts what the caller sees. */
+/** Above 10,000 the total comes from the library's counts, when they count what the caller may see. */
 export function rollupTotal(
   { who }: Pick<Call, 'who'>,
   libraries: readonly Pick<LibraryRow, 'item_counts'>[],

@@ -4,7 +4,7 @@ import type { Call } from '#kernel/endpoint.ts';
 
 const SECONDS = 60;
 
-/** Sixty seconds in Redis under `about`; without Redis it is made each time. */
+/** Caches a value in Redis for a minute under `about`. Without Redis it is computed each time. */
 export async function cached<T>(call: Call, about: readonly unknown[], make: () => Promise<T>): Promise<T> {
   const key = `items:${createHash('sha256').update(JSON.stringify(about)).digest('base64url')}`;
   const { redis } = call.deps;
@@ -15,7 +15,7 @@ export async function cached<T>(call: Call, about: readonly unknown[], make: () 
   return value;
 }
 
-/** Callers that see the same items of one library that they all may see, and know the same labels. */
+/** Equal for callers who see the same items of a library that all of them may see, and the same labels. */
 export function visibilityClass({ who }: Pick<Call, 'who'>): unknown[] {
   const { ageLimit = null, hideUnrated, labels = null } = who.sees;
   return [ageLimit, hideUnrated, labels, may(who, 'user:manage')];

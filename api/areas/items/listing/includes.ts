@@ -16,7 +16,7 @@ export const includeQuery = <const L extends readonly [string, ...string[]]>(rel
 const HEAVY = ['files', 'streams', 'chapters'];
 const MOST = 100;
 
-/** 400 when a page of that size may not carry files. */
+/** Throws 400 when a page of this size may not include files. */
 export function checkIncludes(include: readonly string[] | undefined, limit: number): void {
   if (limit > MOST && include?.some((one) => HEAVY.includes(one))) {
     throw invalid(['query', 'limit'], 'too_big', `with files, streams or chapters at most ${MOST} items a page`);
@@ -69,10 +69,10 @@ const adders: Record<string, Adder> = {
     const found = await findExternalIds(db, idsOf(items));
     return (item) => ({ externalIds: found.get(item.id) ?? {} });
   },
-  custom: async () => () => ({ custom: {} }), // values come with the area Custom fields
+  custom: async () => () => ({ custom: {} }), // the area Custom fields adds values
 };
 
-/** The relations added to items of a list; each is one query for the whole page. */
+/** Adds relations to the items of a page, with one query each. */
 export async function withIncludes<T extends ItemSummary>(
   { db, who }: { db: Db; who: Principal },
   items: readonly T[],

@@ -24,45 +24,45 @@ import { summarySql } from '../item/summary-sql.ts';
 import { onShelves, overShelves, type Shelf } from './shelves.store.ts';
 import { type SortName, sortsOf } from './sorts.ts';
 
-/** What a list shows before sort and filter: index ranges of libraries, or whatever `narrow` leaves (children of one item). */
+/** The items of a list before sort and filter: index ranges of libraries, or the rows that `narrow` keeps. */
 export interface Listing {
   shelves?: readonly Shelf[];
   narrow?: (query: Knex.QueryBuilder) => unknown;
-  /** Item types listed: they decide which filter fields there are. */
+  /** Item types of the list. They decide which filter fields exist. */
   types: readonly string[];
 }
 
-/** Sort, filter and place of one request. */
+/** Sort, filter and place of a request. */
 export interface ListQuery {
-  /** Operation and whatever else its cursors are bound to. */
+  /** Operation and parameters to which the cursors are bound. */
   scope: string;
   sort?: string | undefined;
   fallback: string;
   sorts: readonly SortName[];
-  /** Sorts of this list alone, or in place of those of the same name. */
+  /** Sorts of this list only; they replace sorts of the same name. */
   moreSorts?: SortTable;
   filter?: string | undefined;
   limit: number;
   cursor?: string | undefined;
   around?: string | undefined;
   backwards?: true | undefined;
-  /** In place of a count, when it is known. */
+  /** The total, when it is known without counting. */
   total?: (() => Total | undefined) | undefined;
 }
 
 type Caller = Pick<Call, 'db' | 'who' | 'now' | 'deps'>;
 
-/** Who lists, and by what settings. */
-export type Asker = Pick<Call, 'db' | 'who' | 'now'> & { deps: Pick<Deps, 'settings'> };
+/** The caller of a list, and the settings that it needs. */
+export type Viewer = Pick<Call, 'db' | 'who' | 'now'> & { deps: Pick<Deps, 'settings'> };
 
-/** `items as i` of the listing that the caller may see and the rules let through; extras are in no list. */
-export function listed(call: Asker, listing: Listing, rules: Rules): Knex.QueryBuilder {
+/** The items of the listing, as `items as i`, that the caller may see and the rules match. Extras are in no list. */
+export function listed(call: Viewer, listing: Listing, rules: Rules): Knex.QueryBuilder {
   const query = filtered(call, listing, rules);
   if (listing.shelves) onShelves(query, listing.shelves);
   return query;
 }
 
-function filtered(call: Asker, listing: Listing, rules: Rules): Knex.QueryBuilder {
+function filtered(call: Viewer, listing: Listing, rules: Rules): Knex.QueryBuilder {
   const query = visibleItems(call.db, call.who).whereNull('i.extra_of');
   listing.narrow?.(query);
   const zone = call.deps.settings.get('server.timeZone');
@@ -70,47 +70,47 @@ function filtered(call: Asker, listing: Listing, rules: Rules): Knex.QueryBuilde
   return query;
 }
 
-/** Filter text against the fields that the caller may use on these types. */
+/** Parses a filter with the fields that the caller may use for these types. */
 export function rulesFor(call: Pick<Call, 'who'>, types: readonly string[], filter: string | undefined): Rules {
   return filter ? parseFilter(filter, fieldsFor(call.who, types)) : { all: [] };
 }
 
-/** True when the rules mean something else later, without any row changing. */
-export function moves(rules: Rules): boolean {
+/** True when the result changes with time, without a change of rows. */
+export function isTimeDependent(rules: Rules): boolean {
   return conditionsOf(rules).some((condition) => condition.values.some((value) => value.startsWith('now')));
 }
 
 const SORTABLE = 50_000;
 
-/** Ids of one page, in order. */
+/** Ids of a page, in order. */
 export async function idsPage(
   call: Caller,
   listing: Listing,
-  ask: ListQuery,
+  options: ListQuery,
 ): Promise<{ items: string[]; page: Page }> {
-  const rules = rulesFor(call, listing.types, ask.filter);
-  const { terms, scope } = sortOf(call, ask);
+  const rules = rulesFor(call, listing.types, options.filter);
+  const { terms, scope } = sortOf(call, options);
   if (listing.shelves?.length === 0) return { items: [], page: NO_PAGE };
   const flat = listed(call, listing, rules).select('i.id');
   if (!terms[0]?.indexed && listing.shelves) await refuseMany(call, flat);
   return pageOf<{ id: string }, string>(call.db, walked(call, listing, rules), {
     keys: call.deps.keys,
     terms,
-    cursor: ask.cursor,
-    around: ask.around,
-    limit: ask.limit,
+    cursor: options.cursor,
+    around: options.around,
+    limit: options.limit,
     scope,
     idColumn: 'i.id',
     toItem: (row) => row.id,
-    total: async () => (conditionsOf(rules).length === 0 && ask.total?.()) || countUpTo(call.db, flat),
-    ...(ask.backwards ? { backwards: true } : {}),
+    total: async () => (conditionsOf(rules).length === 0 && options.total?.()) || countUpTo(call.db, flat),
+    ...(options.backwards ? { backwards: true } : {}),
     spread: spreadOf(call, listing),
   });
 }
 
 const NO_PAGE: Page = { cursor: null, hasMore: false, total: 0 };
 
-/** What a walk goes over: the shelves are added by its spread, where there are several. */
+/** The query that a page walks over. With several shelves, the spread adds them. */
 function walked(call: Caller, listing: Listing, rules: Rules): Knex.QueryBuilder {
   const query = spreadOf(call, listing) ? filtered(call, listing, rules) : listed(call, listing, rules);
   return query.select('i.id');
@@ -120,20 +120,20 @@ function spreadOf({ db }: Caller, { shelves }: Listing): ReturnType<typeof overS
   return shelves && overShelves(db, shelves);
 }
 
-/** What a page written by Postgres is asked beside a ListQuery. */
+/** A ListQuery for a page that Postgres writes. */
 export interface TextQuery extends Omit<ListQuery, 'around' | 'total'> {
-  /** True when the total is known otherwise: the statement need not count. */
+  /** The total is known, so the statement need not count. */
   many?: boolean;
-  /** The total of a list without conditions, of what `beside` found; undefined counts. */
-  totalOf?: ((beside: unknown) => Total | undefined) | undefined;
-  beside?: (() => Knex.QueryBuilder) | undefined;
+  /** The total of a list without conditions, computed from the extra value; undefined counts. */
+  totalOf?: ((extra: unknown) => Total | undefined) | undefined;
+  extra?: (() => Knex.QueryBuilder) | undefined;
 }
 
-/** Text of one page of summaries; the statement is kept where only the place in it changes. */
-export async function pageText(call: Caller, listing: Listing, ask: TextQuery): ReturnType<typeof textPageOf> {
+/** Text of a page of summaries. The statement is cached when only the position in the list changes. */
+export async function pageText(call: Caller, listing: Listing, options: TextQuery): ReturnType<typeof textPageOf> {
   const { db, who } = call;
-  const rules = rulesFor(call, listing.types, ask.filter);
-  const { terms, scope } = sortOf(call, ask);
+  const rules = rulesFor(call, listing.types, options.filter);
+  const { terms, scope } = sortOf(call, options);
   const flat = (): Knex.QueryBuilder => listed(call, listing, rules).select('i.id');
   const plain = conditionsOf(rules).length === 0;
   const indexed = terms[0]?.indexed ?? false;
@@ -142,57 +142,61 @@ export async function pageText(call: Caller, listing: Listing, ask: TextQuery): 
   return textPageOf(db, {
     keys: call.deps.keys,
     terms,
-    cursor: ask.cursor,
-    limit: ask.limit,
+    cursor: options.cursor,
+    limit: options.limit,
     scope,
-    ...(ask.backwards ? { backwards: true } : {}),
+    ...(options.backwards ? { backwards: true } : {}),
     list: () => ({ db, query: walked(call, listing, rules), terms, idColumn: 'i.id', spread: spreadOf(call, listing) }),
     counted: flat,
-    counts: !(plain && ask.many),
-    otherwise: async (beside, counted) =>
-      (plain && ask.totalOf?.(beside)) || (counted === null ? countUpTo(db, flat()) : estimated(db, flat(), counted)),
-    extra: ask.beside,
+    counts: !(plain && options.many),
+    otherwise: async (extra, counted) =>
+      (plain && options.totalOf?.(extra)) ||
+      (counted === null ? countUpTo(db, flat()) : estimated(db, flat(), counted)),
+    extra: options.extra,
     written: () => ({
       from: withSummaryJoins(withState(db.from('items as i'), who), db, who),
       text: summarySql(may(who, 'item:edit')),
     }),
     remember: kept
       ? JSON.stringify([
-          ...[who.sees, who.profileId, may(who, 'item:edit'), listing.shelves, ask.beside !== undefined],
-          terms.map((term) => term.column), // a library's language may change
+          ...[who.sees, who.profileId, may(who, 'item:edit'), listing.shelves, options.extra !== undefined],
+          terms.map((term) => term.column), // the language of a library may change
         ])
       : undefined,
   });
 }
 
-/** The sort's terms and what cursors are bound to: a day's shuffle is bound to its day, and one of yesterday still reads on. */
+/**
+ * The terms of the sort and the scope of its cursors. A random sort is bound to its day; a cursor of yesterday stays
+ * valid.
+ */
 export function sortOf(
   call: Caller,
-  ask: Pick<ListQuery, 'scope' | 'sort' | 'fallback' | 'sorts' | 'moreSorts' | 'cursor' | 'filter'>,
+  options: Pick<ListQuery, 'scope' | 'sort' | 'fallback' | 'sorts' | 'moreSorts' | 'cursor' | 'filter'>,
 ): {
   terms: SortTerm[];
   scope: string;
 } {
-  const bound = `${ask.scope}|${ask.filter ?? ''}|${call.who.profileId}`;
+  const bound = `${options.scope}|${options.filter ?? ''}|${call.who.profileId}`;
   const on = (day: string): { terms: SortTerm[]; scope: string } => {
-    const table = { ...sortsOf(ask.sorts, { day, profileId: call.who.profileId }), ...ask.moreSorts };
-    const terms = parseSort(ask.sort, table, ask.fallback);
+    const table = { ...sortsOf(options.sorts, { day, profileId: call.who.profileId }), ...options.moreSorts };
+    const terms = parseSort(options.sort, table, options.fallback);
     const random = terms.some((term) => term.start !== undefined);
     return { terms, scope: random ? `${bound}|${day}` : bound };
   };
   const today = on(dayOf(call));
-  if (ask.cursor === undefined || !today.terms.some((term) => term.start !== undefined)) return today;
+  if (options.cursor === undefined || !today.terms.some((term) => term.start !== undefined)) return today;
   try {
-    readCursor(call.deps.keys, scopeOf(today), ask.cursor);
+    readCursor(call.deps.keys, scopeOf(today), options.cursor);
     return today;
   } catch {
-    return on(dayOf(call, -86_400_000)); // read from before midnight; a wrong cursor is told by the page
+    return on(dayOf(call, -86_400_000)); // a cursor from before midnight; pageOf rejects an invalid one
   }
 }
 
 const days = new Map<string, { minute: number; day: string }>();
 
-/** The caller's calendar day; a zone's is asked once a minute. */
+/** The caller's calendar day, computed once a minute for each time zone. */
 export function dayOf({ now, who }: Pick<Call, 'now' | 'who'>, offsetMs = 0): string {
   const at = now.getTime() + offsetMs;
   const minute = Math.floor(at / 60_000);
@@ -206,10 +210,10 @@ export function dayOf({ now, who }: Pick<Call, 'now' | 'who'>, offsetMs = 0): st
   return day;
 }
 
-/** Making one costs half a millisecond; there are as many as time zones. */
+/** Creating a format takes half a millisecond, so each time zone keeps one. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** A sort without an index is done on what the filter leaves, up to 50,000 rows. */
+/** Throws 400 when a sort without an index would sort more than 50,000 rows. */
 async function refuseMany(call: Pick<Call, 'db'>, query: Knex.QueryBuilder): Promise<void> {
   const capped = query.clone().limit(SORTABLE + 1);
   const [row] = await bounded<{ n: number }[]>(

@@ -1,14 +1,14 @@
 import type { Knex } from 'knex';
 import { conditionsOf } from '#kernel/filter.ts';
-import { type Asker, listed, rulesFor } from './listing.ts';
+import { listed, rulesFor, type Viewer } from './listing.ts';
 import { getVisibleLibrary, shelvesOf } from './shelves.store.ts';
 
 /**
- * Visible `items as i` of a library that a filter leaves: of those that its list shows, or of any type where the filter
- * names types. Throws 404 for a hidden library, 400 for a filter that says nothing.
+ * Visible `items as i` of a library that match a filter: the types that its list shows, or any type when the filter
+ * names types. Throws 404 for a hidden library and 400 for an invalid filter.
  */
 export async function itemsMatching(
-  call: Asker,
+  call: Viewer,
   libraryId: string,
   filter: string,
 ): Promise<{ query: Knex.QueryBuilder }> {
@@ -17,5 +17,5 @@ export async function itemsMatching(
   const typed = conditionsOf(rules).some(({ field }) => field === 'type');
   const narrow = (query: Knex.QueryBuilder): unknown => query.where('i.library_id', library.id);
   const listing = typed ? { types: [], narrow } : { types: [], shelves: shelvesOf([library], undefined) };
-  return { query: listed(call, listing, rules) }; // a query itself would run when awaited
+  return { query: listed(call, listing, rules) }; // a bare query would run when awaited
 }

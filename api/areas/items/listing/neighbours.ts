@@ -36,24 +36,27 @@ export interface Neighbours {
 
 const FAR = 10_000;
 
-/** What comes before and after an item in a list, by keyset in both directions; the item itself need not pass the filter. */
-export async function neighboursOf(call: Call, item: VisibleItem, wish: NeighbourQuery): Promise<Neighbours> {
-  const listing = listingWithin(item, wish.within);
+/**
+ * The items before and after an item in a list, by keyset in both directions. The item itself need not match the
+ * filter.
+ */
+export async function neighboursOf(call: Call, item: VisibleItem, options: NeighbourQuery): Promise<Neighbours> {
+  const listing = listingWithin(item, options.within);
   if (!listing) return { before: [], after: [] };
   const { terms } = sortOf(call, {
     scope: 'neighbours',
-    sort: wish.sort,
-    fallback: wish.within === 'library' ? 'title' : 'index',
+    sort: options.sort,
+    fallback: options.within === 'library' ? 'title' : 'index',
     sorts: neighbourSorts,
     moreSorts: {
       ...titleSort(call, [{ settings: item.librarySettings }]),
-      ...(wish.within === 'library' ? {} : { index: childOrder(false) }),
+      ...(options.within === 'library' ? {} : { index: childOrder(false) }),
     },
   });
-  const list = walkOver(call, listing, { terms, filter: wish.filter });
+  const list = walkOver(call, listing, { terms, filter: options.filter });
   const from = await keyOfItem(call, item, terms);
   const near = async (backwards: boolean): Promise<ItemSummary[]> => {
-    const rows = await walk(list, { from, backwards, limit: wish.radius });
+    const rows = await walk(list, { from, backwards, limit: options.radius });
     const ids = rows.map((row) => row.id);
     return listSummaries(call.db, call.who, backwards ? ids.reverse() : ids);
   };
@@ -83,7 +86,7 @@ async function keyOfItem(call: Call, item: VisibleItem, terms: SortTerm[]): Prom
   return keyOfRow(terms, row);
 }
 
-/** Undefined for lists that hold nothing yet. An episode goes on into the next season. */
+/** Undefined for an unknown list. An episode continues into the next season. */
 function listingWithin(item: VisibleItem, within: string): Listing | undefined {
   if (within === 'library') return { types: [item.type], shelves: [{ libraryId: item.libraryId, type: item.type }] };
   if (within.startsWith('collection:')) {

@@ -1,7 +1,7 @@
 import type { Call } from '#kernel/endpoint.ts';
 import { NOTHING, unchanged } from '../files/versions.store.ts';
 import { givenItems, itemsAnswer, type itemsPage } from './browse.ts';
-import { dayOf, type Listing, moves, rulesFor } from './listing.ts';
+import { dayOf, isTimeDependent, type Listing, rulesFor } from './listing.ts';
 import { type LibraryRow, listVisibleLibraries, shelvesOf } from './shelves.store.ts';
 import type { SortName } from './sorts.ts';
 import { titleSort } from './title-order.ts';
@@ -38,7 +38,7 @@ export async function serverPage(call: Call, query: ServerQuery): ReturnType<typ
   if (query.ids ?? query.externalIds) return givenItems(call, inLibraries(libraries, query.type), query);
   const listing: Listing = { types: query.type ?? [], shelves: shelvesOf(libraries, query.type) };
   // The result of a filter by relative dates changes without a write, so it is always read.
-  const moving = moves(rulesFor(call, listing.types, query.filter));
+  const moving = isTimeDependent(rulesFor(call, listing.types, query.filter));
   const libraryIds = libraries.map((library) => library.id);
   if (!moving && (await unchanged(call, { libraryIds, more: dayOf(call) }))) return NOTHING;
   return itemsAnswer(call, listing, {

@@ -6,7 +6,7 @@ import { type Db, remembered } from '#platform/db.ts';
 import { type ListVersion, versionSql } from '../files/versions.store.ts';
 import { topTypesOf } from '../kinds.ts';
 
-/** One range of the list indexes: what lists walk. */
+/** A range of the list indexes. */
 export interface Shelf {
   libraryId: string;
   type: string;
@@ -19,7 +19,7 @@ export interface LibraryRow {
   settings: Record<string, unknown>;
   item_counts: Record<string, number>;
   change_seq: number;
-  /** Counts up when what is labelled here changes. */
+  /** Increases with changes of labels in this library. */
   labels_seq: number;
   revision: number;
 }
@@ -32,7 +32,7 @@ function visibleLibraries(db: Db, who: Principal): Knex.QueryBuilder {
   return db.from('libraries as l').modify(onlyVisibleLibraries, who, 'l.id').select(COLUMNS);
 }
 
-/** 404 for an unknown or hidden library. */
+/** Throws 404 for an unknown or hidden library. */
 export async function getVisibleLibrary(db: Db, who: Principal, id: string): Promise<LibraryRow> {
   const row: LibraryRow | undefined = await visibleLibraries(db, who).where('l.id', id).first();
   if (!row) throw notFound();
@@ -57,7 +57,7 @@ export function libraryAtVersion(db: Db, who: Principal, id: string): Knex.Query
     .select(db.raw(found, [who.accountId || null, who.profileId || null]));
 }
 
-/** The library and the version of its lists, in one read; 404 for an unknown or hidden one. */
+/** The library and the version of its lists, in one read. Throws 404 for an unknown or hidden library. */
 export async function getLibraryAtVersion(db: Db, who: Principal, id: string): Promise<LibraryAtVersion> {
   const [row] = await remembered<{ found: LibraryAtVersion }>(db, {
     key: JSON.stringify(['library-at-version', who.sees, who.accountId, who.profileId, id]),
@@ -67,14 +67,14 @@ export async function getLibraryAtVersion(db: Db, who: Principal, id: string): P
   return row.found;
 }
 
-/** Every library that the caller sees, or those of `ids`; others are left out. */
+/** Every library that the caller may see, or those of `ids`. Hidden ones are left out. */
 export async function listVisibleLibraries(db: Db, who: Principal, ids?: readonly string[]): Promise<LibraryRow[]> {
   const query = visibleLibraries(db, who).orderBy('l.position').orderBy('l.id');
   if (ids) query.whereRaw('l.id = any(?::uuid[])', [[...ids]]);
   return query;
 }
 
-/** What is listed of these libraries: the wanted types, or each one's top types. */
+/** The shelves of these libraries: the requested types, or the top types of each. */
 export function shelvesOf(libraries: readonly LibraryRow[], types: readonly string[] | undefined): Shelf[] {
   return libraries.flatMap(({ id, type }) =>
     (types ?? topTypesOf(type)).map((one): Shelf => ({ libraryId: id, type: one })),
@@ -93,7 +93,7 @@ export function onShelves(query: Knex.QueryBuilder, shelves: readonly Shelf[]): 
   else query.whereRaw('(i.library_id, i.type) in (select * from unnest(?::uuid[], ?::text[]))', columns(shelves));
 }
 
-/** For a walk over several shelves: each is walked by its own index range, and the few rows of each are merged. */
+/** Walks each of several shelves by its own index range and merges their rows. */
 export function overShelves(
   db: Db,
   shelves: readonly Shelf[],

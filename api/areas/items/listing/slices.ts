@@ -3,37 +3,46 @@ import { type Page, readCursor, writeCursor } from '#kernel/page.ts';
 
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
-/** A page of a list that is read whole anyway: the cursor keeps the last entry, so that the page goes on behind its place also once it went away. */
+/**
+ * A page of a list that is read as a whole. The cursor keeps the last entry, so the next page continues at its place
+ * even when the entry is gone.
+ */
 export function sliceOf<P, T extends P>(
   { deps }: Pick<Call, 'deps'>,
   all: readonly T[],
-  ask: {
+  options: {
     limit: number;
     cursor?: string | undefined;
     scope: string;
     keyOf: (entry: P) => string;
-    /** What the order goes by, and no more: cursors are short. */
+    /** The fields that the order needs, and no others, because cursors are short. */
     placeOf: (entry: T) => P;
     order: (a: P, b: P) => number;
   },
 ): { items: T[]; page: Page } {
-  const begin = ask.cursor === undefined ? 0 : behind(all, readCursor(deps.keys, ask.scope, ask.cursor).values, ask);
-  const items = all.slice(begin, begin + ask.limit);
+  const begin =
+    options.cursor === undefined
+      ? 0
+      : placeAfter(all, readCursor(deps.keys, options.scope, options.cursor).values, options);
+  const items = all.slice(begin, begin + options.limit);
   const end = items.at(-1);
-  const more = begin + ask.limit < all.length && end !== undefined;
+  const more = begin + options.limit < all.length && end !== undefined;
   return {
     items,
     page: {
       cursor: more
-        ? writeCursor(deps.keys, ask.scope, { values: [ask.keyOf(end), JSON.stringify(ask.placeOf(end))], id: NO_ID })
+        ? writeCursor(deps.keys, options.scope, {
+            values: [options.keyOf(end), JSON.stringify(options.placeOf(end))],
+            id: NO_ID,
+          })
         : null,
       hasMore: more,
-      ...(ask.cursor === undefined ? { total: all.length } : {}),
+      ...(options.cursor === undefined ? { total: all.length } : {}),
     },
   };
 }
 
-function behind<P>(
+function placeAfter<P>(
   all: readonly P[],
   [key, entry]: readonly unknown[],
   { keyOf, order }: { keyOf: (entry: P) => string; order: (a: P, b: P) => number },

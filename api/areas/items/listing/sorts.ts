@@ -3,8 +3,6 @@ import type { SortField, SortTable } from '#kernel/sort.ts';
 import { detailNumber } from '../fields/field-sql.ts';
 import { inOrder, type TitleOrder } from './title-order.ts';
 
-/** The one list of sort fields of items, over `items as i` with the caller's state `s`. */
-
 const indexed = { indexed: true } as const;
 
 const fixed = {
@@ -41,7 +39,10 @@ const ALL = Object.keys(fixed) as (keyof typeof fixed)[];
 
 const tables = new WeakMap<readonly SortName[], Map<string, SortTable>>();
 
-/** Sorts of one operation; `random` is a walk over one of four stored shuffles, chosen and started by day and profile. */
+/**
+ * Sorts of an operation. `random` walks over one of four stored shuffles; day and profile decide which one and where it
+ * starts.
+ */
 export function sortsOf(names: readonly SortName[], { profileId, day }: { profileId: string; day: string }): SortTable {
   const made = tables.get(names) ?? new Map<string, SortTable>();
   tables.set(names, made);
@@ -55,7 +56,7 @@ export function sortsOf(names: readonly SortName[], { profileId, day }: { profil
   return table;
 }
 
-/** What the caller has no state of stands last; it is found by what is not there. */
+/** Items without a state of the caller come last; a subquery finds them. */
 function ofState(field: SortField, profileId: string): SortField {
   if (!/^s\.\w+$/.test(field.column) || profileId === '') return field;
   const sql = `not exists (select 1 from item_states n where n.item_id = i.id and n.profile_id = ?::uuid
@@ -75,8 +76,8 @@ export const librarySorts: readonly SortName[] = [...ALL, 'random'];
 const CHILD_STEP = 10_000_000;
 
 /**
- * Where a child stands in its container: by season (disc, volume) and number, specials at the end. `inline` puts a special
- * before the episode that it aired before, or before the whole season.
+ * Order of children in a container: by season (disc, volume) and number, specials at the end. `inline` places a special
+ * before the episode or season that it aired before.
  */
 export function childOrder(inline: boolean): SortField {
   const own = `(coalesce(i.parent_index, 0)::bigint * ${CHILD_STEP} + coalesce(i.index_number, 900000) * 10)`;
@@ -87,7 +88,7 @@ export function childOrder(inline: boolean): SortField {
   return { column: `(case when ${special} then ${inline ? aired : last} else ${own} end)`, type: 'bigint' };
 }
 
-/** Albums by artist, then year (music libraries without a sort). */
+/** Albums by artist, then year: the default of music libraries. */
 export const byArtist = (order: TitleOrder): SortField => ({
   column: `(select ${inOrder('a.sort_title', order)} from items a where a.id = i.parent_id)`,
   type: 'text',

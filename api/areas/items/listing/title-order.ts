@@ -1,18 +1,16 @@
 import type { Call } from '#kernel/endpoint.ts';
 import type { SortTable } from '#kernel/sort.ts';
 
-/** Titles in the order of a library's language: ICU's root order, or the language's own where it has one. */
-
 export interface TitleOrder {
   /** BCP 47, for labels. */
   locale: string;
-  /** In the database; the column's own is the root order. */
+  /** Collation in the database; the root order is the column's own. */
   collation: string;
-  /** The index of that order on (library, type, title, id), which a scan makes for the first library in the language. */
+  /** Index of this order on (library, type, title, id). A scan creates it for the first library in the language. */
   index: string;
 }
 
-/** Each has its collation by a migration. */
+/** A migration creates a collation for each. */
 const OWN_ORDERS = new Set(
   `af ar az be bg bn bs cs cy da el eo es et fa fi fil fr-ca gu he hi hr hu hy is ja ka kk km kn ko lt lv mk ml mr mt my nb pa pl
   ro ru si sk sl sq sr sv ta te th tr uk ur uz vi zh zh-hant`.split(/\s+/),
@@ -22,7 +20,7 @@ export const ROOT_ORDER: TitleOrder = { locale: 'en', collation: 'foyer_title', 
 
 const known = new Map<string, TitleOrder>();
 
-/** The order of a BCP 47 language; root order for one that is unknown or has no other. */
+/** The order of a BCP 47 language, or the root order. */
 export function titleOrder(language: string): TitleOrder {
   const found = known.get(language) ?? orderOf(localeOf(language));
   if (known.size > 1000) known.clear();
@@ -42,7 +40,7 @@ function orderOf(locale: Intl.Locale | undefined): TitleOrder {
   return { locale: name, collation: `foyer_title_${suffix}`, index: `items_by_title_${suffix}` };
 }
 
-/** With the script that the language is written in there: zh-TW is zh-Hant. */
+/** Adds the script of the language: zh-TW is zh-Hant. */
 function localeOf(language: string): Intl.Locale | undefined {
   try {
     const locale = new Intl.Locale(language).maximize();
@@ -56,7 +54,7 @@ interface Titled {
   settings: Record<string, unknown>;
 }
 
-/** The order of these libraries' titles: root order where they differ. */
+/** The order of these libraries' titles, or the root order when they differ. */
 export function orderOfAll({ deps }: Pick<Call, 'deps'>, libraries: readonly Titled[]): TitleOrder {
   const usual = deps.settings.get('metadata.language') ?? deps.settings.get('server.language');
   const orders = new Map(
@@ -69,7 +67,7 @@ export function orderOfAll({ deps }: Pick<Call, 'deps'>, libraries: readonly Tit
   return only && orders.size === 1 ? only : ROOT_ORDER;
 }
 
-/** `column` of titles in that order. */
+/** `column` of titles in this order. */
 export function inOrder(column: string, { collation }: TitleOrder): string {
   return collation === ROOT_ORDER.collation ? column : `(${column} collate ${collation})`;
 }

@@ -4,8 +4,8 @@ import { visibilityClass } from './cached.ts';
 import type { LibraryRow } from './shelves.store.ts';
 
 /**
- * Totals of whole libraries by who sees them, of the version that the library had in the same statement: the lists' ETags go
- * by it, too, so nothing counts differently while it stays.
+ * Totals of whole libraries by visibility class, for the version of the library in the same statement. The ETags of
+ * lists use this version too, so a total is valid while it stays.
  */
 const known = new Map<string, { version: string; total: Total }>();
 const MOST = 5000;
@@ -13,9 +13,9 @@ const MOST = 5000;
 const versionOf = ({ change_seq, revision }: Pick<LibraryRow, 'change_seq' | 'revision'>): string =>
   `${change_seq}:${revision}`;
 
-/** What is known of these types of a library for all who see the same of it. */
+/** The total of these types of a library, for all callers with the same visibility. */
 export interface KnownTotal {
-  /** Undefined when the library has changed since. */
+  /** Undefined when the library has changed. */
   at: (library: LibraryRow) => Total | undefined;
   keep: (library: LibraryRow, total: Total | undefined) => void;
 }

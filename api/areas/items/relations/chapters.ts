@@ -4,7 +4,7 @@ import { type FileRow, findFileRows } from '../files/files.store.ts';
 import type { Chapter } from '../media.schemas.ts';
 import { listChapters } from './relations.store.ts';
 
-/** Chapters of an item's preferred file, or of `fileId`; the parts of one edition run on one clock. */
+/** Chapters of an item's preferred file, or of `fileId`. The parts of an edition have one continuous timeline. */
 export async function chaptersOf(
   db: Db,
   itemId: string,
@@ -27,7 +27,7 @@ function moved(chapter: Chapter, byMs: number, index: number): Chapter {
   return byMs === 0 ? chapter : { ...chapter, index, startMs: chapter.startMs + byMs, endMs: chapter.endMs + byMs };
 }
 
-/** A film in several files: all parts of the file's edition in order; else the file alone. */
+/** All parts of the file's edition in order, or the file alone. */
 function partsOf(file: FileRow, files: readonly FileRow[]): FileRow[] {
   if (file.part === null) return [file];
   return files

@@ -11,8 +11,8 @@ export const creditSorts = {
 } as const satisfies SortTable;
 
 /**
- * Credits of an item as `c`. An episode has its own (its guests first) and then its show's; a show counts the episodes that
- * each person is credited on.
+ * Credits of an item as `c`. An episode has its own credits (guests first), then those of its show; a show counts the
+ * episodes of each person.
  */
 export function creditsOf(
   { db, who }: { db: Db; who: Principal },

@@ -4,7 +4,7 @@ import type { VisibleItem } from '../item/items.store.ts';
 import { listSummaries, visibleItems } from '../item/summaries.store.ts';
 import { type Extra, ExtraKind } from '../items.schemas.ts';
 
-/** Local extras of an item, of a season its own and then its show's, by kind and title. */
+/** Local extras of an item, by kind and title. A season has its own extras, then those of its show. */
 export async function listExtras(
   { db, who }: Pick<Call, 'db' | 'who'>,
   item: VisibleItem,

@@ -8,11 +8,9 @@ import type { Credit, ItemSummary } from '../items.schemas.ts';
 import { PersonRole } from '../items.schemas.ts';
 import { Chapter, Marker } from '../media.schemas.ts';
 
-/** What `include` adds: one query each, for any number of items. */
-
 export const FIRST = 50;
 
-/** The first fifty of something, and whether there is more. */
+/** The first 50 entries, and whether there are more. */
 export interface Some<T> {
   items: T[];
   hasMore: boolean;
@@ -27,7 +25,7 @@ interface Tag {
   name: string;
 }
 
-/** Tags of items by kind, in the order of their names. */
+/** Tags of items by kind, sorted by name. */
 export async function findTags(
   db: Db,
   ids: readonly string[],
@@ -54,7 +52,7 @@ export async function findTags(
   return found;
 }
 
-/** Names of the labels of each item, own and inherited, as far as the caller may know them. */
+/** Names of the own and inherited labels of each item that the caller may see. */
 export async function findLabels(db: Db, who: Principal, ids: readonly string[]): Promise<Map<string, string[]>> {
   const rows = await db('items as i')
     .joinRaw('join labels as l on l.number = any(i.labels)')
@@ -94,7 +92,7 @@ export function toCredit(row: CreditRow): Credit {
   });
 }
 
-/** The first credits of each item, in their order. */
+/** The first credits of each item, in order. */
 export async function findCredits(db: Db, ids: readonly string[]): Promise<Map<string, Some<Credit>>> {
   const ranked = db('credits as c')
     .whereRaw('c.item_id = any(?::uuid[])', [[...ids]])
@@ -121,15 +119,15 @@ interface ChapterRow {
 
 const SOURCES = ['person', 'file', 'audiobook', 'agent'];
 
-/** Chapters of a file: those of a person in place of the file's, else the agent's. */
+/** Chapters of a file: a user's edit, else the file's, else the agent's. */
 export async function listChapters(db: Db, fileId: string): Promise<Chapter[]> {
   const rows: ChapterRow[] = await db('chapters')
     .where({ file_id: fileId })
     .orderBy('number')
     .select('number', 'title', 'start_ms', 'end_ms', 'source', 'image');
   const best = SOURCES.find((source) => rows.some((row) => row.source === source));
-  const told = rows.filter((row) => row.source === best);
-  return told.map((row, index) =>
+  const chosen = rows.filter((row) => row.source === best);
+  return chosen.map((row, index) =>
     withoutNull({
       index,
       title: row.title,
@@ -162,7 +160,7 @@ export async function listMarkers(db: Db, itemId: string): Promise<z.output<type
 
 type Placed = Pick<ItemSummary, 'id' | 'parentId' | 'grandparentId'>;
 
-/** What each item lies in, outermost first. */
+/** Parents of each item, outermost first. */
 export async function findParents(
   db: Db,
   who: Principal,

@@ -1,12 +1,12 @@
 /**
- * SQL that scores what resembles one item (its id is the one parameter): shared tags and people, each worth more the rarer
- * it is in the library, and a nearby year. Used live and by the job that stores neighbours.
+ * SQL that scores items similar to one item (its id is the only parameter) by shared tags, shared people and a nearby
+ * year. Rare tags and people count more. Requests and the job that stores neighbours use it.
  */
 
 const KIND_WEIGHT = `(case m.kind when 'collection' then 4 when 'genre' then 2 when 'tag' then 1 when 'studio' then 1 else 0 end)`;
 const BECAUSE = `(case m.kind when 'collection' then 'series' else m.kind end)`;
 
-/** Marks so common that they tell nothing are left out; the commonest candidates are cut at 5,000 a mark. */
+/** The most rows read for one tag or person. */
 const COMMON = 5000;
 
 export const resemblance = `

@@ -1,11 +1,11 @@
 import type { Db } from '#platform/db.ts';
 import { resemblance } from './resemblance.ts';
 
-/** Tracks, albums and artists go by sound (Music), photos by picture (Faces). */
+/** Music compares tracks, albums and artists by sound; Faces compares photos by picture. */
 const COMPARED = ['movie', 'show', 'video', 'book', 'audiobook', 'comic-series', 'game', 'course'];
 const KEPT = 100;
 
-/** Puts the item's hundred nearest neighbours in place of what was stored; visibility is a matter of reading. */
+/** Replaces the stored neighbours of an item by its 100 nearest. Reads apply visibility. */
 export async function storeNeighbours(db: Db, itemId: string): Promise<void> {
   await db.transaction(async (transaction) => {
     await transaction('item_neighbours').where({ item_id: itemId }).delete();
@@ -19,9 +19,9 @@ export async function storeNeighbours(db: Db, itemId: string): Promise<void> {
 }
 
 export interface Comparing {
-  /** All items of this library; else those of any library that changed in the last day or were never compared. */
+  /** All items of this library; without it, items that changed in the last day or were never compared. */
   libraryId?: string | undefined;
-  /** Ids above it. */
+  /** Ids after this one. */
   after?: string | undefined;
   limit: number;
 }

@@ -21,14 +21,17 @@ interface Neighbour {
 const MOST = 50;
 const LIVE_MS = 300;
 
-/** At most fifty like this one, best first: stored neighbours, or, while there are none, live over shared genres and people. */
+/**
+ * At most 50 similar items, best first: stored neighbours, or without any a live comparison by shared genres and
+ * people.
+ */
 export async function listSimilar(
   call: Pick<Call, 'db' | 'who' | 'log'>,
   item: VisibleItem,
-  wish: SimilarQuery,
+  options: SimilarQuery,
 ): Promise<z.output<typeof SimilarItem>[]> {
-  const stored = await storedNeighbours(call, item, wish);
-  const found = stored.length > 0 ? stored : await liveNeighbours(call, item, wish);
+  const stored = await storedNeighbours(call, item, options);
+  const found = stored.length > 0 ? stored : await liveNeighbours(call, item, options);
   const items = await listSummaries(
     call.db,
     call.who,
@@ -42,20 +45,20 @@ export async function listSimilar(
   });
 }
 
-/** Visibility is applied here, not when neighbours are stored. */
-function allowed({ db, who }: Pick<Call, 'db' | 'who'>, item: VisibleItem, wish: SimilarQuery) {
+/** Applies visibility, which stored neighbours do not have. */
+function allowed({ db, who }: Pick<Call, 'db' | 'who'>, item: VisibleItem, options: SimilarQuery) {
   const query = visibleItems(db, who).whereNull('i.extra_of').where('i.type', item.type).whereNot('i.id', item.id);
-  if (wish.sameLibrary) query.where('i.library_id', item.libraryId);
-  if (wish.unwatched) unwatched(query, { field: 'unwatched', op: 'eq', values: ['true'] }, { who });
+  if (options.sameLibrary) query.where('i.library_id', item.libraryId);
+  if (options.unwatched) unwatched(query, { field: 'unwatched', op: 'eq', values: ['true'] }, { who });
   return query;
 }
 
 async function storedNeighbours(
   call: Pick<Call, 'db' | 'who'>,
   item: VisibleItem,
-  wish: SimilarQuery,
+  options: SimilarQuery,
 ): Promise<Neighbour[]> {
-  return allowed(call, item, wish)
+  return allowed(call, item, options)
     .join('item_neighbours as n', 'n.neighbour_id', 'i.id')
     .where('n.item_id', item.id)
     .orderBy([{ column: 'n.score', order: 'desc' }, 'i.id'])
@@ -66,9 +69,9 @@ async function storedNeighbours(
 async function liveNeighbours(
   call: Pick<Call, 'db' | 'who' | 'log'>,
   item: VisibleItem,
-  wish: SimilarQuery,
+  options: SimilarQuery,
 ): Promise<Neighbour[]> {
-  const query = allowed(call, item, wish)
+  const query = allowed(call, item, options)
     .joinRaw(`join (${resemblance}) as n on n.neighbour_id = i.id`, [item.id])
     .orderBy([{ column: 'n.score', order: 'desc' }, 'i.id'])
     .limit(MOST)
