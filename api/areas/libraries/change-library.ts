@@ -10,11 +10,14 @@ import { changeFolders, planFolders } from './folders.ts';
 import type { LibraryChange, LibrarySettings } from './libraries.schemas.ts';
 import { changeLibraryRow, type LibraryRow, setAccess } from './libraries.store.ts';
 
-/** Applies a PATCH to the locked row, all of it or nothing. What is wrong with it is told before the state that stands against it. */
+/**
+ * Applies a PATCH to the locked row, completely or not at all. Invalid input is reported before conflicts with the
+ * current state.
+ */
 export async function changeLibrary(
   call: Call,
   row: LibraryRow,
-  { change, poster }: { change: LibraryChange; poster: NewPoster | undefined },
+  { change, poster }: { change: LibraryChange; poster: UploadedPoster | undefined },
 ): Promise<void> {
   const plan = change.folders && (await planFolders(call, row, change.folders));
   await refuseUnknownPoster(call, row, change);
@@ -31,13 +34,13 @@ export async function changeLibrary(
   if (isRefreshed(row, change)) call.reply.header('X-Refresh-Suggested', 'true');
 }
 
-/** Whether agents would find other things than they did. */
+/** True when agents would return other metadata. */
 function isRefreshed({ settings: before }: LibraryRow, { settings }: LibraryChange): boolean {
   const after = settings ? mergeSettings(before, settings) : before;
   return (['agents', 'language', 'country'] as const).some((key) => !isDeepStrictEqual(before[key], after[key]));
 }
 
-/** Absent fields keep what is there, so they are no columns. */
+/** Columns of the fields in the change. Absent fields keep their value. */
 function columnsOf(row: LibraryRow, change: LibraryChange): Record<string, unknown> {
   const settings = change.settings && mergeSettings(row.settings, change.settings);
   const columns = {
@@ -54,7 +57,7 @@ function columnsOf(row: LibraryRow, change: LibraryChange): Record<string, unkno
   return change.managedBy === null ? { ...given, managed_by: null, managed_fields: [] } : given;
 }
 
-/** PATCH: absent keeps, null returns to the default. */
+/** Absent keys keep their value; null returns to the default. */
 function mergeSettings(stored: Partial<LibrarySettings>, change: Record<string, unknown>): Partial<LibrarySettings> {
   const merged: Record<string, unknown> = { ...stored, ...change };
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null && value !== undefined));
@@ -64,20 +67,20 @@ export function etagOf(row: { revision: number }): string {
   return `"${row.revision}"`;
 }
 
-/** With `If-Match`, another revision is 409 and nothing changes; without it the last writer wins. */
+/** Throws 409 `revision` when `If-Match` names another revision. Without the header the last writer wins. */
 export function refuseStale({ headers }: Call, row: { revision: number }): void {
   const wanted = headers['if-match'];
   if (wanted === undefined || wanted === '*' || wanted === etagOf(row)) return;
-  throw conflict('revision', 'It was changed meanwhile', { revision: row.revision });
+  throw conflict('revision', 'The library has changed since this revision', { revision: row.revision });
 }
 
-/** Only the operator's own key says what a resource owns. */
+/** Only the operator's key may set the owner of a library. */
 export function refuseForeignManager(who: Principal, body: { managedBy?: unknown; managedFields?: unknown }): void {
   if (who.operator || (body.managedBy === undefined && body.managedFields === undefined)) return;
-  throw new ApiError('FORBIDDEN', 'Only the operator names a resource as owner', { by: 'operator' });
+  throw new ApiError('FORBIDDEN', 'Only the operator sets the owner of a library', { by: 'operator' });
 }
 
-/** Names of what a change touches, as `managedFields` spells them. */
+/** Names of the changed fields, as in `managedFields`. */
 function touched(change: LibraryChange): string[] {
   const { settings, poster, confirmRemoval: _confirm, managedBy: _by, managedFields: _fields, ...rest } = change;
   const own = Object.entries({ ...rest, ...(poster && { posterImageId: true }) }).filter(
@@ -86,7 +89,7 @@ function touched(change: LibraryChange): string[] {
   return [...own.map(([name]) => name), ...Object.keys(settings ?? {}).map((name) => `settings.${name}`)];
 }
 
-/** Throws 409 `managed-by-resource` when a person changes what the resource's spec names; nothing is applied then. */
+/** Throws 409 `managed-by-resource` when a user changes a field that the resource owns. */
 export function refuseManaged(who: Principal, row: LibraryRow, fields: readonly string[]): void {
   if (who.operator || !row.managed_by) return;
   const owned = fields.filter((field) => row.managed_fields.includes(field));
@@ -101,19 +104,19 @@ function refuseManagedChange(who: Principal, row: LibraryRow, change: LibraryCha
   refuseManaged(who, row, touched(change));
 }
 
-/** An uploaded poster, opened and measured; kept once the change is taken. */
-interface NewPoster {
+/** An uploaded poster, decoded and not stored yet. */
+interface UploadedPoster {
   upload: Upload;
   picture: Awaited<ReturnType<typeof pictureOf>>;
 }
 
-/** Outside any transaction, for it takes a while. Throws 400 and 415 for what is no picture of Artwork's. */
-export async function openPoster(pictures: Pictures, upload: Upload): Promise<NewPoster> {
+/** Runs outside a transaction, because decoding is slow. Throws 400 and 415 for an invalid picture. */
+export async function openPoster(pictures: Pictures, upload: Upload): Promise<UploadedPoster> {
   return { upload, picture: await pictureOf(pictures, upload, { rules: artworkRules, path: ['body', 'poster'] }) };
 }
 
-/** Keeps the picture as one of the library; the id that `posterImageId` then is. */
-async function keepPoster(call: Call, row: LibraryRow, { upload, picture }: NewPoster): Promise<string> {
+/** Stores the picture as an image of the library and returns its id. */
+async function keepPoster(call: Call, row: LibraryRow, { upload, picture }: UploadedPoster): Promise<string> {
   const sha256 = await keepOriginal({ objects: call.deps.objects, log: call.log }, upload.bytes);
   return insertImage(call.db, {
     ...{ kind: 'poster', owner: { kind: 'library', id: row.id }, sha256, picture },
@@ -121,19 +124,19 @@ async function keepPoster(call: Call, row: LibraryRow, { upload, picture }: NewP
   });
 }
 
-/** 400 for both at once, and for an image that the caller does not see as artwork. */
+/** Throws 400 for a picture together with an id, and for an image that the caller may not see. */
 async function refuseUnknownPoster(
   { db, who }: Call,
   row: LibraryRow,
   { posterImageId, poster }: LibraryChange,
 ): Promise<void> {
   const path = ['body', 'posterImageId'];
-  if (poster && posterImageId !== undefined) throw invalid(path, 'both', 'either a picture or the id of one');
+  if (poster && posterImageId !== undefined) throw invalid(path, 'both', 'a picture or the id of an image, not both');
   if (!posterImageId || posterImageId === row.poster_image_id || (await seesArtwork(db, who, posterImageId))) return;
   throw invalid(path, 'unknown_image', 'there is no such image');
 }
 
-/** Uploaded posters that the library no longer shows go. */
+/** Deletes uploaded posters that the library no longer shows. */
 async function dropFormerPosters({ db }: Call, row: LibraryRow, shown: string | null): Promise<void> {
   if (row.poster_image_id !== shown) await dropImages(db, { kind: 'library', id: row.id }, shown);
 }

@@ -15,7 +15,7 @@ export interface FolderRow {
   added_at: Date;
 }
 
-/** `/a//b/` and `a/b` are one folder. */
+/** `/a//b/` and `a/b` are the same folder. */
 export function tidyPath(path: string): string {
   return path
     .split('/')
@@ -48,7 +48,7 @@ interface Owner {
   type: string;
 }
 
-/** Throws 409 `read-only` for a library that records where nothing can be written, `folder-overlap` as below. */
+/** Throws 409 `folder-overlap`, and `read-only` for recordings on a read-only storage. */
 export async function refuseUnfit(db: Db, owner: Owner, folders: readonly NewFolder[]): Promise<void> {
   await refuseOverlap(db, owner, folders);
   if (owner.type !== 'livetv' || folders.length === 0) return;
@@ -57,10 +57,10 @@ export async function refuseUnfit(db: Db, owner: Owner, folders: readonly NewFol
     folders.map((folder) => folder.storageId),
   );
   const closed = folders.find(({ storageId }) => storages.get(storageId)?.readOnly);
-  if (closed) throw conflict('read-only', 'Recordings need a storage that can be written', { folders: [closed.path] });
+  if (closed) throw conflict('read-only', 'Recordings need a writable storage', { folders: [closed.path] });
 }
 
-/** Throws 409 `folder-overlap` when one folder lies in another of the library, or a library of the same type holds it. */
+/** Throws 409 when a folder contains another one of the library, or a library of the same type has it. */
 async function refuseOverlap(db: Db, owner: Owner, folders: readonly NewFolder[]): Promise<void> {
   const taken = await db('library_folders as f')
     .join('libraries as l', 'l.id', 'f.library_id')
@@ -115,13 +115,16 @@ export async function countFilesIn(db: Db, folderIds: readonly string[]): Promis
   return row?.n ?? 0;
 }
 
-/** Removes the folders; items with no file elsewhere go to the trash as folder-removed. The library's row must be locked. */
+/**
+ * Removes the folders. Items without a file elsewhere go to the trash as folder-removed. The library's row must be
+ * locked.
+ */
 export async function removeFolders(db: Db, libraryId: string, folderIds: readonly string[]): Promise<void> {
   if (folderIds.length === 0) return;
   const ids = [...folderIds];
   await db('libraries').where({ id: libraryId }).increment('change_seq', 1);
   const trash = `trashed_at = now(), trash_reason = 'folder-removed', updated_at = now(), revision = i.revision + 1, change_seq = l.change_seq`;
-  // Kept for the trash: which items lose their last file. The files' rows go with the folder.
+  // Trash the items first: deleting a folder deletes its files, which decide which items lose their last file.
   await db.raw(
     `update items i set ${trash} from libraries l
      where l.id = i.library_id and i.library_id = ? and i.trashed_at is null and i.id in (
@@ -139,14 +142,17 @@ export async function removeFolders(db: Db, libraryId: string, folderIds: readon
   await recountLibrary(db, libraryId);
 }
 
-/** Records that a folder became unavailable or available, and that its library changed. False when that was recorded before. */
-export async function changeFolder(db: Db, { id, libraryId }: FolderOnMount, away: boolean): Promise<boolean> {
-  const changed = await db('library_folders').where({ id, away: !away }).update({ away });
+/**
+ * Records that a folder became unavailable or available, and increases the change number of its library. False when
+ * this was already recorded.
+ */
+export async function changeFolder(db: Db, { id, libraryId }: FolderOnMount, unavailable: boolean): Promise<boolean> {
+  const changed = await db('library_folders').where({ id, away: !unavailable }).update({ away: unavailable });
   if (changed > 0) await db('libraries').where({ id: libraryId }).increment('change_seq', 1);
   return changed > 0;
 }
 
-/** Deletes the folders that lie on personal storages of an account, and what was found in them; no file is touched. */
+/** Deletes the library folders on personal storages of an account with their rows. No file is deleted. */
 export async function removeFoldersOf(db: Db, accountId: string): Promise<void> {
   await db('library_folders')
     .whereIn('storage_id', db('storages').where({ owner_id: accountId }).select('id'))

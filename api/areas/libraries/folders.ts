@@ -16,9 +16,12 @@ import {
 import type { LibraryChange, NewFolder } from './libraries.schemas.ts';
 import type { LibraryRow } from './libraries.store.ts';
 
-const AWAY = ['unavailable', 'suspect', 'disabled', 'connecting'];
+const UNAVAILABLE = ['unavailable', 'suspect', 'disabled', 'connecting'];
 
-/** Folders as they will be stored. Throws 404 for an unknown storage, 423 when one is away, 400 for each path that is not a folder. */
+/**
+ * Validates folders and normalises their paths. Throws 404 for an unknown storage, 423 for an unavailable one, and 400
+ * for each path that is not a folder.
+ */
 export async function checkedFolders(
   call: Call,
   folders: readonly NewFolder[],
@@ -45,54 +48,57 @@ const isSame = (row: FolderRow, folder: NewFolder): boolean =>
   row.storage_id === folder.storageId && row.path === folder.path;
 
 async function fault(call: Call, storage: Storage, path: string): Promise<Pick<Issue, 'code' | 'message'> | undefined> {
-  const place = AWAY.includes(storage.state)
+  const place = UNAVAILABLE.includes(storage.state)
     ? { kind: 'away' as const }
     : await placeInStorage(call.deps.config, storage, tidyPath(path));
   if (place.kind === 'away') {
-    throw new ApiError('STORAGE_UNAVAILABLE', 'The storage is away', { storageId: storage.id });
+    throw new ApiError('STORAGE_UNAVAILABLE', 'The storage is unavailable', { storageId: storage.id });
   }
-  const there = place.kind === 'there' && (await isFolder(place.absolute));
-  return there ? undefined : { code: 'no_such_folder', message: 'there is no such folder in the storage' };
+  const present = place.kind === 'there' && (await isFolder(place.absolute));
+  return present ? undefined : { code: 'no_such_folder', message: 'present is no such folder in the storage' };
 }
 
 interface FolderPlan {
-  there: readonly FolderRow[];
+  present: readonly FolderRow[];
   kept: ReadonlySet<string>;
   added: NewFolder[];
 }
 
-/** Which folders stay, and which come; 400 for what is no folder of the library or the storage. */
+/** Compares the requested list with the current folders. Throws 400 for an unknown folder. */
 export async function planFolders(
   call: Call,
   row: LibraryRow,
   folders: NonNullable<LibraryChange['folders']>,
 ): Promise<FolderPlan> {
-  const there = await listFolders(call.db, [row.id]);
+  const present = await listFolders(call.db, [row.id]);
   const kept = new Set<string>();
-  const wishes: NewFolder[] = [];
+  const requested: NewFolder[] = [];
   for (const [index, folder] of folders.entries()) {
-    if (!('id' in folder)) wishes.push(folder);
-    else if (there.some((one) => one.id === folder.id)) kept.add(folder.id);
+    if (!('id' in folder)) requested.push(folder);
+    else if (present.some((one) => one.id === folder.id)) kept.add(folder.id);
     else throw invalid(['body', 'folders', index, 'id'], 'unknown_folder', 'the library has no such folder');
   }
   const added: NewFolder[] = [];
-  for (const folder of await checkedFolders(call, wishes)) {
-    const same = there.find((one) => isSame(one, folder));
+  for (const folder of await checkedFolders(call, requested)) {
+    const same = present.find((one) => isSame(one, folder));
     if (same) kept.add(same.id);
     else added.push(folder);
   }
-  return { there, kept, added };
+  return { present, kept, added };
 }
 
 export async function changeFolders(
   { db, who }: Call,
   row: LibraryRow,
-  { plan: { there, kept, added }, confirmed }: { plan: FolderPlan; confirmed: boolean },
+  { plan: { present, kept, added }, confirmed }: { plan: FolderPlan; confirmed: boolean },
 ): Promise<void> {
-  const removed = there.filter((one) => !kept.has(one.id)).map((one) => one.id);
+  const removed = present.filter((one) => !kept.has(one.id)).map((one) => one.id);
   const items = await countFilesIn(db, removed);
   if (items > 0 && !confirmed) {
-    throw conflict('removes-items', 'Removing these folders trashes what they hold', { items, folders: removed });
+    throw conflict('removes-items', 'Removing these folders moves their items to the trash', {
+      items,
+      folders: removed,
+    });
   }
   await removeFolders(db, row.id, removed);
   if (removed.length > 0) await withdrawQuestions(db, row.id);
@@ -100,7 +106,7 @@ export async function changeFolders(
   await addFolders({ db, who }, row.id, added);
 }
 
-/** Those that are new to the library, and a scan of just them. */
+/** Inserts the folders and queues a scan of them. */
 async function addFolders(
   { db, who }: Pick<Call, 'db' | 'who'>,
   libraryId: string,
@@ -116,14 +122,14 @@ async function addFolders(
 const MEMBER_FOLDERS = 10;
 const MOST_FOLDERS = 100;
 
-/** Throws 403 for a caller who may not add folders, or not to a library of this type. */
+/** Throws 403 for a caller who may not add folders to a library of this type. */
 export function refuseAdder(who: Principal, type?: string): void {
   if (may(who, 'library:manage')) return;
   if (may(who, 'photo:upload') && (type ?? 'photos') === 'photos') return;
   throw new ApiError('FORBIDDEN', 'This needs the permission library:manage', { permission: 'library:manage' });
 }
 
-/** Adds the folders that the library does not have. Members add folders of their own storages, and few. */
+/** Adds the folders that the library does not have yet. Members may add a few folders of their own storages. */
 export async function addNewFolders(call: Call, row: LibraryRow, folders: readonly NewFolder[]): Promise<void> {
   const { db, who } = call;
   const manages = may(who, 'library:manage');

@@ -35,7 +35,7 @@ export const LibraryType = z
     params: { code: 'unknown_type' },
   });
 
-/** Built-in agents; those that take a key answer once it is set (listMetadataAgents). */
+/** Built-in agents. Some need a key to be available (listMetadataAgents). */
 export const agentIds = [
   'nfo',
   'files',
@@ -62,7 +62,7 @@ const Agent = z
 
 const Glob = z.string().min(1).max(200);
 
-/** Every setting of a library; what a type defaults to is in settings.ts. */
+/** All settings of a library; settings.ts has the defaults of each type. */
 export const LibrarySettings = z
   .strictObject({
     previewThumbnails: z.boolean(),
@@ -76,7 +76,7 @@ export const LibrarySettings = z
     pollMinutes: z.int().min(1).max(1440),
     scanCron: CronText.meta({ example: '0 4 * * *' }),
     trashGraceHours: z.int().min(0).max(8760),
-    trashKeepDays: z.int().min(0).max(3650).describe('0 is for ever'),
+    trashKeepDays: z.int().min(0).max(3650).describe('0 is forever'),
     guardPercent: z.int().min(1).max(100),
     guardMinimum: z.int().min(1).max(100_000),
     preferLocal: z.boolean().describe('NFO, sidecars and embedded tags before agents'),
@@ -101,7 +101,7 @@ export const LibrarySettings = z
   .meta({ id: 'LibrarySettingsDraft' });
 export type LibrarySettings = z.output<typeof LibrarySettings>;
 
-/** As answered: what was checked when it was written is not checked again. */
+/** Settings in responses, which need no validation. */
 const StoredSettings = LibrarySettings.extend({
   agents: z
     .array(z.string())
@@ -204,7 +204,7 @@ const nullableSettings = Object.fromEntries(
 
 export const LibraryChange = z.strictObject({
   name: Name.optional().meta({ example: 'Films' }),
-  type: z.string().max(80).optional().describe('Only to be told that it cannot change').meta({ example: 'movies' }),
+  type: z.string().max(80).optional().describe('Any other value is 409 type-fixed').meta({ example: 'movies' }),
   icon: z.string().max(100).nullable().optional(),
   folders: z
     .array(z.union([z.strictObject({ id: Id }), NewFolder]))
@@ -217,7 +217,7 @@ export const LibraryChange = z.strictObject({
   posterImageId: Id.nullable().optional().describe('null is the mosaic'),
   poster: uploaded.optional().describe('A picture, as a part of multipart/form-data'),
   confirmRemoval: z.boolean().default(false),
-  managedBy: ManagedBy.nullable().optional().describe("The operator's key only; null sets the library free"),
+  managedBy: ManagedBy.nullable().optional().describe("The operator's key only; null removes the owner"),
   managedFields: z.array(z.string().max(60)).max(60).optional().describe("The operator's key only"),
 });
 export type LibraryChange = z.output<typeof LibraryChange>;

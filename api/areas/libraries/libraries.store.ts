@@ -55,7 +55,7 @@ const COLUMNS = [
 
 export const MOST_LIBRARIES = 500;
 
-/** Start of every read: only what `who` may see exists for them. */
+/** Start of every read: the libraries that `who` may see. */
 function visible(db: Db, who: Principal) {
   return db('libraries')
     .select<LibraryRow[]>(COLUMNS.map((column) => `libraries.${column}` as const))
@@ -81,7 +81,7 @@ export async function getLibraryRow(db: Db, who: Principal, id: string): Promise
   return row;
 }
 
-/** The row held until the end of the transaction, so that two changes follow each other. Throws NOT_FOUND. */
+/** Locks the row until the end of the transaction, so that changes are serial. Throws NOT_FOUND. */
 export async function lockLibraryRow(db: Db, who: Principal, id: string): Promise<LibraryRow> {
   const [row] = await visible(db, who).where('libraries.id', id).forUpdate('libraries');
   if (!row) throw notFound();
@@ -98,7 +98,7 @@ export async function findManagedLibraryId(db: Db, uid: string): Promise<string 
 
 /** Throws 409 `duplicate-name` and `library-limit`. */
 export async function insertLibrary(db: Db, draft: LibraryDraft): Promise<string> {
-  await db.raw(`select pg_advisory_xact_lock(hashtext('libraries'))`); // the limit and the next place are counted
+  await db.raw(`select pg_advisory_xact_lock(hashtext('libraries'))`); // serialises the count and the next position
   const [counted] = await db('libraries')
     .whereNull('deleted_at')
     .select<{ n: number; last: number }[]>(db.raw('count(*) as n, coalesce(max(position), -1) as last'));
@@ -121,7 +121,7 @@ export async function insertLibrary(db: Db, draft: LibraryDraft): Promise<string
   return id;
 }
 
-/** Throws 409 `duplicate-name`. The revision grows. */
+/** Increases the revision. Throws 409 `duplicate-name`. */
 export async function changeLibraryRow(db: Db, id: string, change: Record<string, unknown>): Promise<void> {
   const name = typeof change.name === 'string' ? { name_folded: foldName(change.name) } : {};
   await unlessNameTaken(() =>
@@ -144,12 +144,12 @@ async function unlessNameTaken(work: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Gone for everybody from the next request; rows go by job library.delete. */
+/** Hides the library from everyone; job library.delete deletes its rows. */
 export async function hideLibrary(db: Db, id: string): Promise<void> {
   await db('libraries').where({ id }).update({ deleted_at: new Date() });
 }
 
-/** Places follow `ids`, then the others in their old order; ids the caller cannot see were refused before. */
+/** Positions follow `ids`, then the other libraries in their previous order. The caller has checked the ids. */
 export async function writeOrder(db: Db, ids: readonly string[]): Promise<void> {
   await db.raw(
     `update libraries l set position = o.place, revision = revision + 1, updated_at = now()
@@ -160,7 +160,7 @@ export async function writeOrder(db: Db, ids: readonly string[]): Promise<void> 
   );
 }
 
-/** Sets who reaches a library: its own rule, and the accounts that are named. */
+/** Sets the access rule of a library and the accounts with explicit access. */
 export async function setAccess(
   call: Call,
   id: string,
@@ -171,7 +171,10 @@ export async function setAccess(
   await setLibraryAccess(call, id, { access, isNew, store });
 }
 
-/** Raises the numbers of change of the items' libraries, whose rows stay locked; in the order of their ids, so that two never deadlock. */
+/**
+ * Increases the change numbers of the items' libraries and keeps the rows locked. Locks in order of id, to avoid
+ * deadlocks.
+ */
 export async function raiseLabelsOfItems(db: Db, itemIds: readonly string[]): Promise<void> {
   await db.raw(
     `with held as (select l.id from libraries l where l.id in (select i.library_id from items i where i.id = any(?::uuid[]))
@@ -181,7 +184,7 @@ export async function raiseLabelsOfItems(db: Db, itemIds: readonly string[]): Pr
   );
 }
 
-/** Raises the numbers of change of the libraries in which items carry the label. */
+/** Increases the change numbers of the libraries in which items carry the label. */
 export async function raiseLabelsOf(db: Db, label: number): Promise<void> {
   await db.raw(
     `update libraries set change_seq = change_seq + 1, labels_seq = labels_seq + 1

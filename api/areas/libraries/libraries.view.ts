@@ -9,36 +9,36 @@ import type { Library, LibraryFolder } from './libraries.schemas.ts';
 import type { LibraryRow } from './libraries.store.ts';
 import { settingsOf } from './settings.ts';
 
-interface FolderSeen {
+interface FolderFacts {
   id: string;
   storage_id: string;
   storage_name: string;
   state: LibraryFolder['state'] | 'degraded' | 'connecting';
   enabled: boolean;
-  /** Not there, though its storage is. */
-  away: boolean;
+  /** The folder is unavailable, though its storage is available. */
+  unavailable: boolean;
   path: string;
   added_by: string | null;
   added_at: string;
   item_count: number;
 }
 
-interface ScanSeen {
+interface ScanFacts {
   id: string;
   state: string;
   finished_at: string | null;
   counts: { added?: number; updated?: number; missing?: number };
 }
 
-interface Seen {
+interface LibraryFacts {
   id: string;
   poster: Library['poster'];
-  folders: FolderSeen[] | null;
-  scan: ScanSeen | null;
+  folders: FolderFacts[] | null;
+  scan: ScanFacts | null;
   accounts: string[] | null;
 }
 
-const FOLDERS = `(select json_agg(json_build_object('id', f.id, 'storage_id', f.storage_id, 'storage_name', s.name, 'state', s.state, 'away', f.away,
+const FOLDERS = `(select json_agg(json_build_object('id', f.id, 'storage_id', f.storage_id, 'storage_name', s.name, 'state', s.state, 'unavailable', f.away,
      'enabled', s.enabled, 'path', f.path, 'added_by', f.added_by, 'added_at', f.added_at, 'item_count', f.item_count)
      order by f.added_at, f.id)
    from library_folders f join storages s on s.id = f.storage_id where f.library_id = l.id)`;
@@ -47,18 +47,18 @@ const SCAN = `(select json_build_object('id', c.id, 'state', c.state, 'finished_
 const POSTER = imageRefSql('(select shown.poster_image_id from libraries shown where shown.id = l.id)');
 const ACCOUNTS = '(select json_agg(a.account_id) from library_access a where a.library_id = l.id)';
 
-/** Folders, last scan and granted accounts of any number of libraries. */
-const SEEN = {
-  name: 'libraries-seen',
+/** Folders, last scan and granted accounts of the given libraries. */
+const FACTS = {
+  name: 'libraries-facts',
   text: `select l.id, ${POSTER} as poster, ${FOLDERS} as folders, ${SCAN} as scan, case when $2 then ${ACCOUNTS} end as accounts
     from unnest($1::uuid[]) as l(id)`,
 };
 
-/** A library that the caller sees as the wire has it, and its revision, in one read. Throws NOT_FOUND. */
+/** A visible library as in the API, in one read. Throws NOT_FOUND. */
 export async function readLibrary(call: Call, id: string): Promise<Library> {
   const { db, who } = call;
   const manages = may(who, 'library:manage');
-  const [row] = await remembered<{ found: Seen & { row: LibraryRow } }>(db, {
+  const [row] = await remembered<{ found: LibraryFacts & { row: LibraryRow } }>(db, {
     short: true,
     key: JSON.stringify(['library', id, who.sees, manages]),
     build: () =>
@@ -74,29 +74,31 @@ export async function readLibrary(call: Call, id: string): Promise<Library> {
   if (!row) throw notFound();
   const { found } = row;
   const times = { created_at: new Date(found.row.created_at), updated_at: new Date(found.row.updated_at) };
-  const [library] = await ofWhatIsSeen(call, [toLibrary(call, { ...found.row, ...times }, besideOf(found))]);
+  const [library] = await withVisibleCounts(call, [toLibrary(call, { ...found.row, ...times }, partsOf(found))]);
   return library as Library;
 }
 
-function besideOf({ poster, folders, scan, accounts }: Omit<Seen, 'id'>): Beside {
+function partsOf({ poster, folders, scan, accounts }: Omit<LibraryFacts, 'id'>): LibraryParts {
   return { poster, folders: folders ?? [], scan: scan ?? undefined, accountIds: accounts ?? [] };
 }
 
-/** Everything of the wire's Library for these rows, in one query however many there are. */
+/** The given rows as in the API, in one query. */
 export async function toLibraries(call: Call, rows: readonly LibraryRow[]): Promise<Library[]> {
   const values = [rows.map((row) => row.id), may(call.who, 'library:manage')];
-  const seen = new Map((await named<Seen>(call.db, { ...SEEN, values, short: true })).map((one) => [one.id, one]));
+  const facts = new Map(
+    (await named<LibraryFacts>(call.db, { ...FACTS, values, short: true })).map((one) => [one.id, one]),
+  );
   const libraries = rows.map((row) => {
     return toLibrary(
       call,
       row,
-      besideOf(seen.get(row.id) ?? { poster: null, folders: null, scan: null, accounts: null }),
+      partsOf(facts.get(row.id) ?? { poster: null, folders: null, scan: null, accounts: null }),
     );
   });
-  return ofWhatIsSeen(call, libraries);
+  return withVisibleCounts(call, libraries);
 }
 
-interface SeenSum {
+interface VisibleSum {
   library_id: string;
   type: string;
   n: number;
@@ -105,10 +107,10 @@ interface SeenSum {
   missing: number;
 }
 
-/** Sums of what the caller sees, in place of the library's, where label rules hide some of it. */
-async function ofWhatIsSeen({ db, who }: Call, libraries: Library[]): Promise<Library[]> {
+/** Replaces the library's counts by counts of visible items when label rules hide some items. */
+async function withVisibleCounts({ db, who }: Call, libraries: Library[]): Promise<Library[]> {
   if (!who.sees.labels) return libraries;
-  const rows: SeenSum[] = await db('items as i')
+  const rows: VisibleSum[] = await db('items as i')
     .whereIn(
       'i.library_id',
       libraries.map(({ id }) => id),
@@ -137,11 +139,11 @@ async function ofWhatIsSeen({ db, who }: Call, libraries: Library[]): Promise<Li
     ...library,
     ...sumsOf(byLibrary.get(library.id) ?? []),
     folders: library.folders.map((folder) => ({ ...folder, itemCount: counts.get(folder.id) ?? 0 })),
-    lastScan: library.lastScan && { ...library.lastScan, added: 0, updated: 0, missing: 0 }, // they count what is hidden
+    lastScan: library.lastScan && { ...library.lastScan, added: 0, updated: 0, missing: 0 }, // these counts include hidden items
   }));
 }
 
-function sumsOf(rows: readonly SeenSum[]) {
+function sumsOf(rows: readonly VisibleSum[]) {
   const sum = (of: 'size' | 'duration' | 'missing'): number => rows.reduce((total, row) => total + row[of], 0);
   return {
     itemCounts: Object.fromEntries(rows.map(({ type, n }) => [type, n])),
@@ -153,22 +155,22 @@ function sumsOf(rows: readonly SeenSum[]) {
 
 export async function toOneLibrary(call: Call, row: LibraryRow): Promise<Library> {
   const [library] = await toLibraries(call, [row]);
-  if (!library) throw new Error('a row makes a library');
+  if (!library) throw new Error('no library for this row');
   return library;
 }
 
-interface Beside {
+interface LibraryParts {
   poster: Library['poster'];
-  folders: FolderSeen[];
-  scan: ScanSeen | undefined;
+  folders: FolderFacts[];
+  scan: ScanFacts | undefined;
   accountIds: string[];
 }
 
-function toLibrary(call: Call, row: LibraryRow, beside: Beside): Library {
+function toLibrary(call: Call, row: LibraryRow, parts: LibraryParts): Library {
   const { deps, who } = call;
   const manages = may(who, 'library:manage');
   const language = deps.settings.get('metadata.language') ?? deps.settings.get('server.language');
-  const folders = beside.folders.map((folder) =>
+  const folders = parts.folders.map((folder) =>
     toFolder(folder, { path: manages || folder.added_by === who.accountId }),
   );
   return {
@@ -177,17 +179,17 @@ function toLibrary(call: Call, row: LibraryRow, beside: Beside): Library {
     type: row.type,
     icon: row.icon,
     order: row.position,
-    poster: beside.poster,
+    poster: parts.poster,
     settings: settingsOf(row, { language, country: deps.settings.get('server.country') }),
     folders,
-    state: stateOf(folders, beside.scan),
+    state: stateOf(folders, parts.scan),
     itemCounts: row.item_counts,
     sizeBytes: row.size_bytes,
     durationMs: row.duration_ms,
     missingCount: row.missing_count,
-    lastScan: toLastScan(beside.scan),
+    lastScan: toLastScan(parts.scan),
     may: mayHere(row, call),
-    ...(manages ? forManagers(row, beside.accountIds) : {}),
+    ...(manages ? forManagers(row, parts.accountIds) : {}),
     managedBy: row.managed_by,
     revision: row.revision,
     createdAt: iso(row.created_at),
@@ -213,13 +215,13 @@ function mayHere(row: LibraryRow, { who }: Call): Library['may'] {
   };
 }
 
-function stateOfFolder({ state, enabled, away }: FolderSeen): LibraryFolder['state'] {
+function stateOfFolder({ state, enabled, unavailable }: FolderFacts): LibraryFolder['state'] {
   if (!enabled) return 'disabled';
-  if (state === 'available' || state === 'degraded') return away ? 'unavailable' : 'available';
+  if (state === 'available' || state === 'degraded') return unavailable ? 'unavailable' : 'available';
   return state === 'connecting' ? 'unavailable' : state;
 }
 
-function toFolder(folder: FolderSeen, show: { path: boolean }): LibraryFolder {
+function toFolder(folder: FolderFacts, show: { path: boolean }): LibraryFolder {
   return {
     id: folder.id,
     storageId: folder.storage_id,
@@ -232,15 +234,15 @@ function toFolder(folder: FolderSeen, show: { path: boolean }): LibraryFolder {
   };
 }
 
-function stateOf(folders: readonly LibraryFolder[], scan: ScanSeen | undefined): Library['state'] {
+function stateOf(folders: readonly LibraryFolder[], scan: ScanFacts | undefined): Library['state'] {
   if (folders.length === 0) return 'empty';
-  const away = folders.filter((folder) => folder.state !== 'available').length;
-  if (away === folders.length) return 'unavailable';
+  const unavailable = folders.filter((folder) => folder.state !== 'available').length;
+  if (unavailable === folders.length) return 'unavailable';
   if (scan && ['queued', 'running'].includes(scan.state)) return 'scanning';
-  return away > 0 ? 'partly-unavailable' : 'ready';
+  return unavailable > 0 ? 'partly-unavailable' : 'ready';
 }
 
-function toLastScan(scan: ScanSeen | undefined): Library['lastScan'] {
+function toLastScan(scan: ScanFacts | undefined): Library['lastScan'] {
   if (!scan) return null;
   const { added = 0, updated = 0, missing = 0 } = scan.counts;
   return {

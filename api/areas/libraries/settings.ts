@@ -2,7 +2,7 @@ import type { LibrarySettings } from './libraries.schemas.ts';
 
 const VIDEO_AGENTS = ['nfo', 'files', 'spine', 'wikidata'];
 
-/** Only agents that need no key: the others are added once theirs is set. */
+/** Only agents that need no key. */
 const agentsOf: Record<string, string[]> = {
   movies: VIDEO_AGENTS,
   shows: VIDEO_AGENTS,
@@ -16,7 +16,7 @@ const agentsOf: Record<string, string[]> = {
   livetv: ['files'],
 };
 
-/** What a library of this type starts with, in the server's language and country. */
+/** Initial settings of a library of this type, with the language and country of the server. */
 export function defaultSettings(type: string, place: { language: string; country: string | null }): LibrarySettings {
   const folderView = type === 'photos' || type === 'videos';
   const film = ['movies', 'shows', 'videos', 'courses'].includes(type);
@@ -49,7 +49,7 @@ export function defaultSettings(type: string, place: { language: string; country
   };
 }
 
-/** Stored settings hold only what was chosen, so that a new default reaches old libraries. */
+/** Stored settings hold only chosen values, so a new default applies to existing libraries. */
 export function settingsOf(
   library: { type: string; settings: Partial<LibrarySettings> },
   place: { language: string; country: string | null },

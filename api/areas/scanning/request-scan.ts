@@ -8,10 +8,10 @@ export interface ScanRequest {
   mode: 'quick' | 'full' | 'deep';
   trigger: 'person' | 'key' | 'schedule' | 'watch' | 'folder-added' | 'storage-returned' | 'resource' | 'upload';
   byAccountId?: string | undefined;
-  /** Only these folders or paths of them; absent is the whole library. */
+  /** Limits the scan to these folders or paths; absent is the whole library. */
   targets?: Target[] | undefined;
   includeIgnored?: boolean;
-  /** Not before. */
+  /** The scan starts no earlier. */
   runAt?: Date;
 }
 
@@ -32,7 +32,7 @@ export interface Requested {
   id: string;
   /** A new scan was queued. */
   created: boolean;
-  /** A scan that was there does all of it; else a queued one was widened or a new one made. */
+  /** An existing scan covers the request. When false, a queued scan was extended or a new one queued. */
   covered: boolean;
 }
 
@@ -45,30 +45,33 @@ export function triggerOf({ who }: { who: Principal }): 'resource' | 'key' | 'pe
   return who.kind === 'key' ? 'key' : 'person';
 }
 
-/** A scan in the caller's transaction: one that is there when it covers the wish, else a queued one is widened, else a new one queued. */
-export async function requestScan(db: Db, wish: ScanRequest): Promise<Requested> {
-  await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 3))', [wish.libraryId]);
-  const there = await db('scans')
-    .where({ library_id: wish.libraryId })
+/**
+ * Requests a scan in the caller's transaction. Returns a scan that covers the request, else extends the queued scan,
+ * else queues a new one.
+ */
+export async function requestScan(db: Db, request: ScanRequest): Promise<Requested> {
+  await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 3))', [request.libraryId]);
+  const open = await db('scans')
+    .where({ library_id: request.libraryId })
     .whereIn('state', ['queued', 'running'])
     .orderBy('state')
     .select<ScanRow[]>('id', 'mode', 'targets', 'state', 'include_ignored');
-  const covering = there.find((scan) => covers(scan, wish));
+  const covering = open.find((scan) => covers(scan, request));
   if (covering) return { id: covering.id, created: false, covered: true };
-  const queued = there.find((scan) => scan.state === 'queued');
+  const queued = open.find((scan) => scan.state === 'queued');
   if (queued) {
-    await widen(db, queued, wish);
+    await widen(db, queued, request);
     return { id: queued.id, created: false, covered: false };
   }
-  return { id: await queue(db, wish), created: true, covered: false };
+  return { id: await queue(db, request), created: true, covered: false };
 }
 
-/** A running scan may have passed a single directory already, so it covers only wishes for the whole library. */
-function covers(scan: ScanRow, wish: ScanRequest): boolean {
-  if (rank[scan.mode] < rank[wish.mode] || (wish.includeIgnored && !scan.include_ignored)) return false;
-  if (scan.state === 'running') return scan.targets === null && !wish.targets;
+/** A running scan may have passed a directory, so it covers only requests for the whole library. */
+function covers(scan: ScanRow, request: ScanRequest): boolean {
+  if (rank[scan.mode] < rank[request.mode] || (request.includeIgnored && !scan.include_ignored)) return false;
+  if (scan.state === 'running') return scan.targets === null && !request.targets;
   if (scan.targets === null) return true;
-  return wish.targets?.every((target) => scan.targets?.some((other) => contains(other, target))) ?? false;
+  return request.targets?.every((target) => scan.targets?.some((other) => contains(other, target))) ?? false;
 }
 
 function contains(outer: Target, inner: Target): boolean {
@@ -77,37 +80,37 @@ function contains(outer: Target, inner: Target): boolean {
   return a === '' || a === b || b.startsWith(`${a}/`);
 }
 
-async function queue(db: Db, wish: ScanRequest): Promise<string> {
+async function queue(db: Db, request: ScanRequest): Promise<string> {
   const id = newId();
   const job = await enqueue(db, 'library.scan', {
-    payload: { libraryId: wish.libraryId, scanId: id },
+    payload: { libraryId: request.libraryId, scanId: id },
     options: {
       key: `library.scan:${id}`,
-      libraryId: wish.libraryId,
-      target: { kind: 'library', id: wish.libraryId },
-      ...(wish.byAccountId && { byAccountId: wish.byAccountId }),
-      ...(wish.runAt && { runAt: wish.runAt }),
+      libraryId: request.libraryId,
+      target: { kind: 'library', id: request.libraryId },
+      ...(request.byAccountId && { byAccountId: request.byAccountId }),
+      ...(request.runAt && { runAt: request.runAt }),
     },
   });
   await db('scans').insert({
     id,
-    library_id: wish.libraryId,
-    mode: wish.mode,
-    trigger: wish.trigger,
-    by_account_id: wish.byAccountId ?? null,
+    library_id: request.libraryId,
+    mode: request.mode,
+    trigger: request.trigger,
+    by_account_id: request.byAccountId ?? null,
     job_id: job,
-    targets: wish.targets ? JSON.stringify(wish.targets) : null,
-    include_ignored: wish.includeIgnored ?? false,
+    targets: request.targets ? JSON.stringify(request.targets) : null,
+    include_ignored: request.includeIgnored ?? false,
   });
   return id;
 }
 
-async function widen(db: Db, queued: ScanRow, wish: ScanRequest): Promise<void> {
-  const mode = rank[wish.mode] > rank[queued.mode] ? wish.mode : queued.mode;
-  const both = queued.targets && wish.targets ? [...queued.targets, ...wish.targets] : [];
-  // So many directories are the whole library soon enough.
+async function widen(db: Db, queued: ScanRow, request: ScanRequest): Promise<void> {
+  const mode = rank[request.mode] > rank[queued.mode] ? request.mode : queued.mode;
+  const both = queued.targets && request.targets ? [...queued.targets, ...request.targets] : [];
+  // Above this number of directories, the whole library is scanned.
   const targets = both.length > 0 && both.length <= MOST_TARGETS ? JSON.stringify(both) : null;
   await db('scans')
     .where({ id: queued.id })
-    .update({ mode, targets, include_ignored: db.raw('include_ignored or ?', [wish.includeIgnored ?? false]) });
+    .update({ mode, targets, include_ignored: db.raw('include_ignored or ?', [request.includeIgnored ?? false]) });
 }

@@ -23,13 +23,16 @@ const ZERO: Scan['counts'] = {
   probed: 0,
 };
 
-/** What a worker keeps in Redis of a running scan, a second old at most. */
+/** Progress of a running scan that a worker writes to Redis every second. */
 interface Live {
   counts: Partial<Scan['counts']>;
   folders: Scan['folders'];
 }
 
-/** The wire's Scan of a row; a running one with what Redis knows of it, or with its last checkpoint when Redis is away. */
+/**
+ * A scan as in the API. A running scan has its progress in Redis, or that of its last checkpoint when Redis is
+ * unavailable.
+ */
 export async function toScan(call: Call, row: ScanRow): Promise<Scan> {
   const live = row.state === 'running' ? await findLive(call, row.id) : undefined;
   const counts = { ...ZERO, ...row.counts, ...live?.counts };
@@ -70,7 +73,7 @@ async function findLive({ deps }: Call, scanId: string): Promise<Live | undefine
   return text === null ? undefined : (JSON.parse(text) as Live);
 }
 
-/** By the last scan's speed and the files that are left. */
+/** From the speed of the last scan and the number of remaining files. */
 async function remainingMs({ db }: Call, row: ScanRow, counts: Scan['counts']): Promise<number | undefined> {
   const last = await findSpeed(db, row.library_id);
   if (!last || last.found === 0) return undefined;
@@ -104,7 +107,7 @@ export function toIssue(row: IssueRow): ScanIssue {
   };
 }
 
-/** The member, or nothing where there is none. */
+/** The member, or no member for a null or undefined value. */
 function present<K extends string, V>(key: K, value: V | null | undefined): { [P in K]?: V } {
   return (value === null || value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
 }

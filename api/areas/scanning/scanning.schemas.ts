@@ -19,9 +19,9 @@ const Trigger = z.enum([
 export const ScanCounts = z
   .object({
     directories: z.int(),
-    directoriesSkipped: z.int().describe('Their time is unchanged (quick)'),
-    found: z.int().describe('Files that media libraries hold'),
-    total: z.int().describe('Found so far, or at the end all').meta({ example: 1 }),
+    directoriesSkipped: z.int().describe('With an unchanged modification time (quick)'),
+    found: z.int().describe('Media files'),
+    total: z.int().describe('Files found so far').meta({ example: 1 }),
     done: z.int(),
     unchanged: z.int(),
     added: z.int(),
@@ -122,7 +122,7 @@ export const Scan = z
       .describe('With library:manage'),
     issueCount: z.int(),
     issues: z.array(ScanIssue).max(500).optional().describe('include=issues, with library:manage'),
-    resumes: z.int().describe('How often another worker took it over'),
+    resumes: z.int().describe('Number of times that another worker resumed it'),
     remainingMs: Milliseconds.optional(),
     error: z
       .object({
@@ -142,7 +142,7 @@ export type Scan = z.output<typeof Scan>;
 export const StartScan = z.strictObject({
   mode: Mode.default('quick'),
   folders: z.array(Target).min(1).max(100).optional(),
-  includeIgnored: z.boolean().default(false).describe('Forget the marks that purges and deletions without files left'),
+  includeIgnored: z.boolean().default(false).describe('Remove the ignore marks of purged and deleted items'),
 });
 export type StartScan = z.output<typeof StartScan>;
 

@@ -115,7 +115,7 @@ export const decideScanRemovals = defineEndpoint({
   path: '/scans/:id/removals',
   summary: 'Decide whether files that a scan missed are gone',
   description:
-    '`apply` lists the held folders again and marks files that are still absent as missing. `keep` leaves the items unchanged; only a larger loss asks for a decision again. 409 reasons are `no-pending-guard` and `superseded` (a later scan waits for the decision); an unavailable storage is 423.',
+    '`apply` lists the held folders again and marks files that are still absent as missing. `keep` leaves the items unchanged; only a larger loss needs another decision. 409 reasons are `no-pending-guard` and `superseded` (a later scan waits for the decision); an unavailable storage is 423.',
   access: { permission: 'library:manage' },
   params: IdParams,
   body: ScanDecision,

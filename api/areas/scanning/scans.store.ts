@@ -6,18 +6,18 @@ import type { Db } from '#platform/db.ts';
 import { cancelUnstarted } from '#platform/queue.ts';
 import type { Scan } from './scanning.schemas.ts';
 
-/** As the worker keeps it in `scans.guard`, beside what it alone needs. */
+/** The public part of `scans.guard`, which a worker writes. */
 export interface GuardRow {
   decision: 'pending' | 'apply' | 'keep';
   wouldMiss: number;
   ofTotal: number;
   percent: number;
   folderIds: string[];
-  /** Ids of some of the items. */
+  /** Ids of sample items. */
   sampleIds: string[];
   decidedBy?: string;
   decidedAt?: string;
-  /** A later scan asks for more. */
+  /** A later scan that waits for a decision on more files. */
   supersededBy?: string;
 }
 
@@ -98,7 +98,7 @@ export async function getScanRow(db: Db, who: Principal, id: string): Promise<Sc
   return row;
 }
 
-/** For a change: nobody else decides or ends it meanwhile. */
+/** Locks the row, so that no other request or worker changes it. */
 export async function lockScanRow(db: Db, who: Principal, id: string): Promise<ScanRow> {
   await db('scans').where({ id }).forUpdate().select('id');
   return getScanRow(db, who, id);
@@ -123,7 +123,7 @@ export async function listIssues(db: Db, scanId: string): Promise<IssueRow[]> {
     .select('kind', 'folder_id', 'path', 'detail', 'item_id', 'at');
 }
 
-/** Files a second of the library's last completed scan, and how many it found. */
+/** Duration and file count of the library's last complete scan. */
 export async function findSpeed(db: Db, libraryId: string): Promise<{ found: number; durationMs: number } | undefined> {
   const row = await db('scans')
     .where({ library_id: libraryId, state: 'completed' })
@@ -143,7 +143,7 @@ export async function findSpeed(db: Db, libraryId: string): Promise<{ found: num
   );
 }
 
-/** Ends one that has not begun; a running one is asked to end. */
+/** Ends a queued scan. A running scan gets a cancel request. */
 export async function requestCancel(db: Db, row: ScanRow, now: Date): Promise<void> {
   if (row.state === 'running') {
     await db('scans').where({ id: row.id }).update({ cancel_requested: true });
@@ -159,7 +159,7 @@ export async function saveGuard(db: Db, id: string, guard: GuardRow): Promise<vo
     .update({ guard: JSON.stringify(guard) });
 }
 
-/** Files that the listings lacked stay as they are and are not asked about again. */
+/** Keeps the absent files, so that later scans request no decision about them. */
 export async function keepAbsent(db: Db, folderIds: readonly string[]): Promise<void> {
   await db('media_files')
     .whereIn('folder_id', folderIds)
@@ -168,17 +168,17 @@ export async function keepAbsent(db: Db, folderIds: readonly string[]): Promise<
     .update({ absence_kept: true, absent_scan: null });
 }
 
-/** Questions about folders that are no longer there need no answer. */
+/** Removes pending guards whose folders no longer exist. */
 export async function withdrawQuestions(db: Db, libraryId: string): Promise<void> {
   await db.raw(
     `update scans s set guard = null where s.library_id = ? and s.guard ->> 'decision' = 'pending'
-       and not exists (select from jsonb_array_elements_text(s.guard -> 'folderIds') as asked(id)
-                       join library_folders f on f.id = asked.id::uuid)`,
+       and not exists (select from jsonb_array_elements_text(s.guard -> 'folderIds') as held(id)
+                       join library_folders f on f.id = held.id::uuid)`,
     [libraryId],
   );
 }
 
-/** The scans of jobs that are being cancelled: those that no worker holds end at once, others are asked to end. */
+/** Cancels the scans of cancelled jobs: scans without an active worker end now, the others get a cancel request. */
 export async function cancelScansOf(db: Db, jobIds: readonly string[], now: Date): Promise<void> {
   const held = `exists (select from jobs j where j.id = scans.job_id and j.state = 'active')`;
   await db('scans')
@@ -191,7 +191,7 @@ export async function cancelScansOf(db: Db, jobIds: readonly string[], now: Date
     });
 }
 
-/** Requests the end of every scan of the library that waits or runs. */
+/** Requests the cancellation of all queued and running scans of the library. */
 export async function cancelScansOfLibrary(db: Db, libraryId: string): Promise<void> {
   await db('scans')
     .where({ library_id: libraryId })

@@ -10,9 +10,9 @@ interface Folder {
   storage_id: string;
 }
 
-const AWAY = new Set(['unavailable', 'suspect', 'disabled']);
+const UNAVAILABLE = new Set(['unavailable', 'suspect', 'disabled']);
 
-/** Queues a scan, or answers one that covers the wish. Refuses when nothing of it can be listed now. */
+/** Queues a scan, or returns one that covers the request. Throws 423 when all requested folders are unavailable. */
 export async function startScanOf(
   call: Call,
   libraryId: string,
@@ -27,10 +27,10 @@ export async function startScanOf(
   const folders = await db('library_folders').where({ library_id: libraryId }).select('id', 'storage_id');
   refuseUnknown(body, folders);
   if (folders.length === 0) throw conflict('no-folders', 'The library has no folders');
-  const asked = body.folders?.map((target) => target.folderId);
+  const requested = body.folders?.map((target) => target.folderId);
   await refuseUnavailable(
     call,
-    folders.filter((folder) => asked?.includes(folder.id) ?? true).map((folder) => folder.storage_id),
+    folders.filter((folder) => requested?.includes(folder.id) ?? true).map((folder) => folder.storage_id),
   );
   const found = await requestScan(db, {
     libraryId,
@@ -52,11 +52,11 @@ function refuseUnknown(body: StartScan, folders: readonly Folder[]): void {
   if (issues.length > 0) throw invalidAll(issues);
 }
 
-/** 423 when every storage is away; when some are, the scan skips them. */
+/** Throws 423 when every storage is unavailable. A scan skips single unavailable storages. */
 export async function refuseUnavailable({ db }: Pick<Call, 'db'>, storageIds: readonly string[]): Promise<void> {
   const storages = await findStorages(db, storageIds);
-  const away = [...storages.values()].filter((storage) => AWAY.has(storage.state));
-  const [first] = away;
-  if (!first || away.length < storages.size) return;
-  throw new ApiError('STORAGE_UNAVAILABLE', 'The storage is away', { storageId: first.id, reason: first.state });
+  const unavailable = [...storages.values()].filter((storage) => UNAVAILABLE.has(storage.state));
+  const [first] = unavailable;
+  if (!first || unavailable.length < storages.size) return;
+  throw new ApiError('STORAGE_UNAVAILABLE', 'The storage is unavailable', { storageId: first.id, reason: first.state });
 }

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import type { Config } from '#platform/config.ts';
 
-/** Names of media roots that cannot be read now. */
+/** Names of unreadable media roots. */
 export async function unreadableRoots({ mediaRoots }: Pick<Config, 'mediaRoots'>): Promise<string[]> {
   const readable = await Promise.all(
     mediaRoots.map(({ path }) =>
@@ -15,11 +15,11 @@ export async function unreadableRoots({ mediaRoots }: Pick<Config, 'mediaRoots'>
   return mediaRoots.filter((_, index) => !readable[index]).map(({ name }) => name);
 }
 
-/** Off without media, down when none can be read, degraded when some cannot. */
+/** `off` without media roots, `down` when all are unreadable, `degraded` when some are. */
 export async function storageHealth(config: Pick<Config, 'mediaRoots'>): Promise<'ok' | 'degraded' | 'down' | 'off'> {
   const { length } = config.mediaRoots;
   if (length === 0) return 'off';
-  const away = (await unreadableRoots(config)).length;
-  if (away === 0) return 'ok';
-  return away < length ? 'degraded' : 'down';
+  const unreadable = (await unreadableRoots(config)).length;
+  if (unreadable === 0) return 'ok';
+  return unreadable < length ? 'degraded' : 'down';
 }

@@ -1,19 +1,19 @@
 import { inTime } from './roots.ts';
 
 /**
- * Looks into places that may hang. While one look into a place has no answer, the others wait for it, and once it is too slow they get
- * `slow` without a call of their own: each call that hangs holds a thread of the process.
+ * Limits calls to file systems that may hang. While one call for a place is pending, the others wait for it; once it
+ * exceeds the limit, they return `slow` without a call of their own, because each hanging call blocks a thread.
  */
 export class Looks {
   readonly #limitMs: number | undefined;
-  /** By place: the look that the others wait for, until it is answered. */
+  /** The pending call by place. */
   readonly #ahead = new Map<string, Promise<unknown>>();
 
   constructor(limitMs?: number) {
     this.#limitMs = limitMs;
   }
 
-  /** `look` never rejects. */
+  /** `look` must not reject. */
   async ask<T>(place: string, look: () => Promise<T>): Promise<T | 'slow'> {
     const ahead = this.#ahead.get(place);
     if (ahead && (await ahead) === 'slow') return 'slow';

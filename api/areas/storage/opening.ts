@@ -5,30 +5,30 @@ import type { Db } from '#platform/db.ts';
 import { Looks } from './looks.ts';
 import { inTime, isBelow } from './roots.ts';
 
-/** A media file, or a file beside one, as its row has it. */
+/** Row data of a media file or a sidecar file. */
 export interface Wanted {
   storageId: string;
   /** Inside the storage. */
   path: string;
-  /** The library folder it belongs to. */
+  /** The library folder of the file. */
   folderId: string;
   sizeBytes: number;
   modifiedMs: number;
 }
 
 export interface OpenFile {
-  /** Without links. */
+  /** With links resolved. */
   absolute: string;
   size: number;
   modifiedAt: Date;
 }
 
-/** `away`: nothing can be said of the file now. `absent`: it is not there, or a link leads out of its library. */
+/** Unknown while the storage is unavailable; `absent` when the file does not exist or a link leads outside its library. */
 export type Opening = ({ kind: 'there' } & OpenFile) | { kind: 'away'; reason: string } | { kind: 'absent' };
 
 interface FolderRow {
-  /** The folder does not answer, or it is empty: it is a mount of its own. */
-  away: boolean;
+  /** The folder does not respond or is empty, as an unmounted mount point is. */
+  unavailable: boolean;
   state: string;
   enabled: boolean;
   root_name: string | null;
@@ -42,34 +42,34 @@ interface Deps {
   config: Pick<Config, 'mediaRoots'>;
 }
 
-/** As not every file system keeps finer times. */
+/** Some file systems store coarse times. */
 const SLACK_MS = 1000;
 const USABLE = ['available', 'degraded', 'suspect'];
 
 /**
- * Looks for a file where its row says, each time it is read. Storages that are away, off or not proved to be the same are told as
- * `away`, as a library folder that is gone or empty: it may be a mount that is not there. From a suspect storage only what has
- * the size and time of its row is given.
+ * Opens a file by its row. The state is unknown on a storage that is unavailable, disabled or of unproven identity,
+ * and for a library folder that is gone or empty, because it may be an unmounted mount. A suspect storage serves only
+ * files with the size and time of their row.
  */
 export async function openMedia({ db, config }: Deps, wanted: Wanted): Promise<Opening> {
   const [row] = await foldersOf(db, wanted);
   if (!row?.enabled) return { kind: 'away', reason: 'disabled' };
   if (!USABLE.includes(row.state)) return { kind: 'away', reason: row.state };
-  if (row.away) return AWAY;
+  if (row.unavailable) return UNAVAILABLE;
   const top = await topOf(config, row);
   if (top === undefined) return { kind: 'away', reason: 'unreachable' };
   const found = await looks.ask(wanted.folderId, () => realpath(join(top, wanted.path)).catch(() => undefined));
   if (found === 'slow') return { kind: 'away', reason: 'timeout' };
-  if (found === undefined) return (await holdsAnything(wanted.folderId, join(top, row.folder))) ? ABSENT : AWAY;
+  if (found === undefined) return (await holdsAnything(wanted.folderId, join(top, row.folder))) ? ABSENT : UNAVAILABLE;
   if (!(await isInside({ db, config }, { top, row, found }))) return ABSENT;
   return openThere(found, wanted, row.state === 'suspect');
 }
 
-/** Of all requests, by library folder. */
+/** Shared by all requests, by library folder. */
 const looks = new Looks();
 
 const ABSENT: Opening = { kind: 'absent' };
-const AWAY: Opening = { kind: 'away', reason: 'root-missing' };
+const UNAVAILABLE: Opening = { kind: 'away', reason: 'root-missing' };
 
 async function openThere(absolute: string, wanted: Wanted, suspect: boolean): Promise<Opening> {
   const found = await looks.ask(wanted.folderId, () => stat(absolute).catch(() => undefined));
@@ -84,12 +84,13 @@ async function foldersOf(db: Db, { storageId, folderId }: Wanted): Promise<Folde
   return db('storages as s')
     .join('library_folders as f', 'f.id', db.raw('?', [folderId]))
     .where('s.id', storageId)
-    .select('s.state', 's.enabled', 's.root_name', 's.path', 'f.library_id', 'f.away', {
+    .select('s.state', 's.enabled', 's.root_name', 's.path', 'f.library_id', {
       folder: 'f.path',
+      unavailable: 'f.away',
     });
 }
 
-/** Where the storage is in this process; nothing when its media root is gone or does not answer. */
+/** The path of the storage in this process; undefined when its media root is gone or does not respond. */
 async function topOf(config: Deps['config'], row: Pick<FolderRow, 'root_name' | 'path'>): Promise<string | undefined> {
   const root = config.mediaRoots.find((one) => one.name === row.root_name);
   const top = root && (await inTime(realpath(root.path).catch(() => undefined)));
@@ -110,7 +111,7 @@ async function firstIn(folder: string): Promise<unknown> {
   }
 }
 
-/** Links stay inside the library: its own folder, or another one of it. */
+/** A link must stay inside the folders of its library. */
 async function isInside(
   { db, config }: Deps,
   { top, row, found }: { top: string; row: FolderRow; found: string },

@@ -10,10 +10,10 @@ export interface Storage {
   enabled: boolean;
   readOnly: boolean;
   ownerId: string | null;
-  /** Below the media root of that name. */
+  /** Name of the media root that contains the storage. */
   rootName: string | null;
   path: string;
-  /** It came back and is waited for to stay. */
+  /** The storage came back, and its stability is not proven yet. */
   returning: boolean;
 }
 
@@ -41,7 +41,7 @@ export async function findStorages(db: Db, ids: readonly string[]): Promise<Map<
 
 const LIMIT_MS = 5000;
 
-/** The answer of a file system within 5 seconds. */
+/** The result of a file system call, or `slow` after 5 seconds. */
 export function inTime<T>(work: Promise<T>, limitMs = LIMIT_MS): Promise<T | 'slow'> {
   return Promise.race([
     work,
@@ -54,8 +54,8 @@ export function inTime<T>(work: Promise<T>, limitMs = LIMIT_MS): Promise<T | 'sl
 export type Place = { kind: 'there'; absolute: string } | { kind: 'absent' | 'outside' | 'away' };
 
 /**
- * Where `path` of a mount storage is in this process, links resolved and still below the media root. `away` when the
- * root itself is gone or does not answer within 5 seconds.
+ * The path of `path` in this process, with links resolved and below the media root. Unknown when the root is gone or
+ * does not respond within 5 seconds.
  */
 export async function placeInStorage(
   config: Config,
@@ -71,7 +71,7 @@ export async function placeInStorage(
   return isBelow(top, found) ? { kind: 'there', absolute: found } : { kind: 'outside' };
 }
 
-/** Whole segments compared: `/films2` is not below `/films`. */
+/** Compares whole segments: `/films2` is not below `/films`. */
 export function isBelow(top: string, path: string): boolean {
   const way = relative(top, path);
   return way === '' || (!isAbsolute(way) && way !== '..' && !way.startsWith(`..${sep}`));

@@ -2,7 +2,7 @@ import type { Config } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import { emit } from '#platform/outbox.ts';
 
-/** What the looks of the workers make of a mount. */
+/** State of a mount as the workers observe it. */
 export type Seen = 'available' | 'unavailable' | 'suspect';
 
 export interface Mount {
@@ -13,7 +13,7 @@ export interface Mount {
   path: string;
 }
 
-/** The mounts that nobody switched off. */
+/** Enabled mounts. */
 export async function listMounts(db: Db): Promise<Mount[]> {
   return db('storages')
     .where({ kind: 'mount', enabled: true })
@@ -21,13 +21,13 @@ export async function listMounts(db: Db): Promise<Mount[]> {
     .select('id', 'name', 'state', 'root_name as rootName', 'path');
 }
 
-/** Whether files of it are known: then an empty root is not believed. */
+/** True when the storage has known files; an empty root is then not trusted. */
 export async function holdsFiles(db: Db, storageId: string): Promise<boolean> {
   const found = await db('media_files').where({ storage_id: storageId }).whereNull('missing_since').first('id');
   return found !== undefined;
 }
 
-/** A folder of a library on a mount that is there. */
+/** A library folder on an available mount. */
 export interface FolderOnMount {
   id: string;
   libraryId: string;
@@ -39,7 +39,10 @@ export interface FolderOnMount {
   path: string;
 }
 
-/** Folders of libraries that may be away while their storage is there. One that is the whole storage is as that is. */
+/**
+ * Library folders that may be unavailable while their storage is available. A folder that is the whole storage has the
+ * state of the storage.
+ */
 export async function listFoldersOnMounts(db: Db): Promise<FolderOnMount[]> {
   return db('library_folders as f')
     .join('storages as s', 's.id', 'f.storage_id')
@@ -55,17 +58,17 @@ export async function listFoldersOnMounts(db: Db): Promise<FolderOnMount[]> {
     });
 }
 
-/** Whether files are known in a folder: then an empty one is not believed. */
+/** True when the folder has known files; an empty folder is then not trusted. */
 export async function folderHoldsFiles(db: Db, folderId: string): Promise<boolean> {
   const found = await db('media_files').where({ folder_id: folderId }).whereNull('missing_since').first('id');
   return found !== undefined;
 }
 
-const isAway = (state: string): boolean => state === 'unavailable' || state === 'suspect';
+const isUnavailable = (state: string): boolean => state === 'unavailable' || state === 'suspect';
 
 /**
- * Writes another state and tells it, once however many workers saw it: the others get undefined. Gives how long the storage was away
- * until now. In the caller's transaction.
+ * Writes a new state and emits its event in the caller's transaction. When several workers observe the change, only the
+ * first gets a result; it has the time for which the storage was unavailable.
  */
 export async function changeState(
   db: Db,
@@ -82,17 +85,17 @@ export async function changeState(
   await db('storages')
     .where({ id })
     .update({ state: to, reason, state_since: now, returned_at: back ? now : null, updated_at: now });
-  if (isAway(from) !== isAway(to)) {
-    const facts = before.owner_id ? { userIds: [before.owner_id] } : {}; // whose own storage it is
+  if (isUnavailable(from) !== isUnavailable(to)) {
+    const facts = before.owner_id ? { userIds: [before.owner_id] } : {}; // the owner of the storage
     await emit(db, back ? 'system.storage.available' : 'system.storage.unavailable', {
       payload: { storageId: id },
       facts,
     });
   }
-  return { awayMs: isAway(from) ? now.getTime() - before.state_since.getTime() : 0 };
+  return { awayMs: isUnavailable(from) ? now.getTime() - before.state_since.getTime() : 0 };
 }
 
-/** Storages that have been back for so long without a break; each is given once. */
+/** Storages that have been available without interruption for `quietMs`; each is returned once. */
 export async function takeReturned(db: Db, quietMs: number): Promise<string[]> {
   const rows = await db('storages')
     .where({ state: 'available' })
@@ -102,7 +105,7 @@ export async function takeReturned(db: Db, quietMs: number): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** Makes a storage of the same id of a media root; a root that is gone leaves its row, since files stand on it. */
+/** Creates or updates the storage of a media root. The row of a removed root stays, because files refer to it. */
 export async function putMount(
   db: Db,
   root: Config['mediaRoots'][number],
@@ -121,12 +124,12 @@ export async function putMount(
     .merge(['name', 'root_name', 'read_only', 'managed_by']);
 }
 
-/** Gives the personal storages of an account to another. */
+/** Moves the personal storages of an account to another account. */
 export async function handOverStorages(db: Db, from: string, to: string): Promise<void> {
   await db('storages').where({ owner_id: from }).update({ owner_id: to });
 }
 
-/** Deletes the rows of an account's personal storages. */
+/** Deletes the personal storages of an account. */
 export async function deleteStoragesOf(db: Db, accountId: string): Promise<void> {
   await db('storages').where({ owner_id: accountId }).delete();
 }

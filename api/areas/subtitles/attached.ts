@@ -2,16 +2,16 @@ import type { ProbedStream } from '#platform/media.ts';
 
 /** A file attached to a film. */
 export interface AttachedName {
-  /** Alone among the film's: two of one name get a number. */
+  /** Unique in the film; duplicates get a number. */
   name: string;
   mime: string | undefined;
-  /** Its place among all that is attached. */
+  /** Position among all attachments. */
   place: number;
 }
 
 type Attachment = Pick<ProbedStream, 'index' | 'kind' | 'attachedPicture' | 'fileName' | 'mime'>;
 
-/** Names of the attached files, pictures left out, in their order. Never a path: folders in a name are cut off. */
+/** Names of the attached files in order, without pictures. Folders in a name are removed. */
 export function attachedNames(streams: readonly Attachment[]): AttachedName[] {
   const attached = streams
     .filter((one) => one.kind === 'attachment' || one.attachedPicture)

@@ -4,11 +4,11 @@ import { bytes, type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { notFound } from '#kernel/errors.ts';
 import { Id, IdParams } from '#kernel/schemas.ts';
 import { attachedNames } from './attached.ts';
+import { extracted } from './extracted.ts';
 import { type Film, getFilm } from './film.ts';
-import { takenOut } from './taken-out.ts';
 
 const FontQuery = z.object({
-  fileId: Id.optional().describe('Of the default file when absent'),
+  fileId: Id.optional().describe('The default file when absent'),
   ticket: z.string().max(2000).optional().describe('Cast ticket'),
 });
 
@@ -25,24 +25,24 @@ const Fonts = z.object({
   ),
 });
 
-/** What a worker noted of the attached files whose bytes are a font. */
-const Kept = z.array(
+/** The list of attached fonts that a worker stores. */
+const StoredFonts = z.array(
   z.object({
     place: z.int(),
     mime: z.string().meta({ example: 'video/x-matroska' }),
     sizeBytes: z.int().meta({ example: 4294967296 }),
   }),
 );
-type Font = z.infer<typeof Kept>[number] & { name: string };
+type Font = z.infer<typeof StoredFonts>[number] & { name: string };
 
 const errors = ['STORAGE_UNAVAILABLE', 'TRANSCODE_FAILED', 'TRANSCODE_LIMIT_REACHED'] as const;
 
-/** The fonts of a film by the names that they have there. */
+/** The fonts of a film with their names. */
 async function fontsOf(call: Call, film: Film): Promise<Font[]> {
   const names = attachedNames(film.probe?.streams ?? []);
   if (names.length === 0) return [];
-  const kept = Kept.parse(JSON.parse((await takenOut(call, film, fontsKey(film))).toString('utf8')));
-  return kept.flatMap((font) => {
+  const stored = StoredFonts.parse(JSON.parse((await extracted(call, film, fontsKey(film))).toString('utf8')));
+  return stored.flatMap((font) => {
     const name = names.find(({ place }) => place === font.place)?.name;
     return name === undefined ? [] : [{ ...font, name }];
   });

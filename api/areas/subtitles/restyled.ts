@@ -1,6 +1,6 @@
 const TIMES = /^((?:Dialogue|Comment):[^,]*),([^,]*),([^,]*),/;
 
-/** A SubStation text whose lines are shown later or earlier. */
+/** Shifts the lines of a SubStation text. */
 export function restyled(text: string, offsetMs: number): string {
   if (offsetMs === 0) return text;
   const lines = text.split(/\r?\n/).flatMap((line) => {
@@ -17,7 +17,7 @@ function msOf(time: string): number {
   return Math.round((Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000);
 }
 
-/** A time as SubStation has it. */
+/** A time in SubStation's format. */
 export function clock(ms: number): string {
   const two = (value: number): string => String(value).padStart(2, '0');
   const hundredths = Math.floor(ms / 10);

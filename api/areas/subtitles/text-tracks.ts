@@ -3,25 +3,27 @@ import { findStreamRows, type StreamRow } from '#areas/items/public.ts';
 import { openSidecar, TEXT_CODECS, textTrackKey } from '#areas/streaming/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
 import { ApiError, notFound } from '#kernel/errors.ts';
+import { extracted } from './extracted.ts';
 import type { Film } from './film.ts';
-import { takenOut } from './taken-out.ts';
 
-/** Of a file beside the film: more is no subtitle. */
+/** Limit of a sidecar file; a larger file is no subtitle. */
 const LARGEST = 20 * 2 ** 20;
 
-/** A subtitle track by its index, or by its bare name when it lies beside the film. Throws 404, and 415 for pictures. */
+/**
+ * A subtitle track by its index, or by the bare name of its sidecar file. Throws 404, and 415 for picture-based tracks.
+ */
 export async function findTextTrack({ db }: Call, film: Film, file: string): Promise<StreamRow> {
   const rows = (await findStreamRows(db, [film.fileId])).filter((row) => row.kind === 'subtitle');
-  const beside = rows.find((row) => row.external_path?.split('/').at(-1) === file);
-  const row = beside ?? rows.find((one) => !one.external_path && String(one.stream_index) === file);
+  const sidecar = rows.find((row) => row.external_path?.split('/').at(-1) === file);
+  const row = sidecar ?? rows.find((one) => !one.external_path && String(one.stream_index) === file);
   if (!row) throw notFound();
   if (TEXT_CODECS.includes(row.codec)) return row;
   throw new ApiError('MEDIA_UNSUPPORTED_CODEC', 'This subtitle has no text', { reason: 'pictures' });
 }
 
-/** The bytes of a track's file: SubRip, WebVTT or SubStation. */
+/** The bytes of a track: SubRip, WebVTT or SubStation. */
 export async function readTrack(call: Call, film: Film, track: StreamRow): Promise<Uint8Array> {
-  if (!track.external_path) return takenOut(call, film, textTrackKey(film, track.stream_index));
+  if (!track.external_path) return extracted(call, film, textTrackKey(film, track.stream_index));
   const file = await openSidecar(call, { fileId: film.fileId, path: track.external_path });
   return file.size > LARGEST ? new Uint8Array() : readFile(file.absolute);
 }

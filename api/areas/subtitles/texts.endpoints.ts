@@ -22,7 +22,7 @@ export const getSubtitleFile = defineEndpoint({
   params: z.object({ id: Id, file: z.string().min(1).max(255) }),
   query: z.object({
     offsetMs: queryInt(-HOUR_MS, HOUR_MS).default(0).describe('Added to every cue'),
-    fileId: Id.optional().describe('Of the default file when absent'),
+    fileId: Id.optional().describe('The default file when absent'),
     format: z.enum(['vtt', 'ass']).default('vtt'),
     ticket: z.string().max(2000).optional().describe('Cast ticket'),
   }),

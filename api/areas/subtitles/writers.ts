@@ -7,12 +7,12 @@ const restyle = { module: new URL('./restyled.ts', import.meta.url), name: 'rest
 export interface Shown {
   bytes: Uint8Array;
   language: string | null;
-  /** Our word for the codec that it is written in. */
+  /** Name of the subtitle format. */
   format: string;
   offsetMs: number;
 }
 
-/** Cues later or earlier; those that would end before the film begins are left out. */
+/** Shifts cues and drops those that would end before the film begins. */
 async function shifted({ bytes, format, language, offsetMs }: Shown): Promise<Cue[]> {
   const cues = await readCues(bytes, { format, ...(language && { language }) });
   return cues
@@ -38,7 +38,7 @@ Style: Default,Arial,16,&Hffffff,&Hffffff,&H0,&H0,0,0,0,0,100,100,0,0,1,1,0,2,10
 Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
 `;
 
-/** A styled track as it is, at its shifted times; any other text in a plain style. */
+/** A SubStation track with shifted times, or any other text in a default style. */
 export async function substationOf(shown: Shown): Promise<string> {
   const text = decodeText(shown.bytes, shown.language ?? undefined);
   if (/^\uFEFF?\[Script Info\]/im.test(text.slice(0, 2000))) return readForeign(restyle, text, shown.offsetMs);
@@ -50,7 +50,7 @@ export async function substationOf(shown: Shown): Promise<string> {
 
 const ENTITIES: Record<string, string> = { lt: '<', gt: '>', amp: '&', nbsp: '\\h', lrm: '\u200E', rlm: '\u200F' };
 
-/** The few tags and entities of a cue in SubStation's words; braces would be read as codes. */
+/** Converts tags and entities of a cue to SubStation. Braces would be read as codes. */
 function styled(text: string): string {
   return text
     .replace(/[{}]/g, (brace) => (brace === '{' ? '(' : ')'))

@@ -10,16 +10,16 @@ import type { Film } from './film.ts';
 const BUCKET = 'foyer-subtitles';
 const WAIT_MS = 30_000;
 const LOOK_MS = 100;
-/** Of a track or list; the rest of a larger one is left out. */
+/** Limit of a track or list; the rest is dropped. */
 const MOST_BYTES = 20 * 2 ** 20;
-/** A film that could not be read is not read again for each request. */
-const AGAIN = '10 minutes';
+/** Time before an unreadable film is tried again. */
+const RETRY_AFTER = '10 minutes';
 
 /**
- * What a worker takes out of a film once, read from where it is kept. The first request asks for it and waits, half a
- * minute at most. Throws 423 when the storage is away, 500 when the film cannot be read, 503 when no worker did it in time.
+ * Bytes that a worker extracts from a film once. The first request queues the extraction and waits up to 30 seconds.
+ * Throws 423 when the storage is unavailable, 500 when the film is unreadable, and 503 when no worker finished in time.
  */
-export async function takenOut(call: Call, film: Film, key: string): Promise<Buffer> {
+export async function extracted(call: Call, film: Film, key: string): Promise<Buffer> {
   const kept = await stored(call, key);
   if (kept) return kept;
   await refuseUnavailableSource(call, film);
@@ -42,11 +42,10 @@ export async function takenOut(call: Call, film: Film, key: string): Promise<Buf
     if (over) throw unreadable();
     await sleep(LOOK_MS);
   }
-  throw new ApiError('TRANSCODE_LIMIT_REACHED', 'No worker took it out in time', { retryAfterSec: 5 });
+  throw new ApiError('TRANSCODE_LIMIT_REACHED', 'No worker extracted it in time', { retryAfterSec: 5 });
 }
 
-const unreadable = (): ApiError =>
-  new ApiError('TRANSCODE_FAILED', 'This could not be taken out of the film', { reason: 'decode' });
+const unreadable = (): ApiError => new ApiError('TRANSCODE_FAILED', 'The film could not be read', { reason: 'decode' });
 
 async function stored({ deps }: Call, key: string): Promise<Buffer | undefined> {
   try {
@@ -61,7 +60,7 @@ async function refuseBroken({ deps }: Call, key: string): Promise<void> {
   const failed = await deps
     .db('jobs')
     .where({ key, state: 'failed' })
-    .whereRaw('finished_at > now() - ?::interval', [AGAIN])
+    .whereRaw('finished_at > now() - ?::interval', [RETRY_AFTER])
     .first('id');
   if (failed) throw unreadable();
 }
