@@ -1,9 +1,9 @@
-// The words by which a client names what it plays: ours, and those that ffmpeg, RFC 6381 and other servers use for the same.
+// Codec and container names of clients: the API's names, and aliases of ffmpeg, RFC 6381 and other servers.
 import { z } from 'zod';
 
 type Words = Readonly<Record<string, readonly string[]>>;
 
-/** Our word to its aliases. */
+/** Names with their aliases. */
 const containers = {
   mp4: ['mov', 'm4v', 'm4a', 'm4b', '3gp', '3g2', 'quicktime'],
   matroska: ['mkv', 'mka'],
@@ -47,7 +47,7 @@ const audioCodecs = {
   dtshd: ['dts-hd', 'dts-hd-ma'],
 } as const satisfies Words;
 
-/** Profiles of all codecs as ffprobe names them. */
+/** Profiles of all codecs, as ffprobe names them. */
 const profiles = {
   'Constrained Baseline': ['constrained baseline', 'constrained-baseline'],
   Baseline: ['baseline'],
@@ -74,19 +74,19 @@ const profiles = {
   Advanced: ['advanced'],
 } as const satisfies Words;
 
-/** One of our words: a client may send an alias of it. The list is closed: another word is 400. */
+/** A name or an alias of it. Other names are 400. */
 function wordOf<W extends Words>(words: W) {
   const entries = Object.entries(words) as [keyof W & string, readonly string[]][];
   const byName = new Map(entries.flatMap(([word, aliases]) => [word, ...aliases].map((name) => [name, word] as const)));
   return z.enum([...byName.keys()] as [string, ...string[]]).transform((name) => byName.get(name) as keyof W & string);
 }
 
-export const ContainerWord = wordOf(containers).describe('Aliases stand for our word: mkv is matroska, ts is mpegts');
-export const VideoCodecWord = wordOf(videoCodecs).describe('Aliases stand for our word: h265 is hevc');
-export const AudioCodecWord = wordOf(audioCodecs).describe('Aliases stand for our word: ec-3 is eac3');
+export const ContainerWord = wordOf(containers).describe('Aliases are accepted: mkv is matroska, ts is mpegts');
+export const VideoCodecWord = wordOf(videoCodecs).describe('Aliases are accepted: h265 is hevc');
+export const AudioCodecWord = wordOf(audioCodecs).describe('Aliases are accepted: ec-3 is eac3');
 export const ProfileWord = wordOf(profiles).describe('As ffprobe names it, or in lower case');
 
-/** What a decoder of a profile decodes as well (H.264 annex A.2, HEVC annex A.3, AV1 annex A.2). */
+/** Profiles that a decoder of a profile also decodes (H.264 annex A.2, HEVC annex A.3, AV1 annex A.2). */
 const decodes: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   h264: {
     Baseline: ['Constrained Baseline'],
@@ -104,7 +104,7 @@ const decodes: Readonly<Record<string, Readonly<Record<string, readonly string[]
   av1: { High: ['Main'], Professional: ['Main', 'High'] },
 };
 
-/** True when a decoder of one of the profiles plays a stream of this one. */
+/** True when a decoder of one of the profiles plays a stream of this profile. */
 export function fitsProfiles(codec: string, profile: string, named: readonly string[]): boolean {
   const fits = named.flatMap((one) => [one, ...(decodes[codec]?.[one] ?? [])]);
   return fits.some((one) => one.toLowerCase() === profile.toLowerCase());

@@ -11,7 +11,7 @@ export const VideoSupport = z.strictObject({
     .array(ProfileWord)
     .max(20)
     .optional()
-    .describe('Any when absent; a profile includes those that its decoders play by the standard'),
+    .describe('Any when absent; a profile includes the profiles that its decoders also play'),
   maxLevel: z.int().min(0).max(1000).optional().describe("As in the codec's headers"),
   maxBitDepth: z.union([z.literal(8), z.literal(10), z.literal(12)]).default(8),
   maxWidth: z.int().min(16).max(16_384).optional(),
@@ -36,7 +36,7 @@ const DirectRule = z.strictObject({
   audio: z.array(AudioSupport).max(20).default([]),
 });
 
-/** What a player can play; `builtIn` starts from a profile of the server, which the other fields override. */
+/** Capabilities of a player. `builtIn` starts from a profile of the server, which the other fields override. */
 export const ClientProfile = z
   .strictObject({
     builtIn: z.string().max(40).optional(),
@@ -60,7 +60,7 @@ export const ClientProfile = z
     subtitles: z
       .strictObject({
         formats: z.array(z.enum(['vtt', 'ass', 'srt'])).max(3),
-        pictures: z.boolean().describe('Draws the CIS1 stream itself'),
+        pictures: z.boolean().describe('Renders the CIS1 stream itself'),
       })
       .optional(),
     switchesAudio: z.boolean().optional().describe('Can pick another audio track of a file it plays directly'),
@@ -211,7 +211,7 @@ export const PlaybackStart = z
         default: z.boolean(),
         url: z
           .string()
-          .describe('Its text; empty where it has none, as pictures')
+          .describe('The text of the track; empty for pictures')
           .meta({ example: 'https://hooks.example/foyer' }),
       }),
     ),
@@ -236,7 +236,7 @@ export const PlaybackStart = z
         skippableAfterMs: z.int().nullable(),
       }),
     ),
-    keepAliveMs: z.int().describe('How often to report'),
+    keepAliveMs: z.int().describe('Interval of reports'),
     warnings: z.array(z.enum(['transcode-slots-low', 'storage-slow', 'audio-fallback', 'subtitle-unavailable'])),
   })
   .meta({ id: 'PlaybackStart' });
@@ -245,7 +245,7 @@ export type PlaybackStart = z.output<typeof PlaybackStart>;
 export const Quality = z.string().max(20).describe('auto, original or a ladder id');
 
 export const StartPlayback = z.strictObject({
-  client: ClientProfile.optional().describe('Absent: what this X-Client-Id sent last, kept 90 days'),
+  client: ClientProfile.optional().describe('When absent, the last profile of this X-Client-Id, kept for 90 days'),
   fileId: Id.optional(),
   startMs: Milliseconds.optional().describe('Absent resumes'),
   audioStreamId: Id.optional(),

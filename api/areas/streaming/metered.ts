@@ -8,14 +8,14 @@ import { type Redis, withoutFail } from '#platform/redis.ts';
 const COUNT_MS = 5000;
 const JUDGE_EVERY = 12;
 
-/** Bytes sent so far for a playback session, kept an hour (bandwidth of Playback and Stats). */
+/** Redis key of the bytes sent for a playback session, kept for an hour (bandwidth of Playback and Stats). */
 export const sentKey = (playbackSessionId: string): string => `foyer:stream:sent:${playbackSessionId}`;
 
 /** Bytes of this process that are not in Redis yet. */
 const uncounted = new Map<string, number>();
 let counting: NodeJS.Timeout | undefined;
 
-/** Adds what went out of a segment, broken off or whole, to its playback session's bytes, in Redis within 5 seconds. */
+/** Adds the sent bytes of a complete or aborted segment to its playback session, in Redis within 5 seconds. */
 export function countSent({ deps }: Pick<Call, 'deps'>, playbackSessionId: string, sent: Bytes): Bytes {
   const add = (bytes: number): void => {
     uncounted.set(playbackSessionId, (uncounted.get(playbackSessionId) ?? 0) + bytes);
@@ -37,8 +37,8 @@ async function writeCounts(redis: Redis): Promise<void> {
 }
 
 /**
- * Every 5 seconds counts what is sent and looks whether the session was ended, by a person or for viewing hours; every 60
- * judges the rights again, so that a long film ends with lost access. The connection breaks, and the next request is told why.
+ * Every 5 seconds counts the sent bytes and checks whether the session has ended; every 60 seconds checks the rights
+ * again, so that a long film ends with lost access. It closes the connection, and the next request reports the reason.
  */
 export function metered(
   call: Call,
@@ -60,7 +60,7 @@ export function metered(
     count().catch(() => undefined);
     isOver(call, of.session).then(
       (over) => over && stream.destroy(new Error('session ended')),
-      () => undefined, // a database that is away says nothing about it
+      () => undefined, // an unavailable database is no reason to stop
     );
     turns += 1;
     if (turns % JUDGE_EVERY === 0) judge(call, of.itemId).catch(() => stream.destroy(new Error('access ended')));
@@ -79,7 +79,7 @@ async function isOver({ deps }: Call, session: string | undefined): Promise<bool
   return row === undefined || row.state === 'stopped';
 }
 
-/** The credential and the item anew: what was remembered of this request says nothing a minute later. */
+/** Checks the credential and the item again, without the state of this request. */
 async function judge(call: Call, itemId: string): Promise<void> {
   const who = await call.identify();
   if (!who) throw new Error('signed out');

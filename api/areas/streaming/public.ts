@@ -12,7 +12,7 @@ import { countSlots, insertSession, pauseSessionsOf, stopSessionsOf } from './se
 import { PrerollClip } from './streaming.schemas.ts';
 
 export { sendRanged } from './files/file-answer.ts';
-export { away, findOpenings, openSidecar, refuseUnavailableSource } from './files/sources.ts';
+export { findOpenings, openSidecar, refuseUnavailableSource, storageUnavailable } from './files/sources.ts';
 export {
   type FileSource,
   findItemSource,
@@ -53,14 +53,14 @@ export { type Cue, decodeText } from './text/cues.ts';
 export { fontKey, fontsKey, TELETEXT, TEXT_CODECS, textTrackKey, webvttBlock } from './text/text-tracks.ts';
 
 /**
- * Opens a transcode session in the caller's transaction. Give `offerTranscodeSession` to `call.afterCommit`, so that a
- * worker begins at once; without it one finds the row within 2 seconds.
+ * Opens a transcode session in the caller's transaction. Pass `offerTranscodeSession` to `call.afterCommit`, so that a
+ * worker starts immediately; otherwise a worker finds the row within 2 seconds.
  */
-export async function openTranscodeSession(db: Db, wish: StreamOptions): Promise<{ id: string; url: string }> {
-  const source = await findSource(db, wish.fileId);
-  if (!source) throw new Error(`file ${wish.fileId} is not there`);
+export async function openTranscodeSession(db: Db, options: StreamOptions): Promise<{ id: string; url: string }> {
+  const source = await findSource(db, options.fileId);
+  if (!source) throw new Error(`file ${options.fileId} does not exist`);
   const streams = source.probe?.streams ?? [];
-  const plan = planOf(wish, {
+  const plan = planOf(options, {
     storageId: source.storageId,
     path: source.path,
     container: source.probe?.container ?? '',
@@ -72,25 +72,25 @@ export async function openTranscodeSession(db: Db, wish: StreamOptions): Promise
   const id = newId();
   await insertSession(db, {
     id,
-    playback_session_id: wish.playbackSessionId,
-    account_id: wish.accountId,
-    profile_id: wish.profileId,
-    item_id: wish.itemId,
-    file_id: wish.fileId,
+    playback_session_id: options.playbackSessionId,
+    account_id: options.accountId,
+    profile_id: options.profileId,
+    item_id: options.itemId,
+    file_id: options.fileId,
     plan,
     wanted_segment: segmentAt(plan, plan.startMs),
   });
   return { id, url: `/api/v1/stream/${id}/master.m3u8` };
 }
 
-/** Offers the session to the workers: after the commit. */
+/** Offers the session to the workers, after the commit. */
 export async function offerTranscodeSession(redis: Redis, id: string): Promise<void> {
   await offerSession(redis, id);
 }
 
 /**
- * Stops every transcode session of a playback session, now or `afterMs` later; segments go 60 seconds after that. Answers
- * those that are stopped now, for `freeTranscoders`.
+ * Stops every transcode session of a playback session, now or `afterMs` later; their segments are deleted 60 seconds
+ * after that. Returns the ids stopped now, for `freeTranscoders`.
  */
 export async function stopTranscodeSessions(
   db: Db,
@@ -100,12 +100,12 @@ export async function stopTranscodeSessions(
   return stopSessionsOf(db, playbackSessionId, afterMs);
 }
 
-/** Tells the workers of stopped sessions, after the commit; without it each finds out within 3 seconds. */
+/** Notifies the workers of stopped sessions, after the commit. Otherwise each worker notices within 3 seconds. */
 export async function freeTranscoders(redis: Redis, ids: readonly string[]): Promise<void> {
   await Promise.all(ids.map((id) => announceStop(redis, id)));
 }
 
-/** Says whether the viewer paused: then the session waits 30 minutes instead of 90 seconds. */
+/** Records whether the viewer paused: a paused session waits 30 minutes instead of 90 seconds. */
 export async function touchTranscode(
   db: Db,
   playbackSessionId: string,
@@ -120,14 +120,14 @@ export interface TranscodeSlots {
   waiting: number;
 }
 
-/** Slots of the workers that are there. `total` is at least `used` when Redis is away. */
+/** Slots of the live workers. `total` is at least `used` when Redis is unavailable. */
 export async function transcodeSlots(db: Db, redis: Redis): Promise<TranscodeSlots> {
   const { used, waiting } = await countSlots(db);
   const total = await countWorkerSlots(redis);
   return { total: Math.max(total ?? 0, used), used, waiting };
 }
 
-/** Off when no worker is wanted, down when none is there or known. */
+/** `off` when no workers are configured, `down` when none is live or Redis is unavailable. */
 export async function transcodeHealth({
   redis,
   settings,
@@ -142,8 +142,11 @@ export async function transcodeHealth({
 export type PrerollQuery = Pick<PrerollOptions, 'libraryId' | 'itemType' | 'resumes'>;
 export { PrerollClip };
 
-/** The clips shown before an item, chosen by the settings; `PrerollClip` records for `startPlayback`. */
-export async function prerollsFor(call: Pick<Call, 'db' | 'deps' | 'who'>, wish: PrerollQuery): Promise<PrerollClip[]> {
+/** The clips before an item, as `PrerollClip` records for `startPlayback`. */
+export async function prerollsFor(
+  call: Pick<Call, 'db' | 'deps' | 'who'>,
+  options: PrerollQuery,
+): Promise<PrerollClip[]> {
   const rules = prerollRules(call.deps.settings);
   if (!rules.enabled) return [];
   const key = `foyer:preroll:recent:${call.who.profileId}`;
@@ -154,7 +157,7 @@ export async function prerollsFor(call: Pick<Call, 'db' | 'deps' | 'who'>, wish:
     day: '2-digit',
   });
   const chosen = choosePrerolls(rules, await findClipsWithAge(call.db), {
-    ...wish,
+    ...options,
     day: day.format(new Date()).slice(-5),
     ageLimit: call.who.sees.ageLimit,
     recent: await withoutFail(() => redis.lrange(key, 0, 2), []),

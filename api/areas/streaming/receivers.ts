@@ -1,6 +1,6 @@
 import type { Call } from '#kernel/endpoint.ts';
 
-/** Receivers are pages of other origins: with a ticket, and only then, any of them may read. */
+/** Receivers are pages of other origins. With a ticket, any origin may read. */
 export function openToReceivers(call: Call, ticket: string | undefined): void {
   if (ticket === undefined) return;
   call.reply.header('Access-Control-Allow-Origin', '*');

@@ -32,7 +32,7 @@ export const TranscodeSession = z
     mediaFileId: Id,
     state: z
       .enum(['starting', 'running', 'idle', 'stopped', 'failed'])
-      .describe('starting waits for a worker; idle has its encoder resting or finished'),
+      .describe('starting: waits for a worker; idle: the encoder is paused or finished'),
     mode: z.enum(['copy', 'encode']),
     container: z.enum(['fmp4', 'ts']),
     durationMs: Milliseconds.meta({ example: 5640000 }),
@@ -41,7 +41,7 @@ export const TranscodeSession = z
     renditions: z.array(Rendition),
     lastWantedSegment: z.int().nullable(),
     restarts: z.int(),
-    speed: z.number().nullable().describe('Times real time'),
+    speed: z.number().nullable().describe('Multiple of real time'),
     error: z.object({ code: z.string(), reason: z.string(), segment: z.int() }).nullable().meta({ example: null }),
     createdAt: Timestamp,
     lastAccessAt: Timestamp.nullable(),
@@ -75,7 +75,7 @@ export const Trickplay = z
   .meta({ id: 'Trickplay' });
 export type Trickplay = z.output<typeof Trickplay>;
 
-/** `MM-DD`, a day that exists in some year. */
+/** `MM-DD`, a day that exists in some years at least. */
 const MonthDay = z
   .string()
   .regex(/^\d{2}-\d{2}$/)
@@ -137,7 +137,7 @@ export const PrerollDraft = z
   .meta({ id: 'PrerollDraft' });
 export type PrerollDraft = z.output<typeof PrerollDraft>;
 
-/** What is kept as the setting `playback.preroll`; the clips are rows. */
+/** The setting `playback.preroll`; the clips are rows. */
 export const PrerollRules = z.object(prerollRules);
 export type PrerollRules = z.output<typeof PrerollRules>;
 

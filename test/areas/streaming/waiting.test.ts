@@ -98,7 +98,7 @@ describe('requests that wait for a segment', function () {
       new Promise<void>((looked) => {
         const told = waitUntil(pods[n % 2] as unknown as Call, session, {
           look: async () => undefined,
-          inVain: async () => looked(),
+          onMiss: async () => looked(),
         });
         waits.push(
           told.catch((error: unknown) => {

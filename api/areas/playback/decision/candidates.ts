@@ -5,7 +5,7 @@ import type { PlaybackPreferences } from '../progress/progress.schemas.ts';
 import type { Profile } from './profiles.ts';
 import type { Track, TrackOptions } from './tracks.ts';
 
-/** The account's limits as they hold from where the caller is. */
+/** The account's limits at the location of the caller. */
 export interface Limits {
   remote: boolean;
   /** Bits a second. */
@@ -16,14 +16,14 @@ export interface Limits {
   remuxOnly: boolean;
 }
 
-/** A file as the scan knows it: the decision never reads the media. */
+/** A file by its probe; a decision never reads the media. */
 export interface CandidateFile {
   id: string;
   container: string;
   durationMs: number;
   bitrate: number;
   keyframesKnown: boolean;
-  /** Its storage answers, but slowly. */
+  /** The storage is slow. */
   slowStorage: boolean;
   tracks: Track[];
 }
@@ -33,7 +33,7 @@ export interface DecisionInput {
   limits: Limits;
   ladder: readonly Rung[];
   tracks: TrackOptions;
-  /** How much louder places may be than quiet ones, where sound is encoded. */
+  /** Dynamic range compression for encoded audio. */
   dynamicRange: PlaybackPreferences['dynamicRange'];
   /** auto, original or a ladder id. */
   quality: string;
@@ -41,7 +41,7 @@ export interface DecisionInput {
   allow: { directPlay: boolean; directStream: boolean; transcode: boolean };
 }
 
-/** What streaming has to do, less the ids that only the opened session knows. */
+/** The stream to open, without the ids of its session. */
 export type StreamPart = Pick<StreamOptions, 'mode' | 'container' | 'video' | 'audio' | 'subtitles'>;
 
 export interface Outcome {
@@ -64,7 +64,7 @@ export interface SubtitlePlan {
   delivery: 'sidecar' | 'hls' | 'pictures' | 'burn-in';
 }
 
-/** Reasons of the checks that failed. */
+/** Reasons of the failed checks. */
 export function failed(checks: readonly (readonly [PlaybackReason, boolean])[]): PlaybackReason[] {
   return checks.flatMap(([reason, fine]) => (fine ? [] : [reason]));
 }

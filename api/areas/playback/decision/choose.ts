@@ -12,11 +12,11 @@ import type { TrackOptions } from './tracks.ts';
 import { readUnread } from './unread.ts';
 import { decideAnyhow, type Warning } from './warnings.ts';
 
-export type Wishes = Pick<
+export type PlayOptions = Pick<
   StartPlayback,
   'fileId' | 'audioStreamId' | 'subtitleStreamId' | 'quality' | 'maxBitrate' | 'allow'
 > & {
-  /** The file that the position lies in, where playing goes on from it. */
+  /** The file of the stored position. */
   resumed?: string | undefined;
 };
 
@@ -26,34 +26,37 @@ export interface Choice extends Outcome {
   warnings: Warning[];
 }
 
-interface Ask {
-  wishes: Wishes;
+interface Choosing {
+  options: PlayOptions;
   profile: Profile;
 }
 
-/** The decision for an item and a wish. Throws the 415s and 423 of startPlayback. */
-export async function choose(call: Call, item: VisibleItem, ask: Ask): Promise<Choice> {
+/** Decides how an item plays. Throws the 415 and 423 errors of startPlayback. */
+export async function choose(call: Call, item: VisibleItem, choosing: Choosing): Promise<Choice> {
   const { db, who, deps } = call;
-  const { wishes } = ask;
-  await readUnread(call, item.id, wishes.fileId);
-  const files = await playableFiles(call, item.id, wishes);
-  const able = withNamedTracks(files, wishes);
+  const { options } = choosing;
+  await readUnread(call, item.id, options.fileId);
+  const files = await playableFiles(call, item.id, options);
+  const able = withNamedTracks(files, options);
   const preferences = await readPreferences(db, who.profileId, deps.settings.get('playback.defaults'));
-  const input = inputOf(call, ask, { preferences, tracks: await trackWish(call, { item, wishes, preferences }) });
+  const input = inputOf(call, choosing, {
+    preferences,
+    tracks: await trackOptions(call, { item, options, preferences }),
+  });
   const { outcome, warnings } = decideAnyhow(able, input);
   if ('refused' in outcome) {
-    throw new ApiError('MEDIA_TRANSCODE_DISABLED', 'Only a transcode would do, and it is refused', {
+    throw new ApiError('MEDIA_TRANSCODE_DISABLED', 'This needs a transcode, which is not allowed', {
       reasons: outcome.refused,
     });
   }
   return { ...outcome, files, preferences, warnings };
 }
 
-async function trackWish(
+async function trackOptions(
   { db, who }: Call,
-  { item, wishes, preferences }: { item: VisibleItem; wishes: Wishes; preferences: PlaybackPreferences },
+  { item, options, preferences }: { item: VisibleItem; options: PlayOptions; preferences: PlaybackPreferences },
 ): Promise<TrackOptions> {
-  const { audioStreamId, subtitleStreamId } = wishes;
+  const { audioStreamId, subtitleStreamId } = options;
   const last = preferences.rememberTracks ? await lastChoice(db, who.profileId, showOf(item)) : undefined;
   const original = preferences.preferOriginalAudio ? await originalLanguage(db, item) : undefined;
   return { ...preferences, audioStreamId, subtitleStreamId, last, originalLanguage: original };
@@ -61,11 +64,11 @@ async function trackWish(
 
 function inputOf(
   { who, client, deps }: Call,
-  { wishes, profile }: Ask,
+  { options, profile }: Choosing,
   { preferences, tracks }: { preferences: PlaybackPreferences; tracks: TrackOptions },
 ): DecisionInput {
   const ladder = deps.settings.get('playback.ladder');
-  const named = wishes.quality;
+  const named = options.quality;
   if (named !== undefined && !['auto', 'original'].includes(named) && !ladder.some((rung) => rung.id === named)) {
     throw invalid(['body', 'quality'], 'unknown_quality', 'auto, original or a ladder id');
   }
@@ -76,18 +79,18 @@ function inputOf(
     tracks,
     dynamicRange: preferences.dynamicRange,
     quality: named ?? (client.local ? preferences.homeQuality : preferences.remoteQuality),
-    maxBitrate: wishes.maxBitrate,
-    allow: wishes.allow,
+    maxBitrate: options.maxBitrate,
+    allow: options.allow,
   };
 }
 
-/** Of an episode its show, else the item: where track choices are remembered. */
+/** The show of an episode, else the item: track choices are stored for it. */
 export function showOf(item: VisibleItem): string {
   return item.grandparentId ?? item.parentId ?? item.id;
 }
 
-/** The files that have the tracks named. Throws 400 with the path of the field that none has. */
-function withNamedTracks(files: CandidateFile[], { audioStreamId, subtitleStreamId }: Wishes): CandidateFile[] {
+/** The files that have the named tracks. Throws 400 with the path of a field whose track no file has. */
+function withNamedTracks(files: CandidateFile[], { audioStreamId, subtitleStreamId }: PlayOptions): CandidateFile[] {
   const named = [
     { field: 'audioStreamId', kind: 'audio', id: audioStreamId },
     { field: 'subtitleStreamId', kind: 'subtitle', id: subtitleStreamId },

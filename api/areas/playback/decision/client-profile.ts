@@ -6,14 +6,18 @@ import { completeProfile, type Profile } from './profiles.ts';
 
 const KEPT = '90 days';
 
-/** The profile sent, which is kept for the device, or what this X-Client-Id sent last. Throws 400 with path client for none. */
+/**
+ * The profile in the request, which is stored for the device, or the last one of this X-Client-Id. Throws 400 with path
+ * client when there is neither.
+ */
 export async function profileOf(
   call: Call,
   sent: ClientProfile | undefined,
   dryRun: boolean,
 ): Promise<{ given: ClientProfile; profile: Profile }> {
   const given = sent ?? (await keptProfile(call));
-  if (!given) throw invalid(['body', 'client'], 'required', 'no profile was sent and none is kept for this client');
+  if (!given)
+    throw invalid(['body', 'client'], 'required', 'a profile is required, because none is stored for this client');
   const profile = completeProfile(given);
   if (!profile) throw invalid(['body', 'client', 'builtIn'], 'unknown_profile', 'there is no such built-in profile');
   if (sent && !dryRun) await keepProfile(call, sent);

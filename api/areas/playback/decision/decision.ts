@@ -15,14 +15,14 @@ import { subtitlePlan } from './subtitle-plan.ts';
 import { audioFaults, videoFaults } from './support.ts';
 import { chooseAudio, chooseSubtitle, defaultAudio } from './tracks.ts';
 
-/** Refused: everything that would be needed is not allowed. */
+/** No allowed method can play the file. */
 export interface Refused {
   refused: PlaybackReason[];
 }
 
 const rank: Record<Method, number> = { direct_play: 0, direct_stream: 1, transcode: 2 };
 
-/** The file that needs least work at the highest quality within the limits. The same input gives the same answer everywhere. */
+/** Chooses the file that needs least work at the highest quality within the limits. Deterministic. */
 export function decide(files: readonly CandidateFile[], input: DecisionInput): Outcome | Refused {
   const outcomes = files.map((file) => decideFile(file, input));
   const good = outcomes.filter((outcome): outcome is Outcome => 'decision' in outcome);
@@ -37,12 +37,12 @@ export function decideFile(file: CandidateFile, input: DecisionInput): Outcome |
   if ('refused' in made) return made;
   const whole = input.quality === 'original' ? made : decideAs(file, { ...input, quality: 'original' });
   const [original, ...rungs] = made.decision.alternatives;
-  const told = original && !('refused' in whole) ? [{ ...original, ...wayOf(whole) }] : [];
-  return { ...made, decision: { ...made.decision, alternatives: [...told, ...rungs] } };
+  const source = original && !('refused' in whole) ? [{ ...original, ...deliveryOf(whole) }] : [];
+  return { ...made, decision: { ...made.decision, alternatives: [...source, ...rungs] } };
 }
 
-/** How the source reaches this client, and at what cost. */
-function wayOf({ decision: { method, bitrate, video } }: Outcome): {
+/** Method, bitrate and height with which the source reaches the client. */
+function deliveryOf({ decision: { method, bitrate, video } }: Outcome): {
   method: Method;
   bitrate: number;
   height?: number;
@@ -74,7 +74,7 @@ function mayEncode({ allow, limits }: DecisionInput, { video }: Chosen): boolean
   return allow.transcode && !limits.remuxOnly && (video ? limits.videoTranscode : limits.audioTranscode);
 }
 
-/** Every check of direct play that failed. */
+/** Reasons of the failed direct play checks. */
 function directPlayFaults(chosen: Chosen, input: DecisionInput): PlaybackReason[] {
   const { profile, allow } = input;
   const { file, audio, video } = chosen;

@@ -15,7 +15,10 @@ export function containerOf(hls: Hls): 'fmp4' | 'ts' {
   return hls.segments.includes('fmp4') ? 'fmp4' : 'ts';
 }
 
-/** The chosen track first; the others too when the player takes audio renditions, as far as the account may have them encoded. */
+/**
+ * The chosen track first. Players with audio renditions get the other tracks too, unless the account may not encode
+ * them.
+ */
 export function audioOptions(
   { file, audio }: Chosen,
   { profile, limits, dynamicRange }: DecisionInput,
@@ -26,19 +29,19 @@ export function audioOptions(
   const all = file.tracks.filter((track) => track.kind === 'audio' && (encodes || canCopy(track, hls, profile)));
   const tracks = hls.audioRenditions ? [audio, ...all.filter((track) => track.id !== audio.id)] : [audio];
   return tracks.map((track) => {
-    const wish = audioWish(track, profile, hls);
-    const evened = wish.action === 'encode' && dynamicRange !== 'off' && { dynamicRange };
-    return { ...wish, ...evened, default: track.id === audio.id };
+    const options = audioOf(track, profile, hls);
+    const evened = options.action === 'encode' && dynamicRange !== 'off' && { dynamicRange };
+    return { ...options, ...evened, default: track.id === audio.id };
   });
 }
 
-/** The track goes through as it is. */
+/** True when the track needs no encoding. */
 export function canCopy(track: Track, hls: Hls, profile: Profile): boolean {
   const carried = containerOf(hls) === 'fmp4' ? FMP4_AUDIO : TS_AUDIO;
   return carried.includes(track.codec) && audioFaults(track, hls.audio, profile.maxAudioChannels).length === 0;
 }
 
-function audioWish(track: Track, profile: Profile, hls: Hls): AudioOptions {
+function audioOf(track: Track, profile: Profile, hls: Hls): AudioOptions {
   const base = { streamId: track.id, streamIndex: track.index, sourceCodec: track.codec, default: false };
   const named = { ...(track.language && { language: track.language }), ...(track.title && { title: track.title }) };
   const own = track.channels ?? 2;
@@ -57,7 +60,7 @@ function audioWish(track: Track, profile: Profile, hls: Hls): AudioOptions {
   return { ...base, ...named, action: 'encode', codec: 'aac', channels, bitrate };
 }
 
-/** Channels of AAC that the player takes. */
+/** AAC channels that the player supports. */
 function mostAac(profile: Profile, hls: Hls): number {
   const supported = hls.audio.filter((one) => one.codec === 'aac').map((one) => one.maxChannels);
   return Math.min(profile.maxAudioChannels ?? 16, ...supported);

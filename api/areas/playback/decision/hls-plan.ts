@@ -19,7 +19,7 @@ import type { Track } from './tracks.ts';
 
 const FMP4_VIDEO = ['h264', 'hevc', 'av1', 'vp9'];
 
-/** The video as it is, the sound copied or encoded; or what stands against it. */
+/** Copies the video and copies or encodes the audio, or returns the reasons against it. */
 export function copiedPlan(chosen: Chosen, input: DecisionInput): Outcome | { faults: PlaybackReason[] } {
   const { profile } = input;
   const { file, video } = chosen;
@@ -30,7 +30,7 @@ export function copiedPlan(chosen: Chosen, input: DecisionInput): Outcome | { fa
     ...videoFaults(video, hls.video, profile),
     ...failed([
       ['video-codec-not-supported', carries(containerOf(hls), video.codec)],
-      ['container-not-supported', containerOf(hls) === 'fmp4' || !video.rotation], // none says there which side is up
+      ['container-not-supported', containerOf(hls) === 'fmp4' || !video.rotation], // transport streams carry no rotation
       ['keyframes-unknown', file.keyframesKnown],
       ['subtitle-burn-in', subtitle?.delivery !== 'burn-in'],
     ]),
@@ -42,7 +42,7 @@ export function copiedPlan(chosen: Chosen, input: DecisionInput): Outcome | { fa
     mode: 'copy',
     container: containerOf(hls),
     video: [
-      videoWish(video, {
+      videoOf(video, {
         action: 'copy',
         codec: video.codec,
         frame: frameOf(video),
@@ -52,7 +52,7 @@ export function copiedPlan(chosen: Chosen, input: DecisionInput): Outcome | { fa
       }),
     ],
     audio: audioOptions(chosen, input, hls),
-    subtitles: subtitleWishes(chosen, hls),
+    subtitles: subtitlesOf(chosen, hls),
   };
   return outcome(chosen, input, {
     stream,
@@ -67,21 +67,21 @@ function carries(container: 'fmp4' | 'ts', codec: string): boolean {
   return container === 'fmp4' ? FMP4_VIDEO.includes(codec) : codec === 'h264';
 }
 
-/** Sound that would have to be encoded when the account may not. */
+/** True when the audio needs an encoding that the account may not use. */
 export function soundFaults(chosen: Chosen, input: DecisionInput): PlaybackReason[] {
   const { limits } = input;
   return limits.audioTranscode && !limits.remuxOnly ? [] : soundReasons(chosen, input);
 }
 
-/** Why the sound cannot go into segments as it is. */
+/** Reasons why the audio cannot be copied. */
 export function soundReasons({ audio }: Chosen, { profile }: DecisionInput): PlaybackReason[] {
   if (!audio || !profile.hls) return [];
   if (canCopy(audio, profile.hls, profile)) return [];
   const faults = audioFaults(audio, profile.hls.audio, profile.maxAudioChannels);
-  return faults.length > 0 ? faults : ['audio-codec-not-supported']; // segments do not carry it
+  return faults.length > 0 ? faults : ['audio-codec-not-supported']; // segments do not carry this codec
 }
 
-/** Everything encoded to H.264 and AAC, in the variants of the ladder. */
+/** Encodes everything to H.264 and AAC, in the variants of the ladder. */
 export function encodedPlan(chosen: Chosen, input: DecisionInput): Outcome | undefined {
   const { profile } = input;
   const hls = profile.hls;
@@ -90,7 +90,7 @@ export function encodedPlan(chosen: Chosen, input: DecisionInput): Outcome | und
   const common = {
     container: containerOf(hls),
     audio: audioOptions(chosen, input, hls),
-    subtitles: subtitleWishes(chosen, hls),
+    subtitles: subtitlesOf(chosen, hls),
   };
   const { video, file } = chosen;
   if (!video) {
@@ -106,38 +106,38 @@ export function encodedPlan(chosen: Chosen, input: DecisionInput): Outcome | und
   const first = variants[0];
   if (!first) return undefined;
   return outcome(chosen, input, {
-    stream: { mode: 'encode', ...common, video: variants.map((variant) => variant.wish) },
+    stream: { mode: 'encode', ...common, video: variants.map((variant) => variant.options) },
     subtitle,
     method: 'transcode',
     quality: first.id,
     video: {
       action: 'encode',
       codec: 'h264',
-      width: first.wish.width,
-      height: first.wish.height,
-      bitrate: first.wish.bitrate,
-      toneMapped: first.wish.toneMap,
-      deinterlaced: first.wish.deinterlace,
+      width: first.options.width,
+      height: first.options.height,
+      bitrate: first.options.bitrate,
+      toneMapped: first.options.toneMap,
+      deinterlaced: first.options.deinterlace,
     },
   });
 }
 
 const MOST_VARIANTS = 4;
 
-/** One for a fixed quality; for auto up to four, of which only the one that is fetched is encoded. */
+/** One variant for a fixed quality, up to four for auto. Only the variant that is fetched is encoded. */
 function variantsOf(
   { video, tracks }: { video: Track; tracks: readonly Track[] },
   input: DecisionInput,
   subtitle: SubtitlePlan | undefined,
-): { id: string; wish: VideoOptions }[] {
+): { id: string; options: VideoOptions }[] {
   const { profile } = input;
   const source = fitFrame(turned(video), profile);
   const rungs = rungsFor(source, input.ladder, capsOf(input));
   const chosen = input.quality === 'auto' ? spread(rungs) : rungs.slice(0, 1);
   return chosen.map((rung) => ({
     id: rung.id,
-    wish: {
-      ...videoWish(video, {
+    options: {
+      ...videoOf(video, {
         action: 'encode',
         codec: 'h264',
         frame: rungFrame(source, rung),
@@ -151,13 +151,13 @@ function variantsOf(
   }));
 }
 
-/** A phone's film on its side is encoded upright. */
+/** Rotated video is encoded upright. */
 function turned(video: Track): Frame {
   const frame = frameOf(video);
   return (video.rotation ?? 0) % 180 === 0 ? frame : { width: frame.height, height: frame.width };
 }
 
-/** The best, and one of each lower height. */
+/** The best rung, and one of each lower height. */
 function spread<T extends { height: number }>(rungs: readonly T[]): T[] {
   const heights = new Set<number>();
   return rungs.filter((rung) => !heights.has(rung.height) && heights.add(rung.height)).slice(0, MOST_VARIANTS);
@@ -186,7 +186,7 @@ interface VideoMade {
   deinterlace: boolean;
 }
 
-function videoWish(video: Track, made: VideoMade): VideoOptions {
+function videoOf(video: Track, made: VideoMade): VideoOptions {
   const { frame, ...rest } = made;
   return {
     ...rest,
@@ -199,8 +199,8 @@ function videoWish(video: Track, made: VideoMade): VideoOptions {
   };
 }
 
-/** Text tracks as WebVTT renditions, the chosen one marked. */
-function subtitleWishes({ file, subtitle }: Chosen, hls: Hls): SubtitleOptions[] {
+/** Text tracks as WebVTT renditions; the chosen one is the default. */
+function subtitlesOf({ file, subtitle }: Chosen, hls: Hls): SubtitleOptions[] {
   if (!hls.webvtt) return [];
   const text = file.tracks.filter((track) => track.kind === 'subtitle' && isText(track));
   return text.map((track) => ({

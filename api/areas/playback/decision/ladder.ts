@@ -7,7 +7,7 @@ export interface Frame {
 
 const even = (n: number): number => Math.max(2, Math.round(n / 2) * 2);
 
-/** The frame scaled into the bounds, aspect kept, sides even as encoders want them; never enlarged. */
+/** Scales the frame into the bounds, with its aspect ratio and even sides. Never enlarges it. */
 export function fitFrame(
   frame: Frame,
   bounds: { maxWidth?: number | undefined; maxHeight?: number | undefined },
@@ -16,12 +16,12 @@ export function fitFrame(
   return { width: even(frame.width * scale), height: even(frame.height * scale) };
 }
 
-/** A rung's height is that of 16:9; a wider film fills its width. */
+/** The height of a rung assumes 16:9; a wider film uses its width. */
 export function rungFrame(frame: Frame, rung: Rung): Frame {
   return fitFrame(frame, { maxWidth: Math.round((rung.height * 16) / 9), maxHeight: rung.height });
 }
 
-/** Rungs not above the source, best first. The lowest video rung is always there. */
+/** Rungs not above the source, best first. The lowest video rung is always included. */
 export function rungsFor(frame: Frame, ladder: readonly Rung[], cap: { bitrate: number; height: number }): Rung[] {
   const video = ladder.filter((rung) => rung.height > 0).sort((a, b) => b.videoBitrate - a.videoBitrate);
   const nominal = Math.max(frame.height, Math.round((frame.width * 9) / 16));
@@ -34,7 +34,7 @@ export function rungsFor(frame: Frame, ladder: readonly Rung[], cap: { bitrate: 
   return fitting.length > 0 || !lowest ? fitting : [lowest];
 }
 
-/** The smallest rung height that holds the source: a film of 700 lines is encoded as 720p, not as 480p. */
+/** The smallest rung height that contains the source: 700 lines are encoded as 720p, not as 480p. */
 function snapUp(height: number, video: readonly Rung[]): number {
   const above = video.map((rung) => rung.height).filter((one) => one >= height * 0.9);
   return above.length > 0 ? Math.min(...above) : Infinity;

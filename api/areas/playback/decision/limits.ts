@@ -26,7 +26,7 @@ interface Caps {
   faults: (bitrate: number, height: number) => PlaybackReason[];
 }
 
-/** Everything that bounds the stream, each with the reason it gives when it does. */
+/** Limits of the stream, each with its reason. */
 export function capsOf({ profile, limits, ladder, quality: wanted, maxBitrate }: DecisionInput): Caps {
   const rung = ladder.find((one) => one.id === wanted);
   const caps: Cap[] = [
@@ -55,7 +55,7 @@ export function capsOf({ profile, limits, ladder, quality: wanted, maxBitrate }:
   };
 }
 
-/** The quality menu for this file: the source, and what may be encoded below it. */
+/** The quality menu of this file: the source, and the encodings below it. */
 function alternatives({ file, video }: Chosen, input: DecisionInput): PlaybackDecision['alternatives'] {
   const height = video?.height ?? 0;
   const original = { quality: 'original', method: 'direct_play' as const, bitrate: file.bitrate, height };
@@ -63,7 +63,7 @@ function alternatives({ file, video }: Chosen, input: DecisionInput): PlaybackDe
   const frame = { width: video.width ?? 1920, height: height || 1080 };
   const { maxBitrate = Infinity, maxHeight = Infinity } = input.limits;
   const fitting = rungsFor(frame, input.ladder, { bitrate: maxBitrate, height: maxHeight });
-  // A rung that holds the whole source would be answered by the source itself.
+  // A rung that contains the whole source would be the source itself.
   const rungs = fitting.filter(
     (rung) => rung.height < frame.height || rung.videoBitrate + rung.audioBitrate < file.bitrate,
   );

@@ -1,6 +1,6 @@
 import type { AudioSupport, ClientProfile, VideoSupport } from '../playback.schemas.ts';
 
-/** A profile with everything filled in: what the decision reads. */
+/** A profile with all defaults, as the decision reads it. */
 export interface Profile {
   maxBitrate?: number | undefined;
   maxWidth?: number | undefined;
@@ -121,7 +121,7 @@ const native: Profile = {
   switchesAudio: true,
 };
 
-/** Anything that plays HLS: H.264 with AAC and nothing more is counted on. */
+/** A player of HLS with H.264 and AAC only. */
 const plainHls: Profile = {
   direct: [],
   hls: { segments: ['fmp4', 'ts'], video: [h264], audio: [audio('aac', 2)], audioRenditions: true, webvtt: true },
@@ -129,16 +129,16 @@ const plainHls: Profile = {
   switchesAudio: false,
 };
 
-/** By name, as PlaybackCapabilities lists them. */
+/** Built-in profiles by name, as in PlaybackCapabilities. */
 export const builtInProfiles: Record<string, Profile> = { chromium, firefox: chromium, safari, native, hls: plainHls };
 
-/** Undefined when it names a profile that does not exist. */
+/** Undefined for an unknown built-in profile. */
 export function completeProfile(profile: ClientProfile): Profile | undefined {
   const { builtIn, offline: _offline, ...own } = profile;
   const base =
     builtIn === undefined
       ? { direct: [], subtitles: { formats: [], pictures: false }, switchesAudio: false }
-      : Object.hasOwn(builtInProfiles, builtIn) // `constructor` is no profile
+      : Object.hasOwn(builtInProfiles, builtIn) // excludes inherited names such as `constructor`
         ? builtInProfiles[builtIn]
         : undefined;
   if (!base) return undefined;

@@ -2,7 +2,7 @@ import type { ProbedStream } from '#platform/media.ts';
 import { fitsProfiles } from '../media-words.ts';
 import type { AudioSupport, PlaybackReason, VideoSupport } from '../playback.schemas.ts';
 
-/** What stands against playing a stream as it is; empty is nothing. */
+/** Reasons against playing a stream unchanged; empty when it can play. */
 export type Faults = PlaybackReason[];
 
 interface Bounds {
@@ -10,7 +10,7 @@ interface Bounds {
   maxHeight?: number | undefined;
 }
 
-/** Faults against the support that comes nearest. */
+/** Faults against the closest support entry. */
 export function videoFaults(stream: ProbedStream, supports: readonly VideoSupport[], bounds: Bounds): Faults {
   const same = supports.filter((support) => support.codec === stream.codec);
   const tried = same.map((support) => oneVideoFaults(stream, support, bounds));
@@ -35,14 +35,14 @@ function fitsProfile(stream: ProbedStream, { profiles }: VideoSupport): boolean 
   return !profiles || stream.profile === undefined || fitsProfiles(stream.codec, stream.profile, profiles);
 }
 
-/** A picture on its side fits where it fits turned. */
+/** Rotated video fits where it fits after rotation. */
 function fitsFrame({ width, height }: { width: number; height: number }, bounds: readonly Bounds[]): boolean {
   const fits = (one: number, other: number): boolean =>
     bounds.every(({ maxWidth = Infinity, maxHeight = Infinity }) => one <= maxWidth && other <= maxHeight);
   return fits(width, height) || fits(height, width);
 }
 
-/** Faults against the support that comes nearest; `maxChannels` is the player's own bound. */
+/** Faults against the closest support entry. `maxChannels` is the player's own limit. */
 export function audioFaults(stream: ProbedStream, supports: readonly AudioSupport[], maxChannels = 16): Faults {
   const same = supports.filter((support) => support.codec === stream.codec);
   const tried = same.map((support): Faults => {

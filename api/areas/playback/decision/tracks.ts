@@ -1,17 +1,17 @@
 import type { ProbedStream } from '#platform/media.ts';
 
-/** A track of a file with the id it has in the API. */
+/** A track of a file with its API id. */
 export interface Track extends ProbedStream {
   id: string;
-  /** A file beside the film, inside the same storage. */
+  /** A sidecar file in the same storage. */
   externalPath?: string | undefined;
 }
 
 export interface TrackOptions {
   audioStreamId?: string | undefined;
-  /** null is none; undefined leaves it to the preferences. */
+  /** null is none; undefined uses the preferences. */
   subtitleStreamId?: string | null | undefined;
-  /** What the profile chose last in the same show. */
+  /** The last choice of the profile in the same show. */
   last?: { audioLanguage?: string | null; subtitleLanguage?: string | null; subtitleOff?: boolean } | undefined;
   audioLanguages: readonly string[];
   preferOriginalAudio: boolean;
@@ -21,7 +21,7 @@ export interface TrackOptions {
   hearingImpaired: 'prefer' | 'avoid' | 'any';
 }
 
-/** `en-GB` is English where `en` is asked for. */
+/** `en-GB` matches `en`. */
 function speaks(track: Track, language: string): boolean {
   const own = (track.language ?? '').toLowerCase();
   const wanted = language.toLowerCase();
@@ -41,56 +41,60 @@ export function defaultAudio(tracks: readonly Track[]): Track | undefined {
   return audio.find((track) => track.default) ?? audio[0];
 }
 
-/** In order: the body, what this profile chose last in the show, preferences, the file's flags. */
-export function chooseAudio(tracks: readonly Track[], wish: TrackOptions): Track | undefined {
+/** By the request, the last choice in the show, the preferences and the file's flags, in this order. */
+export function chooseAudio(tracks: readonly Track[], options: TrackOptions): Track | undefined {
   const audio = tracks.filter((track) => track.kind === 'audio');
   return (
-    audio.find((track) => track.id === wish.audioStreamId) ??
-    firstIn(audio, wish.last?.audioLanguage ? [wish.last.audioLanguage] : []) ??
-    (wish.preferOriginalAudio ? originalAudio(audio, wish.originalLanguage) : undefined) ??
-    firstIn(audio, wish.audioLanguages) ??
+    audio.find((track) => track.id === options.audioStreamId) ??
+    firstIn(audio, options.last?.audioLanguage ? [options.last.audioLanguage] : []) ??
+    (options.preferOriginalAudio ? originalAudio(audio, options.originalLanguage) : undefined) ??
+    firstIn(audio, options.audioLanguages) ??
     defaultAudio(tracks)
   );
 }
 
-/** What the container marks as original, else what is spoken in the film's own language; nothing where neither is known. */
+/** The track marked as original, else one in the original language of the film, else undefined. */
 function originalAudio(audio: readonly Track[], language: string | undefined): Track | undefined {
   const marked = audio.filter((track) => track.original);
   const spoken = language === undefined ? [] : audio.filter((track) => speaks(track, language));
   return defaultAudio(marked.length > 0 ? marked : spoken);
 }
 
-/** Languages were asked for, and what plays is another one. */
-export function lacksAudio(tracks: readonly Track[], wish: TrackOptions): boolean {
-  if (wish.audioStreamId) return false;
-  const chosen = chooseAudio(tracks, wish);
-  const original = wish.preferOriginalAudio && wish.originalLanguage ? [wish.originalLanguage] : [];
-  const asked = wish.last?.audioLanguage ? [wish.last.audioLanguage] : [...original, ...wish.audioLanguages];
-  if (chosen === undefined || asked.length === 0 || (wish.preferOriginalAudio && chosen.original)) return false;
-  return !asked.some((language) => speaks(chosen, language));
+/** True when languages are requested and the chosen track has none of them. */
+export function lacksAudio(tracks: readonly Track[], options: TrackOptions): boolean {
+  if (options.audioStreamId) return false;
+  const chosen = chooseAudio(tracks, options);
+  const original = options.preferOriginalAudio && options.originalLanguage ? [options.originalLanguage] : [];
+  const requested = options.last?.audioLanguage
+    ? [options.last.audioLanguage]
+    : [...original, ...options.audioLanguages];
+  if (chosen === undefined || requested.length === 0 || (options.preferOriginalAudio && chosen.original)) return false;
+  return !requested.some((language) => speaks(chosen, language));
 }
 
-/** Subtitles were asked for, and there are none to show in any of the languages. */
-export function lacksSubtitle(tracks: readonly Track[], wish: TrackOptions): boolean {
-  if (wish.subtitleStreamId !== undefined || wish.last?.subtitleOff) return false;
-  const audio = chooseAudio(tracks, wish);
-  const asked = askedWords(audio, wish);
-  const chosen = chooseSubtitle(tracks, audio, wish);
-  if (!asked || !chosen) return asked !== undefined;
-  return asked.length > 0 && !asked.some((language) => speaks(chosen, language));
+/** True when subtitles are requested and none exists in a requested language. */
+export function lacksSubtitle(tracks: readonly Track[], options: TrackOptions): boolean {
+  if (options.subtitleStreamId !== undefined || options.last?.subtitleOff) return false;
+  const audio = chooseAudio(tracks, options);
+  const requested = requestedText(audio, options);
+  const chosen = chooseSubtitle(tracks, audio, options);
+  if (!requested || !chosen) return requested !== undefined;
+  return requested.length > 0 && !requested.some((language) => speaks(chosen, language));
 }
 
-/** Languages to read, of which empty is any; nothing where none are asked for. */
-function askedWords(audio: Track | undefined, wish: TrackOptions): readonly string[] | undefined {
-  if (wish.last?.subtitleLanguage) return [wish.last.subtitleLanguage];
-  const any = wish.subtitleMode === 'always' || wish.subtitleLanguages.length > 0;
-  return any && wantsWords(audio, wish) ? wish.subtitleLanguages : undefined;
+/** Requested subtitle languages; empty is any language, undefined is no request. */
+function requestedText(audio: Track | undefined, options: TrackOptions): readonly string[] | undefined {
+  if (options.last?.subtitleLanguage) return [options.last.subtitleLanguage];
+  const any = options.subtitleMode === 'always' || options.subtitleLanguages.length > 0;
+  return any && wantsText(audio, options) ? options.subtitleLanguages : undefined;
 }
 
-/** Whole subtitles, not only forced lines. Who names no language to hear understands those to read. */
-function wantsWords(audio: Track | undefined, { subtitleMode, ...wish }: TrackOptions): boolean {
+/**
+ * True for full subtitles, not only forced lines. Without audio languages, the subtitle languages count as understood.
+ */
+function wantsText(audio: Track | undefined, { subtitleMode, ...options }: TrackOptions): boolean {
   if (subtitleMode === 'always') return true;
-  const known = wish.audioLanguages.length > 0 ? wish.audioLanguages : wish.subtitleLanguages;
+  const known = options.audioLanguages.length > 0 ? options.audioLanguages : options.subtitleLanguages;
   const understood = audio !== undefined && known.some((language) => speaks(audio, language));
   return subtitleMode === 'foreign-audio' && !understood;
 }
@@ -98,38 +102,38 @@ function wantsWords(audio: Track | undefined, { subtitleMode, ...wish }: TrackOp
 export function chooseSubtitle(
   tracks: readonly Track[],
   audio: Track | undefined,
-  wish: TrackOptions,
+  options: TrackOptions,
 ): Track | undefined {
   const all = tracks.filter((track) => track.kind === 'subtitle');
-  if (wish.subtitleStreamId === null) return undefined;
-  if (wish.subtitleStreamId !== undefined) return all.find((track) => track.id === wish.subtitleStreamId);
-  if (wish.last?.subtitleOff) return undefined;
-  const last = wish.last?.subtitleLanguage ? [wish.last.subtitleLanguage] : [];
-  return firstIn(byTaste(all, wish), last) ?? byMode(all, audio, wish);
+  if (options.subtitleStreamId === null) return undefined;
+  if (options.subtitleStreamId !== undefined) return all.find((track) => track.id === options.subtitleStreamId);
+  if (options.last?.subtitleOff) return undefined;
+  const last = options.last?.subtitleLanguage ? [options.last.subtitleLanguage] : [];
+  return firstIn(byPreference(all, options), last) ?? byMode(all, audio, options);
 }
 
-function byMode(all: readonly Track[], audio: Track | undefined, wish: TrackOptions): Track | undefined {
+function byMode(all: readonly Track[], audio: Track | undefined, options: TrackOptions): Track | undefined {
   const forced = forcedFor(all, audio);
-  if (wish.subtitleMode === 'off') return undefined;
-  if (wish.subtitleMode === 'forced') return forced;
-  if (!wantsWords(audio, wish)) return forced;
-  const full = byTaste(
+  if (options.subtitleMode === 'off') return undefined;
+  if (options.subtitleMode === 'forced') return forced;
+  if (!wantsText(audio, options)) return forced;
+  const full = byPreference(
     all.filter((track) => !track.forced),
-    wish,
+    options,
   );
-  return firstIn(full, wish.subtitleLanguages) ?? full.find((track) => track.default) ?? forced;
+  return firstIn(full, options.subtitleLanguages) ?? full.find((track) => track.default) ?? forced;
 }
 
-/** Forced lines in the language that is spoken. */
+/** Forced lines in the language of the audio. */
 function forcedFor(all: readonly Track[], audio: Track | undefined): Track | undefined {
   const spoken = audio?.language;
   return all.find((track) => track.forced && (spoken === undefined || speaks(track, spoken)));
 }
 
-function byTaste(all: readonly Track[], wish: TrackOptions): Track[] {
+function byPreference(all: readonly Track[], options: TrackOptions): Track[] {
   const rank = (track: Track): number => {
-    if (wish.hearingImpaired === 'any') return 0;
-    return track.hearingImpaired === (wish.hearingImpaired === 'prefer') ? 0 : 1;
+    if (options.hearingImpaired === 'any') return 0;
+    return track.hearingImpaired === (options.hearingImpaired === 'prefer') ? 0 : 1;
   };
   return [...all].sort((a, b) => rank(a) - rank(b));
 }

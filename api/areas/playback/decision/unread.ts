@@ -6,13 +6,13 @@ import { enqueue } from '#platform/queue.ts';
 
 const WAIT_MS = 10_000;
 const LOOK_MS = 200;
-/** A storage that answers more slowly is not asked twice. */
+/** Limit for the state of the files; a slower storage is not waited for. */
 const LOOK_LIMIT_MS = 1000;
-/** As the scan has: not every file system keeps more. */
+/** The scan's tolerance, because some file systems store coarse times. */
 const SLACK_MS = 1000;
-/** Requests of this process that may wait with their transaction open; more go on with what is known. */
+/** Requests of this process that may wait with an open transaction. Others continue with the known data. */
 const MOST_WAITING = 2;
-/** Files of one item that are looked at. */
+/** Files of an item to check. */
 const MOST_FILES = 8;
 
 interface Row {
@@ -25,8 +25,8 @@ interface Row {
 let waiting = 0;
 
 /**
- * Files that no scan has read, or that are other ones by now than the scan read, are read by a worker before the
- * decision: it is waited for up to 10 seconds. What is not read by then is decided by what is known.
+ * Probes files that no scan has probed or that changed since, in a worker before the decision. Waits up to 10 seconds,
+ * then the decision uses the known data.
  */
 export async function readUnread(call: Call, itemId: string, fileId: string | undefined): Promise<void> {
   const files = await filesOf(call.db, itemId, fileId);
@@ -35,7 +35,7 @@ export async function readUnread(call: Call, itemId: string, fileId: string | un
   waiting += 1;
   try {
     const jobs: string[] = [];
-    for (const { id } of stale) jobs.push(await ask(call, id));
+    for (const { id } of stale) jobs.push(await enqueueProbe(call, id));
     await untilDone(call, jobs);
   } finally {
     waiting -= 1;
@@ -54,7 +54,7 @@ async function filesOf(db: Db, itemId: string, fileId: string | undefined): Prom
   return query;
 }
 
-/** Those that are there, and were never read or are other ones by now. One that is gone is judged where it is opened. */
+/** Present files that were never probed or have changed. */
 async function findStale(call: Call, files: readonly Row[]): Promise<Row[]> {
   const found = await findOpenings(
     call,
@@ -70,8 +70,8 @@ function isOther(file: Row, there: { size: number; modifiedAt: Date }): boolean 
   return there.size !== file.size_bytes || Math.abs(there.modifiedAt.getTime() - file.modified_ms) > SLACK_MS;
 }
 
-/** Outside the caller's transaction, which has not committed while it waits. */
-async function ask({ deps }: Call, fileId: string): Promise<string> {
+/** Outside the caller's transaction, which commits only after the wait. */
+async function enqueueProbe({ deps }: Call, fileId: string): Promise<string> {
   return enqueue(deps.db, 'media.keyframes', {
     payload: { fileId },
     options: {

@@ -11,8 +11,8 @@ interface Decided {
 }
 
 /**
- * The decision, and what of the viewer's taste it could not keep. A subtitle that nobody named and that would have to be
- * burned in where that may not be is left away: the film plays.
+ * The decision, with warnings about unmet preferences. A subtitle that the client did not name is dropped when it needs
+ * burning in and that is not allowed.
  */
 export function decideAnyhow(files: readonly CandidateFile[], input: DecisionInput): Decided {
   const first = decide(files, input);
@@ -23,10 +23,10 @@ export function decideAnyhow(files: readonly CandidateFile[], input: DecisionInp
   return { outcome, warnings: [...warningsOf(outcome, input), ...(bare ? ['subtitle-unavailable' as const] : [])] };
 }
 
-function warningsOf({ file }: Outcome, { tracks: wish }: DecisionInput): Warning[] {
+function warningsOf({ file }: Outcome, { tracks: options }: DecisionInput): Warning[] {
   return [
     ...(file.slowStorage ? ['storage-slow' as const] : []),
-    ...(lacksAudio(file.tracks, wish) ? ['audio-fallback' as const] : []),
-    ...(lacksSubtitle(file.tracks, wish) ? ['subtitle-unavailable' as const] : []),
+    ...(lacksAudio(file.tracks, options) ? ['audio-fallback' as const] : []),
+    ...(lacksSubtitle(file.tracks, options) ? ['subtitle-unavailable' as const] : []),
   ];
 }

@@ -28,7 +28,7 @@ const BUILT_IN: PlaybackPreferences = {
   subtitleStyle: { sizePercent: 100, color: '#ffffff', background: '#00000000', edge: 'outline', bottomPercent: 5 },
 };
 
-/** The profile's own choices over the server's defaults. */
+/** The profile's preferences, with the server's defaults. */
 export async function readPreferences(
   db: Db,
   profileId: string,
@@ -41,7 +41,7 @@ export async function readPreferences(
   return merged.success ? merged.data : BUILT_IN;
 }
 
-/** Throws 400 with the path of a quality that is none. A rung that leaves the ladder later bounds nothing any more. */
+/** Throws 400 with the path of an unknown quality. A stored rung that leaves the ladder later is no limit. */
 export function refuseUnknownQuality(change: Record<string, unknown>, ladder: readonly Rung[]): void {
   const known: unknown[] = ['auto', 'original', null, undefined, ...ladder.map((rung) => rung.id)];
   for (const field of ['homeQuality', 'remoteQuality']) {
@@ -50,7 +50,7 @@ export function refuseUnknownQuality(change: Record<string, unknown>, ladder: re
   }
 }
 
-/** null takes a choice back. */
+/** null removes a preference. */
 export async function writePreferences(db: Db, profileId: string, change: Record<string, unknown>): Promise<void> {
   const row = await db('profiles')
     .where({ id: profileId })

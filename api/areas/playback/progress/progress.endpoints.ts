@@ -17,7 +17,7 @@ import {
   SyncPlayback,
 } from './progress.schemas.ts';
 import { findState, forgetPositions, writeRating } from './progress.store.ts';
-import { readProgress, recordPosition, refuseBadPosition, refuseStrangeFile } from './progress.ts';
+import { readProgress, recordPosition, refuseBadPosition, refuseForeignFile } from './progress.ts';
 import { readReading, setReading } from './reading.ts';
 import { sync } from './sync.ts';
 import { setWatched } from './watched.ts';
@@ -54,7 +54,7 @@ export const setItemProgress = defineEndpoint({
   async handle({ params, body }, call) {
     const item = await holdVisibleItem(call.db, call.who, params.id);
     refuseBadPosition(item, body.positionMs);
-    await refuseStrangeFile(call, item.id, body.fileId);
+    await refuseForeignFile(call, item.id, body.fileId);
     await recordPosition(call, {
       item,
       positionMs: body.positionMs,

@@ -37,7 +37,7 @@ export const ItemProgress = z
   .meta({ id: 'ItemProgress' });
 export type ItemProgress = z.output<typeof ItemProgress>;
 
-const Time = Moment.describe('Client time; a future one is taken as now');
+const Time = Moment.describe('Client time; a future time counts as now');
 
 export const SetProgress = z.strictObject({
   positionMs: Milliseconds.meta({ example: 1380000 }),
@@ -52,7 +52,7 @@ export const SetReading = z.strictObject({
     .union([z.string().regex(/^page:([1-9]\d{0,5}|1000000)$/), z.string().regex(/^cfi:epubcfi\(.{1,990}\)$/)])
     .meta({ example: 'page:42' }),
   fileId: Id.optional(),
-  progress: z.number().min(0).max(1).optional().describe('Wanted with cfi').meta({ example: 0.24 }),
+  progress: z.number().min(0).max(1).optional().describe('Expected with cfi').meta({ example: 0.24 }),
   finished: z.boolean().optional(),
   at: Time.optional(),
 });
@@ -112,7 +112,7 @@ export const Synced = z.object({
   serverTime: Timestamp,
 });
 
-const ask = z.enum(['ask', 'auto', 'off']);
+const skipMode = z.enum(['ask', 'auto', 'off']);
 
 export const PlaybackPreferences = z
   .object({
@@ -131,13 +131,11 @@ export const PlaybackPreferences = z
     homeQuality: z.string().max(20).describe('auto, original or a ladder id').meta({ example: 'original' }),
     remoteQuality: z.string().max(20).meta({ example: '720p' }),
     maxAudioChannels: z.int().min(1).max(16),
-    dynamicRange: z
-      .enum(['off', 'standard', 'night'])
-      .describe("Applied to sound that is encoded; what plays as it is, is the player's to even out"),
-    skipIntro: ask,
-    skipRecap: ask,
-    skipCredits: ask,
-    skipCommercials: ask,
+    dynamicRange: z.enum(['off', 'standard', 'night']).describe('Applies to encoded audio only'),
+    skipIntro: skipMode,
+    skipRecap: skipMode,
+    skipCredits: skipMode,
+    skipCommercials: skipMode,
     autoplayNext: z.boolean(),
     autoplayCountdownSec: z.int().min(0).max(60),
     askStillWatchingAfter: z.int().min(0).max(20).describe('Episodes; 0 is never'),

@@ -3,7 +3,7 @@ import type { Principal } from '#identity/principal.ts';
 import { onlyVisibleItems } from '#identity/visibility.ts';
 import type { Db } from '#platform/db.ts';
 
-/** What a profile has of an item. */
+/** State of an item for a profile. */
 export interface StateRow {
   item_id: string;
   position_ms: number;
@@ -38,12 +38,12 @@ export interface PositionWrite extends Place {
   progress: number;
   watched: boolean;
   fileId: string | null;
-  /** Client time of the reading; an older one than what is stored changes nothing. */
+  /** Client time of the position. A time older than the stored one changes nothing. */
   at: Date;
   countPlay: boolean;
 }
 
-/** The newest write wins; false is answered for an older one. Once watched stays watched. */
+/** The newest write wins; false for an older one. The watched state is never removed. */
 export async function writePosition(db: Db, write: PositionWrite): Promise<boolean> {
   const found = await db.raw<{ rows: unknown[] }>(
     `insert into item_states as s (profile_id, item_id, library_id, position_ms, file_id, progress, watched, play_count, last_played_at, state_at)
@@ -59,7 +59,7 @@ export async function writePosition(db: Db, write: PositionWrite): Promise<boole
   return found.rows.length > 0;
 }
 
-/** Of the item, or of all in a container that the caller sees, however many they are. */
+/** Clears the item, or all visible items in a container. */
 export async function forgetPositions(db: Db, who: Principal, itemId: string): Promise<void> {
   await db('item_states')
     .where({ profile_id: who.profileId })
@@ -80,7 +80,7 @@ interface Mark {
   countPlay: boolean;
 }
 
-/** One statement however many there are; positions are cleared. What was noted later stays. */
+/** One statement for all items. Clears positions; newer states stay. */
 export async function markLeaves(db: Db, { profileId, leaves, at, countPlay }: Mark): Promise<void> {
   await db.raw(
     `insert into item_states as s (profile_id, item_id, library_id, watched, progress, play_count, last_played_at, state_at)
@@ -137,12 +137,12 @@ export async function writeRating(
 
 interface ReadingWrite extends Place {
   reading: NonNullable<StateRow['reading']>;
-  /** Without one the file that is noted stays. */
+  /** Without a file the stored one stays. */
   fileId: string | null;
   at: Date;
 }
 
-/** Reaching the end marks it watched; turning back later does not unmark it. False is answered for an older one. */
+/** The end marks the item as watched, and turning back later does not unmark it. False for an older write. */
 export async function writeReading(
   db: Db,
   { profileId, itemId, libraryId, reading, fileId, at }: ReadingWrite,
@@ -169,7 +169,7 @@ export async function writeReading(
   return found.rows.length > 0;
 }
 
-/** What holds others; only what lies in it is played. */
+/** Types that hold others; only their descendants play. */
 export const CONTAINERS = [
   'show',
   'season',
@@ -185,11 +185,11 @@ export const CONTAINERS = [
 interface Below {
   itemId: string;
   most: number;
-  /** In order of their ids, those behind this one. */
+  /** Ids after this one. */
   after?: string | undefined;
 }
 
-/** What is played of an item that the caller sees: all of a container but its extras, else the item itself. */
+/** Playable items that the caller may see: all of a container without extras, or the item itself. */
 function selectLeaves(db: Db, who: Principal, itemId: string): Knex.QueryBuilder {
   const whole = '(i.id = ? or i.extra_of is null and (i.parent_id = ? or i.grandparent_id = ?))';
   return db('items as i')
@@ -198,7 +198,7 @@ function selectLeaves(db: Db, who: Principal, itemId: string): Knex.QueryBuilder
     .modify(onlyVisibleItems, who, 'i');
 }
 
-/** Their ids, one more than `most` at most. */
+/** Their ids, at most one more than `most`. */
 export async function leavesOf(db: Db, who: Principal, { itemId, most, after }: Below): Promise<string[]> {
   const query = selectLeaves(db, who, itemId)
     .orderBy('i.id')

@@ -12,7 +12,7 @@ const SHORTEST_MS = 60_000;
 const SHORTEST_PART = 0.02;
 const LONG_TRACK_MS = 20 * 60_000;
 
-/** Types that keep a position whatever its size; film and television keep none from the first minute. */
+/** Types that keep every position. Film and television keep none from the first minute. */
 const KEEPS_ANY = ['audiobook', 'lesson'];
 const FILM = ['movie', 'episode', 'video', 'recording'];
 
@@ -27,15 +27,15 @@ export interface Reading {
   durationMs: number;
   fileId: string | null;
   at: Date;
-  /** This session has not counted its play yet. */
+  /** This session has not counted a play yet. */
   mayCount: boolean;
-  /** Position and duration are the file's, which may be a part of the film. */
+  /** Position and duration are those of the file, which may be a part of the film. */
   ofFile?: boolean;
-  /** Whose place it is, where another profile of the account tells of it. */
+  /** The profile of the position, when another profile of the account reports it. */
   profileId?: string;
 }
 
-/** Judges a position and stores it: too early keeps none, past the threshold is watched. */
+/** Stores a position. An early position is not kept, and one past the threshold marks the item as watched. */
 export async function recordPosition(call: Call, reading: Reading): Promise<{ written: boolean; counted: boolean }> {
   const { db, who, now, deps } = call;
   const { item, positionMs, durationMs, mayCount } = reading;
@@ -52,7 +52,7 @@ export async function recordPosition(call: Call, reading: Reading): Promise<{ wr
     progress: watched ? 1 : shareOf(kept, part),
     watched,
     fileId: reading.fileId,
-    at: reading.at > now ? now : reading.at, // a future time is taken as now
+    at: reading.at > now ? now : reading.at, // a future time counts as now
     countPlay: watched && mayCount,
   });
   return { written, counted: written && watched && mayCount };
@@ -64,12 +64,12 @@ interface Part {
   last: boolean;
 }
 
-/** Of what has no known length nothing is known of how far one is. */
+/** 0 when the length is unknown. */
 function shareOf(keptMs: number, { beforeMs, wholeMs }: Part): number {
   return wholeMs > 0 ? Math.min(1, (keptMs + beforeMs) / wholeMs) : 0;
 }
 
-/** Where a file stands in a film of several; a whole one is its own last part. */
+/** Place of a file in a film of several files. A single file is its own last part. */
 async function partOf(db: Db, { item, fileId, durationMs, ofFile }: Reading): Promise<Part> {
   const rows = ofFile && fileId ? await partsOf(db, { itemId: item.id, fileId }) : [];
   const at = rows.findIndex(({ id }) => id === fileId);
@@ -96,7 +96,7 @@ function keptPosition({ item, positionMs, durationMs }: Reading): number {
   return FILM.includes(item.type) && early ? 0 : positionMs;
 }
 
-/** The setting's share of the duration or the start of the last credits of that file, whichever is first. */
+/** The configured share of the duration, or the start of the last credits of this file, whichever is earlier. */
 async function watchedFromMs(db: Db, { item, durationMs, fileId }: Reading, percent: number): Promise<number> {
   const credits = await db('markers')
     .where({ item_id: item.id, kind: 'credits' })
@@ -106,7 +106,7 @@ async function watchedFromMs(db: Db, { item, durationMs, fileId }: Reading, perc
   return Math.min((durationMs * percent) / 100, credits?.start_ms ?? Infinity);
 }
 
-/** What a client shows of an item: its own position, or what there is of a container. */
+/** The position of an item, or the counts of a container. */
 export async function readProgress(call: Call, itemId: string): Promise<ItemProgress> {
   const { db, who } = call;
   const item = await getVisibleItem(db, who, itemId);
@@ -116,7 +116,7 @@ export async function readProgress(call: Call, itemId: string): Promise<ItemProg
   return { ...toProgress(item, own), ...(reading && { reading }) };
 }
 
-/** Of a container: where one is in the child that comes next; without one everything was played. */
+/** Progress of a container: the position in the next child, or complete without a next child. */
 async function progressOf(call: Call, item: VisibleItem): Promise<ItemProgress> {
   const { db, who } = call;
   const next = await nextUp(db, who, item.id);
@@ -175,21 +175,21 @@ async function countChildren(
   return counted ?? { total: 0, watched: 0, inProgress: 0 };
 }
 
-/** Plays over time by itself. */
+/** True for items that play over time. */
 export function isTimed(item: VisibleItem): boolean {
   return !item.container && (FILM.includes(item.type) || KEEPS_ANY.includes(item.type) || item.type === 'track');
 }
 
-/** Throws 409 for what has no time to be at, 400 for a place behind the end. */
+/** Throws 409 for an item that does not play over time, and 400 for a position beyond the end. */
 export function refuseBadPosition(item: VisibleItem, positionMs: number): void {
   if (!isTimed(item)) throw conflict('not-playable-item', 'This has no position');
   if (item.runtimeMs !== null && positionMs > item.runtimeMs + 1000) {
-    throw invalid(['body', 'positionMs'], 'too_big', 'the position is behind the end');
+    throw invalid(['body', 'positionMs'], 'too_big', 'the position is beyond the end');
   }
 }
 
-/** Throws 400 for a file that is not one of the item's: what is noted is answered again, also to who may not see that file. */
-export async function refuseStrangeFile({ db }: Call, itemId: string, fileId: string | undefined): Promise<void> {
+/** Throws 400 for a file of another item: responses repeat the stored id, also to callers who may not see that file. */
+export async function refuseForeignFile({ db }: Call, itemId: string, fileId: string | undefined): Promise<void> {
   if (fileId === undefined) return;
   const own = await db('media_files').where({ id: fileId, item_id: itemId }).first('id');
   if (!own) throw invalid(['body', 'fileId'], 'unknown_file', 'the item has no such file');

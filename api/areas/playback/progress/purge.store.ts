@@ -12,7 +12,7 @@ export async function purgeStatesOfAccount(db: Db, accountId: string): Promise<b
   return found.rowCount > 0;
 }
 
-/** Deletes watch states of a deleted profile, which the system account holds, in batches; false when none is left. */
+/** Deletes watch states of a deleted profile, held by the system account, in batches; false when none is left. */
 export async function purgeStatesOfProfile(db: Db, profileId: string): Promise<boolean> {
   const found = await db.raw<{ rowCount: number }>(
     `delete from item_states where ctid = any(array(select s.ctid from item_states s where s.profile_id = ?
@@ -23,7 +23,7 @@ export async function purgeStatesOfProfile(db: Db, profileId: string): Promise<b
   return found.rowCount > 0;
 }
 
-/** Puts back watch states that a tombstone kept, as an array of rows in JSON; newer ones win. */
+/** Restores watch states of a tombstone from a JSON array of rows; newer states win. */
 export async function restoreStates(db: Db, states: string): Promise<void> {
   await db.raw(
     'insert into item_states select * from jsonb_populate_recordset(null::item_states, ?::jsonb) on conflict do nothing',

@@ -3,7 +3,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { conflict, invalid, notFound } from '#kernel/errors.ts';
 import type { ReadingPosition, SetReading } from './progress.schemas.ts';
 import { findState, type StateRow, writeReading } from './progress.store.ts';
-import { refuseStrangeFile } from './progress.ts';
+import { refuseForeignFile } from './progress.ts';
 import { pageOf, pagesOf, readingOf } from './reading.view.ts';
 
 const READABLE = ['book', 'comic', 'audiobook'];
@@ -26,7 +26,7 @@ export async function readReading(call: Call, id: string): Promise<ReadingPositi
   return reading;
 }
 
-/** A place that is older than what is noted changes nothing, and is answered with what is. */
+/** A position older than the stored one changes nothing; the response has the stored one. */
 export async function setReading(call: Call, id: string, body: SetReading): Promise<ReadingPosition> {
   const { db, who } = call;
   const item = await holdVisibleItem(db, who, id);
@@ -35,7 +35,7 @@ export async function setReading(call: Call, id: string, body: SetReading): Prom
   return (await readingOf(db, item, state)) ?? (await beginning(call, item, state));
 }
 
-/** Nothing is noted but that it was read, or was forgotten: the place is the first page. */
+/** Only the watched state is stored, so the position is the first page. */
 async function beginning({ db, now }: Call, item: VisibleItem, state: StateRow | undefined): Promise<ReadingPosition> {
   const pages = await pagesOf(db, item.id);
   const finished = state?.watched ?? false;
@@ -47,13 +47,13 @@ async function beginning({ db, now }: Call, item: VisibleItem, state: StateRow |
 }
 
 /**
- * A page behind the last is 400; the last page, or `finished`, marks it watched. False is answered for a place that is
- * older than what is noted.
+ * Throws 400 for a page beyond the last. The last page, or `finished`, marks the item as watched. False for a position
+ * older than the stored one.
  */
 export async function takeReading(call: Call, item: VisibleItem, body: SetReading): Promise<boolean> {
   const { db, who, now, client } = call;
   refuseUnreadable(item);
-  await refuseStrangeFile(call, item.id, body.fileId);
+  await refuseForeignFile(call, item.id, body.fileId);
   const pages = await pagesOf(db, item.id);
   const page = pageOf(body.value);
   if (page && pages && page > pages) throw invalid(['body', 'value'], 'too_big', `the last page is ${pages}`);

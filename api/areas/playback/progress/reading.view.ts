@@ -3,18 +3,18 @@ import type { Db } from '#platform/db.ts';
 import type { ReadingPosition } from './progress.schemas.ts';
 import type { StateRow } from './progress.store.ts';
 
-/** The page of a place that names one. */
+/** The page of a position that names one. */
 export function pageOf(value: string): number | undefined {
   return value.startsWith('page:') ? Number(value.slice(5)) : undefined;
 }
 
-/** How many pages the item has, where that is known. */
+/** Number of pages of the item, if known. */
 export async function pagesOf(db: Db, itemId: string): Promise<number | undefined> {
   const row = await db('items').where({ id: itemId }).first<{ details: { pages?: number } } | undefined>('details');
   return row?.details.pages;
 }
 
-/** Where the profile is in a book or comic; nothing where it never opened it. */
+/** Position of the profile in a book or comic; undefined when it was never opened. */
 export async function readingOf(
   db: Db,
   item: VisibleItem,

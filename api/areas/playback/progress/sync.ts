@@ -5,16 +5,16 @@ import { ApiError, invalid } from '#kernel/errors.ts';
 import { newId } from '#platform/ids.ts';
 import { SetReading, type Synced, type SyncReport } from './progress.schemas.ts';
 import { findState, leavesOf, markLeaves, type StateRow, unmarkLeaves } from './progress.store.ts';
-import { recordPosition, refuseBadPosition, refuseStrangeFile } from './progress.ts';
+import { recordPosition, refuseBadPosition, refuseForeignFile } from './progress.ts';
 import { takeReading } from './reading.ts';
 
 type Result = z.input<typeof Synced>['results'][number];
 
 const HISTORY_FROM_MS = 60_000;
-/** Of one report: a show or an album. */
+/** Limit of a report for a show or an album. */
 const MOST_MARKED = 20_000;
 
-/** Every report stands alone, in the order sent; a bad one does not fail the rest. */
+/** Applies reports in order and independently: an invalid one does not fail the rest. */
 export async function sync(call: Call, reports: readonly SyncReport[]): Promise<Result[]> {
   const results: Result[] = [];
   for (const report of reports)
@@ -45,9 +45,9 @@ async function apply(call: Call, report: SyncReport): Promise<Result['outcome']>
   }
 }
 
-/** What is wrong with a report is seen before anything of it is noted. */
+/** Validates a report before any of it is stored. */
 async function refuse(call: Call, item: VisibleItem, report: SyncReport): Promise<void> {
-  await refuseStrangeFile(call, item.id, report.fileId);
+  await refuseForeignFile(call, item.id, report.fileId);
   if (report.positionMs !== undefined) refuseBadPosition(item, report.positionMs);
 }
 
@@ -60,7 +60,7 @@ interface Write {
 async function write(call: Call, item: VisibleItem, { report, at, before }: Write): Promise<void> {
   if (report.reading !== undefined) {
     const reading = SetReading.safeParse({ value: report.reading, at: report.at, fileId: report.fileId });
-    if (!reading.success) throw invalid(['body', 'reports'], 'bad_reading', 'the place is not one of a book');
+    if (!reading.success) throw invalid(['body', 'reports'], 'bad_reading', 'not a position of a book');
     await takeReading(call, item, reading.data);
   }
   if (report.positionMs !== undefined) {
@@ -70,7 +70,7 @@ async function write(call: Call, item: VisibleItem, { report, at, before }: Writ
       durationMs: item.runtimeMs ?? 0,
       fileId: report.fileId ?? null,
       at,
-      mayCount: before?.progress !== 1 || played(report), // reports of one play behind its end are one play
+      mayCount: before?.progress !== 1 || played(report), // reports of one play beyond its end count once
     });
   }
   await mark(call, item, { watched: report.watched, at });
@@ -78,7 +78,7 @@ async function write(call: Call, item: VisibleItem, { report, at, before }: Writ
 
 const played = ({ playedMs = 0 }: SyncReport): boolean => playedMs > HISTORY_FROM_MS;
 
-/** That it was played is so, also where what came later stands in the way of its position. */
+/** Adds a history entry, also when a newer state prevents a new position. */
 async function keepHistory(
   { db, who }: Call,
   item: VisibleItem,
@@ -96,7 +96,7 @@ async function keepHistory(
   });
 }
 
-/** Of a show or an album all that is in it. */
+/** Marks the item, or all items of a container. */
 async function mark(
   { db, who }: Call,
   item: VisibleItem,

@@ -8,7 +8,7 @@ import { KEEP_ALIVE_MS } from './start-answer.ts';
 
 type Capabilities = z.input<typeof PlaybackCapabilities>;
 
-/** What the caller may do from where they are now; the quality menu is built on it. */
+/** What the caller may play from the current network; quality menus use it. */
 export async function readCapabilities(call: Call): Promise<Capabilities> {
   const { db, who, client, deps } = call;
   const [open] = await db('playback_sessions')

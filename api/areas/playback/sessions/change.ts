@@ -2,7 +2,7 @@ import { holdVisibleItem, type VisibleItem } from '#areas/items/public.ts';
 import { stopTranscodeSessions } from '#areas/streaming/public.ts';
 import { type SessionRow, takePlace, updateSession } from '#areas/viewing/public.ts';
 import type { Call } from '#kernel/endpoint.ts';
-import { type Choice, choose, type Wishes } from '../decision/choose.ts';
+import { type Choice, choose, type PlayOptions } from '../decision/choose.ts';
 import { profileOf } from '../decision/client-profile.ts';
 import type { ChangePlayback, ClientProfile, PlaybackStart } from '../playback.schemas.ts';
 import { findState } from '../progress/progress.store.ts';
@@ -14,17 +14,17 @@ import { rememberTracks } from './track-choices.ts';
 
 const OLD_STREAM_LIVES_MS = 10_000;
 
-/** Decides anew inside the same session and place; on any refusal the old stream still plays. */
+/** Decides again inside the same session. After any error the previous stream still plays. */
 export async function change(call: Call, id: string, body: ChangePlayback): Promise<PlaybackStart> {
   const { db, who } = call;
   const before = await ownOpenSession(call, id);
   const item = await holdVisibleItem(db, who, before.item_id);
   const sent = body.client ?? ((before.profile ?? undefined) as ClientProfile | undefined);
   const { given, profile } = await profileOf(call, sent, body.client === undefined);
-  const wishes = preferencesOf(before, body);
-  const choice = await choose(call, item, { profile, wishes });
+  const options = preferencesOf(before, body);
+  const choice = await choose(call, item, { profile, options });
   const places = await keepRoom(call, before, choice);
-  const row = await move(call, { before, item, choice, body, wishes, profile: given });
+  const row = await move(call, { before, item, choice, body, options, profile: given });
   if (body.remember) {
     await rememberTracks(db, { profileId: before.profile_id, item, tracks: choice.file.tracks, named: body });
   }
@@ -38,7 +38,7 @@ export async function change(call: Call, id: string, body: ChangePlayback): Prom
   });
 }
 
-/** The session keeps its place; one that begins to be encoded needs a place among those too. */
+/** The session keeps its place; a session that starts to encode needs an encoding place too. */
 async function keepRoom(call: Call, before: SessionRow, choice: Choice): Promise<Places | undefined> {
   const { db, who, deps } = call;
   const encodes = choice.decision.method === 'transcode';
@@ -52,8 +52,8 @@ async function keepRoom(call: Call, before: SessionRow, choice: Choice): Promise
   return places;
 }
 
-/** What the body does not name stays as it is, unless another file is taken: its tracks are other ones. */
-function preferencesOf(before: SessionRow, body: ChangePlayback): Wishes {
+/** Absent members keep their value, except the tracks when another file is chosen. */
+function preferencesOf(before: SessionRow, body: ChangePlayback): PlayOptions {
   const current = before.decision as { audio?: { streamId: string }; subtitle?: { streamId: string } };
   const kept = body.fileId
     ? {}
@@ -72,11 +72,14 @@ function preferencesOf(before: SessionRow, body: ChangePlayback): Wishes {
 
 const ALL_ALLOWED = { directPlay: true, directStream: true, transcode: true };
 
-function boundsOf({ wish }: SessionRow, body: ChangePlayback): Pick<Wishes, 'quality' | 'maxBitrate' | 'allow'> {
+function boundsOf(
+  { wish: stored }: SessionRow,
+  body: ChangePlayback,
+): Pick<PlayOptions, 'quality' | 'maxBitrate' | 'allow'> {
   return {
-    quality: body.quality ?? wish.quality,
-    maxBitrate: body.maxBitrate ?? wish.maxBitrate,
-    allow: wish.allow ?? ALL_ALLOWED,
+    quality: body.quality ?? stored.quality,
+    maxBitrate: body.maxBitrate ?? stored.maxBitrate,
+    allow: stored.allow ?? ALL_ALLOWED,
   };
 }
 
@@ -85,15 +88,15 @@ interface Move {
   item: VisibleItem;
   choice: Choice;
   body: ChangePlayback;
-  wishes: Wishes;
+  options: PlayOptions;
   profile: object;
 }
 
-/** The old stream goes on for 10 seconds, so that nothing breaks off while the player loads the new one. */
-async function move(call: Call, { before, item, choice, body, wishes, profile }: Move): Promise<SessionRow> {
+/** The previous stream continues for 10 seconds, so that playback does not break while the player loads the new one. */
+async function move(call: Call, { before, item, choice, body, options, profile }: Move): Promise<SessionRow> {
   const { db } = call;
   const startMs = withinFile(body.positionMs ?? before.position_ms, choice.file);
-  const { quality, maxBitrate, allow } = wishes;
+  const { quality, maxBitrate, allow } = options;
   await stopTranscodeSessions(db, before.id, { afterMs: OLD_STREAM_LIVES_MS });
   const stream = await openStream(call, { id: before.id, item, choice, startMs });
   return updateSession(db, before.id, {

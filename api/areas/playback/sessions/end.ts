@@ -12,16 +12,16 @@ interface Ending {
   message?: string | undefined;
 }
 
-/** One's own session, or with session:manage anyone's. Idempotent; the transcode is freed at once. */
+/** Ends the caller's own session, or any with session:manage. Idempotent; frees the transcode immediately. */
 export async function end(call: Call, id: string, ending: Ending): Promise<void> {
   const row = await lockSession(call.db, id);
   if (row?.account_id === call.who.accountId) return endOwn(call, row, ending);
   if (!row || !may(call.who, 'session:manage')) throw notFound();
-  if (await stop(call, row, { reason: 'ended-by-admin' })) await tellEnded(call, row, ending.message);
+  if (await stop(call, row, { reason: 'ended-by-admin' })) await notifyEnded(call, row, ending.message);
 }
 
-/** The person whose playback another ended, with the words that came with it. */
-async function tellEnded({ db, who }: Call, row: SessionRow, message: string | undefined): Promise<void> {
+/** Notifies the user whose session an admin ended. */
+async function notifyEnded({ db, who }: Call, row: SessionRow, message: string | undefined): Promise<void> {
   const item = await db('items').where({ id: row.item_id }).first('title');
   await notify(db, {
     kind: 'session-ended',
@@ -39,7 +39,7 @@ async function endOwn(call: Call, row: SessionRow, { positionMs, message }: Endi
   await stop(call, row, { reason: 'client', positionMs });
 }
 
-/** False when it was stopped before. */
+/** False when the session had already stopped. */
 async function stop(call: Call, row: SessionRow, why: Parameters<typeof stopSession>[2]): Promise<boolean> {
   const { db, deps } = call;
   const stopped = await stopSession(db, row.id, why);
@@ -50,7 +50,7 @@ async function stop(call: Call, row: SessionRow, why: Parameters<typeof stopSess
 
 async function keepPosition(call: Call, row: SessionRow, positionMs: number): Promise<void> {
   const item = await findHeldItem(call.db, call.who, row.item_id);
-  if (!item) return; // of what is not seen any more nothing is noted
+  if (!item) return; // a hidden item keeps no position
   const durationMs = row.duration_ms ?? item.runtimeMs ?? 0;
   const mayCount = !row.counted_play;
   await recordPosition(call, {

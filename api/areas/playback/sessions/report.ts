@@ -9,7 +9,7 @@ import { takeTracks } from './track-choices.ts';
 
 const PROGRESS_EVENT_MS = 10_000;
 
-/** The caller's own session, held for a change. Throws 404 for another's, 409 once it is stopped. */
+/** Locks the caller's own session. Throws 404 for another account's session, 409 for a stopped one. */
 export async function ownOpenSession({ db, who }: Call, id: string): Promise<SessionRow> {
   const row = await lockSession(db, id);
   if (!row || row.account_id !== who.accountId) throw notFound();
@@ -20,8 +20,8 @@ export async function ownOpenSession({ db, who }: Call, id: string): Promise<Ses
 }
 
 /**
- * Where the player is. The position is in Postgres before the answer leaves, so no acknowledged progress is lost with
- * any process (hack/decisions: playback positions).
+ * Stores the state of the player. The position is in Postgres before the response, so no acknowledged position is lost
+ * with a process.
  */
 export async function report(
   call: Call,
@@ -32,7 +32,7 @@ export async function report(
   const before = await ownOpenSession(call, id);
   const item = await holdVisibleItem(db, call.who, before.item_id);
   const at = timeOf(call, body);
-  if (before.read_at && before.read_at > at) return heard(call, before);
+  if (before.read_at && before.read_at > at) return ignoreLate(call, before);
   const { positionMs, counted } = await keep(call, item, { row: before, body, at });
   const decision = await takeTracks(db, before, { item, named: body });
   const progressDue = now.getTime() - (before.last_progress_event_at?.getTime() ?? 0) >= PROGRESS_EVENT_MS;
@@ -47,24 +47,24 @@ export async function report(
     ...(decision && { decision: JSON.stringify(decision) }),
     ...(progressDue ? { last_progress_event_at: now } : {}),
   });
-  await tell(call, { before, row, progressDue });
+  await emitChanges(call, { before, row, progressDue });
   if (row.transcode_session_id) await touchTranscode(db, id, { paused: row.state === 'paused' });
   return { row, commands: before.commands };
 }
 
-/** A future time is taken as now. */
+/** A future time counts as now. */
 function timeOf({ now }: Call, { at }: PlaybackReport): Date {
-  const told = at ? new Date(at) : now;
-  return told > now ? now : told;
+  const reported = at ? new Date(at) : now;
+  return reported > now ? now : reported;
 }
 
-/** A report that others overtook on their way changes nothing; that the client is alive is known from it. */
-async function heard({ db, now }: Call, { id, commands }: SessionRow): ReturnType<typeof report> {
+/** A late report changes nothing, but proves that the client is alive. */
+async function ignoreLate({ db, now }: Call, { id, commands }: SessionRow): ReturnType<typeof report> {
   const row = await updateSession(db, id, { last_report_at: now, commands: '[]' });
   return { row, commands };
 }
 
-/** A reading behind the end is the end. */
+/** A position beyond the end is the end. */
 async function keep(
   call: Call,
   item: VisibleItem,
@@ -77,14 +77,14 @@ async function keep(
   return { positionMs, counted };
 }
 
-interface Told {
+interface Changes {
   before: SessionRow;
   row: SessionRow;
   progressDue: boolean;
 }
 
-/** paused and resumed on the change of state, progress at most once in 10 seconds; buffering is not announced. */
-async function tell({ emit }: Call, { before, row, progressDue }: Told): Promise<void> {
+/** Emits paused and resumed on a change of state, and progress at most once in 10 seconds. Buffering has no event. */
+async function emitChanges({ emit }: Call, { before, row, progressDue }: Changes): Promise<void> {
   const facts = factsOf(row);
   if (row.state === 'paused' && before.state !== 'paused') await emit('playback.paused', payloadOf(row), facts);
   if (row.state === 'playing' && before.state === 'paused') await emit('playback.resumed', payloadOf(row), facts);

@@ -18,13 +18,13 @@ export interface Started {
   item: VisibleItem;
   choice: Choice;
   resume: PlaybackStart['resume'];
-  /** Clips were asked for, and the profile likes them. */
+  /** The client requested clips, and the profile allows them. */
   preroll?: boolean;
-  /** It goes on where it was left; who begins anew resumes nothing. */
+  /** Playback resumes at a stored position. */
   resumes?: boolean;
 }
 
-/** All that a player needs to begin. */
+/** Everything that a player needs to start. */
 export async function toStart(
   call: Call,
   started: Started & { row: SessionRow; places: Places | undefined },
@@ -33,7 +33,7 @@ export async function toStart(
   return { ...(await common(call, started)), warnings, session: toSession(started.row, call.who) };
 }
 
-/** With dryRun: the decision, and nothing opened. */
+/** The decision of a dryRun, which opens nothing. */
 export async function dryStart(call: Call, started: Started): Promise<PlaybackStart> {
   const { item, choice } = started;
   const { who, now, client } = call;
@@ -72,13 +72,13 @@ type Common = Omit<PlaybackStart, 'session' | 'warnings'>;
 async function common(call: Call, { item, choice, resume, preroll, resumes = false }: Started): Promise<Common> {
   const { db } = call;
   const { file } = choice;
-  const { trickplay, ...beside } = await readSidecars(db, item.id, file);
+  const { trickplay, ...sidecars } = await readSidecars(db, item.id, file);
   const next = await nextItemId(db, call.who, item.id);
   return {
     resume,
     subtitles: subtitlesOf(item.id, file),
     audio: await audioOf(call, file),
-    ...beside,
+    ...sidecars,
     ...(trickplay && { trickplayUrl: `/api/v1/files/${file.id}/trickplay` }),
     ...(next && { nextItemId: next }),
     preroll: preroll ? await prerollsFor(call, { libraryId: item.libraryId, itemType: item.type, resumes }) : [],
@@ -86,7 +86,7 @@ async function common(call: Call, { item, choice, resume, preroll, resumes = fal
   };
 }
 
-/** What the decision could not keep, and whether the last of the places that workers had goes to this session. */
+/** Warnings of the decision, and one when this session takes the last worker slot. */
 function warningsOf({ warnings }: Choice, places: Places | undefined): Warning[] {
   const low = places && places.taken + 1 >= places.most;
   return low ? [...warnings, 'transcode-slots-low'] : warnings;
@@ -115,7 +115,7 @@ function subtitlesOf(itemId: string, file: CandidateFile): PlaybackStart['subtit
     }));
 }
 
-/** A file beside the film goes by its bare name, a track inside by its index. */
+/** The bare name of a sidecar file, or the index of an embedded track. */
 function fileName(track: Track): string {
   return track.externalPath?.split('/').at(-1) ?? String(track.index);
 }

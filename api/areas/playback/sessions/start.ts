@@ -26,16 +26,19 @@ import { rememberTracks } from './track-choices.ts';
 
 const PLAYABLE = ['movie', 'episode', 'video', 'track', 'audiobook', 'lesson', 'recording'];
 
-/** Opens a playback session: decision, a place under the caps, and the transcode where one is needed; all in the caller's transaction. */
+/**
+ * Opens a playback session in the caller's transaction: the decision, a place under the limits, and a transcode session
+ * if needed.
+ */
 export async function start(call: Call, itemId: string, body: StartPlayback): Promise<PlaybackStart> {
   const { db, who } = call;
   const item = await playable(call, itemId);
   const { given, profile } = await profileOf(call, body.client, body.dryRun);
-  const { resume, fileId: begun } = await whereLeft(call, item);
+  const { resume, fileId: begun } = await storedPosition(call, item);
   const resumed = body.startMs === undefined ? begun : undefined;
-  const choice = await choose(call, item, { wishes: { ...body, resumed }, profile });
-  const wished = body.startMs ?? Math.max(0, resume.positionMs - choice.preferences.rewindOnResumeMs);
-  const startMs = withinFile(wished, choice.file);
+  const choice = await choose(call, item, { options: { ...body, resumed }, profile });
+  const requested = body.startMs ?? Math.max(0, resume.positionMs - choice.preferences.rewindOnResumeMs);
+  const startMs = withinFile(requested, choice.file);
   if (body.dryRun) {
     call.reply.status(200);
     return dryStart(call, { item, choice, resume });
@@ -48,13 +51,13 @@ export async function start(call: Call, itemId: string, body: StartPlayback): Pr
   return toStart(call, { item, choice, resume, row, preroll, resumes: startMs > 0, places });
 }
 
-/** A place behind the end is the end. */
+/** A position beyond the end is the end. */
 export function withinFile(positionMs: number, { durationMs }: { durationMs: number }): number {
   return durationMs > 0 ? Math.min(positionMs, durationMs) : positionMs;
 }
 
-/** Where the profile left it, and in which file. */
-async function whereLeft(
+/** The stored position of the profile, and its file. */
+async function storedPosition(
   { db, who }: Call,
   { id }: VisibleItem,
 ): Promise<{ resume: PlaybackStart['resume']; fileId: string | undefined }> {
@@ -66,29 +69,29 @@ async function whereLeft(
   };
 }
 
-/** The item itself, or the next unplayed child of a container, which begins anew once all of it was played. */
+/** The item itself, or the next unplayed child of a container. A completely played container starts again. */
 async function playable(call: Call, id: string): Promise<VisibleItem> {
   const { db, who } = call;
   const item = await holdVisibleItem(db, who, id);
   if (!item.container) {
     if (PLAYABLE.includes(item.type)) return item;
-    throw new ApiError('MEDIA_NOT_PLAYABLE', 'This is nothing to play', { reason: 'type' });
+    throw new ApiError('MEDIA_NOT_PLAYABLE', 'This item is not playable', { reason: 'type' });
   }
   const child = await firstToPlay(db, who, { containerId: id, types: PLAYABLE });
-  if (!child) throw new ApiError('MEDIA_NOT_PLAYABLE', 'Nothing is to play here', { reason: 'type' });
+  if (!child) throw new ApiError('MEDIA_NOT_PLAYABLE', 'This container has no playable items', { reason: 'type' });
   return holdVisibleItem(db, who, child);
 }
 
 /**
- * A place under the caps and a slot of a transcode worker, or the refusal that says which is full. Answers what places
- * of workers there were, for a choice that needs one.
+ * Takes a place under the limits and a worker slot. Throws when either is full. Returns the worker slots for a decision
+ * that needs one.
  */
 async function makeRoom(call: Call, choice: Choice, replaces: string | undefined): Promise<Places | undefined> {
   const { db, who, deps } = call;
   const encodes = choice.decision.method === 'transcode';
   const serverCap = deps.settings.get('playback.maxStreams');
   const replaced = await takePlace(db, who, { deviceId: who.deviceId, replaces, encodes, serverCap });
-  if (replaces && !replaced.includes(replaces)) await refuseStranger(call, replaces);
+  if (replaces && !replaced.includes(replaces)) await refuseForeignSession(call, replaces);
   for (const id of replaced) {
     await stopSession(db, id, { reason: 'replaced' });
     const freed = await stopTranscodeSessions(db, id);
@@ -100,8 +103,8 @@ async function makeRoom(call: Call, choice: Choice, replaces: string | undefined
   return places;
 }
 
-/** One that has ended meanwhile needs no ending. */
-async function refuseStranger({ db, who }: Call, sessionId: string): Promise<void> {
+/** A replaced session may have ended already, but must be the caller's. */
+async function refuseForeignSession({ db, who }: Call, sessionId: string): Promise<void> {
   const row = await findSession(db, sessionId);
   if (row?.account_id !== who.accountId) throw notFound();
 }
@@ -149,13 +152,13 @@ async function open(call: Call, { item, choice, startMs, profile, body }: Openin
   );
 }
 
-/** The transcode session of an HLS decision; its worker is told as soon as it is committed. */
+/** Opens the transcode session of an HLS decision; its worker is notified after the commit. */
 export async function openStream(
   call: Call,
   open: { id: string; item: VisibleItem; choice: Choice; startMs: number },
 ): Promise<{ id: string; url: string } | undefined> {
   const { choice, item } = open;
-  if (choice.decision.reasons.includes('keyframes-unknown')) await askForKeyframes(call, choice.file.id);
+  if (choice.decision.reasons.includes('keyframes-unknown')) await enqueueKeyframes(call, choice.file.id);
   if (!choice.stream) return undefined;
   const stream = await openTranscodeSession(call.db, {
     ...choice.stream,
@@ -171,8 +174,8 @@ export async function openStream(
   return stream;
 }
 
-/** The next play of the file may copy its picture. */
-async function askForKeyframes(call: Call, fileId: string): Promise<void> {
+/** With keyframes, the next playback of the file can copy its video. */
+async function enqueueKeyframes(call: Call, fileId: string): Promise<void> {
   const options = { key: `media.keyframes:${fileId}`, target: { kind: 'file', id: fileId } };
   await call.enqueue('media.keyframes', { fileId }, options);
 }

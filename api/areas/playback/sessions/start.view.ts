@@ -6,6 +6,7 @@ import {
   type StreamRow,
   type VisibleItem,
 } from '#areas/items/public.ts';
+import { findOpenings, storageUnavailable } from '#areas/streaming/public.ts';
 import { attachedNames } from '#areas/subtitles/public.ts';
 import type { Principal } from '#identity/principal.ts';
 import { onlyVisibleItems } from '#identity/visibility.ts';
@@ -16,7 +17,6 @@ import { decodeKeyframes, type ProbedStream } from '#platform/media.ts';
 import type { CandidateFile } from '../decision/candidates.ts';
 import type { Track } from '../decision/tracks.ts';
 import type { PlaybackStart } from '../playback.schemas.ts';
-import { refuseUnavailable } from './near.ts';
 
 interface Extra {
   id: string;
@@ -25,7 +25,7 @@ interface Extra {
   keyframes: Buffer | null;
 }
 
-/** The files that can be played now. Throws what CONVENTIONS says when there is none, for the best reason there is. */
+/** The playable files. Throws 415 or 423 with the most specific reason when there is none. */
 export async function playableFiles(
   call: Call,
   itemId: string,
@@ -33,11 +33,11 @@ export async function playableFiles(
 ): Promise<CandidateFile[]> {
   const { db } = call;
   const all = await findFileRows(db, [itemId], { whole: true });
-  const rows = fileId ? all.filter((row) => row.id === fileId) : beginnings(all, resumed);
+  const rows = fileId ? all.filter((row) => row.id === fileId) : firstParts(all, resumed);
   if (rows.length === 0) throw notPlayable('missing-file');
-  // What was missing before its storage went may be there again, so that is asked first.
-  const near = await refuseUnavailable(call, rows);
-  const present = near.filter((row) => row.missing_since === null);
+  // Checks the storages first: a file that was missing may be back with its storage.
+  const available = await refuseUnavailable(call, rows);
+  const present = available.filter((row) => row.missing_since === null);
   if (present.length === 0) throw notPlayable('missing-file');
   const extras = await readExtras(
     db,
@@ -63,17 +63,29 @@ export async function playableFiles(
   }));
 }
 
-/** A segment without a keyframe in between is made, held and sent whole. */
+/** The files whose storage is available, by a check of the storage. Throws 423 when none is. */
+async function refuseUnavailable<File extends { id: string }>(call: Call, files: readonly File[]): Promise<File[]> {
+  const found = await findOpenings(
+    call,
+    files.map(({ id }) => id),
+  );
+  const available = files.filter(({ id }) => found.get(id)?.kind !== 'away');
+  const [first] = found.values();
+  if (available.length > 0 || first?.kind !== 'away') return available;
+  throw storageUnavailable(call, first.storageId, first.reason);
+}
+
+/** A segment between two keyframes is made, stored and sent as a whole. */
 const LONGEST_GAP_MS = 30_000;
 
-/** Whether a copied picture can be cut at its keyframes: there are some, and none is too far from the next. */
+/** True when copied video can be cut at its keyframes: they are known and close enough. */
 function areCuttable(index: Buffer | null | undefined, durationMs: number): boolean {
   const times = index ? decodeKeyframes(index) : [];
   return times.length > 0 && [...times, durationMs].every((at, i) => at - (times[i - 1] ?? 0) <= LONGEST_GAP_MS);
 }
 
-/** Of a film in parts the one that was begun last, else the first; a whole file is its own beginning. */
-function beginnings(rows: readonly FileRow[], resumed: string | undefined): readonly FileRow[] {
+/** Of a film in parts the part of the stored position, else the first one. A single file is its own first part. */
+function firstParts(rows: readonly FileRow[], resumed: string | undefined): readonly FileRow[] {
   const later = rows.filter((row) => (row.part ?? 1) > 1);
   const begun = later.filter((row) => row.id === resumed && row.missing_since === null);
   const first = rows.filter((row) => !later.includes(row));
@@ -102,7 +114,7 @@ function faultOf(faults: (string | null)[]): ApiError {
   return notPlayable('corrupt');
 }
 
-/** The probe's stream under the id, language and flags of its row, which a person may have corrected. */
+/** The probed stream with the id, language and flags of its row, which a user may have corrected. */
 export function toTrack(row: StreamRow): Track {
   const probe = row.probe as Partial<ProbedStream>;
   return {
@@ -120,15 +132,15 @@ export function toTrack(row: StreamRow): Track {
   };
 }
 
-type Beside = Pick<PlaybackStart, 'markers' | 'chapters' | 'fonts'> & { trickplay: boolean };
+type Sidecars = Pick<PlaybackStart, 'markers' | 'chapters' | 'fonts'> & { trickplay: boolean };
 
-/** What a player wants to know of the file beside its streams. */
-export async function readSidecars(db: Db, itemId: string, file: CandidateFile): Promise<Beside> {
+/** Data of the file that a player needs in addition to its streams. */
+export async function readSidecars(db: Db, itemId: string, file: CandidateFile): Promise<Sidecars> {
   const markers = await db('markers')
     .where({ item_id: itemId })
     .whereRaw('(file_id is null or file_id = ?)', [file.id])
     .orderBy('start_ms')
-    .select<{ kind: Beside['markers'][number]['kind']; start_ms: number; end_ms: number }[]>(
+    .select<{ kind: Sidecars['markers'][number]['kind']; start_ms: number; end_ms: number }[]>(
       'kind',
       'start_ms',
       'end_ms',
@@ -151,7 +163,7 @@ function fontsOf(itemId: string, file: CandidateFile): PlaybackStart['fonts'] {
   }));
 }
 
-/** The episode or track that follows in its show or album, of those that the caller sees. */
+/** The next episode or track in its show or album that the caller may see. */
 export async function nextItemId(db: Db, who: Principal, itemId: string): Promise<string | undefined> {
   const [row]: { id: string }[] = await db('items as i')
     .joinRaw(
@@ -169,7 +181,7 @@ export async function nextItemId(db: Db, who: Principal, itemId: string): Promis
   return row?.id;
 }
 
-/** The language that the item, or the show it is of, was made in; where an NFO file or a person said so. */
+/** The original language of the item or its show, from an NFO file or a user. */
 export async function originalLanguage(
   db: Db,
   { id, parentId, grandparentId }: Pick<VisibleItem, 'id' | 'parentId' | 'grandparentId'>,
@@ -178,8 +190,8 @@ export async function originalLanguage(
   const rows = await db('items')
     .whereIn('id', way)
     .select<{ id: string; language: string | null }[]>('id', db.raw(`details ->> 'originalLanguage' as language`));
-  const told = new Map(rows.map((row) => [row.id, row.language]));
-  return way.map((one) => told.get(one)).find((language) => language) ?? undefined;
+  const languages = new Map(rows.map((row) => [row.id, row.language]));
+  return way.map((one) => languages.get(one)).find((language) => language) ?? undefined;
 }
 
 export interface LastChoice {
@@ -188,7 +200,7 @@ export interface LastChoice {
   subtitleOff: boolean;
 }
 
-/** What this profile chose last in the same show (or film). */
+/** The last track choice of this profile in the same show or film. */
 export async function lastChoice(db: Db, profileId: string, showId: string): Promise<LastChoice | undefined> {
   const row = await db('track_choices')
     .where({ profile_id: profileId, item_id: showId })

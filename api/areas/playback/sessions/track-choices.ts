@@ -7,7 +7,7 @@ import { isPicture } from '../decision/subtitle-plan.ts';
 import type { Track } from '../decision/tracks.ts';
 import { toTrack } from './start.view.ts';
 
-/** Tracks that a client names; absent ones say nothing, null is no subtitle. */
+/** Tracks in a request; absent is no choice, null is no subtitle. */
 interface Named {
   audioStreamId?: string | undefined;
   subtitleStreamId?: string | null | undefined;
@@ -16,12 +16,12 @@ interface Named {
 interface Remembering {
   profileId: string;
   item: VisibleItem;
-  /** Of the file that is played. */
+  /** Tracks of the playing file. */
   tracks: readonly Track[];
   named: Named;
 }
 
-/** What is named of the file's tracks is the profile's choice for the whole show. */
+/** Stores the named tracks as the profile's choice for the whole show. */
 export async function rememberTracks(db: Db, { profileId, item, tracks, named }: Remembering): Promise<void> {
   const language = (id: string | null): string | null => tracks.find((track) => track.id === id)?.language ?? null;
   const chosen = {
@@ -39,30 +39,30 @@ export async function rememberTracks(db: Db, { profileId, item, tracks, named }:
 }
 
 /**
- * A player that changes tracks by itself tells so in its reports: remembered like a choice made here. The decision with
- * them; nothing when they are what is known, or no tracks of the file.
+ * Stores tracks that a player changed by itself and reports. Returns the new decision, or undefined when the tracks are
+ * unchanged or not in the file.
  */
 export async function takeTracks(
   db: Db,
   row: SessionRow,
   { item, named }: Pick<Remembering, 'item' | 'named'>,
 ): Promise<SessionRow['decision'] | undefined> {
-  const news = newsIn(row, named);
+  const news = changedTracks(row, named);
   if (Object.keys(news).length === 0) return undefined;
   const tracks = (await findStreamRows(db, [row.file_id])).map(toTrack);
   const has = (id: string | null | undefined, kind: string): boolean =>
     id === null || tracks.some((track) => track.kind === kind && track.id === id);
-  const told: Named = {
+  const reported: Named = {
     ...(has(news.audioStreamId, 'audio') && { audioStreamId: news.audioStreamId }),
     ...(has(news.subtitleStreamId, 'subtitle') && { subtitleStreamId: news.subtitleStreamId }),
   };
-  await rememberTracks(db, { profileId: row.profile_id, item, tracks, named: told });
-  const subtitle = tracks.find((track) => track.id === told.subtitleStreamId);
-  return decisionWith(row, { told, subtitle });
+  await rememberTracks(db, { profileId: row.profile_id, item, tracks, named: reported });
+  const subtitle = tracks.find((track) => track.id === reported.subtitleStreamId);
+  return decisionWith(row, { reported, subtitle });
 }
 
-/** What is named and not known. */
-function newsIn(row: SessionRow, { audioStreamId, subtitleStreamId }: Named): Named {
+/** The named tracks that differ from the decision. */
+function changedTracks(row: SessionRow, { audioStreamId, subtitleStreamId }: Named): Named {
   const known = row.decision as { audio?: { streamId: string }; subtitle?: { streamId: string } };
   const text = known.subtitle?.streamId ?? null;
   return {
@@ -73,12 +73,12 @@ function newsIn(row: SessionRow, { audioStreamId, subtitleStreamId }: Named): Na
 
 function decisionWith(
   { decision, method }: SessionRow,
-  { told, subtitle }: { told: Named; subtitle: Track | undefined },
+  { reported, subtitle }: { reported: Named; subtitle: Track | undefined },
 ): SessionRow['decision'] {
   const { audio, subtitle: before, ...rest } = decision as { audio?: object; subtitle?: object };
-  const sound = told.audioStreamId === undefined ? audio : { ...audio, streamId: told.audioStreamId };
+  const sound = reported.audioStreamId === undefined ? audio : { ...audio, streamId: reported.audioStreamId };
   const text = subtitle && { streamId: subtitle.id, delivery: deliveryOf(subtitle, method) };
-  const words = told.subtitleStreamId === undefined ? before : text;
+  const words = reported.subtitleStreamId === undefined ? before : text;
   return { ...rest, ...(sound && { audio: sound }), ...(words && { subtitle: words }) };
 }
 

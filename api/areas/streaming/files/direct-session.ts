@@ -15,8 +15,8 @@ import { newId } from '#platform/ids.ts';
 import type { SourceFile } from './sources.view.ts';
 
 /**
- * The playback session that a direct stream counts for: the one named, which must be the caller's and open, or one that
- * opens by itself for this device and file and takes a place among the account's streams.
+ * The playback session of a direct stream: the named one, which must be the caller's and open, or one that opens for
+ * this device and file and counts towards the account's stream limit.
  */
 export async function directSession(call: Call, source: SourceFile, named: string | undefined): Promise<string> {
   const { id, last_bytes_at: last } =
@@ -25,7 +25,7 @@ export async function directSession(call: Call, source: SourceFile, named: strin
   return id;
 }
 
-/** Players ask for many ranges a second: one that sent something a moment ago is not written again. */
+/** Players send many range requests a second, so a session is touched at most once in this time. */
 const TOUCHED_MS = 5000;
 type Session = Pick<SessionRow, 'id' | 'last_bytes_at'>;
 
@@ -45,7 +45,7 @@ async function implicitSession(call: Call, source: SourceFile): Promise<Session>
   return call.transact(async ({ db, who, client, deps }) => {
     const serverCap = deps.settings.get('playback.maxStreams');
     const replaced = await takePlace(db, who, { deviceId, encodes: false, serverCap });
-    const again = await findImplicit(db, at); // two requests at once open one
+    const again = await findImplicit(db, at); // two concurrent requests open one session
     if (again) return again;
     for (const id of replaced) await stopSession(db, id, { reason: 'replaced' });
     const row = await insertSession(
@@ -77,7 +77,7 @@ async function implicitSession(call: Call, source: SourceFile): Promise<Session>
   });
 }
 
-/** PlaybackDecision of a file that is sent as it is. */
+/** PlaybackDecision of a file that is sent unchanged. */
 function decisionOf(source: SourceFile): object {
   return {
     method: 'direct_play',

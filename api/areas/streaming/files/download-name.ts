@@ -1,5 +1,5 @@
 import { withoutEnds } from '#platform/text.ts';
-/** A name for the file that says what it is, whatever the one in the folder looks like. */
+/** The facts that a download is named after. */
 export interface Named {
   type: string;
   title: string;
@@ -20,13 +20,13 @@ export function titleName(item: Named, extension: string): string {
   return `${safe(base)}${extension}`;
 }
 
-/** What no file system refuses. */
+/** Replaces characters that some file systems refuse. */
 function safe(name: string): string {
   const plain = name.replace(/[\p{C}/\\:*?"<>|]/gu, ' ').replace(/\s+/g, ' ');
   return withoutEnds(plain, '. ').slice(0, 150) || 'file';
 }
 
-/** RFC 6266: an ASCII name for old clients, the true one in UTF-8 (RFC 8187). */
+/** RFC 6266: an ASCII name for old clients, the full name in UTF-8 (RFC 8187). */
 export function attachment(name: string): string {
   const bare = name.replace(/^.*[/\\]/, '').replace(/\p{C}/gu, '');
   const ascii = bare

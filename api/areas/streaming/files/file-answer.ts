@@ -5,10 +5,10 @@ import { ApiError } from '#kernel/errors.ts';
 import { knowsEtag } from '#kernel/etag.ts';
 import { type ByteRange, parseRange } from './ranges.ts';
 
-/** Something that is sent whole or in ranges. */
+/** Content that is sent whole or in ranges. */
 export interface Sendable {
   size: number;
-  /** Without quotes; strong: the same bytes for ever. */
+  /** Strong and without quotes: it never names other bytes. */
   etag: string;
   modifiedAt: Date;
   type: string;
@@ -17,7 +17,7 @@ export interface Sendable {
   read(range: ByteRange): Promise<Readable>;
 }
 
-/** 200, 206, 304 or 416 by the headers of the call; nothing is read for HEAD. */
+/** Answers 200, 206, 304 or 416 by the request headers. HEAD reads nothing. */
 export async function sendRanged(call: Call, file: Sendable): Promise<Bytes> {
   const { reply, headers, method } = call;
   const etag = `"${file.etag}"`;
@@ -34,7 +34,7 @@ export async function sendRanged(call: Call, file: Sendable): Promise<Bytes> {
     : 'whole';
   if (ranges === 'unsatisfiable') {
     reply.header('Content-Range', `bytes */${file.size}`);
-    throw new ApiError('RANGE_NOT_SATISFIABLE', 'The range lies beyond the end', { sizeBytes: file.size });
+    throw new ApiError('RANGE_NOT_SATISFIABLE', 'The range is beyond the end', { sizeBytes: file.size });
   }
   if (ranges === 'whole') {
     const body = method === 'HEAD' || file.size === 0 ? null : await file.read({ start: 0, end: file.size - 1 });
@@ -54,7 +54,7 @@ function unchanged({ headers }: Call, etag: string, modifiedAt: Date): boolean {
   return since !== undefined && Math.floor(modifiedAt.getTime() / 1000) * 1000 <= Date.parse(since);
 }
 
-/** Ranges of something that changed since would not fit what the client has. */
+/** If-Range: ranges of changed content would not fit the client's bytes. */
 function rangeHolds(condition: string | string[] | undefined, etag: string, modifiedAt: Date): boolean {
   if (condition === undefined) return true;
   const text = String(condition).trim();

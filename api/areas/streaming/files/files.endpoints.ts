@@ -21,7 +21,7 @@ import { findTrickplay, trickplayKey } from './trickplay.store.ts';
 const FileParams = z.object({ fileId: Id });
 const ticket = z.string().max(2000).optional().describe('Cast ticket');
 
-/** A file of an item the caller may see; 404 else, with the same work whether there is one or not. */
+/** A file of an item that the caller may see, else 404. Unknown and hidden files cost the same work. */
 async function getSource(call: Call, fileId: string): Promise<SourceFile> {
   const source = await findSourceFile(call.db, fileId);
   await getVisibleItem(call.db, call.who, source?.itemId ?? NOTHING);
@@ -29,12 +29,12 @@ async function getSource(call: Call, fileId: string): Promise<SourceFile> {
   return source;
 }
 
-/** No item has this id. */
+/** An id that no item has. */
 const NOTHING = '00000000-0000-0000-0000-000000000000';
 
 async function openSendable(call: Call, source: SourceFile): Promise<OpenFile> {
   const file = await openSource(call, source);
-  if (source.missing) throw new ApiError('MEDIA_NOT_PLAYABLE', 'The file is not there', { reason: 'missing-file' });
+  if (source.missing) throw new ApiError('MEDIA_NOT_PLAYABLE', 'The file does not exist', { reason: 'missing-file' });
   return file;
 }
 

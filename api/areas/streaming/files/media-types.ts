@@ -55,12 +55,12 @@ const TYPES: Record<string, string> = {
   '.cbr': 'application/vnd.comicbook-rar',
 };
 
-/** Type of a media file by its name; what may hold script is never named, so that a browser saves it. */
+/** Type of a media file by its name. Types that may contain scripts are not listed, so a browser saves these files. */
 export function mediaType(path: string): string {
   return TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
 }
 
-/** Plays over time: it counts as a stream. */
+/** True for files that play over time, which count as streams. */
 export function isTimed(path: string): boolean {
   return /^(video|audio)\//.test(mediaType(path));
 }

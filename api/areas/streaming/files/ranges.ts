@@ -1,4 +1,4 @@
-/** `Range` of HTTP (RFC 9110, section 14): what is asked of a thing of `size` bytes. */
+/** A byte range of HTTP (RFC 9110, section 14). */
 export interface ByteRange {
   start: number;
   /** Inclusive. */
@@ -8,8 +8,8 @@ export interface ByteRange {
 const MOST_RANGES = 8;
 
 /**
- * The ranges asked for; `whole` when there is no range, it is not understood, or asks for too many pieces;
- * `unsatisfiable` when none of them lies inside.
+ * The requested ranges. `whole` for no range, a malformed header or too many ranges; `unsatisfiable` when all ranges
+ * are beyond the end.
  */
 export function parseRange(header: string | undefined, size: number): ByteRange[] | 'whole' | 'unsatisfiable' {
   const list = /^bytes=(.+)$/i.exec(header?.trim() ?? '')?.[1]?.split(',') ?? [];
@@ -19,7 +19,7 @@ export function parseRange(header: string | undefined, size: number): ByteRange[
   return ranges.length > 0 ? ranges : 'unsatisfiable';
 }
 
-/** `undefined` lies beyond the end. */
+/** Undefined for a range beyond the end. */
 function oneRange(text: string, size: number): ByteRange | 'wrong' | undefined {
   const [, last] = /^-(\d+)$/.exec(text) ?? [];
   if (last !== undefined) return tail(Number(last), size);

@@ -8,39 +8,45 @@ type Reader = Pick<Call, 'db' | 'deps' | 'who'>;
 
 const reading = ({ db, deps: { config } }: Pick<Call, 'db' | 'deps'>) => ({ db, config });
 
-/** Which storage it is, and why, is for those who manage libraries. */
-export function away({ who }: Pick<Call, 'who'>, storageId: string, reason: string): ApiError {
+/** Names the storage and the reason only to callers with library:manage. */
+export function storageUnavailable({ who }: Pick<Call, 'who'>, storageId: string, reason: string): ApiError {
   const details = may(who, 'library:manage') ? { storageId, reason } : {};
-  return new ApiError('STORAGE_UNAVAILABLE', 'The storage does not answer', details);
+  return new ApiError('STORAGE_UNAVAILABLE', 'The storage is unavailable', details);
 }
 
-/** The file on disk. 423 when its storage is away, disabled or another one, 415 when only the file is gone. */
+/**
+ * Opens a file. Throws 423 when its storage is unavailable, disabled or of unproven identity, and 415 when only the
+ * file is gone.
+ */
 export async function openSource(call: Reader, at: Wanted): Promise<OpenFile> {
   const found = await openMedia(reading(call), at);
   if (found.kind === 'there') return found;
-  if (found.kind === 'away') throw away(call, at.storageId, found.reason);
-  throw new ApiError('MEDIA_NOT_PLAYABLE', 'The file is not there', { reason: 'missing-file' });
+  if (found.kind === 'away') throw storageUnavailable(call, at.storageId, found.reason);
+  throw new ApiError('MEDIA_NOT_PLAYABLE', 'The file does not exist', { reason: 'missing-file' });
 }
 
-/** A file beside a film, such as its subtitles. 423 as above, 404 when it is gone. */
+/** Opens a sidecar file, such as subtitles. Throws 423 as openSource, and 404 when it is gone. */
 export async function openSidecar(call: Reader, at: { fileId: string; path: string }): Promise<OpenFile> {
   const film = await findTrackPlace(call.db, at);
   if (!film) throw notFound();
   const found = await openMedia(reading(call), film);
-  if (found.kind === 'away') throw away(call, film.storageId, found.reason);
+  if (found.kind === 'away') throw storageUnavailable(call, film.storageId, found.reason);
   if (found.kind === 'absent') throw notFound();
   return found;
 }
 
-/** A film that cannot be read now is 423 where a session of it is open; the same request works again once it is back. */
+/**
+ * Throws 423 for an unreadable film of an open session. The same request succeeds when the storage is available again.
+ */
 export async function refuseUnavailableSource(call: Reader, { fileId }: { fileId: string }): Promise<void> {
   const place = (await findPlaces(call.db, [fileId])).get(fileId);
   if (!place) throw notFound();
   const found = await openMedia(reading(call), place);
-  if (found.kind !== 'there') throw away(call, place.storageId, found.kind === 'away' ? found.reason : 'missing-file');
+  if (found.kind !== 'there')
+    throw storageUnavailable(call, place.storageId, found.kind === 'away' ? found.reason : 'missing-file');
 }
 
-/** How several files can be opened now, by id. */
+/** The current state of several files, by id. */
 export async function findOpenings(
   call: Reader,
   fileIds: readonly string[],

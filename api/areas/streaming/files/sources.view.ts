@@ -3,7 +3,7 @@ import type { Db } from '#platform/db.ts';
 import { decodeKeyframes, type ProbedFile } from '#platform/media.ts';
 import type { Named } from './download-name.ts';
 
-/** What Streaming reads of a media file: where it lies and what it is. */
+/** A media file as Streaming reads it. */
 export interface SourceFile {
   id: string;
   itemId: string;
@@ -19,7 +19,7 @@ export interface SourceFile {
   probe: ProbedFile | null;
 }
 
-/** With its keyframes, which are the larger part of it. */
+/** With the keyframes, which are large. */
 export interface FileSource extends SourceFile {
   keyframes: number[] | undefined;
 }
@@ -48,7 +48,7 @@ const FILE_COLUMNS = [
 ];
 const COLUMNS = [...FILE_COLUMNS, 'keyframes' as const];
 
-/** For what sends the bytes as they are: players ask for many ranges of a file. */
+/** Without keyframes, for range requests. */
 export async function findSourceFile(db: Db, fileId: string): Promise<SourceFile | undefined> {
   const row = (await db('media_files').where({ id: fileId }).first(FILE_COLUMNS)) as FileRow | undefined;
   return row && toSourceFile(row);
@@ -59,7 +59,7 @@ export async function findSource(db: Db, fileId: string): Promise<FileSource | u
   return row && toSource(row);
 }
 
-/** The file of an item that is there, the best edition first. */
+/** The present file of an item, best edition first. */
 export async function findItemSource(db: Db, itemId: string): Promise<FileSource | undefined> {
   const row = (await db('media_files')
     .where({ item_id: itemId, missing_since: null, ignored: false })
@@ -87,7 +87,7 @@ function toPlace(row: PlaceRow): Wanted {
   };
 }
 
-/** Where files lie, by id. */
+/** Places of files, by id. */
 export async function findPlaces(db: Db, fileIds: readonly string[]): Promise<Map<string, Wanted>> {
   const rows = await db('media_files')
     .whereIn('id', fileIds)
@@ -95,7 +95,7 @@ export async function findPlaces(db: Db, fileIds: readonly string[]): Promise<Ma
   return new Map(rows.map((row) => [row.id, toPlace(row)]));
 }
 
-/** Where a file beside a film lies. One that is no track of it has no size that could be proved. */
+/** Place of a sidecar file. A file that is no track has no size to verify. */
 export async function findTrackPlace(
   db: Db,
   { fileId, path }: { fileId: string; path: string },
@@ -107,7 +107,7 @@ export async function findTrackPlace(
   return film && { ...film, path, sizeBytes: track?.size ?? -1, modifiedMs: track?.time ?? 0 };
 }
 
-/** Changes with the file's bytes: what is derived of them is kept under it. */
+/** Version of the file's bytes; derived objects are stored under it. */
 export function versionOf({ sizeBytes, modifiedMs }: Pick<FileSource, 'sizeBytes' | 'modifiedMs'>): string {
   return `${sizeBytes}-${Math.floor(modifiedMs)}`;
 }
@@ -141,7 +141,7 @@ interface NameRow {
   number: number | null;
 }
 
-/** What a download of the item is named after. */
+/** The facts that a download of the item is named after. */
 export async function nameOf(db: Db, itemId: string): Promise<Named | undefined> {
   const row = (await db('items as i')
     .leftJoin('items as s', 's.id', 'i.grandparent_id')

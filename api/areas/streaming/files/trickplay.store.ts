@@ -15,7 +15,7 @@ interface Row {
   made_at: Date;
 }
 
-/** Place of a sheet in the bucket `foyer-derived`. */
+/** Key of a sheet in the bucket `foyer-derived`. */
 export const trickplayKey = (fileId: string, width: number, sheet: number): string =>
   `trickplay/${fileId}/${width}-${sheet}.webp`;
 
@@ -34,7 +34,7 @@ export async function findTrickplay(db: Db, fileId: string): Promise<Trickplay |
   };
 }
 
-/** Written by the analysis `previewThumbnails` once its sheets are stored. */
+/** Written by the analysis `previewThumbnails` after it stored the sheets. */
 export async function saveTrickplay(db: Db, row: Omit<Row, 'made_at'>): Promise<void> {
   await db('trickplay')
     .insert({ ...row, made_at: new Date() })

@@ -21,7 +21,7 @@ export interface PrerollRow {
 const TABLE = 'preroll_clips';
 const LONGEST_MS = 300_000;
 
-/** Place of the made clip in the bucket `foyer-derived`. */
+/** Key of the prepared clip in the bucket `foyer-derived`. */
 export const prerollKey = (id: string): string => `preroll/${id}.mp4`;
 
 export async function findClips(db: Db): Promise<PrerollRow[]> {
@@ -55,7 +55,7 @@ interface ClipSource {
   age_rating: string | null;
 }
 
-/** Replaces the list; the rows of clips that stay keep what was made. Answers the ids that must be made. */
+/** Replaces the list. Remaining clips keep their prepared file. Returns the ids of clips to prepare. */
 export async function replaceClips(db: Db, drafts: readonly PrerollClipDraft[]): Promise<string[]> {
   const known = new Map((await findClips(db)).map((row) => [row.id, row]));
   const items = await clipItems(db, drafts);
@@ -79,7 +79,7 @@ interface Around {
   item: ClipSource;
 }
 
-/** A clip of the same video keeps what was made of it; a failed one is tried again. */
+/** A clip of the same video keeps its prepared file; a failed one is prepared again. */
 function rowOf(draft: PrerollClipDraft, { position, before, item }: Around) {
   const kept = before?.item_id === draft.itemId && before.state !== 'failed';
   return {
@@ -97,7 +97,7 @@ function rowOf(draft: PrerollClipDraft, { position, before, item }: Around) {
   };
 }
 
-/** A clip is a video of any library of at most 5 minutes: 400 names each that is not. */
+/** Throws 400 for each clip that is no video of at most 5 minutes. */
 async function clipItems(db: Db, drafts: readonly PrerollClipDraft[]): Promise<Map<string, ClipSource>> {
   const rows = await db('items')
     .whereIn(
@@ -117,7 +117,7 @@ async function clipItems(db: Db, drafts: readonly PrerollClipDraft[]): Promise<M
   return items;
 }
 
-/** Set by job `preroll.prepare`. */
+/** The result of job `preroll.prepare`. */
 export async function finishClip(
   db: Db,
   id: string,
@@ -129,7 +129,7 @@ export async function finishClip(
     .update({ state: outcome.state, ...made });
 }
 
-/** Clips whose job ended without making them or is gone. */
+/** Fails clips whose job ended without a result or is gone. */
 export async function settleClips(db: Db): Promise<void> {
   await db.raw(`update preroll_clips c set state = 'failed', error = 'not-made' where state = 'preparing'
     and not exists (select from jobs j where j.kind = 'preroll.prepare' and j.payload ->> 'clipId' = c.id::text

@@ -11,23 +11,23 @@ const OFF: PrerollRules = {
   resumeToo: false,
 };
 
-/** What the setting says; off while nobody set it. */
+/** The rules of the setting, or disabled rules without one. */
 export function prerollRules(settings: Pick<Settings, 'get'>): PrerollRules {
   const parsed = PrerollRules.safeParse(settings.get('playback.preroll'));
   return parsed.success ? parsed.data : OFF;
 }
 
-/** For whom and before what clips are chosen. */
+/** The viewer and the item before which clips play. */
 export interface PrerollOptions {
   libraryId: string;
   itemType: string;
-  /** The viewer goes on with what was begun. */
+  /** The viewer resumes. */
   resumes: boolean;
-  /** `MM-DD` at the server. */
+  /** `MM-DD` in the server's time zone. */
   day: string;
-  /** Years; absent sees everything. */
+  /** Years; absent is no limit. */
   ageLimit?: number | undefined;
-  /** Clips this profile saw last. */
+  /** The last clips of this profile. */
   recent: readonly string[];
   /** In [0, 1). */
   random(): number;
@@ -35,40 +35,40 @@ export interface PrerollOptions {
 
 const REMEMBERED = 3;
 
-/** The clips shown before an item: ready ones in season for that library and within the age limit. */
+/** The clips before an item: ready, in season, of that library and within the age limit. */
 export function choosePrerolls(
   rules: PrerollRules,
   clips: readonly (PrerollRow & { ageYears: number })[],
-  wish: PrerollOptions,
+  options: PrerollOptions,
 ): PrerollRow[] {
-  if (!rules.enabled || (wish.resumes && !rules.resumeToo)) return [];
-  if (!(rules.itemTypes as string[]).includes(wish.itemType)) return [];
+  if (!rules.enabled || (options.resumes && !rules.resumeToo)) return [];
+  if (!(rules.itemTypes as string[]).includes(options.itemType)) return [];
   const fitting = clips.filter(
     (clip) =>
       clip.state === 'ready' &&
-      (clip.library_ids.length === 0 || clip.library_ids.includes(wish.libraryId)) &&
-      inSeason(clip.season, wish.day) &&
-      (wish.ageLimit === undefined || clip.ageYears <= wish.ageLimit),
+      (clip.library_ids.length === 0 || clip.library_ids.includes(options.libraryId)) &&
+      inSeason(clip.season, options.day) &&
+      (options.ageLimit === undefined || clip.ageYears <= options.ageLimit),
   );
   if (rules.pick !== 'random') return fitting.slice(0, rules.pick === 'all' ? 5 : rules.maxClips);
-  return drawn(fitting, rules.maxClips, wish);
+  return drawn(fitting, rules.maxClips, options);
 }
 
-/** `from` may lie after `to`: then it crosses the new year. */
+/** When `from` is after `to`, the season crosses the new year. */
 export function inSeason(season: PrerollRow['season'], day: string): boolean {
   if (!season) return true;
   const { from, to } = season;
   return from <= to ? from <= day && day <= to : day >= from || day <= to;
 }
 
-/** By weight and without doubles; the last three come only when nothing else is left. */
-function drawn(clips: readonly PrerollRow[], count: number, wish: PrerollOptions): PrerollRow[] {
-  const last = new Set(wish.recent.slice(0, REMEMBERED));
+/** Draws by weight without duplicates. The last three clips come only when no other is left. */
+function drawn(clips: readonly PrerollRow[], count: number, options: PrerollOptions): PrerollRow[] {
+  const last = new Set(options.recent.slice(0, REMEMBERED));
   const fresh = clips.filter((clip) => !last.has(clip.id));
   const left = fresh.length > 0 ? [...fresh] : [...clips];
   const chosen: PrerollRow[] = [];
   while (left.length > 0 && chosen.length < count) {
-    let ticket = wish.random() * left.reduce((sum, clip) => sum + clip.weight, 0);
+    let ticket = options.random() * left.reduce((sum, clip) => sum + clip.weight, 0);
     const at = left.findIndex((clip) => {
       ticket -= clip.weight;
       return ticket < 0;

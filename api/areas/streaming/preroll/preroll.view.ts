@@ -5,13 +5,13 @@ import type { PrerollRow } from './preroll.store.ts';
 
 type Aged = PrerollRow & { ageYears: number };
 
-/** Years of the clip: what its own rating says or that of its item, whichever is more; 0 when neither has one. */
+/** Age of the clip in years: the higher of its own rating and that of its item, or 0. */
 export async function clipAge(db: Db, clip: PrerollRow): Promise<number> {
   const [row] = await aged(db, (clips) => clips.where('c.id', clip.id));
   return row?.ageYears ?? 0;
 }
 
-/** All clips in their order with their ages. */
+/** All clips in order, with their ages. */
 export async function findClipsWithAge(db: Db): Promise<Aged[]> {
   return aged(db, (clips) => clips.whereNull('i.trashed_at').orderBy('c.position'));
 }

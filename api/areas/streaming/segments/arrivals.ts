@@ -5,19 +5,19 @@ const LOOK_MS = 1000;
 
 interface Channel {
   listeners: number;
-  /** News so far: one that comes while a request looks is not lost. */
+  /** News so far, so that none is lost while a request looks. */
   news: number;
   wake: Set<() => void>;
 }
 
-/** Wakes requests that wait for a segment; one subscription a session and process, however many wait. */
+/** Wakes requests that wait for a segment. A process has one subscription for each session. */
 export class Arrivals {
   readonly #redis: Redis;
   readonly #channels = new Map<string, Channel>();
 
   constructor(redis: Redis) {
     this.#redis = redis.duplicate({ enableOfflineQueue: true });
-    this.#redis.on('error', () => undefined); // the first connection tells; without Redis the waiting look every second
+    this.#redis.on('error', () => undefined); // the first connection reports errors; without Redis, requests look every second
     this.#redis.on('message', (name: string) => {
       const channel = this.#channels.get(name);
       if (!channel) return;
@@ -41,12 +41,12 @@ export class Arrivals {
     };
   }
 
-  /** How much was heard of the session: taken before looking, and given to `next`. */
+  /** Number of news of the session. Read it before looking and pass it to `next`. */
   heard(sessionId: string): number {
     return this.#channels.get(readyChannel(sessionId))?.news ?? 0;
   }
 
-  /** Resolves at news beyond `heard`, when `gone` aborts, or after a second: Redis may be away. */
+  /** Resolves at news beyond `heard`, when `gone` aborts, or after a second, because Redis may be unavailable. */
   async next(sessionId: string, { heard, gone }: { heard: number; gone: AbortSignal }): Promise<void> {
     const channel = this.#channels.get(readyChannel(sessionId));
     if (!channel || channel.news > heard || gone.aborted) return;
@@ -68,7 +68,7 @@ export class Arrivals {
 
 const byRedis = new WeakMap<Redis, Arrivals>();
 
-/** The one of this process. */
+/** The instance of this process. */
 export function arrivalsOf(redis: Redis): Arrivals {
   const known = byRedis.get(redis);
   if (known) return known;

@@ -1,20 +1,20 @@
 import type { Hdr } from '#platform/media.ts';
 import { exactRate, type Rate } from './rate.ts';
 
-/** What Playback decided, in words that the worker and the playlists understand. Times are of the file's clock from 0, ms. */
+/** The playback decision for the worker and the playlists. Times are milliseconds from the file's beginning. */
 export interface StreamOptions {
   playbackSessionId: string;
   accountId: string;
   profileId: string;
   itemId: string;
   fileId: string;
-  /** `copy`: the video goes through as it is; `encode`: it is made anew on a grid of 2 seconds. */
+  /** `copy` keeps the video unchanged; `encode` encodes it with a keyframe every 2 seconds. */
   mode: 'copy' | 'encode';
   container: 'fmp4' | 'ts';
   durationMs: number;
-  /** Where the viewer begins. */
+  /** The start position of the viewer. */
   startMs: number;
-  /** Variants v0 to v3, the chosen one first. Absent for sound alone. */
+  /** Variants v0 to v3, the chosen one first. Absent for audio only. */
   video?: VideoOptions[];
   audio: AudioOptions[];
   subtitles: SubtitleOptions[];
@@ -30,7 +30,7 @@ export interface VideoOptions {
   frameRate: number;
   bitrate: number;
   toneMap: boolean;
-  /** How the HDR picture that is tone-mapped was made: its own frames do not always tell. */
+  /** Transfer of the tone-mapped HDR picture, which its frames do not always contain. */
   transfer?: 'pq' | 'hlg' | undefined;
   deinterlace: boolean;
   rotation?: number | undefined;
@@ -41,12 +41,12 @@ export interface VideoOptions {
 
 export interface BurnIn {
   streamIndex: number;
-  /** Its place among the subtitles inside the file, from 0. */
+  /** Index among the embedded subtitles, from 0. */
   number: number;
   kind: 'text' | 'picture';
-  /** A file beside the film, inside the same storage. */
+  /** A sidecar file in the same storage. */
   path?: string | undefined;
-  /** Of that file: what an old encoding is guessed by. */
+  /** Language of that file, to guess a legacy encoding. */
   language?: string | undefined;
 }
 
@@ -60,7 +60,7 @@ export interface AudioOptions {
   bitrate: number;
   language?: string | undefined;
   title?: string | undefined;
-  /** Loud places are brought nearer to quiet ones; of encoded sound. */
+  /** Compresses the dynamic range of encoded audio. */
   dynamicRange?: 'standard' | 'night' | undefined;
   default: boolean;
 }
@@ -68,7 +68,7 @@ export interface AudioOptions {
 export interface SubtitleOptions {
   streamId: string;
   streamIndex?: number | undefined;
-  /** A file beside the film, inside the same storage. */
+  /** A sidecar file in the same storage. */
   externalPath?: string | undefined;
   format: string;
   language?: string | undefined;
@@ -78,17 +78,17 @@ export interface SubtitleOptions {
   hearingImpaired: boolean;
 }
 
-/** What the row of the file says, for the plan. */
+/** Row data of the file for the plan. */
 export interface PlanSource {
   storageId: string;
   path: string;
   container: string;
-  /** Changes with the file's bytes: what is derived of it is kept under this. */
+  /** Version of the file's bytes; derived objects are stored under it. */
   version: string;
-  /** First timestamp of the file, ms: the file's clock shows it as 0. */
+  /** First timestamp of the file in ms, which is 0 on the plan's clock. */
   startMs: number;
   keyframes?: number[] | undefined;
-  /** RFC 6381 of the copied video stream, where the probe knows it. */
+  /** RFC 6381 string of the copied video stream, if the probe has it. */
   codecStrings?: Record<number, string> | undefined;
 }
 
@@ -98,14 +98,16 @@ export interface VideoRendition extends VideoOptions {
 }
 export interface AudioRendition extends AudioOptions {
   id: string;
-  /** RFC 6381, where the codec's word alone does not say it: AAC is of several kinds. */
+  /** RFC 6381 string where the codec name is ambiguous, as for AAC. */
   codecString?: string;
 }
 export interface SubtitleRendition extends SubtitleOptions {
   id: string;
 }
 
-/** Everything that playlists, workers and segments follow; kept as JSON in the session's row and never changed. */
+/**
+ * The plan that playlists, workers and segments follow. It is stored as JSON in the session's row and never changes.
+ */
 export interface StreamPlan {
   version: 1;
   mode: 'copy' | 'encode';
@@ -113,11 +115,11 @@ export interface StreamPlan {
   source: { fileId: string; storageId: string; path: string; container: string; version: string; startMs: number };
   durationMs: number;
   startMs: number;
-  /** Starts of the segments when copying, ms; when encoding they lie every 2 seconds. */
+  /** Segment starts in ms when copying. Encoded segments start every 2 seconds. */
   boundaries?: number[] | undefined;
   /** Frame clock of the encoded video. */
   rate?: Rate | undefined;
-  /** How far the frames lie off the multiples of the frame's length, in ticks of the clock: half a frame at most. */
+  /** Offset of the frames from multiples of the frame length, in clock ticks: at most half a frame. */
   phase: number;
   video: VideoRendition[];
   audio: AudioRendition[];
@@ -125,47 +127,47 @@ export interface StreamPlan {
 }
 
 export const GRID_MS = 2000;
-/** A rest shorter than this is part of the last segment: it might hold no picture. */
+/** A shorter rest belongs to the last segment, because it might contain no picture. */
 const SHORTEST_TAIL_MS = 500;
 const MAX_AUDIO = 16;
 const MAX_SUBTITLES = 32;
 const MAX_VARIANTS = 4;
 
-/** The plan of a wish: the same input gives the same plan, playlists and addresses everywhere. */
-export function planOf(wish: StreamOptions, source: PlanSource): StreamPlan {
+/** Makes a plan. The same input gives the same plan, playlists and addresses on every server. */
+export function planOf(options: StreamOptions, source: PlanSource): StreamPlan {
   const { storageId, path, container, version, startMs } = source;
   return {
     version: 1,
-    mode: wish.mode,
-    container: wish.container,
-    source: { fileId: wish.fileId, storageId, path, container, version, startMs },
-    durationMs: wish.durationMs,
-    startMs: Math.min(Math.max(wish.startMs, 0), Math.max(wish.durationMs - 1, 0)),
-    ...clockOf(wish, source),
-    video: (wish.video ?? []).slice(0, MAX_VARIANTS).map((video, i) => ({
+    mode: options.mode,
+    container: options.container,
+    source: { fileId: options.fileId, storageId, path, container, version, startMs },
+    durationMs: options.durationMs,
+    startMs: Math.min(Math.max(options.startMs, 0), Math.max(options.durationMs - 1, 0)),
+    ...clockOf(options, source),
+    video: (options.video ?? []).slice(0, MAX_VARIANTS).map((video, i) => ({
       ...video,
       id: `v${i}`,
       codecString: video.action === 'copy' ? copiedCodec(video, source) : encodedCodec(video),
     })),
-    audio: wish.audio.slice(0, MAX_AUDIO).map((audio, i) => ({
+    audio: options.audio.slice(0, MAX_AUDIO).map((audio, i) => ({
       ...audio,
-      ...(audio.action === 'encode' ? { codec: 'aac' } : aacKind(audio, source)), // the grid of sound is AAC's
+      ...(audio.action === 'encode' ? { codec: 'aac' } : aacKind(audio, source)), // the audio grid is AAC's
       id: `a${i}`,
     })),
-    subtitles: wish.subtitles.slice(0, MAX_SUBTITLES).map((subtitle, i) => ({ ...subtitle, id: `s${i}` })),
+    subtitles: options.subtitles.slice(0, MAX_SUBTITLES).map((subtitle, i) => ({ ...subtitle, id: `s${i}` })),
   };
 }
 
-function clockOf(wish: StreamOptions, source: PlanSource): Pick<StreamPlan, 'boundaries' | 'rate' | 'phase'> {
-  const first = wish.video?.[0];
+function clockOf(options: StreamOptions, source: PlanSource): Pick<StreamPlan, 'boundaries' | 'rate' | 'phase'> {
+  const first = options.video?.[0];
   if (!first) return { phase: 0 };
   const keyframes = source.keyframes ?? [];
-  if (wish.mode === 'copy') return { phase: 0, boundaries: copyBoundaries(keyframes, wish.durationMs) };
+  if (options.mode === 'copy') return { phase: 0, boundaries: copyBoundaries(keyframes, options.durationMs) };
   const rate = exactRate(first.frameRate);
   return { rate, phase: phaseOf(keyframes[0] ?? 0, rate) };
 }
 
-/** Source keyframes at least 2 seconds apart; the first segment begins at 0 whatever the first keyframe says. */
+/** Source keyframes at least 2 seconds apart. The first segment starts at 0 even without a keyframe there. */
 export function copyBoundaries(keyframes: readonly number[], durationMs: number): number[] {
   const starts = [0];
   for (const at of keyframes) {
@@ -175,7 +177,7 @@ export function copyBoundaries(keyframes: readonly number[], durationMs: number)
   return starts;
 }
 
-/** Ticks that the first picture lies off the grid of frames, in (-half a frame, half a frame]. */
+/** Offset in ticks of the first picture from the frame grid, in (-half a frame, half a frame]. */
 export function phaseOf(firstMs: number, rate: Rate): number {
   const off = Math.round((firstMs * rate.num) / 1000) % rate.den;
   return off > rate.den / 2 ? off - rate.den : off;
@@ -188,13 +190,13 @@ export function segmentCount(plan: StreamPlan): number {
   return Math.max(1, tail < SHORTEST_TAIL_MS ? whole - 1 : whole);
 }
 
-/** When segment `n` begins, ms; for the number after the last one the end of the file. */
+/** Start of segment `n` in ms; the end of the file after the last segment. */
 export function segmentStartMs(plan: StreamPlan, n: number): number {
   if (n >= segmentCount(plan)) return plan.durationMs;
   return plan.boundaries ? (plan.boundaries[n] ?? plan.durationMs) : n * GRID_MS;
 }
 
-/** The segment that shows `ms`. */
+/** The segment that contains `ms`. */
 export function segmentAt(plan: StreamPlan, ms: number): number {
   const last = segmentCount(plan) - 1;
   if (!plan.boundaries) return Math.min(Math.max(Math.floor(ms / GRID_MS), 0), last);
@@ -208,13 +210,13 @@ export function segmentAt(plan: StreamPlan, ms: number): number {
   return low;
 }
 
-/** First frame of encoded segment `n`, counted from the beginning of the film: frames are numbered for ever, so a seek finds the same ones. */
+/** First frame of encoded segment `n`, counted from the beginning of the film, so that a seek finds the same frames. */
 export function firstFrame(plan: StreamPlan, n: number): number {
   const { num, den } = plan.rate ?? { num: 1000, den: 1 };
   return Math.ceil((segmentStartMs(plan, n) * (num / 1000) - plan.phase) / den - 1e-9);
 }
 
-/** Rate of every sound that we make; frames lie on a grid of 1024 samples from the beginning of the film. */
+/** Rate of encoded audio. Frames lie on a grid of 1024 samples from the beginning of the film. */
 export const SAMPLE_RATE = 48_000;
 export const FRAME_SAMPLES = 1024;
 
@@ -223,7 +225,7 @@ export function firstAudioFrame(plan: StreamPlan, n: number): number {
   return Math.ceil((segmentStartMs(plan, n) * (SAMPLE_RATE / 1000)) / FRAME_SAMPLES - 1e-9);
 }
 
-/** Clock of transport streams at the film's beginning, so that nothing decoded early has a time below 0. */
+/** Clock of transport streams at the beginning of the film, so that no decode time is below 0. */
 export const TRANSPORT_OFFSET_MS = 10_000;
 
 export function renditionOf(plan: StreamPlan, id: string): 'video' | 'audio' | 'subtitle' | undefined {
@@ -246,7 +248,7 @@ const LEVELS: readonly [level: number, maxBlocks: number, blocksPerSecond: numbe
   [60, 139_264, 4_177_920, 300_000_000],
 ];
 
-/** Smallest H.264 level (High profile) that holds the picture: ffmpeg is told it, so CODECS is true before the first byte. */
+/** Smallest H.264 level (High profile) for the picture. ffmpeg gets it too, so CODECS is known before encoding. */
 export function h264Level(video: Pick<VideoOptions, 'width' | 'height' | 'frameRate' | 'bitrate'>): number {
   const blocks = Math.ceil(video.width / 16) * Math.ceil(video.height / 16);
   const perSecond = (blocks * exactRate(video.frameRate).num) / exactRate(video.frameRate).den;

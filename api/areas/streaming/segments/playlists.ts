@@ -9,7 +9,7 @@ import {
 import { exactRate } from './rate.ts';
 
 export interface PlaylistOptions {
-  /** Cast ticket that every listed address carries on. */
+  /** Cast ticket that every listed address repeats. */
   ticket?: string | undefined;
 }
 
@@ -23,10 +23,10 @@ const AUDIO_CODECS: Record<string, string> = {
   alac: 'alac',
 };
 
-/** The encoder may pass its mean by so much; told to the encoder too. */
+/** Peak of the encoder's bitrate relative to its mean; the encoder gets it too. */
 export const PEAK = 1.5;
 
-/** Sounds of one codec: a variant names one group, and a player that cannot decode it passes that variant over. */
+/** Audio renditions of one codec. A variant names one group, and a player that cannot decode it skips the variant. */
 interface AudioGroup {
   id: string;
   codec: string;
@@ -136,7 +136,7 @@ function rangeOf(video: VideoRendition): string {
   return video.hdr === 'hlg' ? 'HLG' : 'PQ';
 }
 
-/** Playlist of one rendition: complete and final from the plan alone. `undefined` for one that the plan lacks. */
+/** Playlist of one rendition, complete from the plan alone. */
 export function mediaPlaylist(plan: StreamPlan, rendition: string, options: PlaylistOptions = {}): string {
   const count = segmentCount(plan);
   const suffix = ticketSuffix(options);
@@ -188,7 +188,7 @@ function tag(name: string, attributes: Record<string, string>): string {
     .join(',')}`;
 }
 
-/** A quoted string may hold neither a quote nor a line break. */
+/** A quoted string must not contain quotes or line breaks. */
 function quoted(text: string): string {
   return `"${text.replace(/["\r\n]/g, ' ')}"`;
 }

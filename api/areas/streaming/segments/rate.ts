@@ -1,4 +1,4 @@
-/** A frame rate that counts exactly: `num` / `den` frames a second, so frame k lasts `den` ticks of a clock of `num` Hz. */
+/** An exact frame rate: `num` / `den` frames a second, so a frame lasts `den` ticks of a clock of `num` Hz. */
 export interface Rate {
   num: number;
   den: number;
@@ -7,12 +7,12 @@ export interface Rate {
 const NTSC = [24, 30, 48, 60, 120];
 const WHOLE = [1, 2, 5, 6, 8, 10, 12, 15, 16, 18, 20, 24, 25, 30, 48, 50, 60, 90, 100, 120];
 
-/** Clocks below this give a frame fewer ticks than a rounding error needs. */
+/** Slower clocks give a frame too few ticks for rounding errors. */
 const MIN_CLOCK = 10_000;
 
 /**
- * The standard rate that a probed number stands for (23.976 is 24000/1001). A number near none, as variable rates give,
- * takes the next standard rate above it: a doubled picture is seen less than a lost one.
+ * The standard rate nearest to a probed number (23.976 is 24000/1001). Other numbers, as of variable rates, take the
+ * next higher standard rate, because a duplicate frame is less visible than a dropped one.
  */
 export function exactRate(frameRate: number): Rate {
   const wanted = Math.min(Math.max(frameRate, 1), 120);

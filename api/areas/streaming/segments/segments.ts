@@ -11,7 +11,7 @@ import { refuseFailed, waitUntil } from './waiting.ts';
 
 const TYPES: Record<string, string> = { m4s: 'video/mp4', mp4: 'video/mp4', ts: 'video/mp2t' };
 
-/** The number and kind that a segment's name says: -1 is the init segment. 404 for a name that the plan does not have. */
+/** The number in a segment's name; -1 is the init segment. Throws 404 for a name that is not in the plan. */
 export function segmentOf(row: SessionRow, rendition: string, name: string): number {
   const { plan } = row;
   const type = rendition.startsWith('s') ? 'vtt' : plan.container === 'ts' ? 'ts' : 'm4s';
@@ -21,13 +21,13 @@ export function segmentOf(row: SessionRow, rendition: string, name: string): num
   return Number(digits);
 }
 
-/** A segment of picture or sound: at once when it is stored, else once a worker has made it. */
+/** A segment of video or audio: immediately when it is stored, else after a worker made it. */
 export async function sendSegment(
   call: Call,
   row: SessionRow,
-  asked: { rendition: string; name: string },
+  requested: { rendition: string; name: string },
 ): Promise<Bytes> {
-  const { rendition, name } = asked;
+  const { rendition, name } = requested;
   const want = { rendition, segment: segmentOf(row, rendition, name) };
   const key = `${row.id}/${rendition}/${name}`;
   const { objects, redis } = call.deps;
@@ -51,7 +51,7 @@ export interface StoredThing {
   cacheControl: string;
 }
 
-/** An object with ranges; 404 when it is not there. */
+/** Sends an object with ranges. Throws 404 when it does not exist. */
 export async function sendObject(call: Call, { bucket, key, type, cacheControl }: StoredThing): Promise<Bytes> {
   const { objects } = call.deps;
   const found = await objects.stat(bucket, key);
@@ -70,30 +70,30 @@ export async function sendObject(call: Call, { bucket, key, type, cacheControl }
 async function waitForSegment(call: Call, row: SessionRow, { want, key }: { want: Want; key: string }): Promise<void> {
   refuseFailed(row);
   await refuseFull(call.deps.objects);
-  await Promise.all([ask(call, row.id, want), refuseUnavailableSource(call, row.plan.source)]);
+  await Promise.all([requestSegment(call, row.id, want), refuseUnavailableSource(call, row.plan.source)]);
   await waitUntil(call, row.id, {
-    asked: { name: key, withdraw: () => withdraw(call, row.id, want) },
+    named: { name: key, withdraw: () => withdraw(call, row.id, want) },
     look: () => call.deps.objects.stat('foyer-transcode', key),
-    inVain: async (now) => {
-      await refuseUnavailableSource(call, now.plan.source); // the storage may go while somebody waits
+    onMiss: async (now) => {
+      await refuseUnavailableSource(call, now.plan.source); // the storage may become unavailable while the request waits
       await refuseFull(call.deps.objects);
-      if (isForgotten(now)) await ask(call, row.id, want);
+      if (isForgotten(now)) await requestSegment(call, row.id, want);
     },
   });
 }
 
-/** What is not stored yet could not be stored. */
+/** Throws when the object storage is full, because no further segment can be stored. */
 export async function refuseFull(objects: Objects): Promise<void> {
   if (await objects.isFull()) throw noSpace();
 }
 
-/** Its worker left meanwhile, or is lost; or somebody took back what is wanted just as this request came for the same. */
+/** The worker is gone, or another request withdrew the same want. */
 function isForgotten({ state, lease_until: until, wanted_rendition: wanted }: SessionRow): boolean {
   const isHeld = until !== null && until.getTime() > Date.now();
   return wanted === null || (state === 'idle' && !isHeld);
 }
 
-async function ask({ db, deps }: Call, id: string, want: Want): Promise<void> {
+async function requestSegment({ db, deps }: Call, id: string, want: Want): Promise<void> {
   const answer = await wantSegment(db, { id, rendition: want.rendition, segment: want.segment });
   if (!answer) return;
   if (answer.offer) await offerSession(deps.redis, id);

@@ -10,23 +10,23 @@ const WAIT_MS = 30_000;
 const MOST_WAITING = 8;
 
 interface Wait<T> {
-  /** What is waited for, once it is there. */
+  /** Returns the result once it exists. */
   look: () => Promise<T | undefined>;
-  /** After each look in vain, with the session as it is by now. */
-  inVain: (row: SessionRow) => Promise<void>;
-  /** Of one that was asked for by its name: what is done once the last client that waits for it went away. */
-  asked?: { name: string; withdraw: () => Promise<unknown> };
+  /** Runs after each look without a result, with the current session. */
+  onMiss: (row: SessionRow) => Promise<void>;
+  /** For a named result: `withdraw` runs when its last waiting client disconnects. */
+  named?: { name: string; withdraw: () => Promise<unknown> };
 }
 
 /**
- * Looks until it is there, 30 seconds at most. Of all requests that wait for a session, whichever pod they wait in, the
- * oldest gives up when there are more than eight.
+ * Looks until the result exists, for at most 30 seconds. When more than eight requests wait for a session on all
+ * servers together, the oldest is rejected.
  */
-export async function waitUntil<T>(call: Call, sessionId: string, { look, inVain, asked }: Wait<T>): Promise<T> {
+export async function waitUntil<T>(call: Call, sessionId: string, { look, onMiss, named }: Wait<T>): Promise<T> {
   const { db, redis } = call.deps;
   const arrivals = arrivalsOf(redis);
   const silence = await arrivals.listen(sessionId);
-  const place = await takePlace(redis, sessionId, asked?.name);
+  const place = await takePlace(redis, sessionId, named?.name);
   try {
     for (const end = Date.now() + WAIT_MS; ; ) {
       const heard = arrivals.heard(sessionId);
@@ -34,50 +34,53 @@ export async function waitUntil<T>(call: Call, sessionId: string, { look, inVain
       if (found !== undefined) return found;
       if (call.signal.aborted || (await place.isLost())) throw busy(1);
       if (Date.now() > end) throw busy(5);
-      await inVain(refuseFailed(await findSession(db, sessionId)));
+      await onMiss(refuseFailed(await findSession(db, sessionId)));
       await arrivals.next(sessionId, { heard, gone: call.signal });
     }
   } finally {
     silence();
     const isLast = await place.leave();
-    if (call.signal.aborted && isLast) await asked?.withdraw();
+    if (call.signal.aborted && isLast) await named?.withdraw();
   }
 }
 
 const busy = (retryAfterSec: number): ApiError =>
   new ApiError('TRANSCODE_LIMIT_REACHED', 'No worker made it in time', { retryAfterSec });
 
-/** The session when something may still come of it. */
+/** The session, unless it has failed or stopped. */
 export function refuseFailed(row: SessionRow | undefined): SessionRow {
-  if (!row || row.stopped_at) throw notFound(); // a failed one that was stopped too
+  if (!row || row.stopped_at) throw notFound(); // also a failed session that was stopped
   if (row.state !== 'failed') return row;
   const { reason = 'decode', segment = 0 } = row.error ?? {};
   throw new ApiError('TRANSCODE_FAILED', 'The file could not be transcoded', { reason, segment });
 }
 
-let cameLast = 0;
-/** Ms of the clock, in the order of coming also for those of one millisecond. */
-const comingTime = (): number => {
-  cameLast = Math.max(Date.now(), cameLast + 0.001);
-  return cameLast;
+let lastArrival = 0;
+/** The current time in ms, unique and increasing within the process. */
+const arrivalTime = (): number => {
+  lastArrival = Math.max(Date.now(), lastArrival + 0.001);
+  return lastArrival;
 };
 
 interface Place {
   isLost: () => Promise<boolean>;
-  /** Whether nobody else waits for the same. */
+  /** True when no other request waits for the same result. */
   leave: () => Promise<boolean>;
 }
 
-/** A place among the waiting in Redis; the oldest is pushed out and woken. While Redis is away nobody is. */
+/**
+ * A place among the waiting requests in Redis. The oldest beyond the limit is removed and woken. Without Redis there is
+ * no limit.
+ */
 async function takePlace(redis: Redis, sessionId: string, name = ''): Promise<Place> {
   const key = `foyer:transcode:waiting:${sessionId}`;
   const own = `${name} ${newId()}`;
-  const now = comingTime();
+  const now = arrivalTime();
   const taken = await withoutFail(
     () =>
       redis
         .multi()
-        .zremrangebyscore(key, 0, now - 2 * WAIT_MS) // of pods that died
+        .zremrangebyscore(key, 0, now - 2 * WAIT_MS) // of servers that died
         .zadd(key, now, own)
         .zremrangebyrank(key, 0, -1 - MOST_WAITING)
         .pexpire(key, 2 * WAIT_MS)

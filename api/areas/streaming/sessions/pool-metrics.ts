@@ -4,17 +4,17 @@ import type { Redis } from '#platform/redis.ts';
 import { liveWorkers, type WorkerReport } from './offers.store.ts';
 import { countSlots } from './sessions.store.ts';
 
-/** One gauge, its series as [labels, value]. */
+/** A gauge, and its series as [labels, value]. */
 interface Series {
   name: string;
   help: string;
-  of: (seen: Seen) => [Record<string, string>, number][];
+  of: (sample: Sample) => [Record<string, string>, number][];
 }
 
-interface Seen {
-  /** Undefined while Postgres is away. */
+interface Sample {
+  /** Undefined while Postgres is unavailable. */
   demand: { used: number; waiting: number } | undefined;
-  /** Undefined while Redis is away. */
+  /** Undefined while Redis is unavailable. */
   workers: WorkerReport[] | undefined;
 }
 
@@ -60,14 +60,14 @@ const SERIES: readonly Series[] = [
   },
   {
     name: 'foyer_transcode_worker_idle_seconds',
-    help: 'Seconds since the worker serves nobody; 0 while it does.',
+    help: 'Seconds since the worker became idle; 0 while it serves a session.',
     of: eachWorker(idleSeconds),
   },
 ];
 
 /**
- * Demand and supply of the transcode pool, read at each scrape: the operator sizes the pool by them. What a store that
- * is away would tell is left out, so that nobody takes silence for idleness.
+ * Demand and supply of the transcode pool, read at each scrape. The operator sizes the pool by them. Series of an
+ * unavailable store are absent, so that an outage does not look like an idle pool.
  */
 export function servePoolMetrics({ db, redis }: { db: Db; redis: Redis }, registry: Registry = register): void {
   const look = oncePerScrape(async () => {
@@ -81,15 +81,15 @@ export function servePoolMetrics({ db, redis }: { db: Db; redis: Redis }, regist
       labelNames: ['pod', 'encoder', 'gpu'],
       registers: [registry],
       async collect() {
-        const seen = await look();
+        const sample = await look();
         this.reset();
-        for (const [labels, value] of of(seen)) this.set(labels, value);
+        for (const [labels, value] of of(sample)) this.set(labels, value);
       },
     });
   }
 }
 
-/** The gauges of one scrape are collected at once: they share one look. */
+/** The gauges of a scrape are collected concurrently and share one read. */
 function oncePerScrape<T>(look: () => Promise<T>): () => Promise<T> {
   let under: Promise<T> | undefined;
   return () => {

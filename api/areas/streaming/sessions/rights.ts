@@ -8,7 +8,7 @@ import { findSession, type SessionRow, touchSession } from './sessions.store.ts'
 
 const REMEMBER_SEC = 60;
 
-/** The caller's own open session with its rights judged at most 60 seconds ago; 404 else, whatever the reason. */
+/** The caller's own open session, with rights checked at most 60 seconds ago. Throws 404 in all other cases. */
 export async function getOwnSession(call: Call, id: string): Promise<SessionRow> {
   const row = await findSession(call.db, id);
   if (!row || row.account_id !== call.who.accountId || row.stopped_at) throw notFound();
@@ -17,7 +17,7 @@ export async function getOwnSession(call: Call, id: string): Promise<SessionRow>
   return row;
 }
 
-/** As above, or anyone's for those who manage sessions; stopped ones are seen for an hour. */
+/** As getOwnSession, or any session with session:manage. Stopped sessions are readable for an hour. */
 export async function getManagedSession(call: Call, id: string): Promise<SessionRow> {
   const row = await findSession(call.db, id);
   const mine = row?.account_id === call.who.accountId || may(call.who, 'session:manage');
@@ -27,8 +27,8 @@ export async function getManagedSession(call: Call, id: string): Promise<Session
 }
 
 /**
- * 404 for an item the caller may no longer see; a good answer is remembered, a refusal never. It stands behind the session,
- * which ends as soon as rights change.
+ * Throws 404 for an item that the caller may no longer see. Only a positive result is cached. The session itself ends
+ * when rights change.
  */
 async function judgeItem(call: Call, itemId: string): Promise<void> {
   const { redis } = call.deps;

@@ -3,7 +3,7 @@ import { type StreamPlan, segmentCount } from '../segments/plan.ts';
 import type { Rendition, TranscodeSession } from '../streaming.schemas.ts';
 import type { SessionRow, WorkerInfo } from './sessions.store.ts';
 
-/** The record of a session; `managing` adds who encodes it. */
+/** A session as in the API; `managing` adds the worker. */
 export async function toTranscodeSession(
   row: SessionRow,
   objects: Objects,
@@ -58,7 +58,7 @@ function renditionsOf(plan: StreamPlan): Omit<Rendition, 'ready'>[] {
   ];
 }
 
-/** Runs of segment numbers that are stored, by rendition. */
+/** Runs of stored segment numbers, by rendition. */
 async function readySegments(objects: Objects, id: string): Promise<Map<string, { from: number; to: number }[]>> {
   const numbers = new Map<string, number[]>();
   for await (const { key } of objects.list('foyer-transcode', `${id}/`)) {

@@ -126,8 +126,9 @@ export const getStreamSegment = defineEndpoint({
     const kind = renditionOf(row.plan, params.rendition);
     if (!kind) throw notFound();
     openToReceivers(call, query.ticket);
-    const asked = { rendition: params.rendition, name: params.segment };
-    const sent = kind === 'subtitle' ? await sendTextSegment(call, row, asked) : await sendSegment(call, row, asked);
+    const requested = { rendition: params.rendition, name: params.segment };
+    const sent =
+      kind === 'subtitle' ? await sendTextSegment(call, row, requested) : await sendSegment(call, row, requested);
     return countSent(call, row.playback_session_id, sent);
   },
 });

@@ -19,14 +19,14 @@ export interface SessionError {
   segment: number;
 }
 
-/** Who encodes, told to those who manage sessions. */
+/** The worker of a session, visible with session:manage. */
 export interface WorkerInfo {
   id: string;
   node: string;
   encoder: string;
   gpu?: string;
   pid: number;
-  /** The namespace that the pid counts in. */
+  /** The pid namespace of `pid`. */
   pids?: string;
 }
 
@@ -56,7 +56,7 @@ export interface SessionRow {
 }
 
 const LEASE = `interval '10 seconds'`;
-/** Nobody works on it: given back, or its worker is lost, resting or not. */
+/** No live worker holds the session. */
 export const FREE = '(lease_until is null or lease_until < now())';
 export const OPEN: SessionState[] = ['starting', 'running', 'idle'];
 
@@ -73,13 +73,13 @@ export async function findSession(db: Db, id: string): Promise<SessionRow | unde
   return db(TABLE).where({ id }).first();
 }
 
-/** The worker's claim: the row, when nobody else holds it. */
+/** Claims a free session for a worker. */
 export async function claimSession(db: Db, id: string, holder: WorkerInfo): Promise<SessionRow | undefined> {
   const [row] = await claim(db, holder).where({ id }).whereIn('state', ['starting', 'running']).returning('*');
   return row as SessionRow | undefined;
 }
 
-/** The longest-waiting session that nobody works on: new, lost by its worker, or offered while Redis was away. */
+/** Claims the longest-waiting free session: new, lost by its worker, or offered while Redis was unavailable. */
 export async function claimOpenSession(db: Db, holder: WorkerInfo): Promise<SessionRow | undefined> {
   const waiting = db(TABLE)
     .select('id')
@@ -104,7 +104,7 @@ function claim(db: Db, holder: WorkerInfo) {
     .andWhereRaw(FREE);
 }
 
-/** Leases of workers that died on this machine end at once; those of others when their 10 seconds have passed. */
+/** Frees sessions of workers that died on this machine. The leases of other machines expire after 10 seconds. */
 export async function freeDeadWorkers(db: Db, own: WorkerInfo, isAlive: (pid: number) => boolean): Promise<number> {
   const rows = await db(TABLE)
     .whereRaw('lease_until > now()')
@@ -121,7 +121,10 @@ export interface Renewal {
   restarts: number;
 }
 
-/** Keeps the lease 10 s longer and says what is wanted; `undefined` once the session is over or another's. */
+/**
+ * Renews the lease for 10 seconds and returns the row with the current want. Undefined when the session has ended or
+ * another worker holds it.
+ */
 export async function renewSession(
   db: Db,
   { id, holder, renewal }: { id: string; holder: string; renewal: Renewal },
@@ -140,8 +143,8 @@ export async function renewSession(
 }
 
 /**
- * Gives the lease back. `starting` asks for another worker at once, `idle` waits for the next want; a want that came
- * after `heardAt`, which this worker may have missed, is such a one.
+ * Returns the lease. `starting` requests another worker now, `idle` waits for the next want. A want after `heardAt`,
+ * which this worker may have missed, gives `starting`.
  */
 export async function releaseSession(
   db: Db,
@@ -162,7 +165,7 @@ export async function failSession(db: Db, id: string, error: SessionError): Prom
     .whereIn('state', OPEN);
 }
 
-/** Marks an access, written at most once in 5 seconds a session. */
+/** Records an access, at most once in 5 seconds. */
 export async function touchSession(db: Db, id: string): Promise<void> {
   await db(TABLE)
     .update({ last_access_at: db.fn.now() })
@@ -170,7 +173,7 @@ export async function touchSession(db: Db, id: string): Promise<void> {
     .andWhereRaw(`(last_access_at is null or last_access_at < now() - interval '5 seconds')`);
 }
 
-/** Plans and last wants of those of these sessions that are not over. */
+/** Plans and last wants of the open ones of these sessions. */
 export async function findOpenSessions(
   db: Db,
   ids: readonly string[],
@@ -186,7 +189,7 @@ export async function stopSession(db: Db, id: string): Promise<void> {
   await stopped(db).where({ id });
 }
 
-/** Answers the ids of those that are stopped now. */
+/** Returns the ids stopped now. */
 export async function stopSessionsOf(db: Db, playbackSessionId: string, afterMs: number): Promise<string[]> {
   const rows = { playback_session_id: playbackSessionId };
   if (afterMs <= 0) return (await stopped(db).where(rows).returning('id')).map(({ id }) => id);
@@ -195,7 +198,7 @@ export async function stopSessionsOf(db: Db, playbackSessionId: string, afterMs:
   return [];
 }
 
-/** A report is no fetch: the worker of a viewer who paused is free a minute later. */
+/** Records a pause. It is no fetch, so the worker of a paused viewer is free after a minute. */
 export async function pauseSessionsOf(db: Db, playbackSessionId: string, paused: boolean): Promise<void> {
   await db(TABLE)
     .update({ paused })
@@ -204,7 +207,7 @@ export async function pauseSessionsOf(db: Db, playbackSessionId: string, paused:
     .whereIn('state', OPEN);
 }
 
-/** A failed session stays failed; its segments go all the same. */
+/** A failed session stays failed; its segments are deleted as well. */
 function stopped(db: Db) {
   return db(TABLE)
     .update({
@@ -215,8 +218,8 @@ function stopped(db: Db) {
 }
 
 /**
- * Ends what nobody fetches any more: 90 seconds playing, 30 minutes paused; and what was told to stop by now. A player that
- * tells that it plays, from what it has, goes on.
+ * Stops sessions without a fetch for 90 seconds while playing or 30 minutes while paused, and those whose stop time has
+ * passed. A player that reports playing from its buffer keeps its session.
  */
 export async function sweepSessions(db: Db): Promise<number> {
   return stopped(db).andWhereRaw(
@@ -226,7 +229,7 @@ export async function sweepSessions(db: Db): Promise<number> {
   );
 }
 
-/** Sessions over for 60 seconds whose segments are still there. */
+/** Sessions that stopped 60 seconds ago and still have segments. */
 export async function sessionsToPurge(db: Db): Promise<string[]> {
   return db(TABLE)
     .whereNull('purged_at')
@@ -239,7 +242,7 @@ export async function markPurged(db: Db, id: string): Promise<void> {
   await db(TABLE).update({ purged_at: db.fn.now() }).where({ id });
 }
 
-/** Sessions that a worker holds, and those waiting for one. */
+/** Sessions that a worker holds, and sessions that wait for one. */
 export async function countSlots(db: Db): Promise<{ used: number; waiting: number }> {
   const [row] = await db(TABLE)
     .whereIn('state', ['starting', 'running', 'idle'])
@@ -250,7 +253,7 @@ export async function countSlots(db: Db): Promise<{ used: number; waiting: numbe
   return { used: row?.used ?? 0, waiting: row?.waiting ?? 0 };
 }
 
-/** Asks for a worker when the session has none, without wanting another segment. Answers whether it must be offered. */
+/** Requests a worker for an idle session without a new want. True when the session must be offered. */
 export async function wakeSession(db: Db, id: string): Promise<boolean> {
   const woken = await db(TABLE)
     .update({ state: 'starting', last_access_at: db.fn.now() })

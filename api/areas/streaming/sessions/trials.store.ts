@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { newId } from '#platform/ids.ts';
 import type { Redis } from '#platform/redis.ts';
 
-/** Asks every transcode worker to encode a second with the encoder that it found; the message is the id of the trial. */
+/** Requests that every transcode worker encodes a second with its encoder. The message is the id of the trial. */
 export const TRIALS = 'foyer:transcode:trials';
 
 const Trial = z.object({
@@ -23,14 +23,14 @@ export async function answerTrial(redis: Redis, id: string, trial: Trial): Promi
   await redis.expire(answersOf(id), KEPT_SEC);
 }
 
-/** What the workers answered within the time; empty without one. Throws without Redis. */
+/** Responses of the workers within the time; empty without workers. Throws without Redis. */
 export async function tryEncoders(redis: Redis, withinMs: number): Promise<Trial[]> {
   const id = newId();
-  const asked = await redis.publish(TRIALS, id);
+  const receivers = await redis.publish(TRIALS, id);
   const end = Date.now() + withinMs;
   for (;;) {
     const answers = await redis.lrange(answersOf(id), 0, -1);
-    if (answers.length >= asked || Date.now() >= end) return answers.map((text) => Trial.parse(JSON.parse(text)));
+    if (answers.length >= receivers || Date.now() >= end) return answers.map((text) => Trial.parse(JSON.parse(text)));
     await sleep(LOOK_MS);
   }
 }

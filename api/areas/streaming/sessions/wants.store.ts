@@ -1,7 +1,7 @@
 import type { Db } from '#platform/db.ts';
 import { FREE, OPEN, type SessionState } from './sessions.store.ts';
 
-/** Notes what is wanted, so that a worker finds it without Redis. Answers whether the session needs a worker to be offered. */
+/** Records a wanted segment, so that a worker finds it without Redis. Returns whether the session must be offered. */
 export async function wantSegment(
   db: Db,
   { id, rendition, segment }: { id: string; rendition: string; segment: number },
@@ -9,7 +9,7 @@ export async function wantSegment(
   const [row] = await db('transcode_sessions')
     .update({
       wanted_rendition: rendition,
-      ...(segment >= 0 && { wanted_segment: segment }), // a header is made wherever a worker begins
+      ...(segment >= 0 && { wanted_segment: segment }), // a worker makes the header wherever it starts
       wanted_at: db.fn.now(),
       last_access_at: db.fn.now(),
       state: db.raw(`case when state = 'idle' and ${FREE} then 'starting' else state end`),
@@ -24,8 +24,8 @@ export async function wantSegment(
 }
 
 /**
- * Notes a segment that was read without waiting, once in a few: what lies far behind it may be deleted, and a worker begins
- * there. One that somebody may still wait for stays noted.
+ * Records a read segment, at intervals: segments far behind it may be deleted, and the next worker starts there. Keeps
+ * a segment for which a request may still wait.
  */
 export async function noteRead(
   db: Db,
@@ -39,7 +39,7 @@ export async function noteRead(
     .whereRaw(`abs(wanted_segment - ?) >= 3 and wanted_at < now() - interval '30 seconds'`, [segment]);
 }
 
-/** Takes back what was wanted last, when it is this: a session that waits for a worker for it alone waits no more. */
+/** Withdraws the last want if it is this one. A session that waits for a worker only for it stops waiting. */
 export async function withdrawWant(
   db: Db,
   { id, rendition, segment }: { id: string; rendition: string; segment: number },

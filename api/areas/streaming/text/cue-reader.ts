@@ -3,7 +3,10 @@ import { type Cue, cuesOfBytes } from './cues.ts';
 
 const reader = { module: new URL('./cues.ts', import.meta.url), name: 'cuesOfBytes', read: cuesOfBytes };
 
-/** Cues of a text that somebody else wrote. Throws 503 as `readForeign`. */
-export function readCues(bytes: Uint8Array, told: { format: string; language?: string | undefined }): Promise<Cue[]> {
-  return readForeign(reader, bytes, told);
+/** Cues of an untrusted text. Throws 503 as `readForeign`. */
+export function readCues(
+  bytes: Uint8Array,
+  options: { format: string; language?: string | undefined },
+): Promise<Cue[]> {
+  return readForeign(reader, bytes, options);
 }

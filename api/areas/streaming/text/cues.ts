@@ -1,21 +1,23 @@
-/** Text subtitles as cues, from SubRip, WebVTT or SubStation files. Pure: the bytes were read elsewhere. */
+/** Text subtitles as cues, from SubRip, WebVTT or SubStation. Pure functions of the bytes. */
 export interface Cue {
   startMs: number;
   endMs: number;
-  /** WebVTT text: `<i>`, `<b>`, `<u>` at most. */
+  /** WebVTT text with the tags `<i>`, `<b>` and `<u>` only. */
   text: string;
-  /** Where it is shown, in WebVTT's words, when not at the foot of the picture. */
+  /** Position as WebVTT settings, when not at the bottom of the picture. */
   settings?: string;
 }
 
 const MOST_CUES = 50_000;
-/** Characters of one cue; karaoke with codes for each letter stays below. */
+/** Limit of a cue in characters; karaoke with a code for each letter stays below. */
 const MOST_WORDS = 20_000;
 
-/** Characters of all cues together: twenty times what people say in a long film. */
+/** Limit of all cues in characters: twenty times the text of a long film. */
 const MOST_TEXT = 4_000_000;
 
-/** The text with each stretch from `open` to the next `}` made anew, in one pass: an expression would try each `{` to the end. */
+/**
+ * Replaces each stretch from `open` to the next `}` in one pass. A regular expression would try each `{` to the end.
+ */
 function inBraces(text: string, open: string, made: (inner: string) => string): string {
   const parts: string[] = [];
   let at = 0;
@@ -28,7 +30,7 @@ function inBraces(text: string, open: string, made: (inner: string) => string): 
   return parts.join('') + text.slice(at);
 }
 
-/** What stands in braces. */
+/** Text in braces. */
 function codesOf(words: string): string {
   const codes: string[] = [];
   inBraces(words, '{', (inner) => {
@@ -38,14 +40,14 @@ function codesOf(words: string): string {
   return codes.join('\n');
 }
 
-/** Cues in order of their beginning. What is not understood is left out: a subtitle file is somebody's text. */
+/** Cues in order of their start. Invalid parts are skipped, because the file is untrusted. */
 export function parseCues(text: string, format: string): Cue[] {
   const plain = text.replace(/\r\n?/g, '\n').replace(/\0/g, '');
   const substation = ['ass', 'ssa'].includes(format) || /^\[Script Info\]/im.test(plain.slice(0, 2000));
   const cues = substation ? substationCues(plain) : blockCues(plain);
-  const told = cues.filter((cue) => cue.endMs > cue.startMs && cue.text !== '').slice(0, MOST_CUES);
+  const valid = cues.filter((cue) => cue.endMs > cue.startMs && cue.text !== '').slice(0, MOST_CUES);
   let left = MOST_TEXT;
-  return told
+  return valid
     .filter(({ text: { length } }) => {
       left -= length;
       return left >= 0;
@@ -108,7 +110,7 @@ const HEIGHT = /^PlayResY:\s*(\d+)/im;
 
 const numberOf = (found: RegExpExecArray | null): number | undefined => Number(found?.[1]) || undefined;
 
-/** A place on the picture by its coordinates. */
+/** Position on the picture by coordinates. */
 function positioned(codes: string, size: { x: number; y: number }): string | undefined {
   const [, x, y] = /\\pos\(\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\)/.exec(codes) ?? [];
   if (x === undefined || y === undefined) return undefined;
@@ -116,7 +118,7 @@ function positioned(codes: string, size: { x: number; y: number }): string | und
   return `line:${share(y, size.y)}% position:${share(x, size.x)}%`;
 }
 
-/** Anchors count as on a number pad: 8 is the middle of the head. Most subtitles stand at 2, where players show them anyway. */
+/** Anchors follow the number pad: 8 is the top centre. Most subtitles use 2, the default of players. */
 function anchored(codes: string): string | undefined {
   const at = Number(/\\an([1-9])/.exec(codes)?.[1] ?? 2);
   const line = at > 6 ? ['line:0'] : at > 3 ? ['line:50%'] : [];
@@ -124,7 +126,7 @@ function anchored(codes: string): string | undefined {
   return [...line, ...side].join(' ') || undefined;
 }
 
-/** Drawings have no words; of the override codes italic, bold and underline are kept. */
+/** Drops drawings; keeps the override codes for italic, bold and underline. */
 function substationText(words: string, codes: string): string {
   if (/\\p[1-9]/.test(codes)) return '';
   const open = new Set<string>();
@@ -142,7 +144,7 @@ function switched(open: Set<string>, tag: string, on: boolean): string {
   return on ? `<${tag}>` : `</${tag}>`;
 }
 
-/** Only the tags that WebVTT shares with SubRip stay; everything else that looks like markup is text or nothing. */
+/** Keeps the tags that WebVTT shares with SubRip and removes all other markup. */
 function cleaned(text: string): string {
   const kept = inBraces(text, '{\\', () => '')
     .replace(/<(\/?)(i|b|u)>/gi, (_, slash: string, tag: string) => `\u0001${slash}${tag.toLowerCase()}\u0002`)
@@ -159,13 +161,13 @@ function cleaned(text: string): string {
     .join('\n');
 }
 
-/** `1:02:03,4`, `02:03.456`; hours may be left out. */
+/** `1:02:03,4`, `02:03.456`; hours are optional. */
 function clockMs(text: string): number {
   const [seconds = '0', minutes = '0', hours = '0'] = text.trim().replace(',', '.').split(':').reverse();
   return Math.round((Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000);
 }
 
-/** Bytes of a subtitle file as text: by its mark, as UTF-8 when it is that, else by what its language was written in. */
+/** Decodes a subtitle file by its byte order mark, as valid UTF-8, or by the usual encoding of its language. */
 export function decodeText(bytes: Uint8Array, language?: string): string {
   const [a, b] = bytes;
   if (a === 0xff && b === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
@@ -177,7 +179,7 @@ export function decodeText(bytes: Uint8Array, language?: string): string {
   }
 }
 
-/** The cues of a file as it lies there. */
+/** The cues of a subtitle file. */
 export function cuesOfBytes(
   bytes: Uint8Array,
   { format, language }: { format: string; language?: string | undefined },

@@ -14,11 +14,11 @@ import { textTrackKey, vttSegment } from './text-tracks.ts';
 
 const LARGEST = 20 * 2 ** 20;
 
-/** Cues last used, by track: players read a playlist's segments one after another. */
+/** Recently used cues, by track, because players read segments in sequence. */
 const recent = new Map<string, Cue[]>();
 const RECENT = 32;
 
-/** A subtitle segment, cut here: no encoder is needed. */
+/** A subtitle segment, made in this process without an encoder. */
 export async function sendTextSegment(
   call: Call,
   row: SessionRow,
@@ -35,25 +35,25 @@ async function cuesOf(call: Call, row: SessionRow, track: SubtitleRendition): Pr
   const key = `${row.file_id} ${row.plan.source.version} ${track.externalPath ?? track.streamIndex}`;
   const known = recent.get(key);
   if (known) return known;
-  const cues = track.externalPath ? await cuesBeside(call, row, track) : await cuesInside(call, row, track);
+  const cues = track.externalPath ? await cuesOfSidecar(call, row, track) : await cuesOfEmbedded(call, row, track);
   recent.set(key, cues);
   const [oldest] = recent.keys();
   if (recent.size > RECENT && oldest) recent.delete(oldest);
   return cues;
 }
 
-async function cuesBeside(call: Call, row: SessionRow, track: SubtitleRendition): Promise<Cue[]> {
+async function cuesOfSidecar(call: Call, row: SessionRow, track: SubtitleRendition): Promise<Cue[]> {
   const file = await openSidecar(call, { fileId: row.file_id, path: track.externalPath ?? '' });
   if (file.size > LARGEST) return [];
   return readCues(await readFile(file.absolute), track);
 }
 
-/** A track inside the file is taken out once, by a worker; until it is stored the request waits. */
-async function cuesInside(call: Call, row: SessionRow, track: SubtitleRendition): Promise<Cue[]> {
+/** A worker extracts an embedded track once; the request waits until it is stored. */
+async function cuesOfEmbedded(call: Call, row: SessionRow, track: SubtitleRendition): Promise<Cue[]> {
   const key = textTrackKey(row.plan.source, track.streamIndex ?? -1);
   const bytes = await waitUntil(call, row.id, {
     look: () => storedText(call, key),
-    inVain: () => wakeWorker(call, row.id, track.id),
+    onMiss: () => wakeWorker(call, row.id, track.id),
   });
   return readCues(bytes, { format: track.format });
 }

@@ -3,36 +3,36 @@ import type { Cue } from './cues.ts';
 
 export const TELETEXT = 'dvb_teletext';
 
-/** Codecs that are text, or become it, when a worker takes them out; one that ffmpeg cannot read would fail the others with it. */
+/** Codecs that workers extract as text. A track that ffmpeg cannot read would fail the others of the file. */
 export const TEXT_CODECS: readonly string[] = [
   ...['subrip', 'ass', 'ssa', 'webvtt', 'mov_text', 'text'],
   ...[TELETEXT, 'eia_608'],
 ];
 
 /**
- * Where a text track of a file is kept once a worker has taken it out (bucket `foyer-subtitles`): SubRip, WebVTT or
- * SubStation in UTF-8, as its beginning says, on the film's clock.
+ * Key of an extracted text track in the bucket `foyer-subtitles`: SubRip, WebVTT or SubStation in UTF-8, on the film's
+ * clock.
  */
 export function textTrackKey(source: { fileId: string; version: string }, streamIndex: number): string {
   return `tracks/${source.fileId}/${source.version}/${streamIndex}.txt`;
 }
 
-/** What fonts the file carries: written once they all are. */
+/** Key of the list of attached fonts, written after all fonts are stored. */
 export function fontsKey(source: { fileId: string; version: string }): string {
   return `fonts/${source.fileId}/${source.version}/list.json`;
 }
 
-/** A font that the file carries, by its place among the attached files. */
+/** Key of an attached font, by its position among the attachments. */
 export function fontKey(source: { fileId: string; version: string }, place: number): string {
   return `fonts/${source.fileId}/${source.version}/${place}`;
 }
 
-/** In one segment; a player draws no more. */
+/** Limit of a segment; players draw no more. */
 const MOST_SHOWN = 200;
 
 /**
- * One WebVTT segment: the cues shown during it, with their whole times, so that one that crosses a border is in both and
- * players take it once. The map says what the clock of the segments shows at the film's beginning.
+ * A WebVTT segment with the complete times of its cues. A cue that crosses a boundary is in both segments, and players
+ * show it once. The map relates the segment clock to the beginning of the film.
  */
 export function vttSegment(plan: StreamPlan, n: number, cues: readonly Cue[]): string {
   const [start, end] = [segmentStartMs(plan, n), segmentStartMs(plan, n + 1)];
@@ -42,7 +42,7 @@ export function vttSegment(plan: StreamPlan, n: number, cues: readonly Cue[]): s
   return `${head}${shown.map(webvttBlock).join('') || '\n'}`;
 }
 
-/** A cue as WebVTT has it, with the empty line before. */
+/** A WebVTT cue block, with the empty line before it. */
 export function webvttBlock({ startMs, endMs, settings, text }: Cue): string {
   return `\n${clock(startMs)} --> ${clock(endMs)}${settings ? ` ${settings}` : ''}\n${text}\n`;
 }
