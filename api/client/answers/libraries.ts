@@ -23,12 +23,12 @@ export interface TrashEntry {
   reason: TrashReason;
   trashedAt: Instant;
   trashedBy: Uuid | null;
-  /** null is never, or the clock stands still while the storage is away */ purgeAt: Instant | null;
+  /** null is never, also while the storage is unavailable */ purgeAt: Instant | null;
   childCount: number;
   files: {
     fileId: Uuid;
     sizeBytes: number;
-    /** null while the storage is away */ present: boolean | null;
+    /** null while the storage is unavailable */ present: boolean | null;
   }[];
   filesInTrash: boolean;
   restorable: boolean;

@@ -50,31 +50,31 @@ import type {
 } from '../requests/items.ts';
 
 export interface ItemsOperations {
-  /** Folders of a library that hold visible items */
+  /** List the folders of a library that hold visible items */
   browseLibraryFolders: { params: { id: Uuid }; query?: BrowseLibraryFoldersQuery; answer: BrowseLibraryFoldersAnswer };
-  /** All items of a library as NDJSON or CSV */
+  /** Export the items of a library as NDJSON or CSV */
   exportLibraryItems: { params: { id: Uuid }; query?: ExportLibraryItemsQuery; answer: Response };
   /** Read an item */
   getItem: { params: { id: Uuid }; query?: GetItemQuery; answer: ItemDetail };
   /** Read one file of an item with all technical data */
   getItemFile: { params: { id: Uuid; fileId: Uuid }; query?: GetItemFileQuery; answer: FileDetail };
-  /** What comes before and after an item in a list */
+  /** List the items before and after an item */
   getItemNeighbours: { params: { id: Uuid }; query?: GetItemNeighboursQuery; answer: GetItemNeighboursAnswer };
-  /** Read a whole container at once */
+  /** Read a container and all its descendants */
   getItemTree: { params: { id: Uuid }; query?: GetItemTreeQuery; answer: TreeNode };
   /** Count the values of fields */
   getLibraryFacets: { params: { id: Uuid }; query: GetLibraryFacetsQuery; answer: GetLibraryFacetsAnswer };
-  /** The jump bar: letters, years or points with their places */
+  /** Read the jump bar of a library */
   getLibraryIndex: { params: { id: Uuid }; query?: GetLibraryIndexQuery; answer: GetLibraryIndexAnswer };
-  /** Items on a map, clustered */
+  /** List items on a map as clusters */
   getLibraryMap: { params: { id: Uuid }; query: GetLibraryMapQuery; answer: GetLibraryMapAnswer };
-  /** Items by year, month or day */
+  /** Count items by year, month or day */
   getLibraryTimeline: { params: { id: Uuid }; query?: GetLibraryTimelineQuery; answer: GetLibraryTimelineAnswer };
-  /** List what an item lies in, outermost first */
+  /** List the ancestors of an item, outermost first */
   listItemAncestors: { params: { id: Uuid }; answer: ListItemAncestorsAnswer };
-  /** List chapters */
+  /** List the chapters of an item */
   listItemChapters: { params: { id: Uuid }; query?: ListItemChaptersQuery; answer: ListItemChaptersAnswer };
-  /** List what lies in an item */
+  /** List the children of an item */
   listItemChildren: { params: { id: Uuid }; query?: ListItemChildrenQuery; answer: PageOf<ListedItem | MissingChild> };
   /** List an item's trailers and other extras */
   listItemExtras: { params: { id: Uuid }; query?: ListItemExtrasQuery; answer: ListItemExtrasAnswer };
@@ -82,15 +82,15 @@ export interface ItemsOperations {
   listItemFiles: { params: { id: Uuid }; query?: ListItemFilesQuery; answer: ListItemFilesAnswer };
   /** List cast and crew */
   listItemPeople: { params: { id: Uuid }; query?: ListItemPeopleQuery; answer: PageOf<Credit> };
-  /** List items of every library the caller sees, or items by their ids */
+  /** List items of all visible libraries */
   listItems: { query?: ListItemsQuery; answer: PageOf<ListedItem> };
-  /** What changed in a library, for clients that keep a copy */
+  /** List what changed in a library */
   listLibraryChanges: { params: { id: Uuid }; query?: ListLibraryChangesQuery; answer: PageOf<LibraryChange> };
-  /** What lists of this library can be filtered and sorted by */
+  /** List the filter and sort fields of a library */
   listLibraryFields: { params: { id: Uuid }; query?: ListLibraryFieldsQuery; answer: ListLibraryFieldsAnswer };
   /** List the items of a library */
   listLibraryItems: { params: { id: Uuid }; query?: ListLibraryItemsQuery; answer: PageOf<ListedItem | ItemCard> };
-  /** List what the agent knows of a show, artist or series and nobody has */
+  /** List known children that no library holds */
   listMissingChildren: { params: { id: Uuid }; query?: ListMissingChildrenQuery; answer: PageOf<MissingChild> };
   /** List items like this one */
   listSimilarItems: { params: { id: Uuid }; query?: ListSimilarItemsQuery; answer: ListSimilarItemsAnswer };

@@ -15,23 +15,23 @@ import type {
 } from '../requests/libraries.ts';
 
 export interface LibrariesOperations {
-  /** Add folders of a storage */
+  /** Add folders of a storage to a library */
   addLibraryFolders: { params: { id: Uuid }; body: AddLibraryFoldersBody; answer: Library };
   /** Create a library */
   createLibrary: { body: CreateLibraryBody; answer: Library };
   /** Delete a library; media files are never touched */
   deleteLibrary: { params: { id: Uuid }; answer: undefined };
-  /** Empty the trash */
+  /** Empty the trash of a library */
   emptyTrash: { params: { id: Uuid }; query?: EmptyTrashQuery; answer: EmptiedTrash };
   /** Read a library */
   getLibrary: { params: { id: Uuid }; answer: Library };
-  /** List the libraries the caller may see, in sidebar order */
+  /** List the libraries the caller may see */
   listLibraries: { query?: ListLibrariesQuery; answer: Library[] };
-  /** List the trash */
+  /** List the trash of a library */
   listTrash: { params: { id: Uuid }; query?: ListTrashQuery; answer: ListTrashAnswer };
-  /** Put the libraries in order, for everybody */
+  /** Set the order of the libraries for everyone */
   orderLibraries: { body: OrderLibrariesBody; answer: Library[] };
-  /** Purge one trashed item and what is below it */
+  /** Purge a trashed item and its children */
   purgeTrashedItem: { params: { id: Uuid; itemId: Uuid }; answer: PurgeTrashedItemAnswer };
   /** Restore trashed items */
   restoreTrash: { params: { id: Uuid }; body: RestoreTrashBody; answer: RestoredTrash };

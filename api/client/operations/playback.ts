@@ -27,42 +27,42 @@ import type {
 } from '../requests/playback.ts';
 
 export interface PlaybackOperations {
-  /** Choose other tracks, quality or file inside a session */
+  /** Change tracks, quality or file of a session */
   changePlayback: { params: { id: Uuid }; body: ChangePlaybackBody; answer: PlaybackStart };
-  /** Forget my position */
+  /** Clear the caller's position in an item */
   clearItemProgress: { params: { id: Uuid }; answer: undefined };
-  /** Take my rating back; the favourite mark stays */
+  /** Clear the caller's rating; the favourite mark stays */
   clearItemRating: { params: { id: Uuid }; answer: undefined };
   /** End a playback session */
   endPlaybackSession: { params: { id: Uuid }; query?: EndPlaybackSessionQuery; answer: undefined };
-  /** Where I am in an item */
+  /** Read the caller's position in an item */
   getItemProgress: { params: { id: Uuid }; answer: ItemProgress };
-  /** What I may play from where I am */
+  /** Read what the caller may play from here */
   getPlaybackCapabilities: { answer: PlaybackCapabilities };
-  /** How I like things played */
+  /** Read the caller's playback preferences */
   getPlaybackPreferences: { answer: PlaybackPreferences };
   /** Read a playback session */
   getPlaybackSession: { params: { id: Uuid }; query?: GetPlaybackSessionQuery; answer: PlaybackSession };
-  /** Where I am in a book or comic */
+  /** Read the caller's position in a book or comic */
   getReadingPosition: { params: { id: Uuid }; answer: ReadingPosition };
   /** List playback sessions */
   listPlaybackSessions: { query?: ListPlaybackSessionsQuery; answer: PageOf<PlaybackSession> };
-  /** Mark as watched */
+  /** Mark an item as watched */
   markWatched: { params: { id: Uuid }; body?: MarkWatchedBody; answer: ItemProgress };
-  /** Report where the player is */
+  /** Report the state and position of the player */
   reportPlayback: { params: { id: Uuid }; body: ReportPlaybackBody; answer: ReportPlaybackAnswer };
-  /** Set my position without a session */
+  /** Set the caller's position without a session */
   setItemProgress: { params: { id: Uuid }; body: SetItemProgressBody; answer: ItemProgress };
   /** Rate an item or mark it as a favourite */
   setItemRating: { params: { id: Uuid }; body: SetItemRatingBody; answer: ItemRating };
-  /** Set my place in a book or comic */
+  /** Set the caller's position in a book or comic */
   setReadingPosition: { params: { id: Uuid }; body: SetReadingPositionBody; answer: ReadingPosition };
-  /** Decide how an item is played and open a session */
+  /** Decide how an item plays and open a session */
   startPlayback: { params: { id: Uuid }; body?: StartPlaybackBody; answer: PlaybackStart };
-  /** Take over what a device played offline */
+  /** Synchronise what a device played offline */
   syncPlayback: { body: SyncPlaybackBody; answer: SyncPlaybackAnswer };
-  /** Mark as not watched */
+  /** Mark an item as not watched */
   unmarkWatched: { params: { id: Uuid }; answer: undefined };
-  /** Change how I like things played */
+  /** Change the caller's playback preferences */
   updatePlaybackPreferences: { body: UpdatePlaybackPreferencesBody; answer: PlaybackPreferences };
 }

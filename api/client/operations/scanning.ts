@@ -5,14 +5,14 @@ import type { PageOf, Uuid } from '../records/words.ts';
 import type { DecideScanRemovalsBody, GetScanQuery, ListScansQuery, StartScanBody } from '../requests/scanning.ts';
 
 export interface ScanningOperations {
-  /** Stop a scan within 5 seconds; what was added stays */
+  /** Cancel a scan */
   cancelScan: { params: { id: Uuid }; answer: Scan };
-  /** Say whether the many files that a scan did not find are really gone */
+  /** Decide whether files that a scan missed are gone */
   decideScanRemovals: { params: { id: Uuid }; body: DecideScanRemovalsBody; answer: Scan };
-  /** One scan; counts of a running one are a second old at most */
+  /** Read a scan */
   getScan: { params: { id: Uuid }; query?: GetScanQuery; answer: Scan };
   /** List scans, newest first */
   listScans: { query?: ListScansQuery; answer: PageOf<Scan> };
-  /** Scan a library, or some directories of it */
+  /** Scan a library or some of its directories */
   startScan: { params: { id: Uuid }; body?: StartScanBody; answer: Scan };
 }

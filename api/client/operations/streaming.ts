@@ -22,7 +22,7 @@ export interface StreamingOperations {
   getStreamMaster: { params: { id: Uuid }; query?: GetStreamMasterQuery; answer: Response };
   /** Read the playlist of one rendition */
   getStreamPlaylist: { params: { id: Uuid; rendition: string }; query?: GetStreamPlaylistQuery; answer: Response };
-  /** Read a segment, waiting for it when it is not made yet */
+  /** Read a segment */
   getStreamSegment: {
     params: { id: Uuid; rendition: string; segment: string };
     query?: GetStreamSegmentQuery;
@@ -36,7 +36,7 @@ export interface StreamingOperations {
   getTrickplaySheet: { params: { fileId: Uuid; sheet: string }; query?: GetTrickplaySheetQuery; answer: Response };
   /** Replace which clips run before films */
   setPrerollSettings: { body: PrerollDraft; answer: PrerollSettings };
-  /** Free the worker and the segments of a transcode session */
+  /** Stop a transcode session */
   stopTranscodeSession: { params: { id: Uuid }; answer: undefined };
   /** Read the original bytes of a file */
   streamFile: { params: { fileId: Uuid }; query?: StreamFileQuery; answer: Response };

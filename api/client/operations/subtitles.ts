@@ -5,7 +5,7 @@ import type { Uuid } from '../records/words.ts';
 import type { GetItemFontQuery, GetSubtitleFileQuery, ListItemFontsQuery } from '../requests/subtitles.ts';
 
 export interface SubtitlesOperations {
-  /** Read a font that a file carries */
+  /** Read a font attached to a file */
   getItemFont: {
     params: {
       id: Uuid;
@@ -16,6 +16,6 @@ export interface SubtitlesOperations {
   };
   /** Read a text subtitle */
   getSubtitleFile: { params: { id: Uuid; file: string }; query?: GetSubtitleFileQuery; answer: Response };
-  /** List the fonts that a file carries */
+  /** List the fonts attached to a file */
   listItemFonts: { params: { id: Uuid }; query?: ListItemFontsQuery; answer: ListItemFontsAnswer };
 }

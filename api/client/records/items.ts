@@ -42,7 +42,7 @@ export interface Credit {
   job?: string;
   order: number;
   guest?: boolean;
-  /** On shows: how many episodes */ episodes?: number;
+  /** Number of episodes, on shows */ episodes?: number;
   portrait?: ImageRef;
 }
 
@@ -73,7 +73,7 @@ export interface FileDetail extends MediaFile {
   fingerprints?: { kind: string; version: number }[];
   analyses: { name: string; state: string; at: Instant | null }[];
   /** include=chapters */ chapters?: Chapter[];
-  /** library:manage only, as the four below */ storageId?: string;
+  /** library:manage only, like the next four members */ storageId?: string;
   folderId?: Uuid;
   /** Inside the storage */ path?: string;
   modifiedAt?: Instant;
@@ -127,7 +127,7 @@ export interface ItemDetail extends ListedItem {
   revision: number;
   updatedAt: Instant;
   may: { edit: boolean; delete: boolean; download: boolean; refresh: boolean };
-  /** The child to go on with */ next?: ItemSummary;
+  /** The child to continue with */ next?: ItemSummary;
   chapters?: { items: Chapter[]; hasMore: boolean };
   markers?: { items: ItemMarker[]; hasMore: boolean };
   children?: { items: ItemSummary[]; hasMore: boolean };
@@ -214,6 +214,6 @@ export interface TreeNode {
   availability?: 'unavailable' | 'missing';
   thumb?: ImageRef;
   childCount?: number;
-  /** Its children end before the last one */ truncated?: boolean;
+  /** The list of children is cut */ truncated?: boolean;
   children?: TreeNode[];
 }

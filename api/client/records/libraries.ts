@@ -78,7 +78,7 @@ export interface LibrarySettings {
   pollMinutes: number;
   scanCron: string;
   trashGraceHours: number;
-  /** 0 is for ever */ trashKeepDays: number;
+  /** 0 is forever */ trashKeepDays: number;
   guardPercent: number;
   guardMinimum: number;
   /** NFO, sidecars and embedded tags before agents */ preferLocal: boolean;

@@ -85,10 +85,7 @@ export interface PlaybackPreferences {
   /** auto, original or a ladder id */ homeQuality: string;
   remoteQuality: string;
   maxAudioChannels: number;
-  /** Applied to sound that is encoded; what plays as it is, is the player's to even out */ dynamicRange:
-    | 'off'
-    | 'standard'
-    | 'night';
+  /** Applies to encoded audio only */ dynamicRange: 'off' | 'standard' | 'night';
   skipIntro: SkipMode;
   skipRecap: SkipMode;
   skipCredits: SkipMode;
@@ -178,7 +175,7 @@ export interface PlaybackStart {
     forced: boolean;
     hearingImpaired: boolean;
     default: boolean;
-    /** Its text; empty where it has none, as pictures */ url: string;
+    /** The text of the track; empty for pictures */ url: string;
   }[];
   audio: MediaStream[];
   fonts: { name: string; url: string }[];
@@ -194,7 +191,7 @@ export interface PlaybackStart {
     url: string;
     skippableAfterMs: number | null;
   }[];
-  /** How often to report */ keepAliveMs: number;
+  /** Interval of reports */ keepAliveMs: number;
   warnings: ('transcode-slots-low' | 'storage-slow' | 'audio-fallback' | 'subtitle-unavailable')[];
 }
 

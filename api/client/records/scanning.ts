@@ -17,7 +17,7 @@ export interface Scan {
   /** With library:manage */ targets?: { folderId: Uuid; path?: string }[];
   issueCount: number;
   /** include=issues, with library:manage */ issues?: ScanIssue[];
-  /** How often another worker took it over */ resumes: number;
+  /** Number of times that another worker resumed it */ resumes: number;
   remainingMs?: number;
   error?: FaultTold;
   queuedAt: Instant;
@@ -28,9 +28,9 @@ export interface Scan {
 
 export interface ScanCounts {
   directories: number;
-  /** Their time is unchanged (quick) */ directoriesSkipped: number;
-  /** Files that media libraries hold */ found: number;
-  /** Found so far, or at the end all */ total: number;
+  /** With an unchanged modification time (quick) */ directoriesSkipped: number;
+  /** Media files */ found: number;
+  /** Files found so far */ total: number;
   done: number;
   unchanged: number;
   added: number;

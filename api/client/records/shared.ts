@@ -120,7 +120,7 @@ export interface ManagedBy {
 
 export interface MediaStream {
   id: Uuid;
-  /** In the container; external tracks count on from 1000 */ index: number;
+  /** In the container; external tracks start at 1000 */ index: number;
   kind: 'video' | 'audio' | 'subtitle' | 'attachment';
   codec: string;
   profile?: string;
@@ -129,7 +129,7 @@ export interface MediaStream {
   default: boolean;
   forced: boolean;
   hearingImpaired: boolean;
-  /** A file beside the film */ external: boolean;
+  /** A sidecar file */ external: boolean;
   width?: number;
   height?: number;
   frameRate?: number;

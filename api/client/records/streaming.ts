@@ -71,7 +71,7 @@ export interface TranscodeSession {
   playbackSessionId: Uuid;
   itemId: Uuid;
   mediaFileId: Uuid;
-  /** starting waits for a worker; idle has its encoder resting or finished */ state:
+  /** starting: waits for a worker; idle: the encoder is paused or finished */ state:
     | 'starting'
     | 'running'
     | 'idle'
@@ -85,7 +85,7 @@ export interface TranscodeSession {
   renditions: Rendition[];
   lastWantedSegment: number | null;
   restarts: number;
-  /** Times real time */ speed: number | null;
+  /** Multiple of real time */ speed: number | null;
   error: { code: string; reason: string; segment: number } | null;
   createdAt: Instant;
   lastAccessAt: Instant | null;

@@ -16,7 +16,7 @@ export interface ExportLibraryItemsQuery {
   fields?: Words;
   view?: 'items' | 'all';
   sort?: Words;
-  /** field:op:value;… (SPEC 2); fields: listLibraryFields */ filter?: Words;
+  /** field:op:value;…, with the fields of listLibraryFields */ filter?: Words;
 }
 
 /** Query of getItemFile */
@@ -29,12 +29,12 @@ export interface GetItemNeighboursQuery {
   /** parent, library, collection:<id> or playlist:<id> */ within?: Words;
   radius?: number;
   /** Up to three of index, title, addedAt, releasedOn, takenAt, rating, random; - descends */ sort?: Words;
-  /** field:op:value;… (SPEC 2); fields: listLibraryFields */ filter?: Words;
+  /** field:op:value;…, with the fields of listLibraryFields */ filter?: Words;
 }
 
 /** Query of getItem */
 export interface GetItemQuery {
-  /** Which edition resolution, hdr, runtimeMs and sizeBytes speak of */ fileId?: Words;
+  /** The edition that resolution, hdr, runtimeMs and sizeBytes describe */ fileId?: Words;
   /** Relations: files, streams, chapters, markers, people, studios, genres, labels, collections, children, parents, extras, similar, custom, userState, externalIds, lyrics */ include?: Words;
 }
 
@@ -47,7 +47,7 @@ export interface GetItemTreeQuery {
 export interface GetLibraryFacetsQuery {
   fields: Words;
   type?: Words;
-  /** field:op:value;… (SPEC 2); fields: listLibraryFields */ filter?: Words;
+  /** field:op:value;…, with the fields of listLibraryFields */ filter?: Words;
   q?: Words;
   top?: number;
 }
@@ -57,14 +57,14 @@ export interface GetLibraryIndexQuery {
   type?: Words;
   marks?: number;
   /** Up to three of title, addedAt, releasedOn, year, rating, takenAt; - descends */ sort?: Words;
-  /** field:op:value;… (SPEC 2); fields: listLibraryFields */ filter?: Words;
+  /** field:op:value;…, with the fields of listLibraryFields */ filter?: Words;
 }
 
 /** Query of getLibraryMap */
 export interface GetLibraryMapQuery {
   /** west,south,east,north in degrees */ bbox: Words;
   zoom: number;
-  /** field:op:value;… (SPEC 2); fields: listLibraryFields */ filter?: Words;
+  /** field:op:value;…, with the fields of listLibraryFields */ filter?: Words;
 }
 
 /** Query of getLibraryTimeline */
@@ -72,7 +72,7 @@ export interface GetLibraryTimelineQuery {
   unit?: 'year' | 'month' | 'day';
   bucket?: Words;
   field?: 'takenAt' | 'addedAt' | 'releasedOn';
-  /** field:op:value;… (SPEC 2); fields: listLibraryFields */ filter?: Words;
+  /** field:op:value;…, with the fields of listLibraryFields */ filter?: Words;
 }
 
 /** Query of listItemChapters */
@@ -87,7 +87,7 @@ export interface ListItemChildrenQuery extends PageQuery {
   specials?: 'separate' | 'inline' | 'hidden';
   missing?: boolean;
   /** Up to three of index, title, releasedOn, addedAt, rating, takenAt, random; - descends */ sort?: Words;
-  /** field:op:value;… (SPEC 2); fields: listLibraryFields */ filter?: Words;
+  /** field:op:value;…, with the fields of listLibraryFields */ filter?: Words;
   /** Relations: files, streams, people, custom, userState */ include?: Words;
 }
 
@@ -115,7 +115,7 @@ export interface ListItemsQuery extends PageQuery {
   libraryIds?: Words;
   type?: Words;
   /** Up to three of title, addedAt, releasedOn, year, rating, runtimeMs, lastPlayedAt, playCount, takenAt, sizeBytes, random; - descends */ sort?: Words;
-  /** field:op:value;… (SPEC 2); fields: listLibraryFields */ filter?: Words;
+  /** field:op:value;…, with the fields of listLibraryFields */ filter?: Words;
   /** Relations: files, streams, people, studios, genres, labels, collections, custom, externalIds, userState */ include?: Words;
 }
 
@@ -141,7 +141,7 @@ export interface ListLibraryItemsQuery extends PageQuery {
   around?: Words;
   fields?: 'card' | 'summary';
   /** Up to three of title, addedAt, releasedOn, year, rating, runtimeMs, index, takenAt, sizeBytes, lastPlayedAt, playCount, bitrate, progress, tempoBpm, energy, loudnessLufs, key, durationMs, remainingMs, lastStudiedAt, random; - descends */ sort?: Words;
-  /** field:op:value;… (SPEC 2); fields: listLibraryFields */ filter?: Words;
+  /** field:op:value;…, with the fields of listLibraryFields */ filter?: Words;
   /** Relations: files, streams, people, studios, genres, labels, collections, parents, custom, externalIds, userState */ include?: Words;
 }
 

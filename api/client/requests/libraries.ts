@@ -27,7 +27,7 @@ export interface CreateLibraryBody {
     pollMinutes?: number;
     /** Five fields, in the server's time zone */ scanCron?: string;
     trashGraceHours?: number;
-    /** 0 is for ever */ trashKeepDays?: number;
+    /** 0 is forever */ trashKeepDays?: number;
     guardPercent?: number;
     guardMinimum?: number;
     /** NFO, sidecars and embedded tags before agents */ preferLocal?: boolean;
@@ -83,7 +83,7 @@ export interface RestoreTrashBody {
 /** Body of updateLibrary */
 export interface UpdateLibraryBody {
   name?: string;
-  /** Only to be told that it cannot change */ type?: string;
+  /** Any other value is 409 type-fixed */ type?: string;
   icon?: string | null;
   /** The whole list */ folders?: ({ id: Uuid } | FolderPlace)[];
   /** Merged key by key; null returns to the default */ settings?: {
@@ -118,6 +118,6 @@ export interface UpdateLibraryBody {
   order?: number;
   /** null is the mosaic */ posterImageId?: Uuid | null;
   confirmRemoval?: boolean;
-  /** The operator's key only; null sets the library free */ managedBy?: ManagedBy | null;
+  /** The operator's key only; null removes the owner */ managedBy?: ManagedBy | null;
   /** The operator's key only */ managedFields?: string[];
 }

@@ -31,7 +31,7 @@ export type AudioCodec =
 
 /** What a client decodes of sound */
 export interface AudioSupport {
-  /** Aliases stand for our word: ec-3 is eac3 */ codec: AudioCodec;
+  /** Aliases are accepted: ec-3 is eac3 */ codec: AudioCodec;
   maxChannels: number;
   maxSampleRate?: number;
   passthrough?: boolean;
@@ -109,7 +109,7 @@ export interface ClientProfile {
   };
   subtitles?: {
     formats: ('vtt' | 'ass' | 'srt')[];
-    /** Draws the CIS1 stream itself */ pictures: boolean;
+    /** Renders the CIS1 stream itself */ pictures: boolean;
   };
   /** Can pick another audio track of a file it plays directly */ switchesAudio?: boolean;
   offline?: boolean;
@@ -160,7 +160,7 @@ export interface ReportPlaybackBody {
 export interface SetItemProgressBody {
   positionMs: number;
   fileId?: Uuid;
-  /** Client time; a future one is taken as now */ at?: string;
+  /** Client time; a future time counts as now */ at?: string;
 }
 
 /** Body of setItemRating */
@@ -173,14 +173,14 @@ export interface SetItemRatingBody {
 export interface SetReadingPositionBody {
   value: string;
   fileId?: Uuid;
-  /** Wanted with cfi */ progress?: number;
+  /** Expected with cfi */ progress?: number;
   finished?: boolean;
-  /** Client time; a future one is taken as now */ at?: string;
+  /** Client time; a future time counts as now */ at?: string;
 }
 
 /** Body of startPlayback */
 export interface StartPlaybackBody {
-  /** Absent: what this X-Client-Id sent last, kept 90 days */ client?: ClientProfile;
+  /** When absent, the last profile of this X-Client-Id, kept for 90 days */ client?: ClientProfile;
   fileId?: Uuid;
   /** Absent resumes */ startMs?: number;
   audioStreamId?: Uuid;
@@ -267,8 +267,8 @@ export type VideoCodec =
 
 /** What a client decodes of pictures */
 export interface VideoSupport {
-  /** Aliases stand for our word: h265 is hevc */ codec: VideoCodec;
-  /** Any when absent; a profile includes those that its decoders play by the standard */ profiles?: (
+  /** Aliases are accepted: h265 is hevc */ codec: VideoCodec;
+  /** Any when absent; a profile includes the profiles that its decoders also play */ profiles?: (
     | '0'
     | '1'
     | '2'

@@ -29,5 +29,5 @@ export interface StartScanBody {
     folderId: Uuid;
     /** Relative to the folder */ path?: string;
   }[];
-  /** Forget the marks that purges and deletions without files left */ includeIgnored?: boolean;
+  /** Remove the ignore marks of purged and deleted items */ includeIgnored?: boolean;
 }

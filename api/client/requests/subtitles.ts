@@ -4,20 +4,20 @@ import type { Words } from '../records/words.ts';
 
 /** Query of getItemFont */
 export interface GetItemFontQuery {
-  /** Of the default file when absent */ fileId?: Words;
+  /** The default file when absent */ fileId?: Words;
   /** Cast ticket */ ticket?: Words;
 }
 
 /** Query of getSubtitleFile */
 export interface GetSubtitleFileQuery {
   /** Added to every cue */ offsetMs?: number;
-  /** Of the default file when absent */ fileId?: Words;
+  /** The default file when absent */ fileId?: Words;
   format?: 'vtt' | 'ass';
   /** Cast ticket */ ticket?: Words;
 }
 
 /** Query of listItemFonts */
 export interface ListItemFontsQuery {
-  /** Of the default file when absent */ fileId?: Words;
+  /** The default file when absent */ fileId?: Words;
   /** Cast ticket */ ticket?: Words;
 }
