@@ -227,7 +227,7 @@ export const LibraryOrder = z.strictObject({
     .array(Id)
     .min(1)
     .max(500)
-    .refine((ids) => new Set(ids).size === ids.length, { error: 'an id twice', params: { code: 'duplicate' } }),
+    .refine((ids) => new Set(ids).size === ids.length, { error: 'an id appears twice', params: { code: 'duplicate' } }),
 });
 
 export const NewFolders = z.strictObject({ folders: z.array(NewFolder).min(1).max(20) });

@@ -82,7 +82,7 @@ export const restoreTrash = defineEndpoint({
   path: '/libraries/:id/trash/restore',
   summary: 'Restore trashed items',
   description:
-    'Takes `itemIds` or `all`, optionally with a `reason`. Restoring an episode restores its season and show. An item whose file is absent returns as missing with a new grace period. Items that cannot be restored are listed with the reason and do not fail the rest.',
+    'Takes `itemIds`, or `all` with an optional `reason`. Restoring an episode restores its season and show. An item whose file is absent returns as missing with a new grace period. Items that cannot be restored are listed with the reason and do not fail the rest.',
   access: { permission: 'library:manage' },
   params: IdParams,
   body: RestoreTrash,

@@ -67,7 +67,10 @@ export const ScanGuard = z
     decidedBy: Id.optional(),
     decidedAt: Timestamp.optional(),
   })
-  .meta({ id: 'ScanGuard', description: 'So much is gone that nothing is marked missing before somebody decides' });
+  .meta({
+    id: 'ScanGuard',
+    description: 'A guard against mass removal: while it is pending, none of these files is marked as missing',
+  });
 
 export const ScanIssue = z
   .object({
