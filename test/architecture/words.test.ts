@@ -12,11 +12,17 @@ const kept: readonly string[] = [
   'api/areas/auth',
   'api/areas/email',
   'api/areas/events',
+  'api/areas/items',
   'api/areas/labels',
+  'api/areas/libraries',
   'api/areas/notifications',
+  'api/areas/playback',
   'api/areas/plus',
+  'api/areas/scanning',
   'api/areas/server-account',
   'api/areas/setup',
+  'api/areas/streaming',
+  'api/areas/subtitles',
   'api/areas/users',
   'api/areas/viewing',
   'api/areas/webhooks',
@@ -32,7 +38,7 @@ const kept: readonly string[] = [
 
 /** Names that the contract, a library or a stored format gives. */
 const given =
-  /\b(lastSeenAt|firstSeenAt|last_seen_at|first_seen_at|tell_rights\w*|rights_told\w*|jobs_tell_cancelled|(?:draft\.)?wish(?=\??: (?:SessionOptions|JSON)| \?\? \{\})|\w*[tT]ask\w*|\w*[mM]ask\w*|basket\w*)\b|"beside"|- beside$/gm;
+  /\b(lastSeenAt|firstSeenAt|last_seen_at|first_seen_at|tell_rights\w*|rights_told\w*|jobs_tell_cancelled|(?:draft\.)?wish(?=\??: (?:SessionOptions|JSON|stored|\{ quality)| \?\? \{\})|\w*[tT]ask\w*|\w*[mM]ask\w*|basket\w*|f\.away|away(?=: !?unavailable)|askStillWatchingAfter)\b|"beside"|- beside$/gm;
 
 function filesIn(path: string): string[] {
   const whole = join(root, path);

@@ -58,7 +58,7 @@ export interface ScanFolder {
   missing: number;
 }
 
-/** So much is gone that nothing is marked missing before somebody decides */
+/** A guard against mass removal: while it is pending, none of these files is marked as missing */
 export interface ScanGuard {
   decision: 'pending' | 'apply' | 'keep';
   wouldMiss: number;
