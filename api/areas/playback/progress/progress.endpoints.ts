@@ -73,7 +73,7 @@ export const clearItemProgress = defineEndpoint({
   path: '/items/:id/progress',
   summary: "Clear the caller's position in an item",
   description:
-    'Removes the playback and reading position, so that the item leaves the list to continue. Watched state, play count and rating stay. A container clears its children. Idempotent.',
+    'Removes the playback and reading position, so that the item leaves the list to continue. Watched state, play count and rating stay. A container clears its children. The request is idempotent.',
   access: { permission: 'library:view' },
   params: IdParams,
   answer: none(),
@@ -113,7 +113,7 @@ export const unmarkWatched = defineEndpoint({
   path: '/items/:id/watched',
   summary: 'Mark an item as not watched',
   description:
-    'Clears the watched state and the position; play count and history stay. A container unmarks every child that the caller can see, above 20,000 children by a job. Idempotent.',
+    'Clears the watched state and the position; play count and history stay. A container unmarks every child that the caller can see, above 20,000 children by a job. The request is idempotent.',
   access: { permission: 'library:view' },
   params: IdParams,
   answer: none(),
@@ -186,7 +186,7 @@ export const clearItemRating = defineEndpoint({
   method: 'delete',
   path: '/items/:id/rating',
   summary: "Clear the caller's rating; the favourite mark stays",
-  description: 'Idempotent.',
+  description: 'The request is idempotent, and a missing rating is no error.',
   access: { permission: 'library:view' },
   params: IdParams,
   answer: none(),

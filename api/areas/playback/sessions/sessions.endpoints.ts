@@ -130,7 +130,7 @@ export const endPlaybackSession = defineEndpoint({
   path: '/playback/sessions/:id',
   summary: 'End a playback session',
   description:
-    "Ends the caller's own session, or any with `session:manage`; ending another user's session notifies them with `message`. The transcode is freed immediately. Idempotent.",
+    "Ends the caller's own session, or any with `session:manage`; ending another user's session notifies them with `message`. The transcode is freed immediately. The request is idempotent.",
   access: { permission: 'library:view' },
   params: IdParams,
   query: EndQuery,

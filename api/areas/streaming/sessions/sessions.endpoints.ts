@@ -44,7 +44,7 @@ export const stopTranscodeSession = defineEndpoint({
   path: '/stream/:id',
   summary: 'Stop a transcode session',
   description:
-    'Frees the worker and the segments; the playback session continues. Idempotent. Later segment requests are 404.',
+    'Frees the worker and the segments; the playback session continues. The request is idempotent. Later segment requests are 404.',
   access: { permission: 'library:view' },
   params: IdParams,
   answer: none(),
