@@ -2,8 +2,8 @@
 //   node hack/bundle.ts IMAGE [operator]   (manifests/image/Dockerfile and hack/images/product.sh: IMAGE holds the folders of the
 //                                          tree; with `operator` nothing else is made)
 // The operator goes whole into operator/bundle: a third of the time to start and of the memory, most of it the client of
-// Kubernetes, of which only what reads a kubeconfig is wanted. Of the rest our own code goes into bundle/, and each
-// program becomes a link to it there, so that what is run keeps its name.
+// Kubernetes, of which only the part that reads a kubeconfig is used. Of the rest our own code goes into bundle/, and each
+// program becomes a link to it there, so that its path stays the same.
 import { readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { build, type Plugin } from 'esbuild';
@@ -11,11 +11,11 @@ import { build, type Plugin } from 'esbuild';
 const [image, only] = process.argv.slice(2);
 if (!image) throw new Error('hack/bundle.ts: say into which folder');
 
-/** Modules that nothing here runs, by what stands in for them. */
+/** Modules that no program here runs, with their replacements. */
 const STAND_INS: readonly [RegExp, string][] = [
-  // Behind the requests that the client would send itself; ours go over operator/runtime/rest.ts.
+  // Used by requests that the client would send itself; ours go over operator/runtime/rest.ts.
   [/^undici$/, 'export class Agent {}\nexport class ProxyAgent {}\nexport const fetch = globalThis.fetch;'],
-  [/^\.\.\/locales\/index\.js$/, 'export {};'], // zod's words in forty languages
+  [/^\.\.\/locales\/index\.js$/, 'export {};'], // zod's texts in forty languages
 ];
 
 const standIns: Plugin = {
@@ -32,7 +32,7 @@ const standIns: Plugin = {
 const slim: Plugin = {
   name: 'slim',
   setup(bundle) {
-    // Imported, Node reads all that they export, among it what loads a whole second client: 14 MiB and 70 ms.
+    // An import makes Node read all their exports, one of which loads a second client: 14 MiB and 70 ms.
     bundle.onResolve({ filter: /^(node:)?https?$/ }, ({ path }) => ({
       path,
       namespace: 'built-in',
@@ -41,7 +41,7 @@ const slim: Plugin = {
     bundle.onLoad({ filter: /./, namespace: 'built-in' }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
     }));
-    // Its package does not say so: its files do nothing but declare.
+    // Its files have no side effects, but its package does not declare that.
     bundle.onResolve({ filter: /^@kubernetes\/client-node$|^\.{1,2}\// }, async ({ path, pluginData, ...from }) => {
       const ours = !path.startsWith('.') || from.importer.includes('/@kubernetes/client-node/');
       if (pluginData === slim || !ours) return undefined;
@@ -76,10 +76,10 @@ const PROGRAMS = [
   ...['parser', 'restore', 'subtitles', 'transcode', 'tuner'].map((name) => `workers/${name}/main.ts`),
 ];
 const nameOf = (program: string): string => program.replace('.ts', '').replaceAll('/', '-');
-/** The only package that goes in: the others are found as they are. */
+/** The only bundled package; the others are resolved from node_modules. */
 const INSIDE = 'zod';
 
-/** What reads a file beside its source finds it there. */
+/** Keeps `import.meta.url` of each source, so that modules find the files of their own folder. */
 const places: Plugin = {
   name: 'places',
   setup(bundle) {

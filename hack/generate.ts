@@ -1,4 +1,4 @@
-// Writes every generated file of the tree; with --check it only says which differ from what is committed, and fails.
+// Writes every generated file of the tree; with --check it only lists those that differ from the committed ones, and fails.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { stringify } from 'yaml';

@@ -1,5 +1,5 @@
-// `choose DATA MEDIA` prints the folder that `hack/start` without -f serves; `write DATA MEDIA FOLDER` writes DATA/home.yaml for it and prints its path: the sample's MediaServer over one media folder, and
-// a Library for each of its sub-folders whose name tells a type.
+// `choose DATA MEDIA` prints the folder that `hack/start` without -f serves. `write DATA MEDIA FOLDER` writes DATA/home.yaml for it
+// and prints its path: the MediaServer of the sample with one media folder, and a Library for each sub-folder named after a type.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseAllDocuments, stringify } from 'yaml';
@@ -20,7 +20,7 @@ const words: Record<string, string> = {
   courses: 'courses',
 };
 
-/** Library type that a folder's name tells, if it tells one. */
+/** The library type that a folder is named after, if any. */
 export function typeOf(folder: string): string | undefined {
   const word = folder.toLowerCase().replaceAll(/[^a-z]/g, '');
   return Object.keys(words).find((type) => words[type]?.split(' ').includes(word));
@@ -33,7 +33,7 @@ interface Library {
   spec: object;
 }
 
-/** A Library for each sub-folder whose name tells a type. */
+/** A Library for each sub-folder that is named after a type. */
 export function librariesOf(media: string): Library[] {
   if (!existsSync(media)) return []; // a disk that is not mounted
   const folders = readdirSync(media, { withFileTypes: true }).filter((entry) => entry.isDirectory());
@@ -56,11 +56,11 @@ function libraryOf(name: string, path: string, type: string | undefined): Librar
   ];
 }
 
-/** A library stays when its folder is away for a while: a disk that is not mounted is no wish to let go of its library. */
+/** A library stays while its folder is missing: the disk may not be mounted. */
 export function homeText(media: string, before: string): string {
   const server = parse(readFileSync(SAMPLE, 'utf8')) as Server;
   const { annotations } = serverIn(before)?.metadata ?? {};
-  if (annotations) server.metadata.annotations = annotations; // how people answer what the start asked
+  if (annotations) server.metadata.annotations = annotations; // answers of people to questions of the start
   server.spec.media = [{ name: 'media', hostPath: { path: media }, readOnly: true }];
   const mark = `# Media folder: ${JSON.stringify(media)}`;
   const found = librariesOf(media);
@@ -92,17 +92,17 @@ function mediaIn(text: string): string | undefined {
 }
 
 export interface Places {
-  /** What `$FOYER_MEDIA` says. */
-  asked: string | undefined;
+  /** The value of `$FOYER_MEDIA`. */
+  requested: string | undefined;
   /** `./media` of the clone. */
   own: string;
   /** The library that hack/demo makes. */
   demo: string;
 }
 
-/** The folder to serve: as asked; else that of the start before, so that it goes on where it was; else what lies in `./media`; else the demo. */
-export function mediaOf({ asked, own, demo }: Places, before: string): string {
-  if (asked) return asked;
+/** The folder to serve: `$FOYER_MEDIA`, otherwise the folder of the previous start, otherwise `./media` if it has files, otherwise the demo. */
+export function mediaOf({ requested, own, demo }: Places, before: string): string {
+  if (requested) return requested;
   const last = mediaIn(before);
   const kept = last === demo ? undefined : last;
   if (kept !== undefined && existsSync(kept)) return kept;
@@ -115,9 +115,9 @@ if (import.meta.main) {
   const file = join(data, 'home.yaml');
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
   if (step === 'choose') {
-    process.stdout.write(mediaOf({ asked: process.env.FOYER_MEDIA, own, demo: join(data, 'demo') }, before));
+    process.stdout.write(mediaOf({ requested: process.env.FOYER_MEDIA, own, demo: join(data, 'demo') }, before));
   } else {
-    // One that runs on this data reads the file: the start that it is about to refuse changes nothing of it.
+    // A running server on this data reads the file, and will refuse this start: leave the file unchanged.
     const text = holderOf(data) ? before : homeText(media, before);
     if (text !== before) writeFileSync(file, text);
     process.stdout.write(file);

@@ -5,7 +5,7 @@ note() { printf '%s\n' "$*" >&2; }
 die() { note "$@"; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# Node modules: anew when package-lock.json asks for other versions than are there.
+# Node modules: installed again when package-lock.json requires other versions.
 modules_fit() {
   (cd "$root" && node -e '
     const wanted = require("./package-lock.json").packages;
@@ -50,9 +50,9 @@ install_for_running() {
   [ "$(uname -s)" = Linux ] || note 'Only Linux is tested.'
 
   modules_fit || { note 'Installing node modules …'; (install_modules); }
-  modules_fit || die 'npm ci did not install what package-lock.json asks for: what it said stands above'
+  modules_fit || die 'npm ci did not install the versions of package-lock.json; its output is above'
 
-  # What the install scripts of two packages do, where npm was told to skip those.
+  # The steps of the install scripts of two packages, for npm configured to skip scripts.
   local node=$root/node_modules/.bin/node package
   "$node" -e '' 2>/dev/null || (cd "$root" && npm rebuild node --ignore-scripts=false --loglevel=error >&2)
   "$node" -e '' || die "the Node of package.json does not run: $node"
@@ -88,7 +88,7 @@ install_for_tests() {
   [ ${#missing[@]} -eq 0 ] || apt_install "${missing[@]}" || die "The tests need ${missing[*]}: have them installed"
 }
 
-# What hack/cluster and hack/image need: containerd, networking, and Go for what is built from modules.
+# Dependencies of hack/cluster and hack/image: containerd, networking, and Go for programs built from modules.
 install_for_cluster() {
   local missing=() pair
   for pair in containerd:containerd runc:runc ip:iproute2 nft:nftables iptables:iptables conntrack:conntrack pgrep:procps openssl:openssl curl:curl busybox:busybox-static prlimit:util-linux lua5.4:lua5.4; do

@@ -1,5 +1,5 @@
-// Completes package-lock.json: `npm ci` wants an entry for every optional package of every platform, and `npm install` leaves out
-// those that its registry does not have. Run it after `npm install`; `--check` only says what is missing.
+// Completes package-lock.json: `npm ci` requires an entry for every optional package of every platform, and `npm install` leaves out
+// those that its registry does not have. Run it after `npm install`; `--check` only lists the missing ones.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const FILE = new URL('../package-lock.json', import.meta.url);
@@ -19,7 +19,7 @@ export interface Lock {
   packages: Record<string, Entry>;
 }
 
-/** What the name of a platform's package says of it, such as `@biomejs/cli-linux-x64-musl`; undefined for another package. */
+/** The platform in the name of a package, such as `@biomejs/cli-linux-x64-musl`; undefined for other packages. */
 function platformOf(name: string): Pick<Entry, 'cpu' | 'os' | 'libc'> | undefined {
   const parts = name.slice(name.lastIndexOf('/') + 1).split('-');
   const at = parts.findIndex((part) => SYSTEMS.includes(part));
@@ -29,7 +29,7 @@ function platformOf(name: string): Pick<Entry, 'cpu' | 'os' | 'libc'> | undefine
   return { cpu: [cpu], ...(libc && { libc }), os: [os] };
 }
 
-/** Entries that the lock lacks, by their path. They have no integrity: nobody here has seen the packages. */
+/** Entries that the lock lacks, by path. They have no integrity, since the packages are not available here. */
 export function missingEntries({ packages }: Lock): Record<string, Entry> {
   const wanted = Object.values(packages).flatMap(({ dev, optionalDependencies = {} }) =>
     Object.entries(optionalDependencies).map(([name, version]) => ({ name, version, dev })),

@@ -1,4 +1,4 @@
-// api/routes.ts: what is routed, by area, so that a process starts without loading the areas.
+// api/routes.ts: the routes of each area, so that a process starts without loading the areas.
 import { readdirSync } from 'node:fs';
 import { areas } from '#areas/index.ts';
 import type { Area } from '#kernel/endpoint.ts';

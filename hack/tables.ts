@@ -9,7 +9,7 @@ interface Column {
   nullable: boolean;
   /** An insert may leave it out. */
   defaulted: boolean;
-  /** Postgres computes it: nobody writes it. */
+  /** Computed by Postgres and never written. */
   computed: boolean;
   /** The words that a check constraint allows. */
   words: string[] | null;
@@ -71,7 +71,7 @@ export interface Json {
   json: unknown;
 }
 
-/** Postgres computes the column; nobody writes it. */
+/** Computed by Postgres and never written. */
 export interface Computed<T> {
   computed: T;
 }

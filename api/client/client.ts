@@ -1,15 +1,15 @@
 import { addresses } from './addresses/index.ts';
-import { type EventsAsk, type FoyerEvent, follow, type Reset } from './events.ts';
+import { type EventsOptions, type FoyerEvent, follow, type Reset } from './events.ts';
 import type { Operations } from './operations/index.ts';
-import { type Asked, addressOf, type ClientOptions, Transport } from './transport.ts';
+import { addressOf, type ClientOptions, type RequestParts, Transport } from './transport.ts';
 
 type Name = keyof Operations;
 type Member<N extends Name, P extends 'params' | 'query' | 'body'> = P extends keyof Operations[N]
   ? Pick<Operations[N], P>
   : { [K in P]?: undefined };
 
-/** What an operation is asked: parts that it does not know cannot be given. */
-export type Ask<N extends Name> = Member<N, 'params'> &
+/** The request of an operation; parts that it does not have do not compile. */
+export type RequestOf<N extends Name> = Member<N, 'params'> &
   Member<N, 'query'> &
   Member<N, 'body'> & {
     /** Such as If-Match or Idempotency-Key. */
@@ -18,40 +18,42 @@ export type Ask<N extends Name> = Member<N, 'params'> &
   };
 export type Answer<N extends Name> = Operations[N]['answer'];
 
-/** May be left out where nothing is needed. */
-type Args<N extends Name> = object extends Ask<N> ? [ask?: Ask<N>] : [ask: Ask<N>];
+/** Optional when the operation needs no part. */
+type Args<N extends Name> = object extends RequestOf<N> ? [request?: RequestOf<N>] : [request: RequestOf<N>];
 
 type Methods = { [N in Name]: (...args: Args<N>) => Promise<Answer<N>> };
 
-/** Operations that answer pages. */
+/** Operations whose response is a page. */
 export type Listing = { [N in Name]: Answer<N> extends { items: unknown[]; page: unknown } ? N : never }[Name];
 type ItemOf<N extends Listing> = Answer<N> extends { items: (infer I)[] } ? I : never;
 
-/** Every operation by its operationId, and what goes beyond one request. */
+/** Every operation by its operationId, and helpers over several requests. */
 export type FoyerClient = Methods & {
-  /** Every entry of a list, page by page as they are wanted. */
+  /** Every entry of a list; pages are requested as the loop needs them. */
   each<N extends Listing>(name: N, ...args: Args<N>): AsyncGenerator<ItemOf<N>, void, void>;
   /** Server-sent events across lost connections, each once. */
-  events(ask?: EventsAsk): AsyncGenerator<FoyerEvent | Reset, void, void>;
+  events(request?: EventsOptions): AsyncGenerator<FoyerEvent | Reset, void, void>;
   /** The address of an operation, for players and pictures; it holds no credential. */
   address<N extends Name>(name: N, ...args: Args<N>): string;
 };
 
-/** A client of one server. Methods throw FoyerError for what the server refuses. */
+/** A client of one server. Methods throw FoyerError when the server refuses a request. */
 export function createClient(options: ClientOptions): FoyerClient {
   const transport = new Transport(options);
   const own = {
-    each: (name: Name, ask: Asked = {}) => eachOf(transport, name, ask),
-    events: (ask: EventsAsk = {}) => follow(transport, ask),
-    address: (name: Name, ask: Asked = {}) => addressOf(options.server, name, ask),
+    each: (name: Name, request: RequestParts = {}) => eachOf(transport, name, request),
+    events: (request: EventsOptions = {}) => follow(transport, request),
+    address: (name: Name, request: RequestParts = {}) => addressOf(options.server, name, request),
   };
   const names = Object.keys(addresses) as Name[];
-  const methods = Object.fromEntries(names.map((name) => [name, (ask: Asked = {}) => perform(transport, name, ask)]));
+  const methods = Object.fromEntries(
+    names.map((name) => [name, (request: RequestParts = {}) => perform(transport, name, request)]),
+  );
   return { ...methods, ...own } as unknown as FoyerClient;
 }
 
-async function perform(transport: Transport, name: Name, ask: Asked): Promise<unknown> {
-  const response = await transport.send(name, ask);
+async function perform(transport: Transport, name: Name, request: RequestParts): Promise<unknown> {
+  const response = await transport.send(name, request);
   const { answer } = addresses[name];
   if (answer === 'bytes' || answer === 'events') return response;
   if (response.status === 204 || response.status === 304 || answer === 'none') {
@@ -61,11 +63,11 @@ async function perform(transport: Transport, name: Name, ask: Asked): Promise<un
   return response.json();
 }
 
-async function* eachOf(transport: Transport, name: Name, ask: Asked): AsyncGenerator<unknown, void, void> {
+async function* eachOf(transport: Transport, name: Name, request: RequestParts): AsyncGenerator<unknown, void, void> {
   let cursor: string | null | undefined;
   do {
-    const query = { ...ask.query, ...(cursor && { cursor }) };
-    const page = (await perform(transport, name, { ...ask, query })) as Page;
+    const query = { ...request.query, ...(cursor && { cursor }) };
+    const page = (await perform(transport, name, { ...request, query })) as Page;
     yield* page.items;
     cursor = page.page.hasMore ? page.page.cursor : null;
   } while (cursor);

@@ -6,15 +6,15 @@ export interface Tokens {
   refreshToken?: string | undefined;
 }
 
-/** Asks for new tokens with a refresh token, or with the browser's cookie when there is none. Throws what the server refused. */
+/** Requests new tokens with a refresh token, or with the browser's cookie when there is none. Throws when the server refuses. */
 export type Refresh = (refreshToken: string | undefined) => Promise<SignIn>;
 
-/** What a client presents with its requests, and whether a refusal is worth one more try. */
+/** The credential of requests, and whether to repeat a refused one. */
 export interface Credential {
   headers(): Record<string, string>;
   /** `include` where cookies are the credential. */
   readonly cookies?: boolean;
-  /** Renews what the server no longer takes; true when a request is worth repeating. `sent` is what the request had. */
+  /** Renews a refused credential; true when the request should be repeated. `sent` are the headers that the request had. */
   renew?(refresh: Refresh, sent: Record<string, string>): Promise<boolean>;
 }
 
@@ -37,7 +37,7 @@ export function cookies(): Credential {
   };
 }
 
-/** A session by its tokens. `kept` is told of each new pair, before any request uses it, so that it can be stored. */
+/** A session by its tokens. `kept` is called with each new pair, before any request uses it, to store it. */
 export function session(tokens: Tokens, kept?: (tokens: Tokens) => void | Promise<void>): Credential {
   let { accessToken, refreshToken } = tokens;
   const headers = (): Record<string, string> => ({ authorization: `Bearer ${accessToken}` });
@@ -45,7 +45,7 @@ export function session(tokens: Tokens, kept?: (tokens: Tokens) => void | Promis
   return {
     headers,
     renew: async (refresh, sent) => {
-      if (sent['authorization'] !== headers()['authorization']) return true; // renewed meanwhile by another request
+      if (sent['authorization'] !== headers()['authorization']) return true; // another request renewed it
       if (refreshToken === undefined) return false;
       return single(async () => {
         const fresh = await refresh(refreshToken);
@@ -58,7 +58,7 @@ export function session(tokens: Tokens, kept?: (tokens: Tokens) => void | Promis
   };
 }
 
-/** However many ask at once, one works and all get its answer. */
+/** Concurrent calls share one run of `work` and its result. */
 function singleFlight(): (work: () => Promise<boolean>) => Promise<boolean> {
   let flying: Promise<boolean> | undefined;
   return (work) => {

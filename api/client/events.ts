@@ -8,7 +8,7 @@ export type FoyerEvent = {
   [N in EventName]: { id: string; event: N; at: string; payload: EventPayloads[N] };
 }[EventName];
 
-/** On it a client reads its lists again: what came before is not known. */
+/** The client must load its lists again: earlier events were missed. */
 export interface Reset {
   id: string;
   event: 'stream.reset';
@@ -16,10 +16,10 @@ export interface Reset {
   payload: { reason: 'too-old' | 'unknown' | 'restored' | 'access'; missed: boolean };
 }
 
-export interface EventsAsk {
+export interface EventsOptions {
   /** Only these; all when absent. */
   types?: readonly EventName[];
-  /** Where to go on: the `id` of the last event that was handled. */
+  /** The `id` of the last event that was handled; the stream continues after it. */
   lastEventId?: string;
   signal?: AbortSignal;
 }
@@ -27,22 +27,25 @@ export interface EventsAsk {
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
 
-/** Events from now (or from `lastEventId`) on, across lost connections; ends with `signal`, throws when the server will not take this client again. */
-export async function* follow(transport: Transport, ask: EventsAsk): AsyncGenerator<FoyerEvent | Reset, void, void> {
-  const place: Place = { id: ask.lastEventId, waitMs: FIRST_WAIT_MS, failures: 0 };
-  while (!ask.signal?.aborted) {
+/** Events from now or after `lastEventId`, across lost connections. Ends with `signal`; throws when a retry would be refused too. */
+export async function* follow(
+  transport: Transport,
+  options: EventsOptions,
+): AsyncGenerator<FoyerEvent | Reset, void, void> {
+  const place: Place = { id: options.lastEventId, waitMs: FIRST_WAIT_MS, failures: 0 };
+  while (!options.signal?.aborted) {
     try {
-      yield* once(transport, ask, place);
+      yield* once(transport, options, place);
     } catch (error) {
-      if (ask.signal?.aborted) return;
+      if (options.signal?.aborted) return;
       place.failures += 1;
       place.waitMs = waitAfter(error) ?? place.waitMs;
     }
-    await rest(Math.min(place.waitMs * 2 ** Math.max(0, place.failures - 1), LONGEST_WAIT_MS), ask.signal);
+    await rest(Math.min(place.waitMs * 2 ** Math.max(0, place.failures - 1), LONGEST_WAIT_MS), options.signal);
   }
 }
 
-/** Milliseconds that the server asked for. Throws the refusal that another try would meet again. */
+/** The milliseconds of Retry-After. Throws a refusal that a retry would get again. */
 function waitAfter(error: unknown): number | undefined {
   if (!(error instanceof FoyerError)) return undefined;
   if (error.status < 500 && error.status !== 429) throw error;
@@ -51,18 +54,18 @@ function waitAfter(error: unknown): number | undefined {
 
 interface Place {
   id: string | undefined;
-  /** As the server asked for, or a second. */
+  /** From the server, otherwise a second. */
   waitMs: number;
-  /** Openings that failed since the last that did not. */
+  /** Failed connections since the last successful one. */
   failures: number;
 }
 
 async function* once(
   transport: Transport,
-  ask: EventsAsk,
+  options: EventsOptions,
   place: Place,
 ): AsyncGenerator<FoyerEvent | Reset, void, void> {
-  const { types, signal } = ask;
+  const { types, signal } = options;
   const response = await transport.send('streamEvents', {
     query: { types: types?.join(',') },
     headers: { accept: 'text/event-stream', ...(place.id && { 'last-event-id': place.id }) },
@@ -90,7 +93,7 @@ async function* once(
   }
 }
 
-/** Blocks of an `id` alone move the place too; the parser tells of none without data. */
+/** A block with only an `id` moves the place too; the parser skips blocks without data. */
 function watched(body: ReadableStream<Uint8Array>, place: Place): ReadableStream<Uint8Array<ArrayBuffer>> {
   const decoder = new TextDecoder();
   let rest = '';

@@ -1,6 +1,6 @@
 import type { ErrorCode, ErrorDetails } from './records/errors.ts';
 
-interface Told<C extends ErrorCode> {
+interface ErrorBody<C extends ErrorCode> {
   status: number;
   code: C;
   message: string;
@@ -8,18 +8,18 @@ interface Told<C extends ErrorCode> {
   details: ErrorDetails[C];
 }
 
-/** What the server refused. Branch on `code`, which also says what `details` hold; `message` is for people and may change. */
+/** A refusal of the server. Branch on `code`, which also gives the type of `details`; `message` is for people and may change. */
 export class FoyerError<C extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'FoyerError';
   readonly status: number;
   readonly code: C;
-  /** Matches the lines of the server's log about the request. */
+  /** The id of the request in the server's log. */
   readonly requestId: string;
   readonly details: ErrorDetails[C];
-  /** Seconds to wait before the next try, where the server said so. */
+  /** Seconds to wait before a retry, if the server sent them. */
   readonly retryAfterSec: number | undefined;
 
-  constructor({ status, code, message, requestId, details }: Told<C>, retryAfterSec?: number) {
+  constructor({ status, code, message, requestId, details }: ErrorBody<C>, retryAfterSec?: number) {
     super(message);
     this.status = status;
     this.code = code;
@@ -34,23 +34,23 @@ export class FoyerError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** No answer of this API: a proxy's page, a cut connection's half, another server. */
+/** The response is not of this API: a page of a proxy, an incomplete body, another server. */
 export class NotFoyer extends Error {
   override readonly name = 'NotFoyer';
   readonly status: number;
   constructor(status: number) {
-    super(`the answer (${status}) is not of this API`);
+    super(`the response (${status}) is not of this API`);
     this.status = status;
   }
 }
 
-/** Of an answer that is no success. */
+/** The error of an unsuccessful response. */
 export async function failureOf(response: Response): Promise<FoyerError | NotFoyer> {
   const body: unknown = await response.json().catch(() => undefined);
-  const { error } = (body ?? {}) as { error?: Partial<Told<ErrorCode>> };
+  const { error } = (body ?? {}) as { error?: Partial<ErrorBody<ErrorCode>> };
   if (typeof error?.code !== 'string') return new NotFoyer(response.status);
   const wait = Number(response.headers.get('retry-after') ?? Number.NaN);
   const { code, message = '', requestId = '', details = {} } = error;
-  const told = { status: response.status, code, message, requestId, details } as Told<ErrorCode>;
-  return new FoyerError(told, Number.isFinite(wait) ? wait : undefined);
+  const fields = { status: response.status, code, message, requestId, details } as ErrorBody<ErrorCode>;
+  return new FoyerError(fields, Number.isFinite(wait) ? wait : undefined);
 }

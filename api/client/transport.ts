@@ -4,11 +4,11 @@ import { FoyerError, failureOf, type NotFoyer } from './failure.ts';
 import type { Operations } from './operations/index.ts';
 import type { SignIn } from './types.ts';
 
-/** How requests leave. */
+/** How requests are sent. */
 export interface ClientOptions {
   /** Where the server is, such as https://media.example. */
   server: string;
-  /** Absent asks only what is open to everyone. */
+  /** Without it, only public operations work. */
   credential?: Credential;
   /** `X-Client-Id`, 16 to 64 letters, digits, dots, dashes: the same for the life of an installation. */
   clientId?: string;
@@ -20,8 +20,8 @@ export interface ClientOptions {
 
 type Word = string | number | boolean;
 
-/** One request as an operation takes it. */
-export interface Asked {
+/** The parts of one request. */
+export interface RequestParts {
   params?: Readonly<Record<string, Word | undefined>> | undefined;
   query?: Readonly<Record<string, Word | readonly string[] | null | undefined>> | undefined;
   body?: unknown;
@@ -31,7 +31,7 @@ export interface Asked {
 
 type Name = keyof Operations;
 
-/** Sends requests; renews the credential once where it is no longer taken. */
+/** Sends requests; renews the credential once when the server refuses it. */
 export class Transport {
   readonly #options: ClientOptions;
 
@@ -39,20 +39,20 @@ export class Transport {
     this.#options = options;
   }
 
-  /** The answer of a success. Throws FoyerError, NotFoyer, or what fetch throws. */
-  async send(name: Name, asked: Asked): Promise<Response> {
+  /** Returns a successful response. Throws FoyerError, NotFoyer, or the error of fetch. */
+  async send(name: Name, parts: RequestParts): Promise<Response> {
     const { credential } = this.#options;
     const sent = credential?.headers() ?? {};
-    const response = await this.#once(name, asked, sent);
+    const response = await this.#once(name, parts, sent);
     if (succeeded(response)) return response;
     const failure = await failureOf(response);
     if (!credential || !mayRenew(name, failure) || !(await this.#renewed(credential, sent))) throw failure;
-    const second = await this.#once(name, asked, credential.headers());
+    const second = await this.#once(name, parts, credential.headers());
     if (succeeded(second)) return second;
     throw await failureOf(second);
   }
 
-  /** False when the sign-in is over: then the first refusal is what the caller is told. */
+  /** False when the sign-in has ended: the caller then gets the first refusal. */
   async #renewed(credential: Credential, sent: Record<string, string>): Promise<boolean> {
     try {
       return (await credential.renew?.((token) => this.#refresh(token), sent)) ?? false;
@@ -62,38 +62,38 @@ export class Transport {
     }
   }
 
-  /** A lost answer is asked for again under the same key, which the server does not take for a second use of the token. */
+  /** Repeats a request whose response was lost, with the same key: the server does not count it as a second use of the token. */
   async #refresh(refreshToken: string | undefined): Promise<SignIn> {
     const headers = { 'idempotency-key': newKey() };
     const body = refreshToken === undefined ? {} : { refreshToken };
-    const ask = (): Promise<Response> => this.#once('refreshSession', { body, headers }, {});
-    const response = await ask().catch(ask);
+    const refresh = (): Promise<Response> => this.#once('refreshSession', { body, headers }, {});
+    const response = await refresh().catch(refresh);
     if (!response.ok) throw await failureOf(response);
     return (await response.json()) as SignIn;
   }
 
-  #once(name: Name, asked: Asked, credential: Record<string, string>): Promise<Response> {
+  #once(name: Name, parts: RequestParts, credential: Record<string, string>): Promise<Response> {
     const { server, clientId, clientName } = this.#options;
-    const { body, type } = bodyOf(asked.body);
+    const { body, type } = bodyOf(parts.body);
     const headers = {
       ...(type && { 'content-type': type }),
       ...(clientId && { 'x-client-id': clientId }),
       ...(clientName && { 'x-client-name': clientName }),
       ...credential,
-      ...asked.headers,
+      ...parts.headers,
     };
     const send = this.#options.fetch ?? fetch;
-    return send(addressOf(server, name, asked), {
+    return send(addressOf(server, name, parts), {
       method: addresses[name].method,
       headers,
       ...(body === undefined ? {} : { body }),
-      ...(asked.signal && { signal: asked.signal }),
+      ...(parts.signal && { signal: parts.signal }),
       credentials: this.#options.credential?.cookies ? 'include' : 'omit',
     });
   }
 }
 
-/** 128 random bits; randomUUID is not to be had on a page that came over http. */
+/** 128 random bits; randomUUID does not exist on a page that was loaded over http. */
 const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
@@ -101,7 +101,7 @@ const TOKENS = ['UNAUTHENTICATED', 'AUTH_TOKEN_EXPIRED', 'AUTH_TOKEN_INVALID'];
 
 const succeeded = ({ ok, status }: Response): boolean => ok || status === 304;
 
-/** A 401 about the token, not about a password or code that was sent along. */
+/** A 401 about the token, not about a password or code in the request. */
 function mayRenew(name: Name, failure: FoyerError | NotFoyer): boolean {
   if ('open' in addresses[name] || !(failure instanceof FoyerError)) return false;
   return TOKENS.includes(failure.code) && !('triesLeft' in (failure.details as object));
@@ -116,7 +116,7 @@ function bodyOf(body: unknown): { body?: NonNullable<RequestInit['body']>; type?
 }
 
 /** The whole address of an operation; it holds no credential. */
-export function addressOf(server: string, name: Name, { params = {}, query = {} }: Asked): string {
+export function addressOf(server: string, name: Name, { params = {}, query = {} }: RequestParts): string {
   const path = addresses[name].path.replace(/\{(\w+)\}/g, (_, one: string) => {
     const value = params[one];
     if (value === undefined || value === '') throw new TypeError(`${name} needs params.${one}`);

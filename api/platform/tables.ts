@@ -10,7 +10,7 @@ export interface Json {
   json: unknown;
 }
 
-/** Postgres computes the column; nobody writes it. */
+/** Computed by Postgres and never written. */
 export interface Computed<T> {
   computed: T;
 }

@@ -1,4 +1,4 @@
-// Requests a CPU-second of the API against bare Koa, by wrk, in one run. PERFORMANCE row 9.
+// Requests a CPU-second of the API against bare Koa, by wrk, in one run.
 //   node hack/bench/api.ts [seconds] [rows, such as 1,3]
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ app.listen(Number(process.argv[2]), '127.0.0.1', () => console.log('up'));`;
 
 const WARM = 5000;
 
-/** Asks until the code is compiled, as in a server that has run for a while; a page takes longer to get there than a greeting. */
+/** Sends requests until the code is compiled, as in a server that has run for a while; a page needs more of them than a greeting. */
 async function warmed(url: string, headers: string[] = []): Promise<void> {
   const sent = headers.flatMap((header) => ['-H', header]);
   for (let answered = 0; answered < WARM; ) {

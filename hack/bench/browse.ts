@@ -8,8 +8,8 @@ import { type GivenLibrary, givenLibrary, givenMany } from '#support/given-items
 import { endAll } from '#support/stores.ts';
 
 /**
- * Row 3 of the performance plan: pages of a library of a million items, over HTTP with credential, visibility, summaries,
- * total and answer check, beside the one bare prepared statement that finds the same rows. A B B' in turn in one process, so
+ * Pages of a library of a million items, over HTTP with credential, visibility, summaries,
+ * total and answer check, against the one bare prepared statement that finds the same rows. A B B' in turn in one process, so
  * only ratios mean anything; B' against B is the noise, and a row whose noise leaves 0.8 to 1.25 is refused.
  *
  *   node hack/bench/browse.ts [--items 1000000] [--rounds 200]
@@ -23,7 +23,7 @@ const rounds = Number(options.rounds);
 
 interface Workload {
   name: string;
-  /** What is asked of the API. */
+  /** The request to the API. */
   query: Record<string, string>;
   /** The bare statement and its values. */
   sql: string;
@@ -37,7 +37,7 @@ const GENRE = `exists (select 1 from item_tags t where t.item_id = items.id and 
 
 const FILLED = ['items', 'item_tags'];
 
-/** The database's own administrator: no time limit, and the memory that building an index of a million rows wants. */
+/** The database's own administrator: no time limit, and enough memory to build an index of a million rows. */
 async function asAdmin(api: Api, work: (admin: pg.Client) => Promise<void>): Promise<void> {
   const admin = new pg.Client({ connectionString: api.config.databaseUrl });
   await admin.connect();
@@ -46,7 +46,7 @@ async function asAdmin(api: Api, work: (admin: pg.Client) => Promise<void>): Pro
   await admin.end();
 }
 
-/** Rows first, indexes after: kept up row by row, those of a million items take a quarter of an hour. They end as they were. */
+/** Rows first, indexes after: updated row by row, the indexes of a million items take a quarter of an hour. They end unchanged. */
 async function withoutIndexes(api: Api, work: () => Promise<void>): Promise<void> {
   await asAdmin(api, async (admin) => {
     const { rows } = await admin.query<{ name: string; made: string }>(

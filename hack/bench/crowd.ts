@@ -1,11 +1,11 @@
-// The clients of hack/bench/events.ts: sockets that follow streams, and when each heard a mark. Asked by its parent process.
+// The clients of hack/bench/events.ts: sockets that follow streams, and the time when each received a mark. The parent process sends commands.
 import { connect, type Socket } from 'node:net';
 import { monotonicMs } from './measure.ts';
 
 export interface Opening {
   port: number;
   streams: number;
-  /** Access tokens, each for so many streams (`of`) one after the other; without any the bare loop is asked. */
+  /** Access tokens, each for so many streams (`of`) one after the other; without any, the bare loop is measured. */
   tokens: readonly string[];
   of: number;
 }
@@ -44,15 +44,15 @@ async function open({ port, streams, tokens, of }: Opening): Promise<void> {
   }
 }
 
-process.on('message', (asked: { open?: Opening; mark?: string }) => {
-  if (asked.mark !== undefined) {
-    mark = asked.mark;
+process.on('message', (command: { open?: Opening; mark?: string }) => {
+  if (command.mark !== undefined) {
+    mark = command.mark;
     times = [];
     process.send?.({ answer: null });
     return;
   }
-  if (asked.open)
-    open(asked.open).then(
+  if (command.open)
+    open(command.open).then(
       () => process.send?.({ answer: null }),
       (error: Error) => process.send?.({ error: error.message }),
     );

@@ -1,6 +1,6 @@
 /**
- * How long the weekly digests of many accounts take with one worker and a real SMTP server of this machine (Email: 10,000 within
- * an hour). `node hack/bench/digests.ts [accounts]` prints a table.
+ * How long the weekly digests of many accounts take with one worker and a real SMTP server of this machine (target: 10,000
+ * within an hour). `node hack/bench/digests.ts [accounts]` prints a table.
  */
 import { newId } from '#platform/ids.ts';
 import { enqueue } from '#platform/queue.ts';
@@ -49,10 +49,10 @@ await db.batchInsert(
   'profiles',
   people.map(({ accountId, profileId: id, name }) => ({ id, account_id: accountId, name, main: true })),
 );
-const wishes = JSON.stringify({ kinds: { 'export-ready': { inApp: true, push: false, email: 'digest' } } });
+const preferences = JSON.stringify({ kinds: { 'export-ready': { inApp: true, push: false, email: 'digest' } } });
 await db.batchInsert(
   'notification_preferences',
-  people.map(({ profileId }) => ({ profile_id: profileId, document: wishes })),
+  people.map(({ profileId }) => ({ profile_id: profileId, document: preferences })),
 );
 
 await new DeliveryWorkers(api).start();

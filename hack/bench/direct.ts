@@ -1,4 +1,4 @@
-// Row 8 of PERFORMANCE: a film played as it is, against nginx with sendfile, in one run.
+// A film played as it is, against nginx with sendfile, in one run.
 //   node hack/bench/direct.ts [pairs]       needs nginx and wrk (Debian: nginx-light wrk)
 import { execFile, spawn } from 'node:child_process';
 import { appendFileSync, copyFileSync, writeFileSync } from 'node:fs';

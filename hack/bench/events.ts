@@ -1,4 +1,4 @@
-// Events to open streams against a bare write loop, with the same client in one run. PERFORMANCE row 10.
+// Events to open streams against a bare write loop, with the same client in one run.
 //   node hack/bench/events.ts [streams, 10000 when absent]
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -49,14 +49,14 @@ class Crowd {
     process.once('exit', () => this.#child.kill('SIGKILL'));
   }
 
-  async open(asked: Opening): Promise<void> {
-    await this.#ask({ open: asked });
+  async open(opening: Opening): Promise<void> {
+    await this.#send({ open: opening });
   }
 
-  /** Milliseconds from saying it to each of the crowd. */
+  /** Milliseconds from the mark to each client. */
   async hear(say: (mark: string) => Promise<unknown>): Promise<number[]> {
     const mark = randomUUID();
-    await this.#ask({ mark });
+    await this.#send({ mark });
     const began = monotonicMs();
     const [heard] = await Promise.all([this.#answer<number[]>(), say(mark)]);
     return heard.map((at) => at - began);
@@ -66,7 +66,7 @@ class Crowd {
     this.#child.kill('SIGKILL');
   }
 
-  #ask(message: object): Promise<unknown> {
+  #send(message: object): Promise<unknown> {
     const answer = this.#answer();
     this.#child.send(message);
     return answer;
@@ -79,7 +79,7 @@ class Crowd {
   }
 }
 
-/** Sessions enough for that many streams, by SQL. */
+/** Enough sessions for that many streams, by SQL. */
 async function sessions({ deps: { db, keys } }: Api): Promise<string[]> {
   const tokens: string[] = [];
   for (let account = 0; tokens.length * OF_SESSION < STREAMS; account += 1) {
@@ -126,7 +126,7 @@ const { pid: ours, port } = await startApiProcess(api, { NODE_OPTIONS });
 const [mine, theirs] = [new Crowd(), new Crowd()];
 const all = { ours: { port, tokens, of: OF_SESSION }, bare: { port: barePort, tokens: [], of: 1 } };
 await Promise.all([theirs.open({ ...all.bare, streams: WARM }), mine.open({ ...all.ours, streams: WARM })]);
-await sleep(REST_MS); // what the first requests load and compile is not a stream's
+await sleep(REST_MS); // the first requests load and compile code, which does not belong to a stream
 const before = { ours: rssKb(ours), bare: rssKb(bare) };
 await theirs.open({ ...all.bare, streams: STREAMS - WARM });
 await mine.open({ ...all.ours, streams: STREAMS - WARM });

@@ -1,4 +1,4 @@
-// Whether time tells what a 404 and a 401 hide: what is hidden against what is not there, in turn by chance, at one API process.
+// Whether response times reveal what a 404 and a 401 hide: hidden against missing records, in random order, at one API process.
 //   node hack/bench/hiding.ts [requests of each kind, 2000 when absent]
 import { randomInt, randomUUID } from 'node:crypto';
 import { insertAccount } from '#areas/accounts/public.ts';
@@ -51,7 +51,7 @@ function signIn(username: string): Promise<number> {
   return took('/auth/login', { method: 'POST', headers, body }, 401);
 }
 
-/** How well one threshold tells the two apart: 0.5 is not at all. */
+/** How well one threshold separates the two: 0.5 is not at all. */
 function areaUnderCurve(one: readonly number[], other: readonly number[]): number {
   const all = [...one.map((ms) => ({ ms, of: 1 })), ...other.map((ms) => ({ ms, of: 0 }))].sort((a, b) => a.ms - b.ms);
   const ranks = all.reduce((sum, { of }, i) => sum + (of === 1 ? i + 1 : 0), 0);
@@ -62,13 +62,13 @@ function areaUnderCurve(one: readonly number[], other: readonly number[]): numbe
 async function compare(
   name: string,
   n: number,
-  asks: { hidden: (i: number) => Promise<number>; absent: (i: number) => Promise<number> },
+  requests: { hidden: (i: number) => Promise<number>; absent: (i: number) => Promise<number> },
 ): Promise<void> {
   const found = { hidden: [] as number[], absent: [] as number[] };
-  for (let i = 0; i < Math.min(100, n / 5); i += 1) await (i % 2 ? asks.hidden(i) : asks.absent(i));
+  for (let i = 0; i < Math.min(100, n / 5); i += 1) await (i % 2 ? requests.hidden(i) : requests.absent(i));
   while (found.hidden.length < n || found.absent.length < n) {
     const kind = randomInt(2) === 0 ? 'hidden' : 'absent';
-    if (found[kind].length < n) found[kind].push(await asks[kind](found[kind].length));
+    if (found[kind].length < n) found[kind].push(await requests[kind](found[kind].length));
   }
   const [hidden, absent] = [median(found.hidden), median(found.absent)];
   const apart = Math.abs(hidden - absent);
@@ -105,11 +105,11 @@ await compare('GET /files/{id}/stream', EACH, {
 });
 await compare('POST /auth/login, wrong password against no such name', SIGN_INS, {
   hidden: (i) => signIn(`somebody ${i}`),
-  absent: (i) => signIn(`nobody ${i}`),
+  absent: (i) => signIn(`unknown ${i}`),
 });
 await compare('POST /auth/login, no password against no such name', SIGN_INS, {
   hidden: (i) => signIn(`without ${i}`),
-  absent: (i) => signIn(`nobody ${i}`),
+  absent: (i) => signIn(`unknown ${i}`),
 });
 await endAll();
 process.exit(0);

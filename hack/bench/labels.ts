@@ -1,5 +1,5 @@
 /**
- * What labels cost (Labels: a show of 500 episodes p95 200 ms, 100,000 items under a minute, a list less than 10 %).
+ * The cost of labels (targets: a show of 500 episodes p95 200 ms, 100,000 items under a minute, a list less than 10 %).
  * `node hack/bench/labels.ts [items]` prints a table.
  */
 import { startApi } from '#support/api.ts';
@@ -21,7 +21,7 @@ const films = await givenLibrary(db, 'movies', { everyone: true });
 const shows = await givenLibrary(db, 'shows', { everyone: true });
 await givenMany(db, films, ITEMS);
 const show = await givenShow(db, shows, { seasons: 10, episodes: 50, title: 'Long' });
-await db.raw('vacuum analyze items'); // what autovacuum would do a minute later, in the middle of what is measured
+await db.raw('vacuum analyze items'); // otherwise autovacuum would run a minute later, during the measurement
 
 async function label(name: string): Promise<{ id: string; number: number }> {
   const { body } = await api.as(owner).createLabel({ body: { name } });
@@ -97,9 +97,9 @@ for (const [who, person] of [
     () => lists(person),
     () => lists(free),
   );
-  const beside = `${median(found.theirs).toFixed(1)} ms; without against without ${median(found.band).toFixed(2)}`;
+  const context = `${median(found.theirs).toFixed(1)} ms; without against without ${median(found.band).toFixed(2)}`;
   console.log(
-    `| first page of ${ITEMS} ${who}, against none (${beside}) | ${median(found.ratios).toFixed(2)} | 1.10 |`,
+    `| first page of ${ITEMS} ${who}, against none (${context}) | ${median(found.ratios).toFixed(2)} | 1.10 |`,
   );
 }
 const seconds = await onLibrary();

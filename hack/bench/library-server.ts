@@ -1,4 +1,4 @@
-// A server of libraries in memory: what an operator asks of one, and no more. Both sides of hack/bench/operator.ts talk to it.
+// An in-memory server of libraries with the operations that an operator uses. Both sides of hack/bench/operator.ts use it.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -30,7 +30,7 @@ export class LibraryServer {
     });
   });
   /** Requests so far. */
-  asked = 0;
+  requests = 0;
 
   static async start(): Promise<LibraryServer> {
     const made = new LibraryServer();
@@ -57,7 +57,7 @@ export class LibraryServer {
   }
 
   async #answer(request: IncomingMessage): Promise<[number, unknown]> {
-    this.asked += 1;
+    this.requests += 1;
     const { method = 'GET', url = '' } = request;
     const [, , , what, id] = url.split('/');
     if (what === 'scans') return [200, { id, startedAt: '2025-12-31T23:59:00.000Z' }];

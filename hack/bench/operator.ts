@@ -1,7 +1,7 @@
 // 1,000 Library resources under our operator and under its twin on controller-runtime (hack/bench/twin), by turns, on one control
 // plane with one server in memory. Counted in the audit log of the API server.
 //   node hack/bench/operator.ts [libraries, 1000 when absent]     BENCH_PAIRS=2 (0: ours alone) BENCH_IDLE=60 (0: memory and rest are left out) BENCH_WORKERS=10 BENCH_NODE='flags of Node'
-//   BENCH_ALONE='a command that says something once the machine is quiet, and keeps it so until it is ended', for each pair
+//   BENCH_ALONE='a command that prints once the machine is quiet, and keeps it quiet until it is ended', for each pair
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ const IDLE_S = Number(process.env.BENCH_IDLE ?? 60);
 const SINGLES = 10;
 const AT_ONCE = 20;
 const WORKERS = process.env.BENCH_WORKERS ?? '10';
-/** Of our process; default: as its Deployment has it. */
+/** Flags of our process; default: those of its Deployment. */
 const NODE = process.env.BENCH_NODE?.split(' ') ?? FLAGS;
 const KEY = 'foyer_bench';
 
@@ -105,7 +105,7 @@ const figures = [
 ] as const;
 type Run = Record<(typeof figures)[number], number>;
 
-/** A server whose pods never come: its own controller has little to do. */
+/** A server whose pods never start: its own controller has little work. */
 async function household(namespace: string): Promise<void> {
   const secret = (name: string, stringData: object) => ({
     ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace } },
@@ -136,7 +136,7 @@ async function oneMs(namespace: string, name: string): Promise<number> {
   return performance.now() - began;
 }
 
-/** While the machine is kept for us, where somebody can do that. */
+/** While BENCH_ALONE keeps the machine quiet. */
 async function alone<T>(work: () => Promise<T>): Promise<T> {
   const command = process.env.BENCH_ALONE;
   if (!command) return work();
@@ -227,7 +227,7 @@ for (let pair = 0; pair < PAIRS; pair++) {
 }
 
 const of = (runs: Run[], figure: (typeof figures)[number]) => median(runs.map((run) => run[figure]));
-const said: Record<(typeof figures)[number], string> = {
+const titles: Record<(typeof figures)[number], string> = {
   perSecond: 'libraries a second, from the start of the process',
   cpu: 'CPU of the process until then, s',
   writes: `writes to the API server for ${COUNT}`,
@@ -251,7 +251,7 @@ console.log('| what | ours | controller-runtime | ratio | theirs against theirs 
 for (const figure of figures) {
   const [a, b] = [of(found.ours, figure), of(found.theirs, figure)];
   const ratio = b === 0 ? '–' : (a / b).toFixed(2);
-  console.log(`| ${said[figure]} | ${a.toPrecision(3)} | ${b.toPrecision(3)} | ${ratio} | ${band(figure)} |`);
+  console.log(`| ${titles[figure]} | ${a.toPrecision(3)} | ${b.toPrecision(3)} | ${ratio} | ${band(figure)} |`);
 }
 server.close();
 rest.close();

@@ -1,5 +1,5 @@
 /**
- * Cold scan and no-change rescan (PERFORMANCE rows 1 and 2) against the bare tools, alternating in one run: `node hack/bench/scan.ts`.
+ * Cold scan and no-change rescan against the bare tools, alternating in one run: `node hack/bench/scan.ts`.
  * Prints one JSON line. BENCH_FILES (2000) tiny films for the rescan, BENCH_FILMS (120) films for the cold scan, BENCH_PAIRS (5).
  * BENCH_FLAT (0) adds so many films in one folder, so many folders in one folder, and two fifths as many episodes in one folder:
  * each whole and a quarter of it, against `find` and against the reading of the names alone. BENCH_ONLY=flat leaves out the rest,
@@ -60,7 +60,7 @@ function processCpuMs(pid: number | 'self', children: boolean): number {
   return (ticks.reduce((sum, one) => sum + one, 0) * 1000) / TICKS_PER_SECOND;
 }
 
-/** Connections of Postgres seen so far, with the CPU that each had used when last seen: they come and go. */
+/** Known connections of Postgres, with the CPU that each had used at the last check; connections come and go. */
 const backends = new Map<number, number>();
 
 async function cpuNow({ deps }: Api): Promise<number> {
@@ -99,7 +99,7 @@ async function newLibrary({ deps, given }: Api, folder: string, type = 'movies')
 }
 
 async function scan({ deps }: Api, { id }: Library, mode: 'quick' | 'full'): Promise<Record<string, number>> {
-  const asked = await requestScan(deps.db, { libraryId: id, mode, trigger: 'person' });
+  const requested = await requestScan(deps.db, { libraryId: id, mode, trigger: 'person' });
   const signal = new AbortController().signal;
   const work = {
     ...deps,
@@ -112,8 +112,11 @@ async function scan({ deps }: Api, { id }: Library, mode: 'quick' | 'full'): Pro
     emit,
     enqueue,
   };
-  await scanLibrary({ libraryId: id, scanId: asked.id }, work, { settleMs: 0 });
-  const row = await deps.db('scans').where({ id: asked.id }).first<{ state: string; counts: Record<string, number> }>();
+  await scanLibrary({ libraryId: id, scanId: requested.id }, work, { settleMs: 0 });
+  const row = await deps
+    .db('scans')
+    .where({ id: requested.id })
+    .first<{ state: string; counts: Record<string, number> }>();
   if (row.state !== 'completed') throw new Error(`the scan ended as ${row.state}`);
   return row.counts;
 }
@@ -148,7 +151,7 @@ const ffprobe = (paths: readonly string[]) => (): void => {
     execFileSync('ffprobe', ['-v', 'error', '-of', 'json', '-show_streams', '-show_format', '-show_chapters', path]);
 };
 
-/** Row 1: each pair probes the same new films by bare ffprobe and by a scan of a new library. */
+/** Each pair probes the same new films by bare ffprobe and by a scan of a new library. */
 async function cold(api: Api): Promise<object> {
   const { made } = await fixtures();
   const bytes = ['h264-multi.mkv', 'h264-aac.mp4', 'hevc-hdr10.mkv', 'h264-gop40.mp4', 'vp9-opus.webm'].map((name) =>
@@ -178,7 +181,7 @@ const find = (folder: string) => (): void => {
   execFileSync('find', [folder, '-printf', '%T@ %s\n'], { maxBuffer: 2 ** 30 });
 };
 
-/** Row 2: each pair lists the same unchanged tree by bare find and by a full and a quick scan. */
+/** Each pair lists the same unchanged tree by bare find and by a full and a quick scan. */
 async function rescan(api: Api): Promise<object> {
   const { made } = await fixtures();
   const folder = join(api.mediaRoot, 'still');
@@ -217,7 +220,7 @@ const SHAPES: Readonly<Record<string, { type: string; share: number; name: (i: n
   },
 };
 
-/** The names of a folder and what the grouping alone makes of them. */
+/** The names of a folder, and the result of the grouping alone. */
 const namesAlone = (folder: string, type: string) => (): void => {
   const lists = Map.groupBy(readdirSync(folder, { recursive: true, withFileTypes: true }), (entry) => entry.parentPath);
   for (const [path, entries] of lists) {
@@ -232,7 +235,7 @@ const namesAlone = (folder: string, type: string) => (): void => {
   }
 };
 
-/** One folder of very many: what a file costs must not depend on how many lie beside it. */
+/** One very large folder: the cost of a file must not depend on the number of files in its folder. */
 async function flatOf(api: Api, shape: string, count: number): Promise<object> {
   const { type, name } = SHAPES[shape] as (typeof SHAPES)[string];
   const { made } = await fixtures();
@@ -274,14 +277,14 @@ async function flatOf(api: Api, shape: string, count: number): Promise<object> {
 }
 
 async function flat(api: Api): Promise<object> {
-  const told: Record<string, object> = {};
+  const results: Record<string, object> = {};
   for (const [shape, { share }] of Object.entries(SHAPES).filter(([name]) => (SHAPE ?? name) === name))
     for (const part of [0.25, 1]) {
       const count = Math.round(FLAT * share * part);
-      told[`${shape} ${count}`] = await flatOf(api, shape, count);
-      process.stderr.write(`${shape} ${count} ${JSON.stringify(told[`${shape} ${count}`])}\n`);
+      results[`${shape} ${count}`] = await flatOf(api, shape, count);
+      process.stderr.write(`${shape} ${count} ${JSON.stringify(results[`${shape} ${count}`])}\n`);
     }
-  return told;
+  return results;
 }
 
 process.env.TMPDIR = mkdtempSync(join(SHARED_MEMORY, 'foyer-bench-scan-'));

@@ -1,5 +1,5 @@
 /**
- * Rows 5 and 6 of PERFORMANCE: from opening a session to the last byte of its first segment, and seeks, against bare
+ * From opening a session to the last byte of its first segment, and seeks, against bare
  * ffmpeg in the same run. `node hack/bench/segments.ts [pairs]` prints a table; it fails when the noise is too great.
  */
 import { execFile, spawn } from 'node:child_process';
@@ -121,12 +121,12 @@ const segmentAt = (mode: Mode, part: number): number => Math.floor((300 * part) 
 /** A session from its opening to the last byte of its first segment, then to 80 % and back to 60 %, ms each. */
 async function ours(stand: Stand, mode: Mode): Promise<Times> {
   const { api, viewer, film: played } = stand;
-  const wish = { ...wishFor(played.looked, { mode, copyAudio: mode === 'copy', height: 480 }), ...viewer };
-  const [video] = wish.video ?? [];
+  const options = { ...wishFor(played.looked, { mode, copyAudio: mode === 'copy', height: 480 }), ...viewer };
+  const [video] = options.video ?? [];
   if (video && mode === 'encode') Object.assign(video, { bitrate: 1_500_000, width: 854 });
   const began = performance.now();
   const ids = { playbackSessionId: newId(), fileId: played.fileId, itemId: played.itemId };
-  const { id } = await openTranscodeSession(api.deps.db, { ...wish, ...ids });
+  const { id } = await openTranscodeSession(api.deps.db, { ...options, ...ids });
   await offerTranscodeSession(api.deps.redis, id);
   const timed = async (part: number): Promise<number> => {
     const from = part === 0 ? began : performance.now();

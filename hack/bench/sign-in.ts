@@ -1,4 +1,4 @@
-// Sign-ins by password against bare argon2id of the same cost, and what browsing waits meanwhile, in one run.
+// Sign-ins by password against bare argon2id of the same cost, and the delay of browsing meanwhile, in one run.
 //   node hack/bench/sign-in.ts [sign-ins a run, 100 when absent]
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const ACCOUNTS = 200; // each may try ten times a minute
 const BROWSES = 100;
 const PASSWORD = 'a good long one';
 
-/** Verifies `n` times, four at once, when asked to; of the cost that the hash says. */
+/** Verifies `n` times on request, four at once, at the cost of the hash. */
 const BARE = `import { verify } from '@node-rs/argon2';
 import { createServer } from 'node:http';
 const [port, hash, password] = process.argv.slice(2);
@@ -90,10 +90,10 @@ async function browse(): Promise<number[]> {
   return took.sort((a, b) => a - b);
 }
 
-/** Browsing while `beside` goes on. */
-async function browseBeside(beside: (more: () => boolean) => Promise<void>): Promise<number[]> {
+/** Browsing while `load` runs. */
+async function browseDuring(load: (more: () => boolean) => Promise<void>): Promise<number[]> {
   let done = false;
-  const going = beside(() => !done);
+  const going = load(() => !done);
   const took = await browse();
   done = true;
   await going;
@@ -123,13 +123,13 @@ const verifying = async (more: () => boolean): Promise<void> => {
 const rounds = { alone: [] as number[][], verifies: [] as number[][], signIns: [] as number[][] };
 for (let i = 0; i < PAIRS; i += 1) {
   rounds.alone.push(await browse());
-  rounds.verifies.push(await browseBeside(verifying));
-  rounds.signIns.push(await browseBeside((more) => signIns(1000, more)));
+  rounds.verifies.push(await browseDuring(verifying));
+  rounds.signIns.push(await browseDuring((more) => signIns(1000, more)));
 }
 const at = (part: number, runs: number[][]): string =>
   median(runs.map((took) => took[Math.floor(took.length * part)] ?? NaN)).toFixed(1);
 console.log(
-  '\n| GET /libraries, ms | alone | beside bare argon2id in another process | beside sign-ins |\n|---|---|---|---|',
+  '\n| GET /libraries, ms | alone | during bare argon2id in another process | during sign-ins |\n|---|---|---|---|',
 );
 for (const [name, part] of [
   ['p50', 0.5],

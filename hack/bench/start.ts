@@ -1,4 +1,4 @@
-// Row 15 of PERFORMANCE: from the start of an API process to its first answer, and its memory at rest, against bare Koa.
+// From the start of an API process to its first answer, and its memory at rest, against bare Koa.
 // As it runs on one machine, from its source, and as in an image, from its bundle; the bundle routes at least 576 operations.
 //   node hack/bench/start.ts [pairs]
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -23,7 +23,7 @@ app.listen(Number(process.env.FOYER_PORT), '127.0.0.1');`;
 const resident = ({ pid }: ChildProcess): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** Milliseconds until the path is answered with 200; with `rest` the memory it has five seconds later instead, MiB. */
+/** Milliseconds until the path answers 200; with `rest`, its memory five seconds later instead, MiB. */
 async function begun(program: string, path: string, { rest = false } = {}): Promise<number> {
   const port = await freePort();
   const own = { FOYER_PORT: String(port), FOYER_SCRATCH_DIR: temporaryFolder('start') };
@@ -52,7 +52,7 @@ const bareFile = join(folder, 'bare.mjs');
 writeFileSync(bareFile, BARE);
 for (const name of ['package.json', 'api', 'workers', 'operator'])
   cpSync(join(import.meta.dirname, '../..', name), join(folder, name), { recursive: true });
-// Made-up operations: the routes of today under other paths, up to the 576 of the whole contract.
+// Additional operations: today's routes under other paths, up to the 576 of the whole API.
 const routes = join(folder, 'api/routes.ts');
 const [head = '', list = ''] = readFileSync(routes, 'utf8').split(' = [\n');
 const body = list.slice(0, list.lastIndexOf('];'));

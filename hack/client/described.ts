@@ -49,7 +49,7 @@ interface Description {
   components: { schemas: Records };
 }
 
-/** Every area that is served, in the order of the contract, and every named schema that is no failure. */
+/** Every served area, in the order of the description, and every named schema that is no error. */
 export function described(): Described {
   const { paths, components } = openApi(areas, fullVersion) as Description;
   const placed = Object.entries(paths).flatMap(([path, methods]) =>
@@ -64,18 +64,18 @@ export function described(): Described {
   };
 }
 
-/** The answer of a success. */
+/** The successful response. */
 export function successOf(responses: Operation['responses']): { content?: Content } | undefined {
   return Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
 }
 
-/** A reference to a named schema; what is said of the place stays with it. */
+/** A reference to a named schema, with the description of its place. */
 export const refTo = (name: string, { description }: Schema = {}): Schema => ({
   $ref: `#/components/schemas/${name}`,
   ...(description && { description }),
 });
 
-/** The name that is referred to. */
+/** The name of the referenced schema. */
 export const nameOf = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1);
 
 /** Every named schema that a part of the description refers to. */

@@ -43,7 +43,7 @@ export function clientFiles(): Record<string, string> {
   });
 }
 
-/** Every file of named types, and the one that tells of all; `own` is what a file holds beside its records. */
+/** Every file of named types, and the index of all; `own` is the text of a file in addition to its records. */
 function typeFiles(files: Files, records: Records, own: Record<string, string>): Record<string, string> {
   const paths = [...new Set([...Object.keys(own), ...files.values()])].sort();
   const texts = paths.map((path): [string, string] => {
@@ -58,7 +58,7 @@ function addressOf(folder: string, path: string): string {
   return `${way.startsWith('.') ? '' : './'}${way}.ts`;
 }
 
-/** The file with what it names of others imported. */
+/** The file with the imports of the names that it uses. */
 function withImports(path: string, text: string, files: Files): [string, string] {
   const words = new Set(text.replaceAll(/\/\*\*.*?\*\/|'[^']*'|"[^"]*"/g, '').match(/\w+/g));
   const named = [...files.keys()].filter((name) => words.has(name) && files.get(name) !== path).sort();

@@ -1,4 +1,4 @@
-// Names of shapes that stand in several places and have none in the API's description: where one of them stands.
+// Names of shapes that occur in several places without a name in the API's description, each with one of its places.
 
 /** `at` is a place as `Record.member.member[]` or `operationId.part.member`, `{}` the value under any key. */
 export interface NamedShape {
@@ -26,7 +26,7 @@ export const namedShapes: Readonly<Record<string, NamedShape>> = {
   Decision: { at: 'PlaybackDecision.method', doc: 'How a file is played' },
   DeliveryState: { at: 'WebhookDelivery.state' },
   ExtraKind: { at: 'ItemExtra.extraKind' },
-  FaultTold: { at: 'Scan.error' },
+  ReportedFault: { at: 'Scan.error' },
   FolderPlace: { at: 'createLibrary.body.folders[]', doc: 'A folder of a storage' },
   GivenRole: { at: 'createUser.body.role', doc: 'Every role that somebody can be given' },
   GrantedPermission: {

@@ -1,4 +1,4 @@
-// The text of api/client/operations: what each operation of an area takes and answers.
+// The text of api/client/operations: the request and response of each operation of an area.
 import type { Schema } from '#kernel/json-schema.ts';
 import { type DescribedArea, type Operation, type Parameter, successOf } from './described.ts';
 import { isPage } from './requests.ts';

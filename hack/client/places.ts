@@ -6,17 +6,17 @@ import { type Folder, PAGE_QUERY, type WithRequests } from './requests.ts';
 /** The file of each name, as `records/items`. */
 export type Files = ReadonlyMap<string, string>;
 
-/** A file of types, and the named schemas that it speaks of. */
+/** A file of types, and the named schemas that it uses. */
 export interface Speaker {
   file: string;
   names: readonly string[];
 }
 
-/** The files of what several others speak of: records, and types that have no members. */
+/** The files of types that several others use: records, and types without members. */
 const SHARED = 'shared';
 export const WORDS_FILE = 'records/words';
 
-/** By the one area or other speaker that speaks of it, or SHARED; in the folder of what is made of it. */
+/** Named for the one area or file that uses it, or SHARED; in the folder of its kind. */
 export function filesOf({ areas, records, folders }: WithRequests, others: readonly Speaker[]): Files {
   const speakers = [...others, ...areas.map((area) => ({ file: area.slug, names: spokenOf(area) }))];
   const files = new Map<string, string>();
@@ -34,13 +34,13 @@ export function filesOf({ areas, records, folders }: WithRequests, others: reado
   ]);
 }
 
-/** The named schemas that operations take and answer. */
+/** The named schemas of requests and responses. */
 const spokenOf = ({ operations }: DescribedArea): string[] =>
   operations.flatMap(({ operation: { parameters, requestBody, responses } }) =>
     namesIn([parameters, requestBody, successOf(responses)]),
   );
 
-/** Those and all that their types are made of. */
+/** Those, and all named schemas inside them. */
 function closure(names: readonly string[], records: Records): Set<string> {
   const found = new Set<string>();
   const waiting = [...names];
@@ -57,7 +57,7 @@ function partsOf(name: string, records: Records): string[] {
   return [...namesIn(records[name]), ...(base ? [base] : [])];
 }
 
-/** What is only a part of answers is written with them, and so for requests; what operations name is a record. */
+/** Schemas that only responses use are written with them, and so for requests; schemas that operations name are records. */
 function folderFinder(
   records: Records,
   folders: ReadonlyMap<string, Folder>,
@@ -70,7 +70,7 @@ function folderFinder(
   const folderOf = (name: string): Folder => {
     const of = known.get(name);
     if (of) return of;
-    known.set(name, 'records'); // where a schema is a part of itself
+    known.set(name, 'records'); // for a schema that contains itself
     const over = new Set((wholes.get(name) ?? []).map(folderOf));
     const [only = 'records'] = over;
     const folder = over.size === 1 && !named.has(name) ? only : 'records';

@@ -4,7 +4,7 @@ import type { Records } from './described.ts';
 import { PAGE_QUERY } from './requests.ts';
 import { comment, type Member, membersWith, memberText, typeOf } from './types.ts';
 
-/** What every other file may speak of. */
+/** Names that every other file may use. */
 export const WORDS = `/** A UUIDv7 */
 export type Uuid = string;
 
@@ -20,14 +20,14 @@ export interface PageOf<T> {
   page: Page;
 }
 `;
-/** What that text has, and the record that a page in it is made of. */
+/** The names in that text, and the record of a page in it. */
 export const wordNames = ['Uuid', 'Instant', 'Words', 'PageOf', 'Page'];
 
-/** With fewer members in common, a record is not told by another. */
+/** With fewer common members, a record does not extend another. */
 const LEAST_COMMON = 5;
 const MOST_LEFT_OUT = 2;
 
-/** The type of a record, told by that of a smaller one that it has most of. */
+/** The type of a record; it extends a smaller record that it shares most members with. */
 export function recordType(name: string, records: Records): string {
   const schema = records[name] ?? {};
   const doc = `${comment(schema.description)}\n`;
@@ -44,20 +44,20 @@ export function recordType(name: string, records: Records): string {
 export interface Base {
   name: string;
   text: string;
-  /** Members as they are written. */
+  /** Members as source text. */
   common: ReadonlySet<string>;
 }
 
 const bases = new WeakMap<Schema, Base | undefined>();
 
-/** The record by which this one is told. */
+/** The record that this one extends. */
 export function baseOf(name: string, records: Records): Base | undefined {
   const schema = records[name] ?? {};
   if (!bases.has(schema)) bases.set(schema, foundBase(name, records));
   return bases.get(schema);
 }
 
-/** The record that has most in common with this one; none that is larger, so that no two tell each other. */
+/** The record with most common members; never a larger one, so that no two extend each other. */
 function foundBase(name: string, records: Records): Base | undefined {
   const own = objectMembers(records[name]);
   const found = Object.keys(records)
@@ -73,7 +73,7 @@ function isBefore(base: string, name: string, records: Records): boolean {
   return smaller < larger || (smaller === larger && base < name);
 }
 
-/** What of the base stays, and what is left out because it is not so here. */
+/** The members of the base that are kept, and those omitted because they differ here. */
 function asBase(name: string, members: readonly Member[], own: readonly Member[]): Base | undefined {
   const byName = new Map(own.map((member) => [member.name, member]));
   const texts = new Set(own.map(memberText));
@@ -85,7 +85,7 @@ function asBase(name: string, members: readonly Member[], own: readonly Member[]
   return { name, common, text: left ? `Omit<${name}, ${left}>` : name };
 }
 
-/** An interface may say again what it inherits, and that it is always there. */
+/** An interface may repeat an inherited member, also as required. */
 const agrees = (own: Member | undefined, base: Member): boolean =>
   own !== undefined && own.type === base.type && (base.optional || !own.optional);
 

@@ -1,8 +1,8 @@
-// What operations take and answer, as records of their own: `createUser` has CreateUserBody, `listUsers` ListUsersQuery.
+// Requests and responses of operations as records: `createUser` has CreateUserBody, `listUsers` ListUsersQuery.
 import type { Schema } from '#kernel/json-schema.ts';
 import { type Described, type Operation, type Parameter, type Records, refTo, successOf } from './described.ts';
 
-/** Where the record of a name is written: with the records of the API unless it is of one operation. */
+/** The folder of a record: with the records of the API unless it belongs to one operation. */
 export type Folder = 'records' | 'requests' | 'answers';
 
 export interface WithRequests extends Described {
@@ -41,32 +41,35 @@ type Add = (name: string, folder: Folder, schema: Schema) => Schema;
 function operationWith(operation: Operation, add: Add): Operation {
   const { operationId, parameters = [], requestBody, responses } = operation;
   const name = operationId.replace(/^\w/, (letter) => letter.toUpperCase());
-  const asked = parameters.filter((one) => one.in === 'query');
-  const query = asked.length > 0 && add(`${name}Query`, 'requests', queryOf(operationId, asked));
+  const queries = parameters.filter((one) => one.in === 'query');
+  const query = queries.length > 0 && add(`${name}Query`, 'requests', queryOf(operationId, queries));
   const body = requestBody?.content['application/json']?.schema;
   const answer = successOf(responses)?.content?.['application/json']?.schema;
   return {
     ...operation,
     parameters: [
       ...parameters.filter((one) => one.in === 'path'),
-      ...(query ? [{ in: 'query', name: 'query', required: asked.some((one) => one.required), schema: query }] : []),
+      ...(query ? [{ in: 'query', name: 'query', required: queries.some((one) => one.required), schema: query }] : []),
     ],
     ...(requestBody &&
       body &&
       needsName(body) && {
-        requestBody: withJson(requestBody, add(`${name}Body`, 'requests', told(body, `Body of ${operationId}`))),
+        requestBody: withJson(requestBody, add(`${name}Body`, 'requests', described(body, `Body of ${operationId}`))),
       }),
     ...(answer &&
       needsName(answer) &&
       !isPage(answer) && {
         responses: {
-          200: withJson({ content: {} }, add(`${name}Answer`, 'answers', told(answer, `Answer of ${operationId}`))),
+          200: withJson(
+            { content: {} },
+            add(`${name}Answer`, 'answers', described(answer, `Answer of ${operationId}`)),
+          ),
         },
       }),
   };
 }
 
-const told = (schema: Schema, description: string): Schema => ({ description, ...schema });
+const described = (schema: Schema, description: string): Schema => ({ description, ...schema });
 
 const withJson = <T extends { content: Record<string, { schema: Schema }> }>(holder: T, schema: Schema): T => ({
   ...holder,
@@ -76,7 +79,7 @@ const withJson = <T extends { content: Record<string, { schema: Schema }> }>(hol
 const needsName = ({ properties, anyOf, oneOf }: Schema): boolean =>
   Object.keys(properties ?? {}).length > 0 || Boolean(anyOf ?? oneOf);
 
-/** An answer of nothing but entries and where the list goes on. */
+/** A response with only entries and the cursor. */
 export const isPage = ({ properties = {} }: Schema): boolean =>
   Object.keys(properties).join() === 'items,page' && Boolean(properties['page']?.$ref);
 
@@ -93,7 +96,7 @@ function queryOf(operationId: string, parameters: readonly Parameter[]): Schema 
   };
 }
 
-/** What is text in an address may be given as what it means. */
+/** The typed form of a text in an address. */
 function wordsOf(schema: Schema): Schema {
   const values = (schema.enum ?? []).map(String);
   if (values.length === 2 && values.includes('true') && values.includes('false')) return { type: 'boolean' };

@@ -1,10 +1,10 @@
-// Shapes that the API's description writes out in several places, each by one name.
+// Shapes that the API's description repeats in several places, each under one name.
 import type { Schema } from '#kernel/json-schema.ts';
 import { type Described, nameOf, type Operation, type Records, refTo, successOf } from './described.ts';
 import { namedShapes } from './names.ts';
 import { typeOf } from './types.ts';
 
-/** From this many members or values on, what stands twice needs a name. */
+/** A repeated shape with at least this many members or values needs a name. */
 const LEAST_MEMBERS = 3;
 const LEAST_VALUES = 4;
 
@@ -29,7 +29,7 @@ function withParts(schema: Schema, change: Change): Schema {
   };
 }
 
-/** The description with each schema that an operation takes or answers changed. */
+/** The description with each schema of requests and responses changed. */
 export function withSchemas({ areas, records }: Described, change: Change): Described {
   const contentOf = (content: Record<string, { schema: Schema }>) =>
     Object.fromEntries(Object.entries(content).map(([media, { schema }]) => [media, { schema: change(schema) }]));
@@ -60,7 +60,7 @@ function answered(
   return content ? { content: contentOf(content) } : {};
 }
 
-/** What two schemas have in common when callers need not tell them apart: no words, no bounds, no order of values. */
+/** The shape of a schema, equal for schemas that callers need not distinguish: without texts, bounds and order of values. */
 const shapeOf = (schema: Schema): string => typeOf(bare(schema));
 
 function bare(schema: Schema): Schema {
@@ -70,7 +70,7 @@ function bare(schema: Schema): Schema {
 
 type At = readonly [place: string, schema: Schema];
 
-/** Every object and list of values that is written out, by its place. */
+/** Every inline object and enum, by its place. */
 function* inlineShapes(schema: Schema, place: string): Generator<At> {
   if (schema.$ref) return;
   if (schema.properties || schema.enum) yield [place, schema];
@@ -93,7 +93,7 @@ function* everyShape({ areas, records }: Described): Generator<At> {
   }
 }
 
-/** Records that are the same asked and answered, by one name. */
+/** Records that are equal in requests and responses, under one name. */
 function withoutTwins(description: Described): Described {
   const { records } = description;
   const twin = (name: string): string => {
@@ -128,12 +128,12 @@ export function withNamedShapes(whole: Described): Described {
   return { areas, records: { ...records, ...own } };
 }
 
-/** Throws for a shape of some size that stands in several places and has no name. */
+/** Throws for a large shape that occurs in several places without a name. */
 export function expectNoRepeats(description: Described): void {
   const large = [...everyShape(description)].filter(([, schema]) => isLarge(schema));
   const repeats = [...Map.groupBy(large, ([, schema]) => shapeOf(schema)).values()].filter(({ length }) => length > 1);
-  const told = repeats.map((places) => places.map(([place]) => place).join(' and '));
-  if (told.length > 0) throw new Error(`hack/client/names.ts: no name for what is at ${told.join('; at ')}`);
+  const unnamed = repeats.map((places) => places.map(([place]) => place).join(' and '));
+  if (unnamed.length > 0) throw new Error(`hack/client/names.ts: no name for the shape at ${unnamed.join('; at ')}`);
 }
 
 const isLarge = ({ properties, enum: values }: Schema): boolean =>

@@ -1,4 +1,4 @@
-// TypeScript types of the schemas in the API's description: what the typed client needs of JSON Schema, no more.
+// TypeScript types of the schemas in the API's description: the parts of JSON Schema that the typed client needs.
 import type { Schema } from '#kernel/json-schema.ts';
 import { nameOf } from './described.ts';
 
@@ -10,19 +10,19 @@ const PLAIN: Record<string, string> = {
   null: 'null',
 };
 
-/** Each once; what is told beside other texts is no more than a text. */
+/** Each part once; named texts next to other texts become `string`. */
 function union(parts: readonly string[]): string {
   const all = new Set(parts.flatMap((part) => (/[{(<[]/.test(part) ? [part] : part.split(' | '))));
   const open = ['string', ...Object.values(NAMED_TEXTS)];
   const texts = [...all].filter((part) => open.includes(part) || part.startsWith('"'));
   const plain = texts.length > 1 && texts.some((text) => open.includes(text));
-  const said = plain ? ['string', ...[...all].filter((part) => !texts.includes(part))] : [...all];
-  return said.join(' | ') || 'never';
+  const kept = plain ? ['string', ...[...all].filter((part) => !texts.includes(part))] : [...all];
+  return kept.join(' | ') || 'never';
 }
 
 const literals = (values: readonly unknown[]): string => union(values.map((value) => JSON.stringify(value)));
 
-/** Texts that have a name, by their description. */
+/** Named texts, by their description. */
 const NAMED_TEXTS: Record<string, string> = { UUIDv7: 'Uuid', 'ISO 8601, UTC, milliseconds': 'Instant' };
 const textName = ({ description = '', type }: Schema): string | undefined =>
   type === 'string' ? NAMED_TEXTS[description] : undefined;

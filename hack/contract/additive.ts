@@ -1,14 +1,16 @@
-// What a client of an earlier surface would miss in a later one; v1 only adds.
+// Facts of an earlier surface that a later one lacks; v1 only adds.
 import type { Facts } from './surface.ts';
 
-/** Each thing that is taken away or asked for anew, in words. */
+/** A message for each removed fact and each new requirement. */
 export function lost(before: readonly Facts[], after: readonly Facts[]): string[] {
   const now = new Map(after.map((facts) => [facts.name, facts]));
   return before.flatMap((known) => {
     const { name } = known;
     const facts = now.get(name);
     if (!facts) return [`${name} is gone`];
-    return [...gone(known, facts), ...asked(known, facts), ...tighter(known, facts)].map((what) => `${name}: ${what}`);
+    return [...gone(known, facts), ...demanded(known, facts), ...tighter(known, facts)].map(
+      (what) => `${name}: ${what}`,
+    );
   });
 }
 
@@ -18,10 +20,10 @@ function gone(before: Facts, { keeps }: Facts): string[] {
   return missing.map((fact) => `no more "${fact}"`);
 }
 
-/** What says all that the fact did: any text where there were values. */
+/** The fact that includes this one: any text instead of listed values. */
 const opened = (fact: string): string => fact.replace(/^(> \S*) (?:takes ".*|is one of)$/, '$1 is string');
 
-function asked(before: Facts, { demands }: Facts): string[] {
+function demanded(before: Facts, { demands }: Facts): string[] {
   const known = new Set(before.demands.map(String));
   const fresh = demands.filter((demand) => !known.has(String(demand)));
   return fresh
@@ -29,7 +31,7 @@ function asked(before: Facts, { demands }: Facts): string[] {
     .map(([place, what]) => `${place} has to be ${what}`);
 }
 
-/** What is new in a new object asks nothing of those who do not know it; parameters belong to what was there. */
+/** A requirement inside a new object affects no existing client; parameters belong to existing operations. */
 function wasThere({ keeps }: Facts, place: string, what: string): boolean {
   const about = what === 'required' ? place.replace(/\.[^.]*$/, '') : place;
   return (

@@ -1,6 +1,6 @@
-// The surface that later ones are held against: test/contract/baseline.jsonl, an operation or record a line.
-//   node hack/contract/baseline.ts            writes it anew; refuses when something is lost
-//   node hack/contract/baseline.ts --lose     writes it all the same, for which a decision says why
+// The surface that later ones are compared with: test/contract/baseline.jsonl, an operation or record a line.
+//   node hack/contract/baseline.ts            writes it again; refuses when a fact is lost
+//   node hack/contract/baseline.ts --lose     writes it anyway; a decision must give the reason
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { lost } from './additive.ts';
 import { type Description, type Facts, surfaceOf } from './surface.ts';

@@ -1,4 +1,4 @@
-// What clients may rely on, as plain facts: the description of the API without words, examples, errors and order.
+// The description of the API as plain facts that clients rely on, without texts, examples, errors and order.
 import type { Schema } from '#kernel/json-schema.ts';
 import type { Operation } from '../client/described.ts';
 
@@ -9,12 +9,12 @@ export interface Description {
   components?: { schemas?: Record<string, Schema> };
 }
 
-/** Of one operation or named schema. `>` is said of what is asked, `<` of what is answered. */
+/** Of one operation or named schema. `>` marks facts of requests, `<` of responses. */
 export interface Facts {
   name: string;
   /** Hold for ever. */
   keeps: string[];
-  /** `[place, what]`: none comes to a place that was there. */
+  /** `[place, what]`: an existing place gets no new one. */
   demands: [string, string][];
   /** By place and end (`most`, `least`): never tighter. */
   bounds: Record<string, number>;
@@ -35,10 +35,10 @@ export function surfaceOf({ paths, components }: Description): Facts[] {
   };
   for (const [path, methods] of Object.entries(paths))
     for (const [method, operation] of Object.entries(methods)) {
-      const asked = writer(operation.operationId, '>');
-      asked.facts.keeps.push(`${method.toUpperCase()} ${path}`, ...rights(operation));
-      writeAsked(asked, operation);
-      writeAnswered(writer(operation.operationId, '<'), operation);
+      const request = writer(operation.operationId, '>');
+      request.facts.keeps.push(`${method.toUpperCase()} ${path}`, ...rights(operation));
+      writeRequest(request, operation);
+      writeResponse(writer(operation.operationId, '<'), operation);
     }
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { name, side } = next;
@@ -56,7 +56,7 @@ const rights = (operation: Described): string[] => [
   ...(operation['x-cast-ticket'] ? ['credential cast ticket'] : []),
 ];
 
-function writeAsked(writer: Writer, { parameters = [], requestBody }: Described): void {
+function writeRequest(writer: Writer, { parameters = [], requestBody }: Described): void {
   for (const { in: part, name, required, schema } of parameters) {
     writer.member(schema, `${part}.${name}`, required ?? false);
   }
@@ -68,7 +68,7 @@ function writeAsked(writer: Writer, { parameters = [], requestBody }: Described)
   }
 }
 
-function writeAnswered(writer: Writer, { responses }: Described): void {
+function writeResponse(writer: Writer, { responses }: Described): void {
   for (const [status, { content = {} }] of Object.entries(responses)) {
     if (!status.startsWith('2')) continue;
     writer.facts.keeps.push(`answers ${status}`);
@@ -92,7 +92,7 @@ class Writer {
     this.#uses = uses;
   }
 
-  /** All that a schema says of the place. */
+  /** All facts of a schema at the place. */
   write(schema: Schema, at: string): void {
     const place = `${this.#side} ${at}`;
     const choices = alternatives(schema);
@@ -103,7 +103,7 @@ class Writer {
     for (const choice of choices) this.#inside(choice, at);
   }
 
-  /** A member: what is answered stays there, what is asked does not become needed. */
+  /** A member: responses keep it, and requests never begin to require it. */
   member(schema: Schema, at: string, required: boolean): void {
     const place = `${this.#side} ${at}`;
     if (required && this.#side === '<') this.facts.keeps.push(`${place} always`);
@@ -141,7 +141,7 @@ function alternatives(schema: Schema): Schema[] {
   return Array.isArray(schema.type) ? schema.type.map((type) => ({ ...schema, type })) : [schema];
 }
 
-/** Of what is asked an enum is told by its values; answers may get new ones. */
+/** The kind of an enum. In requests its values are facts; responses may get new values. */
 function kindOf(schema: Schema, side: Side): string {
   if (schema.$ref) return recordOf(schema.$ref);
   const values = valuesOf(schema);

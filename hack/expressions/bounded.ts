@@ -1,4 +1,4 @@
-// Expressions that are not linear, or are made at run time, and why none of them can hold up a process.
+// Expressions that are not linear, or are made at run time, and why none of them can block a process.
 
 export interface Bounded {
   /** Path below the root of the tree. */
@@ -8,11 +8,11 @@ export interface Bounded {
   because: string;
 }
 
-const ofWords = 'It is made of our own words, and recheck found what is made linear; it reads one file name.';
+const ofWords = 'It is made of our own words, and recheck found the result linear; it reads one file name.';
 const ofAdmin = 'It reads a short text of a resource, which an admin wrote.';
 const ofOurs = 'Both the expression and what it reads are our own.';
 
-/** The list is to become shorter: what can be one pass over the text is none of these. */
+/** The list only becomes shorter: prefer a single pass over the text to an entry here. */
 export const bounded: readonly Bounded[] = [
   {
     file: 'api/client/transport.ts',

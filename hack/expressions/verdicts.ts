@@ -1,4 +1,4 @@
-// What `recheck` says of each regular expression; asked once, and kept in verdicts.json until the expression changes.
+// The verdict of `recheck` on each regular expression, kept in verdicts.json until the expression changes.
 import { existsSync, readFileSync } from 'node:fs';
 import { check } from 'recheck';
 import { z } from 'zod';
@@ -8,22 +8,22 @@ const root = new URL('../../', import.meta.url).pathname;
 const FILE = 'hack/expressions/verdicts.json';
 const LIMIT_MS = 60_000;
 
-/** `linear`, or how its time grows with the text: `polynomial 2`, `exponential`; `unknown` where that was not found out in time. */
+/** `linear`, or how its time grows with the text: `polynomial 2`, `exponential`; `unknown` after a timeout. */
 export type Verdict = string;
 
 /** An expression as it is written. */
 export const spelling = ({ source, flags }: Pick<Expression, 'source' | 'flags'>): string => `/${source}/${flags}`;
 
-/** The expressions by which zod tells addresses, times and the like. */
+/** The expressions of zod for addresses, times and similar formats. */
 const ofLibrary = (): Expression[] =>
   Object.entries(z.regexes).flatMap(([name, given]) =>
     given instanceof RegExp ? [{ file: `zod:${name}`, line: 0, source: given.source, flags: given.flags }] : [],
   );
 
-/** Every expression that foreign text may meet, but those that are made at run time. */
+/** Every expression that may read foreign text, except those that are made at run time. */
 export const allExpressions = (): Expression[] => [...findExpressions(root).written, ...ofLibrary()];
 
-/** Verdicts that were asked for before, by spelling. */
+/** Known verdicts, by expression. */
 export function knownVerdicts(): Map<string, Verdict> {
   const kept = existsSync(root + FILE)
     ? (JSON.parse(readFileSync(root + FILE, 'utf8')) as Record<string, Verdict>)
@@ -39,7 +39,7 @@ export async function verdictOf({ source, flags }: Pick<Expression, 'source' | '
   return complexity.type === 'polynomial' ? `polynomial ${complexity.degree}` : complexity.type;
 }
 
-/** Verdicts of all expressions; only those that are new are asked for. */
+/** Verdicts of all expressions; recheck runs only for new ones. */
 export async function verdicts(): Promise<Map<string, Verdict>> {
   const known = knownVerdicts();
   const all = new Map(allExpressions().map((one) => [spelling(one), one]));

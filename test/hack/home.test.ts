@@ -9,7 +9,7 @@ import { homeText, mediaOf } from '../../hack/home.ts';
 
 describe('the resources of hack/start', () => {
   let dir: string;
-  let places: { asked: string | undefined; own: string; demo: string };
+  let places: { requested: string | undefined; own: string; demo: string };
   const at = (name: string): string => {
     mkdirSync(join(dir, name, 'movies'), { recursive: true });
     return join(dir, name);
@@ -17,16 +17,16 @@ describe('the resources of hack/start', () => {
 
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'foyer home ü-'));
-    places = { asked: undefined, own: join(dir, 'media'), demo: join(dir, 'data', 'demo') };
+    places = { requested: undefined, own: join(dir, 'media'), demo: join(dir, 'data', 'demo') };
   });
   afterEach(() => rmSync(dir, { recursive: true }));
 
-  it('serve what is asked, else what the start before served, else ./media, else the demo', () => {
+  it('serve the requested folder, else that of the previous start, else ./media, else the demo', () => {
     expect(mediaOf(places, '')).to.equal(places.demo);
     const srv = at('srv #1');
     const before = homeText(srv, '');
     expect(mediaOf(places, before)).to.equal(srv);
-    expect(mediaOf({ ...places, asked: '/other' }, before)).to.equal('/other');
+    expect(mediaOf({ ...places, requested: '/other' }, before)).to.equal('/other');
     at('media');
     expect(mediaOf(places, before)).to.equal(srv);
     expect(mediaOf(places, '')).to.equal(places.own);

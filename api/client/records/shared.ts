@@ -33,12 +33,6 @@ export interface BeforeEpisode {
   episode?: number;
 }
 
-export interface FaultTold {
-  code: string;
-  reason: string;
-  message: string;
-}
-
 /** A folder of a storage */
 export interface FolderPlace {
   storageId: Uuid;
@@ -181,6 +175,12 @@ export interface ProfileLimits {
   hideUnrated?: boolean;
   libraryIds?: Uuid[];
   viewingHours?: ViewingHours[];
+}
+
+export interface ReportedFault {
+  code: string;
+  reason: string;
+  message: string;
 }
 
 export interface Session {

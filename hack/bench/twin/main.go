@@ -35,7 +35,7 @@ type reconciler struct {
 	api string
 }
 
-// library is what of the server's answer the status tells.
+// library has the fields of the server's response that the status reports.
 type library struct {
 	ID         string         `json:"id"`
 	ItemCounts map[string]int `json:"itemCounts"`
@@ -64,7 +64,7 @@ func of(kind schema.GroupVersionKind) *unstructured.Unstructured {
 	return object
 }
 
-// bare is the object as it is applied: its name, and what of it is ours.
+// bare is the object as it is applied: its name and the fields that we own.
 func bare(object *unstructured.Unstructured, content map[string]any) *unstructured.Unstructured {
 	applied := &unstructured.Unstructured{Object: content}
 	applied.SetGroupVersionKind(kind)
@@ -139,7 +139,7 @@ func run(api, namespace string, workers int) error {
 	if namespace != "" {
 		watched.DefaultNamespaces = map[string]cache.Config{namespace: {}}
 	}
-	cached := client.Options{Cache: &client.CacheOptions{Unstructured: true}} // else each read is a request
+	cached := client.Options{Cache: &client.CacheOptions{Unstructured: true}} // otherwise each read is a request
 	made, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: runtime.NewScheme(), Cache: watched, Client: cached, Metrics: server.Options{BindAddress: "0"},
 	})
