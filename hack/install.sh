@@ -1,5 +1,5 @@
-# Installs what running and testing need; sourced by hack/start and hack/test, which set `root`.
-# Debian packages when root; what a person must install is named exactly.
+# Installs the dependencies of running and testing; sourced by hack/start and hack/test, which set `root`.
+# Debian packages when root; otherwise it prints the packages to install.
 cache=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/foyer
 note() { printf '%s\n' "$*" >&2; }
 die() { note "$@"; exit 1; }
@@ -78,7 +78,7 @@ install_for_running() {
   fi
 }
 
-# The tests also want a browser, mkvmerge to make fixtures, and python3-pip to fetch the real ones.
+# The tests also need a browser, mkvmerge to make fixtures, and python3-pip to download the real ones.
 install_for_tests() {
   local missing=()
   have chromium || missing+=(chromium)
@@ -99,14 +99,14 @@ install_for_cluster() {
   have go || die 'Building the cluster needs Go 1.24 or newer: https://go.dev/dl'
 }
 
-# All that test/cluster would otherwise have to wait for.
+# Everything that test/cluster would otherwise wait for.
 prepare_for_cluster() {
   install_for_cluster && "$root/hack/cluster" build || return 1
   local tool
   for tool in minio helm kstatus; do go_tool "$tool" >/dev/null || return 1; done
 }
 
-# Programs of Go modules that tests use, built once: the path of the one that is named.
+# Builds a program of a Go module for tests, once, and prints its path.
 go_tool() {
   local module= source= version
   case $1 in
@@ -132,7 +132,7 @@ go_tool() {
   echo "$home/$1"
 }
 
-# The definition of a kind that another operator brings, as that operator's own Go module has it: the path of the file.
+# Prints the path of the definition of another operator's kind, from the Go module of that operator.
 definition_of() {
   local module= file= home
   case $1 in
