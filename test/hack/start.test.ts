@@ -71,6 +71,6 @@ describe('hack/start', () => {
       1,
       'Foyer needs Node 20 or newer with npm: install them from https://nodejs.org or your distribution.\n',
     ]);
-    expect((await start(['--help']))[1]).to.contain('--open-setup lets');
+    expect((await start(['--help']))[1]).to.contain('--open-setup allows');
   });
 });
