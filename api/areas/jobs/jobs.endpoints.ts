@@ -1,6 +1,6 @@
 import { cancelScansOf } from '#areas/scanning/public.ts';
 import { may } from '#identity/principal.ts';
-import { defineEndpoint, json } from '#kernel/endpoint.ts';
+import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { answerUnlessSame } from '#kernel/etag.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
 import {
@@ -34,45 +34,53 @@ export const listJobs = defineEndpoint({
   operationId: 'listJobs',
   method: 'get',
   path: '/jobs',
-  summary: 'List background work',
+  summary: 'List background jobs',
+  description:
+    "With the permission `job:manage` every job is listed, together with the status of each queue; everyone else sees the jobs that they started themselves. Jobs of a batch are left out unless requested by `parentId` or `ids`. Poll with `since` to get only jobs that changed. A target's title is omitted unless the caller may see the item.",
   access: { signedIn: true },
   query: JobsQuery,
   answer: page(JobDetail, { queues: QueueStatus.array().optional() }),
 
   async handle({ query }, call) {
-    const { db, who, deps } = call;
-    const { cursor, limit, sort, include, mine, ...wanted } = query;
-    const manages = may(who, 'job:manage');
-    const byAccountId = manages && !mine ? undefined : who.accountId;
-    const found = await pageOf<JobRow, JobRow>(db, selectJobs(db, { ...wanted, byAccountId }), {
-      keys: deps.keys,
-      terms: sort ? parseSort(sort, jobSorts, '') : latest,
-      cursor,
-      limit,
-      scope: JSON.stringify(['listJobs', byAccountId, wanted]),
-      idColumn: 'j.id',
-      toItem: (row) => row,
-    });
+    const manages = may(call.who, 'job:manage');
+    const found = await pageOfJobs(call, query, manages);
     const standing = await standingNow(call);
-    const items = await toJobs(call, found.items, { history: include !== undefined, standing });
+    const items = await toJobs(call, found.items, { history: query.include !== undefined, standing });
     const queues = manages ? await queueStatuses(call, standing) : undefined;
     return answerUnlessSame(call, { items, page: found.page, ...(queues && { queues }) });
   },
 });
 
+/** A page of every job for those who manage jobs, of the caller's own jobs for everyone else. */
+async function pageOfJobs({ db, who, deps }: Call, query: JobsQuery, manages: boolean) {
+  const { cursor, limit, sort, include: _include, mine, ...wanted } = query;
+  const byAccountId = manages && !mine ? undefined : who.accountId;
+  return pageOf<JobRow, JobRow>(db, selectJobs(db, { ...wanted, byAccountId }), {
+    keys: deps.keys,
+    terms: sort ? parseSort(sort, jobSorts, '') : latest,
+    cursor,
+    limit,
+    scope: JSON.stringify(['listJobs', byAccountId, wanted]),
+    idColumn: 'j.id',
+    toItem: (row) => row,
+  });
+}
+
 export const retryJobs = defineEndpoint({
   operationId: 'retryJobs',
   method: 'post',
   path: '/jobs/retry',
-  summary: 'Let ended jobs wait again, from where they were',
+  summary: 'Retry failed and cancelled jobs',
+  description:
+    'Each job keeps its id, starts a fresh count of attempts and continues from its checkpoint. Pass either `ids` or `match`; `match` selects failed jobs only, at most 100,000. Jobs that cannot be retried, and unknown ids, are reported in `skipped` (the first 100) and do not fail the request.',
   access: { permission: 'job:manage' },
   body: RetryJobs,
   answer: json(200, RetriedJobs),
 
   async handle({ body: { ids = [], match } }, { db }) {
-    const asked = new Set(ids);
-    const judged = match ? await retryMatching(db, match) : await retry(db, [...asked]);
-    const gone = [...asked.difference(new Set(judged.map(({ id }) => id)))].map((id) => {
+    const requested = new Set(ids);
+    const judged = match ? await retryMatching(db, match) : await retry(db, [...requested]);
+    const gone = [...requested.difference(new Set(judged.map(({ id }) => id)))].map((id) => {
       return { id, reason: 'target-gone' as const };
     });
     const passed = judged.flatMap(({ id, reason }) => (reason ? [{ id, reason }] : []));
@@ -85,14 +93,16 @@ export const cancelJobs = defineEndpoint({
   operationId: 'cancelJobs',
   method: 'post',
   path: '/jobs/cancel',
-  summary: 'Cancel jobs; running ones stop within 5 seconds',
+  summary: 'Cancel jobs',
+  description:
+    'Waiting and delayed jobs are cancelled at once; running jobs stop at their next safe point, normally within 5 seconds, and are counted in `stopping`. Pass either `ids` or a `match` that is not empty. Cancelling the parent of a batch cancels its children. Jobs that are final or cannot be cancelled are reported in `skipped` (the first 100).',
   access: { permission: 'job:manage' },
   body: CancelJobs,
   answer: json(200, CancelledJobs),
 
   async handle({ body: { ids, match } }, { db, now }) {
-    const asked = match ? await idsMatching(db, match) : [...new Set(ids)];
-    const rows = await lockJobs(db, await withChildren(db, asked));
+    const chosen = match ? await idsMatching(db, match) : [...new Set(ids)];
+    const rows = await lockJobs(db, await withChildren(db, chosen));
     const going = rows.filter(isCancellable);
     const goingIds = going.map(({ id }) => id);
     await cancel(db, goingIds);

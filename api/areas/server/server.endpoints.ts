@@ -1,75 +1,35 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { brandingOf } from '#areas/branding/public.ts';
 import { bytes, type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { ApiError } from '#kernel/errors.ts';
 import { answerUnlessSame, knowsEtag } from '#kernel/etag.ts';
 import { limitHere } from '#kernel/rate-limit.ts';
-import { languages } from '#platform/languages.ts';
 import { description } from './description.ts';
 import { docsPage } from './docs-page.ts';
 import { healthOf, notReadyFor, waitDetails } from './health.ts';
+import { infoOf } from './info.ts';
 import { Probe, ServerHealth, ServerInfo } from './server.schemas.ts';
-import { fullVersion, shortVersion } from './version.ts';
 
-const because = 'clients, probes and uptime monitors ask before anybody signed in; it says nothing of accounts';
+const because = 'clients, probes and uptime monitors call it before anyone signs in; it contains no account data';
 const PER_MINUTE = 300;
 
 function limit({ client }: Call): void {
   if (client.address !== '127.0.0.1' && client.address !== '::1') limitHere(`server:${client.address}`, PER_MINUTE);
 }
 
-/** These answers hang on no store: what it does not say within this is left out. */
-const MOST_MS = 60;
-const WARY_MS = 1000;
-let waryUntil = 0;
-
-const soon = async <T>(asked: Promise<T>): Promise<T | undefined> =>
-  Promise.race([asked, sleep(MOST_MS, undefined, { ref: false })]);
-
-/** Whether a valid credential came along. A store that was slow is not asked again for a second. */
-async function isKnown({ identify, deps }: Call): Promise<boolean> {
-  if (deps.vitals.state('database') !== 'ok' || Date.now() < waryUntil) return false;
-  const found = await soon(identify().then((who) => who ?? 'nobody'));
-  if (found === undefined) waryUntil = Date.now() + WARY_MS;
-  return found !== undefined && found !== 'nobody';
-}
-
 export const getServerInfo = defineEndpoint({
   operationId: 'getServerInfo',
   method: 'get',
   path: '/server/info',
-  summary: 'What server this is',
+  summary: "Get the server's identity and version",
+  description:
+    'The first request of a client at an unknown address; it is public and open to every origin. It also works while the server starts or the database is down; `setupComplete` is then absent. Callers with a valid credential get the full version.',
   access: { anyone: true, because },
   beforeReady: true,
   answer: json(200, ServerInfo),
   errors: ['RATE_LIMITED'],
   async handle(_input, call) {
     limit(call);
-    const { deps, reply } = call;
-    const { settings, vitals } = deps;
-    const [known, branding, complete] = await Promise.all([
-      isKnown(call),
-      soon(brandingOf(deps)),
-      soon(vitals.setupComplete().catch(() => undefined)),
-    ]);
-    reply.header('Access-Control-Allow-Origin', '*'); // pickers of servers; no credentials go with it
-    const info = {
-      id: deps.keys.serverId,
-      name: settings.get('server.name'),
-      product: 'Foyer' as const,
-      apiVersion: 'v1' as const,
-      version: known ? fullVersion : shortVersion,
-      ...(complete === undefined ? {} : { setupComplete: complete }),
-      managed: deps.config.managedBy !== undefined,
-      publicUrl: settings.get('server.publicUrl'),
-      languages: [...languages],
-      language: settings.get('server.language'),
-      timeZone: settings.get('server.timeZone'),
-      links: { docs: '/api/v1/docs', openapi: '/api/v1/openapi.json', app: '/' },
-      branding: { revision: branding?.revision ?? 0 },
-      notice: settings.get('server.notice'),
-    };
-    return { ...answerUnlessSame(call, info, 'no-cache'), time: call.now.toISOString() };
+    call.reply.header('Access-Control-Allow-Origin', '*'); // for server pickers; credentials are never sent along
+    return { ...answerUnlessSame(call, await infoOf(call), 'no-cache'), time: call.now.toISOString() };
   },
 });
 
@@ -77,7 +37,9 @@ export const getServerHealth = defineEndpoint({
   operationId: 'getServerHealth',
   method: 'get',
   path: '/server/health',
-  summary: 'How the server and its stores are',
+  summary: "Get the health of the server's components",
+  description:
+    'Returns 200 for `ok` and `degraded`, and 503 `SERVICE_STARTING` while the server is unavailable or starting. Each check reports the last observed state, so the answer never waits for a store. Intended for people and uptime monitors; probes use the liveness and readiness endpoints.',
   access: { anyone: true, because },
   beforeReady: true,
   answer: json(200, ServerHealth),
@@ -93,7 +55,7 @@ export const getServerHealth = defineEndpoint({
         status: 'unavailable',
       });
     if (health.status !== 'unavailable') return health;
-    throw new ApiError('SERVICE_STARTING', 'The database is away', { waitingFor: 'database', ...health });
+    throw new ApiError('SERVICE_STARTING', 'The database is unavailable', { waitingFor: 'database', ...health });
   },
 });
 
@@ -101,13 +63,15 @@ export const getServerLiveness = defineEndpoint({
   operationId: 'getServerLiveness',
   method: 'get',
   path: '/server/live',
-  summary: 'Whether this process works',
+  summary: 'Check whether the process is alive',
+  description:
+    'For liveness and startup probes. Returns 503 when the process was blocked; the state of a store never matters.',
   access: { anyone: true, because },
   beforeReady: true,
   answer: json(200, Probe),
   async handle(_input, { deps }) {
     if (!deps.vitals.stoodStill()) return { status: 'ok' as const };
-    throw new ApiError('SERVICE_STARTING', 'The process stood still', { waitingFor: 'capacity', status: 'down' });
+    throw new ApiError('SERVICE_STARTING', 'The process was blocked', { waitingFor: 'capacity', status: 'down' });
   },
 });
 
@@ -115,7 +79,9 @@ export const getServerReadiness = defineEndpoint({
   operationId: 'getServerReadiness',
   method: 'get',
   path: '/server/ready',
-  summary: 'Whether this process takes requests',
+  summary: 'Check whether the process accepts requests',
+  description:
+    'For readiness probes. Returns 503 with `waitingFor` while the schema or the database is not available yet, and while the process drains.',
   access: { anyone: true, because },
   beforeReady: true,
   answer: json(200, Probe),
@@ -131,7 +97,8 @@ export const getOpenApi = defineEndpoint({
   operationId: 'getOpenApi',
   method: 'get',
   path: '/openapi.json',
-  summary: 'The OpenAPI 3.1 description of this API',
+  summary: 'Get the OpenAPI 3.1 description',
+  description: 'The same for every process of a version. Supports ETag revalidation and compression.',
   access: { anyone: true, because },
   beforeReady: true,
   answer: bytes('application/json'),
@@ -145,7 +112,8 @@ export const getDocs = defineEndpoint({
   operationId: 'getDocs',
   method: 'get',
   path: '/docs',
-  summary: 'The readable description of this API',
+  summary: 'Get the HTML documentation',
+  description: 'A single page with an anchor for each operation and area; it loads nothing from other hosts.',
   access: { anyone: true, because },
   beforeReady: true,
   answer: bytes('text/html'),

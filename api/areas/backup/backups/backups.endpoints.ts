@@ -5,20 +5,17 @@ import { conflict, notFound } from '#kernel/errors.ts';
 import { answerUnlessSame } from '#kernel/etag.ts';
 import { page, pageOf, parseSort } from '#kernel/page.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { DestinationUnavailable } from '#platform/backup/destination.ts';
 import { dropPutAside } from '#platform/backup/put-aside.ts';
 import { Backup, BackupDraft, BackupsQuery, backupSorts } from '../backups.schemas.ts';
 import { Restore } from '../restore/restore.schemas.ts';
 import { lastRestore } from '../restore/restores.store.ts';
-import { findPlace, livePlaces } from '../settings/places.store.ts';
-import { openPlace } from '../settings/places.ts';
-import { readBackupSettings } from '../settings/settings.store.ts';
-import { busyWith, findBackup, newestGood, type ShownRow, selectBackups } from './backups.store.ts';
-import { buildOf, type Sight, toBackup } from './backups.view.ts';
+import { livePlaces } from '../settings/places.store.ts';
+import { busyWith, deleteBackupRow, findBackup, newestGood, type ShownRow, selectBackups } from './backups.store.ts';
+import { contextOf, shown, toBackup } from './backups.view.ts';
 import { isDownloading } from './downloading.ts';
 import { listPlaces } from './listing.ts';
-import { noteLoose, removeBackup } from './remove.ts';
-import { refuseBackup, requestBackup } from './request.ts';
+import { removeFiles } from './remove.ts';
+import { type BackupOptions, refuseBackup, requestBackup } from './request.ts';
 
 const access = { permission: 'settings:manage' } as const;
 const REFRESH_MS = 60_000;
@@ -29,7 +26,9 @@ export const listBackups = defineEndpoint({
   operationId: 'listBackups',
   method: 'get',
   path: '/backups',
-  summary: 'List backups, the newest first',
+  summary: 'List backups',
+  description:
+    'Newest first by default. The answer also contains the restore that runs or the last one. With `refresh` the destinations are listed again, at most once a minute; the state of a destination that is unreachable is shown in the backup settings.',
   access,
   query: BackupsQuery,
   answer: page(Backup, { restore: Restore.optional() }),
@@ -38,7 +37,7 @@ export const listBackups = defineEndpoint({
     const { db, deps } = call;
     const { cursor, limit, sort, state, trigger, refresh } = query;
     if (refresh) await refreshPlaces(call);
-    const sight = await sightOf(call);
+    const context = await contextOf(call);
     const found = await pageOf<ShownRow, Backup>(db, selectBackups(db, { state, trigger }), {
       keys: deps.keys,
       terms: parseSort(sort, backupSorts, '-startedAt'),
@@ -46,7 +45,7 @@ export const listBackups = defineEndpoint({
       limit,
       scope: JSON.stringify(['listBackups', state, trigger]),
       idColumn: 'b.id',
-      toItem: (row) => toBackup(row, sight),
+      toItem: (row) => toBackup(row, context),
     });
     const restore = await lastRestore(db);
     return { ...found, ...(restore && { restore }) };
@@ -57,7 +56,9 @@ export const createBackup = defineEndpoint({
   operationId: 'createBackup',
   method: 'post',
   path: '/backups',
-  summary: 'Make a backup now; the one that waits or runs is answered instead of a second',
+  summary: 'Create a backup',
+  description:
+    'Starts the job `backup.create` and returns the queued backup; its progress is shown by getBackup and by the job. While a backup is queued or running, that one is returned with 200 instead. The keeping rules never delete a pinned backup. A 409 reports `no-space`, `destination-unreachable`, `encryption-required` or `restore-running`.',
   access,
   body: BackupDraft,
   optionalBody: true,
@@ -65,35 +66,35 @@ export const createBackup = defineEndpoint({
   errors: ['CONFLICT'],
 
   async handle({ body }, call) {
-    const { db, deps, who, now } = call;
+    const { db, deps } = call;
     const running = await runningNow(call);
     if (running) return running;
     const setting = { ...deps, version: fullVersion };
-    await refuseBackup(setting); // outside the transaction: what it sees of the destination is kept
-    const { note, pinned, objects, keepDays } = body ?? { pinned: false };
-    const { id, isNew } = await requestBackup(
-      { ...setting, db },
-      {
-        trigger: 'person',
-        note,
-        pinned,
-        objects,
-        keepUntil: keepDays === undefined ? undefined : new Date(now.getTime() + keepDays * DAY_MS),
-        byAccountId: who.accountId || undefined,
-        cause: who.kind === 'key' ? 'key' : 'person',
-      },
-    );
+    await refuseBackup(setting); // outside the transaction: what it records about the destination is kept
+    const draft = body ?? { pinned: false };
+    const { id, isNew } = await requestBackup({ ...setting, db }, optionsOf(call, draft));
     if (!isNew) call.reply.status(200);
-    else await audit(call, 'backup.requested', { backupId: id, pinned, note });
+    else await audit(call, 'backup.requested', { backupId: id, pinned: draft.pinned, note: draft.note });
     return shown(call, id);
   },
 });
+
+function optionsOf({ who, now }: Call, { keepDays, ...options }: BackupDraft): BackupOptions {
+  return {
+    ...options,
+    trigger: 'person',
+    keepUntil: keepDays === undefined ? undefined : new Date(now.getTime() + keepDays * DAY_MS),
+    byAccountId: who.accountId || undefined,
+    cause: who.kind === 'key' ? 'key' : 'person',
+  };
+}
 
 export const getBackup = defineEndpoint({
   operationId: 'getBackup',
   method: 'get',
   path: '/backups/:id',
-  summary: 'A backup, and how far it is',
+  summary: 'Get a backup',
+  description: 'Returns its state, and its progress while it runs. Poll with the ETag.',
   access,
   params: IdParams,
   answer: json(200, Backup),
@@ -107,7 +108,9 @@ export const deleteBackup = defineEndpoint({
   operationId: 'deleteBackup',
   method: 'delete',
   path: '/backups/:id',
-  summary: 'Delete a backup; objects that others share stay',
+  summary: 'Delete a backup',
+  description:
+    'Objects that other backups share stay at the destination. A 409 reports `last-good` for the newest good backup, `pinned` unless the caller is the owner, `in-use` while it is created, verified, downloaded or restored, or `destination-unreachable`.',
   access,
   params: IdParams,
   answer: none(),
@@ -118,25 +121,14 @@ export const deleteBackup = defineEndpoint({
     const row = await findBackup(db, params.id);
     if (!row) throw notFound();
     await refuseRemoval(call, row);
-    await db('backups').where({ id: row.id }).delete();
+    await deleteBackupRow(db, row.id);
     await audit(call, 'backup.deleted', { backupId: row.id, state: row.state });
-    const placeIds = [row.place_id, ...row.copies.filter(({ ok }) => ok).map(({ placeId }) => placeId)];
     if (row.state === 'replaced') await dropPutAside(db, row.id);
-    if (row.state === 'missing' || row.state === 'replaced') return;
-    try {
-      for (const placeId of placeIds) {
-        await removeBackup(await openPlace({ ...deps, db }, await findPlace(db, placeId)), row.id);
-        await noteLoose(db, placeId);
-      }
-    } catch (error) {
-      if (error instanceof DestinationUnavailable)
-        throw conflict('destination-unreachable', 'The destination does not answer');
-      throw error;
-    }
+    else if (row.state !== 'missing') await removeFiles({ ...deps, db }, row);
   },
 });
 
-/** Throws 409 for what has to stay: in-use, last-good, pinned (which the owner may). */
+/** Throws 409 `in-use`, `last-good`, or `pinned` unless the caller is the owner. */
 async function refuseRemoval({ db, deps, who }: Call, row: ShownRow): Promise<void> {
   const busy = (await busyWith(db, row.id)).length > 0 || (await isDownloading(deps.redis, row.id));
   if (busy) throw conflict('in-use', 'It is being made, verified, downloaded or restored');
@@ -151,21 +143,9 @@ async function refreshPlaces({ db, deps, now }: Call): Promise<void> {
   if (late) await listPlaces({ ...deps, db }, REFRESH_LIMIT_MS);
 }
 
-/** What a backup is seen against. */
-export async function sightOf({ db }: Pick<Call, 'db'>): Promise<Sight> {
-  return { build: buildOf(fullVersion), settings: await readBackupSettings(db) };
-}
-
-/** Throws NOT_FOUND. */
-export async function shown(call: Call, id: string): Promise<Backup> {
-  const row = await findBackup(call.db, id);
-  if (!row) throw notFound();
-  return toBackup(row, await sightOf(call));
-}
-
 async function runningNow(call: Call): Promise<Backup | undefined> {
   const [row] = (await selectBackups(call.db, { state: ['queued', 'running'] }).limit(1)) as ShownRow[];
   if (!row) return undefined;
   call.reply.status(200);
-  return toBackup(row, await sightOf(call));
+  return toBackup(row, await contextOf(call));
 }

@@ -121,7 +121,11 @@ export async function updateBackup(db: Db, id: string, change: BackupColumns): P
   await db('backups').where({ id }).update(change);
 }
 
-/** What the manifest says of it. */
+export async function deleteBackupRow(db: Db, id: string): Promise<void> {
+  await db('backups').where({ id }).delete();
+}
+
+/** Columns of a backup as its manifest describes it. */
 export function columnsOf(manifest: BackupManifest) {
   const parts = manifest.tables.flatMap((table) => table.parts);
   const stored = parts.reduce((sum, part) => sum + part.storedBytes, 0);

@@ -1,9 +1,12 @@
+import { fullVersion } from '#areas/server/public.ts';
+import type { Call } from '#kernel/endpoint.ts';
+import { notFound } from '#kernel/errors.ts';
 import { iso } from '#kernel/schemas.ts';
 import { migrations } from '#platform/migrations/index.ts';
 import type { Backup } from '../backups.schemas.ts';
 import { nameOf } from '../settings/places.store.ts';
-import type { SettingsRow } from '../settings/settings.store.ts';
-import { type BackupRow, GOOD, type ShownRow } from './backups.store.ts';
+import { readBackupSettings, type SettingsRow } from '../settings/settings.store.ts';
+import { type BackupRow, findBackup, GOOD, type ShownRow } from './backups.store.ts';
 
 type Fault = NonNullable<Backup['notRestorableReason']>;
 
@@ -17,7 +20,7 @@ export interface Build {
 
 export const buildOf = (version: string): Build => ({ version, schemaVersion: newestMigration });
 
-/** Made by a newer build than this one. */
+/** Whether a newer build than this one made the backup. */
 export function isNewer(
   { server_version: version, schema_version: schema }: Pick<BackupRow, 'server_version' | 'schema_version'>,
   build: Build,
@@ -32,19 +35,30 @@ function compareVersions(a: string, b: string): number {
   return at < 0 ? 0 : (left[at] ?? 0) - (right[at] ?? 0);
 }
 
-/** Why this server cannot restore it as it stands; with the passphrase given it may. */
+/** Why this server cannot restore it without another passphrase or version. */
 export function faultOf(row: BackupRow, build: Build, settings: Pick<SettingsRow, 'fingerprint'>): Fault | undefined {
   if (row.fault) return row.fault;
   if (isNewer(row, build)) return 'newer-version';
   return row.encryption && row.encryption.fingerprint !== settings.fingerprint ? 'wrong-passphrase' : undefined;
 }
 
-export interface Sight {
+export interface Context {
   build: Build;
   settings: Pick<SettingsRow, 'fingerprint'>;
 }
 
-export function toBackup(row: ShownRow, { build, settings }: Sight): Backup {
+export async function contextOf({ db }: Pick<Call, 'db'>): Promise<Context> {
+  return { build: buildOf(fullVersion), settings: await readBackupSettings(db) };
+}
+
+/** Throws NOT_FOUND. */
+export async function shown(call: Call, id: string): Promise<Backup> {
+  const row = await findBackup(call.db, id);
+  if (!row) throw notFound();
+  return toBackup(row, await contextOf(call));
+}
+
+export function toBackup(row: ShownRow, { build, settings }: Context): Backup {
   const live = row.state === 'queued' || row.state === 'running';
   return {
     id: row.id,
@@ -76,7 +90,7 @@ export function toBackup(row: ShownRow, { build, settings }: Sight): Backup {
 
 const underWay = ({ progress, phase }: ShownRow): Partial<Backup> => ({ progress, ...(phase && { phase }) });
 
-function restoring(row: ShownRow, { build, settings }: Sight): Pick<Backup, 'restorable' | 'notRestorableReason'> {
+function restoring(row: ShownRow, { build, settings }: Context): Pick<Backup, 'restorable' | 'notRestorableReason'> {
   const there = GOOD.includes(row.state) || row.state === 'replaced';
   const fault = there || row.state === 'damaged' ? faultOf(row, build, settings) : undefined;
   return { restorable: there && fault === undefined, ...(fault && { notRestorableReason: fault }) };

@@ -18,7 +18,9 @@ export const downloadBackup = defineEndpoint({
   operationId: 'downloadBackup',
   method: 'get',
   path: '/backups/:id/file',
-  summary: 'A backup as one tar, to be put at any destination',
+  summary: 'Download a backup as a tar archive',
+  description:
+    'Requires a recently confirmed session. The archive contains the manifest, the dump and the objects as stored, still encrypted; it can be unpacked at any destination and is found there again. Supports Range requests. Only one download runs at a time (409 `download-running`).',
   access: { owner: true },
   params: IdParams,
   answer: bytes('application/x-tar'),

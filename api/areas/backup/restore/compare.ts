@@ -1,4 +1,4 @@
-// What a restore would change, by counts and ids; nothing is written.
+// Compares a backup with the live database by counts and ids; writes nothing.
 import { objectName } from '#platform/backup-manifest.ts';
 import type { Db } from '#platform/db.ts';
 import type { Keys } from '#platform/keys.ts';
@@ -19,6 +19,12 @@ export async function changesOf(db: Db, stored: Stored): Promise<RestorePlan['ch
     items: { before: Number(items?.count ?? 0), after: await stored.count('items') },
     playlists: { before: 0, after: await stored.count('playlists') },
   };
+}
+
+/** Sessions that the restore would end. */
+export async function countSessions(db: Db): Promise<number> {
+  const [row] = await db('sessions').whereRaw('expires_at > now()').count<{ count: number }[]>('* as count');
+  return Number(row?.count ?? 0);
 }
 
 const COMPARED = ['username', 'role', 'email', 'password_hash', 'revision'] as const;
@@ -68,14 +74,14 @@ async function byId(stored: Stored, table: string, wanted: (row: Row) => boolean
   return found;
 }
 
-/** Columns that hold sealed text, of what a backup has. */
+/** Columns with sealed text in the tables of a backup. */
 const SEALED = {
   sign_in_methods: ['secret_sealed'],
   webhooks: ['url', 'headers', 'secret'],
   plus_licence: ['sealed'],
 } as const;
 
-/** By the key that sealed it, which each value names. */
+/** Which sealed values this server can open; each value names the key that sealed it. */
 export async function sealedOf(keys: Keys, stored: Stored): Promise<RestorePlan['sealed']> {
   const opens = (text: string): boolean => keys.sealing.some(({ kid }) => text.startsWith(`${kid}.`));
   const result: RestorePlan['sealed'] = { openable: 0, lost: [] };
@@ -106,7 +112,7 @@ function secretOf(key: string, value: string): string | undefined {
   return marks.includes('S') && value.startsWith('"') ? (JSON.parse(value) as string) : undefined;
 }
 
-/** What of the objects is here, at the destination, or nowhere; what was not looked at in time counts as to be fetched. */
+/** How many objects are present, at the destination, or missing; an object that was not checked in time counts as to fetch. */
 export async function objectsOf(objects: Objects, opened: Opened | undefined): Promise<RestorePlan['objects']> {
   const counts = { present: 0, toFetch: 0, missing: 0 };
   if (!opened) return counts;

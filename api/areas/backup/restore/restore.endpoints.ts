@@ -5,11 +5,10 @@ import { audit } from '#kernel/audit.ts';
 import { type Call, defineEndpoint, json } from '#kernel/endpoint.ts';
 import { conflict, notFound } from '#kernel/errors.ts';
 import { IdParams } from '#kernel/schemas.ts';
-import { sightOf } from '../backups/backups.endpoints.ts';
 import { findBackup, isRestoring, type ShownRow } from '../backups/backups.store.ts';
-import { buildOf, toBackup } from '../backups/backups.view.ts';
+import { buildOf, contextOf, toBackup } from '../backups/backups.view.ts';
 import type { Stored } from '../backups/stored.ts';
-import { changesOf, objectsOf, sealedOf } from './compare.ts';
+import { changesOf, countSessions, objectsOf, sealedOf } from './compare.ts';
 import { type Blocker, blockerOf, estimateMs, type Judged, judge, lostSince, migrationsSince } from './plan.ts';
 import { type Planned, planToken, requirePlan } from './plan-token.ts';
 import { Restore, RestoreBackup, RestorePlan } from './restore.schemas.ts';
@@ -27,7 +26,9 @@ export const restoreBackup = defineEndpoint({
   operationId: 'restoreBackup',
   method: 'post',
   path: '/backups/:id/restore',
-  summary: 'Say what restoring would change, or restore',
+  summary: 'Plan or start a restore',
+  description:
+    "With `dryRun`, the default, returns 200 with a plan of what would change, and writes nothing. Without it, requires the plan's `token` and a recently confirmed session, and returns 202 with the restore, which runs as a job and can be cancelled until it switches the databases. A 409 reports `plan-expired`, `plan-changed`, `blocked` or `restore-running`.",
   access: { owner: true },
   credentials: ['cookie', 'bearer'],
   params: IdParams,
@@ -67,10 +68,10 @@ async function begin(call: Call, { row, judged, token }: Beginning): Promise<Res
   requirePlan(call.deps.keys, token, { planned, now: call.now });
   if (await isRestoring(call.db)) throw conflict('restore-running', 'A restore is under way');
   const { blockers, opened } = judged;
-  if (blockers.length > 0) throw conflict('blocked', 'Something stands in the way', { blockers });
+  if (blockers.length > 0) throw conflict('blocked', 'The plan has blockers', { blockers });
   const { backupId, manifestSha256, accountId } = planned;
-  const wish = { backupId, manifestSha256, accountId, passphrase: opened?.passphrase };
-  const restore = await putRestore(call.db, call.deps.keys, wish);
+  const order = { backupId, manifestSha256, accountId, passphrase: opened?.passphrase };
+  const restore = await putRestore(call.db, call.deps.keys, order);
   await audit(call, 'backup.restore', { backupId, jobId: restore.jobId });
   return restore;
 }
@@ -82,9 +83,8 @@ async function planOf(call: Call, row: ShownRow, judged: Judged): Promise<Restor
   const read = await readStored(call, stored);
   const blockers = [...judged.blockers, ...read.blockers, ...(objects.missing > 0 ? [missing(objects.missing)] : [])];
   const to = buildOf(fullVersion);
-  const [sessions] = await db('sessions').whereRaw('expires_at > now()').count<{ count: number }[]>('* as count');
   return {
-    backup: toBackup(row, await sightOf(call)),
+    backup: toBackup(row, await contextOf(call)),
     from: { version: row.server_version, schemaVersion: row.schema_version },
     to,
     migrations: migrationsSince(stored?.schemaVersion ?? row.schema_version),
@@ -92,7 +92,7 @@ async function planOf(call: Call, row: ShownRow, judged: Judged): Promise<Restor
     lostSince: lostSince(stored, row),
     objects,
     sealed: read.sealed,
-    endsSessions: Number(sessions?.count ?? 0),
+    endsSessions: await countSessions(db),
     estimatedMs: estimateMs(row.rows, row.size_bytes),
     closedMs: CLOSED_MS,
     freeBytesNeeded,
@@ -113,7 +113,7 @@ interface Read {
   blockers: Blocker[];
 }
 
-/** What the tables of the backup say; one that cannot be read stands in the way. */
+/** Compares the tables of the backup with the live ones; an unreadable table is a blocker. */
 async function readStored({ db, deps }: Call, stored: Stored | undefined): Promise<Read> {
   const none = { changes: NOTHING, sealed: { openable: 0, lost: [] } };
   if (!stored) return { ...none, blockers: [] };

@@ -9,7 +9,9 @@ export const getBackupSettings = defineEndpoint({
   operationId: 'getBackupSettings',
   method: 'get',
   path: '/backups/settings',
-  summary: 'When backups are made, where they go and how many are kept',
+  summary: 'Get the backup settings',
+  description:
+    'Returns the schedule, the destinations and the keeping rules. Secrets and the passphrase are never returned; `fingerprint` identifies the passphrase of a backup. The answer carries an ETag.',
   access,
   answer: json(200, BackupSettings),
 
@@ -22,7 +24,9 @@ export const updateBackupSettings = defineEndpoint({
   operationId: 'updateBackupSettings',
   method: 'patch',
   path: '/backups/settings',
-  summary: 'Change them; a new destination is tried first',
+  summary: 'Update the backup settings',
+  description:
+    'Only the given fields change; all of them or none. A new destination is tested first by writing, reading and deleting an object (409 `check-failed`) and needs its secret again. Only the owner may change destinations and encryption. Honours If-Match (409 `revision`); fields that a resource declares are refused with 409 `managed-by-resource`.',
   access,
   body: BackupSettingsChange,
   answer: json(200, BackupSettings),
