@@ -10,7 +10,7 @@ import { routedAreas } from './routes.ts';
 
 const PREFIX = '/api/v1';
 
-/** The whole API as a Koa application; it holds no state of its own. */
+/** The whole API as a Koa application; it keeps no state of its own. */
 export function createApp(kernel: Kernel): Koa {
   const app = new Koa();
   app.use(envelope(kernel));
@@ -20,15 +20,15 @@ export function createApp(kernel: Kernel): Koa {
   app.use(() => {
     throw notFound();
   });
-  app.on('error', (error: Error) => kernel.deps.log.debug({ err: error.message }, 'connection')); // a client that went away
+  app.on('error', (error: Error) => kernel.deps.log.debug({ err: error.message }, 'connection')); // a client that disconnected
   return app;
 }
 
-/** One router for each first segment: a single one of 576 routes costs five times as much (SPINE 3). */
+/** One router for each first segment, because a single router of 576 routes costs five times as much. */
 function router(routes: readonly Route[], kernel: Kernel): Middleware {
   const bySegment = new Map<string, Router>();
-  const literal = new Map<string, Middleware>(); // a path without parameters is found by itself
-  const inOrder = [...routes].sort((a, b) => (rank(a) < rank(b) ? -1 : 1)); // by code: `~` is behind every letter
+  const literal = new Map<string, Middleware>(); // paths without parameters are matched by a map
+  const inOrder = [...routes].sort((a, b) => (rank(a) < rank(b) ? -1 : 1)); // by code unit: `~` sorts after every letter
   const refusals = shadowed(inOrder);
   for (const route of inOrder) {
     const segment = route.path.split('/')[1] ?? '';
@@ -54,7 +54,7 @@ function router(routes: readonly Route[], kernel: Kernel): Middleware {
     const path = ctx.path.slice(PREFIX.length);
     const exact = literal.get(`${ctx.method} ${path}`);
     if (exact) return exact(ctx, next);
-    if (literals.has(path)) refuse(path, ctx.method); // a method the literal lacks is never the parameter's
+    if (literals.has(path)) refuse(path, ctx.method); // a method that the literal path lacks never reaches the parameter route
     const handle = handlers.get(path.split('/', 2)[1] ?? '');
     const unmatched = (): Promise<unknown> => {
       refuse(path, ctx.method);
@@ -82,7 +82,10 @@ const notAllowed = (allow: readonly string[]) => (): never => {
 
 type Method = Endpoint['method'];
 
-/** By path: methods that it lacks while a path with a parameter in place of one of its words has them; a word is never the parameter's value. */
+/**
+ * By path: methods of the parameter routes that a literal path shadows, since a literal segment is never a parameter's
+ * value.
+ */
 function shadowed(routes: readonly Route[]): Map<string, [Method, string[]][]> {
   const methods = Map.groupBy(routes, ({ path }) => path as string);
   const alike = Map.groupBy(routes, ({ path }) => shapeOf(path)); // only these can cover each other
@@ -96,10 +99,10 @@ function shadowed(routes: readonly Route[]): Map<string, [Method, string[]][]> {
   return new Map([...methods.keys()].filter((path) => path.includes(':')).map((path) => [path, lacks(path)]));
 }
 
-/** The first segment, which is never a parameter, and how many there are. */
+/** The first segment, which is never a parameter, and the number of segments. */
 const shapeOf = (path: string): string => `${path.split('/')[1]} ${path.split('/').length}`;
 
-/** True when each segment of `path` is that of `wide` or stands where `wide` has a parameter. */
+/** True when each segment of `path` equals that of `wide` or stands for a parameter of `wide`. */
 function covers(wide: string, path: string): boolean {
   const [a, b] = [wide.split('/'), path.split('/')];
   return (
@@ -108,12 +111,12 @@ function covers(wide: string, path: string): boolean {
   );
 }
 
-/** Literal segments before parameters: the router takes the first path that fits. */
+/** Sorts literal segments before parameters, because the router takes the first path that matches. */
 function rank({ path }: Route): string {
   return path.replaceAll(':', '~');
 }
 
-/** Methods of the most literal path that fits: a literal beside a parameter wins whatever it lacks. */
+/** Methods of the most literal path that matches; a literal segment always wins over a parameter. */
 function methodsOf(routes: readonly Route[]): (path: string) => string[] | undefined {
   const byShape = new Map<string, string[]>();
   for (const { path, method } of routes) {
@@ -122,7 +125,7 @@ function methodsOf(routes: readonly Route[]): (path: string) => string[] | undef
     byShape.set(shape, [...known, method.toUpperCase(), ...(method === 'get' ? ['HEAD'] : [])]);
   }
   const deepest = Math.max(...[...byShape.keys()].map((shape) => shape.split('/').length - 1));
-  // Each segment doubles the search: what is deeper than any path of ours is not looked for.
+  // Each segment doubles the search, so paths deeper than any of ours are not searched.
   return (path) => {
     const segments = path.split('/', deepest + 2).slice(1);
     return segments.length > deepest ? undefined : fit(segments, '', byShape);

@@ -19,7 +19,7 @@ import { sealedHealth } from '#platform/sealed-health.ts';
 import { createSettings } from '#platform/settings.ts';
 import { createVitals } from '#platform/vitals.ts';
 
-/** Everything a handler may reach, made from the configuration. Stores may still be away. */
+/** The dependencies of the handlers, created from the configuration. Stores may still be unavailable. */
 export async function connectDeps(config: Config, log: Log, draining: AbortSignal): Promise<Deps> {
   const keys = await ringOf(config.keysFile);
   const db = connectDatabase(config.databaseUrl, log, { name: config.pod, impatient: true });

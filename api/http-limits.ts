@@ -1,19 +1,19 @@
-// What connections may take: how many there are, and how long a body may stand still.
+// Limits of connections: how many there are, and how long a body may stall.
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { isUpload } from '#kernel/body.ts';
 import { addressGroup, inRanges } from '#kernel/request.ts';
 
 export interface ConnectionLimits {
-  /** Connections at once; further ones are told to come back, but for the probes of the platform. */
+  /** Concurrent connections; further ones are refused with 503, except probes of the platform. */
   most: number;
-  /** Of one address, or network of 64 bits, that is neither `inside` nor `trusted`. */
+  /** For one address, or one /64 network, that is neither `inside` nor `trusted`. */
   mostOfAddress: number;
-  /** Where proxies and households are. */
+  /** Networks of proxies and households, which are not limited by address. */
   inside: readonly string[];
-  /** Proxies in force now, wherever they are: one connection of theirs is that of anybody. */
+  /** Trusted proxies, wherever they are: their connections belong to many clients. */
   trusted: () => readonly string[];
-  /** A body that did not go on for so long is given up; one that took four times as long in all too. */
+  /** A body without progress for this long is aborted, and one that takes four times as long in total. */
   stallMs: number;
   checkMs: number;
 }
@@ -29,20 +29,20 @@ export const USUAL_LIMITS: ConnectionLimits = {
   stallMs: 30_000,
   checkMs: 5000,
 };
-/** Over `most`, so that a probe still finds a place. */
+/** Connections above `most`, reserved for probes. */
 const SPARE = 500;
 const MOST_STALLS = 4;
-/** An upload may stand still for ten times as long as another body: five minutes as it is used. */
+/** An upload may stall ten times as long as another body: five minutes with the usual limits. */
 const UPLOAD_STALLS = 10;
 const PROBES = new Set(['/api/v1/server/live', '/api/v1/server/ready']);
 
-/** An answer for whom there is no place now: `end` writes it, however far the request has come. */
+/** Refuses a connection or a request when there is no capacity; `connection` also works before a request was read. */
 export interface Refusing {
   connection: (socket: Socket) => void;
   request: (response: ServerResponse) => void;
 }
 
-/** Bounds the connections of a server; answers the listener to serve with. */
+/** Limits the connections of a server; returns the listener to serve with. */
 export function limitConnections(
   server: Server,
   limits: ConnectionLimits,
@@ -79,7 +79,7 @@ export function limitConnections(
 }
 
 interface Reading {
-  /** The request lets go of it when its reader gives up. */
+  /** Reset when the reader of the request gives up. */
   socket: Socket;
   response: ServerResponse;
   bytes: number;
@@ -87,7 +87,7 @@ interface Reading {
   began: number;
 }
 
-/** Closes connections whose body stands still; an upload that is not answered yet may do so for longer. */
+/** Closes connections with stalled bodies; an upload that is still processed may stall longer. */
 export function closeStalled(server: Server, { stallMs, checkMs }: ConnectionLimits): void {
   const reading = new Map<IncomingMessage, Reading>();
   server.on('request', (request, response) => {
@@ -110,7 +110,7 @@ export function closeStalled(server: Server, { stallMs, checkMs }: ConnectionLim
   function look(request: IncomingMessage, seen: Reading): void {
     const { bytesRead } = seen.socket;
     const answered = seen.response.writableEnded;
-    const waits = request.readableLength >= request.readableHighWaterMark && !answered; // for us, not for its sender
+    const waits = request.readableLength >= request.readableHighWaterMark && !answered; // it waits for us, not for its sender
     if (bytesRead !== seen.bytes || waits) Object.assign(seen, { bytes: bytesRead, since: performance.now() });
     if (request.complete || seen.socket.destroyed) reading.delete(request);
     else if (!waits && isOver(seen, answered || !isUpload(request))) seen.socket.destroy();

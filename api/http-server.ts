@@ -6,12 +6,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ErrorCode, errorCodes } from '#kernel/errors.ts';
 import { type ConnectionLimits, closeStalled, limitConnections, USUAL_LIMITS } from './http-limits.ts';
 
-/** A filter of 2000 letters that each take twelve escaped bytes, beside a cursor, a token and cookies. */
+/** Room for a filter of 2000 letters that each take twelve escaped bytes, plus a cursor, a token and cookies. */
 const MOST_HEAD_BYTES = 32 << 10;
 const RETRY_AFTER_SEC = 5;
 
-/** What Node's parser refused, in the contract's words: a head too large, or what is no HTTP. */
-function said(code: string | undefined): Told {
+/** Maps errors of Node's parser to errors of the API: a head too large, or not HTTP. */
+function refusalOf(code: string | undefined): Refusal {
   if (code === 'HPE_HEADER_OVERFLOW')
     return {
       code: 'PAYLOAD_TOO_LARGE',
@@ -27,23 +27,27 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy();
     return;
   }
-  end(socket, said(error.code));
+  end(socket, refusalOf(error.code));
 }
 
-interface Told {
+interface Refusal {
   code: ErrorCode;
   message: string;
   details: object;
 }
 
-const BUSY: Told = {
+const BUSY: Refusal = {
   code: 'SERVICE_STARTING',
   message: 'Too many connections',
   details: { waitingFor: 'capacity' },
 };
 
-/** The envelope and its headers, for where there is no pipeline. */
-function answerOf({ code, message, details }: Told): { status: number; headers: Record<string, string>; body: string } {
+/** The error envelope and its headers, for use outside the request pipeline. */
+function answerOf({ code, message, details }: Refusal): {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+} {
   const requestId = randomUUID();
   const body = JSON.stringify({ error: { code, message, details, requestId } });
   const { status } = errorCodes[code];
@@ -58,39 +62,39 @@ function answerOf({ code, message, details }: Told): { status: number; headers: 
   return { status, headers, body };
 }
 
-/** Answers on the bare socket, and closes it. */
-function end(socket: Socket, told: Told): void {
-  const { status, headers, body } = answerOf(told);
+/** Writes the response to the bare socket and closes it. */
+function end(socket: Socket, refusal: Refusal): void {
+  const { status, headers, body } = answerOf(refusal);
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head, '', body].join('\r\n'));
   socket.destroySoon();
 }
 
-function tellBusy(response: ServerResponse): void {
+function refuseBusy(response: ServerResponse): void {
   const { status, headers, body } = answerOf(BUSY);
   response.writeHead(status, headers).end(body);
 }
 
-/** The server of the API; what never becomes a request is refused by the contract's envelope too. */
+/** The HTTP server of the API; requests that Node refuses get the API's error envelope too. */
 export function createApiServer(handle: RequestListener, limits: ConnectionLimits = USUAL_LIMITS): Server {
   const server = createServer({
-    requestTimeout: 0, // streams and uploads
+    requestTimeout: 0, // because of streams and uploads
     headersTimeout: 20_000,
     connectionsCheckingInterval: 5000,
     keepAliveTimeout: 75_000,
     maxHeaderSize: MOST_HEAD_BYTES,
   });
-  const refusing = { connection: (socket: Socket) => end(socket, BUSY), request: tellBusy };
+  const refusing = { connection: (socket: Socket) => end(socket, BUSY), request: refuseBusy };
   closeStalled(server, limits);
   server.on('request', limitConnections(server, limits, { handle, refusing }));
   return server.on('clientError', (error, socket) => refuse(error, socket as Socket));
 }
 
-/** A turn of the event loop so short that no connection came in it, and how long to wait for one. */
+/** A turn of the event loop this short accepted no connection; the other is the longest wait for one. */
 const SHORT_TURN_MS = 0.2;
 const MOST_WAIT_MS = 1000;
 
-/** Ends after a turn of the event loop in which no connection was taken: a turn takes but one of those that wait. */
+/** Resolves after a turn of the event loop that accepted no connection; each turn accepts only one. */
 async function queueEmpty(server: Server): Promise<void> {
   let taken = false;
   const note = () => {
@@ -107,8 +111,8 @@ async function queueEmpty(server: Server): Promise<void> {
 }
 
 /**
- * Closes the listener in a moment when no connection waits in its queue, as one on a shared port takes its queue with it
- * (reset, not passed on). Ends when the open requests have; after `deadlineMs` what is left is cut.
+ * Closes the listener when no connection waits in its accept queue, because on a shared port those are reset instead of
+ * passed on. Resolves when the open requests have ended; after `deadlineMs` the remaining ones are closed.
  */
 export async function closeGently(server: Server, deadlineMs: number): Promise<void> {
   await queueEmpty(server);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Middleware } from 'koa';
 
-/** What a browser finds at the server's address until the web app is there: first run, owner recovery, and where the docs are. */
+/** Served at the server's address until the web app exists: first run, owner recovery, and a link to the docs. */
 const PATHS = new Set(['/', '/setup', '/reset']);
 
 const STYLE = `body{font:1rem/1.5 system-ui,sans-serif;margin:10vh auto;max-width:28rem;padding:0 1rem;color:#1a1a1a;background:#fff}
@@ -9,7 +9,7 @@ label{display:block;margin:.75rem 0}input{display:block;font:inherit;width:100%;
 button{font:inherit;padding:.5rem 1.25rem}[hidden]{display:none}[role=alert]{color:#a40000}
 @media(prefers-color-scheme:dark){body{background:#161616;color:#e6e6e6}a{color:#8ab4f8}input,button{background:#222;color:#e6e6e6;border:1px solid #555}[role=alert]{color:#ff9a9a}}`;
 
-// The code and the token stay in the fragment: they are in no request line and no log.
+// The code and the token stay in the fragment, so they are in no request line and no log.
 const SCRIPT = `const api='/api/v1',q=s=>document.querySelector(s),show=s=>q(s).hidden=false;
 const secret=new URLSearchParams(location.hash.slice(1));
 const call=async(method,path,body,ticket)=>{const r=await fetch(api+path,{method,credentials:'omit',headers:{'content-type':'application/json',...(ticket?{authorization:'Bearer '+ticket}:{})},body:body&&JSON.stringify(body)});
@@ -30,7 +30,7 @@ const HTML = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta n
 <form id="reset" hidden><label>New password, at least 8 characters <input name="password" type="password" required minlength="8" autocomplete="new-password"></label><button>Set it</button></form>
 <p><a href="/api/v1/docs">API docs</a></p></main><script>${SCRIPT}</script></body></html>`;
 
-/** Serves the page at `/`, `/setup` and `/reset`; everything else goes on. */
+/** Serves the page at `/`, `/setup` and `/reset`; other paths are passed on. */
 export const landing: Middleware = (ctx, next) => {
   if (!PATHS.has(ctx.path) || !['GET', 'HEAD'].includes(ctx.method)) return next();
   ctx.set('Content-Security-Policy', POLICY);

@@ -1,20 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Area, Endpoint } from '#kernel/endpoint.ts';
 
-/** The routes of an area, and how its endpoints are loaded. */
+/** The routes of an area, and how to load its endpoints. */
 export interface RoutedArea {
   slug: string;
   load: () => Promise<Area>;
   routes: readonly (readonly [method: Endpoint['method'], path: Endpoint['path'], operationId: string])[];
 }
 
-/** What the router knows of an endpoint before it is loaded. */
+/** What the router knows about an endpoint before its area is loaded. */
 export interface Route extends Pick<Endpoint, 'method' | 'path' | 'operationId'> {
   slug: string;
   load: () => Promise<Endpoint>;
 }
 
-/** Every area, loaded one after the other: requests are served between them. */
+/** Loads every area, one after another, so that requests are served in between. */
 export async function loadAreas(areas: readonly RoutedArea[]): Promise<Area[]> {
   const loaded: Area[] = [];
   for (const { load } of areas) {
@@ -24,7 +24,10 @@ export async function loadAreas(areas: readonly RoutedArea[]): Promise<Area[]> {
   return loaded;
 }
 
-/** Loading hundreds of endpoints and their schemas is most of a start, and of the memory of a process at rest. */
+/**
+ * Routes without their endpoints: loading hundreds of endpoints and schemas is most of the start time and of the memory
+ * of an idle process.
+ */
 export function routesOf(areas: readonly RoutedArea[]): Route[] {
   return areas.flatMap(({ slug, load, routes }) => {
     let loaded: Promise<Map<string, Endpoint>> | undefined;

@@ -44,7 +44,7 @@ if (process.env['FOYER_BUNDLED'] === undefined) void loadAreas(routedAreas);
 
 const DEADLINE_MS = 20_000;
 
-/** Unready at once, a pause while clients move, then the listener closes and open streams run to their end. */
+/** Becomes unready at once, pauses while clients move, then closes the listener and lets open streams finish. */
 async function drain(): Promise<void> {
   leaving.abort();
   await sleep(config.drainMs);

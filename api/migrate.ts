@@ -11,9 +11,9 @@ import { migrate } from '#platform/migrate.ts';
 import { connectObjects } from '#platform/objects.ts';
 
 /**
- * `migrate.ts [expand|contract|guarded]`. Expand is run to its end before the API of a version starts: schema, buckets, and what the resource
- * declares. Contract is run once no process of the version before is left: schema only. Without a phase all of it.
- * `guarded` is all of it too, unless a backup is to be made before: then nothing is done, and it ends with 75.
+ * `migrate.ts [expand|contract|guarded]`. Expand runs before the API of a version starts: schema, buckets, and declared
+ * resources. Contract runs once no process of the previous version is left: schema only. Without a phase everything
+ * runs. `guarded` runs everything too, but does nothing and exits with 75 if a backup is required first.
  */
 const BACKUP_FIRST = 75;
 const word = z.enum(['expand', 'contract', 'guarded']).optional().parse(process.argv[2]);

@@ -6,8 +6,9 @@ import { endProcess } from '#platform/leave.ts';
 import { createLog } from '#platform/log.ts';
 
 /**
- * `recover-owner.ts [HASH]`, run by the operator when nobody can sign in. Without HASH it makes a one-time token for the owner and prints
- * it as JSON. With HASH, the SHA-256 in hex of a token that the operator made and keeps, this process never learns the token.
+ * `recover-owner.ts [HASH]`, run by the operator when no one can sign in. Without HASH it creates a one-time token for
+ * the owner and prints it as JSON. HASH is the SHA-256 in hex of a token that the operator created and keeps, so that
+ * this process never learns the token.
  */
 const hash = z
   .string()

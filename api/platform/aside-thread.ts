@@ -1,4 +1,4 @@
-/** The thread of `aside`: one call, one answer. */
+/** The worker thread of `aside`: one call, one result. */
 import { parentPort, workerData } from 'node:worker_threads';
 
 const { module, name, given } = workerData as { module: string; name: string; given: unknown[] };

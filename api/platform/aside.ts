@@ -1,19 +1,19 @@
 import { Worker } from 'node:worker_threads';
 
-/** At once in a process; more wait for their turn. */
+/** Concurrent threads in a process; further calls wait. */
 const MOST_THREADS = 2;
 const MOST_WAITING = 50;
 const MEMORY_MB = 512;
 
-/** A function of a module, by its exported name. What it takes and returns must be plain data. */
+/** A function of a module, by its exported name. Arguments and result must be plain data. */
 export interface Aside {
   module: URL;
   name: string;
-  /** The thread is ended after so long. */
+  /** The thread is terminated after this time. */
   limitMs: number;
 }
 
-/** There was no answer: too many wait, or the work took too long or too much memory. */
+/** There is no result: too many calls wait, or the work took too long or too much memory. */
 export class AsideFailed extends Error {}
 
 let running = 0;
@@ -25,7 +25,7 @@ async function turn(): Promise<void> {
     return;
   }
   if (waiting.length >= MOST_WAITING) throw new AsideFailed('too much waits for a thread');
-  await new Promise<void>((done) => waiting.push(done)); // the place is handed over
+  await new Promise<void>((done) => waiting.push(done)); // the slot is handed over
 }
 
 function endTurn(): void {
@@ -34,7 +34,7 @@ function endTurn(): void {
   else running -= 1;
 }
 
-/** Runs the function in a thread of its own, so that large foreign text holds up nobody else. Throws `AsideFailed`. */
+/** Runs the function in its own thread, so that large foreign text does not block this one. Throws `AsideFailed`. */
 export async function aside<T>({ module, name, limitMs }: Aside, ...given: unknown[]): Promise<T> {
   await turn();
   const thread = new Worker(new URL('./aside-thread.ts', import.meta.url), {

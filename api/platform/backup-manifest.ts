@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
-/** Of this server's own; another format is refused as `other-format`. */
+/** Format of this server's backups; any other is refused as `other-format`. */
 export const BACKUP_FORMAT = 'foyer-backup/1';
-/** A part at most, plain: a hostile one ends there. */
+/** Largest uncompressed part; reading a larger one ends there. */
 export const PART_MOST_BYTES = 4 * 2 ** 30;
-/** A stored byte makes at most so many; the first {@link PART_FREE_BYTES} of a part are free. */
+/** Highest compression ratio that is accepted; the first {@link PART_FREE_BYTES} of a part are exempt. */
 export const PART_RATIO = 100;
 export const PART_FREE_BYTES = 64 * 2 ** 20;
-/** A manifest is read whole; objects are the most of it. */
+/** A manifest is read into memory; most of it lists objects. */
 export const MANIFEST_MOST_BYTES = 48 * 2 ** 20;
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -17,9 +17,9 @@ const Bytes = z.int().min(0);
 const Moment = z.iso.datetime();
 
 export const BackupPart = z.object({
-  /** Below `backups/<id>/`; no other name is ever read. */
+  /** Path below `backups/<id>/`; no other name is ever read. */
   name: z.string().regex(/^tables\/[a-z_][a-z0-9_]{0,62}\.[0-9]{1,6}\.copy\.zst(\.enc)?$/),
-  /** Of the bytes as they are stored. */
+  /** Of the stored bytes. */
   sha256: Sha256,
   storedBytes: Bytes.max(PART_MOST_BYTES),
   plainBytes: Bytes.max(PART_MOST_BYTES),
@@ -41,7 +41,7 @@ export const BackupObject = z.object({
     .min(1)
     .max(900)
     .refine((key) => key.split('/').every((part) => !['', '.', '..'].includes(part)) && !/[\0\\]/.test(key)),
-  /** Of the plain bytes. */
+  /** Of the uncompressed, unencrypted bytes. */
   sha256: Sha256,
   bytes: Bytes,
   contentType: z.string().max(200).optional(),
@@ -49,7 +49,7 @@ export const BackupObject = z.object({
 });
 export type BackupObject = z.output<typeof BackupObject>;
 
-/** How the key was made of the passphrase. The bounds are what a hostile manifest may cost. */
+/** How the key was derived from the passphrase. The bounds limit the cost of a hostile manifest. */
 export const BackupEncryption = z.object({
   kdf: z.literal('argon2id'),
   salt: z.base64().max(100),
@@ -67,7 +67,7 @@ export const BackupManifest = z.object({
   serverId: z.uuid(),
   serverName: z.string().max(200),
   serverVersion: z.string().regex(/^[0-9A-Za-z.+-]{1,60}$/),
-  /** Name of the newest migration that was applied. */
+  /** Name of the newest applied migration. */
   schemaVersion: z.string().regex(/^[0-9]{14}_[a-z0-9_]{1,100}$/),
   startedAt: Moment,
   snapshotAt: Moment,
@@ -82,11 +82,11 @@ export type BackupManifest = z.output<typeof BackupManifest>;
 
 const digestOf = (manifest: object): string => createHash('sha256').update(JSON.stringify(manifest)).digest('hex');
 
-/** As it is stored: its last member is the SHA-256 of the JSON of the others, so that no part of it changes unseen. */
+/** The stored text: its last member is the SHA-256 of the JSON of the others, so that changes are detected. */
 export const manifestText = (manifest: BackupManifest): Buffer =>
   Buffer.from(JSON.stringify({ ...manifest, digest: digestOf(manifest) }));
 
-/** True for what `manifestText` made. */
+/** Whether the checksum of `manifestText` matches. */
 export function isWhole(json: object): boolean {
   const { digest, ...manifest } = json as { digest?: unknown };
   return digest === digestOf(manifest);
@@ -95,7 +95,7 @@ export function isWhole(json: object): boolean {
 export const manifestName = (id: string): string => `backups/${id}/manifest.json`;
 export const partName = (id: string, part: Pick<BackupPart, 'name'>): string => `backups/${id}/${part.name}`;
 
-/** Backups under one passphrase share its sealed objects, those without one the plain ones. */
+/** Backups under one passphrase share their sealed objects; backups without one share the plain objects. */
 export function objectName({ sha256 }: Pick<BackupObject, 'sha256'>, encryption: BackupEncryption | null): string {
   const end = encryption ? `.${encryption.fingerprint}.enc` : '';
   return `objects/${sha256.slice(0, 2)}/${sha256}${end}`;

@@ -6,8 +6,8 @@ interface Found {
 }
 
 /**
- * Builds an index of the schema in use while others write to its table. A build that was cut short leaves an invalid index, which
- * is dropped and built again. Needs a connection outside of a transaction.
+ * Builds an index of the current schema while the table is written. An interrupted build leaves an invalid index, which
+ * is dropped and built again. Needs a connection outside a transaction.
  */
 export async function buildIndex(db: Knex, name: string, on: string): Promise<void> {
   const { rows } = await db.raw<{ rows: Found[] }>(

@@ -1,8 +1,9 @@
 import type { ManagedBy } from './config.ts';
 
 /**
- * Types of columns, by `table.column`, that say more than the schema: the shape of JSON, the words of a text. The owner of a
- * table declares them beside its store (`declare module '#platform/column-types.ts'`). JSON that nobody declares is `unknown`.
+ * Types of columns, by `table.column`, that are narrower than the schema: the shape of JSON, the values of a text. The
+ * owner of a table declares them next to its store (`declare module '#platform/column-types.ts'`). JSON without a
+ * declaration is `unknown`.
  */
 export interface ColumnTypes {
   'accounts.managed_by': ManagedBy;

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
 
-/** JSON inside an environment variable. */
+/** JSON in an environment variable. */
 const jsonOf = <S extends z.ZodType>(schema: S) =>
   z.string().transform((text, context): z.output<S> => {
     try {
@@ -21,16 +21,16 @@ export const ManagedBy = z.strictObject({
 export type ManagedBy = z.output<typeof ManagedBy>;
 
 const MediaRoot = z.object({
-  /** Id of the storage that this root is served as. */
+  /** Id of the storage that serves this root. */
   id: z.uuid(),
   name: z.string(),
-  /** Absolute path where it is mounted in this process. */
+  /** Absolute path of the mount in this process. */
   path: z.string(),
   readOnly: z.boolean().default(true),
 });
 export type MediaRoot = z.output<typeof MediaRoot>;
 
-/** Public keys only: what could sign licences has no business here. `iss` binds a key to one issuer. */
+/** Public keys only: a key that can sign licences does not belong here. `iss` binds a key to one issuer. */
 const PlusKey = z
   .looseObject({
     kty: z.literal('OKP'),
@@ -64,7 +64,7 @@ export type DeclaredBackup = z.output<typeof DeclaredBackup>;
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** Names of the volumes of stores that the operator runs. */
+/** Names of the store volumes that the operator manages. */
 const StoreVolumes = z.object({ postgres: z.string().optional(), objects: z.string().optional() });
 
 const Environment = z.object({
@@ -104,11 +104,11 @@ const Environment = z.object({
   FOYER_PASSWORD_PASSES: z.coerce.number().int().min(2).max(20).default(2),
   FOYER_POD: z.string().default(`local-${process.pid}`),
   FOYER_NODE: z.string().default(hostname()),
-  /** Of the cluster itself, in each of its pods. */
+  /** Set by the cluster in each of its pods. */
   KUBERNETES_SERVICE_HOST: z.string().optional(),
 });
 
-/** Everything a process is told from outside, read once. */
+/** The configuration of a process, read once. */
 export interface Config {
   databaseUrl: string;
   redisUrl: string;
@@ -122,7 +122,7 @@ export interface Config {
   metricsPort: number;
   claimSha256: string | undefined;
   claimFrom: 'secret' | 'log' | 'link' | 'none';
-  /** Over loopback no claim code is asked for. */
+  /** No claim code is required over loopback. */
   openSetup: boolean;
   operatorKeySha256: string | undefined;
   ownerFile: string | undefined;
@@ -131,11 +131,11 @@ export interface Config {
   managedBy: ManagedBy | undefined;
   /** Folder with a file for each key of `spec.branding`. */
   brandingDir: string | undefined;
-  /** Address of the parser pods; absent: jailed processes of this machine open what others made. */
+  /** Address of the parser pods; without one, sandboxed processes of this machine open foreign files. */
   parserUrl: string | undefined;
-  /** Volumes of stores that the operator runs beside this server. */
+  /** Volumes of stores that the operator runs for this server. */
   storeVolumes: z.output<typeof StoreVolumes>;
-  /** Public keys that licences are checked by; absent: everything is open. */
+  /** Public keys for verifying licences; without any, every feature is available. */
   plusVerifier: PlusKey[] | undefined;
   /** The licence that the resource declares. */
   plusLicence: string | undefined;
@@ -146,24 +146,24 @@ export interface Config {
   webhookNetworks: string[];
   /** Backups as the resource declares them. */
   declaredBackup: DeclaredBackup | undefined;
-  /** CIDRs that buckets of backups may be in although they are closed by default. */
+  /** CIDRs allowed for backup buckets although they are closed by default. */
   backupNetworks: string[];
-  /** Of the cluster's API server: closed to what people name. */
+  /** The cluster's API server: closed to addresses that users enter. */
   apiServerNetworks: string[];
-  /** CIDRs of the cluster's pods and services: closed to what people name. */
+  /** CIDRs of the cluster's pods and services: closed to addresses that users enter. */
   clusterNetworks: string[];
   maxSessions: number;
   workerConcurrency: number;
-  /** Between turning unready and closing the listener. */
+  /** Time between becoming unready and closing the listener. */
   drainMs: number;
-  /** What argon2id of a password takes: raised ones hash anew at the next sign-in. */
+  /** Cost of argon2id for passwords; after an increase, passwords are hashed again at the next sign-in. */
   passwordCost: { memoryKib: number; passes: number };
   pod: string;
-  /** The machine it runs on. */
+  /** The machine on which the process runs. */
   node: string;
 }
 
-/** Throws with every wrong variable named; values are not repeated, since some are secret. */
+/** Throws an error that names every invalid variable but no values, because some are secret. */
 export function parseEnvironment<T extends z.ZodType>(schema: T, environment: NodeJS.ProcessEnv): z.output<T> {
   const parsed = schema.safeParse(environment);
   if (parsed.success) return parsed.data;
@@ -171,7 +171,7 @@ export function parseEnvironment<T extends z.ZodType>(schema: T, environment: No
   throw new Error(`configuration: ${faults.join('; ')}`);
 }
 
-/** Throws as `parseEnvironment`. */
+/** Throws like `parseEnvironment`. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const e = parseEnvironment(Environment, environment);
   return {

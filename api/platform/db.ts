@@ -7,19 +7,19 @@ import { Pipelined } from './pipelined.ts';
 import { SilenceWatch } from './silence.ts';
 import type { TypedKnex } from './typed-query.ts';
 
-/** A knex over the pool, or a transaction of it: every store function takes one first. */
+/** A knex on the pool, or a transaction of it: the first argument of every store function. */
 export type Db = TypedKnex;
 
 pg.types.setTypeParser(20, Number); // int8: counts and sizes stay below 2^53
 
 export interface DatabaseOptions {
   max?: number;
-  /** Ends a statement that runs longer, ms. */
+  /** Ends statements that run longer, ms. */
   statementTimeoutMs?: number;
   name?: string;
-  /** Also while a restore exchanges the database, and whatever epoch it is of: for those who take part in it. */
+  /** Connects also while a restore exchanges the database, and in any epoch: for the processes that take part in it. */
   unfenced?: boolean;
-  /** Fails within 5 seconds when the server hangs, for processes that answer people; others wait until it goes on. */
+  /** Fails within 5 seconds when the server hangs, for processes that serve users; others wait. */
   impatient?: boolean;
 }
 
@@ -28,19 +28,19 @@ const PATIENT = { connectMs: 5000, acquireMs: 10_000 };
 const IMPATIENT = { connectMs: 2500, acquireMs: 5000 };
 const pipelines = new WeakMap<object, Pipelined>();
 
-/** Lets the short reads of this database share connections; for a server of many requests. */
+/** Lets the short reads of this database share connections; for processes that serve many requests. */
 export function pipelineReads(db: Db): void {
   const { connection } = (db.client as { config: { connection: pg.ClientConfig } }).config;
   pipelines.set(db.client as object, new Pipelined({ ...connection, statement_timeout: SHORT_MS }));
 }
 
-/** Ends every connection, the shared ones too. */
+/** Closes every connection, including the shared ones. */
 export async function disconnectDatabase(db: Db): Promise<void> {
   await pipelines.get(db.client as object)?.end();
   await db.destroy();
 }
 
-/** One pool. Connections come and go with the server: a lost one is replaced at the next query. */
+/** One pool. A lost connection is replaced at the next query. */
 export function connectDatabase(url: string, log: Log, options: DatabaseOptions = {}): Db {
   const { connectMs, acquireMs } = options.impatient ? IMPATIENT : PATIENT;
   const silence = options.impatient ? new SilenceWatch({ connectionString: url }) : undefined;
@@ -89,9 +89,11 @@ interface Named {
   name: string | undefined;
   text: string;
   values: unknown[];
-  /** Ends it after so many milliseconds, with Postgres' own code for that. */
+  /** Ends the statement after this many milliseconds, with Postgres' own error code. */
   stopAfterMs?: number | undefined;
-  /** A read by key or a walk of an index: it may share a connection (`pipelineReads`), where it is stopped after five seconds. */
+  /**
+   * A read by key or an index walk: it may share a connection (`pipelineReads`), where it is ended after five seconds.
+   */
   short?: boolean | undefined;
 }
 
@@ -103,20 +105,20 @@ interface Connections {
 }
 
 /**
- * A statement that Postgres prepares once a connection, for hot paths (knex does not name its statements). Runs inside
- * the caller's transaction when `db` is one.
+ * A statement that Postgres prepares once for each connection, for hot paths (knex does not name its statements). Runs
+ * in the caller's transaction if `db` is one.
  */
 export async function named<Row extends object>(db: Db, statement: Named): Promise<Row[]> {
   const { stopAfterMs, name, text, values } = statement;
-  const shared = statement.short ? pipelines.get(db.client as object) : undefined; // none knows a transaction's client
+  const shared = statement.short ? pipelines.get(db.client as object) : undefined; // none if `db` is a transaction
   if (shared) {
     (db.client as Connections).emit('query', { sql: text, bindings: values });
     return shared.read<Row>({ name, text, values });
   }
   const client = db.client as Connections;
-  const connection = await client.acquireConnection(); // a transaction's client gives and keeps its own
+  const connection = await client.acquireConnection(); // a transaction returns its own connection
   client.emit('query', { sql: text, bindings: values });
-  const stop = (): void => void client.cancelQuery(connection).catch(() => undefined); // it ended meanwhile
+  const stop = (): void => void client.cancelQuery(connection).catch(() => undefined); // it has ended in the meantime
   const timer = stopAfterMs === undefined ? undefined : setTimeout(stop, stopAfterMs);
   try {
     const { rows } = await connection.query<Row>({ text, values, ...(name === undefined ? {} : { name }) });
@@ -127,11 +129,11 @@ export async function named<Row extends object>(db: Db, statement: Named): Promi
   }
 }
 
-/** Stands in a query for a value that is given when it runs. */
+/** A placeholder in a query for a value that is given when it runs. */
 export class Slot {
   readonly name: string;
   readonly sample: unknown;
-  /** `sample` is what the query is written with, where its text follows from the value. */
+  /** `sample` is the value that the query is built with, if its text depends on the value. */
   constructor(name: string, sample?: unknown) {
     this.name = name;
     this.sample = sample;
@@ -142,14 +144,14 @@ export class Slot {
 }
 
 interface Written {
-  /** Undefined when Postgres keeps as many statements as it may: then it reads the text each time. */
+  /** Undefined when Postgres has the most statements it may keep; then it parses the text each time. */
   name: string | undefined;
   text: string;
   bindings: readonly unknown[];
 }
 
 export interface Remembered {
-  /** Everything the query's text and values follow from, but for its slots. */
+  /** Everything that the text and the fixed values of the query depend on. */
   key: string;
   build: () => Knex.QueryBuilder | Knex.Raw;
   slots?: Readonly<Record<string, unknown>>;
@@ -160,9 +162,11 @@ export interface Remembered {
 const written = new Map<string, Written>();
 const names = new Map<string, string>();
 const MOST_WRITTEN = 2000;
-const MOST_NAMED = 200; // each costs memory on every connection
+const MOST_NAMED = 200; // each uses memory on every connection
 
-/** Runs a query that knex writes once for its key: writing costs more than running it. Prepared by name. */
+/**
+ * Runs a query that knex builds only once for its key, because building costs more than running it. Prepared by name.
+ */
 export async function remembered<Row extends object>(db: Db, query: Remembered): Promise<Row[]> {
   const { name, text, bindings } = written.get(query.key) ?? write(query.key, query.build);
   const values = bindings.map((value) => (value instanceof Slot ? query.slots?.[value.name] : value));
@@ -181,57 +185,57 @@ function write(key: string, build: Remembered['build']): Written {
   return fresh;
 }
 
-interface Asked<Row> {
+interface Waiter<Row> {
   resolve: (row: Row | undefined) => void;
   reject: (error: unknown) => void;
 }
 
 /**
- * One read of many rows in place of many reads of one: what is asked for in the same turn of the event loop goes to
- * Postgres together, after all of it was asked for. The statement takes an array and answers `key` and the row as JSON.
+ * Reads many rows in one query instead of many: keys requested in the same turn of the event loop are sent to Postgres
+ * together. The statement takes an array and returns `key` and the row as JSON.
  */
 export function gathered<Row extends object>(statement: { name: string; text: string }) {
-  const waiting = new WeakMap<Db, Map<string, Asked<Row>[]>>();
-  const read = async (db: Db, asked: Map<string, Asked<Row>[]>): Promise<void> => {
-    const everyone = [...asked.values()].flat();
+  const waiting = new WeakMap<Db, Map<string, Waiter<Row>[]>>();
+  const read = async (db: Db, batch: Map<string, Waiter<Row>[]>): Promise<void> => {
+    const everyone = [...batch.values()].flat();
     try {
       const rows = await named<{ key: string; row: Row }>(db, {
         ...statement,
-        values: [[...asked.keys()]],
+        values: [[...batch.keys()]],
         short: true,
       });
       const found = new Map(rows.map(({ key, row }) => [key, row]));
-      for (const [key, askers] of asked) for (const asker of askers) asker.resolve(found.get(key));
+      for (const [key, waiters] of batch) for (const waiter of waiters) waiter.resolve(found.get(key));
     } catch (error) {
-      for (const asker of everyone) asker.reject(error);
+      for (const waiter of everyone) waiter.reject(error);
     }
   };
   return (db: Db, key: string): Promise<Row | undefined> =>
     new Promise((resolve, reject) => {
-      let asked = waiting.get(db);
-      if (!asked) {
-        const fresh = new Map<string, Asked<Row>[]>();
-        asked = fresh;
+      let batch = waiting.get(db);
+      if (!batch) {
+        const fresh = new Map<string, Waiter<Row>[]>();
+        batch = fresh;
         waiting.set(db, fresh);
         setImmediate(() => {
           waiting.delete(db);
           void read(db, fresh);
         });
       }
-      const askers = asked.get(key);
-      if (askers) askers.push({ resolve, reject });
-      else asked.set(key, [{ resolve, reject }]);
+      const waiters = batch.get(key);
+      if (waiters) waiters.push({ resolve, reject });
+      else batch.set(key, [{ resolve, reject }]);
     });
 }
 
 const LOST = new Set(['57P01', '57P02', '57P03', '08000', '08003', '08006', '08001', '08004', '53300', '25006']);
-/** Its password was changed: processes that know the new one are on their way. At a start it is a wrong one. */
+/** Its password was changed, and processes with the new one are about to start. At a start, the password is wrong. */
 const REFUSED = new Set(['28P01', '28000']);
 const SOCKET = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
 ]);
 
-/** True when the database was away, not the statement wrong: answered 503 and worth another try. */
+/** True when the database was unavailable, not the statement wrong: answered with 503, and worth a retry. */
 export function databaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof Fenced) return true;
@@ -242,7 +246,7 @@ export function databaseUnavailable(error: unknown): boolean {
   );
 }
 
-/** Waits while it starts; throws what it says when it is not up after a minute. */
+/** Waits while the database starts; throws its error if it is not up after a minute. */
 export async function databaseUp(db: Db, withinMs = 60_000): Promise<void> {
   const end = Date.now() + withinMs;
   for (;;) {
@@ -257,7 +261,7 @@ export async function databaseUp(db: Db, withinMs = 60_000): Promise<void> {
   }
 }
 
-/** Breach of the unique index `constraint`. */
+/** Whether the error is a violation of the unique index `constraint`. */
 export function breaks(error: unknown, constraint: string): boolean {
   return (error as { code?: string }).code === '23505' && (error as { constraint?: string }).constraint === constraint;
 }

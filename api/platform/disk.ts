@@ -5,22 +5,22 @@ const GIB = 2 ** 30;
 const FRESH_MS = 500;
 const CHECK_EVERY = 8 << 20;
 
-/** A write would take what is kept free for the database that shares the disk. */
+/** A write would use space reserved for the database, which shares the disk. */
 export class DiskFull extends Error {}
 
 export interface DiskSpace {
   /** Bytes. */
   free: number;
   total: number;
-  /** Below so many free bytes only the database goes on writing: 1 GiB, or 5 % of a small file system. */
+  /** With less free space only the database may write: 1 GiB, or 5 % of a small file system. */
   reserve: number;
-  /** `low` begins at 5 GiB, or 10 % of a small file system, so that somebody can act before it is `full`. */
+  /** `low` begins at 5 GiB, or 10 % of a small file system, to leave time to react before it is `full`. */
   state: 'ok' | 'low' | 'full';
 }
 
 const looks = new Map<string, { at: number; space: Promise<DiskSpace> }>();
 
-/** Space of the file system of `path`, at most half a second old. Rejects with the fault of statfs(2). */
+/** Space of the file system of `path`, at most half a second old. Rejects with the error of statfs(2). */
 export async function spaceOf(path: string, now = performance.now()): Promise<DiskSpace> {
   const known = looks.get(path);
   if (known && now - known.at < FRESH_MS) return known.space;
@@ -30,14 +30,14 @@ export async function spaceOf(path: string, now = performance.now()): Promise<Di
   return space;
 }
 
-/** Judges a file system of `total` bytes of which `free` are left. */
+/** State of a file system with `total` bytes, `free` of them free. */
 export function judgeSpace(free: number, total: number): DiskSpace {
   const reserve = Math.min(GIB, total * 0.05);
   const low = Math.min(5 * GIB, total * 0.1);
   return { free, total, reserve, state: free < reserve ? 'full' : free < low ? 'low' : 'ok' };
 }
 
-/** Throws DiskFull where `bytes` more would reach into the reserve. What cannot be looked at is left to the write itself. */
+/** Throws DiskFull if `bytes` more would use the reserve. If the space is unknown, the write itself decides. */
 export async function requireSpace(path: string, bytes = 0): Promise<void> {
   const space = await spaceOf(path).catch(() => undefined);
   if (space && space.free - bytes < space.reserve) throw new DiskFull(`no space left on the disk of ${path}`);
@@ -59,7 +59,7 @@ export function whileSpace(path: string): Transform {
   });
 }
 
-/** True for what a write says when the disk, or the quota of who writes, has no space left; Postgres' own code included. */
+/** True for the error of a write when the disk or a quota is full; includes Postgres' own code. */
 export function saysFull(error: unknown): boolean {
   const code = (error as { code?: unknown } | undefined)?.code;
   return error instanceof DiskFull || ['ENOSPC', 'EDQUOT', '53100', 'XMinioStorageFull'].includes(String(code));

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const Id = z.uuid();
 const ids = { itemId: Id, libraryId: Id };
-/** The wider part reaches `library:manage` only. */
+/** The wider form is sent with `library:manage` only. */
 const wide = { type: z.string().optional(), title: z.string().optional(), changed: z.array(z.string()).optional() };
 const scan = { libraryId: Id, scanId: Id };
 const playback = {
@@ -13,7 +13,7 @@ const playback = {
   positionMs: z.int(),
 };
 
-/** Who an event reaches; one function of the event relay reads these words and the facts. */
+/** The recipients of an event; the event relay evaluates these values together with the facts. */
 export type Audience =
   | 'library'
   | 'item'
@@ -29,11 +29,11 @@ export interface EventSpec {
   payload: z.ZodType;
   audience: Audience;
   webhook: boolean;
-  /** Only the newest of its scan or session is kept for replay. */
+  /** Only the newest one of its scan or session is kept for replay. */
   volatile?: true;
 }
 
-/** Every event of SPEC 6, in its order; payloads are those of CONVENTIONS. */
+/** Every event of the API with its payload. */
 export const events = {
   'library.scan.started': { payload: z.object(scan), audience: 'library', webhook: true },
   'library.scan.progress': {
@@ -120,21 +120,21 @@ export const events = {
 } as const satisfies Record<string, EventSpec>;
 
 export type EventName = keyof typeof events;
-/** Of these only the newest of a scan or session is replayed. */
+/** Of these events only the newest one of a scan or session is replayed. */
 export const volatileEvents = (Object.keys(events) as EventName[]).filter((name) => 'volatile' in events[name]);
 
 export type Payload<N extends EventName> = z.output<(typeof events)[N]['payload']>;
 
-/** Kept beside an event so that its readers can be told apart later; never sent (area Events). */
+/** Stored with an event to select its recipients later; never sent. */
 export interface EventFacts {
   libraryId?: string;
   itemId?: string;
-  /** None, or null, is not rated. */
+  /** Absent or null means not rated. */
   ageYears?: number | null;
   unrated?: boolean;
-  /** Numbers of the item's labels, inherited ones too. */
+  /** Numbers of the item's labels, including inherited ones. */
   labels?: number[];
-  /** What decided who saw the item until this change. */
+  /** The facts that decided who could see the item before this change. */
   before?: { labels?: number[]; ageYears?: number | null };
   userIds?: string[];
   profileId?: string;

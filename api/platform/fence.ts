@@ -3,18 +3,18 @@ import { endAtOnce } from './leave.ts';
 import type { Log } from './log.ts';
 
 /**
- * A restore puts another database in the place of this one. Each database has an epoch; a process belongs to the epoch that its
- * first connection met, and every connection asks before anything else is said on it. One of an older epoch, or while the
- * database is being exchanged, is closed again, so that nothing of the old days is written into what came in its place.
+ * A restore replaces this database by another. Each database has an epoch; a process belongs to the epoch of its first
+ * connection, and every new connection checks it first. A connection of an older epoch, or one opened during the
+ * exchange, is closed, so that processes of the old database never write to the new one.
  */
 export interface Standing {
   epoch: number;
   closed: boolean;
-  /** 0-1, of the restore. */
+  /** Progress of the restore, 0-1. */
   progress: number;
 }
 
-/** No connection is to be had: the database is being exchanged, or was since this process began. */
+/** No connection is allowed: the database is being exchanged, or was exchanged since this process started. */
 export class Fenced extends Error {
   readonly progress: number;
   constructor(progress: number) {
@@ -34,18 +34,18 @@ interface Place {
 const places = new Map<string, Place>();
 let replaced: () => void = () => undefined;
 
-/** What a process does whose database was replaced: to end, so that it is started anew on the new one. */
+/** What a process does when its database was replaced: it exits, to be restarted on the new one. */
 export function whenReplaced(end: () => void): void {
   replaced = end;
 }
 
-/** At once: nothing that it still does could be kept. Who started it starts it anew. */
+/** Exits at once, because nothing that it still does could be stored. Its supervisor restarts it. */
 export function endReplaced(log: Log): never {
-  log.warn('the database is replaced by a restore: this process ends, to begin anew on the new one');
+  log.warn('a restore replaced the database: this process exits, to be restarted on the new one');
   endAtOnce();
 }
 
-/** How far the restore is that keeps the database closed, as far as this process heard; undefined while none does. */
+/** Progress of the restore that keeps the database closed, as far as this process knows; undefined without one. */
 export function restoring(databaseUrl: string): number | undefined {
   const { hostname, port, pathname } = new URL(databaseUrl);
   return places.get(nameOf(hostname, port || '5432', decodeURIComponent(pathname.slice(1))))?.closedAt;
@@ -64,7 +64,7 @@ export async function standingOf(client: Pick<pg.Client, 'query'>): Promise<Stan
   }
 }
 
-/** To be asked on each new connection. Throws Fenced; the caller closes the connection then. */
+/** Checks each new connection. Throws Fenced; the caller then closes the connection. */
 export async function pass(client: pg.Client): Promise<void> {
   const { epoch, closed, progress } = await standingOf(client);
   const name = nameOf(client.host, client.port, client.database);
@@ -78,7 +78,7 @@ export async function pass(client: pg.Client): Promise<void> {
   place.epoch = epoch;
 }
 
-/** A connection that passed, or none. */
+/** A connection that passed the check. */
 export class FencedClient extends pg.Client {
   override connect(): Promise<this>;
   override connect(done: (error: Error) => void): void;

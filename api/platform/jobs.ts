@@ -19,15 +19,15 @@ export type Queue = (typeof queues)[number];
 
 export interface JobSpec {
   queue: Queue;
-  /** Absent while no area that is served needs the kind; then it can be neither queued nor handled. */
+  /** Absent while no served area needs the kind, which can then be neither queued nor handled. */
   payload?: z.ZodType;
-  /** Five-field cron in UTC, for kinds that run by themselves. */
+  /** Five-field cron in UTC, for kinds that run on a schedule. */
   scheduled?: string;
-  /** Run by a process of its own: its job is a record without a task. */
+  /** Run by a process of its own: the job is a record without a graphile-worker task. */
   apart?: true;
 }
 
-/** Every kind of CONVENTIONS, in its order: kind, queue, and the payload once something queues it. */
+/** Every kind of job with its queue, and the payload of those that are queued. */
 export const jobs = {
   'library.scan': { queue: 'scan', payload: z.object({ libraryId: Id, scanId: Id }) },
   'library.analyze': { queue: 'added' },
@@ -39,7 +39,7 @@ export const jobs = {
   'library.auto-tag': { queue: 'metadata' },
   'library.purge': {
     queue: 'maintenance',
-    /** Without a library: everything past its days. */
+    /** Without a library: all items past their retention. */
     payload: z.object({ libraryId: Id.optional(), reason: z.string().optional(), before: z.string().optional() }),
     scheduled: '30 3 * * *',
   },
@@ -64,7 +64,7 @@ export const jobs = {
   'faces.purge': { queue: 'analysis' },
   'labels.apply': {
     queue: 'interactive',
-    /** With `filter` labels what it leaves; without it forgets a label that was deleted. */
+    /** With `filter`, labels the items that match; without it, removes a deleted label. */
     payload: z.object({
       number: z.int(),
       filter: z
@@ -118,7 +118,7 @@ export const jobs = {
   'watchlist.availability': { queue: 'metadata' },
   'notification.fanout': { queue: 'delivery', payload: z.object({ notice: z.unknown() }) },
   'push.send': { queue: 'delivery', payload: z.object({ subscriptionId: Id, notificationId: Id.optional() }) },
-  /** A mail; or, sealed, a test to be sent at once or who asked for a new password. */
+  /** A mail; or, sealed, a test to send at once or the address that requested a new password. */
   'email.send': {
     queue: 'delivery',
     payload: z.union([
@@ -145,7 +145,7 @@ export const jobs = {
   'diagnostics.storage': { queue: 'interactive' },
   'diagnostics.bundle': { queue: 'interactive' },
   'backup.create': { queue: 'maintenance', payload: z.object({ backupId: Id }) },
-  /** A passphrase comes sealed. */
+  /** A passphrase is sealed. */
   'backup.verify': {
     queue: 'maintenance',
     payload: z.object({ backupId: Id, depth: z.enum(['checksums', 'load']), passphrase: z.string().optional() }),
@@ -177,13 +177,13 @@ export type JobName = { [N in keyof Table]: Table[N] extends { payload: z.ZodTyp
 export type JobPayload<N extends JobName> = z.output<Extract<Table[N], { payload: z.ZodType }>['payload']>;
 
 export interface EnqueueOptions {
-  /** Equal work is one job: while one waits under this key, asking again answers it. */
+  /** Equal work is one job: while one waits under this key, enqueueing again returns it. */
   key?: string;
-  /** In place of the kind's own queue, where somebody waits for it. */
+  /** Instead of the kind's own queue, when a user waits for the job. */
   queue?: Queue;
-  /** Not before. */
+  /** Earliest start. */
   runAt?: Date;
-  /** 0-100, lower is sooner; 50 when absent. */
+  /** 0-100, lower is sooner; the default is 50. */
   priority?: number;
   byAccountId?: string;
   cause?: 'person' | 'key' | 'schedule' | 'scan' | 'resource' | 'retry' | 'system';

@@ -27,19 +27,20 @@ const KeysFile = z.object({
 });
 
 /**
- * Key ring of the deployment: a file (a Secret in a cluster), the first entry of each list is current. A ring of {@link ringOf} takes
- * over what is rotated (signing, sealing, vapid); serverId, cursor and identity stay those of the start.
+ * Key ring of the deployment: a file (a Secret in a cluster); the first entry of each list is current. A ring of {@link
+ * ringOf} follows rotations (signing, sealing, vapid); serverId, cursor and identity never change while the process
+ * runs.
  */
 export interface Keys {
   serverId: string;
   signing: { kid: string; privateKey: CryptoKey; publicKey: CryptoKey }[];
   sealing: { kid: string; key: Buffer }[];
   cursor: KeyObject;
-  /** Signs for push services (RFC 8292): base64url, the point uncompressed. */
+  /** Signs requests to push services (RFC 8292): base64url, the point uncompressed. */
   vapid?: { publicKey: string; privateKey: string; keyId: string };
   /** SHA-256 of the server's public identity key, hex. */
   identityFingerprint: string;
-  /** Looks at the file again, for a key that is not known; absent where no file is followed. */
+  /** Reads the file again when a key is unknown; absent unless a file is followed. */
   refresh?: () => Promise<void>;
 }
 
@@ -47,7 +48,9 @@ const EVERY_MS = 5000;
 const AT_MOST_MS = 1000;
 const rings = new Map<string, Promise<Keys>>();
 
-/** The ring of this process, followed: what is rotated in the file holds within seconds. Throws as `readKeys` at the first reading. */
+/**
+ * The ring of this process; rotations in the file take effect within seconds. The first read throws like `readKeys`.
+ */
 export function ringOf(file: string): Promise<Keys> {
   const known = rings.get(file);
   if (known) return known;
@@ -70,7 +73,7 @@ async function followed(file: string): Promise<Keys> {
     Object.assign(keys, { signing, sealing }, vapid && { vapid });
     text = now;
   };
-  const quietly = (): Promise<void> => look().catch(() => undefined); // half written, or not there: what was read before goes on
+  const quietly = (): Promise<void> => look().catch(() => undefined); // half written or missing: the last ring stays
   setInterval(() => void quietly(), EVERY_MS).unref();
   keys.refresh = () => (Date.now() - looked < AT_MOST_MS ? Promise.resolve() : quietly());
   return keys;
@@ -99,7 +102,7 @@ async function parseKeys(text: string): Promise<Keys> {
     serverId: ring.serverId,
     signing,
     sealing: ring.sealing,
-    cursor: createSecretKey(ring.cursor), // made once: from bytes it is made at each signature
+    cursor: createSecretKey(ring.cursor), // created once, because bytes would be converted at each signature
     identityFingerprint: sha256(String(ring.identity.jwk.x)),
     ...(ring.vapid && { vapid: vapidOf(ring.vapid.jwk) }),
   };
@@ -114,7 +117,10 @@ export function sha256(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** AES-256-GCM under the current key; `place` (table|column|row) is bound in, so a sealed value moved elsewhere does not open. */
+/**
+ * AES-256-GCM under the current key; `place` (table|column|row) is bound in, so that a value that was moved does not
+ * open.
+ */
 export function seal(keys: Keys, text: string, place: string): string {
   const [current] = keys.sealing;
   if (!current) throw new Error('no sealing key');
@@ -124,7 +130,7 @@ export function seal(keys: Keys, text: string, place: string): string {
   return `${current.kid}.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')}`;
 }
 
-/** The one word for what no key of the ring opens, in conditions, faults and notifications. */
+/** The name, in conditions, faults and notifications, for values that no key of the ring opens. */
 export const SEALED_KEY_MISMATCH = 'SealedKeyMismatch';
 
 /** Undefined when the key is unknown or the value was changed or moved. */
@@ -142,7 +148,7 @@ export function unseal(keys: Keys, sealed: string, place: string): string | unde
   }
 }
 
-/** True when the current key sealed it. */
+/** Whether the current key sealed it. */
 export function isCurrent(keys: Keys, sealed: string): boolean {
   return sealed.startsWith(`${keys.sealing[0]?.kid}.`);
 }

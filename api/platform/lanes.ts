@@ -3,22 +3,22 @@ import type { Db } from './db.ts';
 import { type Queue, queues } from './jobs.ts';
 import type { Settings } from './settings.ts';
 
-interface Told {
+interface LaneDeps {
   settings: Settings;
   config: Config;
 }
 
-/** Queues that share places in a process, so that none waits behind the jobs of another lane. */
+/** Queues that share slots in a process, so that none waits behind the jobs of another lane. */
 export interface LaneSpec {
   queues: readonly Queue[];
-  /** Places of the queues without a `jobs.concurrency` of their own. */
-  places: (told: Told) => number;
+  /** Slots of the queues without a `jobs.concurrency` of their own. */
+  places: (deps: LaneDeps) => number;
 }
 
 /** Interactive work and deliveries never wait behind a scan, nor a scan behind an analysis. */
 export const LANES: readonly LaneSpec[] = [
   { queues: ['interactive', 'live'], places: () => 4 },
-  { queues: ['delivery'], places: () => 20 }, // mostly waiting for others' servers
+  { queues: ['delivery'], places: () => 20 }, // mostly waiting for remote servers
   { queues: ['scan'], places: ({ settings }) => settings.get('scan.concurrent') },
   {
     queues: queues.filter((q) => !['interactive', 'delivery', 'live', 'scan'].includes(q)),
@@ -26,13 +26,13 @@ export const LANES: readonly LaneSpec[] = [
   },
 ];
 
-/** Jobs of the queue that a worker process runs at once at most. */
-export function placesOf(queue: Queue, told: Told): number {
-  const own = told.settings.get(`jobs.concurrency.${queue}`);
-  return own ?? LANES.find((lane) => lane.queues.includes(queue))?.places(told) ?? 0;
+/** The most jobs of the queue that a worker process runs at once. */
+export function placesOf(queue: Queue, deps: LaneDeps): number {
+  const own = deps.settings.get(`jobs.concurrency.${queue}`);
+  return own ?? LANES.find((lane) => lane.queues.includes(queue))?.places(deps) ?? 0;
 }
 
-/** They stand still while anybody streams. */
+/** Queues that pause while anyone streams. */
 export const YIELDING: readonly Queue[] = ['analysis', 'artwork'];
 
 export const STREAMING = `select exists (select from playback_sessions where state in ('playing', 'buffering')) as streaming`;

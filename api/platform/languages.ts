@@ -1,4 +1,5 @@
-// Texts of mails, notifications, chat rooms and Plus: a language is one file. What each part of it holds, the area that reads it says.
+// Texts of mails, notifications, chat rooms and Plus: one file for each language. The area that reads a part defines
+// it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 
@@ -12,17 +13,17 @@ export const languages: readonly string[] = readdirSync(FOLDER)
   .sort();
 
 export const FALLBACK = 'en';
-/** Tags whose texts are another's. */
+/** Tags that use the texts of another tag. */
 const SAME: Readonly<Record<string, string>> = { no: 'nb', nn: 'nb' };
 
-/** The language with texts for a tag: without its region where need be, else English. */
+/** The language with texts for a tag: without its region if needed, otherwise English. */
 export function languageWithTexts(tag: string | null | undefined): string {
   const base = (tag ?? FALLBACK).toLowerCase().split('-')[0] ?? FALLBACK;
   const known = SAME[base] ?? base;
   return languages.includes(known) ? known : FALLBACK;
 }
 
-/** By what Intl.PluralRules calls a count; `other` is for all that is not named. */
+/** By the categories of Intl.PluralRules; `other` covers the rest. */
 export const Plural = z.strictObject({
   one: z.string().optional(),
   two: z.string().optional(),
@@ -39,18 +40,18 @@ export function pluralText(tag: string, forms: Plural, count: number): string {
   return text.replaceAll('{count}', () => new Intl.NumberFormat(tag).format(count));
 }
 
-/** Values are put in once; what they hold is not looked at again. */
+/** Each placeholder is replaced once; placeholders inside values are not. */
 export const filled = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replace(/\{(\w+)\}/g, (_all, name: string) => (Object.hasOwn(values, name) ? (values[name] ?? '') : ''));
 
-/** A part of each language's file, read once. Throws where a file lacks a word or has one too many. */
+/** A part of each language's file, read once. Throws if a file lacks a text or has an unknown one. */
 export function textsOf<T>(
   part: string,
   schema: z.ZodType<T>,
 ): (tag: string | null | undefined) => T & { tag: string } {
   const read = new Map<string, T & { tag: string }>();
-  return (asked) => {
-    const tag = languageWithTexts(asked);
+  return (requested) => {
+    const tag = languageWithTexts(requested);
     const known = read.get(tag);
     if (known) return known;
     const file = JSON.parse(readFileSync(new URL(tag + ENDING, FOLDER), 'utf8')) as Record<string, unknown>;

@@ -5,12 +5,12 @@ import { FencedClient } from './fence.ts';
 export interface Listening {
   channel: string;
   heard: (payload: string) => void;
-  /** After each (new) connection: what was said meanwhile is lost. */
+  /** Called after each connection; notifications sent in between are lost. */
   connected: () => void;
   signal: AbortSignal;
 }
 
-/** Hears a channel of Postgres on a connection of its own, again after each loss, until aborted. */
+/** Listens to a Postgres channel on a connection of its own, reconnecting until aborted. */
 export async function listen(databaseUrl: string, { channel, heard, connected, signal }: Listening): Promise<void> {
   while (!signal.aborted) {
     const client = new FencedClient({
@@ -28,7 +28,7 @@ export async function listen(databaseUrl: string, { channel, heard, connected, s
       connected();
       await ended;
     } catch {
-      // away, or aborted
+      // unavailable or aborted
     }
     await client.end().catch(() => undefined);
     await sleep(1000, undefined, { signal }).catch(() => undefined);

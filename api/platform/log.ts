@@ -4,11 +4,11 @@ export type Log = Logger;
 
 const SECRET =
   /^(code|pin|cookie|set-cookie|authorization|ticket|jwk)$|password|passphrase|credential|secret|token$|(api|private)[-_]?key$/i;
-/** What is secret by its look, wherever it stands: our keys and tickets, tokens, and who signs in to an address. */
+/** Secrets recognized by their form: our keys and tickets, tokens, and credentials in a URL. */
 const LOOKS = /\bfoy[a-z]*_[\w-]{20,}|(?<=:\/\/)[^/\s:@]*:[^/\s@]+(?=@)/g;
 const DOTTED = /[\w.-]+/g;
 
-/** A signed token has three parts; what it is joined to by dots goes with it. */
+/** A signed token has three parts; text joined to it by dots is removed too. */
 function withoutToken(word: string): string {
   const at = word.search(/\beyJ[\w-]{8}/);
   return at >= 0 && word.slice(at).split('.', 3).length === 3 ? '[redacted]' : word;
@@ -16,7 +16,7 @@ function withoutToken(word: string): string {
 
 const DEPTH = 8;
 
-/** The value without what its names say is secret; pino's own redaction reaches given depths only. */
+/** The value without members whose names mark a secret; pino's own redaction only reaches given depths. */
 function withoutSecrets(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return value.replace(LOOKS, '[redacted]').replace(DOTTED, withoutToken);
   if (typeof value !== 'object' || value === null || value instanceof Date || Buffer.isBuffer(value)) return value;
@@ -34,8 +34,8 @@ const MOST_WAITING = 1 << 20;
 const AGAIN_MS = 5000;
 
 /**
- * Standard output. What cannot be written, as on a full disk, waits up to a megabyte; lines beyond that are dropped. While it cannot
- * be written nothing is flushed at the exit: sonic-boom would try for ever.
+ * Standard output. Lines that cannot be written, as on a full disk, are buffered up to a megabyte and then dropped.
+ * Nothing is flushed at the exit in that case, because sonic-boom would retry for ever.
  */
 function standardOutput(): DestinationStream {
   const out = pino.destination({ dest: 1, maxLength: MOST_WAITING });
@@ -44,7 +44,7 @@ function standardOutput(): DestinationStream {
   out.on('error', () => {
     out.flushSync = () => undefined;
     clearTimeout(again);
-    again = setTimeout(() => out.write(''), AGAIN_MS).unref(); // what waits is dropped, not tried, by a line that finds it full
+    again = setTimeout(() => out.write(''), AGAIN_MS).unref(); // an empty line triggers another try without adding to the buffer
   });
   out.on('drain', () => {
     out.flushSync = flush;
@@ -53,7 +53,7 @@ function standardOutput(): DestinationStream {
   return out;
 }
 
-/** JSON lines on standard output, or to `to`. What a child is bound to is not looked through: bind ids only. */
+/** JSON lines on standard output, or to `to`. Bindings of a child logger are not redacted: bind ids only. */
 export function createLog(level: string, name: string, to: DestinationStream = standardOutput()): Log {
   const clean = (line: object): Record<string, unknown> => withoutSecrets(line) as Record<string, unknown>;
   const serializers = { err: (error: unknown) => error }; // an error is plain data by then

@@ -1,4 +1,4 @@
-/** What is known of a media file after a probe: the shape kept in Postgres and read by the playback decision. */
+/** Facts about a media file after a probe: the form stored in Postgres and read by the playback decision. */
 
 export type StreamKind = 'video' | 'audio' | 'subtitle' | 'attachment';
 export type Hdr = 'hdr10' | 'hdr10plus' | 'dolby-vision' | 'hlg';
@@ -7,7 +7,10 @@ export interface ProbedStream {
   /** Index in the container, as ffmpeg counts (`0:<index>`). */
   index: number;
   kind: StreamKind;
-  /** Our codec words: h264 hevc av1 vp9 vp8 mpeg2 mpeg4 vc1 mjpeg; aac mp3 opus vorbis flac alac pcm ac3 eac3 truehd dts dtshd; subrip ass webvtt mov_text pgs vobsub; else ffmpeg's name. */
+  /**
+   * Our codec names: h264 hevc av1 vp9 vp8 mpeg2 mpeg4 vc1 mjpeg; aac mp3 opus vorbis flac alac pcm ac3 eac3 truehd dts
+   * dtshd; subrip ass webvtt mov_text pgs vobsub; otherwise ffmpeg's name.
+   */
   codec: string;
   profile?: string;
   /** As in the codec's headers: 41 is H.264 level 4.1, 120 is HEVC level 4.0. */
@@ -18,17 +21,17 @@ export interface ProbedStream {
   default: boolean;
   forced: boolean;
   hearingImpaired: boolean;
-  /** In the language that the film was made in, where the container says so. */
+  /** In the original language of the film, if the container says so. */
   original?: boolean;
   bitrate?: number;
   width?: number;
   height?: number;
-  /** Frames a second, such as 23.976. */
+  /** Frames per second, such as 23.976. */
   frameRate?: number;
   bitDepth?: number;
   hdr?: Hdr;
   interlaced?: boolean;
-  /** Clockwise degrees that a player turns the picture. */
+  /** Degrees clockwise by which a player rotates the picture. */
   rotation?: number;
   /** Pixel format of ffmpeg. */
   pixelFormat?: string;
@@ -39,7 +42,7 @@ export interface ProbedStream {
   sampleRate?: number;
   /** The picture is a cover, not a film. */
   attachedPicture?: boolean;
-  /** Attachments: file name and type (fonts). */
+  /** Of attachments: file name and type (fonts). */
   fileName?: string;
   mime?: string;
 }
@@ -54,22 +57,22 @@ export interface ProbedFile {
   /** matroska webm mp4 avi mpegts mpegps ogg flac mp3 wav asf flv. */
   container: string;
   durationMs: number;
-  /** First timestamp of the file in ms; players count from here, so it is taken off every time we show. */
+  /** First timestamp of the file in ms; it is subtracted from all times that players see. */
   startMs: number;
-  /** Bits a second of the whole file. */
+  /** Bits per second of the whole file. */
   bitrate: number;
   streams: ProbedStream[];
   chapters: ProbedChapter[];
   /** Container tags, keys lower case. */
   tags: Record<string, string>;
-  /** Version of the probing code; a newer one probes again. */
+  /** Version of the probing code; files with an older one are probed again. */
   probeVersion: number;
 }
 
-/** Times in ms of the keyframes of the first real video stream, on the file's own clock minus `startMs`, ascending. */
+/** Times in ms of the keyframes of the first real video stream, ascending, on the file's own clock minus `startMs`. */
 export type KeyframeIndex = number[];
 
-/** Why a file cannot be probed; kept with the file and shown as a scan issue. */
+/** Why a file cannot be probed; stored with the file and shown as a scan issue. */
 export type ProbeFault =
   | 'unreadable'
   | 'corrupt'
@@ -79,7 +82,7 @@ export type ProbeFault =
   | 'codec-refused'
   | 'link-outside';
 
-/** As Postgres keeps an index: differences in ms, each an unsigned 32-bit number, little-endian. */
+/** The stored form of an index: differences in ms, each an unsigned 32-bit number, little-endian. */
 export function encodeKeyframes(times: KeyframeIndex): Buffer {
   const bytes = Buffer.alloc(times.length * 4);
   let before = 0;

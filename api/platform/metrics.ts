@@ -3,14 +3,14 @@ import metrics from 'prom-client';
 
 const answered = new Map<string, Map<number, number>>();
 
-/** One request answered. Tallied here and handed over at a scrape: labels are checked and hashed once, not at each request. */
+/** Counts one answered request. Tallied here and exported at a scrape, so that labels are checked and hashed once. */
 export function countRequest(operation: string, status: number): void {
   const byStatus = answered.get(operation) ?? new Map<number, number>();
   answered.set(operation, byStatus);
   byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
 }
 
-/** Served operations are counted one by one and timed by area: 576 histograms would be 600 KB a scrape. */
+/** Requests are counted for each operation and timed for each area: 576 histograms would be 600 KB a scrape. */
 export const requests = new metrics.Counter({
   name: 'foyer_http_requests_total',
   help: 'Requests answered.',
@@ -31,7 +31,7 @@ const requestSeconds = new metrics.Histogram({
 
 const areaSeconds = new Map<string, metrics.Histogram.Internal<'area'>>();
 
-/** One request answered, `seconds` after it came; an area's labels are checked and hashed once. */
+/** Records the duration of one request; labels of an area are checked and hashed once. */
 export function timeRequest(area: string, seconds: number): void {
   const known = areaSeconds.get(area) ?? requestSeconds.labels({ area });
   areaSeconds.set(area, known);
@@ -46,8 +46,8 @@ export const jobSeconds = new metrics.Histogram({
 });
 
 /**
- * `/metrics` and `/live` on a port of its own, never on the public one; port 0 serves none. `/live` asks no store: it answers
- * while the event loop turns. `/metrics` is 503 when a collector fails.
+ * `/metrics` and `/live` on a port of their own, never on the public one; port 0 disables it. `/live` uses no store: it
+ * answers while the event loop runs. `/metrics` is 503 when a collector fails.
  */
 export function serveMetrics(port: number, host: string): Server | undefined {
   if (port === 0) return undefined;

@@ -6,19 +6,19 @@ import type { Db } from './db.ts';
 import { migrations, type Phase, phaseOf } from './migrations/index.ts';
 
 const LOCK = 'foyer.migrations';
-/** How long a database may take to come up. */
+/** How long a database may take to start. */
 const PATIENCE_MS = 60_000;
 const TURN_MS = 200;
 
-/** Forward only: a build that is rolled back works on the newer schema (expand, roll, contract). */
+/** Forward only: a rolled-back build works on the newer schema (expand, roll, contract). */
 async function neverDown(): Promise<void> {
   throw new Error('migrations only go forward');
 }
 
 /**
- * Brings the schema up to this build; several at once wait for each other and one does the work. Names of what ran.
- * With a phase only its migrations run: `expand` before a roll-out, `contract` once no pod of the build before is left.
- * Needs a session of its own: not through a pooler in transaction mode.
+ * Migrates the schema to this build; concurrent processes wait for each other and one does the work. Returns the names
+ * of the migrations that ran. With a phase only its migrations run: `expand` before a roll-out, `contract` once no pod
+ * of the previous build is left. Needs a session of its own: not through a pooler in transaction mode.
  */
 export async function migrate(url: string, phase?: Phase): Promise<string[]> {
   const lock = await connected(url);
@@ -33,7 +33,7 @@ export async function migrate(url: string, phase?: Phase): Promise<string[]> {
   }
 }
 
-/** Asks for the lock again and again: a statement that waits for it would hold a snapshot, which an index being built waits for. */
+/** Polls for the lock, because a waiting statement would hold a snapshot, which an index build waits for. */
 async function takeTurn(lock: pg.Client): Promise<void> {
   for (;;) {
     const { rows } = await lock.query<{ ours: boolean }>('select pg_try_advisory_lock(hashtext($1)) as ours', [LOCK]);
@@ -55,7 +55,7 @@ async function run(db: Knex, wanted: (name: string) => boolean): Promise<string[
   return [...done, ...(await runAll(db, names))];
 }
 
-/** Those that did not run yet, in one transaction. */
+/** Runs the pending migrations in one transaction. */
 async function runAll(db: Knex, names: readonly string[]): Promise<string[]> {
   const [, done] = (await db.migrate.latest(configOf(names))) as [number, string[]];
   return done;
@@ -71,10 +71,10 @@ const configOf = (names: readonly string[]): Knex.MigratorConfig => ({
 });
 
 /**
- * Runs those of the migrations in another schema, which must be there: beside the one in use, as for a restore. What extensions
- * brought is found in `public`; each name that a migration makes is made in the schema.
+ * Runs the given migrations in another schema, which must exist, as for a restore. Extensions are found in `public`;
+ * everything that a migration creates goes to the schema.
  */
-export async function migrateBeside(url: string, schema: string, names: ReadonlySet<string>): Promise<string[]> {
+export async function migrateInSchema(url: string, schema: string, names: ReadonlySet<string>): Promise<string[]> {
   const db = knexFactory({
     client: 'pg',
     connection: { connectionString: url, application_name: 'foyer-restore' },
@@ -88,12 +88,12 @@ export async function migrateBeside(url: string, schema: string, names: Readonly
   }
 }
 
-/** A database that is not up yet, or whose name is not known yet, is waited for; one that refuses the password is not. */
+/** Waits for a database that is not up, or whose name does not resolve yet; a refused password is thrown. */
 async function connected(url: string): Promise<pg.Client> {
   const end = Date.now() + PATIENCE_MS;
   for (;;) {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
-    client.on('error', () => undefined); // told by the query that it breaks
+    client.on('error', () => undefined); // reported by the query that fails
     try {
       await client.connect();
       return client;
@@ -105,10 +105,10 @@ async function connected(url: string): Promise<pg.Client> {
   }
 }
 
-/** Of Postgres: cannot connect now; too many connections. Of the network: anything. */
+/** Postgres: cannot connect now; too many connections. Network: any error. */
 const startsYet = (code = 'ECONNREFUSED'): boolean => /^(57P03|53300|E[A-Z_]+)$/.test(code);
 
-/** Migrations of this build that have not run yet; undefined where none ever ran. */
+/** Migrations of this build that have not run; undefined if none ever ran. */
 export async function migrationsLeft(db: Db): Promise<string[] | undefined> {
   const [found] = await db.select(db.raw(`to_regclass('knex_migrations') is not null as there`));
   if (!found?.there) return undefined;
@@ -116,7 +116,7 @@ export async function migrationsLeft(db: Db): Promise<string[] | undefined> {
   return Object.keys(migrations).filter((name) => !ran.has(name));
 }
 
-/** Those that this build needs: a pod is ready once there are none. */
+/** Migrations that this build needs: a pod is ready once there are none. */
 export async function migrationsPending(db: Db): Promise<string[]> {
   const left = (await migrationsLeft(db)) ?? Object.keys(migrations);
   return left.filter((name) => phaseOf(name) === 'expand');

@@ -1,4 +1,7 @@
-/** Never called, whatever a setting opens: this machine, link-local with its metadata services, tunnels into both, and what is no address. */
+/**
+ * Never reachable, whatever a setting opens: this machine, link-local with its metadata services, tunnels into both,
+ * and non-addresses.
+ */
 export const NEVER_CALLED: readonly string[] = [
   '0.0.0.0/8',
   '127.0.0.0/8',

@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Client, ClientOptions } from 'minio';
 import { DiskFull, requireSpace, saysFull, spaceOf, whileSpace } from './disk.ts';
 
-/** Buckets of the deployment; CONVENTIONS says what each holds and for how long. */
+/** Buckets of the deployment. */
 export type Bucket =
   | 'foyer-artwork'
   | 'foyer-artwork-cache'
@@ -43,7 +43,7 @@ export interface ListedObject {
 export interface Objects {
   /** Throws `DiskFull` when the store has no space for it. */
   put(bucket: Bucket, key: string, body: Buffer | string | Readable): Promise<void>;
-  /** True while the store takes nothing for lack of space, as far as it says so before a write. */
+  /** True while the store accepts no writes for lack of space, if it reports that in advance. */
   isFull(): Promise<boolean>;
   /** Bytes `start` to `end` inclusive. Throws `ObjectMissing`. */
   get(bucket: Bucket, key: string, range?: { start?: number; end?: number }): Promise<Readable>;
@@ -51,24 +51,26 @@ export interface Objects {
   remove(bucket: Bucket, keys: string[]): Promise<void>;
   list(bucket: Bucket, prefix: string): AsyncIterable<ListedObject>;
   removePrefix(bucket: Bucket, prefix: string): Promise<void>;
-  /** Makes the buckets that are absent, with the store's own expiry where one is asked for. */
+  /** Creates missing buckets, with the store's own expiry rule where there is one. */
   prepare(buckets: readonly Bucket[]): Promise<void>;
 }
 
 export class ObjectMissing extends Error {}
 
-/** The store cannot be reached, is full or fails; what it said is the cause. */
+/** The store cannot be reached, is full or fails; the original error is the cause. */
 export class ObjectsUnavailable extends Error {}
 
 /** `file:///dir` or `s3://access:secret@host:port/?region=…&prefix=…&tls=1`. */
 export function connectObjects(url: string): Objects {
   const parsed = new URL(url);
-  return told(parsed.protocol === 'file:' ? directoryObjects(decodeURIComponent(parsed.pathname)) : s3Objects(parsed));
+  return withFaults(
+    parsed.protocol === 'file:' ? directoryObjects(decodeURIComponent(parsed.pathname)) : s3Objects(parsed),
+  );
 }
 
-/** Its faults as ours, so that nobody takes them for another store's. */
-function told(objects: Objects): Objects {
-  const away = (error: unknown): never => {
+/** Wraps errors of the store, so that they are not mistaken for those of another one. */
+function withFaults(objects: Objects): Objects {
+  const unavailable = (error: unknown): never => {
     throw error instanceof ObjectMissing ? error : new ObjectsUnavailable((error as Error).message, { cause: error });
   };
   const full = (error: unknown): never => {
@@ -76,20 +78,22 @@ function told(objects: Objects): Objects {
   };
   return {
     ...objects,
-    // A stream may be what broke: its fault stays its own.
+    // The stream may have failed instead of the store: its error is not wrapped.
     put: (bucket, key, body) => {
       const written = objects.put(bucket, key, body);
       const refused = written.catch(full);
       if (body instanceof Readable) return refused;
-      return refused.catch((error: unknown) => (error instanceof DiskFull ? Promise.reject(error) : away(error)));
+      return refused.catch((error: unknown) =>
+        error instanceof DiskFull ? Promise.reject(error) : unavailable(error),
+      );
     },
-    get: (bucket, key, range) => objects.get(bucket, key, range).catch(away),
-    stat: (bucket, key) => objects.stat(bucket, key).catch(away),
-    remove: (bucket, keys) => objects.remove(bucket, keys).catch(away),
+    get: (bucket, key, range) => objects.get(bucket, key, range).catch(unavailable),
+    stat: (bucket, key) => objects.stat(bucket, key).catch(unavailable),
+    remove: (bucket, keys) => objects.remove(bucket, keys).catch(unavailable),
   };
 }
 
-/** Writes beside the target first, so that an object appears whole or not at all. */
+/** Writes to a temporary file first, so that an object appears whole or not at all. */
 async function putFile(root: string, target: string, body: Buffer | string | Readable): Promise<void> {
   const draft = join(root, '.drafts', randomUUID());
   await requireSpace(root, body instanceof Readable ? 0 : Buffer.byteLength(body));
@@ -170,13 +174,13 @@ function s3Objects(url: URL): Objects {
   return objectsOf(client, (bucket) => prefixOf + bucket);
 }
 
-/** Read where buckets are asked for, not by each process that may: it is large. */
+/** Loaded on first use, because it is large. */
 export function bucketClient(options: ClientOptions): Client {
   const minio = createRequire(import.meta.url)('minio') as typeof import('minio');
   return new minio.Client(options);
 }
 
-/** The buckets of a client, called as `name` says. */
+/** The buckets of a client, by the names that `name` returns. */
 export function objectsOf(client: Client, name: (bucket: string) => string): Objects {
   const objects: Objects = {
     async put(bucket, key, body) {
@@ -217,10 +221,10 @@ export function objectsOf(client: Client, name: (bucket: string) => string): Obj
   return objects;
 }
 
-/** Days after which the store itself deletes what our own sweeps have not (CONVENTIONS, Buckets). */
+/** Days after which the store itself deletes what our sweeps have missed. */
 const EXPIRY_DAYS: Partial<Record<Bucket, number>> = { 'foyer-transcode': 1 };
 
-/** Rules that a bucket has already are its admin's; a store that keeps none, or does not let us, has the sweeps. */
+/** Existing rules of a bucket belong to its admin; without permission to set rules, only our sweeps delete. */
 async function keepExpiry(client: Client, bucket: string, days: number | undefined): Promise<void> {
   if (days === undefined) return;
   try {
@@ -232,7 +236,10 @@ async function keepExpiry(client: Client, bucket: string, days: number | undefin
   }
 }
 
-/** A stream of unknown length as a file: minio would keep half a gigabyte of it in memory and end the process when it breaks. */
+/**
+ * Spools a stream of unknown length to a file: minio would buffer half a gigabyte of it and end the process when it
+ * fails.
+ */
 async function spooled(body: Readable, send: (file: string) => Promise<unknown>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'foyer-put-'));
   try {
@@ -253,7 +260,7 @@ async function readS3(client: Client, { bucket, key, range }: S3Read): Promise<R
   const { start = 0, end } = range;
   try {
     if (start === 0 && end === undefined) return await client.getObject(bucket, key);
-    const length = end === undefined ? 0 : end - start + 1; // 0 is to the end
+    const length = end === undefined ? 0 : end - start + 1; // 0 means to the end
     return await client.getPartialObject(bucket, key, start, length);
   } catch (error) {
     throw missing(error) ? new ObjectMissing(key) : error;

@@ -1,4 +1,4 @@
-// For libraries that make their own requests, such as the S3 client: their connections go where ours would.
+// For libraries that send their own requests, such as the S3 client: the same address rules apply to their connections.
 import { Agent, type AgentOptions } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
@@ -13,18 +13,18 @@ import {
 import { ranges } from './outbound-ranges.ts';
 
 export interface AddressJudge {
-  /** Throws `OutboundRefused` for a host that is itself an address, and a closed one. */
+  /** Throws `OutboundRefused` for a host that is a forbidden address. */
   refuse(host: string): void;
-  /** For connections of a library: every address of a name is judged at each connection anew. */
+  /** Name lookup for a library; checks every address of a name at each connection. */
   lookup: LookupFunction;
 }
 
-/** The rules of addresses without those of names, for servers that may lie inside, such as a bucket. */
+/** The rules for addresses without those for names, for servers that may be internal, such as a bucket. */
 export function createAddressJudge(
   { deny = [], lookup = resolveAll, own }: OutboundSetting,
-  ask: OutboundOptions,
+  options: OutboundOptions,
 ): AddressJudge {
-  const judge = judgeFor({ ranges: ranges(deny), own }, ask);
+  const judge = judgeFor({ ranges: ranges(deny), own }, options);
   const found = async (name: string): Promise<readonly Address[]> => {
     const addresses = await lookup(name);
     for (const { address } of addresses) judge(address);
@@ -46,18 +46,18 @@ export function createAddressJudge(
 
 export interface AgentSetting {
   tls: boolean;
-  /** A server that says nothing for so long is away. */
+  /** A server without a response for this long counts as unreachable. */
   silentMs: number;
 }
 
-/** Every address is judged at each connection; an address in place of a name is the caller's to refuse. */
+/** Checks every address at each connection; an address given instead of a name must be refused by the caller. */
 export function judgedAgent({ lookup }: AddressJudge, { tls, silentMs }: AgentSetting): Agent {
   const options = { lookup, keepAlive: true, maxSockets: 16 } as AgentOptions;
   const agent = tls ? new TlsAgent(options) : new Agent(options);
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (to, done) => {
     const socket = connect(to, done) as Socket;
-    socket.setTimeout(silentMs, () => socket.destroy(new Error(`it said nothing for ${silentMs} ms`)));
+    socket.setTimeout(silentMs, () => socket.destroy(new Error(`no response for ${silentMs} ms`)));
     return socket;
   };
   return agent;

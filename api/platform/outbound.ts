@@ -8,7 +8,7 @@ const DENIED_NAMES = /(^|\.)(localhost|svc|cluster\.local)$/;
 
 export type Refusal = 'url' | 'scheme' | 'credentials' | 'name' | 'address' | 'redirects' | 'size' | 'time';
 
-/** The request was not sent, or its answer not taken, by our own rules; every other failure is the network's. */
+/** Our own rules refused the request or its response; every other failure comes from the network. */
 export class OutboundRefused extends Error {
   readonly reason: Refusal;
   constructor(reason: Refusal, message: string) {
@@ -21,17 +21,17 @@ export interface OutboundOptions {
   method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
   headers?: Record<string, string>;
   body?: string | Buffer;
-  /** CIDRs that may be reached although they are denied by default: those of this integration (`network.allow`). */
+  /** CIDRs that are allowed for this integration although they are denied by default (`network.allow`). */
   allow?: readonly string[];
-  /** CIDRs that the deployment itself names for this integration: nothing closes these, no name of the inside either. */
+  /** CIDRs that the deployment allows for this integration: nothing closes them, and internal names are allowed too. */
   always?: readonly string[];
-  /** Largest body taken, bytes; 10 MiB when absent. */
+  /** Largest accepted body in bytes; default 10 MiB. */
   maxBytes?: number;
-  /** What is over `maxBytes` is left off instead of refused. */
+  /** Truncates a larger body instead of refusing it. */
   cut?: boolean;
-  /** From the look-up of the name to the last byte; 15 s when absent. */
+  /** From the name lookup to the last byte; default 15 s. */
   timeoutMs?: number;
-  /** 5 when absent; with 0 the answer that redirects is itself the answer. */
+  /** Default 5; with 0 a redirect is returned as the response. */
   maxRedirects?: number;
   signal?: AbortSignal;
 }
@@ -40,9 +40,9 @@ export interface OutboundAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** Where the last redirect led. */
+  /** Address after the last redirect. */
   url: string;
-  /** Connected to. */
+  /** The address that was connected to. */
   address: string | undefined;
 }
 
@@ -52,30 +52,31 @@ export interface Address {
 }
 
 export interface OutboundSetting {
-  /** CIDRs beside the built-in ones: the cluster's pods and services. `allow` does not open these. */
+  /** CIDRs denied in addition to the built-in ones: the cluster's pods and services. `allow` does not open them. */
   deny?: readonly string[];
-  /** Every address of a name. */
+  /** All addresses of a name. */
   lookup?: (name: string) => Promise<readonly Address[]>;
-  /** Addresses of this machine, public ones too; those of its interfaces when absent. */
+  /** Addresses of this machine, public ones too; default: those of its interfaces. */
   own?: () => readonly string[];
 }
 
-export type Outbound = (url: string, ask?: OutboundOptions) => Promise<OutboundAnswer>;
+export type Outbound = (url: string, options?: OutboundOptions) => Promise<OutboundAnswer>;
 
 /**
- * The one way out for addresses that people, resources or files name. Each address of a name is judged and the connection
- * goes to one of those judged, at each redirect anew; no proxy of the environment and no kept connection is used.
+ * The only way to send requests to addresses from users, resources or files. Each address of a name is checked, and the
+ * connection goes to a checked one, again at each redirect. Uses neither a proxy from the environment nor a kept
+ * connection.
  */
 export function createOutbound({ deny = [], lookup = resolveAll, own }: OutboundSetting = {}): Outbound {
   const closed = { ranges: ranges(deny), own };
-  return async (url, ask = {}) => {
-    const timeoutMs = ask.timeoutMs ?? 15_000;
+  return async (url, options = {}) => {
+    const timeoutMs = options.timeoutMs ?? 15_000;
     const timer = new AbortController();
     const timeout = setTimeout(() => timer.abort(), timeoutMs);
-    const signal = ask.signal ? AbortSignal.any([timer.signal, ask.signal]) : timer.signal;
-    const judge = judgeFor(closed, ask);
+    const signal = options.signal ? AbortSignal.any([timer.signal, options.signal]) : timer.signal;
+    const judge = judgeFor(closed, options);
     try {
-      return await follow({ url: parse(url), ask, lookup, judge, signal });
+      return await follow({ url: parse(url), options, lookup, judge, signal });
     } catch (error) {
       if (timer.signal.aborted) throw new OutboundRefused('time', `no whole answer within ${timeoutMs} ms`);
       throw error;
@@ -85,16 +86,18 @@ export function createOutbound({ deny = [], lookup = resolveAll, own }: Outbound
   };
 }
 
-/** Judges an address as a request to it would be, without one. Throws `OutboundRefused`, or what the look-up says. */
+/**
+ * Checks an address like a request would, without sending one. Throws `OutboundRefused`, or the error of the lookup.
+ */
 export function createAddressCheck({ deny = [], lookup = resolveAll, own }: OutboundSetting = {}) {
   const closed = { ranges: ranges(deny), own };
-  return async (url: string, ask: OutboundOptions = {}): Promise<void> => {
-    const signal = AbortSignal.timeout(ask.timeoutMs ?? 5000);
-    await checked({ url: parse(url), ask, lookup, judge: judgeFor(closed, ask), signal });
+  return async (url: string, options: OutboundOptions = {}): Promise<void> => {
+    const signal = AbortSignal.timeout(options.timeoutMs ?? 5000);
+    await checked({ url: parse(url), options, lookup, judge: judgeFor(closed, options), signal });
   };
 }
 
-/** Answers a look-up by addresses that are known. */
+/** A lookup that returns known addresses. */
 export const pinnedTo =
   (addresses: readonly Address[]): LookupFunction =>
   (_name, options, done) => {
@@ -109,15 +112,15 @@ export async function resolveAll(name: string): Promise<readonly Address[]> {
 
 type Judge = (address: string) => void;
 
-/** What is not reached: ranges that nothing opens, and this machine. */
+/** Denied ranges that nothing opens, and the addresses of this machine. */
 export interface Closed {
   ranges: Ranges;
   own?: OutboundSetting['own'];
 }
 
-export function judgeFor({ ranges: closed, own = interfaceAddresses }: Closed, ask: OutboundOptions): Judge {
-  const open = ranges(ask.allow ?? []);
-  const always = ranges(ask.always ?? []);
+export function judgeFor({ ranges: closed, own = interfaceAddresses }: Closed, options: OutboundOptions): Judge {
+  const open = ranges(options.allow ?? []);
+  const always = ranges(options.always ?? []);
   return (given) => {
     const address = unmapped(given);
     if (address && within(always, address)) return;
@@ -126,7 +129,7 @@ export function judgeFor({ ranges: closed, own = interfaceAddresses }: Closed, a
   };
 }
 
-/** An IPv4 address inside IPv6 (::ffff:0:0/96) is that IPv4 address. Undefined for what is no address. */
+/** An IPv4 address inside IPv6 (::ffff:0:0/96) becomes that IPv4 address. Undefined for anything but an address. */
 function unmapped(address: string): string | undefined {
   const family = isIP(address);
   if (family !== 6) return family === 4 ? address : undefined;
@@ -142,7 +145,7 @@ function unmapped(address: string): string | undefined {
 
 function parse(text: string, base?: string): URL {
   if (!URL.canParse(text, base)) throw new OutboundRefused('url', 'not an address');
-  const url = new URL(text, base); // also makes one spelling of 0x7f.1, 2130706433 and full-width digits
+  const url = new URL(text, base); // also normalizes 0x7f.1, 2130706433 and full-width digits
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new OutboundRefused('scheme', 'only http and https are fetched');
   }
@@ -152,7 +155,7 @@ function parse(text: string, base?: string): URL {
 
 interface Step {
   url: URL;
-  ask: OutboundOptions;
+  options: OutboundOptions;
   lookup: (name: string) => Promise<readonly Address[]>;
   judge: Judge;
   signal: AbortSignal;
@@ -160,7 +163,7 @@ interface Step {
 
 async function follow(first: Step): Promise<OutboundAnswer> {
   let step = first;
-  const most = first.ask.maxRedirects ?? 5;
+  const most = first.options.maxRedirects ?? 5;
   for (let redirects = 0; ; redirects += 1) {
     const answer = await send(step, await checked(step));
     const to = [301, 302, 303, 307, 308].includes(answer.statusCode ?? 0) ? answer.headers.location : undefined;
@@ -168,16 +171,16 @@ async function follow(first: Step): Promise<OutboundAnswer> {
     answer.destroy();
     if (redirects === most) throw new OutboundRefused('redirects', `more than ${most} redirects`);
     const url = parse(to, step.url.href);
-    step = { ...step, url, ask: askAgain(step, url, answer.statusCode ?? 0) };
+    step = { ...step, url, options: redirected(step, url, answer.statusCode ?? 0) };
   }
 }
 
-/** Addresses of the host, each of them judged. */
-async function checked({ url, ask, lookup, judge, signal }: Step): Promise<readonly Address[]> {
+/** The addresses of the host, all checked. */
+async function checked({ url, options, lookup, judge, signal }: Step): Promise<readonly Address[]> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const family = isIP(host);
   const name = host.replace(/\.$/, '');
-  const inside = !family && !ask.always?.length && DENIED_NAMES.test(name);
+  const inside = !family && !options.always?.length && DENIED_NAMES.test(name);
   if (inside) throw new OutboundRefused('name', 'this name is not reached from here');
   const addresses = family ? [{ address: host, family }] : await before(lookup(name), signal);
   if (addresses.length === 0) throw new OutboundRefused('name', 'the name has no address');
@@ -185,7 +188,7 @@ async function checked({ url, ask, lookup, judge, signal }: Step): Promise<reado
   return addresses;
 }
 
-/** A look-up cannot be stopped, only left behind. */
+/** A lookup cannot be cancelled, only abandoned. */
 async function before<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();
@@ -198,36 +201,37 @@ async function before<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   }
 }
 
-function send({ url, ask, signal }: Step, addresses: readonly Address[]): Promise<IncomingMessage> {
-  const options: RequestOptions = {
-    method: ask.method ?? 'GET',
-    headers: { 'accept-encoding': 'identity', 'user-agent': 'Foyer', ...ask.headers },
+function send({ url, options, signal }: Step, addresses: readonly Address[]): Promise<IncomingMessage> {
+  const requestOptions: RequestOptions = {
+    method: options.method ?? 'GET',
+    headers: { 'accept-encoding': 'identity', 'user-agent': 'Foyer', ...options.headers },
     lookup: pinnedTo(addresses),
     agent: false, // a connection of its own, and no proxy
     signal,
   };
   return new Promise((done, fail) => {
-    const request = (url.protocol === 'https:' ? tls : plain)(url, options, done);
+    const request = (url.protocol === 'https:' ? tls : plain)(url, requestOptions, done);
     request.on('error', fail);
     request.on('close', () => fail(new Error('the connection ended without an answer'))); // after a 101 there is no error
-    request.end(ask.body);
+    request.end(options.body);
   });
 }
 
-/** The answer with its body, as far as the limit lets it in. */
-async function taken(answer: IncomingMessage, { url, ask }: Step): Promise<OutboundAnswer> {
-  const maxBytes = ask.maxBytes ?? 10 << 20;
+/** The response with its body, up to the limit. */
+async function taken(answer: IncomingMessage, { url, options }: Step): Promise<OutboundAnswer> {
+  const maxBytes = options.maxBytes ?? 10 << 20;
   const address = answer.socket.remoteAddress;
   const tooLarge = (): OutboundRefused => new OutboundRefused('size', `the answer is over ${maxBytes} bytes`);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    if (!ask.cut && ask.method !== 'HEAD' && Number(answer.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+    if (!options.cut && options.method !== 'HEAD' && Number(answer.headers['content-length'] ?? 0) > maxBytes)
+      throw tooLarge();
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       size += chunk.length;
       if (size <= maxBytes) continue;
-      if (!ask.cut) throw tooLarge();
+      if (!options.cut) throw tooLarge();
       break;
     }
   } finally {
@@ -239,15 +243,15 @@ async function taken(answer: IncomingMessage, { url, ask }: Step): Promise<Outbo
 
 const SECRET = new Set(['authorization', 'cookie']);
 
-/** What is asked after a redirect: no secret for another origin, no body where the method becomes GET. */
-function askAgain({ url, ask }: Step, to: URL, status: number): OutboundOptions {
-  const { body, ...rest } = ask;
-  const changes = status === 303 || ([301, 302].includes(status) && ask.method === 'POST');
-  const headers = Object.entries(ask.headers ?? {}).filter(([name]) => {
+/** The request after a redirect: no secrets to another origin, no body when the method becomes GET. */
+function redirected({ url, options }: Step, to: URL, status: number): OutboundOptions {
+  const { body, ...rest } = options;
+  const changes = status === 303 || ([301, 302].includes(status) && options.method === 'POST');
+  const headers = Object.entries(options.headers ?? {}).filter(([name]) => {
     if (to.origin !== url.origin && SECRET.has(name.toLowerCase())) return false;
     return !changes || !/^content-/i.test(name);
   });
   const same = { ...rest, headers: Object.fromEntries(headers) };
-  if (changes) return { ...same, method: ask.method === 'HEAD' ? 'HEAD' : 'GET' };
+  if (changes) return { ...same, method: options.method === 'HEAD' ? 'HEAD' : 'GET' };
   return body === undefined ? same : { ...same, body };
 }

@@ -14,11 +14,14 @@ export interface Emitted {
   facts: EventFacts;
 }
 
-/** Gets events of one name. */
+/** Receives the events of one `emit`. */
 type Follower = (db: Db, events: readonly Emitted[]) => Promise<void>;
 let follower: Follower | undefined;
 
-/** What else is written with every event, in its transaction (Webhooks); said once by each process that makes events. */
+/**
+ * Sets a function that writes more rows with every event, in its transaction (Webhooks); called once by each process
+ * that emits events.
+ */
 export function followEvents(next: Follower): void {
   follower = next;
 }
@@ -32,7 +35,7 @@ export async function emit<N extends EventName>(
   await publish(db, name, event);
 }
 
-/** As `emit`; answers what was written. */
+/** Like `emit`; returns the written events. */
 export async function publish<N extends EventName>(
   db: Db,
   name: N,
@@ -45,7 +48,7 @@ export async function publish<N extends EventName>(
 
 const BATCH = 1000;
 
-/** As `emit` of each, in their order, at the cost of few statements. */
+/** Like `emit` for each of them in order, with few statements. */
 export async function emitMany<N extends EventName>(
   db: Db,
   name: N,
@@ -69,7 +72,7 @@ async function publishMany<N extends EventName>(
     .insert(made.map((one) => ({ ...one, payload: JSON.stringify(one.payload), facts: JSON.stringify(one.facts) })))
     .returning('at');
   await db.raw(`select pg_notify(?, '')`, [OUTBOX_CHANNEL]);
-  const at = rows[0]?.at ?? new Date(); // of the transaction: the same for all
+  const at = rows[0]?.at ?? new Date(); // the transaction's time, the same for all
   const emitted = made.map((one) => ({ ...one, at }));
   await follower?.(db, emitted);
   return emitted;

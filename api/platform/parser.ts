@@ -1,4 +1,4 @@
-// The server's own pool of parser pods, which open what others made. The operator gives its address: nobody else can name one.
+// The server's own pool of parser pods, which open foreign files. Only the operator configures its address.
 import { request } from 'node:http';
 import { frameReader, toFrame } from './pictures-frames.ts';
 import {
@@ -9,16 +9,16 @@ import {
   Refused,
 } from './pictures-protocol.ts';
 
-/** Where a parser takes pictures. */
+/** Path for pictures on a parser pod. */
 export const PICTURES_PATH = '/pictures';
-/** For its turn, its process and the picture itself. */
+/** For waiting in the queue, starting a process and processing the picture. */
 const PATIENCE_MS = 60_000;
 
-/** Opens pictures in the pods behind an address; one that ends meanwhile is asked for again once, of another. */
+/** Opens pictures in the pods at an address; a failed attempt is repeated once on another pod. */
 export function parserAt(url: string): OpenPicture {
   const address = new URL(PICTURES_PATH, url);
-  return async (ask, bytes) => {
-    const frame = toFrame(ask, bytes);
+  return async (task, bytes) => {
+    const frame = toFrame(task, bytes);
     const { head, bytes: made } = await answerOf(address, frame).catch(() => answerOf(address, frame));
     const answer = head as ChildAnswer;
     if (!answer.ok) throw new Refused(answer.reason);
@@ -26,21 +26,21 @@ export function parserAt(url: string): OpenPicture {
   };
 }
 
-interface Said {
+interface Response {
   head: unknown;
   bytes: Buffer;
 }
 
-/** A connection for each picture: the next one may go to another pod. Throws `ParserUnavailable`. */
-function answerOf(address: URL, frame: Buffer): Promise<Said> {
-  return new Promise<Said>((resolve, reject) => {
-    const away = (why: string): void => reject(new ParserUnavailable(`the parser: ${why}`));
+/** One connection for each picture, so that the next may go to another pod. Throws `ParserUnavailable`. */
+function answerOf(address: URL, frame: Buffer): Promise<Response> {
+  return new Promise<Response>((resolve, reject) => {
+    const fail = (why: string): void => reject(new ParserUnavailable(`the parser: ${why}`));
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const headers = { 'Content-Type': 'application/octet-stream', 'Content-Length': frame.length };
-    const asked = request(address, { method: 'POST', agent: false, headers, signal }, (answer) => {
+    const outgoing = request(address, { method: 'POST', agent: false, headers, signal }, (answer) => {
       if (answer.statusCode !== 200) {
         answer.resume();
-        away(`status ${answer.statusCode}`);
+        fail(`status ${answer.statusCode}`);
         return;
       }
       const read = frameReader(MOST_FRAME_BYTES, resolve);
@@ -48,12 +48,12 @@ function answerOf(address: URL, frame: Buffer): Promise<Said> {
         try {
           read(chunk);
         } catch (error) {
-          asked.destroy(error as Error);
+          outgoing.destroy(error as Error);
         }
       });
-      answer.on('close', () => away('ended in its answer'));
+      answer.on('close', () => fail('closed the connection early'));
     });
-    asked.on('error', (error) => away(error.message));
-    asked.end(frame);
+    outgoing.on('error', (error) => fail(error.message));
+    outgoing.end(frame);
   });
 }

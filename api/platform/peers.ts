@@ -1,8 +1,8 @@
-// How many API processes there are, as Redis knew last: once it is away nobody can ask.
+// The number of API processes as last read from Redis, kept for when Redis is unavailable.
 import type { Redis } from './redis.ts';
 
 const KEY = 'foyer:apis';
-/** Three looks: a process that says nothing for so long is not counted. */
+/** Three rounds: a process without a sign of life for this long is not counted. */
 const LIVES_MS = 15_000;
 
 const NOTE = `
@@ -14,7 +14,7 @@ const NOTE = `
 
 let known = 1;
 
-/** This process is one of them. What cannot be noted changes nothing. */
+/** Registers this process; failing to do so has no effect. */
 export async function notePeer(redis: Redis, pod: string): Promise<void> {
   known = await redis.eval(NOTE, 1, KEY, pod, LIVES_MS).then(Number, () => known);
 }

@@ -1,4 +1,4 @@
-// The blurhash of ImageRef, as woltapp/blurhash describes it.
+// The blurhash of ImageRef, as specified by woltapp/blurhash.
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~';
 
 type Colour = [number, number, number];
@@ -22,7 +22,7 @@ const base83 = (value: number, length: number): string =>
   Array.from({ length }, (_, at) => DIGITS[Math.floor(value / 83 ** (length - 1 - at)) % 83]).join('');
 const signPow = (value: number, exponent: number): number => Math.sign(value) * Math.abs(value) ** exponent;
 
-/** Of a raster of at most some hundred pixels; 4 by 3 components, the more along the longer side. */
+/** Expects a raster of at most a few hundred pixels; 4 by 3 components, more along the longer side. */
 export function blurhash(raster: Raster): string {
   const [across, down] = raster.width >= raster.height ? [4, 3] : [3, 4];
   const factors = Array.from({ length: across * down }, (_, at) =>
@@ -46,7 +46,7 @@ function packed(colour: Colour, scale: number): number {
   return (steps[0] ?? 0) * 361 + (steps[1] ?? 0) * 19 + (steps[2] ?? 0);
 }
 
-/** One component: the mean of the colours, weighed by a cosine along each side. */
+/** One component: the mean colour, weighted by a cosine along each side. */
 function factor({ data, width, height }: Raster, i: number, j: number): Colour {
   const sum: Colour = [0, 0, 0];
   for (let at = 0; at < width * height; at += 1) {

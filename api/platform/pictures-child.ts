@@ -1,4 +1,5 @@
-// The process that opens pictures of others: it has no environment, no network and no writing, and dies of the first fault.
+// The process that opens foreign pictures: it has no environment, no network and no write access, and exits at the
+// first fault.
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { endProcess } from './leave.ts';
 import { blurhash } from './pictures-blurhash.ts';
@@ -20,11 +21,11 @@ const SVG_SIDE = 1024;
 
 type Opening = (options?: { animated: boolean }) => Sharp;
 
-/** How libvips names what the content was told to be. */
+/** The name that libvips uses for a format. */
 const called = (format: PictureFormat): string => (format === 'avif' ? 'heif' : format);
 
-async function opened(bytes: Buffer, ask: ChildRequest): Promise<Opening> {
-  const { format, rules } = ask;
+async function opened(bytes: Buffer, task: ChildRequest): Promise<Opening> {
+  const { format, rules } = task;
   const base = { limitInputPixels: rules.maxPixels, failOn: 'error' as const };
   if (format !== 'svg') return (options) => sharp(bytes, { ...base, animated: options?.animated ?? false });
   const drawing = Buffer.from(cleanSvg(new TextDecoder('utf-8', { fatal: true }).decode(bytes)));
@@ -85,7 +86,7 @@ function encoded(picture: Sharp, { format, quality, lossless = false }: PictureM
   return picture.webp({ quality: quality ?? 85, effort: 4, lossless });
 }
 
-/** Lossless where asked, and lossy and smaller as long as it is above `maxBytes`. */
+/** Lossless if requested; while larger than `maxBytes`, lossy and smaller. */
 async function made(open: Opening, make: PictureMake, animated: boolean) {
   const tries = [make, { ...make, lossless: false, quality: 80 }, { ...make, lossless: false, quality: 60 }];
   const halves = [2, 4].map((part) => ({
@@ -100,16 +101,16 @@ async function made(open: Opening, make: PictureMake, animated: boolean) {
   throw new Refused('image_too_large');
 }
 
-async function work(ask: ChildRequest, bytes: Buffer): Promise<{ answer: ChildAnswer; bytes?: Buffer }> {
-  const { rules, make } = ask;
-  const open = await opened(bytes, ask);
+async function work(task: ChildRequest, bytes: Buffer): Promise<{ answer: ChildAnswer; bytes?: Buffer }> {
+  const { rules, make } = task;
+  const open = await opened(bytes, task);
   const metadata = await open().metadata();
-  if (metadata.format !== called(ask.format)) throw new Refused('not_an_image');
+  if (metadata.format !== called(task.format)) throw new Refused('not_an_image');
   const sides = sidesOf(metadata);
   judge(metadata, sides, rules);
   const frames = metadata.pages ?? 1;
-  const beside = ask.facts ? await looks(open) : { blurhash: '', dominant: '#000000', alpha: false };
-  const facts = { ...sides, frames, ...beside };
+  const appearance = task.facts ? await looks(open) : { blurhash: '', dominant: '#000000', alpha: false };
+  const facts = { ...sides, frames, ...appearance };
   if (!make) return { answer: { ok: true, facts: { ...facts, made: { ...sides, animated: false } } } };
   const result = await made(open, make, make.animated === true && frames > 1);
   return { answer: { ok: true, facts: { ...facts, made: result.made } }, bytes: result.bytes };

@@ -1,4 +1,4 @@
-// How the API and its picture process speak: a head in JSON and bytes, each with its length before it.
+// The protocol between the API and its picture process: a JSON head and bytes, each with its length in front.
 const LENGTHS = 8;
 
 export interface Frame {
@@ -14,8 +14,11 @@ export function toFrame(head: unknown, bytes: Uint8Array = Buffer.alloc(0)): Buf
   return Buffer.concat([lengths, text, bytes]);
 }
 
-/** Collects what a pipe brings and tells of each whole frame. Throws when one is announced above `mostBytes`. */
-export function frameReader(mostBytes: number, tell: (frame: Frame) => void): (chunk: Buffer) => void {
+/**
+ * Collects the chunks of a pipe and passes on each whole frame. Throws when a frame longer than `mostBytes` is
+ * announced.
+ */
+export function frameReader(mostBytes: number, receive: (frame: Frame) => void): (chunk: Buffer) => void {
   let chunks: Buffer[] = [];
   let size = 0;
   return (chunk) => {
@@ -23,14 +26,14 @@ export function frameReader(mostBytes: number, tell: (frame: Frame) => void): (c
     size += chunk.length;
     for (let wanted = lengthOf(chunks, size, mostBytes); wanted <= size; wanted = lengthOf(chunks, size, mostBytes)) {
       const whole = Buffer.concat(chunks);
-      tell(split(whole.subarray(0, wanted)));
+      receive(split(whole.subarray(0, wanted)));
       chunks = [whole.subarray(wanted)];
       size -= wanted;
     }
   };
 }
 
-/** Of the frame that begins the chunks; endless while not even its lengths are there. */
+/** Length of the first frame in the chunks; infinite until its lengths have arrived. */
 function lengthOf(chunks: Buffer[], size: number, mostBytes: number): number {
   if (size < LENGTHS) return Number.POSITIVE_INFINITY;
   const [first = Buffer.alloc(0)] = chunks;

@@ -1,4 +1,4 @@
-// The jailed processes that open pictures: at most two, one of them kept warm for a while.
+// The sandboxed processes that open pictures: at most two, one of them kept warm for a while.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -12,9 +12,9 @@ import {
 } from './pictures-protocol.ts';
 
 const TIMEOUT_MS = 10_000;
-/** Until a process that was started takes its first picture. */
+/** Until a new process accepts its first picture. */
 const START_MS = 30_000;
-/** Of private memory; address space that is merely reserved does not count. */
+/** Private memory; reserved address space does not count. */
 const MEMORY_BYTES = 1 << 30;
 const CPU_SECONDS = 600;
 const IDLE_MS = 60_000;
@@ -27,7 +27,7 @@ const NODE_OPTIONS = ['--max-old-space-size=128', '--disable-warning=Experimenta
 
 let cut: Promise<string[]> | undefined;
 
-/** Cut off from the network where the machine lets us; its policy closes it elsewhere. */
+/** Cuts the network off if the machine permits it; elsewhere a network policy does. */
 function networkCut(): Promise<string[]> {
   cut ??= promisify(execFile)('unshare', ['-rn', 'true']).then(
     () => ['unshare', '-rn'],
@@ -40,7 +40,7 @@ interface Child {
   process: ChildProcess;
   done: number;
   idle: NodeJS.Timeout | undefined;
-  /** Of the picture at hand. */
+  /** Receives the response for the current picture. */
   answer: ((frame: Frame) => void) | undefined;
   fail: ((error: Error) => void) | undefined;
 }
@@ -63,7 +63,7 @@ async function startChild(): Promise<Child> {
   process_.once('close', (code) =>
     gone(code === null ? new Refused('not_an_image') : new ParserUnavailable(`ended with ${code}`)),
   );
-  process_.stdin?.on('error', () => undefined); // told by its end
+  process_.stdin?.on('error', () => undefined); // reported by its exit
   const read = frameReader(MOST_FRAME_BYTES, (frame) => child.answer?.(frame));
   process_.stdout?.on('data', (chunk: Buffer) => {
     try {
@@ -76,7 +76,7 @@ async function startChild(): Promise<Child> {
   return child;
 }
 
-/** A warm child must not keep its parent. */
+/** A warm child must not keep its parent running. */
 function unref(child: ChildProcess): void {
   child.unref();
   for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref?: () => void } | null)?.unref?.();
@@ -116,28 +116,28 @@ async function started(): Promise<Child> {
   return child;
 }
 
-/** Starting is the machine's time, not the picture's. */
+/** The start of the process does not count towards the picture's time limit. */
 async function firstWord(child: Child): Promise<void> {
   ref(child.process);
   const tooLong = new ParserUnavailable("the pictures' process does not start");
-  const said = await answered(child, START_MS, tooLong).catch((error: unknown) => {
+  const frame = await answered(child, START_MS, tooLong).catch((error: unknown) => {
     end(child);
     waiting.shift()?.();
     throw error instanceof ParserUnavailable ? error : new ParserUnavailable(String(error));
   });
-  if (!(said.head as { ready?: boolean }).ready) throw tooLong;
+  if (!(frame.head as { ready?: boolean }).ready) throw tooLong;
 }
 
-/** The next frame that the process sends. Ends it, and throws `late`, after `limitMs`. */
+/** The next frame from the process. After `limitMs` it kills the process and throws `late`. */
 function answered(child: Child, limitMs: number, late: Error): Promise<Frame> {
   return new Promise<Frame>((resolve, reject) => {
     const timer = setTimeout(() => {
       end(child);
       reject(late);
     }, limitMs);
-    child.answer = (said) => {
+    child.answer = (frame) => {
       clearTimeout(timer);
-      resolve(said);
+      resolve(frame);
     };
     child.fail = (error) => {
       clearTimeout(timer);
@@ -164,14 +164,14 @@ function end(child: Child): void {
   child.process.kill('SIGKILL');
 }
 
-/** One picture through a jailed process of this machine. */
-export const openInChild: OpenPicture = async (ask, bytes) => {
+/** Opens a picture in a sandboxed process of this machine. */
+export const openInChild: OpenPicture = async (task, bytes) => {
   const child = await take();
   ref(child.process);
   child.done += 1;
   try {
     const coming = answered(child, TIMEOUT_MS, new Refused('not_an_image'));
-    child.process.stdin?.write(toFrame(ask, bytes));
+    child.process.stdin?.write(toFrame(task, bytes));
     const frame = await coming;
     const answer = frame.head as ChildAnswer;
     if (!answer.ok) throw new Refused(answer.reason);

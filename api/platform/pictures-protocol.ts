@@ -1,33 +1,33 @@
 import type { PictureFormat } from './pictures-sniff.ts';
 
-/** What a picture may be; over it is refused. */
+/** Limits of an accepted picture. */
 export interface PictureRules {
   accepts: readonly PictureFormat[];
-  /** Pixels of the shorter and of the longer side, turned upright. */
+  /** Pixels of the shorter and of the longer side, after rotation. */
   minSide: number;
   maxSide: number;
-  /** Of one frame, and of all frames together where animation is kept. */
+  /** Of one frame, and of all frames together if the animation is kept. */
   maxPixels: number;
   maxFrames: number;
-  /** Length of an animation, milliseconds. */
+  /** Length of an animation in milliseconds. */
   maxMs?: number;
 }
 
-/** What is made of a picture: turned upright, in sRGB, without metadata. */
+/** The picture to produce: rotated upright, in sRGB, without metadata. */
 export interface PictureMake {
   format: 'webp' | 'png' | 'avif';
   width: number;
   height: number;
-  /** `cover` crops about the centre, `contain` pads, `inside` keeps the shape. */
+  /** `cover` crops around the centre, `contain` pads, `inside` keeps the aspect ratio. */
   fit: 'cover' | 'contain' | 'inside';
-  /** Also above the picture's own size. */
+  /** Allows sizes above the picture's own. */
   enlarge?: boolean;
   lossless?: boolean;
-  /** Of the padding, #rrggbb; transparent when absent. */
+  /** Padding colour, #rrggbb; transparent by default. */
   background?: string;
-  /** All frames, where there are several; else the first. */
+  /** Keeps all frames of an animation; default: the first. */
   animated?: boolean;
-  /** Above it quality and size go down. */
+  /** Above it, quality and size are reduced. */
   maxBytes?: number;
 }
 
@@ -57,14 +57,14 @@ export class Refused extends Error {
   }
 }
 
-/** What opens pictures cannot be had: a fault of this machine or of the parser pods, not of the picture. */
+/** Pictures cannot be opened now: a fault of this machine or of the parser pods, not of the picture. */
 export class ParserUnavailable extends Error {}
 
 export interface ChildRequest {
   format: PictureFormat;
   rules: PictureRules;
   make?: PictureMake;
-  /** Blurhash, colour and transparency are wanted. */
+  /** Whether blurhash, colour and transparency are requested. */
   facts: boolean;
 }
 
@@ -72,12 +72,14 @@ export type ChildAnswer = { ok: true; facts: PictureFacts } | { ok: false; reaso
 
 export interface Opened {
   facts: PictureFacts;
-  /** What was made; empty when nothing was to be. */
+  /** The produced picture; empty if none was requested. */
   bytes: Buffer;
 }
 
-/** Opens one picture in a jail. Throws `Refused` for what the picture is, `ParserUnavailable` for what the jail lacks. */
-export type OpenPicture = (ask: ChildRequest, bytes: Buffer) => Promise<Opened>;
+/**
+ * Opens one picture in a sandbox. Throws `Refused` because of the picture, `ParserUnavailable` because of the sandbox.
+ */
+export type OpenPicture = (task: ChildRequest, bytes: Buffer) => Promise<Opened>;
 
-/** Of one picture with what is said of it, either way. */
+/** Largest frame, with one picture and its facts, in either direction. */
 export const MOST_FRAME_BYTES = 64 << 20;

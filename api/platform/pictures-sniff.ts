@@ -1,4 +1,4 @@
-/** Pictures that are told by their content. */
+/** Picture formats recognized by content. */
 export type PictureFormat = 'png' | 'jpeg' | 'webp' | 'avif' | 'gif' | 'svg' | 'heif' | 'tiff' | 'bmp' | 'jxl';
 
 export const mediaTypes: Readonly<Record<PictureFormat, string>> = {
@@ -34,27 +34,27 @@ function brands(head: Buffer): string {
   return word(head, 8, Math.min(Math.max(head.readUInt32BE(0) - 8, 4), 120));
 }
 
-/** What may stand before the root of a drawing, each by how it begins and ends. */
+/** What may precede the root of a drawing, as pairs of begin and end. */
 const BEFORE_ROOT: readonly [begins: string, ends: string][] = [
   ['<?', '>'],
   ['<!--', '-->'],
   ['<!doctype', '>'],
 ];
 
-/** Where the next part of a document begins; the end of the text where this one does not end. */
+/** Where the next part of a document begins; the end of the text if this part does not end. */
 function afterPart(text: string, at: number): number {
   const [begins, ends] = BEFORE_ROOT.find(([start]) => text.startsWith(start, at)) ?? [];
   if (begins === undefined || ends === undefined) return at;
   const closed = text.indexOf(ends, at + begins.length);
   if (closed < 0) return text.length;
-  const inner = begins === '<!doctype' ? text.indexOf('[', at) : -1; // declarations may hold `>`
+  const inner = begins === '<!doctype' ? text.indexOf('[', at) : -1; // declarations may contain `>`
   if (inner < 0 || inner > closed) return closed + ends.length;
   const last = text.indexOf(']', inner);
   const end = last < 0 ? -1 : text.indexOf('>', last);
   return end < 0 ? text.length : end + 1;
 }
 
-/** One pass over the text: comments, declarations and white space, then the root. */
+/** One pass over comments, declarations and white space, up to the root. */
 function isSvg(head: Buffer): boolean {
   const text = head
     .toString('utf8', 0, 4096)
@@ -69,7 +69,7 @@ function isSvg(head: Buffer): boolean {
   return false;
 }
 
-/** By content, never by name; undefined for what is no picture we know. */
+/** By content, never by name; undefined for anything but a known picture format. */
 export function sniffPicture(bytes: Buffer): PictureFormat | undefined {
   if (bytes.length < 12) return undefined;
   return signs.find(([, fits]) => fits(bytes))?.[0];

@@ -1,7 +1,7 @@
-// A drawing without scripts, references to anything outside it, fonts, text, foreign objects and embedded pictures.
+// Removes scripts, external references, fonts, text, foreign objects and embedded pictures from a drawing.
 import { SaxesParser } from 'saxes';
 
-/** What is drawn; every other element goes with all that is in it. */
+/** Elements that are kept; all others are removed with their content. */
 const ELEMENTS = new Set(
   (
     'svg g defs symbol use switch path rect circle ellipse line polyline polygon linearGradient radialGradient stop clipPath mask ' +
@@ -28,7 +28,7 @@ function withoutComments(text: string): string {
   return parts.join('') + text.slice(at);
 }
 
-/** Addresses other than `#id` and rules that load something go. */
+/** Removes addresses other than `#id`, and rules that load something. */
 const safeCss = (text: string): string =>
   withoutComments(text.replace(/\\/g, '')) // an escape can spell any word
     .replace(/@(import|charset|namespace)[^;]*;?/gi, '')
@@ -43,13 +43,16 @@ function attribute(name: string, value: string): string {
   return ` ${name}="${escaped(name.startsWith('xmlns') ? value : safeCss(value))}"`;
 }
 
-/** The drawing as it may be drawn. Throws when it is no well-formed XML, or too much of it; entities of its own count as broken. */
+/**
+ * The drawing without unsafe content. Throws when it is not well-formed XML, or too large; entities of its own count as
+ * malformed.
+ */
 export function cleanSvg(text: string): string {
   const out: string[] = [];
   const parser = new SaxesParser();
   let depth = 0;
   let count = 0;
-  let gone = 0; // depth inside an element that is not drawn
+  let gone = 0; // depth inside a removed element
   let style = 0;
   parser.on('error', (error) => {
     throw error;
@@ -66,8 +69,8 @@ export function cleanSvg(text: string): string {
       out.push(`<${name}${given.map(([key, value]) => attribute(key, value)).join('')}>`);
     }
   });
-  const words = (said: string): void => {
-    if (gone === 0 && style > 0) out.push(escaped(safeCss(said)));
+  const words = (text: string): void => {
+    if (gone === 0 && style > 0) out.push(escaped(safeCss(text)));
   };
   parser.on('text', words);
   parser.on('cdata', words);

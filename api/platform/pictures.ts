@@ -1,4 +1,4 @@
-// Pictures of others: told by their content, opened in a jail, made anew. No byte of them is parsed in this process.
+// Foreign pictures: recognized by content, opened in a sandbox, encoded again. This process parses none of their bytes.
 import { parserAt } from './parser.ts';
 import { openInChild } from './pictures-pool.ts';
 import { type PictureFacts, type PictureMake, type PictureRules, Refused } from './pictures-protocol.ts';
@@ -16,14 +16,14 @@ export { mediaTypes, type PictureFormat } from './pictures-sniff.ts';
 
 export interface GivenPicture {
   bytes: Buffer;
-  /** What the sender says it is. */
+  /** The media type that the sender claims. */
   type: string;
 }
 
 export interface MadePicture extends PictureFacts {
-  /** Media type of what was given, by its content. */
+  /** The actual media type, by content. */
   type: string;
-  /** What was made; empty when nothing was to be. */
+  /** The produced picture; empty if none was requested. */
   bytes: Buffer;
 }
 
@@ -31,11 +31,11 @@ const SAYS_PICTURE = /^(image\/|application\/octet-stream\b|$)/i;
 
 export interface Pictures {
   /**
-   * Takes one picture in. Without `make` it is opened and measured only. Throws `PictureRefused`, and `ParserUnavailable` when
-   * what opens it cannot be had.
+   * Validates one picture; without `make` it is only opened and measured. Throws `PictureRefused`, and
+   * `ParserUnavailable` when it cannot be opened now.
    */
   take(given: GivenPicture, rules: PictureRules, make?: PictureMake): Promise<MadePicture>;
-  /** Another size of a picture that was made here before. Throws as `take`. */
+  /** Another size of a picture that was produced here. Throws like `take`. */
   remake(bytes: Buffer, make: PictureMake): Promise<Buffer>;
 }
 
@@ -47,7 +47,7 @@ const OURS: PictureRules = {
   maxFrames: 300,
 };
 
-/** Through the parser pods at the address; without one, through jailed processes of this machine. */
+/** Uses the parser pods at the address; without one, sandboxed processes of this machine. */
 export function createPictures(parserUrl: string | undefined): Pictures {
   const open = parserUrl === undefined ? openInChild : parserAt(parserUrl);
   return {

@@ -11,13 +11,16 @@ export interface ShortRead {
 
 const LANES = 3;
 const IDLE_MS = 15_000;
-/** Left to itself Postgres plans a page anew each time where its guess of the rows differs, and planning takes thrice as long as reading. */
+/**
+ * Otherwise Postgres plans each page again when its row estimates differ, and planning takes three times as long as
+ * reading.
+ */
 const PLANNED_ONCE = 'set plan_cache_mode = force_generic_plan';
 
 /**
- * Connections that many short reads share at once (the pipeline mode of Postgres' protocol): what is asked in one turn of
- * the event loop leaves in one write, and nothing waits for another's answer before it is sent. A statement that takes long
- * holds up those behind it on its lane, so nothing but reads by key and walks of an index belong here.
+ * Connections that many short reads share at once (the pipeline mode of Postgres' protocol): all reads of one turn of
+ * the event loop leave in one write, and none waits for the response of another. A slow statement delays those behind
+ * it, so only reads by key and index walks belong here.
  */
 export class Pipelined {
   readonly #lanes: Lane[];
@@ -35,7 +38,7 @@ export class Pipelined {
     return this.#lanes.reduce((a, b) => (b.waiting < a.waiting ? b : a)).read<Row>(statement);
   }
 
-  /** Ends the connections once what they were asked is answered. */
+  /** Closes the connections once their reads are answered. */
   async end(): Promise<void> {
     clearInterval(this.#resting);
     await Promise.all(this.#lanes.map((lane) => lane.end()));
@@ -43,7 +46,7 @@ export class Pipelined {
 }
 
 class Lane {
-  /** Reads without an answer yet. */
+  /** Reads without a response yet. */
   waiting = 0;
   readonly #settings: pg.ClientConfig;
   readonly #silence: SilenceWatch;
@@ -70,7 +73,7 @@ class Lane {
     }
   }
 
-  /** Leaves the connection when nobody asked anything since the last time. */
+  /** Closes the connection if it was not used since the last call. */
   rest(): void {
     const idle = !this.#used && this.waiting === 0;
     this.#used = false;
@@ -94,11 +97,11 @@ class Lane {
   async #connect(): Promise<pg.Client> {
     const client = new pg.Client({ ...this.#settings, pipeline: true });
     const gone = (): void => {
-      if (this.#client !== undefined && this.#client !== client) return; // another came in its place
+      if (this.#client !== undefined && this.#client !== client) return; // another one replaced it
       this.#client = undefined;
       this.#connecting = undefined;
     };
-    client.on('error', gone); // the reads that waited were told by their own promises
+    client.on('error', gone); // waiting reads are rejected by their own promises
     client.on('end', gone);
     try {
       await client.connect();
@@ -114,7 +117,7 @@ class Lane {
     return client;
   }
 
-  /** Holds back what is written until the turn is over. */
+  /** Buffers writes until the turn of the event loop ends. */
   #cork(client: pg.Client): void {
     if (this.#corked) return;
     this.#corked = true;

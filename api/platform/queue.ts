@@ -2,12 +2,12 @@ import type { Db } from './db.ts';
 import { newId } from './ids.ts';
 import { type EnqueueOptions, type JobName, type JobPayload, type JobSpec, jobs, type Queue } from './jobs.ts';
 
-/** The graphile-worker task of a queue: it carries the id of a row of `jobs`, which says what to do. */
+/** The graphile-worker task of a queue; it carries the id of a row of `jobs`, which describes the work. */
 export const taskOf = (queue: Queue): string => `foyer.${queue}`;
 
 /**
- * A job row and its task, in the caller's transaction: neither exists without the other. While a job waits under the
- * same key its id is answered and nothing is added.
+ * Writes a job row and its task in the caller's transaction: neither exists without the other. While a job waits under
+ * the same key, returns its id and adds nothing.
  */
 export async function enqueue<N extends JobName>(
   db: Db,
@@ -46,10 +46,10 @@ export async function enqueue<N extends JobName>(
     await addTask(db, { id, queue: row.queue, priority: row.priority, runAt });
     return id;
   }
-  throw new Error(`job ${options.key} began each time it was asked for`);
+  throw new Error(`job ${options.key} started each time it was read`);
 }
 
-const TRIES = 5; // the job that was in the way may begin before it is looked up
+const TRIES = 5; // the conflicting job may start before it is read
 
 async function waitingUnder(db: Db, key: string): Promise<string | undefined> {
   const found = await db('jobs').where({ key }).whereIn('state', ['waiting', 'delayed']).first('id');
@@ -63,7 +63,7 @@ export interface Task {
   runAt?: Date | undefined;
 }
 
-/** The task of a job row. Attempts are counted in the row; graphile-worker's own are only its safety net. */
+/** The task of a job row. Attempts are counted in the row; graphile-worker's own limit is only a safety net. */
 export async function addTask(db: Db, job: Task): Promise<void> {
   await db.raw(
     'select graphile_worker.add_job(?, payload := ?::json, run_at := ?, priority := ?, max_attempts := ?, job_key := ?)',
@@ -74,7 +74,7 @@ export async function addTask(db: Db, job: Task): Promise<void> {
 /** Kinds that no worker runs. */
 const APART = Object.entries(jobs as Record<string, JobSpec>).flatMap(([kind, { apart }]) => (apart ? [kind] : []));
 
-/** Gives unfinished jobs their tasks back where the queue has none: such a job would wait for ever. */
+/** Adds missing tasks of unfinished jobs, which would otherwise wait for ever. */
 export async function restoreTasks(db: Db): Promise<void> {
   const { rows } = await db.raw<{ rows: { id: string; queue: Queue; priority: number; run_at: Date | null }[] }>(
     `select id, queue, priority, run_at from jobs j where state in ('waiting', 'delayed', 'active')
@@ -85,20 +85,20 @@ export async function restoreTasks(db: Db): Promise<void> {
     await addTask(db, { id, queue, priority, runAt: run_at ?? undefined });
 }
 
-/** The job got further: the workers that it lost before no longer count against it. */
+/** The job made progress, so workers lost before no longer count against it. */
 export async function forgetLosses(db: Db, jobId: string): Promise<void> {
   await db('jobs').where({ id: jobId }).where('losses', '>', 0).update({ losses: 0 });
 }
 
-/** Class id of the advisory locks by which a living pool of workers is known. */
+/** Class id of the advisory locks that mark running worker pools. */
 export const ALIVE = 4711;
 const POOLS = `select count(*)::int from pg_locks where locktype = 'advisory' and granted and objsubid = 2 and classid = ${ALIVE}
   and database = (select oid from pg_database where datname = current_database())`; // other databases of the server have their own
 const URGENT: readonly Queue[] = ['interactive', 'delivery'];
 
 /**
- * Down without a worker; degraded when work that people wait for was not begun within a minute. A queue that somebody
- * paused stands still as was wished.
+ * Down without a worker; degraded when work that users wait for did not start within a minute. Paused queues do not
+ * count.
  */
 export async function queueHealth(db: Db, paused: readonly Queue[]): Promise<'ok' | 'degraded' | 'down'> {
   const { rows } = await db.raw<{ rows: { pools: number; late: boolean }[] }>(
@@ -112,18 +112,18 @@ export async function queueHealth(db: Db, paused: readonly Queue[]): Promise<'ok
   return seen.late ? 'degraded' : 'ok';
 }
 
-/** Pools of workers that live; each process has one for every lane. */
+/** Number of running worker pools; each process has one for every lane. */
 export async function countPools(db: Db): Promise<number> {
   const { rows } = await db.raw<{ rows: { pools: number }[] }>(`select (${POOLS}) as pools`);
   return rows[0]?.pools ?? 0;
 }
 
-/** Requests the worker of a job to end it. */
+/** Requests the worker of a job to stop it. */
 export async function requestCancel(db: Db, jobId: string): Promise<void> {
   await db('jobs').where({ id: jobId }).update({ cancel_requested: true });
 }
 
-/** Ends a job that no worker has begun. */
+/** Cancels a job that no worker has started. */
 export async function cancelUnstarted(db: Db, jobId: string | null, now: Date): Promise<void> {
   await db('jobs')
     .where({ id: jobId })
@@ -131,7 +131,7 @@ export async function cancelUnstarted(db: Db, jobId: string | null, now: Date): 
     .update({ state: 'cancelled', cancel_requested: true, finished_at: now, updated_at: now });
 }
 
-/** Records how far a running job is: its phase, and the share that is done, 0 to 1. */
+/** Records the progress of a running job: its phase and the finished share, 0 to 1. */
 export async function recordProgress(db: Db, jobId: string, at: { phase: string; progress: number }): Promise<void> {
   await db('jobs')
     .where({ id: jobId, state: 'active' })

@@ -3,7 +3,10 @@ import type { Log } from './log.ts';
 
 export type { Redis } from 'ioredis';
 
-/** A server that takes connections and answers nothing looks well to its clients: one that does not answer a look is left. */
+/**
+ * A server that accepts connections but does not answer looks healthy to its clients, so the connection is dropped when
+ * a ping fails.
+ */
 class Watched extends Redis {
   #looking = false;
 
@@ -15,7 +18,7 @@ class Watched extends Redis {
     return answer;
   }
 
-  /** A second try, since a process that was busy itself finds its commands timed out before it reads their answers. */
+  /** Tries twice, because a process that was busy itself sees its commands time out before it reads the responses. */
   async #look(): Promise<void> {
     if (this.#looking || this.status !== 'ready') return;
     this.#looking = true;
@@ -30,8 +33,8 @@ class Watched extends Redis {
 }
 
 /**
- * Comes back by itself. A command fails after a second, and at once while the server is known to be away or hung; callers
- * go on without it. Of its duplicates those that subscribe or wait need `enableOfflineQueue`.
+ * Reconnects by itself. A command fails after a second, and at once while the server is known to be unavailable or
+ * hung; callers continue without it. Duplicates that subscribe or block need `enableOfflineQueue`.
  */
 export function connectRedis(url: string, log: Log): Redis {
   const redis = new Watched(url, {
@@ -48,12 +51,12 @@ export function connectRedis(url: string, log: Log): Redis {
   redis.on('error', (error) => {
     if (Date.now() - lastWarning < 10_000) return;
     lastWarning = Date.now();
-    log.warn({ err: error.message }, 'redis is away');
+    log.warn({ err: error.message }, 'redis is unavailable');
   });
   return redis;
 }
 
-/** The answer, or `otherwise` when Redis is away: nothing that matters lives only there. */
+/** The result, or `otherwise` while Redis is unavailable: nothing essential is stored only there. */
 export async function withoutFail<T>(work: () => Promise<T>, otherwise: T): Promise<T> {
   try {
     return await work();

@@ -5,7 +5,7 @@ import type { Log } from './log.ts';
 import { OUTBOX_CHANNEL } from './outbox.ts';
 import type { Redis } from './redis.ts';
 
-/** Stream that every pod reads once; `number` of an event is its id there (`<number>-0`). */
+/** Stream that every pod reads once; the `number` of an event is its id there (`<number>-0`). */
 export const EVENT_STREAM = 'foyer:events';
 const KEPT = 1000;
 const LOCK = 'foyer.event-relay';
@@ -15,8 +15,8 @@ export interface Relay {
 }
 
 /**
- * Numbers committed outbox rows without gaps, keeps them in `events` and adds them to the Redis stream. One process at a
- * time does it, by an advisory lock that falls free with its connection; without Redis readers go by the table.
+ * Numbers committed outbox rows without gaps, stores them in `events` and adds them to the Redis stream. An advisory
+ * lock, released with its connection, lets one process at a time do it; without Redis, readers use the table.
  */
 export function startRelay(databaseUrl: string, redis: Redis, log: Log): Relay {
   const stopping = new AbortController();
@@ -68,7 +68,7 @@ async function waitForWake(waker: { wake: () => void }, signal: AbortSignal): Pr
   await new Promise<void>((resolve) => {
     const end = (): void => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', end); // else one stays for each second of the process's life
+      signal.removeEventListener('abort', end); // otherwise one listener would stay for each second
       resolve();
     };
     const timer = setTimeout(end, 1000);

@@ -20,42 +20,45 @@ export {
   settingTable,
 } from './settings/table.ts';
 
-/** Where a value in force comes from. */
+/** The source of a value in force. */
 export type Source = 'resource' | 'saved' | 'environment' | 'default';
 
 export interface Settings {
-  /** The value in force: resource, saved, environment, default. From memory. */
+  /** The value in force: resource, saved, environment, default. Read from memory. */
   get<K extends StoredKey>(key: K): StoredValue<K>;
   sourceOf(key: StoredKey): Source;
-  /** What is in force where nothing is saved. */
+  /** The value in force without a saved one. */
   unsaved<K extends StoredKey>(key: K): { value: StoredValue<K>; source: Source };
-  /** What is in force where no resource declares it. */
+  /** The value in force without a declared one. */
   undeclared(key: StoredKey): unknown;
-  /** Grows with every write. */
+  /** Incremented by every write. */
   revision(): number;
-  /** Reads the saved rows again, and answers them by key; also done every 30 s and at a Redis message. */
+  /** Reads the saved rows again and returns them by key; also done every 30 s and at a Redis message. */
   reload(): Promise<ReadonlyMap<string, SavedRow>>;
   stop(): void;
 }
 
 const CHANNEL = 'foyer:settings';
 const isSecret = (key: StoredKey): boolean => storedTable[key].marks.includes('S');
-/** Binds a sealed value to its key: it opens nowhere else. */
+/** Binds a sealed value to its key, so that it opens nowhere else. */
 const placeOf = (key: StoredKey): string => `setting:${key}`;
 
-/** What is kept of a value: secrets sealed. Throws what its schema refuses. */
+/** The stored form of a value, with secrets sealed. Throws if the schema refuses it. */
 export function storedValue(key: StoredKey, value: unknown, keys: Keys): string {
   const parsed: unknown = storedTable[key].schema.parse(value);
   return JSON.stringify(isSecret(key) && typeof parsed === 'string' ? seal(keys, parsed, placeOf(key)) : parsed);
 }
 
-/** A saved value as it is used; undefined for a secret whose key is not here. */
+/** The plain form of a saved value; undefined for a secret that no key opens. */
 export function openedValue(key: string, value: unknown, keys: Keys | undefined): unknown {
   if (!Object.hasOwn(storedTable, key) || !isSecret(key as StoredKey) || typeof value !== 'string') return value;
   return keys && unseal(keys, value, placeOf(key as StoredKey));
 }
 
-/** Secrets sealed by a key before are sealed by the current one; the value stays, and so does the revision. `closed` are the keys that none opens. */
+/**
+ * Seals secrets of earlier keys again with the current key; values and revision stay the same. `closed` are the
+ * settings that no key opens.
+ */
 export async function resealSettings(db: Db, keys: Keys): Promise<{ resealed: number; closed: string[] }> {
   const secrets = (Object.keys(storedTable) as StoredKey[]).filter(isSecret);
   const rows = await db('settings')
@@ -78,7 +81,7 @@ export async function resealSettings(db: Db, keys: Keys): Promise<{ resealed: nu
   return counts;
 }
 
-/** Saves in the caller's transaction; tell the others by `announceSettings` after its commit. Not for secrets. */
+/** Saves in the caller's transaction; call `announceSettings` after its commit. Not for secrets. */
 export async function saveSettings(
   db: Db,
   values: Partial<Record<StoredKey, unknown>>,
@@ -92,7 +95,7 @@ export async function saveSettings(
 }
 
 export async function announceSettings(redis: Redis): Promise<void> {
-  await redis.publish(CHANNEL, '').catch(() => 0); // without Redis the others look within 30 s
+  await redis.publish(CHANNEL, '').catch(() => 0); // without Redis the other processes read them within 30 s
 }
 
 type Values = { [K in StoredKey]: StoredValue<K> };
@@ -103,7 +106,7 @@ interface InForce {
   sources: Record<StoredKey, Source>;
 }
 
-/** Each key from the first source that has a good value for it, else its default. */
+/** For each key the value of the first source with a valid one, otherwise its default. */
 function inForce(given: Record<Exclude<Source, 'default'>, Given>): InForce {
   const order = ['resource', 'saved', 'environment'] as const;
   const found = Object.entries(storedTable).map(([key, { schema }]) => {
@@ -124,7 +127,7 @@ export interface SettingsSetting {
   db: Db;
   redis: Redis;
   log: Log;
-  /** Opens secrets; without them a process sees no secret that was saved. */
+  /** Opens secrets; without it, saved secrets are undefined. */
   keys?: Keys;
 }
 
@@ -149,8 +152,8 @@ export function createSettings({ config, db, redis, log, keys }: SettingsSetting
   const timer = setInterval(quietly, 30_000);
   timer.unref();
   const subscriber = redis.duplicate({ enableOfflineQueue: true });
-  subscriber.on('error', () => undefined); // connectRedis's log tells of a lost server
-  subscriber.on('ready', () => void subscriber.subscribe(CHANNEL).then(quietly, () => undefined)); // also when it was away at the start
+  subscriber.on('error', () => undefined); // connectRedis logs a lost server
+  subscriber.on('ready', () => void subscriber.subscribe(CHANNEL).then(quietly, () => undefined)); // also after it was unavailable at the start
   subscriber.on('message', quietly);
   return {
     get: (key) => now.values[key],

@@ -2,10 +2,10 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import pg from 'pg';
 
 const TICK_MS = 500;
-/** A statement without a byte of an answer for this long has the server probed. */
+/** A statement without a byte of response for this long triggers a probe of the server. */
 const SILENT_MS = 2500;
 const PROBE_MS = 2000;
-/** So much later than asked for, and it is this process that stood still. */
+/** A timer later than this means that this process itself was blocked. */
 const LATE_MS = 500;
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 
@@ -16,15 +16,15 @@ interface Watched {
   heardAt: number;
 }
 
-/** The socket of a connection; pg does not declare it. */
+/** The socket of a connection, which pg does not declare. */
 const socketOf = (client: pg.Client) =>
   (client as unknown as { connection: { stream: { bytesRead?: number; destroy(error: Error): void } } }).connection
     .stream;
 
 /**
- * Cuts connections to a server that no longer answers, which `statement_timeout` cannot do: the server enforces that one.
- * While a statement waits in silence, a new connection tells a slow statement from a hung server. The statements of a
- * connection that is cut fail as with any lost connection, within 5 seconds.
+ * Closes connections to a server that stopped responding, which `statement_timeout` cannot do because the server
+ * enforces it. While a statement gets no response, a new connection distinguishes a slow statement from a hung server.
+ * Statements of a closed connection fail as with any lost connection, within 5 seconds.
  */
 export class SilenceWatch {
   readonly #settings: pg.ClientConfig;
@@ -32,12 +32,12 @@ export class SilenceWatch {
   #timer: NodeJS.Timeout | undefined;
   #probing: Promise<boolean> | undefined;
 
-  /** `settings` reach the server that the watched connections belong to. */
+  /** `settings` connect to the server of the watched connections. */
   constructor(settings: pg.ClientConfig) {
     this.#settings = settings;
   }
 
-  /** Watches the connection until it ends. `isBusy` is true while a statement waits for its answer. */
+  /** Watches the connection until it ends. `isBusy` is true while a statement waits for its response. */
   watch(client: pg.Client, isBusy: () => boolean): void {
     const watched = { client, isBusy, bytesRead: 0, heardAt: performance.now() };
     this.#watched.add(watched);
@@ -60,7 +60,7 @@ export class SilenceWatch {
   }
 
   async #judge(watched: Watched): Promise<void> {
-    watched.heardAt = Number.POSITIVE_INFINITY; // judged once at a time
+    watched.heardAt = Number.POSITIVE_INFINITY; // checked once at a time
     this.#probing ??= this.#probe().finally(() => {
       this.#probing = undefined;
     });
@@ -70,7 +70,7 @@ export class SilenceWatch {
     else socket.destroy(new Error('Connection terminated: the database does not answer'));
   }
 
-  /** True when the server answers a new connection, if only by a refusal. */
+  /** True when the server responds to a new connection, even by refusing it. */
   async #probe(): Promise<boolean> {
     const client = new pg.Client({ ...this.#settings, connectionTimeoutMillis: PROBE_MS });
     client.on('error', () => undefined);
@@ -80,9 +80,9 @@ export class SilenceWatch {
     );
     const began = performance.now();
     const isAlive = await Promise.race([answered, sleep(PROBE_MS, false, { ref: false })]);
-    await nextTurn(); // timers run before sockets are read: an answer may wait there
+    await nextTurn(); // timers run before sockets are read: a response may be waiting there
     void client.end().catch(() => undefined);
-    // A process that stood still itself knows nothing.
+    // If this process itself was blocked, the probe proves nothing.
     return isAlive || performance.now() - began > PROBE_MS + LATE_MS;
   }
 }

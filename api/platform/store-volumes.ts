@@ -1,10 +1,10 @@
-// Volumes of the stores that the operator runs beside this server: their space, as a worker measured it and the API reports it.
+// Space on the volumes of stores that the operator runs: measured by a worker, reported by the API.
 import { Gauge, type Registry, register } from 'prom-client';
 import { z } from 'zod';
 import type { Redis } from './redis.ts';
 
 const MEASURED = 'foyer:store-volumes';
-/** A worker measures each minute; what nobody measured for so long is not reported. */
+/** A worker measures each minute; older measurements are not reported. */
 const HOLDS_MS = 300_000;
 
 const Measured = z.object({ free: z.number(), total: z.number(), at: z.number() });
@@ -28,7 +28,7 @@ async function lastMeasured(redis: Redis): Promise<[string, VolumeSpace][]> {
   });
 }
 
-/** Read at each scrape: the operator judges the space by it. */
+/** Read at each scrape, for the operator's alerts about space. */
 export function serveVolumeMetrics(redis: Redis, registry: Registry = register): void {
   const gauges = { free: 'Free bytes of the volume of a store.', total: 'Size of the volume of a store in bytes.' };
   for (const member of ['free', 'total'] as const)

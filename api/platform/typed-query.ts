@@ -7,11 +7,11 @@ export type Column<T extends TableName> = keyof Tables[T] & string;
 
 type Bare<V> = V extends Defaulted<infer D> ? D : V extends Computed<infer C> ? C : V;
 type Unwrapped<V> = V extends Json ? unknown : V;
-/** As it is read: what its owner declares of it, or else what the schema says. */
+/** The type of a value that is read: declared by its owner, otherwise from the schema. */
 type Read<T extends TableName, C extends Column<T>> = `${T}.${C}` extends keyof ColumnTypes
   ? ColumnTypes[`${T}.${C}`] | Extract<Bare<Tables[T][C]>, null>
   : Unwrapped<Bare<Tables[T][C]>>;
-/** As it is written. JSON is text; an array becomes one of Postgres, which `pg` may not change. */
+/** The type of a value that is written. JSON is text; an array becomes a Postgres array, which `pg` may not change. */
 type Writable<T extends TableName, C extends Column<T>> =
   Extract<Bare<Tables[T][C]>, Json> extends never
     ? Listed<Read<T, C>>
@@ -30,15 +30,15 @@ export type Row<T extends TableName> = { [C in Column<T>]: Read<T, C> };
 /** A value, or an expression that Postgres evaluates. */
 type Given<V> = V | Knex.Raw | Subquery;
 
-/** Any query, of the schema or not, in the place of a value or a list. */
+/** Any query, in place of a value or a list. */
 type Subquery = Pick<Knex.QueryBuilder, 'toSQL' | 'toQuery'>;
 
-/** A row as it is inserted; a column that is undefined gets its default. */
+/** A row to insert; an undefined column gets its default. */
 export type Insert<T extends TableName> = {
   readonly [C in Exclude<Column<T>, Omittable<T> | Fixed<T>>]: Given<Writable<T, C>>;
 } & { readonly [C in Exclude<Omittable<T>, Fixed<T>>]?: Given<Writable<T, C>> | undefined };
 
-/** The columns that an update sets; one that is undefined stays as it is. */
+/** The columns to update; an undefined one stays as it is. */
 export type Update<T extends TableName> = {
   readonly [C in Exclude<Column<T>, Fixed<T>>]?: Given<Writable<T, C>> | undefined;
 };
@@ -49,7 +49,7 @@ export type Match<T extends TableName> = { readonly [C in Column<T>]?: Given<Rea
 type Named<T extends TableName> = Column<T> | `${T}.${Column<T>}`;
 type Selected<T extends TableName> = Named<T> | `${Named<T>} as ${string}` | '*' | `${T}.*` | Knex.Raw | Subquery;
 type Operator = '=' | '<' | '<=' | '>' | '>=' | '<>' | '!=' | 'like' | 'ilike' | 'is' | 'in' | '@>' | '<@' | '&&';
-/** The columns of `row` by the names that were asked for, with or without the table. */
+/** The selected columns of `row`, named with or without the table. */
 type Picked<T extends TableName, N> = Pick<Row<T>, Unqualified<N> & Column<T>>;
 type Unqualified<N> = N extends `${string}.${infer C}` ? C : N;
 type ValueOf<T extends TableName, N> = Unqualified<N> extends Column<T> ? Read<T, Unqualified<N> & Column<T>> : never;
@@ -135,7 +135,7 @@ interface Typed<T extends TableName, R> {
   skipLocked(): Query<T, R>;
   clone(): Query<T, R>;
   timeout(ms: number, options?: { cancel: boolean }): Query<T, R>;
-  /** `narrow` may do what any query may do. */
+  /** `narrow` may do anything that a query may do. */
   modify<A extends unknown[]>(narrow: (query: Knex.QueryBuilder, ...more: A) => void, ...more: A): Query<T, R>;
   then: Promise<R>['then'];
   catch: Promise<R>['catch'];
@@ -143,12 +143,12 @@ interface Typed<T extends TableName, R> {
 }
 
 /**
- * A query on one table of the schema: a table, column or value that does not fit it does not compile. Joins, subqueries and
- * unions lead back to knex's own builder, which knows no columns.
+ * A query on one table of the schema: a table, column or value that does not fit it does not compile. Joins, subqueries
+ * and unions return knex's own builder, which knows no columns.
  */
 export type Query<T extends TableName, R> = Typed<T, R> & Omit<Knex.QueryBuilder<Row<T>, R>, keyof Typed<T, R>>;
 
-/** Knex on this schema. A table is named by itself, or with an alias, from which on columns are not checked. */
+/** Knex on this schema. Columns of a table with an alias are not checked. */
 export interface TypedKnex extends Omit<{ [K in keyof Knex]: Knex[K] }, 'transaction'> {
   <T extends TableName>(table: T): Query<T, Row<T>[]>;
   (
@@ -159,7 +159,7 @@ export interface TypedKnex extends Omit<{ [K in keyof Knex]: Knex[K] }, 'transac
       | Knex.Raw,
   ): Knex.QueryBuilder;
   transaction<R>(work: (tx: TypedKnex) => Promise<R>, config?: Knex.TransactionConfig): Promise<R>;
-  /** Begins one that whoever calls ends. */
+  /** Starts a transaction that the caller ends. */
   transaction(work?: undefined, config?: Knex.TransactionConfig): Promise<Transaction>;
 }
 

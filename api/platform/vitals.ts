@@ -5,23 +5,26 @@ import { notePeer } from './peers.ts';
 import type { Redis } from './redis.ts';
 
 export type Store = 'database' | 'redis' | 'objects';
-/** What works behind the API; `off` is not configured and harms nothing. */
+/** Components behind the API; `off` means not configured and does no harm. */
 export type Part = 'queue' | 'transcode' | 'storage' | 'mail' | 'keys';
 export type State = 'ok' | 'degraded' | 'down' | 'off';
 export type Probes = Record<Part, () => Promise<State>>;
 
-/** What this process last saw of its stores. Answers come from memory, so a hung store never hangs a probe. */
+/** The last observed state of the stores. Read from memory, so that a hung store never hangs a probe. */
 export interface Vitals {
   state(what: Store | Part): State;
-  /** Several looks at Postgres failed while another process reached it: it is this one that is cut off. */
+  /** Several checks of Postgres failed while another process reached it, so only this process is cut off. */
   cutOff(): boolean;
-  /** The event loop stood still for ten seconds just now. */
+  /** The event loop was blocked for ten seconds a moment ago. */
   stoodStill(): boolean;
-  /** Postgres was reached since the start. */
-  databaseSeen(): boolean;
+  /** Postgres was reached at least once since the start. */
+  databaseReached(): boolean;
   /** Every migration of this build has run. */
   schemaCurrent(): boolean;
-  /** Whether an owner exists; asks Postgres until one does, as another process may have seen the setup. Rejects when it is away. */
+  /**
+   * Whether an owner exists; reads Postgres until one does, because another process may run the setup. Rejects while it
+   * is unavailable.
+   */
   setupComplete(): Promise<boolean>;
   look(): Promise<void>;
   stop(): void;
@@ -29,11 +32,11 @@ export interface Vitals {
 
 const EVERY_MS = 5000;
 const LIMIT_MS = 2000;
-const HOLDS_FOR = 2; // looks before a state changes, so that it does not flap
+const HOLDS_FOR = 2; // checks before a state changes, so that it does not flap
 const CUT_OFF_AFTER = 3;
-const SEEN_KEY = 'foyer:database-seen';
-/** Shorter than the looks that fail: what is found then was noted by another. */
-const SEEN_SECONDS = 12;
+const REACHED_KEY = 'foyer:database-seen';
+/** Shorter than the failed checks, so that a mark found then was set by another process. */
+const REACHED_SECONDS = 12;
 const BEAT_MS = 1000;
 const STILL_MS = 10_000;
 
@@ -51,7 +54,7 @@ interface Steady {
   note(what: Watched, state: State): void;
 }
 
-/** States that change only after two looks agree; the first sight of each counts at once. */
+/** States that change only after two equal checks; the first check of each component counts at once. */
 function steadyStates(): Steady {
   const known = new Map<Watched, { state: State; against: number }>();
   return {
@@ -65,7 +68,7 @@ function steadyStates(): Steady {
   };
 }
 
-/** Whether this process alone cannot reach Postgres; without a note of another in Redis nobody says so. */
+/** Whether only this process cannot reach Postgres; false unless another process marked success in Redis. */
 function watchConnection(
   redis: Redis,
   pod: string,
@@ -76,14 +79,14 @@ function watchConnection(
     isCutOff: () => cutOff,
     note: async (state) => {
       failed = state === 'down' ? failed + 1 : 0;
-      if (state !== 'down') await redis.set(SEEN_KEY, pod, 'EX', SEEN_SECONDS).catch(() => 'OK');
-      const other = failed < CUT_OFF_AFTER ? null : await redis.get(SEEN_KEY).catch(() => null);
+      if (state !== 'down') await redis.set(REACHED_KEY, pod, 'EX', REACHED_SECONDS).catch(() => 'OK');
+      const other = failed < CUT_OFF_AFTER ? null : await redis.get(REACHED_KEY).catch(() => null);
       cutOff = other !== null && other !== pod;
     },
   };
 }
 
-/** Notices when timers come ten seconds late. */
+/** Detects timers that run ten seconds late. */
 export function createPulse(now: () => number = () => performance.now()): {
   beat: () => void;
   stoodStill: () => boolean;
@@ -99,7 +102,7 @@ export function createPulse(now: () => number = () => performance.now()): {
   };
 }
 
-/** One look at a time: a store or a disk that hangs is down, and no second look is hung up behind the first. */
+/** One check at a time: a hanging store or disk is down, and no second check waits behind the first. */
 function lookAt(look: () => Promise<State>): () => Promise<State> {
   let hanging = false;
   return async () => {
@@ -120,8 +123,8 @@ async function lookAtRedis(redis: Redis, pod: string): Promise<State> {
   return 'ok';
 }
 
-/** Asks until the setup is complete; from then on it stays so. */
-function setupSeen(db: Db): () => Promise<boolean> {
+/** Reads until the setup is complete, which never changes back. */
+function setupReader(db: Db): () => Promise<boolean> {
   let complete = false;
   return async () => {
     if (complete) return true;
@@ -135,7 +138,7 @@ interface Stores {
   db: Db;
   redis: Redis;
   objects: Objects;
-  /** Name of this process among the others. */
+  /** Name of this process among its replicas. */
   pod: string;
 }
 
@@ -143,12 +146,12 @@ export function createVitals({ db, redis, objects, pod }: Stores, parts: Probes)
   const steady = steadyStates();
   const connection = watchConnection(redis, pod);
   const pulse = createPulse();
-  let databaseSeen = false;
+  let databaseReached = false;
   let schemaCurrent = false;
-  const setupComplete = setupSeen(db);
+  const setupComplete = setupReader(db);
   const database = async (): Promise<void> => {
     schemaCurrent ||= (await migrationsPending(db)).length === 0;
-    databaseSeen = true;
+    databaseReached = true;
     if (schemaCurrent) await setupComplete();
   };
   const looks = Object.entries({
@@ -179,7 +182,7 @@ export function createVitals({ db, redis, objects, pod }: Stores, parts: Probes)
     cutOff: connection.isCutOff,
     stoodStill: pulse.stoodStill,
     state: (what) => steady.state(what),
-    databaseSeen: () => databaseSeen,
+    databaseReached: () => databaseReached,
     schemaCurrent: () => schemaCurrent,
     setupComplete,
     look,

@@ -1,6 +1,6 @@
 // The database that is made beside the one in use, in a schema of its own.
 import type pg from 'pg';
-import { migrateBeside } from '#platform/migrate.ts';
+import { migrateInSchema } from '#platform/migrate.ts';
 import { migrations } from '#platform/migrations/index.ts';
 import { quoted } from './connection.ts';
 
@@ -12,7 +12,7 @@ export async function makeBeside(client: pg.Client, url: string, schemaVersion: 
   await dropBeside(client);
   await client.query(`create schema ${BESIDE}`);
   const upTo = Object.keys(migrations).filter((name) => name <= schemaVersion);
-  await migrateBeside(url, BESIDE, new Set(upTo));
+  await migrateInSchema(url, BESIDE, new Set(upTo));
 }
 
 export async function dropBeside(client: pg.Client): Promise<void> {
@@ -22,7 +22,7 @@ export async function dropBeside(client: pg.Client): Promise<void> {
 /** Brings the schema to the version of the database in use. */
 export async function migrateOn(client: pg.Client, url: string, schema: string): Promise<void> {
   const wanted = [...(await migrationsIn(client, 'public')), ...(await migrationsIn(client, schema))];
-  await migrateBeside(url, schema, new Set(wanted));
+  await migrateInSchema(url, schema, new Set(wanted));
 }
 
 export async function migrationsIn(client: pg.Client, schema: string): Promise<string[]> {

@@ -104,12 +104,12 @@ export const BackupsQuery = z.object({
   sort: sortQuery(backupSorts),
   state: commaList(BackupState, 9).optional(),
   trigger: BackupTrigger.optional(),
-  refresh: queryBool.default(false).describe('List the destination now; at most once a minute'),
+  refresh: queryBool.default(false).describe('List the destinations first; at most once a minute'),
 });
 
 export const BackupDraft = z.strictObject({
   note: z.string().trim().max(200).optional().meta({ example: 'Before the new disks' }),
-  pinned: z.boolean().default(false).describe('Never removed by the keeping rules'),
+  pinned: z.boolean().default(false).describe('Never deleted by the keeping rules'),
   objects: ObjectsMode.optional(),
   keepDays: z.int().min(1).max(3650).optional(),
 });
@@ -157,7 +157,7 @@ export const BackupDestination = z
     kind: PlaceKind,
     s3: S3.extend({ secretSet: z.boolean() }).optional(),
     storage: Folder.optional(),
-    freeBytes: Bytes.optional().describe('Where somebody knows').meta({ example: 1099511627776 }),
+    freeBytes: Bytes.optional().describe('Absent while unknown').meta({ example: 1099511627776 }),
     state: z.enum(['ok', 'unreachable', 'read-only', 'full']),
     stateReason: z.string().optional().meta({ example: 'it did not answer in time' }),
   })
@@ -186,13 +186,13 @@ export const BackupSettings = z
     nextRunAt: Timestamp.optional(),
     lastCompleted: z.object({ id: Id, at: Timestamp, sizeBytes: Bytes.meta({ example: 4294967296 }) }).optional(),
     warnings: z.array(z.enum(warnings)),
-    managedFields: z.array(z.string()).optional().describe('What the resource declares'),
+    managedFields: z.array(z.string()).optional().describe('Fields that the resource declares'),
     revision: z.int(),
   })
   .meta({ id: 'BackupSettings' });
 export type BackupSettings = z.output<typeof BackupSettings>;
 
-/** A place as somebody names it; exactly the part of its kind comes along. */
+/** A destination in a request; exactly the member of its kind is given. */
 export const PlaceDraft = z
   .strictObject({
     kind: PlaceKind,
@@ -209,7 +209,7 @@ export const PlaceDraft = z
       .min(1)
       .max(500)
       .optional()
-      .describe('A new place needs it again')
+      .describe('Required for a new destination')
       .meta({ example: 'of-the-bucket' }),
   })
   .refine(
@@ -243,6 +243,6 @@ export const BackupSettingsChange = z.strictObject({
     .max(2 ** 40)
     .nullable()
     .optional()
-    .describe('null is as fast as it goes'),
+    .describe('null for no limit'),
 });
 export type BackupSettingsChange = z.output<typeof BackupSettingsChange>;

@@ -25,14 +25,14 @@ import { serveLogo } from './serve-logo.ts';
 import { removeLogo, setLogo } from './set-logo.ts';
 
 const access = { permission: 'settings:manage' } as const;
-const because = 'the sign-in page shows it before anybody signed in; it holds nothing but what an admin put here';
+const because = 'the sign-in page shows it before anyone signs in; it contains only what an admin entered here';
 const PER_MINUTE = 300;
 
 function limit({ client }: Call): void {
   limitHere(`branding:${addressGroup(client.address)}`, PER_MINUTE);
 }
 
-/** Throws NOT_FOUND for what is no place of a logo. */
+/** Throws NOT_FOUND unless the path names a logo. */
 function placeOf({ kind, scheme }: { kind: string; scheme: string }): { kind: Kind; scheme: Scheme } {
   const place = { kind: kinds.find((one) => one === kind), scheme: schemes.find((one) => one === scheme) };
   if (!place.kind || !place.scheme) throw notFound();

@@ -100,7 +100,7 @@ const Link = z.strictObject({
 
 export const Alt = line(100);
 
-/** What a person or a resource may say; null goes back to the default. */
+/** Texts that a user or a resource may set; null resets one to its default. */
 export const BrandingTexts = z.strictObject({
   showName: z.boolean().nullable().optional(),
   accent: Colour.nullable().optional().describe('null clears').meta({ example: '#c8553d' }),
@@ -119,7 +119,7 @@ export const BrandingChange = BrandingTexts.extend({
 export type BrandingTexts = z.output<typeof BrandingTexts>;
 export type BrandingChange = z.output<typeof BrandingChange>;
 
-/** Anything else names no logo and is 404. */
+/** An unknown kind or scheme is a 404, so the schema accepts any text. */
 export const LogoParams = z.object({
   kind: z.string().max(100).meta({ example: 'light' }),
   scheme: z.string().max(100),
@@ -135,9 +135,9 @@ export const LogoQuery = z.object({
     .transform(Number)
     .optional()
     .describe(`Longest side: ${sizes.join(', ')}`),
-  format: z.enum(formats).optional().describe('By Accept when absent'),
+  format: z.enum(formats).optional().describe('Default: by the Accept header'),
   square: queryBool.default(false).describe('Padded with `background`'),
-  v: z.string().min(1).max(64).optional().describe('Version of the image: the answer may then be kept for a year'),
+  v: z.string().min(1).max(64).optional().describe('Version of the image: the answer may then be cached for a year'),
 });
 export type LogoQuery = z.output<typeof LogoQuery>;
 

@@ -14,7 +14,7 @@ export interface TextRow {
   min_ms: number | null;
   alt_main: string | null;
   alt_loading: string | null;
-  /** Fingerprint of what the resource declared when it was last counted as a change. */
+  /** Fingerprint of the declared content when it was last counted as a change. */
   declared: string;
 }
 
@@ -22,7 +22,7 @@ export interface LogoRow {
   id: string;
   kind: Kind;
   scheme: Scheme;
-  /** SHA-256 of what was given, and of what is served. */
+  /** SHA-256 of the uploaded bytes; `made` is that of the served ones. */
   original: string;
   made: string;
   width: number;
@@ -45,7 +45,7 @@ export async function readBranding(db: Db): Promise<Stored> {
   return { texts, logos };
 }
 
-/** The row of texts, held until the transaction ends: changes come one after the other. */
+/** Locks the row of texts until the transaction ends, so that changes run one after another. */
 export async function lockBranding(db: Db): Promise<TextRow> {
   return db('branding').forUpdate().first('*');
 }
@@ -59,7 +59,7 @@ export async function writeTexts(db: Db, columns: Partial<TextRow>): Promise<voi
 const lower = (colour: string | null | undefined) => (colour ? colour.toLowerCase() : colour);
 const orNull = (text: string | null | undefined) => (text === '' ? null : text);
 
-/** Absent members keep what is there. */
+/** Members that are absent keep the stored value. */
 export function columnsOf(change: BrandingChange): Partial<TextRow> {
   const { showName, accent, background, signInMessage, footer, links, loading, alt } = change;
   const columns = {
@@ -77,7 +77,7 @@ export function columnsOf(change: BrandingChange): Partial<TextRow> {
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }
 
-/** Puts the former picture away, and the new one in its place when there is one. Whether anything was there. */
+/** Marks the current logo as replaced and inserts the new one, if given. Returns whether there was one. */
 export async function replaceLogo(
   db: Db,
   place: { kind: Kind; scheme: Scheme },
@@ -88,7 +88,7 @@ export async function replaceLogo(
   return gone > 0;
 }
 
-/** Counts a change of what the resource declares, once however many replicas see it. */
+/** Counts a change of the declared content once, no matter how many replicas notice it. */
 export async function noteDeclared(db: Db, declared: string): Promise<boolean> {
   const changed = await db('branding')
     .where('declared', '<>', declared)

@@ -10,11 +10,11 @@ const other: Record<Scheme, Scheme> = { dark: 'light', light: 'dark' };
 
 export interface Chosen {
   logo: HeldLogo;
-  /** The scheme it was set for, when that is not the one asked for. */
+  /** The scheme that the logo was set for, if it is not the requested one. */
   from?: Scheme;
 }
 
-/** The logo of the place, else that of the other scheme; undefined is the built-in one. */
+/** The logo of the place, otherwise that of the other scheme; undefined means the built-in logo. */
 export function chosen({ logos }: Brand, kind: Kind, scheme: Scheme): Chosen | undefined {
   const at = (where: Scheme): HeldLogo | undefined => logos.find((one) => one.kind === kind && one.scheme === where);
   const own = at(scheme);
@@ -24,7 +24,7 @@ export function chosen({ logos }: Brand, kind: Kind, scheme: Scheme): Chosen | u
   return fallen && { logo: fallen, from };
 }
 
-/** Of a picture as it can be served now: another `background` is another square. */
+/** Version of a logo as it is served now; it includes `background`, which the square variant is padded with. */
 export function versionOf(hash: string, { texts }: Brand): string {
   return sha256(Buffer.from(`${hash} ${texts.background ?? ''}`)).slice(0, 16);
 }
@@ -52,7 +52,7 @@ interface Shown {
   serverName: string;
 }
 
-/** With `owned`, which resource declares what: that is for those who manage settings. */
+/** With `owned`, includes which resource declares which fields, for those who manage settings. */
 export function toBranding(
   brand: Brand,
   { settings, config }: Pick<Deps, 'settings' | 'config'>,
@@ -84,6 +84,6 @@ function toTexts(texts: TextRow) {
   };
 }
 
-/** By revision; the server's name stands in the answer too, and is a setting. */
+/** From the revision and the server's name, which is a setting of its own. */
 export const etagOf = ({ revision, serverName, managedBy }: Branding): string =>
   `"${revision}-${sha256(Buffer.from(serverName + (managedBy?.uid ?? ''))).slice(0, 8)}"`;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Pictures } from '#platform/pictures.ts';
 import type { Scheme } from './branding.schemas.ts';
 
-/** A doorway with light in it: our own drawing. */
+/** The built-in logo: a doorway with light in it. */
 const drawing = (line: string): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="512" height="512"><path d="M12 58V24a20 20 0 0 1 40 0v34" fill="none" stroke="${line}" stroke-width="6" stroke-linecap="round"/><path d="M24 58V26a8 8 0 0 1 16 0v32z" fill="#f5a524"/><path d="M6 58h52" stroke="${line}" stroke-width="6" stroke-linecap="round"/></svg>`;
 
@@ -10,7 +10,7 @@ const lines: Record<Scheme, string> = { dark: '#f4f1ea', light: '#2b2622' };
 
 export interface BuiltIn {
   id: string;
-  /** Of the drawing. */
+  /** Hash of the drawing. */
   hash: string;
   svg: Buffer;
   /** 64 pixels, WebP. */
@@ -20,7 +20,7 @@ export interface BuiltIn {
   blurhash: string;
 }
 
-/** The same at 64 pixels, as `paintBuiltIn` gives it: what serves while nothing can be painted. */
+/** Output of `paintBuiltIn` at 64 pixels, served while no picture can be rendered. */
 const small: Record<Scheme, string> = {
   dark: 'UklGRjQCAABXRUJQVlA4TCcCAAAvP8APELfCpo0kSe5ZGss/OXQX/k3DQRtJjuSeo3G0DuXhyx+acdtIQjz7QpRLk9RCC0h74za2bVXZz787TgGUDE2RM2RERJZ9v9HWwEJB8WmOnO4wRs+xZ34+9hITsSx+aGfuSBspXQYimgE7ll+UP7Jw2PlDOxmgq8wThgz+h0+HJJcAkWIVog4iQA5FrNbDIEArRAIFTf7RodoX1BQh8SJAMr1+b+8z+293fb9Jrmc+329lr+94gB22xz/X9VPAQalnhpR36lFdilpyM8BybVttE2ZOym2YmV+YmaEw/7lcX99nV+pXpeeI/jtwG0mRnGU+fTMP783q+8iUG22tMUyHp3PFGUKjFkMTY/9aScanGiPUfV4pxtNnxHouZZijjKOoUMCywLjKL7nNKkyqGg/aLTvNIoKJKpNWmfEuI2POucEeZ+udIMOS74w8g0oO+UdyaAxWNPOIMihiojyTKSa9GAcXg14FMY3B3PSvaw8ZOYe+kepFsldwpMEneyRa1+DVTDxMA6C2pnlggOOHKwd8thDNGJj8cJYDsiTzFuDkpcG/ESvFFP5YNqjvz+tBXL6+UTr4E/JRhIGEQOzvpzPodN8LpDgQpkgBAWy8nZEENgSBDEUZsCPuZ7Q7wgYMKRqABTnjhDsJqQXQpGgDO6mvs0yfyIFAm4IBQuoqR8g+nwIOco7KO8v2r5E+2WGq1HkT0DtTLQF11NNRXV39lV9wyB+QAAA=',
   light:
@@ -42,7 +42,7 @@ const rules = { accepts: ['svg'] as const, minSide: 16, maxSide: 1024, maxPixels
 const make = { format: 'webp', width: 1024, height: 1024, fit: 'inside', lossless: true } as const;
 const painted = new Map<Scheme, Promise<Buffer>>();
 
-/** Its pixels, lossless WebP. Throws while nothing can open it; tried again then. */
+/** Renders the built-in logo as lossless WebP. Throws when rendering fails; the next call tries again. */
 export function paintBuiltIn(pictures: Pictures, scheme: Scheme): Promise<Buffer> {
   const known = painted.get(scheme);
   if (known) return known;

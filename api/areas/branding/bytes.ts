@@ -3,7 +3,7 @@ import type { Deps } from '#kernel/endpoint.ts';
 import type { Bucket } from '#platform/objects.ts';
 
 export const BUCKET: Bucket = 'foyer-artwork';
-/** Apart from the artwork of items, so that removing one of ours never takes another's. */
+/** A prefix of its own, so that deleting a logo never deletes artwork of an item. */
 export const keyOf = (hash: string): string => `branding/${hash}`;
 
 interface Held {
@@ -11,7 +11,7 @@ interface Held {
   bytes: Buffer | undefined;
 }
 
-/** From memory, else from the object store; undefined while that is away. */
+/** From memory, otherwise from the object store; undefined while that is unavailable. */
 export async function bytesOf(
   deps: Deps,
   { made }: { made: string },

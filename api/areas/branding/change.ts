@@ -8,7 +8,7 @@ import { etagOf, toBranding } from './branding.view.ts';
 import { contrast } from './contrast.ts';
 import { type Brand, brandOf } from './memory.ts';
 
-/** 409 for fields that the MediaServer declares. */
+/** Throws 409 for fields that the MediaServer resource declares. */
 export function refuseManaged({ deps }: Call, { declared }: Brand, fields: readonly string[]): void {
   const owned = fields.filter((field) => declared.fields.includes(field));
   if (owned.length === 0) return;
@@ -19,14 +19,14 @@ export function refuseManaged({ deps }: Call, { declared }: Brand, fields: reado
   });
 }
 
-/** With `If-Match`, another revision is 409 and nothing changes. */
+/** Throws 409 when `If-Match` names another revision. */
 export function refuseStale({ headers }: Call, { revision }: TextRow): void {
   const wanted = headers['if-match'];
   if (wanted === undefined || wanted === '*' || /^"(\d+)(-[0-9a-f]+)?"$/.exec(wanted)?.[1] === String(revision)) return;
   throw conflict('revision', 'It was changed meanwhile', { revision });
 }
 
-/** Runs `work` on the locked row; when it names keys that changed, that is told to everyone, here and on every replica. */
+/** Runs `work` on the locked row; if it returns changed keys, notifies clients and the other replicas. */
 export async function changing(call: Call, work: (inside: Call, row: TextRow) => Promise<string[]>): Promise<void> {
   const memory = brandOf(call.deps);
   const keys = await call.transact(async (inside) => {
@@ -42,7 +42,7 @@ export async function changing(call: Call, work: (inside: Call, row: TextRow) =>
   if (keys.length > 0) await memory.announce();
 }
 
-/** The brand as it is after a change, with its ETag. */
+/** The branding after a change, with its ETag. */
 export async function answerBranding(call: Call): Promise<Branding> {
   const branding = toBranding(await brandOf(call.deps).current(), call.deps, { owned: true });
   call.reply.header('ETag', etagOf(branding));
@@ -58,7 +58,7 @@ const keyOf: Partial<Record<keyof TextRow, string>> = {
   alt_loading: 'alt',
 };
 
-/** The columns that would really change. */
+/** The columns whose value differs from the stored one. */
 export function changedColumns(row: TextRow, change: BrandingChange): Partial<TextRow> {
   const entries = Object.entries(columnsOf(change)) as [keyof TextRow, unknown][];
   return Object.fromEntries(entries.filter(([name, value]) => !isDeepStrictEqual(row[name], value)));
@@ -77,7 +77,7 @@ export async function changeTexts(call: Call, change: BrandingChange): Promise<v
 
 const LEAST_CONTRAST = 3;
 
-/** Taken, and told: both are the owner's to choose. */
+/** Low contrast is accepted and reported: both colours are the owner's choice. */
 export function warningsOf({ accent, background }: Branding): { key: string; message: string }[] {
   if (!accent || !background || contrast(accent, background) >= LEAST_CONTRAST) return [];
   return [{ key: 'accent', message: 'accent and background have a contrast under 3 to 1: hard to read for many' }];

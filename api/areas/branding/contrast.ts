@@ -7,7 +7,7 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** As WCAG has it: 1 to 21. */
+/** WCAG contrast ratio, 1 to 21. */
 export function contrast(one: string, two: string): number {
   const [dark = 0, light = 0] = [luminance(one), luminance(two)].sort((a, b) => a - b);
   return (light + 0.05) / (dark + 0.05);

@@ -1,4 +1,4 @@
-// What the MediaServer declares: a folder with a file for each key of its ConfigMap.
+// Branding that the MediaServer declares: a folder with a file for each key of its ConfigMap.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -13,9 +13,9 @@ export interface DeclaredLogo extends Omit<LogoRow, 'created_at'> {
 }
 
 export interface Declared {
-  /** Of all files; empty when nothing is declared. */
+  /** Fingerprint of all files; empty when nothing is declared. */
   fingerprint: string;
-  /** Fields as `showName` and `logos.main.dark`. */
+  /** Field names such as `showName` and `logos.main.dark`. */
   fields: string[];
   columns: Partial<TextRow>;
   logos: DeclaredLogo[];
@@ -26,7 +26,7 @@ export const nothingDeclared: Declared = { fingerprint: '', fields: [], columns:
 const LOGO_FILE = /^logo-(main|loading)-(dark|light)$/;
 
 async function filesOf(folder: string): Promise<Map<string, Buffer>> {
-  const names = (await readdir(folder)).filter((name) => !name.startsWith('.')).sort(); // ..data is how a cluster mounts it
+  const names = (await readdir(folder)).filter((name) => !name.startsWith('.')).sort(); // a cluster mounts `..data`
   const files = await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name))] as const));
   return new Map(files);
 }
@@ -36,7 +36,9 @@ interface Reading {
   pictures: Pictures;
 }
 
-/** Reads the folder again; the same content gives `before` back. What is not valid is left out and logged. */
+/**
+ * Reads the folder again and returns `before` when its content is unchanged. Invalid values are left out and logged.
+ */
 export async function readDeclared(folder: string, before: Declared, { log, pictures }: Reading): Promise<Declared> {
   const files = await filesOf(folder);
   const fingerprint = sha256(Buffer.from([...files].map(([name, bytes]) => `${name} ${sha256(bytes)}`).join('\n')));
@@ -97,7 +99,7 @@ async function logoOf(
   }
 }
 
-/** The same on every replica: a UUID of place and content. */
+/** A UUID of place and content, the same on every replica. */
 function idOf({ kind, scheme }: { kind: Kind; scheme: Scheme }, made: string): string {
   const hex = sha256(Buffer.from(`${kind} ${scheme} ${made}`));
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

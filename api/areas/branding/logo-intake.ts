@@ -20,7 +20,7 @@ const base = {
 };
 const drawn: PictureMake = { format: 'webp', width: 1024, height: 1024, fit: 'inside', lossless: true };
 
-/** Of `main` the first frame is kept, however many there are. */
+/** The main logo keeps only the first frame of an animation. */
 const intakes: Record<Kind, { rules: PictureRules; make: PictureMake }> = {
   main: { rules: { ...base, maxFrames: 10_000 }, make: drawn },
   loading: {
@@ -32,7 +32,7 @@ export const intakeOf = (kind: Kind): { rules: PictureRules; make: PictureMake }
 
 export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** What is kept of a picture that was taken in. */
+/** The facts that are stored about an accepted picture. */
 export function factsOf(picture: MadePicture, given: Buffer) {
   const { made, bytes, blurhash } = picture;
   return { original: sha256(given), made: sha256(bytes), blurhash, ...made };

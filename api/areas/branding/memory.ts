@@ -1,4 +1,4 @@
-// The brand as this process has it: texts and the four logos, so that reading asks no store.
+// The branding in the memory of this process: texts and the four logos, so that reads need no store.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deps } from '#kernel/endpoint.ts';
 import type { Kind, Scheme } from './branding.schemas.ts';
@@ -8,7 +8,7 @@ import { type Declared, nothingDeclared, readDeclared } from './declared.ts';
 
 export interface HeldLogo extends Omit<LogoRow, 'created_at'> {
   created_at?: Date;
-  /** As it is served; undefined while the object store has never given it. */
+  /** Undefined until the object store has returned it once. */
   bytes: Buffer | undefined;
 }
 
@@ -19,11 +19,11 @@ export interface Brand {
 }
 
 export interface BrandMemory {
-  /** What is known; waits for the first read alone, and not while Postgres is away. */
+  /** Returns the cached branding; only the first call waits for a read, and not while Postgres is unavailable. */
   current(): Promise<Brand>;
-  /** Reads the rows again. Throws while Postgres is away. */
+  /** Reads the rows again. Throws while Postgres is unavailable. */
   reload(): Promise<void>;
-  /** Tells the other replicas. */
+  /** Notifies the other replicas. */
   announce(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ const noTexts: TextRow = {
 
 const memories = new WeakMap<Deps, BrandMemory>();
 
-/** One for each process; made when it is first asked for. */
+/** One for each process, created on first use. */
 export function brandOf(deps: Deps): BrandMemory {
   const known = memories.get(deps);
   if (known) return known;
@@ -65,7 +65,7 @@ function createMemory(deps: Deps): BrandMemory {
     brand = await readBrand(deps, brand);
   };
   let last: Promise<unknown> = Promise.resolve();
-  /** One after the other: a slow read must not lay what it saw over a later one. */
+  /** Reads run one after another, so that a slow one cannot overwrite a later one. */
   const reload = (): Promise<void> => {
     const next = last.then(read, read);
     last = next;
@@ -76,7 +76,7 @@ function createMemory(deps: Deps): BrandMemory {
   const timer = setInterval(() => void quietly(), EVERY_MS);
   timer.unref();
   const subscriber = redis.duplicate({ enableOfflineQueue: true });
-  subscriber.on('error', () => undefined); // connectRedis's log tells of a lost server
+  subscriber.on('error', () => undefined); // connectRedis logs a lost server
   subscriber.on('ready', () => void subscriber.subscribe(CHANNEL).then(quietly, () => undefined));
   subscriber.on('message', () => void quietly());
   draining.addEventListener('abort', () => {
@@ -95,12 +95,12 @@ function createMemory(deps: Deps): BrandMemory {
     },
     reload,
     announce: async () => {
-      await redis.publish(CHANNEL, '').catch(() => 0); // without Redis the others look within 30 s
+      await redis.publish(CHANNEL, '').catch(() => 0); // without Redis the other replicas read it within 30 s
     },
   };
 }
 
-/** What the resource declares goes before what is saved. */
+/** Declared values take precedence over saved ones. */
 async function readBrand(deps: Deps, before: Brand): Promise<Brand> {
   const folder = deps.config.brandingDir;
   const declared = folder

@@ -7,12 +7,15 @@ import { brandOf } from './memory.ts';
 export { LOGO_BYTES } from './logo-intake.ts';
 export { forgetReplacedLogos } from './sweep.ts';
 
-/** What the sign-in page, mails and the docs show. */
+/** The branding that the sign-in page, mails and the docs show. */
 export async function brandingOf(deps: Deps): Promise<Branding> {
   return toBranding(await brandOf(deps).current(), deps);
 }
 
-/** Bytes (WebP, longest side 1,024) of a logo by the id of its ImageRef; undefined when it is none of ours or is away. */
+/**
+ * Bytes (WebP, longest side 1,024) of a logo by the id of its ImageRef; undefined if the id is unknown or the logo is
+ * unavailable.
+ */
 export async function logoById(deps: Deps, id: string): Promise<Buffer | undefined> {
   const brand = await brandOf(deps).current();
   const all = kinds.flatMap((kind) => schemes.map((scheme) => chosen(brand, kind, scheme)?.logo));

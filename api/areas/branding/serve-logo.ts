@@ -8,7 +8,7 @@ import { type Brand, brandOf } from './memory.ts';
 
 const NEVER = 'no-store';
 const YEAR = 'public, max-age=31536000, immutable';
-const ASK = 'public, no-cache';
+const REVALIDATE = 'public, no-cache';
 
 interface Place {
   kind: Kind;
@@ -18,7 +18,7 @@ interface Place {
 interface Source {
   bytes: Buffer;
   hash: string;
-  /** The picture that belongs here is away. */
+  /** Whether this replaces a logo that is unavailable. */
   standIn: boolean;
 }
 
@@ -31,7 +31,7 @@ async function sourceOf(brand: Brand, { kind, scheme }: Place, pictures: Picture
   return painted ? { bytes: painted, hash, standIn } : { bytes: small, hash: `small ${hash}`, standIn };
 }
 
-/** The best that the client says it takes; WebP where it says nothing or anything. */
+/** The best format that the client accepts; WebP without an Accept header or with a wildcard. */
 export function formatFor(accept: string | undefined): Format {
   const takes = (type: string): boolean => (accept ?? '*/*').toLowerCase().includes(type);
   if (takes('image/webp') || takes('*/*') || takes('image/*')) return 'webp';
@@ -39,23 +39,23 @@ export function formatFor(accept: string | undefined): Format {
 }
 
 const MOST_MADE = 200;
-/** Sizes made so far, by picture and wish; few exist. */
+/** Rendered sizes by source and options; only a few exist. */
 const madeSizes = new Map<string, Promise<Buffer>>();
 
-interface Wish {
+interface Rendition {
   size: number | undefined;
   format: Format;
   square: boolean;
-  /** Of a square. */
+  /** Padding colour of a square. */
   background: string | null;
   animated: boolean;
 }
 
-async function sized(source: Source, wish: Wish, pictures: Pictures): Promise<Buffer> {
-  const key = JSON.stringify([source.hash, wish]);
+async function sized(source: Source, rendition: Rendition, pictures: Pictures): Promise<Buffer> {
+  const key = JSON.stringify([source.hash, rendition]);
   const known = madeSizes.get(key);
   if (known) return known;
-  const made = pictures.remake(source.bytes, makeOf(wish));
+  const made = pictures.remake(source.bytes, makeOf(rendition));
   madeSizes.set(key, made);
   made.catch(() => madeSizes.delete(key));
   const [oldest] = madeSizes.keys();
@@ -63,7 +63,7 @@ async function sized(source: Source, wish: Wish, pictures: Pictures): Promise<Bu
   return made;
 }
 
-function makeOf({ size = 1024, format, square, background, animated }: Wish): PictureMake {
+function makeOf({ size = 1024, format, square, background, animated }: Rendition): PictureMake {
   const sides = { format, width: size, height: size, lossless: format !== 'avif' };
   if (!square) return { ...sides, fit: 'inside', animated: animated && format === 'webp' };
   return { ...sides, fit: 'contain', enlarge: true, ...(background && { background }) };
@@ -71,13 +71,13 @@ function makeOf({ size = 1024, format, square, background, animated }: Wish): Pi
 
 const types: Record<Format, string> = { webp: 'image/webp', png: 'image/png', avif: 'image/avif' };
 
-/** Bytes of the logo, whatever is away: the copy in memory, else the built-in one. */
+/** The bytes of the logo from memory; the built-in logo while the object store is unavailable. */
 export async function serveLogo(call: Call, place: Place, query: LogoQuery): Promise<Bytes> {
   const brand = await brandOf(call.deps).current();
   const version = versionOf(hashAt(brand, place.kind, place.scheme), brand);
   const format = query.format ?? formatFor(call.headers.accept);
   const etag = etagOf(version, { ...query, format });
-  const keep = query.v === version ? YEAR : ASK;
+  const keep = query.v === version ? YEAR : REVALIDATE;
   headers(call, query);
   const source = await sourceOf(brand, place, call.deps.pictures);
   if (!source.standIn && knowsEtag(call.headers['if-none-match'], etag)) {
@@ -85,7 +85,7 @@ export async function serveLogo(call: Call, place: Place, query: LogoQuery): Pro
     call.reply.status(304);
     return { body: null };
   }
-  const made = await bytesFor(source, wishOf(brand, place, { ...query, format }), call.deps.pictures);
+  const made = await bytesFor(source, renditionOf(brand, place, { ...query, format }), call.deps.pictures);
   if (made && !source.standIn) kept(call, etag, keep);
   else call.reply.header('Cache-Control', NEVER);
   const body = made ?? source.bytes;
@@ -100,16 +100,16 @@ function kept({ reply }: Call, etag: string, keep: string): void {
   reply.header('Cache-Control', keep);
 }
 
-function wishOf(brand: Brand, { kind, scheme }: Place, asked: LogoQuery & { format: Format }): Wish {
+function renditionOf(brand: Brand, { kind, scheme }: Place, query: LogoQuery & { format: Format }): Rendition {
   const animated = chosen(brand, kind, scheme)?.logo.animated ?? false;
-  const { size, format, square } = asked;
+  const { size, format, square } = query;
   return { size, format, square, background: square ? brand.texts.background : null, animated };
 }
 
-/** As asked; undefined while it cannot be made. */
-async function bytesFor(source: Source, wish: Wish, pictures: Pictures): Promise<Buffer | undefined> {
-  if (wish.size === undefined && wish.format === 'webp' && !wish.square) return source.bytes;
-  return sized(source, wish, pictures).catch(() => undefined);
+/** The requested rendition; undefined while it cannot be rendered. */
+async function bytesFor(source: Source, rendition: Rendition, pictures: Pictures): Promise<Buffer | undefined> {
+  if (rendition.size === undefined && rendition.format === 'webp' && !rendition.square) return source.bytes;
+  return sized(source, rendition, pictures).catch(() => undefined);
 }
 
 function headers({ reply }: Call, { format }: LogoQuery): void {

@@ -17,7 +17,7 @@ interface Place {
 const fieldOf = ({ kind, scheme }: Place): string => `logos.${kind}.${scheme}`;
 const altOf = (kind: Kind) => (kind === 'main' ? 'alt_main' : 'alt_loading');
 
-/** Puts a picture in the place; the same bytes again change nothing. */
+/** Sets the logo of the place; uploading the same bytes again changes nothing. */
 export async function setLogo(
   call: Call,
   place: Place,
@@ -33,7 +33,7 @@ export async function setLogo(
     const named = alt !== undefined && alt !== row[altOf(place.kind)];
     const same = there?.original === sha256(upload.bytes);
     if (!same) {
-      await kept(call, facts.original, upload.bytes); // under the row's lock: the sweep takes none of them away
+      await kept(call, facts.original, upload.bytes); // under the row's lock, so that the sweep deletes none of them
       await kept(call, facts.made, picture.bytes);
       const size = { mime: picture.type, size_bytes: upload.bytes.length, created_by: who.accountId };
       await replaceLogo(db, place, { ...place, ...facts, ...size });
@@ -52,7 +52,7 @@ async function kept({ deps }: Call, hash: string, bytes: Buffer): Promise<void> 
   }
 }
 
-/** The place falls back to the other scheme, then to the built-in logo. Repeating it changes nothing. */
+/** Removes the logo of the place, so that the other scheme's or the built-in one serves. Idempotent. */
 export async function removeLogo(call: Call, place: Place): Promise<void> {
   refuseManaged(call, await brandOf(call.deps).current(), [fieldOf(place)]);
   await changing(call, async ({ db }) => {

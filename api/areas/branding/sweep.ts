@@ -4,10 +4,10 @@ import { BUCKET, keyOf } from './bytes.ts';
 
 const KEPT_DAYS = 30;
 
-/** Pictures that were replaced or removed 30 days ago: rows, and objects that no other row names. */
+/** Deletes logos that were replaced or removed 30 days ago, and objects that no other row references. */
 export async function forgetReplacedLogos(db: Db, objects: Objects): Promise<void> {
   await db.transaction(async (transaction) => {
-    await transaction('branding').forUpdate().first('one'); // no upload of the same picture meanwhile
+    await transaction('branding').forUpdate().first('one'); // keeps an upload of the same picture from running at the same time
     const gone = await transaction('branding_logos')
       .whereRaw(`replaced_at < now() - make_interval(days => ?)`, [KEPT_DAYS])
       .delete()

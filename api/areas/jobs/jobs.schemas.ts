@@ -8,7 +8,7 @@ export const Queue = z.enum(queues);
 export const JobState = z.enum(['waiting', 'delayed', 'active', 'completed', 'failed', 'cancelled']);
 export type JobState = z.output<typeof JobState>;
 
-/** A kind, or a family such as `subtitles.*`. */
+/** A job kind, or a family of kinds such as `subtitles.*`. */
 const KindMatch = z
   .string()
   .max(60)
@@ -45,7 +45,7 @@ export const Job = z
         title: z.string().optional().meta({ example: 'Films' }),
       })
       .optional()
-      .describe('The title of what the caller may see'),
+      .describe('Includes the title if the caller may see the item'),
     attempts: z.int(),
     error: JobError.optional(),
     createdAt: Timestamp,
@@ -64,22 +64,22 @@ const Children = z.object({
 });
 
 export const JobDetail = Job.extend({
-  priority: z.int().min(0).max(100).describe('Lower is sooner'),
+  priority: z.int().min(0).max(100).describe('Lower values run sooner'),
   byUserId: Id.optional(),
   cause: z.enum(['person', 'key', 'schedule', 'scan', 'resource', 'retry', 'system']),
   libraryId: Id.optional(),
-  parentId: Id.optional().describe('The batch it is part of'),
+  parentId: Id.optional().describe('The batch that the job belongs to'),
   children: Children.optional(),
   phase: z.string().optional(),
   doneUnits: z.int().min(0).optional().describe('Of `unit`'),
-  totalUnits: z.int().min(0).optional().describe('Absent while nobody knows how much there is'),
+  totalUnits: z.int().min(0).optional().describe('Absent while the total is unknown'),
   unit: z.enum(['files', 'items', 'bytes', 'ms']).optional(),
-  remainingMs: z.int().optional().describe('Estimate, from the part that is done'),
+  remainingMs: z.int().optional().describe('Estimated from the finished part'),
   runAt: Timestamp.optional().describe('When delayed'),
   waitsFor: z
     .enum(['streaming', 'maintenance-window', 'storage', 'provider', 'slot', 'pause'])
     .optional()
-    .describe('What it waits for beside its turn'),
+    .describe('What the job waits for in addition to its turn'),
   worker: z.object({ pod: z.string(), node: z.string().nullable() }).optional(),
   maxAttempts: z.int(),
   retriable: z.boolean(),
@@ -97,8 +97,8 @@ export const QueueStatus = z
     failed: z.int().describe('Of the last 24 hours'),
     completed: z.int().describe('Of the last 24 hours'),
     oldestWaitingAt: Timestamp.optional(),
-    perMinute: z.number().describe('Ended a minute, of the last ten'),
-    drainMs: z.int().optional().describe('Estimate of when nothing waits'),
+    perMinute: z.number().describe('Jobs ended per minute, over the last ten minutes'),
+    drainMs: z.int().optional().describe('Estimated time until the queue is empty'),
     concurrency: z.int(),
     workers: z.int(),
     paused: z.boolean(),
@@ -115,7 +115,7 @@ export const jobSorts: SortTable = {
   priority: { column: 'j.priority', type: 'int' },
 };
 
-/** Active ones before others, then the newest. */
+/** Active jobs first, then by creation, newest first. */
 export const latest: readonly SortTerm[] = [
   { name: 'active', column: `(j.state = 'active')::int`, type: 'int', descending: true },
   { name: 'createdAt', column: 'j.created_at', type: 'timestamptz', descending: true },
@@ -133,7 +133,7 @@ export const JobsQuery = z.object({
   libraryId: Id.optional(),
   parentId: Id.optional(),
   mine: queryBool.default(false),
-  since: Moment.optional().describe('Changed after'),
+  since: Moment.optional().describe('Only jobs that changed after this time'),
 });
 export type JobsQuery = z.output<typeof JobsQuery>;
 
@@ -198,7 +198,7 @@ export const CancelledJobs = z
   .object({
     matched: z.int(),
     changed: z.int(),
-    stopping: z.int().describe('Active ones that were told to stop'),
+    stopping: z.int().describe('Active jobs that were requested to stop'),
     skipped: Skipped(['final', 'not-cancellable']),
   })
   .meta({ id: 'CancelledJobs' });

@@ -44,11 +44,11 @@ export interface JobsWanted {
   libraryId?: string | undefined;
   parentId?: string | undefined;
   since?: string | undefined;
-  /** Only those this account started. */
+  /** Only jobs that this account started. */
   byAccountId?: string | undefined;
 }
 
-/** Children of a batch are shown with their parent's id alone, or by their own. */
+/** Children of a batch are listed only by their parent's id or by their own ids. */
 export function selectJobs(db: Db, wanted: JobsWanted): Knex.QueryBuilder {
   return db(TABLE).modify(matching, wanted).select('j.*', db.raw(`(j.state = 'active')::int as is_active`));
 }
@@ -93,7 +93,7 @@ export async function attemptsOf(db: Db, ids: readonly string[]): Promise<Attemp
     .select('*');
 }
 
-/** Parent id to how many of its children are in each state. */
+/** Maps each parent to the number of its children in each state. */
 export async function childrenOf(
   db: Db,
   ids: readonly string[],
@@ -118,7 +118,7 @@ export interface QueueRow {
   oldest: Date | null;
 }
 
-/** Every queue; what waits comes from the rollup, what ended from the index of the last day. */
+/** Every queue: waiting jobs from the rollup, ended ones of the last day from an index. */
 export async function countQueues(db: Db): Promise<QueueRow[]> {
   const found = await db.raw<{ rows: QueueRow[] }>(
     `with now_there as (
@@ -138,7 +138,7 @@ export async function countQueues(db: Db): Promise<QueueRow[]> {
   return found.rows;
 }
 
-/** Jobs that run, by queue. */
+/** Active jobs by queue. */
 export async function countActive(db: Db): Promise<Map<Queue, number>> {
   const rows = await db('job_counts')
     .where({ state: 'active' })
@@ -147,7 +147,7 @@ export async function countActive(db: Db): Promise<Map<Queue, number>> {
   return new Map(rows.map(({ queue, n }) => [queue, n]));
 }
 
-/** The deltas become one row a queue and state again. */
+/** Merges the deltas into one row for each queue and state. */
 export async function compactCounts(db: Db): Promise<void> {
   await db.raw(`with gone as (delete from job_counts returning *)
     insert into job_counts select queue, state, sum(n) from gone group by 1, 2 having sum(n) <> 0`);
@@ -163,11 +163,11 @@ export interface Changed {
 
 export interface Judged {
   id: string;
-  /** Why it does not wait again. */
+  /** Why the job is not retried; null if it is. */
   reason: RetriedJobs['skipped'][number]['reason'] | null;
 }
 
-/** Equal work is one job: the same kind with the same payload. */
+/** Jobs of the same kind with the same payload are equal, and only one of them waits. */
 const EQUAL = 'k.kind = j.kind and k.payload = j.payload and k.id <> j.id';
 const GONE = `case j.target ->> 'kind'
     when 'library' then not exists (select from libraries l where l.id::text = j.target ->> 'id' and l.deleted_at is null)
@@ -187,7 +187,7 @@ const AGAIN = `update jobs set state = 'waiting', attempts = 0, losses = 0, erro
 const TASKS = `select graphile_worker.add_job('foyer.' || queue, payload := json_build_object('id', id), priority := priority::int,
     max_attempts := 1000, job_key := id::text) from again`;
 
-/** Ended ones wait again, from their checkpoint, with their task, in one statement; what was judged comes back. */
+/** Requeues ended jobs with their graphile-worker tasks in one statement; returns the verdict on every job. */
 async function waitAgain(db: Db, chosen: Knex.QueryBuilder): Promise<Judged[]> {
   const { sql, bindings } = chosen.toSQL();
   const found = await db.raw<{ rows: Judged[] }>(
@@ -205,7 +205,7 @@ export async function retry(db: Db, ids: readonly string[]): Promise<Judged[]> {
 
 const MOST_AT_ONCE = 100_000;
 
-/** Failed ones that match, up to 100,000, behind what waits. */
+/** Requeues matching failed jobs, at most 100,000, behind the waiting ones. */
 export async function retryMatching(db: Db, match: RetryMatch): Promise<Judged[]> {
   const { queue, kind, errorCode, libraryId, since, until } = match;
   const chosen = db(TABLE)
@@ -222,7 +222,7 @@ export async function retryMatching(db: Db, match: RetryMatch): Promise<Judged[]
   return waitAgain(db, chosen);
 }
 
-/** Rows as they are, held until the transaction ends. */
+/** Locks the rows until the transaction ends. */
 export async function lockJobs(db: Db, ids: readonly string[]): Promise<JobRow[]> {
   return db('jobs')
     .whereIn('id', [...ids])
@@ -240,7 +240,7 @@ export async function idsMatching(db: Db, match: CancelMatch): Promise<string[]>
     .pluck('j.id') as Promise<string[]>;
 }
 
-/** A parent takes its children along. */
+/** Adds the children of each parent. */
 export async function withChildren(db: Db, ids: readonly string[]): Promise<string[]> {
   const children = (await db('jobs')
     .whereIn('parent_id', [...ids])
@@ -248,7 +248,7 @@ export async function withChildren(db: Db, ids: readonly string[]): Promise<stri
   return [...new Set([...ids, ...children])];
 }
 
-/** What waits ends at once; what runs is told. */
+/** Cancels waiting jobs at once and requests active ones to stop. */
 export async function cancel(db: Db, ids: readonly string[]): Promise<void> {
   await db.raw(
     `update jobs set cancel_requested = true, updated_at = now(),

@@ -6,7 +6,7 @@ import { type AttemptRow, attemptsOf, childrenOf, type JobRow } from './jobs.sto
 import { type Standing, waitsOf } from './queues.view.ts';
 import { isCancellable, isRetriable } from './rules.ts';
 
-/** Jobs as their readers may see them: titles only of what they may see. */
+/** Jobs as the caller may see them: with the titles of visible items only. */
 export async function toJobs(
   call: Call,
   rows: readonly JobRow[],
@@ -32,7 +32,7 @@ export async function toJobs(
   }));
 }
 
-/** Told from the part that is done, once there is some. */
+/** Estimated from the finished part, once there is one. */
 function remaining({ state, progress, started_at: from, updated_at: at }: JobRow): Pick<JobDetail, 'remainingMs'> {
   if (state !== 'active' || !from || progress <= 0) return {};
   const elapsed = Math.max(0, at.getTime() - from.getTime());

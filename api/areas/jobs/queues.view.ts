@@ -8,7 +8,7 @@ import { countActive, countQueues, type QueueRow } from './jobs.store.ts';
 
 const WINDOW_MINUTES = 10;
 
-/** What holds queues up now. */
+/** What blocks queues now. */
 export interface Standing {
   pools: number;
   streaming: boolean;
@@ -22,7 +22,7 @@ export async function standingNow({ db, deps }: Call): Promise<Standing> {
 
 const yields = ({ streaming }: Standing, queue: Queue): boolean => streaming && YIELDING.includes(queue);
 
-/** How each queue stands. Every worker serves every queue. */
+/** Status of every queue. Each worker serves all queues. */
 export async function queueStatuses(call: Call, standing: Standing): Promise<QueueStatus[]> {
   const rows = await countQueues(call.db);
   return rows.map((row) => ({ ...toStatus(row, standing), concurrency: placesOf(row.queue, call.deps) }));
@@ -48,7 +48,7 @@ function whyStill(queue: Queue, standing: Standing): QueueStatus['pausedFor'] {
   return yields(standing, queue) ? 'streaming' : undefined;
 }
 
-/** What a job that could begin waits for, by its queue: a person's pause, who streams, or a place in a worker. */
+/** What the runnable jobs of a queue wait for: a pause, streaming, or a free slot in a worker. */
 export async function waitsOf(
   { db, deps }: Call,
   standing: Standing,

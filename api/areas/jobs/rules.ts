@@ -5,7 +5,7 @@ interface Judged {
   state: JobState;
 }
 
-/** Kinds that their own areas begin again: a scan by Scanning, deliveries by Webhooks, backups by Backup. */
+/** Kinds that their own areas start again: scans by Scanning, deliveries by Webhooks, backups by Backup. */
 export const NOT_RETRIABLE: readonly string[] = ['library.scan', 'webhook.deliver', 'backup.create', 'backup.restore'];
 const FINAL = ['completed', 'failed', 'cancelled'];
 
@@ -14,6 +14,6 @@ export const isRetriable = ({ kind, state }: Judged): boolean =>
 
 export const isFinal = ({ state }: Pick<Judged, 'state'>): boolean => FINAL.includes(state);
 
-/** What is being deleted is deleted to the end: half a library helps nobody, and what people left is theirs to be gone. */
+/** A deletion runs to its end: a partly deleted library is useless, and a purge removes a person's data. */
 const TO_THE_END: readonly string[] = ['library.delete', 'profile.purge', 'user.purge'];
 export const isCancellable = (row: Judged): boolean => !isFinal(row) && !TO_THE_END.includes(row.kind);

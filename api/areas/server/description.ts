@@ -18,7 +18,7 @@ interface Described {
 let load: () => Promise<readonly Area[]> = async () => [];
 let described: Promise<Described> | undefined;
 
-/** How the areas that serve the routes are loaded, for those who describe all of them. */
+/** Sets how the areas that serve the routes are loaded, so that all of them can be described. */
 export function describe(areas: () => Promise<readonly Area[]>): void {
   load = areas;
 }
@@ -27,12 +27,12 @@ export function describedAreas(): Promise<readonly Area[]> {
   return load();
 }
 
-/** Written by `node hack/generate.ts`; the gate holds it to the list that serves the routes. */
+/** Written by `node hack/generate.ts`; the gate compares it with the served routes. */
 const FILE = new URL('../../openapi.json', import.meta.url);
-/** One step below the best, which takes ten times as long for a tenth of the size. */
+/** One level below the maximum, which takes ten times as long for a tenth of the size. */
 const params = { [constants.BROTLI_PARAM_QUALITY]: 9 };
 
-/** Without its spaces; compressed by other threads, once. */
+/** Minified, and compressed once on other threads. */
 async function make(): Promise<Described> {
   const plain = Buffer.from(JSON.stringify(JSON.parse(await readFile(FILE, 'utf8'))));
   const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;

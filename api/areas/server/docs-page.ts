@@ -13,7 +13,7 @@ code,pre{font:.85rem ui-monospace,monospace}pre{overflow:auto;background:#f4f4f4
 nav ul{columns:3 14rem;padding-left:1rem}form{display:none}.js form{display:block}input,textarea{font:inherit;width:100%;box-sizing:border-box}
 @media(prefers-color-scheme:dark){body{background:#161616;color:#e6e6e6}pre{background:#222}a{color:#8ab4f8}}`;
 
-// The key stays in this page: nothing is stored, no cookie is used.
+// The key stays in this page: it is not stored, and no cookies are used.
 const SCRIPT = `document.documentElement.className='js';
 document.addEventListener('submit',async e=>{e.preventDefault();const f=e.target,o=f.querySelector('output');
 const key=document.getElementById('key').value;const url='/api/v1'+f.elements.path.value;
@@ -30,13 +30,15 @@ let made: Promise<DocsPage> | undefined;
 
 const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** One self-contained page: plain lists without JavaScript, calls to try with it, no other host asked. */
+/**
+ * One self-contained page: plain lists without JavaScript, a form for each call with it, no requests to other hosts.
+ */
 export function docsPage(): Promise<DocsPage> {
   made ??= make();
   return made;
 }
 
-/** Area by area: other requests are answered between them. */
+/** Renders one area at a time, so that other requests are served in between. */
 async function make(): Promise<DocsPage> {
   const areas = await describedAreas();
   const sections: string[] = [];
@@ -65,13 +67,13 @@ function areaSection(area: Area): string {
 function operation(endpoint: Endpoint): string {
   const { operationId, method, path, summary, description, params, query, body, answer } = endpoint;
   const credentials = credentialsOf(endpoint);
-  const asked = body && jsonSchema(body, 'input');
+  const requestSchema = body && jsonSchema(body, 'input');
   const rows: [string, string][] = [
     ['Permission', text(permissionWord(endpoint.access))],
     ['Credentials', credentials.length > 0 ? credentials.join(', ') : 'none needed'],
     ...(params ? [['Path', schema(jsonSchema(params, 'input'))] as [string, string]] : []),
     ...(query ? [['Query', schema(jsonSchema(query, 'input'))] as [string, string]] : []),
-    ...(asked ? [['Body', schema(asked)] as [string, string]] : []),
+    ...(requestSchema ? [['Body', schema(requestSchema)] as [string, string]] : []),
     [`Answer ${answer.status}`, answered(endpoint)],
     [
       'Errors',
@@ -81,7 +83,7 @@ function operation(endpoint: Endpoint): string {
     ],
   ];
   const list = rows.map(([term, value]) => `<dt>${term}</dt><dd>${value}</dd>`).join('');
-  const fields = `<label>Path <input name="path" value="${text(path.replace(/:(\w+)/g, '{$1}'))}"></label>${asked ? `<label>Body <textarea name="body" rows="4">${example(asked)}</textarea></label>` : ''}`;
+  const fields = `<label>Path <input name="path" value="${text(path.replace(/:(\w+)/g, '{$1}'))}"></label>${requestSchema ? `<label>Body <textarea name="body" rows="4">${example(requestSchema)}</textarea></label>` : ''}`;
   return `<article><h3 id="${operationId}"><a href="#${operationId}">${operationId}</a> <code>${method.toUpperCase()} ${text(path)}</code></h3><p>${text(summary)}.${description ? ` ${text(description)}` : ''}</p><dl>${list}</dl><details><summary>Try</summary><form data-method="${method.toUpperCase()}">${fields}<button>Send</button><pre><output></output></pre></form></details></article>`;
 }
 

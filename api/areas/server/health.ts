@@ -4,7 +4,7 @@ import type { ServerHealth } from './server.schemas.ts';
 
 type Waiting = 'schema' | 'database' | 'restore' | 'draining';
 
-/** What keeps this process from taking requests; a store that all have lost does not. */
+/** Why this process does not accept requests; a store that no replica can reach is no reason. */
 export function notReadyFor({
   vitals,
   draining,
@@ -12,25 +12,25 @@ export function notReadyFor({
 }: Pick<Deps, 'vitals' | 'draining' | 'config'>): Waiting | undefined {
   if (draining.aborted) return 'draining';
   if (restoring(config.databaseUrl) !== undefined) return 'restore';
-  if (!vitals.databaseSeen() || vitals.cutOff()) return 'database';
+  if (!vitals.databaseReached() || vitals.cutOff()) return 'database';
   return vitals.schemaCurrent() ? undefined : 'schema';
 }
 
-/** Details of the refusal while the process waits. */
+/** Details of the refusal while the process is not ready. */
 export const waitDetails = ({ config }: Pick<Deps, 'config'>, waitingFor: Waiting): WaitDetails =>
   waitingFor === 'restore' ? { waitingFor, progress: restoring(config.databaseUrl) ?? 0 } : { waitingFor };
 
 interface WaitDetails {
   waitingFor: Waiting;
-  /** 0-1, of a restore. */
+  /** Progress of a restore, 0-1. */
   progress?: number;
 }
 
 const CHECKS = ['database', 'redis', 'objects', 'queue', 'transcode', 'storage', 'mail', 'keys'] as const;
-/** They harm nothing but themselves. */
+/** Checks that do not degrade the server. */
 const APART: readonly string[] = ['mail', 'keys'];
 
-/** Unavailable without Postgres, degraded without another store or part but mail and keys; from memory. */
+/** Unavailable without Postgres, degraded without any other component except mail and keys. Read from memory. */
 export function healthOf({ vitals }: Pick<Deps, 'vitals'>, now: Date): ServerHealth {
   const checks = CHECKS.map((name) => ({ name, state: vitals.state(name) }));
   const degraded = checks.some(

@@ -3,15 +3,15 @@ import { Language, Timestamp } from '#kernel/schemas.ts';
 
 export const ServerInfo = z
   .object({
-    id: z.uuid().describe('Made once, survives a restore'),
+    id: z.uuid().describe('Created once; survives a restore'),
     name: z.string().meta({ example: 'Home' }),
     product: z.literal('Foyer'),
     apiVersion: z.literal('v1'),
     version: z
       .string()
-      .describe('major.minor; the full one when a valid credential comes along')
+      .describe('major.minor, or the full version for callers with a valid credential')
       .meta({ example: '0.1.0' }),
-    setupComplete: z.boolean().optional().describe('Absent while it is not known'),
+    setupComplete: z.boolean().optional().describe('Absent while unknown'),
     managed: z.boolean().describe('By a Kubernetes resource'),
     publicUrl: z.string().nullable().meta({ example: 'https://media.example' }),
     languages: z.array(Language).meta({ example: ['en'] }),
@@ -23,7 +23,7 @@ export const ServerInfo = z
       openapi: z.string().meta({ example: '/api/v1/openapi.json' }),
       app: z.string().meta({ example: '/' }),
     }),
-    minClient: z.record(z.string(), z.string()).optional().describe('Client name to lowest version that works'),
+    minClient: z.record(z.string(), z.string()).optional().describe('Lowest supported version by client name'),
     branding: z.object({ revision: z.int() }),
     notice: z.string().nullable(),
   })

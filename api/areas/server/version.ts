@@ -5,5 +5,5 @@ const { version } = JSON.parse(readFileSync(new URL('../../../package.json', imp
 };
 
 export const fullVersion = version;
-/** What a stranger learns: major.minor. */
+/** The version that anonymous callers get: major.minor. */
 export const shortVersion = version.split('.').slice(0, 2).join('.');

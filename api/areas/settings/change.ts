@@ -1,4 +1,4 @@
-// Judges and writes a change of settings: all of it, or nothing.
+// Validates and writes a change of settings: all of it, or nothing.
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { requireConfirmed } from '#identity/person.ts';
@@ -32,7 +32,7 @@ export interface Outcome {
   warnings: { key: string; message: string }[];
 }
 
-/** A masked secret that a form sends back. */
+/** The masked form of a secret, which a client may send back. */
 const MASK = /^[*•]+$/;
 
 export async function changeSettings(call: Call, wanted: Wanted): Promise<Outcome> {
@@ -62,7 +62,7 @@ export async function changeSettings(call: Call, wanted: Wanted): Promise<Outcom
   return { revision: revision + 1, ...outcome };
 }
 
-/** Each value as its schema gives it back; null stays null. Throws 400 with every issue. */
+/** Each value as parsed by its schema; null stays null. Throws 400 with every issue. */
 export function parsed(given: Record<string, unknown>): Partial<Record<SettingKey, unknown>> {
   const issues: Issue[] = [];
   const values: Partial<Record<SettingKey, unknown>> = {};
@@ -85,7 +85,7 @@ export function parsed(given: Record<string, unknown>): Partial<Record<SettingKe
 const MOST_BYTES = 65_536;
 const MOST_ENTRIES = 1000;
 
-/** What holds for values of every key. */
+/** Limits that apply to the values of every key. */
 function refusalOf(key: SettingKey, value: unknown): Omit<Issue, 'path'> | undefined {
   if (isSecret(key) && typeof value === 'string' && MASK.test(value))
     return { code: 'masked_secret', message: 'the masked form is no secret' };
@@ -120,12 +120,12 @@ async function refuseStale({ db }: Call, wanted: number | undefined, revision: n
   throw conflict('revision', 'The settings were changed meanwhile', { revision, keys });
 }
 
-/** The value of a row, whatever this process remembers: another replica may have written it. */
+/** The saved value from its row, because this process may not know yet what another replica wrote. */
 function savedValue({ deps: { keys } }: Call, key: SettingKey, row: SavedRow | undefined): unknown {
   return row && definitionOf(key).schema.safeParse(openedValue(key, row.value, keys)).data;
 }
 
-/** Every setting as it would be in force. */
+/** The value in force of every setting after the change. */
 function resulting(
   call: Call,
   values: Partial<Record<SettingKey, unknown>>,
@@ -150,11 +150,11 @@ type After = (key: SettingKey) => unknown;
 interface Ways {
   factors: string[];
   has_password: boolean;
-  /** Providers of its identities. */
+  /** Issuers of the account's OpenID identities. */
   issuers: string[];
 }
 
-/** 409 for what the caller's own account could not get in by any more, or past the second factor of. */
+/** Throws 409 when the caller's own account could no longer sign in, or would lack a required second factor. */
 async function refuseLockout({ db, who, deps }: Call, after: After): Promise<void> {
   if (who.operator) return;
   const ways = await db('accounts as a')
@@ -172,7 +172,7 @@ async function refuseLockout({ db, who, deps }: Call, after: After): Promise<voi
   if (required.includes(who.role) && !proves) throw conflict('locks-out', 'Your own account has no second factor');
 }
 
-/** The owner always may with a password, if there is one; an identity opens with its own provider alone. */
+/** The owner may always sign in with a password; an identity works only with its own issuer. */
 function signsIn(role: string, { has_password: password, factors, issuers }: Ways, by: After): boolean {
   if (password && (role === 'owner' || by('auth.password.enabled') === true)) return true;
   if (by('auth.passkeys.enabled') === true && factors.includes('passkey')) return true;
@@ -188,15 +188,15 @@ interface One {
   saved: SavedRow | undefined;
 }
 
-/** Nothing when the value is saved already. */
+/** No write when the value is saved already. */
 function writeOf(call: Call, { key, value, saved }: One): Write[] {
   const { keys } = call.deps;
   const secret = isSecret(key);
   if (value === null && !saved) return [];
   if (value !== null && isDeepStrictEqual(savedValue(call, key, saved), value)) return [];
-  const told = (shown: unknown): string | null => (secret || shown === undefined ? null : JSON.stringify(shown));
+  const recorded = (shown: unknown): string | null => (secret || shown === undefined ? null : JSON.stringify(shown));
   const stored = value === null ? undefined : storedValue(key, value, keys);
-  return [{ key, stored, before: told(saved?.value), after: value === null ? null : told(value) }];
+  return [{ key, stored, before: recorded(saved?.value), after: value === null ? null : recorded(value) }];
 }
 
 async function keyNameOf({ db, who }: Call): Promise<string | undefined> {

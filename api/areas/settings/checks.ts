@@ -1,4 +1,4 @@
-// Tries what settings say, with unsaved values laid over those in force; nothing is saved.
+// Tests settings with unsaved values in place of those in force; saves nothing.
 import { z } from 'zod';
 import { issuerOutbound } from '#areas/auth/public.ts';
 import { tryEncoders } from '#areas/streaming/public.ts';
@@ -19,36 +19,39 @@ const ok = (name: string, message: string): Step => ({ name, state: 'ok', messag
 const failed = (name: string, message: string): Step => ({ name, state: 'failed', message });
 const skipped = (name: string, message: string): Step => ({ name, state: 'skipped', message });
 
-/** The document as signing in reads it: an issuer that the resource declares may be in a private network, another may not. */
+/**
+ * Reads the discovery document like sign-in does: only an issuer that the resource declares may be in a private
+ * network.
+ */
 const discovery: Check = async ({ deps }, value) => {
   const issuer = value('auth.oidc.issuer');
   if (typeof issuer !== 'string') return skipped('discovery', 'No issuer is set');
-  const ask = issuerOutbound(deps, issuer);
-  const answer = await ask(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+  const fetchDocument = issuerOutbound(deps, issuer);
+  const answer = await fetchDocument(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
   if (answer.status !== 200) return failed('discovery', `The issuer answered ${answer.status}`);
   const document = JSON.parse(answer.body.toString('utf8')) as { issuer?: string; jwks_uri?: string };
   if (document.issuer?.replace(/\/$/, '') !== issuer.replace(/\/$/, ''))
     return failed('discovery', 'The document names another issuer');
   if (!document.jwks_uri) return failed('discovery', 'It names no keys');
-  const keys = await ask(document.jwks_uri);
+  const keys = await fetchDocument(document.jwks_uri);
   if (keys.status !== 200) return failed('discovery', `Its keys are not to be had: ${keys.status}`);
   const { keys: list } = JSON.parse(keys.body.toString('utf8')) as { keys?: unknown[] };
   return list?.length ? ok('discovery', 'The issuer and its keys answer') : failed('discovery', 'It has no keys');
 };
 
-/** Whether the answer of getServerInfo is ours. */
+/** Whether the response of getServerInfo comes from this server. */
 export function isThisServer(serverId: string, { status, body }: Pick<OutboundAnswer, 'status' | 'body'>): boolean {
   if (status !== 200) return false;
   return z.object({ id: z.literal(serverId) }).safeParse(JSON.parse(body.toString('utf8'))).success;
 }
 
-/** In most households it is a private one. */
+/** In most households the address is a private one. */
 const publicAddress: Check = async ({ deps }, value) => {
   const base = value('server.publicUrl');
   if (typeof base !== 'string') return skipped('address', 'No public address is set');
   const outbound = createOutbound({ deny: deps.config.clusterNetworks });
-  const ask = { allow: HOME, timeoutMs: LIMIT_MS, maxBytes: 65_536 };
-  const answer = await outbound(new URL('/api/v1/server/info', base).href, ask);
+  const options = { allow: HOME, timeoutMs: LIMIT_MS, maxBytes: 65_536 };
+  const answer = await outbound(new URL('/api/v1/server/info', base).href, options);
   if (answer.status !== 200) return failed('address', `It answered ${answer.status}`);
   return isThisServer(deps.keys.serverId, answer)
     ? ok('address', 'The address leads here')
@@ -58,7 +61,7 @@ const publicAddress: Check = async ({ deps }, value) => {
 const proxies: Check = async ({ client }, value) => {
   const trusted = value('network.trustedProxies') as string[];
   if (trusted.length === 0) return skipped('proxies', 'No proxy is trusted');
-  return ok('proxies', `You are seen as ${client.address}`);
+  return ok('proxies', `Your address is ${client.address}`);
 };
 
 const encoder: Check = async ({ deps }) => {
@@ -69,7 +72,7 @@ const encoder: Check = async ({ deps }) => {
   return ok('encoder', `A second was encoded by ${[...new Set(tried.map((one) => one.encoder))].join(', ')}`);
 };
 
-/** Nothing is there to be tried before these areas are served: that is no fault of the settings. */
+/** There is nothing to test before these areas are served, so the check passes. */
 const model: Check = async () =>
   skipped('model', 'This version makes no subtitles from speech, so there is no model to load');
 const catalogues: Check = async (_, value) =>

@@ -2,7 +2,10 @@ import { liveWorkers } from '#areas/streaming/public.ts';
 import type { Deps } from '#kernel/endpoint.ts';
 import type { SettingKey } from '#platform/settings.ts';
 
-/** Values that hang on the deployment: time zones that this Node knows, encoders that transcode workers report. What is set stays one. */
+/**
+ * Choices that depend on the deployment: time zones that this Node knows, encoders that transcode workers report. The
+ * value in force is always among them.
+ */
 export async function choicesNow({
   redis,
   settings,

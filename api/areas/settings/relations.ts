@@ -9,7 +9,7 @@ interface Relation {
   message: string;
 }
 
-/** What must hold between keys; judged on the result of a change. */
+/** Rules between keys, checked on the result of a change. */
 const RULES: readonly Relation[] = [
   {
     keys: ['email.enabled', 'email.smtp.host', 'email.from'],

@@ -31,8 +31,8 @@ import { settingsLanguage } from './texts.ts';
 const CHECKS_A_MINUTE = 10;
 const access = { permission: 'settings:manage' } as const;
 
-async function shown({ deps }: Call, keys: readonly SettingKey[]): Promise<Setting[]> {
-  const saved = await deps.settings.reload(); // what another replica wrote a moment ago counts
+async function readSettings({ deps }: Call, keys: readonly SettingKey[]): Promise<Setting[]> {
+  const saved = await deps.settings.reload(); // another replica may have written a moment ago
   return keys.map((key) => toSetting(deps, key, saved.get(key)));
 }
 
@@ -51,7 +51,7 @@ export const getSettings = defineEndpoint({
     const wanted = settingKeys.filter(
       (key) => (!query.group || groupOf(key) === query.group) && (!query.keys || query.keys.includes(key)),
     );
-    const all = await shown(call, wanted);
+    const all = await readSettings(call, wanted);
     const items = all.filter(({ source }) => !query.source || source === query.source);
     const open = items.filter(({ key }) => !isSecret(key as SettingKey));
     const values = Object.fromEntries(open.map(({ key, value }) => [key, value]));
@@ -78,7 +78,7 @@ export const updateSettings = defineEndpoint({
   },
 });
 
-/** As they will be once the change is committed; the memory of this process still has the old ones. */
+/** The settings after the commit; the memory of this process still holds the old values. */
 async function after(
   call: Call,
   changed: readonly SettingKey[],
@@ -129,7 +129,7 @@ export const getSetting = defineEndpoint({
 
   async handle({ params }, call) {
     if (!isSettingKey(params.key)) throw notFound();
-    const [setting] = await shown(call, [params.key]);
+    const [setting] = await readSettings(call, [params.key]);
     if (!setting) throw notFound();
     return setting;
   },
@@ -152,13 +152,13 @@ export const setSetting = defineEndpoint({
     if (!isSettingKey(key)) throw notFound();
     const values = { [key]: body.value };
     const { changed } = await changeSettings(call, { values, note: body.note, dryRun: false }).catch(asOfOne);
-    const [setting] = await (changed.length > 0 ? after(call, [key], parsed(values)) : shown(call, [key]));
+    const [setting] = await (changed.length > 0 ? after(call, [key], parsed(values)) : readSettings(call, [key]));
     if (!setting) throw notFound();
     return setting;
   },
 });
 
-/** What is wrong with the one value is said of where it was written. */
+/** Reports issues of the single value at its place in this request. */
 function asOfOne(error: unknown): never {
   if (!(error instanceof ApiError) || error.code !== 'VALIDATION_FAILED') throw error;
   const { issues } = error.details as { issues: Issue[] };

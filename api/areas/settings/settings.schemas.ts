@@ -36,13 +36,13 @@ export const SettingSpec = z
     default: Value,
     unit: z.string().optional(),
     secret: z.boolean(),
-    public: z.boolean().describe('Everyone learns of changes'),
+    public: z.boolean().describe('Everyone is notified of changes'),
     ownerOnly: z.boolean(),
     checkable: z.boolean(),
     restarts: z.literal(false),
     affects: z.array(z.string()).meta({ example: ['scanning'] }),
     advanced: z.boolean(),
-    environment: z.string().optional().describe('Name of the variable that may give it'),
+    environment: z.string().optional().describe('Name of the environment variable that may set it'),
     managed: z.boolean().describe('Declared by a resource'),
   })
   .meta({ id: 'SettingSpec' });
@@ -74,7 +74,7 @@ export const SettingsChange = z.strictObject({
       params: { code: 'too_small' },
     })
     .meta({ minProperties: 1, maxProperties: 100, example: { 'metadata.language': 'en' } })
-    .describe('null puts the saved value away'),
+    .describe('null deletes the saved value'),
   revision: z.int().min(0).optional(),
   dryRun: z.boolean().default(false),
   note: Note.optional(),
@@ -120,7 +120,7 @@ export const OneSetting = z.strictObject({ value: Value, note: Note.optional() }
 export const checkGroups = ['auth.oidc', 'network', 'server', 'transcode', 'subtitles', 'metadata'] as const;
 export const SettingsToCheck = z.strictObject({
   group: z.enum(checkGroups).meta({ example: 'metadata' }),
-  values: z.record(z.string().max(60), Value).optional().describe('Unsaved, laid over those in force'),
+  values: z.record(z.string().max(60), Value).optional().describe('Unsaved values that replace those in force'),
 });
 export const SettingCheck = z
   .object({

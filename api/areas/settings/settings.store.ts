@@ -6,7 +6,7 @@ import { newId } from '#platform/ids.ts';
 import { updateServerState } from '#platform/server-state.ts';
 import { definitionOf, type SettingKey } from '#platform/settings.ts';
 
-/** The revision of all saved values, held until the transaction ends: writes come one after the other. */
+/** Locks the revision of all saved values until the transaction ends, so that writes run one after another. */
 export async function lockRevision(db: Db): Promise<number> {
   const row = await db('server_state').forUpdate().first('settings_revision');
   return row?.settings_revision ?? 0;
@@ -14,9 +14,9 @@ export async function lockRevision(db: Db): Promise<number> {
 
 export interface Write {
   key: SettingKey;
-  /** JSON text as it is kept; undefined puts the saved value away. */
+  /** The stored JSON text; undefined deletes the saved value. */
   stored: string | undefined;
-  /** What the history tells, as JSON; null for secrets. */
+  /** Recorded in the history, as JSON; null for secrets. */
   before: string | null;
   after: string | null;
 }
@@ -42,7 +42,7 @@ export async function writeSettings(db: Db, writes: readonly Write[], by: By & {
   await writeChanges(db, changes, by);
 }
 
-/** What setup chose, written with its history like every change. */
+/** Writes the values chosen during setup, with their history. */
 export async function writeChosen(
   db: Db,
   values: Partial<Record<SettingKey, unknown>>,
@@ -65,7 +65,7 @@ export interface Change extends Omit<Write, 'stored'> {
   source: ChangeRow['source'];
 }
 
-/** The history of one write, which makes the revision. */
+/** Writes the history of one change, which increments the revision. */
 export async function writeChanges(
   db: Db,
   changes: readonly Change[],
@@ -76,7 +76,7 @@ export async function writeChanges(
   await updateServerState(db, { settings_revision: revision });
 }
 
-/** What the resource declared when it was last taken over. */
+/** The declared values when they were last taken over. */
 export async function lastDeclared(db: Db): Promise<Partial<Record<SettingKey, unknown>>> {
   const row = await db('server_state').first('declared_settings');
   return row?.declared_settings ?? {};
@@ -86,7 +86,7 @@ export async function noteDeclared(db: Db, declared: Partial<Record<SettingKey, 
   await updateServerState(db, { declared_settings: JSON.stringify(declared) });
 }
 
-/** Keys that were written after that revision. */
+/** Keys that were written after this revision. */
 export async function changedSince(db: Db, revision: number): Promise<string[]> {
   return db('setting_changes').where('revision', '>', revision).distinct('key').pluck('key') as Promise<string[]>;
 }

@@ -10,7 +10,7 @@ export const isSecret = (key: SettingKey): boolean => definitionOf(key).marks.in
 
 export const defaultOf = (key: SettingKey): unknown => definitionOf(key).schema.parse(undefined);
 
-/** One setting as those who manage settings see it: of a secret only that it is set. */
+/** One setting for those who manage settings; of a secret, only whether it is set. */
 export function toSetting(
   { settings, config }: Pick<Deps, 'settings' | 'config'>,
   key: SettingKey,
@@ -37,7 +37,7 @@ const ENVIRONMENT: Partial<Record<SettingKey, string>> = {
   'network.trustedProxies': 'FOYER_TRUSTED_PROXIES',
 };
 
-/** What the deployment decides: the texts of the caller's language, and of some keys the values that are there now. */
+/** What descriptions depend on: the texts of the language, and the choices of this deployment. */
 export interface Described {
   config: Deps['config'];
   texts: SettingsTexts;
@@ -92,7 +92,7 @@ function typeOf(key: SettingKey, json: JsonShape): SettingSpec['type'] {
   return shape.type === 'integer' ? 'integer' : (TYPES[shape.type ?? ''] ?? 'string');
 }
 
-/** Groups of the keys given, in the order of the table. */
+/** Groups of the given keys, in the order of the table. */
 export function groupsOf(
   texts: SettingsTexts,
   keys: readonly SettingKey[],

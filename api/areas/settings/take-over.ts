@@ -1,4 +1,4 @@
-// What the resource declares reaches a process with its environment; what is new in it is a change like any other.
+// Declared settings reach a process through its environment; a new value among them is a change like any other.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Deps } from '#kernel/endpoint.ts';
@@ -10,7 +10,7 @@ import { isSecret } from './settings.view.ts';
 
 type Values = Readonly<Partial<Record<SettingKey, unknown>>>;
 
-/** Of a secret a mark that tells two apart, and nothing else. */
+/** Declared values; a secret is replaced by a mark that differs for another value and reveals nothing. */
 function declaredNow(settings: Settings, keys: Keys): Values {
   const declared = settingKeys.filter((key) => settings.sourceOf(key) === 'resource');
   const kept = (key: SettingKey): unknown =>
@@ -30,7 +30,7 @@ async function takeOver({ db, settings, keys, redis }: Deps): Promise<void> {
   await settings.reload();
   const now = declaredNow(settings, keys);
   const changed = await db.transaction(async (transaction) => {
-    const revision = (await lockRevision(transaction)) + 1; // replicas come one after the other
+    const revision = (await lockRevision(transaction)) + 1; // replicas run one after another
     const changes = changesOf(settings, await lastDeclared(transaction), now);
     if (changes.length === 0) return false;
     await noteDeclared(transaction, now);
@@ -41,7 +41,10 @@ async function takeOver({ db, settings, keys, redis }: Deps): Promise<void> {
   if (changed) await announceSettings(redis);
 }
 
-/** Writes the history of what the resource changed since a process last took it over, and tells it once; repeated until the database is there. */
+/**
+ * Writes the history of declared values that changed, and emits the event once; retries until the database is
+ * available.
+ */
 export async function takeOverDeclared(deps: Deps, signal: AbortSignal): Promise<void> {
   for (let done = false; !done && !signal.aborted; ) {
     done = await takeOver(deps).then(

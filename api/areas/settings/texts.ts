@@ -5,7 +5,7 @@ import { groupOf, type SettingKey, settingKeys } from '#platform/settings.ts';
 const Text = z.strictObject({ title: z.string(), description: z.string() });
 type Text = z.output<typeof Text>;
 
-/** The keys of a queue each share one text, in which `{queue}` stands. */
+/** The keys of all queues share one text with the placeholder `{queue}`. */
 const QUEUES = 'jobs.concurrency';
 const placeOf = (key: SettingKey): string => (groupOf(key) === QUEUES ? QUEUES : key);
 
@@ -16,7 +16,7 @@ export const SettingsTexts = z.strictObject({
 });
 export type SettingsTexts = z.output<typeof SettingsTexts>;
 
-/** By a BCP 47 tag; English where there is no other. */
+/** By BCP 47 tag; English is the fallback. */
 export const settingsLanguage = textsOf('settings', SettingsTexts);
 
 export function textOfSetting(texts: SettingsTexts, key: SettingKey): Text {

@@ -7,18 +7,18 @@ import { tokens } from './document/tokens.ts';
 import type { Theme, ThemeToken } from './themes.schemas.ts';
 import { readTheme } from './themes.view.ts';
 
-/** The theme with its ETag: its revision, and all that is told of it. 304 for who has it already. */
+/** The theme with its ETag, of revision, version and content; 304 if the client has it already. */
 export async function answerTheme(call: Call, id: string, { resolved } = { resolved: false }): Promise<Theme> {
   const theme = await readTheme(call, id, { resolved });
-  const told = createHash('sha256').update(JSON.stringify(theme)).digest('base64url').slice(0, 16);
-  const etag = `"${theme.revision}-${theme.version}-${told}"`;
+  const digest = createHash('sha256').update(JSON.stringify(theme)).digest('base64url').slice(0, 16);
+  const etag = `"${theme.revision}-${theme.version}-${digest}"`;
   call.reply.header('ETag', etag);
   call.reply.header('Cache-Control', 'private, no-cache');
   if (call.method === 'GET' && knowsEtag(call.headers['if-none-match'], etag)) call.reply.status(304);
   return theme;
 }
 
-/** Every token there is; its default is what foyer-dark has in the dark. */
+/** All tokens; the default is the value in foyer-dark's dark scheme. */
 export function tokenList(): z.input<typeof ThemeToken>[] {
   const { schemes = {}, shared = {} } = builtInOf(DEFAULT) ?? {};
   return tokens.map(({ values, ...one }) => ({

@@ -1,4 +1,4 @@
-// Creating, changing and deleting themes: what rests on them is looked at too.
+// Creating, changing and deleting themes; the themes based on them are validated too.
 import { isDeepStrictEqual } from 'node:util';
 import { audit } from '#kernel/audit.ts';
 import type { Call } from '#kernel/endpoint.ts';
@@ -26,15 +26,15 @@ import { chainIn, defaultsOf, toUnstored } from './themes.view.ts';
 
 type Rows = ReadonlyMap<string, ThemeRow>;
 
-/** Names no theme: of one that is not stored. */
-const NOBODY = '00000000-0000-0000-0000-000000000000';
+/** Id of a theme that is not stored. */
+const UNSTORED = '00000000-0000-0000-0000-000000000000';
 
 interface Sets {
   schemes: Partial<Record<'light' | 'dark', TokenChanges | null>>;
   shared: TokenChanges;
 }
 
-/** What was said of tokens; what is bad goes to `issues`. */
+/** The token sets of a request; problems are added to `issues`. */
 function readSets({ schemes = {}, shared = {} }: ThemeChange, clears: boolean, issues: Issue[]): Sets {
   const read = schemeNames.flatMap((name) => {
     const given = schemes[name];
@@ -60,25 +60,25 @@ function mergeSchemes(before: Schemes, changes: Sets['schemes']): Schemes {
 const baseIssue = (code: string, message: string): Issue => ({ path: ['body', 'base'], code, message });
 
 function baseIssues(base: string, rows: Rows): Issue[] {
-  return builtInOf(base) || rows.has(base) ? [] : [baseIssue('unknown_theme', 'there is no such theme')];
+  return builtInOf(base) || rows.has(base) ? [] : [baseIssue('unknown_theme', 'no theme has this id')];
 }
 
-/** The theme and what rests on it. */
-const restingOn = (id: string, rows: Rows): string[] =>
+/** The theme and the themes based on it. */
+const basedOn = (id: string, rows: Rows): string[] =>
   [...rows.keys()].filter((one) => chainOf(one, rows)?.some((under) => under.id === id));
 
-/** Whether bases go round or too deep once the theme is as in `rows`. */
+/** Whether the base chain would be circular or too deep with the theme as in `rows`. */
 function chainIssues(id: string, rows: Rows): Issue[] {
-  if (!chainOf(id, rows)) return [baseIssue('circular', 'a theme cannot rest on itself')];
-  const deep = restingOn(id, rows).some((one) => depthOf(chainIn(one, rows)) > MOST_BASES);
-  return deep ? [baseIssue('too_deep', `at most ${MOST_BASES} themes lie below each other`)] : [];
+  if (!chainOf(id, rows)) return [baseIssue('circular', 'a theme cannot be based on itself')];
+  const deep = basedOn(id, rows).some((one) => depthOf(chainIn(one, rows)) > MOST_BASES);
+  return deep ? [baseIssue('too_deep', `at most ${MOST_BASES} bases in a chain`)] : [];
 }
 
 const compiledIn = (id: string, rows: Rows): Compiled => compiledOf(chainIn(id, rows));
 
-/** Text that nobody can read, of the theme or of one that rests on it. */
+/** Unreadable text of the theme or of one based on it. */
 function textIssues(id: string, rows: Rows): Issue[] {
-  return restingOn(id, rows).flatMap((one) => {
+  return basedOn(id, rows).flatMap((one) => {
     const issues = unreadable(compiledIn(one, rows).contrast);
     const name = rows.get(one)?.name ?? '';
     return one === id ? issues : issues.map((issue) => ({ ...issue, message: `${name}: ${issue.message}` }));
@@ -100,7 +100,7 @@ function contentOf(draft: ThemeDraft, sets: Sets): ThemeContent {
   };
 }
 
-/** Checks the whole of a new theme against those there are. */
+/** Validates a new theme against the stored ones. */
 function checked(draft: ThemeDraft, rows: Rows): { row: ThemeRow; content: ThemeContent } {
   const issues: Issue[] = [];
   const { schemes, shared, base } = draft;
@@ -108,20 +108,20 @@ function checked(draft: ThemeDraft, rows: Rows): { row: ThemeRow; content: Theme
   refuse([...issues, ...baseIssues(base ?? DEFAULT, rows)]);
   const content = contentOf(draft, sets);
   const at = new Date();
-  const row = { id: NOBODY, ...content, managed_by: null, revision: 1, created_at: at, updated_at: at };
-  const after = new Map([...rows, [NOBODY, row]]);
-  refuse(chainIssues(NOBODY, after));
-  refuse(textIssues(NOBODY, after));
+  const row = { id: UNSTORED, ...content, managed_by: null, revision: 1, created_at: at, updated_at: at };
+  const after = new Map([...rows, [UNSTORED, row]]);
+  refuse(chainIssues(UNSTORED, after));
+  refuse(textIssues(UNSTORED, after));
   return { row, content };
 }
 
-/** What it would be. Nothing is stored, so no name is taken. */
+/** The theme as it would be created. Nothing is stored, and no name is taken. */
 export async function tryTheme({ db }: Call, draft: ThemeDraft): Promise<Theme> {
   const rows = new Map((await listThemeRows(db)).map((one) => [one.id, one]));
   return toUnstored(checked(draft, rows).row, rows);
 }
 
-/** Its id. Throws 400, 409 `too-many`, `duplicate-name`. */
+/** Returns its id. Throws 400, 409 `too-many`, `duplicate-name`. */
 export async function addTheme(call: Call, draft: ThemeDraft): Promise<string> {
   const { db, who } = call;
   const rows = await lockThemes(db);
@@ -133,7 +133,7 @@ export async function addTheme(call: Call, draft: ThemeDraft): Promise<string> {
   return id;
 }
 
-/** Throws 400, 404, 409. What is there already is no change. */
+/** Throws 400, 404, 409. A change without effect is not written. */
 export async function changeTheme(call: Call, id: string, change: ThemeChange): Promise<void> {
   const issues: Issue[] = [];
   const sets = readSets(change, true, issues);
@@ -177,7 +177,7 @@ interface Change {
 
 async function write(call: Call, { id, content, rows, after }: Change): Promise<void> {
   const defaults = await defaultsOf(call.db);
-  const affected = defaults.filter((one) => !builtInOf(one) && isOtherwise(one, rows, after));
+  const affected = defaults.filter((one) => !builtInOf(one) && isChanged(one, rows, after));
   refuseContrast(affected.map((one) => compiledIn(one, after)));
   await writeTheme(call.db, id, content);
   await audit(call, 'theme.changed', { themeId: id, name: content.name });
@@ -185,17 +185,17 @@ async function write(call: Call, { id, content, rows, after }: Change): Promise<
   announce(call);
 }
 
-const isOtherwise = (id: string, rows: Rows, after: Rows): boolean =>
+const isChanged = (id: string, rows: Rows, after: Rows): boolean =>
   compiledIn(id, rows).version !== compiledIn(id, after).version;
 
-/** 409 `contrast` where the server's default would not be read by everybody. */
+/** Throws 409 `contrast` when a default of the server would have an unreadable colour pair. */
 export function refuseContrast(themes: readonly Compiled[]): void {
   const pairs = themes.flatMap(({ contrast }) => failing(contrast));
   if (pairs.length > 0)
     throw conflict('contrast', "The server's default needs every pair of colours readable", { pairs });
 }
 
-/** What rests on it gets its values. Throws 404, 409. */
+/** Deletes the theme and copies its values into the themes based on it. Throws 404, 409. */
 export async function deleteThemeRow(call: Call, id: string): Promise<void> {
   const { db, who } = call;
   const rows = await lockThemes(db);
@@ -209,7 +209,7 @@ export async function deleteThemeRow(call: Call, id: string): Promise<void> {
   announce(call);
 }
 
-/** The child with what it took from its base, and what that rests on as its base. */
+/** The child with the values it inherited from its base, based on the base's own base. */
 function without(base: ThemeRow, { name, description, author, schemes, shared }: ThemeRow): ThemeContent {
   const own = schemeNames.flatMap((scheme) => {
     const set = schemes[scheme];

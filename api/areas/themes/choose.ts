@@ -23,14 +23,17 @@ import { chainIn } from './themes.view.ts';
 const themesIn = ({ themeId, lightThemeId, darkThemeId }: ThemeSelection): string[] =>
   [themeId, lightThemeId, darkThemeId].filter((id) => id !== null);
 
-/** The caller's selection as it is in force, and the server's. */
+/** The caller's selection in force, and the server's default. */
 export async function readSelected({ db, who }: Pick<Call, 'db' | 'who'>): Promise<Selected> {
   const server = await readServerChoice(db);
   const own = await findSelection(db, who.profileId);
   return { selection: selectionInForce(own, server), serverDefault: toServerTheme(server) };
 }
 
-/** Of the caller's profile. Where profiles may choose no theme, the one they chose before is kept for later. */
+/**
+ * Stores the selection of the caller's profile. While profiles may not choose themes, it keeps the themes selected
+ * before.
+ */
 export async function chooseForProfile(call: Call, { selection, allowChoice }: SelectionChange): Promise<void> {
   const { db, who } = call;
   if (allowChoice !== undefined) throw invalid(['body', 'allowChoice'], 'exclusive', 'only with scope server');
@@ -48,7 +51,7 @@ export async function chooseForProfile(call: Call, { selection, allowChoice }: S
   await writeSelection(db, who.profileId, { ...selection, ...kept });
 }
 
-/** Of the server. Throws 403, 404, 409 `contrast`. */
+/** Sets the server's default. Throws 403, 404, 409 `contrast`. */
 export async function chooseForServer(call: Call, { selection, allowChoice }: SelectionChange): Promise<void> {
   const { db, who } = call;
   requirePermission(who, 'settings:manage');

@@ -1,4 +1,5 @@
-// The themes as this process knows them, so that reading a stylesheet asks no store. Redis tells of changes; a look at the rows finds those that it did not tell.
+// Themes in the memory of this process, so that serving a stylesheet needs no store. Redis notifies of changes; reading
+// the rows again finds those that it missed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Call, Deps } from '#kernel/endpoint.ts';
 import type { Db } from '#platform/db.ts';
@@ -10,9 +11,9 @@ import type { ServerTheme } from './themes.schemas.ts';
 import { chainRows, type Edge, listEdges } from './themes.store.ts';
 
 const CHANNEL = 'foyer:themes';
-/** What is known is looked at again when it is asked for after this. */
+/** Age after which a read checks the rows again. */
 const HOLDS_MS = 5000;
-/** Likewise for who names a version that is not known. */
+/** The same for requests with an unknown version. */
 const DOUBTED_MS = 500;
 const PATIENCE_MS = 2000;
 
@@ -22,24 +23,24 @@ interface Known {
 }
 
 export interface ThemeMemory {
-  /** What is known; waits for Postgres no longer than two seconds. `doubted`: there may be something newer. */
+  /** Themes as known; waits at most two seconds for Postgres. `doubted`: there may be a newer version. */
   known(doubted?: boolean): Promise<Known>;
-  /** Looks at the rows again when it is asked next. */
+  /** Makes the next read check the rows again. */
   stale(): void;
-  /** Undefined where there is no such theme, or its rows are away. */
+  /** Undefined if there is no such theme, or its rows are unavailable. */
   compiled(id: string, known: Known): Promise<Compiled | undefined>;
 }
 
 const memories = new WeakMap<Deps, ThemeMemory>();
 
-/** One for each process; made when it is first asked for. */
+/** One for each process, created on first use. */
 export function themesOf(deps: Deps): ThemeMemory {
   const made = memories.get(deps) ?? createMemory(deps);
   memories.set(deps, made);
   return made;
 }
 
-/** Tells every replica once the change has committed; without Redis they look within five seconds. */
+/** Notifies every replica after the commit; without Redis they notice within five seconds. */
 export function announce({ deps, afterCommit }: Call): void {
   afterCommit(() => {
     themesOf(deps).stale();
@@ -75,7 +76,7 @@ function createMemory(deps: Deps): ThemeMemory {
   const stale = (): void => {
     readAt = Number.NEGATIVE_INFINITY;
   };
-  subscriber.on('error', () => undefined); // connectRedis's log tells of a lost server
+  subscriber.on('error', () => undefined); // connectRedis logs a lost server
   subscriber.on('ready', () => void subscriber.subscribe(CHANNEL).then(stale, () => undefined));
   subscriber.on('message', stale);
   draining.addEventListener('abort', () => subscriber.disconnect());
@@ -92,7 +93,7 @@ function createMemory(deps: Deps): ThemeMemory {
   };
 }
 
-/** Keeps what the rows said by their revisions. */
+/** Caches rows by their revisions. */
 function compiler(db: Db): ThemeMemory['compiled'] {
   const kept = new Map<string, Source[]>();
   const sourcesOf = async (id: string): Promise<Source[] | undefined> =>

@@ -16,7 +16,7 @@ interface DefaultRow extends SelectionRow {
   allow_choice: boolean;
 }
 
-/** What everybody has who chose nothing. */
+/** The selection of profiles that chose nothing. */
 export interface ServerChoice {
   selection: ThemeSelection;
   allowChoice: boolean;
@@ -55,7 +55,7 @@ export async function writeServerChoice(db: Db, { selection, allowChoice }: Serv
   await db('theme_default').update({ ...toRow(selection), allow_choice: allowChoice, updated_at: new Date() });
 }
 
-/** As it was chosen; undefined while nothing was. */
+/** The stored selection; undefined if there is none. */
 export async function findSelection(db: Db, profileId: string): Promise<ThemeSelection | undefined> {
   const row = await db('theme_selections').where({ profile_id: profileId }).first<SelectionRow | undefined>('*');
   return row && toSelection(row);
@@ -68,7 +68,7 @@ export async function writeSelection(db: Db, profileId: string, selection: Theme
 
 const NO_THEMES = { themeId: null, lightThemeId: null, darkThemeId: null };
 
-/** What holds for a profile: its own choice, with the server's themes where it may choose none or chose none. */
+/** The selection in force for a profile: its own, with the server's themes if it may not choose or chose none. */
 export function selectionInForce(own: ThemeSelection | undefined, server: ServerChoice): ThemeSelection {
   const selection = own ?? { ...server.selection, ...NO_THEMES };
   return server.allowChoice ? selection : { ...selection, ...NO_THEMES };
@@ -85,7 +85,7 @@ export function toServerTheme({ selection, allowChoice }: ServerChoice): ServerT
   };
 }
 
-/** Themes that the server's default is made of. */
+/** The themes of the server's default. */
 export function defaultIds({ selection: { themeId, lightThemeId, darkThemeId } }: ServerChoice): string[] {
   return [...new Set([themeId ?? DEFAULT, lightThemeId, darkThemeId].filter((id) => id !== null))];
 }

@@ -22,9 +22,9 @@ import {
 import { readSummaries } from './themes.view.ts';
 
 const manages = { permission: 'settings:manage' } as const;
-const because = 'the sign-in page is styled before anybody signed in; it holds colours and measures, and nothing else';
+const because = 'the sign-in page is styled before anyone signs in; it contains only colours and measures';
 const PER_MINUTE = 600;
-/** A theme that names every token has some 12 KiB. */
+/** A theme that sets every token has about 12 KiB. */
 const THEME_BYTES = 65_536;
 
 export const listThemes = defineEndpoint({

@@ -10,7 +10,7 @@ export const ThemeId = z
   .union([z.enum(builtInIds), Id])
   .meta({ id: 'ThemeId', description: `UUIDv7, or ${builtInIds.join(', ')}` });
 export const ThemeParams = z.object({ id: ThemeId });
-/** Whatever it is, there is a sheet. */
+/** Any text is accepted, because every id gets a stylesheet. */
 export const StylesheetParams = z.object({ id: z.string().max(100) });
 
 const ShadowLayer = z
@@ -44,7 +44,9 @@ const summary = {
   description: z.string().optional(),
   author: z.string().optional(),
   source: z.enum(['built-in', 'own']),
-  base: ThemeId.nullable().describe('Its tokens fill what is not named; null for the built-in one that needs none'),
+  base: ThemeId.nullable().describe(
+    'Theme that supplies the tokens not set here; null for a built-in theme that sets all',
+  ),
   version: z.string().describe('Changes with any token').meta({ example: '0.1.0' }),
   stylesheetUrl: z.string().meta({ example: '/api/v1/themes/foyer-dark/stylesheet?v=_IAPj3XSKvNgRTZF' }),
   previewColors: z
@@ -62,7 +64,7 @@ const summary = {
 export const ThemeSummary = z
   .object({
     ...summary,
-    schemeNames: z.array(z.enum(schemeNames)).describe('The first is that of a page that names none'),
+    schemeNames: z.array(z.enum(schemeNames)).describe('The first is used for pages that select none'),
   })
   .meta({ id: 'ThemeSummary' });
 export type ThemeSummary = z.output<typeof ThemeSummary>;
@@ -85,7 +87,7 @@ export const ThemeToken = z
     property: z.string().describe('The CSS custom property'),
     kind: z.enum(kinds),
     min: z.number().optional().describe('Of a length in px, of a duration in ms'),
-    max: z.number().optional().describe('Likewise; a length is at most 20 rem too'),
+    max: z.number().optional().describe('Of a length in px (at most 20 rem too), of a duration in ms'),
     values: z.array(z.string()).optional(),
     scheme: z.boolean().describe('May differ between light and dark'),
     group: z.enum(groups),
@@ -102,8 +104,8 @@ const choice = {
   lightThemeId: ThemeId.nullable().default(null).describe('In place of themeId where it is light'),
   darkThemeId: ThemeId.nullable().default(null).describe('In place of themeId where it is dark'),
   textScale: z.number().min(0.8).max(1.6).default(1),
-  reducedMotion: z.enum(switches).default('system').describe('system is as the device says'),
-  highContrast: z.enum(switches).default('system').describe('system is as the device says'),
+  reducedMotion: z.enum(switches).default('system').describe('system follows the device'),
+  highContrast: z.enum(switches).default('system').describe('system follows the device'),
 };
 
 export const ThemeSelection = z.object(choice).meta({ id: 'ThemeSelection' });
@@ -121,7 +123,7 @@ export const ServerTheme = z
 export type ServerTheme = z.output<typeof ServerTheme>;
 
 export const ThemesQuery = z.object({
-  tokens: queryBool.default(false).describe('Adds the list that an editor draws itself from'),
+  tokens: queryBool.default(false).describe('Includes the list of tokens, for theme editors'),
 });
 export const Themes = z.object({
   items: z.array(ThemeSummary).describe('Built-in ones first, then by name'),
@@ -141,7 +143,7 @@ const line = (most: number) =>
     .max(most)
     .refine((text) => !/\p{Cc}/u.test(text), { error: 'no control characters', params: { code: 'control_character' } })
     .transform((text) => text.normalize('NFC').trim());
-const Name = line(200).pipe(z.string().min(1).max(60)); // blanks around are cut
+const Name = line(200).pipe(z.string().min(1).max(60)); // surrounding blanks are removed
 const Text = z
   .string()
   .max(300)
@@ -150,12 +152,12 @@ const Text = z
     params: { code: 'control_character' },
   });
 
-/** What each value must be is told by the list of tokens; it is looked at apart, so that all that is bad is told at once. */
+/** Values are checked separately against the list of tokens, so that all problems are reported at once. */
 const TokensIn = z
   .record(z.string().max(100), z.unknown())
   .describe('By the name of the token, or nested groups of value and type as design-tokens files have them');
 
-/** What getTheme gives beside what is said: a theme is read and created again as it is. */
+/** Further members of getTheme's answer, ignored so that a theme can be read and created again. */
 const ignored = Object.fromEntries(
   ['id', 'source', 'contrast', 'version', 'stylesheetUrl', 'previewColors', 'usedBy', 'serverDefault', 'revision']
     .concat('createdAt', 'updatedAt')
@@ -175,14 +177,14 @@ export const ThemeDraft = z.strictObject({
     .meta({ minProperties: 1, example: { dark: { 'color.accent': 'oklch(0.78 0.13 75)' } } }),
   shared: TokensIn.default({}),
   managedBy: ManagedBy.nullable().optional().describe("With the operator's key; ignored of others"),
-  validateOnly: z.boolean().default(false).describe('Answers 200 with what it would be, and stores nothing'),
+  validateOnly: z.boolean().default(false).describe('Returns the resulting theme with 200 and stores nothing'),
 });
 export type ThemeDraft = z.output<typeof ThemeDraft>;
 
-const Merged = TokensIn.describe('Merged: null takes a token back to the base');
+const Merged = TokensIn.describe('Merged: null resets a token to its base');
 
 export const ThemeChange = z.strictObject({
-  revision: z.int().min(1).optional().describe('Of the theme that was read; another one is 409'),
+  revision: z.int().min(1).optional().describe('Revision of the theme that was read; another one is a 409'),
   name: Name.optional(),
   description: Text.nullable().optional(),
   author: line(100).nullable().optional(),
@@ -196,14 +198,14 @@ export const ThemeChange = z.strictObject({
 export type ThemeChange = z.output<typeof ThemeChange>;
 
 export const StylesheetQuery = z.object({
-  v: z.string().min(1).max(64).optional().describe('Version of the theme: the answer may then be kept for a year'),
+  v: z.string().min(1).max(64).optional().describe('Version of the theme: the answer may then be cached for a year'),
   scheme: z.enum(['light', 'dark', 'both']).default('both'),
 });
 export type StylesheetQuery = z.output<typeof StylesheetQuery>;
 
 export const SelectionChange = z.strictObject({
   scope: z.enum(['profile', 'server']).default('profile'),
-  selection: z.strictObject(choice).describe('The whole of it'),
+  selection: z.strictObject(choice).describe('Replaces the whole selection'),
   allowChoice: z.boolean().optional().describe('With scope server'),
 });
 export type SelectionChange = z.output<typeof SelectionChange>;

@@ -26,12 +26,12 @@ const COLUMNS = [
   ...(['managed_by', 'revision', 'created_at', 'updated_at'] as const),
 ];
 
-/** All of them by name. */
+/** All own themes by name. */
 export async function listThemeRows(db: Db): Promise<ThemeRow[]> {
   return db('themes').orderBy('name_folded').orderBy('id').select<ThemeRow[]>(COLUMNS);
 }
 
-/** The theme and those below it, of those that are no built-in ones. */
+/** The theme and its bases, without built-in themes. */
 export async function chainRows(db: Db, id: string): Promise<Map<string, ThemeRow>> {
   if (builtInOf(id)) return new Map();
   const { rows } = await db.raw<{ rows: ThemeRow[] }>(
@@ -45,13 +45,13 @@ export async function chainRows(db: Db, id: string): Promise<Map<string, ThemeRo
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Writes of themes come one after the other: how they rest on each other is looked at as a whole. */
+/** Serializes writes of themes, because a change is validated against all of them. */
 export async function lockThemes(db: Db): Promise<Map<string, ThemeRow>> {
   await db.raw(`select pg_advisory_xact_lock(hashtext('foyer.themes'))`);
   return new Map((await listThemeRows(db)).map((row) => [row.id, row]));
 }
 
-/** As `id` names it among these. Throws NOT_FOUND, 409 `built-in`. */
+/** The theme with this id. Throws NOT_FOUND, 409 `built-in`. */
 export function changeable(rows: ReadonlyMap<string, ThemeRow>, id: string): ThemeRow {
   if (builtInOf(id)) throw conflict('built-in', 'A built-in theme cannot be changed: make one that is based on it');
   const row = rows.get(id);
@@ -85,7 +85,7 @@ export async function insertTheme(db: Db, content: ThemeContent, managedBy: Mana
   return id;
 }
 
-/** Throws likewise. */
+/** Throws 409 `duplicate-name`. */
 export async function writeTheme(db: Db, id: string, content: ThemeContent): Promise<void> {
   await refuseBuiltInName(db, content.name);
   const changed = { ...columnsOf(db, content), revision: db.raw('revision + 1'), updated_at: new Date() };
@@ -112,7 +112,7 @@ async function writing<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Profiles that chose it follow the server's default. */
+/** Profiles that selected it follow the server's default. */
 export async function removeTheme(db: Db, id: string): Promise<void> {
   await db('themes').where({ id }).delete();
   for (const column of ['theme_id', 'light_theme_id', 'dark_theme_id'] as const)
@@ -121,7 +121,7 @@ export async function removeTheme(db: Db, id: string): Promise<void> {
       .update({ [column]: null });
 }
 
-/** By theme, how many profiles chose it. */
+/** Maps each theme to the number of profiles that selected it. */
 export async function countUses(db: Db): Promise<Map<string, number>> {
   const { rows } = await db.raw<{ rows: { id: string; n: number }[] }>(
     `select chosen.id, count(distinct s.profile_id)::int as n
@@ -133,13 +133,13 @@ export async function countUses(db: Db): Promise<Map<string, number>> {
 
 export type Edge = Pick<ThemeRow, 'id' | 'base' | 'revision'>;
 
-/** What rests on what, and how often each was changed. */
+/** Base and revision of every theme. */
 export async function listEdges(db: Db): Promise<Map<string, Edge>> {
   const rows = await db('themes').select('id', 'base', 'revision');
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Whether each exists; it cannot go before the transaction ends. */
+/** Whether all of them exist; locks them until the transaction ends. */
 export async function holdThemes(db: Db, ids: readonly string[]): Promise<boolean> {
   const own = [...new Set(ids)].filter((id) => !builtInOf(id));
   if (own.length === 0) return true;

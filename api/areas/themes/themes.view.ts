@@ -10,24 +10,24 @@ import { chainOf, type Source } from './stylesheet/resolve.ts';
 import type { Theme, ThemeSummary } from './themes.schemas.ts';
 import { chainRows, countUses, listThemeRows, type ThemeRow } from './themes.store.ts';
 
-/** When the built-in themes were made. */
+/** Creation time of the built-in themes. */
 const MADE = '2026-11-01T00:00:00.000Z';
 
-/** What every theme is told with. */
-interface Beside {
+/** Data that every theme is shown with. */
+interface Shared {
   defaults: readonly string[];
-  /** Undefined where the caller is not told of others. */
+  /** Undefined unless the caller manages settings. */
   uses: ReadonlyMap<string, number> | undefined;
 }
 
-async function besideOf({ db, who }: Pick<Call, 'db' | 'who'>): Promise<Beside> {
+async function sharedOf({ db, who }: Pick<Call, 'db' | 'who'>): Promise<Shared> {
   const choice = await readServerChoice(db);
   return { defaults: defaultIds(choice), uses: may(who, 'settings:manage') ? await countUses(db) : undefined };
 }
 
 type Heads = Omit<ThemeSummary, 'schemeNames'>;
 
-function heads(theme: ThemeRow | BuiltIn, { version, previewColors }: Compiled, { defaults, uses }: Beside): Heads {
+function heads(theme: ThemeRow | BuiltIn, { version, previewColors }: Compiled, { defaults, uses }: Shared): Heads {
   const { id, base } = theme;
   return {
     id,
@@ -52,20 +52,20 @@ const ownHeads = ({ author, managed_by: managedBy, revision, ...at }: ThemeRow) 
   updatedAt: iso(at.updated_at),
 });
 
-/** The chain of a theme that is there. */
+/** The chain of a theme that exists. */
 export function chainIn(id: string, rows: ReadonlyMap<string, ThemeRow>): Source[] {
   const chain = chainOf<Source>(id, rows);
   if (!chain) throw new Error(`theme ${id} rests on nothing`);
   return chain;
 }
 
-/** Built-in ones first, then by name. */
+/** Built-in themes first, then by name. */
 export async function readSummaries(call: Pick<Call, 'db' | 'who'>): Promise<ThemeSummary[]> {
-  const [own, beside] = [await listThemeRows(call.db), await besideOf(call)];
+  const [own, shared] = [await listThemeRows(call.db), await sharedOf(call)];
   const rows = new Map(own.map((row) => [row.id, row]));
   return [...builtIns, ...own].map((theme) => {
     const compiled = compiledOf(chainIn(theme.id, rows));
-    return { ...heads(theme, compiled, beside), schemeNames: [...compiled.schemeNames] };
+    return { ...heads(theme, compiled, shared), schemeNames: [...compiled.schemeNames] };
   });
 }
 
@@ -74,7 +74,7 @@ interface Reading {
   resolved: boolean;
 }
 
-export function toTheme(theme: ThemeRow | BuiltIn, compiled: Compiled, more: Beside & Reading): Theme {
+export function toTheme(theme: ThemeRow | BuiltIn, compiled: Compiled, more: Shared & Reading): Theme {
   const { schemes, shared } = more.resolved ? compiled.resolved : theme;
   return { ...heads(theme, compiled, more), schemes, shared, contrast: compiled.contrast };
 }
@@ -84,16 +84,16 @@ export async function readTheme(call: Pick<Call, 'db' | 'who'>, id: string, { re
   const rows = await chainRows(call.db, id);
   const theme = builtInOf(id) ?? rows.get(id);
   if (!theme) throw notFound();
-  return toTheme(theme, compiledOf(chainIn(id, rows)), { ...(await besideOf(call)), resolved });
+  return toTheme(theme, compiledOf(chainIn(id, rows)), { ...(await sharedOf(call)), resolved });
 }
 
-/** As it would be, were it stored. */
+/** A theme as it would look once stored. */
 export function toUnstored(row: ThemeRow, rows: ReadonlyMap<string, ThemeRow>): Theme {
   const compiled = compiledOf(chainIn(row.id, new Map([...rows, [row.id, row]])));
   return toTheme(row, compiled, { defaults: [], uses: undefined, resolved: false });
 }
 
-/** Of what a page shows who knows its theme by name alone. */
+/** Themes of the server's default, which pages request without an id. */
 export async function defaultsOf(db: Db): Promise<string[]> {
   return defaultIds(await readServerChoice(db));
 }

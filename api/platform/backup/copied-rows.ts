@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
 
-const LINE_MOST_BYTES = 64 * 2 ** 20; // a row of ours is far below
+const LINE_MOST_BYTES = 64 * 2 ** 20; // our rows are far smaller
 const ESCAPED: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 
-/** A field of COPY's text format; null is `\N`. */
+/** A field of COPY's text format; `\N` is null. */
 const plain = (field: string): string | null =>
   field === '\\N' ? null : field.replace(/\\(.)/gs, (_, letter: string) => ESCAPED[letter] ?? letter);
 
-/** Rows of COPY's text format, by the columns in their order. Throws for a row that is no row of theirs. */
+/** Rows of COPY's text format with the given columns. Throws for a malformed row. */
 export async function* copiedRows(
   bytes: Readable,
   columns: readonly string[],

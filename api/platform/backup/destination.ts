@@ -12,10 +12,10 @@ export interface ByteRange {
   end?: number;
 }
 
-/** The name is not there. */
+/** There is no file with this name. */
 export class NotStored extends Error {}
 
-/** It does not answer, refuses or is full; what it said is the cause. */
+/** The destination does not answer, refuses or is full; the original error is the cause. */
 export class DestinationUnavailable extends Error {
   readonly state: 'unreachable' | 'read-only' | 'full';
   constructor(state: 'unreachable' | 'read-only' | 'full', message: string, options?: ErrorOptions) {
@@ -24,15 +24,18 @@ export class DestinationUnavailable extends Error {
   }
 }
 
-/** Where backups lie. Names are relative, of the fixed patterns of the manifest; a file appears whole or not at all. */
+/**
+ * Where backups are stored. Names are relative and follow the manifest's fixed patterns; files appear whole or not at
+ * all.
+ */
 export interface Destination {
   /** Throws `NotStored`. */
   read(name: string, range?: ByteRange): Promise<Readable>;
-  /** Undefined when it is not there. */
+  /** Undefined if there is no such file. */
   size(name: string): Promise<number | undefined>;
   write(name: string, body: Readable | Buffer): Promise<void>;
   list(prefix: string): AsyncIterable<StoredFile>;
   remove(name: string): Promise<void>;
-  /** Bytes; undefined where nobody knows. */
+  /** Free bytes; undefined if unknown. */
   free(): Promise<number | undefined>;
 }

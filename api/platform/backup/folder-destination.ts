@@ -8,7 +8,7 @@ import { type Destination, DestinationUnavailable, NotStored } from './destinati
 
 const DRAFTS = '.foyer-drafts';
 
-/** Backups in a folder, which has to be there: a folder that is gone is a storage that is away, never made anew. */
+/** Backups in a folder that must exist: a missing folder means an unavailable storage and is never created. */
 export function folderDestination(base: string): Destination {
   const place = (name: string): string => {
     if (name.split('/').some((part) => part === '' || part === '.' || part === '..')) throw new Error('bad name');
@@ -35,11 +35,11 @@ export function folderDestination(base: string): Destination {
       return createReadStream(target, { ...range, highWaterMark: 1 << 20 });
     },
     size: (name) => sizeOf(place(name)),
-    write: (name, body) => write(name, body).catch(told),
+    write: (name, body) => write(name, body).catch(asUnavailable),
     list: (prefix) => listFolder(base, prefix),
-    remove: (name) => rm(place(name), { force: true }).catch(told),
+    remove: (name) => rm(place(name), { force: true }).catch(asUnavailable),
     async free() {
-      const { bavail, bsize } = await statfs(base).catch(told);
+      const { bavail, bsize } = await statfs(base).catch(asUnavailable);
       return bavail * bsize;
     },
   };
@@ -47,22 +47,22 @@ export function folderDestination(base: string): Destination {
 
 async function sizeOf(path: string): Promise<number | undefined> {
   const found = await stat(path).catch((error: { code?: string }) =>
-    error.code === 'ENOENT' ? undefined : told(error),
+    error.code === 'ENOENT' ? undefined : asUnavailable(error),
   );
   return found?.isFile() ? found.size : undefined;
 }
 
 async function* listFolder(base: string, prefix: string) {
-  await stat(base).catch(told);
+  await stat(base).catch(asUnavailable);
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
   const found = await readdir(join(base, folder), { recursive: true, withFileTypes: true }).catch(
-    (error: { code?: string }) => (error.code === 'ENOENT' ? [] : told(error)),
+    (error: { code?: string }) => (error.code === 'ENOENT' ? [] : asUnavailable(error)),
   );
   for (const entry of found) {
     const path = join(entry.parentPath, entry.name);
     const name = path.slice(base.length + 1);
     if (!entry.isFile() || !name.startsWith(prefix) || name.startsWith(DRAFTS)) continue;
-    const { size, mtime } = await stat(path).catch(told);
+    const { size, mtime } = await stat(path).catch(asUnavailable);
     yield { name, bytes: size, at: mtime };
   }
 }
@@ -75,8 +75,8 @@ const STATES: Record<string, DestinationUnavailable['state']> = {
   EPERM: 'read-only',
 };
 
-/** A fault of the folder as such; one of the stream that was to be written stays its own. */
-function told(error: unknown): never {
+/** Converts faults of the folder; an error of the written stream stays as it is. */
+function asUnavailable(error: unknown): never {
   const { code, message } = error as { code?: string; message: string };
   if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error;
   throw new DestinationUnavailable(STATES[code] ?? 'unreachable', message, { cause: error });

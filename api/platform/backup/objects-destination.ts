@@ -3,23 +3,23 @@ import { type Destination, DestinationUnavailable, NotStored } from './destinati
 
 const BUCKET: Bucket = 'foyer-backups';
 
-/** Backups in a bucket, below a prefix that is empty or ends in a slash. */
+/** Backups in a bucket, below a prefix that is empty or ends with a slash. */
 export function objectsDestination(objects: Objects, prefix = ''): Destination {
   const at = (name: string): string => prefix + name;
   return {
-    read: (name, range) => objects.get(BUCKET, at(name), range).catch(told),
-    size: async (name) => (await objects.stat(BUCKET, at(name)).catch(told))?.size,
-    write: (name, body) => objects.put(BUCKET, at(name), body).catch(told),
+    read: (name, range) => objects.get(BUCKET, at(name), range).catch(asUnavailable),
+    size: async (name) => (await objects.stat(BUCKET, at(name)).catch(asUnavailable))?.size,
+    write: (name, body) => objects.put(BUCKET, at(name), body).catch(asUnavailable),
     async *list(start) {
       try {
         for await (const { key, size, modifiedAt } of objects.list(BUCKET, at(start))) {
           yield { name: key.slice(prefix.length), bytes: size, at: modifiedAt };
         }
       } catch (error) {
-        told(error);
+        asUnavailable(error);
       }
     },
-    remove: (name) => objects.remove(BUCKET, [at(name)]).catch(told),
+    remove: (name) => objects.remove(BUCKET, [at(name)]).catch(asUnavailable),
     free: async () => undefined,
   };
 }
@@ -27,7 +27,7 @@ export function objectsDestination(objects: Objects, prefix = ''): Destination {
 const READ_ONLY = /AccessDenied|MethodNotAllowed/;
 const FULL = /XMinioStorageFull|QuotaExceeded|EntityTooLarge|ENOSPC/;
 
-function told(error: unknown): never {
+function asUnavailable(error: unknown): never {
   if (error instanceof ObjectMissing) throw new NotStored(error.message);
   const { code = '', message } = error as { code?: string; message: string };
   const cause = (error as { cause?: { code?: string } }).cause?.code ?? code;

@@ -19,9 +19,9 @@ import { type Destination, NotStored } from './destination.ts';
 import { BackupFault } from './faults.ts';
 import { type BackupKey, unsealing } from './sealing.ts';
 
-const WINDOW_LOG = 23; // 8 MiB: what a hostile frame may make us hold
+const WINDOW_LOG = 23; // 8 MiB: most memory that a hostile frame can claim
 
-/** Throws `incomplete` (there is none), `other-format` or `damaged`. The version is not judged here. */
+/** Throws `incomplete` (there is no manifest), `other-format` or `damaged`. Does not check the version. */
 export async function readManifest(destination: Destination, id: string): Promise<BackupManifest> {
   const bytes = await wholeOf(destination, manifestName(id));
   let json: unknown;
@@ -59,8 +59,8 @@ async function stored(destination: Destination, name: string): Promise<Readable>
 }
 
 /**
- * Plain bytes of COPY (text format). Ends with an error after all bytes when the checksum differs, so nothing of it counts
- * before the end. Faults are `BackupFault`s: incomplete, damaged, wrong-passphrase (no key for a sealed part).
+ * The uncompressed COPY text. A checksum mismatch fails the stream after its last byte, so use nothing before the end.
+ * Throws `BackupFault`: incomplete, damaged, wrong-passphrase (no key for a sealed part).
  */
 export async function openPart(
   destination: Destination,
@@ -70,7 +70,8 @@ export async function openPart(
   const name = partName(manifest.id, part);
   const sealed = name.endsWith('.enc');
   if (sealed && !key) throw new BackupFault('wrong-passphrase', 'The backup is sealed');
-  if (sealed !== (manifest.encryption !== null)) throw new BackupFault('damaged', `${part.name} is not sealed as said`);
+  if (sealed !== (manifest.encryption !== null))
+    throw new BackupFault('damaged', `${part.name} is not sealed as the manifest states`);
   const steps: Transform[] = [measured({ bytes: part.storedBytes, sha256: part.sha256, what: part.name })];
   if (sealed && key) steps.push(unsealing(key, name));
   steps.push(createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG } }));
@@ -80,7 +81,7 @@ export async function openPart(
   return chained(await stored(destination, name), steps);
 }
 
-/** Plain bytes of an object, judged as those of a part. */
+/** The uncompressed bytes of an object, checked like those of a part. */
 export async function openObject(
   destination: Destination,
   { manifest, object }: { manifest: BackupManifest; object: BackupObject },
@@ -99,7 +100,7 @@ interface Measure {
   what: string;
 }
 
-/** Lets exactly so many bytes pass; more, fewer or others are `damaged`. */
+/** Passes exactly the expected bytes on; any difference is `damaged`. */
 function measured({ bytes, sha256, what }: Measure): Transform {
   const hash = createHash('sha256');
   let size = 0;
@@ -117,19 +118,19 @@ function measured({ bytes, sha256, what }: Measure): Transform {
   });
 }
 
-/** The last of the steps; a fault of any of them is its fault, what zstd says is `damaged`. */
+/** The last of the steps, which fails when any of them fails; errors of zstd become `damaged`. */
 function chained(source: Readable, steps: readonly Transform[]): Readable {
   let last: Readable = source;
   for (const step of steps) {
     const before = last;
-    before.on('error', (error) => step.destroy(told(error)));
+    before.on('error', (error) => step.destroy(asFault(error)));
     step.on('close', () => before.destroy());
     last = before.pipe(step);
   }
   return last;
 }
 
-function told(error: Error): Error {
+function asFault(error: Error): Error {
   const unpacking = /^(ZSTD|ERR_ZSTD|Z_)/.test((error as { code?: string }).code ?? '');
   return unpacking ? new BackupFault('damaged', 'A part does not unpack') : error;
 }

@@ -21,15 +21,18 @@ export interface S3Place {
 export interface S3Setting {
   place: S3Place;
   secret: string;
-  /** CIDRs that the deployment itself opens: nothing closes these. */
+  /** CIDRs that the deployment opens; nothing closes them. */
   always: readonly string[];
-  /** CIDRs that are closed beside the built-in ones. */
+  /** CIDRs that are closed in addition to the built-in ones. */
   deny: readonly string[];
   /** For tests. */
   lookup?: OutboundSetting['lookup'];
 }
 
-/** A bucket outside. Private addresses are reached, this machine and the cluster's own never. Throws `DestinationUnavailable`. */
+/**
+ * An external bucket. Private addresses are allowed; this machine and the cluster's own networks never are. Throws
+ * `DestinationUnavailable`.
+ */
 export function s3Destination({ place, secret, always, deny, lookup }: S3Setting): Destination {
   const url = new URL(place.endpoint);
   const tls = url.protocol === 'https:';

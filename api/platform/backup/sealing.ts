@@ -1,4 +1,5 @@
-// Bytes in frames of AES-256-GCM: 4 bytes (length of the cipher text, the top bit marks the last frame), 12 of nonce, the text, 16 of tag.
+// Bytes in frames of AES-256-GCM: 4 bytes (length of the cipher text, the top bit marks the last frame), 12 of nonce,
+// the text, 16 of tag.
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { Transform, type TransformCallback } from 'node:stream';
 import { type Algorithm, hashRaw } from '@node-rs/argon2';
@@ -11,7 +12,7 @@ const HEAD_BYTES = 16;
 const TAG_BYTES = 16;
 const ARGON2ID: Algorithm = 2; // the enum exists for the compiler only
 
-/** What is used for new passphrases: 64 MiB, 3 passes, one lane. */
+/** Parameters for new passphrases: 64 MiB, 3 passes, one lane. */
 export const KDF = { kdf: 'argon2id', memoryKiB: 65_536, passes: 3, lanes: 1 } as const;
 
 export interface BackupKey {
@@ -19,7 +20,7 @@ export interface BackupKey {
   fingerprint: string;
 }
 
-/** The key of a passphrase; the same passphrase and salt make the same. */
+/** Derives the key; the same passphrase and salt give the same key. */
 export async function deriveKey(
   passphrase: string,
   { salt, memoryKiB, passes, lanes }: Omit<BackupEncryption, 'fingerprint'>,
@@ -35,7 +36,7 @@ export async function deriveKey(
   return { key, fingerprint: createHmac('sha256', key).update('foyer-backup').digest('hex').slice(0, 8) };
 }
 
-/** The key for a backup. Throws `wrong-passphrase`. */
+/** The key of a backup. Throws `wrong-passphrase`. */
 export async function openKey(passphrase: string, encryption: BackupEncryption): Promise<BackupKey> {
   const key = await deriveKey(passphrase, encryption);
   if (key.fingerprint !== encryption.fingerprint)
@@ -43,10 +44,10 @@ export async function openKey(passphrase: string, encryption: BackupEncryption):
   return key;
 }
 
-/** Place, number and whether it is the last are bound in: frames cannot be moved, left out or cut off. */
+/** Binds place, number and last-frame mark, so that frames cannot be moved, dropped or truncated. */
 const boundIn = (place: string, index: number, last: boolean): Buffer => Buffer.from(`${place}|${index}|${last}`);
 
-/** Seals what passes; `place` is the name that it is stored under. */
+/** Encrypts a stream; `place` is the name under which it is stored. */
 export function sealing({ key }: BackupKey, place: string): Transform {
   let held = Buffer.alloc(0);
   let index = 0;
@@ -72,7 +73,7 @@ export function sealing({ key }: BackupKey, place: string): Transform {
   });
 }
 
-/** Opens what `sealing` made. Fails with `damaged` at the first frame that is not as it was written. */
+/** Decrypts a stream of `sealing`. Fails with `damaged` at the first frame that was changed. */
 export function unsealing({ key }: BackupKey, place: string): Transform {
   let held = Buffer.alloc(0);
   let index = 0;
@@ -85,7 +86,7 @@ export function unsealing({ key }: BackupKey, place: string): Transform {
     ended = last;
     return Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES, -TAG_BYTES)), decipher.final()]);
   };
-  /** The next whole frame of what is held. */
+  /** The next complete frame of the buffered bytes. */
   const take = (): Buffer | undefined => {
     if (held.length < HEAD_BYTES) return undefined;
     const head = held.readUInt32BE();
@@ -114,6 +115,6 @@ export function unsealing({ key }: BackupKey, place: string): Transform {
   });
 }
 
-/** What sealing makes of so many bytes. */
+/** Encrypted size of a number of plain bytes. */
 export const sealedBytes = (plain: number): number =>
   plain + Math.max(1, Math.ceil(plain / FRAME_BYTES)) * (HEAD_BYTES + TAG_BYTES);

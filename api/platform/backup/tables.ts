@@ -1,42 +1,42 @@
 import type pg from 'pg';
 
-/** What is never in a backup, and why. Every other table of the schema `public` is. */
+/** Tables that no backup contains, with the reason. Every other table of the schema `public` is included. */
 export const keptOut: Readonly<Record<string, string>> = {
   knex_migrations: 'the manifest names the version',
-  knex_migrations_lock: 'of the moment',
-  events: 'of the moment: readers begin anew after a restore',
-  outbox: 'what waits to be told is told before, or is of days that are gone',
-  rights_told: 'of the moment: what readers of events were told',
-  jobs: 'what waited is of days that are gone',
+  knex_migrations_lock: 'temporary',
+  events: 'temporary: readers start over after a restore',
+  outbox: 'pending events are sent before, or are outdated',
+  rights_told: 'temporary: what event readers were notified of',
+  jobs: 'pending jobs are outdated',
   job_attempts: 'with jobs',
-  job_counts: 'counted anew',
-  idempotency_keys: 'answers of requests that are over',
-  sessions: 'tokens: every sign-in is over',
+  job_counts: 'counted again',
+  idempotency_keys: 'responses of finished requests',
+  sessions: 'tokens: every sign-in has ended',
   refresh_tokens: 'tokens',
-  sign_in_challenges: 'tokens of sign-ins that are under way',
-  passkey_challenges: 'tokens of sign-ins that are under way',
-  quick_connects: 'tokens of sign-ins that are under way',
-  oidc_flows: 'tokens of sign-ins that are under way',
-  oidc_logouts: 'of sign-ins that are over',
+  sign_in_challenges: 'tokens of sign-ins in progress',
+  passkey_challenges: 'tokens of sign-ins in progress',
+  quick_connects: 'tokens of sign-ins in progress',
+  oidc_flows: 'tokens of sign-ins in progress',
+  oidc_logouts: 'belongs to ended sign-ins',
   password_resets: 'tokens',
-  totp_setups: 'second factors that nobody has confirmed yet',
+  totp_setups: 'second factors that are not confirmed yet',
   email_confirmations: 'tokens',
   ownership_offers: 'tokens',
-  email_messages: 'mails that waited are of days that are gone',
-  email_digests: 'mails that waited are of days that are gone',
-  push_subscriptions: 'of sign-ins that are over',
-  push_messages: 'messages that waited are of days that are gone',
-  webhook_deliveries: 'deliveries that waited are of days that are gone',
-  playback_sessions: 'streams of the moment',
-  transcode_sessions: 'streams of the moment',
-  playback_synced: 'with streams of the moment',
-  backup_places: 'a restore carries them over: it never changes where backups go',
-  backup_settings: 'a restore carries them over',
-  backups: 'a restore carries them over: what lies at the destinations says it itself',
-  backup_hashes: 'of the object store as it is; read again',
+  email_messages: 'pending mails are outdated',
+  email_digests: 'pending mails are outdated',
+  push_subscriptions: 'belongs to ended sign-ins',
+  push_messages: 'pending messages are outdated',
+  webhook_deliveries: 'pending deliveries are outdated',
+  playback_sessions: 'current streams',
+  transcode_sessions: 'current streams',
+  playback_synced: 'with current streams',
+  backup_places: 'carried over by a restore, which never changes where backups go',
+  backup_settings: 'carried over by a restore',
+  backups: 'carried over by a restore; the destinations describe their own backups',
+  backup_hashes: 'describes the current object store; computed again',
 };
 
-/** Kept out, and put from the database of now into the restored one, in this order. */
+/** Kept out of backups, and copied from the live database into the restored one, in this order. */
 export const carriedOver = ['backup_places', 'backup_settings', 'backups'] as const;
 
 export interface DumpedTable {
@@ -44,7 +44,7 @@ export interface DumpedTable {
   columns: string[];
 }
 
-/** Tables of the backup in the order of their names, with the columns that are written (none that Postgres makes itself). */
+/** Tables of a backup by name, with their columns except generated ones. */
 export async function dumpedTables(client: Pick<pg.ClientBase, 'query'>): Promise<DumpedTable[]> {
   const { rows } = await client.query<DumpedTable>(
     `select c.relname::text as name, array_agg(a.attname::text order by a.attnum) as columns

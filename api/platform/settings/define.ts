@@ -5,11 +5,11 @@ import { mailbox } from '../mailbox.ts';
 /** P public, S secret, O written by the owner only, N never in a resource. */
 export type Mark = 'P' | 'S' | 'O' | 'N';
 
-/** One row of the table of settings (area Settings, SettingKeys). */
+/** One row of the table of settings. */
 export interface Definition<S extends z.ZodType = z.ZodType> {
-  /** With the default, so that nothing parses to it. */
+  /** Without a default, which is a member of its own. */
   schema: S;
-  /** The area that reads it. Its title and description are texts of the languages (area Settings). */
+  /** The area that reads it; its title and description are texts of the languages. */
   area: string;
   marks: readonly Mark[];
 }
@@ -26,7 +26,7 @@ export const maybeInt = (min: number, max: number) => z.int().min(min).max(max).
 export const bytes = (value: number) => z.int().min(0).default(value).meta({ unit: 'bytes' });
 export const maybeBytes = () => z.int().min(0).nullable().default(null).meta({ unit: 'bytes' });
 export const maybeText = (max: number) => z.string().trim().min(1).max(max).nullable().default(null);
-/** Nothing is none: a form that was emptied. */
+/** An empty text means none, as in a cleared form field. */
 export const emptiable = (max: number) =>
   z
     .string()
@@ -35,7 +35,7 @@ export const emptiable = (max: number) =>
     .transform((text) => text || null)
     .nullable()
     .default(null);
-/** Kept as it was written, blanks around it included; nothing is none. */
+/** Stored as written, including blanks around it; an empty text means none. */
 export const maybeSecret = (max: number) =>
   z
     .string()
@@ -75,7 +75,7 @@ export const address = (schemes: readonly string[] = ['https:']) =>
     .max(2048)
     .refine(isAddress(schemes), { error: 'not such an address', params: { code: 'invalid_url' } });
 const isOrigin = (text: string): boolean => isAddress(['http:', 'https:'])(text) && new URL(text).origin === text;
-/** As a browser writes them: scheme, host and port, nothing behind. */
+/** As browsers write origins: scheme, host and port only. */
 export const origins = (count: number) =>
   z
     .array(

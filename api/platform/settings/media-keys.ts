@@ -18,7 +18,7 @@ const rung = (id: string, height: number, videoBitrate: number): Rung => ({
   audioBitrate: height >= 1080 ? 256_000 : height >= 480 ? 160_000 : 128_000,
 });
 
-/** Bits a second, highest first (area Playback, getPlaybackCapabilities). */
+/** Bits per second, highest first (getPlaybackCapabilities). */
 const LADDER = [
   rung('2160p-40m', 2160, 40_000_000),
   rung('2160p-20m', 2160, 20_000_000),

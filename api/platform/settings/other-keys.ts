@@ -34,7 +34,7 @@ const concurrency = Object.fromEntries(
   ]),
 ) as unknown as ConcurrencyKeys;
 
-/** Groups collections, playlists, music, discover, spine, subtitles, live, dvr and what else areas read. */
+/** Groups collections, playlists, music, discover, spine, subtitles, live, dvr and those of other areas. */
 export const otherKeys = {
   'collections.autoMin': setting(int(0, 20, 2), 'Collections'),
   'playlists.fromFiles': setting(bool(false), 'Playlists'),

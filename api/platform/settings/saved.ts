@@ -1,12 +1,12 @@
 import type { Db } from '../db.ts';
 
-/** A value that was saved; of a secret sealed. */
+/** A saved value; a secret is sealed. */
 export interface SavedRow {
   key: string;
   value: unknown;
   updated_at: Date;
   updated_by: string | null;
-  /** Of who saved it. */
+  /** Name of the user who saved it. */
   display_name: string | null;
 }
 

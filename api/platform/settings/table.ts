@@ -4,7 +4,7 @@ import { mediaKeys } from './media-keys.ts';
 import { otherKeys } from './other-keys.ts';
 import { serverKeys } from './server-keys.ts';
 
-/** Every setting there is; no other key can be stored or read. */
+/** Every setting; no other key can be stored or read. */
 export const settingTable = { ...serverKeys, ...mediaKeys, ...otherKeys } satisfies Record<string, Definition>;
 
 export type SettingKey = keyof typeof settingTable;
@@ -16,7 +16,7 @@ export const isSettingKey = (text: string): text is SettingKey => Object.hasOwn(
 
 export const definitionOf = (key: SettingKey): Definition => settingTable[key];
 
-/** Documents that are written through their own areas and kept beside the settings; `settings.changed` names them. */
+/** Documents that their own areas store and that `settings.changed` also names. */
 export const documentTable = {
   'playback.preroll': setting(z.record(z.string(), z.unknown()).nullable().default(null), 'Playback'),
 } satisfies Record<string, Definition>;
@@ -29,7 +29,7 @@ export const storedTable: Stored = { ...settingTable, ...documentTable };
 
 const PUBLIC_DOCUMENTS = /^(branding\.|library-types\.|(themes\.default|icons\.active|home\.layout|plus\.licence)$)/;
 
-/** Whether everybody may hear that it changed: settings marked P, and documents beside them that the contract marks so. */
+/** Whether everyone is notified of changes: settings marked P, and documents with the same mark. */
 export const isPublicKey = (key: string): boolean =>
   isSettingKey(key) ? definitionOf(key).marks.includes('P') : PUBLIC_DOCUMENTS.test(key);
 

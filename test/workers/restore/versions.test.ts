@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { manifestText } from '#platform/backup-manifest.ts';
 import { newId } from '#platform/ids.ts';
-import { migrateBeside } from '#platform/migrate.ts';
+import { migrateInSchema } from '#platform/migrate.ts';
 import { migrations } from '#platform/migrations/index.ts';
 import { type Api, startApi } from '#support/api.ts';
 import { type Written, writeBackup } from '#support/backup-writer.ts';
@@ -25,7 +25,7 @@ describe('restoring a backup of another version', () => {
     const client = new pg.Client({ connectionString: url.href });
     await client.connect();
     await client.query('drop schema public cascade; create schema public; drop schema foyer_restore cascade');
-    await migrateBeside(url.href, 'public', new Set(Object.keys(migrations).filter((name) => name <= OLD)));
+    await migrateInSchema(url.href, 'public', new Set(Object.keys(migrations).filter((name) => name <= OLD)));
     await client.query(`insert into server_state (server_id) values ($1)`, [api.deps.keys.serverId]);
     const id = newId();
     await client.query(

@@ -41,13 +41,13 @@ export interface BackupRow {
   finished_at: Date | null;
 }
 
-/** With its place, and what became of its job. */
+/** With its place and the state of its job. */
 export interface ShownRow extends BackupRow {
   kind: PlaceKind;
   place: PlaceRow['place'];
 }
 
-/** A job that was cancelled or given up before it could say so ended its backup too. */
+/** A job that was cancelled, or failed before it updated its backup, ends the backup too. */
 const STATE = `case when b.state in ('queued', 'running') and j.state in ('failed', 'cancelled') then j.state else b.state end`;
 export const GOOD: readonly BackupState[] = ['completed', 'verified'];
 
@@ -80,7 +80,7 @@ export async function newestGood(db: Db): Promise<ShownRow | undefined> {
   return row;
 }
 
-/** Rows whose job ended without saying so, such as one that was cancelled while it waited. */
+/** Updates rows whose job ended without updating them, such as a job cancelled while it waited. */
 export async function settleLost(db: Db): Promise<void> {
   await db.raw(`update backups b set state = j.state, phase = null, finished_at = coalesce(j.finished_at, now()),
       error = case when j.state = 'failed' then
@@ -99,7 +99,7 @@ export async function runningBackup(db: Db): Promise<ShownRow | undefined> {
 type NewRow = Pick<BackupRow, 'trigger' | 'place_id' | 'objects_mode' | 'schema_version' | 'server_name'> &
   Partial<BackupRow> & { server_id: string; server_version: string };
 
-/** Undefined while another one waits or runs. */
+/** Undefined while another backup is queued or running. */
 export async function insertBackup(db: Db, row: NewRow): Promise<string | undefined> {
   const id = newId();
   const [added] = await db('backups')
@@ -148,7 +148,7 @@ export function columnsOf(manifest: BackupManifest) {
   };
 }
 
-/** Kinds of jobs that read or write this backup now. */
+/** Kinds of the jobs that read or write this backup now. */
 export async function busyWith(db: Db, id: string): Promise<string[]> {
   return db('jobs')
     .whereIn('kind', ['backup.create', 'backup.verify', 'backup.restore'])

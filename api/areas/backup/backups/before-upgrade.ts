@@ -5,13 +5,13 @@ import { readBackupSettings } from '../settings/settings.store.ts';
 import { type BackupRow, GOOD } from './backups.store.ts';
 import { requestBackup } from './request.ts';
 
-/** An upgrade that is tried again goes by the backup of before, for so long. */
+/** A repeated upgrade accepts an earlier backup of at most this age. */
 const HOLDS_MS = 3_600_000;
 const note = `Before ${fullVersion}`;
 
 /**
- * Whether a backup is asked for before this build migrates the database, which may be of any earlier build: not where nothing is
- * to be migrated, nor where backups are switched off, nor once there is a good one.
+ * Whether a backup is required before this build migrates the database: not without pending migrations, not while
+ * backups are disabled, not when a good one exists. Works with the schema of any earlier build.
  */
 export async function upgradeWantsBackup(db: Db): Promise<boolean> {
   const left = await migrationsLeft(db);
@@ -28,13 +28,13 @@ export async function upgradeWantsBackup(db: Db): Promise<boolean> {
   return good === undefined;
 }
 
-/** The version that the database is of, as far as it says so. */
+/** The server version recorded in the database, if any. */
 export async function versionOfDatabase(db: Db): Promise<string> {
   const row = await db('server_state').first<{ version?: string | null } | undefined>('*');
   return row?.version ?? fullVersion;
 }
 
-/** The backup before this upgrade, or another one that waits or runs: that is to end first. */
+/** Requests the backup before this upgrade, or returns another one that is queued or running and must end first. */
 export async function requestBeforeUpgrade(
   deps: Parameters<typeof requestBackup>[0],
 ): Promise<{ id: string; isOurs: boolean }> {

@@ -3,7 +3,7 @@ import { type Redis, withoutFail } from '#platform/redis.ts';
 const KEY = 'foyer:backup:download';
 const LEASE_SEC = 60;
 
-/** Takes the one place for downloads in the deployment; undefined while somebody has it. Ends with the function that is answered. */
+/** Takes the only download slot of the deployment; undefined while it is taken. The returned function releases it. */
 export async function takeDownload(redis: Redis, id: string): Promise<(() => void) | undefined> {
   const taken = await redis.set(KEY, id, 'EX', LEASE_SEC, 'NX');
   if (taken === null) return undefined;

@@ -30,7 +30,7 @@ export const downloadBackup = defineEndpoint({
     const row = await findBackup(call.db, params.id);
     if (!row) throw notFound();
     requireConfirmed(call.who, call.now);
-    if (!GOOD.includes(row.state)) throw conflict('not-complete', 'There is nothing whole to download');
+    if (!GOOD.includes(row.state)) throw conflict('not-complete', 'The backup has no complete files to download');
     const archive = await openArchive(call, row);
     return sent(call, row, archive);
   },
@@ -49,7 +49,7 @@ async function openArchive({ db, deps }: Call, row: ShownRow): Promise<Archive> 
   }
 }
 
-/** One at a time in the deployment, from its first byte until the connection is done with it. */
+/** Holds the download slot from the first byte until the connection closes. */
 async function sent(call: Call, row: ShownRow, archive: Archive): Promise<Bytes> {
   const reads = call.method === 'GET';
   const release = reads ? await takeDownload(call.deps.redis, row.id) : () => undefined;

@@ -24,7 +24,10 @@ async function manifestsAt(destination: Destination): Promise<Map<string, Listed
   return found;
 }
 
-/** Brings the rows to what lies at the place: found, missing, and there again. Throws `DestinationUnavailable`; the rows stay then. */
+/**
+ * Updates the rows from the manifests at the place: found, missing and present again. Throws `DestinationUnavailable`
+ * and then changes no row.
+ */
 export async function listPlace(deps: PlaceDeps, place: PlaceRow, limitMs?: number): Promise<void> {
   const { db } = deps;
   const work = openPlace(deps, place).then(async (destination) => {
@@ -38,7 +41,7 @@ export async function listPlace(deps: PlaceDeps, place: PlaceRow, limitMs?: numb
     .whereIn('state', ['completed', 'verified', 'damaged'])
     .whereNotIn('id', ids)
     .update({ state: 'missing' });
-  await db('backups') // also one whose copy is here, while the first is gone
+  await db('backups') // also when the copy is here and the original is missing
     .where({ state: 'missing' })
     .whereIn('id', ids)
     .update({ state: 'completed', place_id: place.id });
@@ -54,7 +57,7 @@ export async function listPlace(deps: PlaceDeps, place: PlaceRow, limitMs?: numb
   });
 }
 
-/** Every place in use; one that does not answer is shown in the settings. */
+/** Lists every place in use; an unavailable one is recorded for the settings. */
 export async function listPlaces(deps: PlaceDeps, limitMs?: number): Promise<void> {
   for (const place of await livePlaces(deps.db)) {
     try {

@@ -28,17 +28,20 @@ export interface BackupOptions {
 
 const LEAST_BYTES = 16 * 2 ** 20;
 
-/** Throws 409 `encryption-required` where `backup.requireEncryption` asks for it and there is none. */
+/** Throws 409 `encryption-required` when `backup.requireEncryption` demands a passphrase and none is set. */
 export async function refuseOpen({ db, settings }: RequestDeps): Promise<void> {
   const wanted = settings.get('backup.requireEncryption');
   const { passphrase, place_id, copy_id } = await readBackupSettings(db);
   if (passphrase !== null || wanted === 'never') return;
   const places = await Promise.all([place_id, copy_id].flatMap((id) => (id ? [findPlace(db, id)] : [])));
   const outside = wanted === 'always' || (await Promise.all(places.map(isOutside))).includes(true);
-  if (outside) throw conflict('encryption-required', 'backup.requireEncryption asks for a passphrase');
+  if (outside) throw conflict('encryption-required', 'backup.requireEncryption requires a passphrase');
 }
 
-/** Throws 409 for what a backup would fail by at once: encryption-required, restore-running, destination-unreachable, no-space. */
+/**
+ * Throws 409 for reasons that would fail a backup at once: encryption-required, restore-running, destination-
+ * unreachable, no-space.
+ */
 export async function refuseBackup(deps: RequestDeps): Promise<void> {
   const { db } = deps;
   if (await isRestoring(db)) throw conflict('restore-running', 'A restore is under way');
@@ -54,22 +57,22 @@ export async function refuseBackup(deps: RequestDeps): Promise<void> {
     throw conflict('no-space', 'The destination has too little space', { freeBytes: free, neededBytes: needed });
 }
 
-/** The backup that waits or runs now, or a new one with its job; in the caller's transaction. */
+/** Returns the queued or running backup, or creates one with its job in the caller's transaction. */
 export async function requestBackup(
   { db, config, keys, version }: Pick<RequestDeps, 'config' | 'keys' | 'version'> & { db: Db },
-  wish: BackupOptions,
+  options: BackupOptions,
 ): Promise<{ id: string; isNew: boolean }> {
   await settleLost(db);
   const settings = await readBackupSettings(db);
   const build: Build = buildOf(version);
   const id = await insertBackup(db, {
-    trigger: wish.trigger,
+    trigger: options.trigger,
     place_id: settings.place_id,
-    objects_mode: wish.objects ?? settings.objects,
-    pinned: wish.pinned ?? false,
-    note: wish.note || null,
-    keep_until: wish.keepUntil ?? null,
-    by_account_id: wish.byAccountId ?? null,
+    objects_mode: options.objects ?? settings.objects,
+    pinned: options.pinned ?? false,
+    note: options.note || null,
+    keep_until: options.keepUntil ?? null,
+    by_account_id: options.byAccountId ?? null,
     server_id: keys.serverId,
     server_name: config.serverName,
     server_version: build.version,
@@ -77,16 +80,16 @@ export async function requestBackup(
   });
   if (id === undefined) {
     const running = await runningBackup(db);
-    if (!running) throw conflict('busy', 'Another backup ended just now: ask again');
+    if (!running) throw conflict('busy', 'Another backup has just ended: try again');
     return { id: running.id, isNew: false };
   }
   const jobId = await enqueue(db, 'backup.create', {
     payload: { backupId: id },
     options: {
       target: { kind: 'backup', id },
-      maxAttempts: 1, // what fails is tried again after an hour, as a backup of its own
-      ...(wish.byAccountId && { byAccountId: wish.byAccountId }),
-      ...(wish.cause && { cause: wish.cause }),
+      maxAttempts: 1, // a failed run is repeated after an hour as a new backup
+      ...(options.byAccountId && { byAccountId: options.byAccountId }),
+      ...(options.cause && { cause: options.cause }),
     },
   });
   await db('backups').where({ id }).update({ job_id: jobId });

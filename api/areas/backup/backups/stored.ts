@@ -1,4 +1,4 @@
-// What a restore would bring back, to be looked at: a backup at its destination or a database that a restore put aside.
+// What a restore would bring back: a backup at its destination, or a database that a restore put aside.
 import { createHash } from 'node:crypto';
 import type { Deps } from '#kernel/endpoint.ts';
 import { limitAttempts } from '#kernel/rate-limit.ts';
@@ -21,10 +21,10 @@ export interface Stored {
   schemaVersion: string;
   version: string;
   at: Date;
-  /** Rows of a table; 0 for one that it has not. */
+  /** Number of rows; 0 for a table that is not in the backup. */
   count(table: string): Promise<number>;
   rows(table: string): AsyncIterable<Row>;
-  /** Bytes of the tables, unpacked. */
+  /** Uncompressed size of the tables. */
   bytes: number;
 }
 
@@ -33,13 +33,16 @@ export interface Opened {
   manifest: BackupManifest;
   manifestSha256: string;
   key: BackupKey | undefined;
-  /** That the key was made of. */
+  /** The passphrase that the key was derived from. */
   passphrase: string | undefined;
 }
 
 const TRIES = 5;
 
-/** Opens a backup with the passphrase given or the one that is kept. Throws BackupFault, DestinationUnavailable; 429 after five wrong ones. */
+/**
+ * Opens a backup with the given or the stored passphrase. Throws BackupFault, DestinationUnavailable; 429 after five
+ * wrong ones.
+ */
 export async function openBackup(deps: Deps, row: ShownRow, given: string | undefined): Promise<Opened> {
   const destination = await openPlace(deps, await findPlace(deps.db, row.place_id));
   const manifest = await readManifest(destination, row.id);
@@ -49,7 +52,7 @@ export async function openBackup(deps: Deps, row: ShownRow, given: string | unde
   const settings = await readBackupSettings(deps.db);
   const passphrase = given ?? passphraseOf(deps.keys, settings);
   if (passphrase === undefined)
-    throw new BackupFault('wrong-passphrase', 'The backup is sealed: its passphrase is needed');
+    throw new BackupFault('wrong-passphrase', 'The backup is encrypted: its passphrase is required');
   if (given !== undefined)
     await limitAttempts({ redis: deps.redis, replicas: deps.config.replicas }, `backup-passphrase:${row.id}`, TRIES);
   return { destination, manifest, manifestSha256, key: await openKey(passphrase, encryption), passphrase };
@@ -97,7 +100,7 @@ export function storedAside(db: Db, row: ShownRow): Stored {
       for (const found of rows)
         yield Object.fromEntries(Object.entries(found).map(([name, value]) => [name, textOf(value)]));
     },
-    bytes: 0, // it is there already
+    bytes: 0, // the data is already in the database
   };
 }
 

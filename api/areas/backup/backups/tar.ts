@@ -13,7 +13,7 @@ interface Entry {
   bytes: number;
 }
 
-/** A file of the archive: a head, the bytes and what fills the block. */
+/** A file of the archive: header, content and padding to a whole block. */
 interface Placed extends Entry {
   at: number;
 }
@@ -23,7 +23,7 @@ export interface Archive {
   read(range: { start: number; end: number }): Readable;
 }
 
-/** The backup as one tar. Order and lengths follow from the manifest, so any range of it can be made again. */
+/** The backup as one tar. The manifest determines order and lengths, so any range can be produced again. */
 export function archiveOf(destination: Destination, manifest: BackupManifest, manifestBytes: number): Archive {
   const placed: Placed[] = [];
   let at = 0;
@@ -71,7 +71,7 @@ async function* bytesIn(source: Source, { start, end }: { start: number; end: nu
   yield* cut(Buffer.alloc(2 * BLOCK), source.end, { start, end });
 }
 
-/** What of the bytes, which lie at `at`, is in the range. */
+/** The part of `bytes`, which start at `at`, that lies in the range. */
 function* cut(bytes: Buffer, at: number, { start, end }: { start: number; end: number }): Generator<Buffer> {
   const piece = bytes.subarray(Math.max(0, start - at), Math.max(0, end + 1 - at));
   if (piece.length > 0) yield piece;

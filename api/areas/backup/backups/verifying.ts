@@ -1,2 +1,2 @@
-/** Binds a passphrase to the verification that it was given for. */
+/** Binds a sealed passphrase to its verification. */
 export const verifyPlace = (backupId: string): string => `jobs|backup.verify|${backupId}`;

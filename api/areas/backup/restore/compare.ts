@@ -106,7 +106,7 @@ async function sealedIn(stored: Stored, table: string, columns: readonly string[
   return found;
 }
 
-/** The sealed text of a setting that is a secret. */
+/** The sealed text of a secret setting. */
 function secretOf(key: string, value: string): string | undefined {
   const marks = Object.hasOwn(storedTable, key) ? storedTable[key as keyof typeof storedTable].marks : '';
   return marks.includes('S') && value.startsWith('"') ? (JSON.parse(value) as string) : undefined;

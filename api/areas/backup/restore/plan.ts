@@ -13,7 +13,7 @@ import { within } from '../settings/places.ts';
 
 const MAJORS = 2;
 const OPEN_MS = 15_000;
-/** Tables, their indexes and what Postgres notes of both, of a byte of COPY. */
+/** Bytes in Postgres for each byte of COPY: tables, their indexes and catalogue entries. */
 const SPACE_FACTOR = 3;
 
 export interface Blocker {
@@ -21,7 +21,7 @@ export interface Blocker {
   message: string;
 }
 
-/** A backup as far as it can be opened, and what stands in the way of restoring it. */
+/** A backup, opened as far as possible, and the blockers of its restore. */
 export interface Judged {
   opened: Opened | undefined;
   stored: Stored | undefined;
@@ -34,7 +34,7 @@ export async function judge(call: Call, row: ShownRow, passphrase: string | unde
   const { db, deps } = call;
   const { opened, stored, blockers } = await found(call, row, passphrase);
   const freeBytesNeeded = SPACE_FACTOR * (stored?.bytes ?? 0);
-  const freeBytes = await freeInPostgres(deps.db); // not in the transaction: it may be refused
+  const freeBytes = await freeInPostgres(deps.db); // outside the transaction, because Postgres may refuse it
   const isFull = freeBytes !== undefined && freeBytes < freeBytesNeeded;
   const full = { code: 'no-space', message: 'Postgres has too little space to load it beside what is there' };
   const all = [...(await blockersOf(db, row)), ...blockers, ...(isFull ? [full] : [])];
@@ -55,7 +55,7 @@ async function found(
   }
 }
 
-/** A fault of the backup or its place as a blocker; others are thrown. */
+/** A fault of the backup or its place as a blocker; other errors are thrown. */
 export function blockerOf(error: unknown): Blocker {
   if (error instanceof BackupFault) return { code: error.code, message: error.message };
   if (error instanceof DestinationUnavailable)
@@ -84,7 +84,7 @@ async function blockersOf(db: Db, row: ShownRow): Promise<Blocker[]> {
   ];
 }
 
-/** Free bytes where Postgres keeps its data, where that is this machine. */
+/** Free bytes where Postgres stores its data, if that is on this machine. */
 async function freeInPostgres(db: Db): Promise<number | undefined> {
   try {
     const { rows } = await db.raw<{ rows: { here: boolean; directory: string }[] }>(
@@ -95,15 +95,15 @@ async function freeInPostgres(db: Db): Promise<number | undefined> {
     const { bavail, bsize } = await statfs(rows[0].directory);
     return bavail * bsize;
   } catch {
-    return undefined; // not said to everybody, or not here
+    return undefined; // refused to this user, or not on this machine
   }
 }
 
-/** How many migrations bring it to this version. */
+/** Number of migrations that bring it to this version. */
 export const migrationsSince = (schemaVersion: string): number =>
   Object.keys(migrations).filter((name) => name > schemaVersion).length;
 
-/** Rough: what it takes to read, load and check so much. */
+/** A rough estimate for reading, loading and checking the data. */
 export function estimateMs(rows: number, bytes: number): number {
   return Math.round(3000 + rows * 0.05 + bytes / 20_000);
 }

@@ -28,7 +28,7 @@ export const restoreBackup = defineEndpoint({
   path: '/backups/:id/restore',
   summary: 'Plan or start a restore',
   description:
-    "With `dryRun`, the default, returns 200 with a plan of what would change, and writes nothing. Without it, requires the plan's `token` and a recently confirmed session, and returns 202 with the restore, which runs as a job and can be cancelled until it switches the databases. A 409 reports `plan-expired`, `plan-changed`, `blocked` or `restore-running`.",
+    "With `dryRun`, the default, returns 200 with a plan that lists the changes, and writes nothing. Without it, requires the plan's `token` and a recently confirmed session, and returns 202 with the restore, which runs as a job and can be cancelled until it switches the databases. A 409 reports `plan-expired`, `plan-changed`, `blocked` or `restore-running`.",
   access: { owner: true },
   credentials: ['cookie', 'bearer'],
   params: IdParams,

@@ -14,7 +14,7 @@ export const RestorePlan = z
     backup: Backup,
     from: Version.describe('Of the backup'),
     to: Version.describe('Of this server'),
-    migrations: z.int().describe('That bring it to this version'),
+    migrations: z.int().describe('Migrations that bring it to this version'),
     changes: z.object({
       accounts: z
         .object({
@@ -32,17 +32,17 @@ export const RestorePlan = z
       items: Counts,
       playlists: Counts,
     }),
-    lostSince: Timestamp.describe('What was written later is gone'),
+    lostSince: Timestamp.describe('Data written after this moment is lost'),
     objects: z.object({ present: z.int(), toFetch: z.int(), missing: z.int() }),
     sealed: z.object({
       openable: z.int().describe('Sealed values that a key of this server opens'),
-      lost: Names.meta({ example: ['webhooks'] }).describe('What must be entered again'),
+      lost: Names.meta({ example: ['webhooks'] }).describe('Values that must be entered again'),
     }),
     endsSessions: z.int(),
     estimatedMs: z.int(),
-    closedMs: z.int().describe('Time in which everything answers 503'),
+    closedMs: z.int().describe('Time during which every request is answered with 503'),
     freeBytesNeeded: Bytes.describe('In Postgres'),
-    freeBytes: Bytes.nullable().describe('In Postgres; null where nobody knows').meta({ example: 1099511627776 }),
+    freeBytes: Bytes.nullable().describe('In Postgres; null while unknown').meta({ example: 1099511627776 }),
     blockers: z.array(
       z.object({
         code: z.string().meta({ example: 'no-space' }),
@@ -52,7 +52,7 @@ export const RestorePlan = z
     token: z
       .string()
       .optional()
-      .describe('To restore exactly this within 30 minutes; absent while something blocks it'),
+      .describe('Starts exactly this restore, valid for 30 minutes; absent while there are blockers'),
   })
   .meta({ id: 'RestorePlan' });
 export type RestorePlan = z.output<typeof RestorePlan>;
@@ -65,7 +65,7 @@ export const Restore = z
     phase: z.enum(['fetching', 'loading', 'migrating', 'checking', 'objects', 'switching', 'reopening']),
     startedAt: Timestamp,
     switchedAt: Timestamp.optional(),
-    replacedBackupId: Id.optional().describe('The database that it put aside: restoring that is the way back'),
+    replacedBackupId: Id.optional().describe('The replaced database; restore it to go back'),
     jobId: Id,
     error: z
       .object({ code: z.string(), reason: z.string(), message: z.string().meta({ example: 'All is well' }) })
@@ -76,7 +76,7 @@ export type Restore = z.output<typeof Restore>;
 
 export const RestoreBackup = z.strictObject({
   dryRun: z.boolean().default(true),
-  token: z.string().max(500).optional().describe('Of the plan, when dryRun is false'),
+  token: z.string().max(500).optional().describe('Token of the plan; required when dryRun is false'),
   passphrase: z
     .string()
     .max(200)

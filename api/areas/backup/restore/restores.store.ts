@@ -30,7 +30,7 @@ const toRestore = (row: RestoreRow): Restore => ({
   ...(row.error && { error: row.error }),
 });
 
-/** The one that is under way, or the last. */
+/** The running restore, or the last one. */
 export async function lastRestore(db: Db): Promise<Restore | undefined> {
   const row = await db.from('foyer_restore.restores').orderBy('started_at', 'desc').first();
   return row && toRestore(row);
@@ -41,28 +41,28 @@ export const passphrasePlace = (id: string): string => `foyer_restore.restores|p
 
 export interface RestoreOptions {
   backupId: string;
-  /** Of the manifest; null for a database that a restore put aside. */
+  /** Hash of the manifest; null for a database that a restore put aside. */
   manifestSha256: string | null;
   passphrase: string | undefined;
   accountId: string;
 }
 
 /**
- * Puts a restore on record, in the caller's transaction; the process that restores finds it there. Its job is told and cancelled
- * as others are, but no worker runs it. Throws 409 `restore-running`.
+ * Records a restore in the caller's transaction, where the restore process finds it. Its job is listed and cancelled
+ * like others, but no worker runs it. Throws 409 `restore-running`.
  */
-export async function putRestore(db: Db, keys: Keys, wish: RestoreOptions): Promise<Restore> {
+export async function putRestore(db: Db, keys: Keys, options: RestoreOptions): Promise<Restore> {
   const id = newId();
   const jobId = newId();
   const [row] = await db
     .from('foyer_restore.restores')
     .insert({
       id,
-      backup_id: wish.backupId,
+      backup_id: options.backupId,
       job_id: jobId,
-      account_id: wish.accountId,
-      manifest_sha256: wish.manifestSha256,
-      passphrase_sealed: wish.passphrase === undefined ? null : seal(keys, wish.passphrase, passphrasePlace(id)),
+      account_id: options.accountId,
+      manifest_sha256: options.manifestSha256,
+      passphrase_sealed: options.passphrase === undefined ? null : seal(keys, options.passphrase, passphrasePlace(id)),
     })
     .onConflict(db.raw(`((true)) where state in ('preparing', 'switching')`))
     .ignore()
@@ -72,8 +72,8 @@ export async function putRestore(db: Db, keys: Keys, wish: RestoreOptions): Prom
     id: jobId,
     kind: 'backup.restore',
     queue: 'maintenance',
-    target: JSON.stringify({ kind: 'backup', id: wish.backupId }),
-    by_account_id: wish.accountId,
+    target: JSON.stringify({ kind: 'backup', id: options.backupId }),
+    by_account_id: options.accountId,
     cause: 'person',
     max_attempts: 1,
   });

@@ -22,7 +22,7 @@ import {
 } from './settings.store.ts';
 import { etagOf } from './settings.view.ts';
 
-/** Applies all of the change or nothing. */
+/** Applies the whole change or nothing. */
 export async function changeBackupSettings(call: Call, change: BackupSettingsChange): Promise<void> {
   const { db, deps } = call;
   const fields = Object.entries(change).flatMap(([name, value]) => (value === undefined ? [] : [name]));
@@ -37,13 +37,13 @@ export async function changeBackupSettings(call: Call, change: BackupSettingsCha
   };
   if (Object.keys(columns).length === 0) return;
   await updateSettings(db, { ...columns, revision: row.revision + 1 });
-  await audit(call, 'backup-settings.changed', told(change));
+  await audit(call, 'backup-settings.changed', withoutSecrets(change));
   await call.emit('settings.changed', { keys: fields.map((field) => `backup.${field}`) });
 }
 
 const OWNERS = ['destination', 'copyTo', 'encryption'];
 
-/** Where backups go and what opens them is the owner's. */
+/** Only the owner may change destinations and encryption. */
 function requireOwner({ who }: Call, fields: readonly string[]): void {
   if (who.role === 'owner' && who.kind === 'session') return;
   if (fields.some((field) => OWNERS.includes(field)))
@@ -74,7 +74,7 @@ function plainColumns(row: SettingsRow, change: BackupSettingsChange): SettingsC
     objects,
     max_bytes_per_second: maxBytesPerSecond,
     keep: keep && JSON.stringify({ ...row.keep, ...keep }),
-    scheduled_at: restarts ? new Date() : undefined, // what would have been due before is not made up for
+    scheduled_at: restarts ? new Date() : undefined, // earlier missed runs are not made up for
     enabled_at: enabled === true && !row.enabled ? new Date() : undefined,
     verified_at: verifyCron === undefined ? undefined : new Date(),
   };
@@ -98,7 +98,7 @@ interface Wanted {
   name: 'destination' | 'copyTo';
 }
 
-/** The id of the place, once an object was written there, read and deleted. */
+/** The id of the place, after writing, reading and deleting an object there. */
 async function tried(call: Call, { draft, now, name }: Wanted): Promise<string> {
   const { db, deps } = call;
   const known = now === null ? undefined : await findPlace(db, now);
@@ -148,7 +148,7 @@ async function tryPlace(call: Call, row: PlaceRow): Promise<void> {
   }
 }
 
-/** Salt and key are made once for a passphrase: backups under it share their sealed objects. */
+/** Salt and key are created once for a passphrase, so that backups under it share their sealed objects. */
 export async function encryptionColumns(
   keys: Keys,
   row: SettingsRow,
@@ -165,8 +165,8 @@ export async function encryptionColumns(
   return { passphrase: sealPassphrase(keys, passphrase), salt, fingerprint };
 }
 
-/** For the audit log: nothing that is secret. */
-function told({ destination, copyTo, encryption, ...rest }: BackupSettingsChange): object {
+/** The change without secrets, for the audit log. */
+function withoutSecrets({ destination, copyTo, encryption, ...rest }: BackupSettingsChange): object {
   const named = (place: PlaceDraft | null | undefined): object | null | undefined =>
     place && { kind: place.kind, ...place.s3, ...place.storage };
   return {
@@ -177,9 +177,9 @@ function told({ destination, copyTo, encryption, ...rest }: BackupSettingsChange
   };
 }
 
-/** In a cluster an address that does not answer may be closed by policies, which the app cannot change. */
+/** In a cluster, network policies may block an address that does not answer; the app cannot change them. */
 function refusal({ deps: { config } }: Call, { kind }: PlaceRow, state: string): string {
-  const said = 'Backups cannot be kept there';
-  if (kind !== 's3' || state !== 'unreachable' || config.apiServerNetworks.length === 0) return said;
-  return `${said}: nothing answers. If its address is private, the network policies of the cluster may be in the way: the MediaServer opens it by spec.backup or spec.network.allow`;
+  const message = 'Backups cannot be stored there';
+  if (kind !== 's3' || state !== 'unreachable' || config.apiServerNetworks.length === 0) return message;
+  return `${message}: the address does not answer. If it is private, network policies of the cluster may block it; spec.backup or spec.network.allow of the MediaServer opens it`;
 }

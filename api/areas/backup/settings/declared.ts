@@ -1,4 +1,4 @@
-// What the MediaServer's spec.backup says goes before what was set in the app.
+// spec.backup of the MediaServer takes precedence over settings from the app.
 import type { Config, DeclaredBackup } from '#platform/config.ts';
 import type { Db } from '#platform/db.ts';
 import { type Keys, sign } from '#platform/keys.ts';
@@ -7,7 +7,10 @@ import { encryptionColumns } from './change-settings.ts';
 import { putPlace } from './places.store.ts';
 import { lockBackupSettings, type SettingsColumns, updateSettings } from './settings.store.ts';
 
-/** Takes over what the resource declares, when it is another than before; what it declares no longer is free again, as it is. */
+/**
+ * Applies the declared settings when they changed; fields that are no longer declared become editable and keep their
+ * values.
+ */
 export async function declareBackups(db: Db, config: Config, keys: Keys): Promise<void> {
   const { declaredBackup: declared } = config;
   const row = await lockBackupSettings(db);

@@ -4,7 +4,7 @@ import { newId } from '#platform/ids.ts';
 import { type Keys, seal, unseal } from '#platform/keys.ts';
 import type { PlaceDraft, PlaceKind } from '../backups.schemas.ts';
 
-/** The bucket `foyer-backups` of the deployment itself; made by the migration. */
+/** The bucket `foyer-backups` of the deployment, created by the migration. */
 export const BUILTIN = '00000000-0000-7000-8000-000000000001';
 
 export interface FolderPlace {
@@ -36,7 +36,7 @@ export async function findPlace(db: Db, id: string): Promise<PlaceRow> {
   return db('backup_places').where({ id }).first<PlaceRow>();
 }
 
-/** Those in use, and those that backups still lie at. */
+/** Places in use, and places that still hold backups. */
 export async function livePlaces(db: Db): Promise<PlaceRow[]> {
   return db('backup_places as p')
     .whereRaw(
@@ -46,7 +46,7 @@ export async function livePlaces(db: Db): Promise<PlaceRow[]> {
     .select('p.*');
 }
 
-/** Shown with backups: the bucket with its host, or the folder. */
+/** Name shown with backups: bucket and host, or the folder. */
 export function nameOf({ kind, place }: Pick<PlaceRow, 'kind' | 'place'>): string {
   if (kind === 'builtin') return 'foyer-backups';
   if (kind === 'storage') return place.path || '/';
@@ -54,7 +54,7 @@ export function nameOf({ kind, place }: Pick<PlaceRow, 'kind' | 'place'>): strin
   return `${place.bucket}${prefix} (${new URL(place.endpoint ?? '').host})`;
 }
 
-/** The same server and bucket or folder: its secret may stay. */
+/** Whether both name the same server and bucket or folder, so that the stored secret may stay. */
 export function isSamePlace(row: PlaceRow, draft: Pick<PlaceDraft, 'kind' | 's3' | 'storage'>): boolean {
   if (row.kind !== draft.kind) return false;
   const wanted = { ...draft.s3, ...draft.storage } as Record<string, unknown>;
@@ -62,7 +62,7 @@ export function isSamePlace(row: PlaceRow, draft: Pick<PlaceDraft, 'kind' | 's3'
   return names.every((name) => (row.place[name] ?? '') === (wanted[name] ?? ''));
 }
 
-/** A row that is not written yet. */
+/** A row that is not stored yet. */
 export function draftedPlace(keys: Keys, { kind, s3, storage, secretAccessKey }: PlaceDraft): PlaceRow {
   const id = kind === 'builtin' ? BUILTIN : newId();
   return {
@@ -79,7 +79,7 @@ export function draftedPlace(keys: Keys, { kind, s3, storage, secretAccessKey }:
   };
 }
 
-/** A place that is known already keeps its row, with the new secret. */
+/** Stores the place; a known place keeps its row and gets the new secret. */
 export async function putPlace(db: Db, keys: Keys, { drafted, declared }: { drafted: PlaceDraft; declared: boolean }) {
   if (drafted.kind === 'builtin') return BUILTIN;
   const rows = await db('backup_places').where({ kind: drafted.kind }).select<PlaceRow[]>('*');
@@ -97,7 +97,7 @@ export async function putPlace(db: Db, keys: Keys, { drafted, declared }: { draf
   return row.id;
 }
 
-/** What the last use of it showed. */
+/** Records the result of the last use. */
 export async function notePlace(
   db: Db,
   id: string,

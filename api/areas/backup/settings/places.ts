@@ -21,12 +21,16 @@ export interface PlaceDeps {
 
 const EVERYWHERE = ['0.0.0.0/0', '::/0'];
 
-/** Opens a place. Throws `DestinationUnavailable` for a storage that is away, an address that is closed, a secret that no key opens. */
+/**
+ * Opens a place. Throws `DestinationUnavailable` for an unavailable storage, an unreachable address, or a secret that
+ * no key opens.
+ */
 export async function openPlace(deps: PlaceDeps, row: PlaceRow): Promise<Destination> {
   if (row.kind === 'builtin') return objectsDestination(deps.objects);
   if (row.kind === 'storage') return folderDestination(await folderIn(deps, folderOf(row)));
   const secret = secretOf(deps.keys, row);
-  if (secret === undefined) throw new DestinationUnavailable('unreachable', 'Its secret is lost: enter it again');
+  if (secret === undefined)
+    throw new DestinationUnavailable('unreachable', 'The secret cannot be opened: enter it again');
   const { config } = deps;
   return s3Destination({
     place: s3Of(row),
@@ -40,11 +44,13 @@ async function folderIn({ db, config }: PlaceDeps, { storageId, path }: FolderPl
   const storage = (await findStorages(db, [storageId])).get(storageId);
   if (storage?.state !== 'available') throw new DestinationUnavailable('unreachable', 'The storage is not available');
   const found = await placeInStorage(config, storage, path);
-  if (found.kind !== 'there') throw new DestinationUnavailable('unreachable', 'The folder is not there');
+  if (found.kind !== 'there') throw new DestinationUnavailable('unreachable', 'The folder does not exist');
   return found.absolute;
 }
 
-/** Throws 409 `folder-overlap` for a folder in or around one of a library, `read-only` where nothing may be written. */
+/**
+ * Throws 409 `folder-overlap` for a folder in or around a library's, `check-failed` for a storage that is missing or read-only.
+ */
 export async function refuseFolder({ db, config }: PlaceDeps, { storageId, path }: FolderPlace): Promise<void> {
   const absolute = async (id: string, below: string): Promise<string | undefined> => {
     const storage = (await findStorages(db, [id])).get(id);
@@ -53,8 +59,8 @@ export async function refuseFolder({ db, config }: PlaceDeps, { storageId, path 
   };
   const storage = (await findStorages(db, [storageId])).get(storageId);
   const wanted = await absolute(storageId, path);
-  if (!storage || !wanted) throw conflict('check-failed', 'There is no such storage', { step: 'resolve' });
-  if (storage.readOnly) throw conflict('check-failed', 'Nothing may be written there', { step: 'write' });
+  if (!storage || !wanted) throw conflict('check-failed', 'The storage does not exist', { step: 'resolve' });
+  if (storage.readOnly) throw conflict('check-failed', 'The storage is read-only', { step: 'write' });
   const folders = await db('library_folders').select<{ storage_id: string; path: string }[]>('storage_id', 'path');
   for (const folder of folders) {
     const taken = await absolute(folder.storage_id, folder.path);
@@ -63,7 +69,7 @@ export async function refuseFolder({ db, config }: PlaceDeps, { storageId, path 
   }
 }
 
-/** An s3 address that is public; a name that has no address now is taken for one. */
+/** Whether it is an s3 address in a public network; a name that does not resolve counts as one. */
 export async function isOutside({ kind, place }: Pick<PlaceRow, 'kind' | 'place'>): Promise<boolean> {
   if (kind !== 's3') return false;
   return createAddressCheck()(place.endpoint ?? '').then(
@@ -74,7 +80,7 @@ export async function isOutside({ kind, place }: Pick<PlaceRow, 'kind' | 'place'
 
 const LIMIT_MS = 10_000;
 
-/** The work's value, or `DestinationUnavailable` after ten seconds; what was seen is kept with the place. */
+/** The result of `work`; throws `DestinationUnavailable` after ten seconds. */
 export async function within<T>(work: Promise<T>, limitMs = LIMIT_MS): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
@@ -88,7 +94,7 @@ export async function within<T>(work: Promise<T>, limitMs = LIMIT_MS): Promise<T
   }
 }
 
-/** Free bytes as far as it is known. Throws `DestinationUnavailable`, and keeps with the place what was seen. */
+/** Free bytes if known; records the result with the place. Throws `DestinationUnavailable`. */
 export async function lookAt(deps: PlaceDeps, row: PlaceRow): Promise<number | undefined> {
   try {
     const free = await within(

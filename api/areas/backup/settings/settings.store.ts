@@ -41,6 +41,6 @@ export async function updateSettings(db: Db, change: SettingsColumns): Promise<v
 const PLACE = 'backup_settings|passphrase|one';
 export const sealPassphrase = (keys: Keys, passphrase: string): string => seal(keys, passphrase, PLACE);
 
-/** Undefined without encryption, and when no key of the ring opens it. */
+/** Undefined without encryption, or when no key of the ring opens it. */
 export const passphraseOf = (keys: Keys, { passphrase }: SettingsRow): string | undefined =>
   passphrase === null ? undefined : unseal(keys, passphrase, PLACE);

@@ -55,7 +55,6 @@ async function wholeOf(db: Db): Promise<Whole> {
   };
 }
 
-/** As they are now. */
 export async function showSettings(db: Db, settings: Settings): Promise<BackupSettings> {
   const timeZone = settings.get('server.timeZone');
   const whole = await wholeOf(db);

@@ -1,4 +1,4 @@
-// The themes that every server has. They carry what differs from the one that they rest on.
+// The themes that every server has. Each holds only the values that differ from its base.
 
 import type { TokenSet } from './kinds.ts';
 import { lightAndDark, sharedTokens } from './palette.ts';
@@ -7,7 +7,7 @@ export const schemeNames = ['dark', 'light'] as const;
 export type Scheme = (typeof schemeNames)[number];
 export type Schemes = Partial<Record<Scheme, TokenSet>>;
 
-/** What a theme says itself. */
+/** The content of a theme without its bases. */
 export interface Said {
   schemes: Schemes;
   shared: TokenSet;
@@ -17,9 +17,9 @@ export interface BuiltIn extends Said {
   id: string;
   name: string;
   description: string;
-  /** Null for those on which the others rest. */
+  /** Null for the themes at the end of a chain. */
   base: string | null;
-  /** The scheme of a page that names none; of what rests on it too. */
+  /** The scheme of a page that selects none; also for themes based on this one. */
   first: Scheme;
 }
 

@@ -1,4 +1,4 @@
-// Colours of tokens: read, printed, and turned into what screens show.
+// Parses and prints colours of tokens, and converts them to the colour spaces of screens.
 import { createRequire } from 'node:module';
 import type { Color, Oklch, Rgb } from 'culori';
 
@@ -6,7 +6,7 @@ type Culori = typeof import('culori');
 const load = createRequire(import.meta.url);
 let loaded: Culori | undefined;
 
-/** Read when the first colour is asked for: no start waits for it. */
+/** Loaded with the first colour, to keep the start of the process fast. */
 function culori(): Culori {
   loaded ??= load('culori') as Culori;
   return loaded;
@@ -19,10 +19,10 @@ const OKLCH =
   /^oklch\(\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+))(%?)\s+([+-]?(?:\d+(?:\.\d*)?|\.\d+))\s+([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:deg)?\s*(?:\/\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+))(%?)\s*)?\)$/i;
 const MOST_CHROMA = 0.5;
 
-/** Four places, and no more digits than it takes. */
+/** At most four decimals, without trailing zeros. */
 export const short = (value: number): number => Number(value.toFixed(4)) + 0;
 
-/** The colour printed again; why not, when it is none. */
+/** The colour in its printed form, or why it is invalid. */
 export function readColor(text: string): string | { code: 'bad_value' | 'out_of_range' } {
   if (text.length > 80) return { code: 'bad_value' };
   if (HEX.test(text)) return text.toLowerCase();
@@ -46,7 +46,7 @@ function printOklch({ l, c, h = 0, alpha = 1 }: Oklch): string {
   return `oklch(${short(l)} ${short(c)} ${short(h)}${tail})`;
 }
 
-/** Of a printed colour. */
+/** Parses a printed colour. */
 function colorOf(printed: string): Color {
   const parts = OKLCH.exec(printed);
   if (parts)
@@ -61,14 +61,14 @@ function colorOf(printed: string): Color {
   return { mode: 'rgb', r: channel(1), g: channel(3), b: channel(5), alpha: printed.length > 7 ? channel(7) : 1 };
 }
 
-/** `#rrggbb`, or `#rrggbbaa` where it is not opaque: with less chroma where sRGB has no such colour. */
+/** `#rrggbb`, or `#rrggbbaa` if it is not opaque; chroma is reduced for colours outside sRGB. */
 export function srgbOf(printed: string): string {
   const color = colorOf(printed);
   const shown = inRgb(color) ? color : culori().clampChroma(color, 'oklch', 'rgb');
   return (color.alpha ?? 1) < 1 ? culori().formatHex8(shown) : culori().formatHex(shown);
 }
 
-/** `color(display-p3 …)`; undefined where sRGB has it. */
+/** `color(display-p3 …)`; undefined for colours inside sRGB. */
 export function wideOf(printed: string): string | undefined {
   const color = colorOf(printed);
   if (inRgb(color)) return undefined;
@@ -77,14 +77,14 @@ export function wideOf(printed: string): string | undefined {
   return `color(display-p3 ${channels}${alpha < 1 ? ` / ${short(alpha)}` : ''})`;
 }
 
-/** What is seen of it on an opaque ground. */
+/** The colour of `top` on an opaque background. */
 function over(top: Rgb, ground: Rgb): Rgb {
   const { alpha = 1 } = top;
   const mix = (a: number, b: number): number => a * alpha + b * (1 - alpha);
   return { mode: 'rgb', r: mix(top.r, ground.r), g: mix(top.g, ground.g), b: mix(top.b, ground.b) };
 }
 
-/** WCAG contrast as screens of sRGB show it: `text` on `surface`, and that on the page. */
+/** WCAG contrast in sRGB of `text` on `surface`, which lies on `page`. */
 export function contrastOf(text: string, surface: string, page: string): number {
   const [top, middle, bottom] = [text, surface, page].map((one) => culori().converter('rgb')(colorOf(srgbOf(one)))) as [
     Rgb,

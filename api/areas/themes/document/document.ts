@@ -1,4 +1,4 @@
-// Token sets as people send them: flat, or the nested groups of a design-tokens file. All that is bad is told at once.
+// Token sets of requests: flat, or the nested groups of a design-tokens file. All problems are reported at once.
 import type { Issue } from '#kernel/errors.ts';
 import type { TokenSet } from './kinds.ts';
 import { tokenOf } from './tokens.ts';
@@ -6,15 +6,15 @@ import { readValue } from './values.ts';
 
 type Path = (string | number)[];
 
-/** Null takes a token back to the base. */
+/** Null resets a token to its base. */
 export type TokenChanges = Record<string, TokenSet[string] | null>;
 
 interface Place {
-  /** Where the set stands in the request. */
+  /** Path of the set in the request. */
   path: Path;
-  /** Whether it is of a scheme: other tokens stand there than in `shared`. */
+  /** Whether it is the set of a scheme, which has other tokens than `shared`. */
   scheme: boolean;
-  /** Whether null may stand for a value. */
+  /** Whether null may be given as a value. */
   clears: boolean;
 }
 
@@ -23,11 +23,11 @@ const DEEPEST = 8;
 const isGroup = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A value of design-tokens files that is an object: a measure, a colour, a layer of a shadow. */
+/** An object value of design-tokens files: a measure, a colour, or a layer of a shadow. */
 const isValue = (value: Record<string, unknown>): boolean =>
   ['unit', 'colorSpace', 'x', 'offsetX'].some((key) => Object.hasOwn(value, key));
 
-/** What stands beside the value in such a file. */
+/** Members of design-tokens files that describe a token or group. */
 const ABOUT = ['value', 'type', 'description', 'deprecated', 'extensions'];
 
 interface Reading extends Place {
@@ -42,7 +42,7 @@ function readGroup(reading: Reading, set: Record<string, unknown>, at: string[] 
   }
 }
 
-/** A value, a group, or a token of such a file, which may be a group too. */
+/** A value, a group, or a design token, which may be a group too. */
 function readEntry(reading: Reading, at: string[], given: unknown): void {
   if (!isGroup(given) || isValue(given)) {
     take(reading, at, given);
@@ -73,14 +73,14 @@ function refuse({ path, issues }: Reading, at: string[], { code, message }: Omit
   issues.push({ path: [...path, ...at], code, message: message.slice(0, 200) });
 }
 
-/** What was said of tokens, as it will be kept; what is bad goes to `issues`. */
+/** The tokens of a request as they will be stored; problems are added to `issues`. */
 export function readTokens(given: Record<string, unknown>, place: Place, issues: Issue[]): TokenChanges {
   const values: Reading['values'] = new Map();
   readGroup({ ...place, values, issues }, given);
   return Object.fromEntries(values);
 }
 
-/** Without what is taken back; in the order of names, so that the same content is the same text. */
+/** Removes tokens set to null and sorts by name, so that equal content gives equal text. */
 export function mergeTokens(before: TokenSet, changes: TokenChanges): TokenSet {
   const all = Object.entries({ ...before, ...changes }).filter(
     (entry): entry is [string, TokenSet[string]] => entry[1] !== null,

@@ -3,7 +3,7 @@ import type { Call } from '#kernel/endpoint.ts';
 import { conflict } from '#kernel/errors.ts';
 import type { ThemeRow } from '../themes.store.ts';
 
-/** Another revision, in `If-Match` or in the body, is 409 and nothing changes; without either the last writer wins. */
+/** Throws 409 when `If-Match` or the body names another revision; without either the last write wins. */
 export function refuseStale({ headers }: Call, { revision }: ThemeRow, named?: number): void {
   const wanted = headers['if-match'];
   const isSame = wanted === undefined || wanted === '*' || /^"(\d+)-/.exec(wanted)?.[1] === String(revision);
@@ -11,7 +11,7 @@ export function refuseStale({ headers }: Call, { revision }: ThemeRow, named?: n
   throw conflict('revision', 'It was changed meanwhile', { revision });
 }
 
-/** A theme that a resource declares is its own as a whole: people get 409 `managed-by-resource`. */
+/** A declared theme is managed as a whole: users get 409 `managed-by-resource`. */
 export function refuseManaged(who: Principal, { managed_by: managedBy }: ThemeRow, fields: readonly string[]): void {
   if (who.operator || !managedBy) return;
   throw conflict('managed-by-resource', 'A Kubernetes resource owns this', { fields, managedBy });

@@ -1,11 +1,11 @@
-// What a token may be.
+// Kinds and values of tokens.
 
 export const kinds = ['color', 'length', 'duration', 'number', 'easing', 'font', 'shadow', 'weight'] as const;
 export type Kind = (typeof kinds)[number];
 export const groups = ['color', 'type', 'shape', 'space', 'motion', 'player'] as const;
 export type Group = (typeof groups)[number];
 
-/** One layer of a shadow, as it is kept. */
+/** One layer of a shadow, as stored. */
 export interface ShadowLayer {
   x: string;
   y: string;
@@ -14,9 +14,9 @@ export interface ShadowLayer {
   color: string;
 }
 
-/** As it is kept and answered: parsed, and printed again. */
+/** A value as it is stored and returned: parsed, and printed again. */
 export type TokenValue = string | number | ShadowLayer[];
 export type TokenSet = Record<string, TokenValue>;
 
-/** Of a value that is no shadow. */
+/** Text of a value that is not a shadow. */
 export const textOf = (value: TokenValue | undefined): string => (typeof value === 'object' ? '' : String(value ?? ''));

@@ -1,4 +1,4 @@
-// The values of foyer-dark and foyer-light, on which every theme rests.
+// The values of foyer-dark and foyer-light, the bases of every other theme.
 import type { Group, Kind, ShadowLayer, TokenValue } from './kinds.ts';
 
 interface SchemeRow {
@@ -6,9 +6,9 @@ interface SchemeRow {
   label: string;
   dark: TokenValue;
   light: TokenValue;
-  /** Color when absent. */
+  /** Default: color. */
   kind?: Kind;
-  /** Likewise. */
+  /** Default: color. */
   group?: Group;
 }
 
@@ -29,7 +29,7 @@ function shadow([name, label]: [string, string], dark: ShadowLayer[], light: Sha
   return { name: `shadow.${name}`, label, dark, light, kind: 'shadow', group: 'shape' };
 }
 
-/** May differ between light and dark. */
+/** Tokens that may differ between light and dark. */
 export const lightAndDark: readonly SchemeRow[] = [
   color(['surface.0', 'Page'], '0.16 0.008 265', '0.985 0.003 265'),
   color(['surface.1', 'Card'], '0.2 0.01 265', '1 0 0'),
@@ -93,7 +93,7 @@ const shared: Shared = (group, kind) => (name, label, value) => ({ name, label, 
 
 const rem = (px: number): string => `${px / 16}rem`;
 
-/** Size and height of a line in px at the usual text size, and weight. */
+/** Font size and line height in px at the default text size, and weight. */
 function step([name, label]: [string, string], [size, line, weight]: [number, number, number]): SharedRow[] {
   const length = shared('type', 'length');
   return [
@@ -113,7 +113,7 @@ const playerSize = shared('player', 'length');
 
 const SPACES = [2, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64, 96];
 
-/** The same in light and dark. */
+/** Tokens that are the same in light and dark. */
 export const sharedTokens: readonly SharedRow[] = [
   font('type.family.body', 'Font', 'inter'),
   font('type.family.heading', 'Font of headings', 'inter'),

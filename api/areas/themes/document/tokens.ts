@@ -1,4 +1,4 @@
-// The design tokens: what each is called, what it may be, and what the Foyer themes make of it. The list only grows within v1.
+// The design tokens: name, kind, bounds, and the value in the Foyer themes. The list only grows within v1.
 import type { Group, Kind } from './kinds.ts';
 import { lightAndDark, sharedTokens } from './palette.ts';
 
@@ -10,13 +10,13 @@ export interface Token {
   min?: number;
   max?: number;
   values?: readonly string[];
-  /** May differ between light and dark. */
+  /** Whether it may differ between light and dark. */
   scheme: boolean;
   group: Group;
   label: string;
 }
 
-/** Of fonts that the app carries or the device has: the family as CSS names it. */
+/** CSS families of the fonts that the app bundles or the device has. */
 export const fonts: Readonly<Record<string, string>> = {
   inter: '"Inter Variable",Inter,system-ui,sans-serif',
   'system-sans': 'system-ui,sans-serif',
@@ -36,7 +36,7 @@ export const easings: Readonly<Record<string, string>> = {
   'foyer-move': 'cubic-bezier(.4,0,.2,1)',
 };
 
-/** What holds for every token of a kind; numbers have bounds of their own. Lengths in px (0-20 in rem), durations in ms. */
+/** Bounds of each kind; numbers have bounds of their own. Lengths in px (0-20 in rem), durations in ms. */
 const ofKind: Readonly<Record<Kind, Partial<Token>>> = {
   color: {},
   length: { min: 0, max: 200 },
@@ -59,7 +59,7 @@ const bounds = ({ min, max }: Partial<Token>): Partial<Token> => ({
   ...(max !== undefined && { max }),
 });
 
-/** In the order in which an editor draws them. */
+/** In the order of a theme editor. */
 export const tokens: readonly Token[] = [
   ...lightAndDark.map(({ name, label, kind = 'color', group = 'color' }) =>
     token({ name, label, kind, group, scheme: true }),

@@ -1,4 +1,4 @@
-// One value of a token: parsed into its kind and printed again, so that nothing else is ever kept.
+// Parses a token value into its kind and prints it again, so that nothing else is ever stored.
 import { z } from 'zod';
 import { readColor, short } from './colors.ts';
 import type { ShadowLayer, TokenValue } from './kinds.ts';
@@ -27,19 +27,19 @@ const readers: Readonly<Record<Token['kind'], Reader>> = {
   shadow,
 };
 
-/** The value as it is kept, or what is wrong with it. */
+/** The value as stored, or why it is invalid. */
 export const readValue: Reader = (given, token) => readers[token.kind](given, token);
 
 function colorValue(given: unknown): Read<string> {
   const text = typeof given === 'string' ? given : colorText(given);
-  const said = '#rrggbb, #rrggbbaa or oklch(L C H / A), L and A 0-1, C 0-0.5, H 0-360';
-  if (text === undefined) return bad(said);
+  const expected = '#rrggbb, #rrggbbaa or oklch(L C H / A), L and A 0-1, C 0-0.5, H 0-360';
+  if (text === undefined) return bad(expected);
   const read = readColor(text);
-  return typeof read === 'string' ? { value: read } : { ...read, message: said };
+  return typeof read === 'string' ? { value: read } : { ...read, message: expected };
 }
 
 const Part = z.number().min(0).max(1);
-/** The form of design-tokens files with components, of the two spaces that we print. */
+/** Colour objects of design-tokens files, in the two colour spaces that we print. */
 const ColorObject = z.union([
   z.object({ colorSpace: z.literal('oklch'), components: z.array(z.number()).length(3), alpha: z.number().default(1) }),
   z.object({ colorSpace: z.literal('srgb'), components: z.array(Part).length(3), alpha: Part.default(1) }),
@@ -64,7 +64,7 @@ const isObject = (value: unknown): value is object =>
 
 const MEASURE = /^(-?(?:\d+(?:\.\d*)?|\.\d+))([a-z]{1,3})$/;
 
-/** `8px`, or `{ value: 8, unit: px }` as design-tokens files may say it. */
+/** `8px`, or `{ value: 8, unit: px }` as in design-tokens files. */
 function measured(given: unknown, units: readonly string[]): { value: number; unit: string } | undefined {
   const { value, unit } = (isObject(given) ? given : {}) as { value?: unknown; unit?: unknown };
   const text = typeof value === 'number' && typeof unit === 'string' ? `${value}${unit}` : given;
@@ -73,7 +73,7 @@ function measured(given: unknown, units: readonly string[]): { value: number; un
   return units.includes(measure) ? { value: Number(amount), unit: measure } : undefined;
 }
 
-/** `least` is a share of the most: 0, or -1 where it may be negative. */
+/** `least` is a factor of the maximum: 0, or -1 if the length may be negative. */
 function length(given: unknown, least: 0 | -1): Read<string> {
   const read = given === 0 ? { value: 0, unit: 'px' } : measured(given, ['px', 'rem']);
   if (!read) return bad('a length in px or rem');

@@ -1,4 +1,4 @@
-// What a theme comes to, kept by its content: the same tokens are worked out once.
+// Compiled themes, cached by content, so that equal tokens are compiled once.
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip as gzipCallback } from 'node:zlib';
@@ -22,19 +22,19 @@ export interface Compiled {
   schemeNames: Scheme[];
   previewColors: string[];
   contrast: ContrastReport[];
-  /** Made when it is first asked for. */
+  /** Rendered on first use. */
   sheet: (which: Which) => Promise<Sheet>;
 }
 
 const MOST_KEPT = 200;
 const kept = new Map<string, Compiled>();
 
-/** `chain` as of `chainOf`. */
+/** `chain` is the result of `chainOf`. */
 export function compiledOf(chain: readonly Source[]): Compiled {
   const content = chain.map(({ id, schemes, shared }) => (builtInOf(id) ? id : [schemes, shared]));
   const key = createHash('sha256').update(JSON.stringify(content)).digest('base64url');
   const compiled = kept.get(key) ?? compile(chain);
-  kept.delete(key); // to the end: the one that nobody asked for longest goes
+  kept.delete(key); // re-inserted at the end: the least recently used one is dropped first
   kept.set(key, compiled);
   const [oldest] = kept.keys();
   if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);

@@ -1,4 +1,4 @@
-// The 24 pairs of WCAG.
+// The 24 colour pairs with a WCAG requirement.
 import type { Issue } from '#kernel/errors.ts';
 import { type Scheme, schemeNames } from '../document/built-in.ts';
 import { contrastOf } from '../document/colors.ts';
@@ -7,7 +7,7 @@ import type { Resolved } from './resolve.ts';
 
 const TEXT = 4.5;
 const CONTROL = 3;
-/** Text below this cannot be read. */
+/** Text below this ratio is refused as unreadable. */
 const READABLE = 3;
 
 type Pair = readonly [top: string, ground: string, required: number];
@@ -35,8 +35,8 @@ export interface ContrastReport {
 }
 
 const colorIn = (set: TokenSet, name: string): string => textOf(set[`color.${name}`]);
-/** Rounded down: what does not pass is not told as if it did. */
-const told = (ratio: number): number => Math.floor(ratio * 100) / 100;
+/** Rounded down, so that a failing ratio never looks like a passing one. */
+const rounded = (ratio: number): number => Math.floor(ratio * 100) / 100;
 
 function ratioOf(set: TokenSet, [top, ground]: Pair): number {
   return contrastOf(colorIn(set, top), colorIn(set, ground), colorIn(set, 'surface.0'));
@@ -49,14 +49,14 @@ export function contrastReports({ schemes }: Resolved): ContrastReport[] {
     return pairs.map((pair) => {
       const [top, ground, required] = pair;
       const ratio = ratioOf(set, pair);
-      return { scheme, pair: `${top} on ${ground}`, ratio: told(ratio), required, ok: ratio >= required };
+      return { scheme, pair: `${top} on ${ground}`, ratio: rounded(ratio), required, ok: ratio >= required };
     });
   });
 }
 
 export const failing = (reports: readonly ContrastReport[]): ContrastReport[] => reports.filter(({ ok }) => !ok);
 
-/** An issue for each text that nobody can read, at the token of the text. */
+/** An issue for each unreadable text, at its token. */
 export function unreadable(reports: readonly ContrastReport[]): Issue[] {
   const texts = reports.filter(({ required, ratio }) => required === TEXT && ratio < READABLE);
   return texts.map(({ scheme, pair, ratio }) => ({

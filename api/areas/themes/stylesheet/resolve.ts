@@ -1,27 +1,27 @@
 import { type BuiltIn, builtInOf, type Said, type Scheme, schemeNames } from '../document/built-in.ts';
 import type { TokenSet } from '../document/kinds.ts';
 
-/** Bases above an own theme, the built-in one among them. */
+/** Most bases of an own theme, including the built-in one. */
 export const MOST_BASES = 4;
 
-/** What is known of a theme to tell what it comes to. */
+/** The content of a theme that resolving needs. */
 export interface Source extends Said {
   id: string;
   base: string | null;
   revision: number;
 }
 
-/** Every token of the schemes that the theme has. */
+/** All tokens for each scheme of the theme. */
 export interface Resolved {
   schemes: Partial<Record<Scheme, TokenSet>>;
   shared: TokenSet;
-  /** Of a page that names none. */
+  /** The scheme of a page that selects none. */
   first: Scheme;
 }
 
 const ofBuiltIn = (one: BuiltIn): Source => ({ ...one, revision: 1 });
 
-/** From the theme itself down to one that rests on nothing; undefined where a base is missing, or it goes round. */
+/** From the theme to the end of its bases; undefined if a base is missing or the chain is circular. */
 export function chainOf<T extends Pick<Source, 'id' | 'base'>>(
   id: string,
   own: ReadonlyMap<string, T>,
@@ -37,14 +37,14 @@ export function chainOf<T extends Pick<Source, 'id' | 'base'>>(
   return chain;
 }
 
-/** How many bases it has until the first built-in one. */
+/** Number of bases up to and including the first built-in one. */
 export const depthOf = (chain: readonly { id: string }[]): number =>
   Math.max(
     0,
     chain.findIndex(({ id }) => builtInOf(id) !== undefined),
   );
 
-/** `chain` as of `chainOf`. */
+/** `chain` is the result of `chainOf`. */
 export function resolve(chain: readonly Source[]): Resolved {
   const [theme] = chain;
   const downwards = chain.toReversed();
@@ -59,7 +59,7 @@ export function resolve(chain: readonly Source[]): Resolved {
 
 const merged = (sets: readonly TokenSet[]): TokenSet => Object.assign({}, ...sets) as TokenSet;
 
-/** Dark before light, or as its built-in theme has it. */
+/** Dark before light, unless its built-in theme starts with light. */
 export const orderedSchemes = ({ schemes, first }: Resolved): Scheme[] =>
   schemeNames
     .filter((scheme) => schemes[scheme])

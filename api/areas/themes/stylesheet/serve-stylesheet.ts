@@ -7,10 +7,10 @@ import { type Compiled, compiledOf, type Sheet } from './compiled.ts';
 import { chainOf, type Source } from './resolve.ts';
 
 const YEAR = 'public, max-age=31536000, immutable';
-const ASK = 'public, no-cache';
+const REVALIDATE = 'public, no-cache';
 
-/** `default`, as a page asks for it that knows no theme yet. */
-const SERVERS = 'default';
+/** The id of the server's default, for pages that know no theme yet. */
+const SERVER_DEFAULT = 'default';
 
 function serverThemeFor(
   { themeId, lightThemeId, darkThemeId }: ServerTheme,
@@ -20,24 +20,24 @@ function serverThemeFor(
   return own[scheme] ?? themeId;
 }
 
-interface Asked {
+interface Requested {
   id: string;
   scheme: StylesheetQuery['scheme'];
 }
 
 interface Found {
   compiled: Compiled;
-  /** The theme that was asked for, and not one in its place. */
+  /** Whether it is the requested theme and not a replacement. */
   right: boolean;
 }
 
-/** There is always one: the server's in place of what is none, the built-in one while the rows are away. */
-async function find({ deps }: Call, { id, scheme }: Asked, doubted = false): Promise<Found> {
+/** Always finds a theme: the server's for an unknown id, the built-in one while the rows are unavailable. */
+async function find({ deps }: Call, { id, scheme }: Requested, doubted = false): Promise<Found> {
   const themes = themesOf(deps);
   const known = await themes.known(doubted);
   const byServer = serverThemeFor(known.server, scheme);
-  const asked = id === SERVERS ? byServer : id;
-  const compiled = await themes.compiled(asked, known);
+  const requested = id === SERVER_DEFAULT ? byServer : id;
+  const compiled = await themes.compiled(requested, known);
   if (compiled) return { compiled, right: true };
   const server = await themes.compiled(byServer, known);
   return { compiled: server ?? compiledOf(builtIn()), right: false };
@@ -46,15 +46,15 @@ async function find({ deps }: Call, { id, scheme }: Asked, doubted = false): Pro
 const builtIn = (): Source[] => chainOf<Source>(DEFAULT, new Map()) ?? [];
 
 export async function serveStylesheet(call: Call, id: string, { v, scheme }: StylesheetQuery): Promise<Bytes> {
-  const asked = { id: id.toLowerCase(), scheme };
-  const first = await find(call, asked);
+  const requested = { id: id.toLowerCase(), scheme };
+  const first = await find(call, requested);
   const isOther = v !== undefined && v !== first.compiled.version;
-  const { compiled, right } = isOther ? await find(call, asked, true) : first;
+  const { compiled, right } = isOther ? await find(call, requested, true) : first;
   const coding = codingFor(call.headers['accept-encoding']);
   const etag = `"${[compiled.version, scheme, coding].filter(Boolean).join('-')}"`;
   const { header, status } = call.reply;
   header('ETag', etag);
-  header('Cache-Control', right && v === compiled.version ? YEAR : ASK);
+  header('Cache-Control', right && v === compiled.version ? YEAR : REVALIDATE);
   header('Vary', 'Accept-Encoding');
   if (knowsEtag(call.headers['if-none-match'], etag)) {
     status(304);
@@ -67,7 +67,7 @@ export async function serveStylesheet(call: Call, id: string, { v, scheme }: Sty
 
 type Coding = Exclude<keyof Sheet, 'plain'>;
 
-/** The smaller first. */
+/** The smaller encoding first. */
 function codingFor(accept: string | string[] | undefined): Coding | undefined {
   const taken = String(accept ?? '')
     .toLowerCase()

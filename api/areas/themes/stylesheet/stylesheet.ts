@@ -1,4 +1,4 @@
-// Tokens -> CSS: custom properties, and nothing else.
+// Prints tokens as CSS custom properties, and nothing else.
 import { createHash } from 'node:crypto';
 import type { Scheme } from '../document/built-in.ts';
 import { srgbOf, wideOf } from '../document/colors.ts';
@@ -41,13 +41,16 @@ const rule = (selector: string, body: string): string => (body ? `${selector}{${
 
 export type Which = Scheme | 'both';
 
-/** The schemes of a sheet, the first standing where a page names none; one that the theme has not is the one it has. */
+/** The schemes of a sheet, the one for pages that select none first; a missing scheme is replaced by the other. */
 function wanted(resolved: Resolved, which: Which): Scheme[] {
   const all = orderedSchemes(resolved);
   return which === 'both' ? all : all.includes(which) ? [which] : all;
 }
 
-/** A rule for each scheme; `data-scheme` of the root, or of anything below it, picks. Screens that show more get the wide colours. */
+/**
+ * A rule for each scheme, selected by `data-scheme` of the root or of any element. Wide-gamut screens get the wide
+ * colours.
+ */
 export function stylesheet(resolved: Resolved, which: Which): string {
   const rules = (print: Print, shared: string): string => {
     const names = wanted(resolved, which);
@@ -66,7 +69,7 @@ export function stylesheet(resolved: Resolved, which: Which): string {
 export const versionOf = (resolved: Resolved): string =>
   createHash('sha256').update(stylesheet(resolved, 'both')).digest('base64url').slice(0, 16);
 
-/** Page, card, text, accent and focus of its first scheme, as `#rrggbb`. */
+/** Page, card, text, accent and focus of the first scheme, as `#rrggbb`. */
 export function previewColors({ schemes, first }: Resolved): string[] {
   const set = schemes[first] ?? {};
   const names = ['surface.0', 'surface.2', 'text.primary', 'accent', 'focus'];
