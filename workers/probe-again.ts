@@ -2,7 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Db } from '#platform/db.ts';
 import { type Probed, ProbeError, probeFile } from './probe/probe.ts';
-import { askForReading, tell } from './scan/engine/tell.ts';
+import { emitItems, enqueueReading } from './scan/engine/item-events.ts';
 import { sampledHash } from './scan/sampled-hash.ts';
 import { type Read, replaceContent } from './scan/store/files.ts';
 import { isProbed, isUnchanged } from './scan/store/known.ts';
@@ -74,6 +74,6 @@ async function write(work: Work, db: Db, { row, walked, read }: Writing): Promis
   await replaceContent(db, { id: row.id, walked, read });
   await rollUpItems(db, [row.item_id]);
   await addToLibraries(db, before, await measure(db, items));
-  if ('probed' in read) await askForReading(work, db, { id: row.id, libraryId: row.library_id, probed: read.probed });
-  await tell({ work, library: { id: row.library_id } }, db, { name: 'item.updated', ids: [row.item_id] });
+  if ('probed' in read) await enqueueReading(work, db, { id: row.id, libraryId: row.library_id, probed: read.probed });
+  await emitItems({ work, library: { id: row.library_id } }, db, { name: 'item.updated', ids: [row.item_id] });
 }

@@ -2,11 +2,14 @@ import { setImmediate } from 'node:timers/promises';
 
 const HELD_MS = 20;
 
-/** Long work of names and rows lets others go on: it holds the event loop for some milliseconds at a time. */
+/**
+ * Lets other work run during long work on names and rows, which may hold the event loop for a few milliseconds at a
+ * time.
+ */
 export class Breath {
   #since = performance.now();
 
-  /** Whether it is time for `take`. */
+  /** Whether `take` is due. */
   get isDue(): boolean {
     return performance.now() - this.#since > HELD_MS;
   }

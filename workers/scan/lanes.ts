@@ -1,4 +1,4 @@
-/** Works on all, some at once. */
+/** Processes all items, several at once. */
 export async function inLanes<T>(
   all: readonly T[],
   { lanes, signal }: { lanes: number; signal?: AbortSignal },

@@ -8,16 +8,16 @@ const SPREAD = 6;
 const PIECE = 16 * 1024;
 const NOTHING = Buffer.alloc(PIECE);
 
-/** What the sampled blocks of a file say. */
+/** Result of sampling a file. */
 export interface Sampled {
   hash: Buffer;
-  /** Where a block holds nothing but zeros, in pieces of 16 KiB: perhaps space that was set aside and never written. */
+  /** Ranges of zeros in the sampled blocks, in pieces of 16 KiB: possibly allocated space that was never written. */
   zeros: Stretch[];
 }
 
 /**
- * Hash of the first, the last and six spread 64 KiB blocks, by which a moved file is known again together with its size. SHA-256, since Node has
- * no BLAKE3; the stored bytes begin with the version so that another hash can follow.
+ * Hash of the first, the last and six spread 64 KiB blocks, which with the size recognizes a moved file. SHA-256,
+ * because Node has no BLAKE3; the stored bytes begin with a version, so that another hash can follow.
  */
 export async function sampledHash(path: string, size: number): Promise<Sampled> {
   const hash = createHash('sha256');
@@ -36,7 +36,7 @@ export async function sampledHash(path: string, size: number): Promise<Sampled> 
   return { hash: Buffer.concat([Buffer.from([1]), hash.digest()]), zeros };
 }
 
-/** Where the blocks begin; a small file is read whole. */
+/** Offsets of the blocks; a small file is read whole. */
 function offsets(size: number): number[] {
   const whole = BLOCK * (SPREAD + 2);
   if (size <= whole) return Array.from({ length: Math.ceil(size / BLOCK) }, (_, i) => i * BLOCK);
@@ -44,7 +44,7 @@ function offsets(size: number): number[] {
   return Array.from({ length: SPREAD + 2 }, (_, i) => Math.floor((last * i) / (SPREAD + 1)));
 }
 
-/** Runs of pieces without a single bit; a block that says something is passed over at its first byte. */
+/** Runs of zero pieces; the check of a piece ends at its first other byte. */
 function zerosIn(block: Buffer, from: number): Stretch[] {
   const found: Stretch[] = [];
   for (let at = 0; at + PIECE <= block.length; at += PIECE) {

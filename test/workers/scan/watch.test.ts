@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { defaultSettings } from '#areas/libraries/public.ts';
 import { eventually } from '#support/stores.ts';
-import { type Changes, FolderWatcher, tellsChanges } from '#workers/scan/watch/folder-watcher.ts';
+import { type Changes, FolderWatcher, reportsChanges } from '#workers/scan/watch/folder-watcher.ts';
 import { overseeScans } from '#workers/scan/watch/overseer.ts';
 import { dueScan, type Scheduled } from '#workers/scan/watch/schedule.ts';
 import { type TreeOptions, TreeWatcher } from '#workers/scan/watch/tree-watcher.ts';
@@ -89,8 +89,8 @@ describe('FolderWatcher', () => {
   });
 
   it('knows file systems that tell nothing of others', async () => {
-    expect(await tellsChanges(tmpdir())).to.equal(true);
-    expect(await tellsChanges('/nowhere/at/all')).to.equal(false);
+    expect(await reportsChanges(tmpdir())).to.equal(true);
+    expect(await reportsChanges('/nowhere/at/all')).to.equal(false);
   });
 });
 

@@ -14,14 +14,15 @@ import type { Scan } from './scan.ts';
 import { write } from './write.ts';
 
 /**
- * Compares, groups, reads and writes what was listed, some files at a time. Each transaction is a checkpoint: at most 500 files or 64 that had to
- * be read, so that a kill costs little and a new film shows soon; the directory's own row comes with its last files.
+ * Compares, groups, reads and writes the listed files in parts. Each transaction is a checkpoint: at most 500 files, or
+ * 64 that were read, so that a kill costs little and new films appear soon. The row of a directory is written with its
+ * last files.
  */
 export async function takeBatch(scan: Scan, place: Place, batch: WalkBatch): Promise<void> {
   const listed = batch.directories.filter((directory) => directory.state === 'listed');
   const all = await compare(scan, place, listed);
   if (!place.regroup) countListed(scan, batch, all);
-  await tellOfWalk(scan, place.folder, batch);
+  await reportWalk(scan, place.folder, batch);
   await keepOthers(scan, place, batch);
   for await (const part of partsOf(scan, place, all)) {
     const readings = await readFiles(scan, place.folder, part.flatMap(toRead));
@@ -36,8 +37,8 @@ export async function takeBatch(scan: Scan, place: Place, batch: WalkBatch): Pro
 }
 
 /**
- * Directories with the content they had and another time. One that is gone proves nothing itself: the directory it lay in is listed by
- * the next scan, whatever its time is.
+ * Directories with the same content but another time. A directory that vanished proves nothing itself: its parent is
+ * listed by the next scan, whatever its time is.
  */
 async function keepOthers(scan: Scan, { memory }: Place, { directories }: WalkBatch): Promise<void> {
   const same = directories.filter((directory) => directory.state === 'same');
@@ -51,7 +52,7 @@ async function keepOthers(scan: Scan, { memory }: Place, { directories }: WalkBa
   });
 }
 
-async function tellOfWalk(scan: Scan, folder: ScannedFolder, batch: WalkBatch): Promise<void> {
+async function reportWalk(scan: Scan, folder: ScannedFolder, batch: WalkBatch): Promise<void> {
   const issues = batch.directories.flatMap((directory) =>
     directory.issues.map((issue): Issue => ({ ...issue, folderId: folder.id })),
   );
@@ -77,7 +78,7 @@ function countListed(scan: Scan, { directories, same }: WalkBatch, all: readonly
   counts.unchanged += asTheyWere;
 }
 
-/** Only files that have a place are opened. */
+/** Only files with a place in the library are opened. */
 function toRead({ compared, drafts }: Piece): ToRead[] {
   return drafts.flatMap((draft) =>
     draft.files.flatMap(({ path, walked }) =>
@@ -86,10 +87,10 @@ function toRead({ compared, drafts }: Piece): ToRead[] {
   );
 }
 
-/** So far below a show's folder its episodes take its pictures. */
+/** Episodes this many levels below a show's folder use its pictures. */
 const SHOW_LEVELS = 2;
 
-/** Directories that are as they were and whose items are not: extras whose films changed, and episodes below a show's pictures. */
+/** Unchanged directories whose items changed: extras whose films changed, and episodes below a show's pictures. */
 function noteDependent({ library }: Scan, { memory, again, regroup }: Place, compared: Compared): void {
   if (regroup || !compared.regroup) return;
   const { path } = compared.directory;
@@ -121,7 +122,7 @@ function issuesOf(
   return [...names, ...faults, ...damaged, ...sidecars];
 }
 
-/** What is wrong with a file that plays for a while. */
+/** The damage of a file that is still partly playable. */
 function damageOf({ truncated, hollow }: Probed): string | undefined {
   if (truncated) return 'truncated: the file ends before its index says';
   return hollow ? 'unfinished: parts of the file were never written' : undefined;

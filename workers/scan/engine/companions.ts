@@ -8,12 +8,12 @@ import { nameOf } from '../store/item-rows.ts';
 import { findOthers, type Other } from '../store/others.ts';
 import type { WalkedDirectory, WalkedFile } from '../walk/types.ts';
 import { WalkFailed, walkFolder } from '../walk/walker.ts';
-import { whyAway } from './away.ts';
 import { groupingOf, groupSlowly } from './grouping.ts';
 import { VERSION } from './grouping-version.ts';
 import { Memory } from './memory.ts';
 import type { Place } from './place.ts';
 import type { Scan } from './scan.ts';
+import { whyUnavailable } from './unavailable.ts';
 
 /** An item as one directory describes it. */
 export interface Described {
@@ -23,8 +23,9 @@ export interface Described {
 }
 
 /**
- * One draft for each item. Where an item would change and other directories describe it too, these are listed again: the item is
- * made of all of them in the order of a listing, not of the one that changed last. Files are only those of the given drafts.
+ * One draft for each item. If an item would change and other directories describe it too, they are listed again: an
+ * item is merged from all of them in listing order, not from the directory that changed last. The files are only those
+ * of the given drafts.
  */
 export async function withCompanions(scan: Scan, place: Place, own: readonly Described[]): Promise<Draft[]> {
   const drafts = mergeDrafts(own.map(({ draft }) => draft));
@@ -58,8 +59,8 @@ async function describedElsewhere(scan: Scan, others: readonly Other[]): Promise
     if (!folder) continue;
     const names = Map.groupBy(own, (other) => other.directory);
     const wanted = new Map([...names].map(([path, some]) => [path, new Set(some.map(({ name }) => name))]));
-    if (!(await whyAway(scan, folder))) found.push(...(await describedIn(scan, folder, wanted)));
-    else await doubt(scan.work.db, own); // it is made of these too once they can be listed
+    if (!(await whyUnavailable(scan, folder))) found.push(...(await describedIn(scan, folder, wanted)));
+    else await doubt(scan.work.db, own); // it is merged again once they can be listed
   }
   return found;
 }
@@ -122,14 +123,14 @@ async function describe(
   return found;
 }
 
-/** As folders and directories are listed. */
+/** Orders them like the listing of folders and directories. */
 function orderOf({ folders }: Scan): (one: Described, other: Described) => number {
   const place = new Map(folders.map(({ id }, i) => [id, i]));
   return (one, other) =>
     (place.get(one.folderId) ?? 0) - (place.get(other.folderId) ?? 0) || byWalk(one.directory, other.directory);
 }
 
-/** A directory before what lies in it, names by their code units. */
+/** A directory before its content, names by code unit. */
 function byWalk(one: string, other: string): number {
   const [mine, theirs] = [one.split('/'), other.split('/')];
   const i = mine.findIndex((name, at) => name !== theirs[at]);

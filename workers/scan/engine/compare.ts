@@ -8,32 +8,32 @@ import { readFingerprints } from './fingerprints.ts';
 import type { Memory } from './memory.ts';
 import type { Scan } from './scan.ts';
 
-/** What changed in one listed directory since it was last listed. */
+/** Changes in a listed directory since its last listing. */
 export interface Compared {
   directory: WalkedDirectory;
-  /** Its files without those that are passed over now. */
+  /** Its files without ignored ones. */
   files: WalkedFile[];
-  /** Of its videos, by name. */
+  /** Known videos by name. */
   known: Map<string, ListedFile>;
-  /** Names of videos to be read: new, changed or to be probed again. */
+  /** Names of videos to read: new, changed or due for another probe. */
   toRead: Set<string>;
   unchanged: number;
   returned: number;
   /** Ids of the rows whose files are absent now. */
   absent: string[];
-  /** Directories below it that were there and are not. */
+  /** Subdirectories that no longer exist. */
   vanished: string[];
-  /** Something of it may still be written. */
+  /** Some of its files may still be being written. */
   unsettled: boolean;
-  /** Something of it could not be read. */
+  /** Some of it could not be read. */
   unread: boolean;
-  /** Of all that its items are made of. */
+  /** Signature of everything that its items are made of. */
   signature: string;
-  /** Its items are to be made again. */
+  /** Its items are grouped again. */
   regroup: boolean;
-  /** Its pictures and NFO files changed. */
+  /** Its pictures or NFO files changed. */
   sidecars: boolean;
-  /** Fingerprints of the items that were written last time. */
+  /** Fingerprints of the items written last time. */
   written: ReadonlySet<string>;
   /** Fingerprints of its items now. */
   made: string[];
@@ -47,7 +47,7 @@ interface At {
   regroup: boolean;
 }
 
-/** Compares a batch of listed directories with the database: two queries, whatever their number. */
+/** Compares a batch of listed directories with the database in two queries, whatever their number. */
 export async function compare(scan: Scan, at: At, listed: readonly WalkedDirectory[]): Promise<Compared[]> {
   const paths = listed.map((directory) => directory.path);
   const rows = Map.groupBy(await findListed(scan.work.db, at.folder.id, paths), (row) => row.directory);
@@ -124,13 +124,13 @@ function newCompared({ memory, directory, before, regroup }: One): Compared {
   };
 }
 
-/** Videos are known by their names; of sidecars the walk's signature tells more. */
+/** Videos are compared by name; sidecars by the signature of the walk. */
 function namesOf(files: readonly WalkedFile[]): string {
   const names = files.map(({ name }) => name).filter((name) => kindOf(name) === 'video');
   return hash('sha256', names.join('\n'), 'base64url').slice(0, 22);
 }
 
-/** The version, and what tells of the sidecars. */
+/** The version, and the signature of the sidecars. */
 function partsOf(signature = ''): string[] {
   return signature.split(' ');
 }
@@ -172,7 +172,7 @@ function lookAtKnown(
   else compared.unchanged += 1;
 }
 
-/** Written in the last seconds, or with a time to come. */
+/** Whether it was modified in the last seconds, or has a time in the future. */
 function isFresh(scan: Scan, file: WalkedFile): boolean {
   return (
     scan.options.settleMs > 0 && Date.now() - file.mtimeMs < scan.options.settleMs && file.mtimeMs - Date.now() < 60_000

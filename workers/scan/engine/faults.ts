@@ -10,12 +10,12 @@ export function pathIn({ directory }: Compared, name: string): string {
   return directory.path === '' ? name : `${directory.path}/${name}`;
 }
 
-/** Path of the directory that a file lies in. */
+/** Path of the directory that contains the file. */
 export function directoryOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-/** What changed while it was read, or could not be read now, has to be looked at again. */
+/** Files that changed while being read, or could not be read now, are read again later. */
 export function noteUnread(compared: Compared, readings: Readings): void {
   const { path } = compared.directory;
   const unreadable = [...readings.faults].filter(([, { fault }]) => fault === 'unreadable');
@@ -23,7 +23,7 @@ export function noteUnread(compared: Compared, readings: Readings): void {
   if (unreadable.some(([file]) => directoryOf(file) === path)) compared.unread = true;
 }
 
-/** Files that are no media are remembered, so that they are not probed again until they change. What could not be read is tried again. */
+/** Files that are no media are remembered and not probed again until they change. Unreadable files are tried again. */
 export async function writeFaults(
   db: Db,
   folder: ScannedFolder,

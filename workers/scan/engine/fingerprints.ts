@@ -4,7 +4,7 @@ import type { Draft, Grouping } from '../group/draft.ts';
 
 const BYTES = 8;
 
-/** Of all that the directory says of an item but the content of its videos. */
+/** Fingerprint of everything that a directory describes about an item, except the content of its videos. */
 export function fingerprintOf(draft: Draft, grouping: Grouping): string {
   const nfo = nfoOf(draft, grouping);
   const files = draft.files.map((file) => ({ ...file, walked: undefined })); // their content is compared file by file

@@ -3,20 +3,22 @@ import { Decoration } from '../group/decorate.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import { identityOf } from '../walk/walk.ts';
 import { WalkFailed, walkFolder } from '../walk/walker.ts';
-import { whyAway } from './away.ts';
 import { takeBatch } from './batch.ts';
 import { VERSION } from './grouping-version.ts';
 import { Memory } from './memory.ts';
 import { decideMissing } from './missing.ts';
 import type { Place } from './place.ts';
 import { Cancelled, type FolderReason, type FolderState, LeaseLost, type Scan } from './scan.ts';
+import { whyUnavailable } from './unavailable.ts';
 
-/** Lists one folder, or some directories of it, and decides what is missing when all of the listing can be trusted. */
+/**
+ * Lists a folder, or some of its directories, and decides which files are missing if the whole listing can be trusted.
+ */
 export async function scanFolder(scan: Scan, folder: ScannedFolder, from: readonly string[]): Promise<void> {
   const state = stateOf(scan, folder);
-  const away = await whyAway(scan, folder);
-  if (away) {
-    Object.assign(state, { state: 'skipped', reason: away });
+  const unavailable = await whyUnavailable(scan, folder);
+  if (unavailable) {
+    Object.assign(state, { state: 'skipped', reason: unavailable });
     return;
   }
   state.state = 'listing';
@@ -47,7 +49,7 @@ function stateOf(scan: Scan, folder: ScannedFolder): FolderState {
 }
 
 interface Listing {
-  /** Every directory was listed, on the same file system from the first to the last. */
+  /** Every directory was listed, on one file system from start to end. */
   trusted: boolean;
   empty: boolean;
   reason?: FolderReason;
@@ -87,12 +89,12 @@ async function list(scan: Scan, place: Place, from: readonly string[]): Promise<
   return same ? listing : { ...listing, trusted: false, reason: 'epoch-changed' };
 }
 
-/** Deep reads every file again, and forgotten marks let files in that the content knows nothing of. */
+/** A deep scan reads every file again; removed marks admit files that the content signature does not cover. */
 function looksAtAll({ row }: Scan): boolean {
   return row.mode === 'deep' || row.include_ignored;
 }
 
-/** An empty root where files are known is a mount that is away, whatever the kernel says. */
+/** An empty root with known files means an unavailable mount, whatever the kernel reports. */
 function isEmptyRoot(
   first: { path: string; directories: string[]; files: unknown[]; state: string } | undefined,
   { folder, memory }: Pick<Place, 'folder' | 'memory'>,
@@ -110,7 +112,7 @@ function identityNow(folder: ScannedFolder): string {
   }
 }
 
-/** Grows with each change of the storage's identity, state or whereabouts that was noticed. */
+/** Incremented at each observed change of the storage's identity, state or location. */
 async function epochOf(scan: Scan, folder: ScannedFolder): Promise<string> {
   const row = await scan.work
     .db('storages')
@@ -120,8 +122,8 @@ async function epochOf(scan: Scan, folder: ScannedFolder): Promise<string> {
 }
 
 /**
- * Files that were perhaps still being written are looked at once more when they had the time to settle; those that still grow
- * are left to the next scan. Gives the directories of those.
+ * Lists files again that may still have been being written, once they had time to settle; those that still grow are
+ * left to the next scan. Returns their directories.
  */
 export async function takeUnsettled(scan: Scan): Promise<{ folderId: string; path: string }[]> {
   const waiting = scan.unsettled.splice(0);
@@ -136,23 +138,23 @@ export async function takeUnsettled(scan: Scan): Promise<{ folderId: string; pat
   return scan.unsettled.splice(0).map(({ folder, directory }) => ({ folderId: folder.id, path: directory }));
 }
 
-/** Directories whose items lost something elsewhere are written again, until nothing is left to doubt. */
+/** Writes directories again whose items lost a file elsewhere, until none is left. */
 export async function takeDoubted(scan: Scan): Promise<void> {
   for (let round = 0; round < ROUNDS && scan.doubted.length > 0; round += 1) {
     const doubted = Map.groupBy(scan.doubted.splice(0), (one) => one.folder_id);
     for (const folder of scan.folders) {
       const paths = new Set(doubted.get(folder.id)?.map(({ directory }) => directory));
-      if (paths.size === 0 || (await whyAway(scan, folder))) continue;
+      if (paths.size === 0 || (await whyUnavailable(scan, folder))) continue;
       const place = { ...placeOf(scan, folder, await Memory.load(scan.work.db, folder)), regroup: true };
       for (const path of paths) await again(scan, place, path);
     }
   }
 }
 
-/** One item may lead to the next; what is left then is in the database, for the next scan. */
+/** One item may lead to another; what remains is in the database, for the next scan. */
 const ROUNDS = 5;
 
-/** Lists one directory alone. */
+/** Lists a single directory. */
 async function again(scan: Scan, place: Place, directory: string): Promise<void> {
   const order = {
     root: place.folder.root,
@@ -170,7 +172,7 @@ async function again(scan: Scan, place: Place, directory: string): Promise<void>
   }
 }
 
-/** What ended the signal, when it is that which failed. */
+/** The reason of the abort if the signal caused the error. */
 export function reasonOf(signal: AbortSignal, error: unknown): unknown {
   if (!signal.aborted) return error;
   return signal.reason instanceof Cancelled || signal.reason instanceof LeaseLost ? signal.reason : error;

@@ -1,5 +1,5 @@
 import { PROBE_VERSION } from '#workers/probe/probe.ts';
 
-/** Grows when names are grouped otherwise. */
+/** Incremented when the grouping rules change. */
 const GROUPING = 3;
 export const VERSION = `${PROBE_VERSION}.${GROUPING}`;

@@ -5,7 +5,7 @@ import type { ScannedFolder } from '../store/context.ts';
 import type { WalkedFile } from '../walk/types.ts';
 import type { Scan } from './scan.ts';
 
-/** A directory as the rules of its library see it. */
+/** A directory as input for the grouping rules of its library. */
 export function groupingOf(
   { library: { type, settings } }: Pick<Scan, 'library'>,
   folder: ScannedFolder,
@@ -15,7 +15,10 @@ export function groupingOf(
   return { directory: path, within, files, library: { type, mergeVersions: settings.mergeVersions } };
 }
 
-/** The items of a directory, without holding the event loop for all of them. Returns the videos whose name tells no place. */
+/**
+ * The items of a directory, without holding the event loop for all of them. Returns the videos whose names contain no
+ * place in the library.
+ */
 export async function* groupSlowly(grouping: Grouping): AsyncGenerator<Draft, string[], undefined> {
   const breath = new Breath();
   const steps = draftsOf(grouping);

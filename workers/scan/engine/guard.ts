@@ -6,33 +6,36 @@ import type { Scan } from './scan.ts';
 
 const SAMPLE = 20;
 
-/** What a folder would lose. */
+/** The files that a folder would lose. */
 export interface Loss {
   absent: number;
   total: number;
 }
 
-/** Ids of some of the items are with it. */
-interface AskedLoss extends Loss {
+/** Includes ids of some of the affected items. */
+interface SampledLoss extends Loss {
   sampleIds: string[];
 }
 
-/** The question that a scan asks before it takes many files for lost: one for all folders, answered for all, carried out in each by itself. */
+/**
+ * The confirmation that a scan requests before it marks many files as missing: one request and one decision for all
+ * folders, applied in each folder by itself.
+ */
 export interface Guard extends GuardRow {
   /** By folder. */
-  losses: Record<string, AskedLoss>;
-  /** Folders where the decision was carried out. */
+  losses: Record<string, SampledLoss>;
+  /** Folders where the decision was applied. */
   applied?: string[];
 }
 
-export interface Asked {
+export interface GuardRequest {
   id: string;
   guard: Guard;
 }
 
-/** The question about this folder that nobody answered yet, or whose answer was not carried out in it. */
-export async function openGuard(db: Db, libraryId: string, folderId: string): Promise<Asked | undefined> {
-  const [row] = await rowsOf<Asked>(
+/** The request about this folder that is still pending, or whose decision was not applied in it. */
+export async function openGuard(db: Db, libraryId: string, folderId: string): Promise<GuardRequest | undefined> {
+  const [row] = await rowsOf<GuardRequest>(
     db,
     `select id, guard from scans where library_id = ? and guard ->> 'decision' in ('pending', 'apply') and guard ->> 'supersededBy' is null
        and guard -> 'folderIds' @> jsonb_build_array(?::text) and not coalesce(guard -> 'applied' @> jsonb_build_array(?::text), false)
@@ -47,19 +50,19 @@ export function isTooMuch({ library }: Scan, { absent, total }: Loss): boolean {
   return absent >= guardMinimum && absent * 100 >= guardPercent * total;
 }
 
-/** How much of the loss nobody agreed to. */
-export function undecided(asked: Asked | undefined, folderId: string, { absent, total }: Loss): Loss {
-  const agreed = asked?.guard.decision === 'apply' ? (asked.guard.losses[folderId]?.absent ?? 0) : 0;
+/** The part of the loss that no one has confirmed. */
+export function undecided(previous: GuardRequest | undefined, folderId: string, { absent, total }: Loss): Loss {
+  const agreed = previous?.guard.decision === 'apply' ? (previous.guard.losses[folderId]?.absent ?? 0) : 0;
   return { absent: absent - agreed, total };
 }
 
-/** What was decided is done in this folder; a question that nobody answered is taken back for it, since files returned. */
-export async function close(db: Db, folderId: string, asked: Asked | undefined): Promise<void> {
-  if (!asked) return;
+/** Marks the decision as applied in this folder; withdraws a pending request for it, because files returned. */
+export async function close(db: Db, folderId: string, previous: GuardRequest | undefined): Promise<void> {
+  if (!previous) return;
   await db.transaction(async (transaction) => {
-    const guard = await locked(transaction, asked.id);
-    if (guard?.decision === 'apply') await save(transaction, asked.id, settled(guard, folderId));
-    if (guard?.decision === 'pending') await save(transaction, asked.id, withdrawn(guard, folderId));
+    const guard = await locked(transaction, previous.id);
+    if (guard?.decision === 'apply') await save(transaction, previous.id, settled(guard, folderId));
+    if (guard?.decision === 'pending') await save(transaction, previous.id, withdrawn(guard, folderId));
   });
 }
 
@@ -72,37 +75,40 @@ function withdrawn(guard: Guard, folderId: string): Guard | null {
   return Object.keys(others).length === 0 ? null : questionOf(others);
 }
 
-/** Asks about a folder unless the same was asked already. A question that nobody answered goes over to this scan, with its other folders. */
-export async function ask(
+/**
+ * Requests a confirmation for a folder unless the same one is pending. A pending request is taken over by this scan,
+ * with its other folders.
+ */
+export async function requestConfirmation(
   scan: Scan,
   folder: ScannedFolder,
-  { loss, asked }: { loss: Loss; asked: Asked | undefined },
+  { loss, previous }: { loss: Loss; previous: GuardRequest | undefined },
 ): Promise<void> {
   const { db, log } = scan.work;
-  if (asked?.guard.decision === 'pending' && (asked.guard.losses[folder.id]?.absent ?? 0) >= loss.absent) return;
+  if (previous?.guard.decision === 'pending' && (previous.guard.losses[folder.id]?.absent ?? 0) >= loss.absent) return;
   const sampleIds = await sampleOf(db, folder.id);
   await db.transaction(async (transaction) => {
-    const open = await leave(transaction, asked, { scanId: scan.row.id, folderId: folder.id });
-    if (open === 'decided') return; // the scan that follows goes by it
+    const open = await leave(transaction, previous, { scanId: scan.row.id, folderId: folder.id });
+    if (open === 'decided') return; // the next scan applies the decision
     const own = await locked(transaction, scan.row.id);
     const losses = { ...own?.losses, ...open, [folder.id]: { ...loss, sampleIds } };
     await save(transaction, scan.row.id, questionOf(losses));
-    if (asked?.guard.decision !== 'pending') await notifyScanners(transaction, 'scan-guard', scan.library.id);
+    if (previous?.guard.decision !== 'pending') await notifyScanners(transaction, 'scan-guard', scan.library.id);
   });
   log.warn({ scan: scan.row.id, folder: folder.id, ...loss }, 'a scan would lose many files and waits for a decision');
 }
 
-/** Ends the question before, for this folder or, where it was still open, for all; gives what it asked about then. */
+/** Ends the previous request, for this folder or, while pending, for all; returns its losses. */
 async function leave(
   db: Db,
-  asked: Asked | undefined,
+  previous: GuardRequest | undefined,
   { scanId, folderId }: { scanId: string; folderId: string },
 ): Promise<Guard['losses'] | 'decided'> {
-  const guard = asked && (await locked(db, asked.id));
-  if (guard?.decision !== asked?.guard.decision) return 'decided';
-  if (!asked || !guard) return {};
+  const guard = previous && (await locked(db, previous.id));
+  if (guard?.decision !== previous?.guard.decision) return 'decided';
+  if (!previous || !guard) return {};
   const applies = guard.decision === 'apply';
-  await save(db, asked.id, applies ? settled(guard, folderId) : { ...guard, supersededBy: scanId });
+  await save(db, previous.id, applies ? settled(guard, folderId) : { ...guard, supersededBy: scanId });
   return applies ? {} : guard.losses;
 }
 
@@ -130,7 +136,7 @@ function questionOf(losses: Guard['losses']): Guard {
   };
 }
 
-/** Nobody decides or asks at the same time. */
+/** Locks the request, so that decisions and requests run one after another. */
 async function locked(db: Db, scanId: string): Promise<Guard | undefined> {
   const row = await db('scans').where({ id: scanId }).forUpdate().first<{ guard: Guard | null } | undefined>('guard');
   return row?.guard ?? undefined;

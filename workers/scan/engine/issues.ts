@@ -28,12 +28,15 @@ const KINDS: Readonly<Partial<Record<ProbeFault, IssueKind>>> = {
   'link-outside': 'link-outside',
 };
 
-/** The issue that a fault of a probe is told as. */
+/** The issue that reports a probe fault. */
 export function issueOfFault(fault: ProbeFault): IssueKind {
   return KINDS[fault] ?? 'corrupt';
 }
 
-/** Rows of a scan's issues and their count, in the caller's transaction, after its items. A resume does not tell the same twice. */
+/**
+ * Writes a scan's issues and their count in the caller's transaction, after its items. A resumed scan does not report
+ * an issue twice.
+ */
 export async function writeIssues(db: Db, scanId: string, issues: readonly Issue[]): Promise<void> {
   if (issues.length === 0) return;
   const rows = issues.map((issue) => ({
@@ -53,20 +56,20 @@ export async function writeIssues(db: Db, scanId: string, issues: readonly Issue
   await db.raw('update scans set issue_count = issue_count + ? where id = ?', [rowCount, scanId]);
 }
 
-/** So many files that cannot be read are one issue of what they lie in. */
+/** From this number on, unreadable files are one issue of their common directory. */
 const MANY = 10;
 
 /**
- * Many files that cannot be read now are told as one issue, of the directory that holds them all, and so is what cannot be read
- * below it later: it is a lost mount. `told` keeps such directories for the rest of the scan.
+ * Reports many unreadable files as one issue of the directory that contains them all, as for a lost mount; later ones
+ * below it are left out. `reported` keeps these directories for the rest of the scan.
  */
-export function gathered(issues: readonly Issue[], told: string[]): Issue[] {
-  const fresh = issues.filter(({ kind, path }) => kind !== 'unreadable' || !told.some((top) => isBelow(path, top)));
+export function gathered(issues: readonly Issue[], reported: string[]): Issue[] {
+  const fresh = issues.filter(({ kind, path }) => kind !== 'unreadable' || !reported.some((top) => isBelow(path, top)));
   const unreadable = fresh.filter(({ kind }) => kind === 'unreadable');
   const [first] = unreadable;
   if (unreadable.length <= MANY || !first) return fresh;
   const path = commonOf(unreadable.map((issue) => issue.path.slice(0, Math.max(0, issue.path.lastIndexOf('/')))));
-  told.push(path);
+  reported.push(path);
   const detail = `${unreadable.length} files and more: ${first.detail ?? ''}`;
   return [...fresh.filter(({ kind }) => kind !== 'unreadable'), { ...first, path, detail }];
 }

@@ -18,7 +18,10 @@ export interface Lease {
   stop(): void;
 }
 
-/** Renews the lease every 5 seconds and looks each second whether the scan was cancelled; either ends the signal. */
+/**
+ * Renews the lease every 5 seconds and checks each second whether the scan was cancelled; either loss aborts the
+ * signal.
+ */
 export function keepLease(held: Held): Lease {
   const ended = new AbortController();
   const renew = setInterval(() => void attempt(() => renewed(held), ended, new LeaseLost('lease lost')), RENEW_MS);
@@ -32,7 +35,7 @@ export function keepLease(held: Held): Lease {
   };
 }
 
-/** A database that is away for a moment says nothing about the lease: the next write will. */
+/** A database that is briefly unavailable proves nothing about the lease; the next write checks it. */
 async function attempt(check: () => Promise<boolean>, ended: AbortController, why: Error): Promise<void> {
   const good = await check().catch(() => true);
   if (!good) ended.abort(why);
@@ -51,8 +54,8 @@ async function wanted({ db, scanId }: Held): Promise<boolean> {
 }
 
 /**
- * In a transaction of the scan: throws when another worker took it over. Keeps the counts as the checkpoint. Where they grew the
- * scan got further, and workers that it lost before no longer count against it.
+ * Checks the lease in a transaction of the scan; throws when another worker took over. Stores the counts of the
+ * checkpoint. Growing counts are progress, so workers lost before no longer count against the scan.
  */
 export async function fence(
   db: Db,
@@ -68,7 +71,7 @@ export async function fence(
   if (held.stalls === 0 && held.job_id) await forgetLosses(db, held.job_id);
 }
 
-/** What a scan wrote. Only what is new counts, so a file that ends each of its workers is given up in the end. */
+/** Counts of written changes. Only new ones are progress, so a file that kills each worker is given up in the end. */
 const MARKS = ['added', 'updated', 'moved', 'returned', 'missing'] as const;
 const WRITTEN = MARKS.map((name) => `coalesce((counts ->> '${name}')::int, 0)`).join(' + ');
 const written = (counts: Counts): number => MARKS.reduce((sum, name) => sum + counts[name], 0);

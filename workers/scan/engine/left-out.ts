@@ -4,7 +4,7 @@ import { rowsOf } from '../store/context.ts';
 import type { KnownFile } from '../store/known.ts';
 import type { Readings } from './read-files.ts';
 
-/** A new file that is no media makes no item; one that is known keeps its row and says what is wrong. */
+/** A new file that is no media makes no item; a known one keeps its row with the fault. */
 export function withoutFaulty(
   drafts: readonly Draft[],
   readings: Pick<Readings, 'faults' | 'read' | 'postponed'>,
@@ -28,8 +28,8 @@ export function withoutFaulty(
 }
 
 /**
- * Locks the rows of these files, and gives the paths of those that another scan changed since they were read. Comes after the locks of
- * the libraries, as everywhere.
+ * Locks the rows of these files; returns the paths that another scan changed since they were read. Runs after the locks
+ * of libraries, as everywhere.
  */
 export async function lockRows(db: Db, known: ReadonlyMap<string, KnownFile>): Promise<string[]> {
   const rows = await rowsOf<Pick<KnownFile, 'id' | 'folder_id' | 'path'>>(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isBelow } from '#areas/storage/public.ts';
 import type { ScannedFolder } from '../store/context.ts';
 
-/** Where the folders of a library really are. Links that lead to none of them are not followed. */
+/** The real paths of a library's folders. Links to any other place are not followed. */
 export class LibraryTops {
   readonly #folders: readonly ScannedFolder[];
 
@@ -11,13 +11,15 @@ export class LibraryTops {
     this.#folders = folders.filter(({ root }) => root !== '');
   }
 
-  /** As they are now: a folder may be a link itself. */
+  /** The current real paths: a folder may be a link itself. */
   async all(): Promise<string[]> {
     const tops = this.#folders.map(({ root, path }) => realpath(join(root, path)).catch(() => []));
     return (await Promise.all(tops)).flat();
   }
 
-  /** The path without links, looked up anew each time it is to be read; nothing for one that leads out. Throws what the file system says. */
+  /**
+   * The path without links, resolved before each read; undefined outside the library. Throws errors of the file system.
+   */
   async resolve(absolute: string): Promise<string | undefined> {
     const real = await realpath(absolute);
     return (await this.all()).some((top) => isBelow(top, real)) ? real : undefined;

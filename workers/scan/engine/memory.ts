@@ -10,12 +10,12 @@ interface DirectoryRow {
   content: string;
 }
 
-/** A directory as it is to be remembered. */
+/** A directory to remember. */
 export interface Kept {
   directory: WalkedDirectory;
   unsettled: boolean;
   vanished: readonly string[];
-  /** What was written of it; absent where it was written before. */
+  /** Signatures of the written items; absent if they did not change. */
   written?: { signature: string; drafts: string; show_key: string | null };
 }
 
@@ -26,14 +26,14 @@ interface FaultRow {
   inode: string;
 }
 
-/** Directories changed so lately are listed again next time: their time may not tell a change in the same moment. */
+/** A directory modified this recently is listed again next time: its time may hide a change in the same moment. */
 const RACY_MS = 2000;
 
-/** What earlier scans remember of one folder: a row for each directory, and the files that turned out to be no media. */
+/** What earlier scans know about a folder: a row for each directory, and the files that turned out to be no media. */
 export class Memory {
   readonly #folderId: string;
   readonly #directories: Map<string, DirectoryRow>;
-  /** Names of directories that were in each path; also of those on the way to one that was listed alone. */
+  /** Names of known subdirectories by path, including the parents of a directory that was listed alone. */
   readonly expected = new Map<string, Set<string>>();
   readonly #faults: Map<string, FaultRow>;
 
@@ -47,7 +47,7 @@ export class Memory {
     for (const path of [...this.#directories.keys(), ...unlisted]) this.#expect(path, top);
   }
 
-  /** Up to the folder, or to what is expected already. */
+  /** From the path up to the folder, or to a known parent. */
   #expect(path: string, top: string): void {
     for (let at = path; at !== top && at !== ''; ) {
       const [parent, name] = split(at);
@@ -75,7 +75,7 @@ export class Memory {
     return new Memory(folder, { directories, faults, unlisted: unlisted.map((row) => row.directory) });
   }
 
-  /** For the walk, which hands over only what is not as it was. */
+  /** For the walk, which returns only directories that differ. */
   get known(): Map<string, KnownDirectory> {
     const faults = Map.groupBy(this.#faults.keys(), (path) => split(path)[0]);
     return new Map(
@@ -97,7 +97,7 @@ export class Memory {
     return gone.map((name) => (directory.path === '' ? name : `${directory.path}/${name}`));
   }
 
-  /** These paths and all that is remembered below them. */
+  /** These paths and all known directories below them. */
   within(paths: readonly string[]): string[] {
     const all = [...paths];
     for (let i = 0; i < all.length; i += 1) {
@@ -117,7 +117,7 @@ export class Memory {
     );
   }
 
-  /** Rows of directories that changed; an unsettled one is remembered so that it is listed again. */
+  /** Writes rows of changed directories; an unsettled one is marked to be listed again. */
   async keep(db: Db, seen: readonly Kept[]): Promise<void> {
     const changed = seen.map((one) => ({ ...rowOf(one), ...one.written })).filter((row) => !this.#isSame(row));
     if (changed.length > 0) {
@@ -144,7 +144,7 @@ export class Memory {
     return row.drafts === undefined && members.every((member) => known?.[member] === row[member]);
   }
 
-  /** Directories that these lay in are listed again next time. */
+  /** Marks the parents of these directories to be listed again. */
   async doubtParents(db: Db, paths: readonly string[]): Promise<void> {
     await rowsOf(
       db,
@@ -177,7 +177,9 @@ function rowOf({ directory, unsettled }: Kept): DirectoryRow {
   };
 }
 
-/** Marks the files of directories that went as lacking, in the caller's transaction. All that lay below is named too. */
+/**
+ * Marks the files of vanished directories as missing, in the caller's transaction. Returns everything below them too.
+ */
 export async function markVanished(
   db: Db,
   at: { folderId: string; scanId: string },

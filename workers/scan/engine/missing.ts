@@ -2,14 +2,17 @@ import type { Db } from '#platform/db.ts';
 import { rowsOf, type ScannedFolder } from '../store/context.ts';
 import { doubtRest, type Lost } from '../store/doubts.ts';
 import { addToLibraries, lockLibraries, measure, nextChange, rollUpItems, withParents } from '../store/rollup.ts';
-import { ask, close, isTooMuch, type Loss, openGuard, undecided } from './guard.ts';
+import { close, isTooMuch, type Loss, openGuard, requestConfirmation, undecided } from './guard.ts';
+import { emitItems } from './item-events.ts';
 import { fence } from './lease.ts';
 import type { FolderState, Scan } from './scan.ts';
-import { tell } from './tell.ts';
 
 const BATCH = 1000;
 
-/** After a trusted listing of a folder, or of some directories of it: marks what they lacked as missing, unless that is too much to believe. */
+/**
+ * Marks absent files as missing after a trusted listing of a folder or of some directories, unless the loss is too
+ * large to apply without confirmation.
+ */
 export async function decideMissing(
   scan: Scan,
   folder: ScannedFolder,
@@ -18,12 +21,12 @@ export async function decideMissing(
   const { db } = scan.work;
   const whole = from.includes(folder.path);
   const loss = await lossOf(db, folder.id);
-  const asked = await openGuard(db, scan.library.id, folder.id);
-  if (loss.absent > 0 && isTooMuch(scan, undecided(asked, folder.id, loss))) {
-    await ask(scan, folder, { loss, asked });
+  const previous = await openGuard(db, scan.library.id, folder.id);
+  if (loss.absent > 0 && isTooMuch(scan, undecided(previous, folder.id, loss))) {
+    await requestConfirmation(scan, folder, { loss, previous });
     return { state: 'held', reason: 'guard', missing: 0 };
   }
-  if (whole || asked?.guard.decision === 'pending') await close(db, folder.id, asked);
+  if (whole || previous?.guard.decision === 'pending') await close(db, folder.id, previous);
   const marked = loss.absent > 0 ? await markMissing(scan, folder.id, whole ? [''] : from) : 0;
   return { state: 'listed', missing: await missedBy(scan, folder.id, marked) };
 }
@@ -38,7 +41,10 @@ async function lossOf(db: Db, folderId: string): Promise<Loss> {
   return row ?? { absent: 0, total: 0 };
 }
 
-/** In batches of 1,000 files; grace counts from now. Only below what was listed: of the rest an earlier listing may have been wrong. */
+/**
+ * In batches of 1,000 files; grace starts now. Only below listed directories, because earlier listings of others may be
+ * outdated.
+ */
 async function markMissing(scan: Scan, folderId: string, below: readonly string[]): Promise<number> {
   let marked = 0;
   for (let more = true; more; ) {
@@ -51,7 +57,7 @@ async function markMissing(scan: Scan, folderId: string, below: readonly string[
   return marked;
 }
 
-/** Also what a worker that was lost had marked before. */
+/** Includes files that a lost worker already marked. */
 async function missedBy({ row, work }: Scan, folderId: string, marked: number): Promise<number> {
   if (row.resumes === 0) return marked;
   const [found] = await rowsOf<{ n: number }>(
@@ -89,13 +95,15 @@ async function markSome(
   const changed = await rollUpItems(db, items);
   scan.doubted.push(...(await doubtRest(db, files)));
   await addToLibraries(db, before, await measure(db, all));
-  await tell(scan, db, { name: 'item.updated', ids: changed, changed: ['availability'] });
+  await emitItems(scan, db, { name: 'item.updated', ids: changed, changed: ['availability'] });
   const counts = { ...scan.counts, missing: scan.counts.missing + files.length };
-  await fence(db, { scanId: scan.row.id, token: scan.token, counts }); // for who goes on after a kill
+  await fence(db, { scanId: scan.row.id, token: scan.token, counts }); // for the worker that resumes after a kill
   return files.length;
 }
 
-/** Items whose grace is over go to the trash. Only of folders that were listed just now, so their storage was there. */
+/**
+ * Moves items whose grace is over to the trash. Only in folders that were just listed, so their storage was available.
+ */
 export async function trashOverdue(scan: Scan, folderIds: readonly string[]): Promise<void> {
   const { trashGraceHours } = scan.library.settings;
   for (let more = true; more && folderIds.length > 0; ) {
@@ -135,6 +143,6 @@ async function trashSome(
     'update libraries set trash_count = (select count(*) from items where library_id = ? and trashed_at is not null) where id = ?',
     [scan.library.id, scan.library.id],
   );
-  await tell(scan, db, { name: 'item.deleted', ids });
+  await emitItems(scan, db, { name: 'item.deleted', ids });
   return rows.length;
 }

@@ -10,20 +10,20 @@ import type { Scan } from './scan.ts';
 export interface Piece {
   compared: Compared;
   drafts: Draft[];
-  /** With the last piece of the directory. */
+  /** Set with the last piece of the directory. */
   unrecognised: string[];
-  /** These are the last of its files. */
+  /** Whether it contains the last of the directory's files. */
   whole: boolean;
 }
 
-/** A full part is 500 files, or 64 that have to be read. */
+/** A full part is 500 files, or 64 that are read. */
 const FULL = 1;
 const FILES = 500;
 const READS = 64;
 
 /**
- * Groups directories, and gives what is to be written of them, some files at a time: directories together until they have enough;
- * one with more is cut between its items. Holds no items but those of the part.
+ * Groups directories into parts to write: several small directories together, a large one split between its items.
+ * Holds only the items of the current part.
  */
 export async function* partsOf(scan: Scan, place: Place, all: readonly Compared[]): AsyncGenerator<Piece[]> {
   let part: Piece[] = [];
@@ -71,13 +71,13 @@ function weightOf({ files }: Draft, { toRead }: Compared): number {
   return Math.max(files.length / FILES, reads / READS);
 }
 
-/** The items of one directory, of which only those are given that differ from what was written last time. */
+/** The items of one directory; only those that differ from the last write are returned. */
 class Directory {
   unrecognised: string[] = [];
   readonly #place: Place;
   readonly #compared: Compared;
   readonly #grouping: Grouping;
-  /** Shows and seasons, since what lies in them needs their ids. */
+  /** Shows and seasons, because their content needs their ids. */
   readonly #containers = new Map<string, Draft>();
   readonly #changed = new Set<string>();
   readonly #given = new Set<string>();
@@ -102,7 +102,7 @@ class Directory {
     this.unrecognised = next.value;
   }
 
-  /** What it looks like depends on the folders above it, so it is read first. */
+  /** Its appearance depends on the folders above, so it is read first. */
   async #noteContainer(draft: Draft): Promise<void> {
     await this.#place.decoration.decorate(draft, this.#grouping);
     this.#containers.set(nameOf(draft), draft);
@@ -123,14 +123,14 @@ class Directory {
     );
   }
 
-  /** These, after all that they lie in. */
+  /** The drafts, after all their containers. */
   withContainers(drafts: readonly Draft[]): Draft[] {
     const needed = this.#above(drafts);
     for (const name of needed.keys()) this.#given.add(name);
     return [...needed.values(), ...drafts];
   }
 
-  /** Those that changed while nothing in them did: they make no item. */
+  /** Containers that changed while their content did not: they make no item. */
   changedContainers(): Draft[] {
     const left = [...this.#changed].filter((name) => !this.#given.has(name));
     const own = left.flatMap((name) => this.#containers.get(name) ?? []);

@@ -2,15 +2,15 @@ import type { Decoration } from '../group/decorate.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import type { Memory } from './memory.ts';
 
-/** One folder while it is listed. */
+/** One folder while it is scanned. */
 export interface Place {
   folder: ScannedFolder;
   memory: Memory;
   decoration: Decoration;
-  /** Directories whose items depend on others that changed. */
+  /** Directories whose items depend on changed ones. */
   again: Set<string>;
-  /** All that is listed is written again. */
+  /** Write everything that is listed again. */
   regroup: boolean;
-  /** Directories where much could not be read, see `gathered`. */
+  /** Directories with many unreadable files, see `gathered`. */
   lost: string[];
 }

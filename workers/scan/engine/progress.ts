@@ -7,20 +7,22 @@ const LIVE_SECONDS = 60;
 /** Redis key of the live counts of a running scan. */
 export const liveKey = (scanId: string): string => `foyer:scan:${scanId}`;
 
-/** As far as it was listed: more may be found. */
+/** Counts of the files listed so far; more may be found. */
 export const unitsOf = ({ counts: { done, total, found } }: Pick<Scan, 'counts'>) => ({
   done,
   total: Math.max(total, found),
   unit: 'files' as const,
 });
 
-/** Tells once a second how far the scan is: to Redis for getScan, in the job, and as an event. Losing either loses nothing. */
+/**
+ * Reports the progress once a second: to Redis for getScan, in the job, and as an event. Losing a report does no harm.
+ */
 export function emitProgress(scan: Scan): { stop(): void } {
-  let told = '';
+  let reported = '';
   const look = async (): Promise<void> => {
     const live = JSON.stringify({ counts: scan.counts, folders: scan.states });
-    if (live === told) return;
-    told = live;
+    if (live === reported) return;
+    reported = live;
     const { redis, db, emit, report } = scan.work;
     await withoutFail(() => redis.set(liveKey(scan.row.id), live, 'EX', LIVE_SECONDS), null);
     const { found, done } = scan.counts;

@@ -14,20 +14,20 @@ import { Whereabouts } from './whereabouts.ts';
 export interface ToRead {
   path: string;
   walked: WalkedFile;
-  /** It has a row already. */
+  /** Whether it has a row already. */
   isKnown: boolean;
 }
 
-/** What reading gave, by path. */
+/** Results by path. */
 export interface Readings {
   read: Map<string, Read>;
   moved: Map<string, KnownFile>;
   faults: Map<string, { fault: ProbeFault; detail: string; walked: WalkedFile }>;
-  /** Changed while it was read, or not readable now: looked at again later. */
+  /** Changed while being read, or not readable now: read again later. */
   postponed: Set<string>;
 }
 
-/** Hashes the files, finds those that only moved, and probes the rest, a few at once. */
+/** Hashes the files, detects moved ones, and probes the rest, several at once. */
 export async function readFiles(scan: Scan, folder: ScannedFolder, files: readonly ToRead[]): Promise<Readings> {
   const readings: Readings = { read: new Map(), moved: new Map(), faults: new Map(), postponed: new Set() };
   const lanes = { lanes: scan.options.concurrency, signal: scan.signal };
@@ -60,7 +60,7 @@ export async function readFiles(scan: Scan, folder: ScannedFolder, files: readon
 
 function noteFailure({ postponed, faults }: Readings, { path, walked }: ToRead, error: unknown): void {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-  // One that went since it was listed is the next listing's to tell of.
+  // If it vanished since the listing, the next listing reports it.
   if (code === 'ENOENT') postponed.add(path);
   else faults.set(path, { fault: 'unreadable', detail: `cannot be read: ${code}`, walked });
 }
@@ -91,7 +91,7 @@ async function probe(
   }
 }
 
-/** The second look: a file that grew or changed meanwhile is still being written. */
+/** The second check: a file that changed in between is still being written. */
 async function stillSame(absolute: string, walked: WalkedFile): Promise<boolean> {
   const now = await lstat(absolute).catch(() => undefined);
   return now !== undefined && (now.isSymbolicLink() || (now.size === walked.size && now.mtimeMs === walked.mtimeMs));
@@ -104,7 +104,10 @@ interface Moving {
   readings: Readings;
 }
 
-/** A new file with the size and hash of one whose place is empty now is that file. Two equal ones are told apart by name. */
+/**
+ * A new file with the size and hash of a known file that vanished is that file. Several candidates are distinguished by
+ * name.
+ */
 async function findMoved(scan: Scan, { folder, files, samples, readings }: Moving): Promise<void> {
   const hex = (file: ToRead): string => samples.get(file.path)?.hash.toString('hex') ?? '';
   const same = await findSame(
@@ -139,9 +142,9 @@ async function origin(
   candidates: readonly Candidate[],
 ): Promise<Candidate | undefined> {
   const other = (row: Candidate): number => Number(row.path.slice(row.path.lastIndexOf('/') + 1) !== file.walked.name);
-  // A copy in another library may have moved too: it is taken only when none of this library fits.
+  // A copy in another library may have moved too; it is used only if none in this library matches.
   const foreign = (row: Candidate): number => Number(row.library_id !== libraryId);
-  // What a move left behind may come back to where it was, in another library by then.
+  // A file that a move left behind may return to its place, in another library by then.
   const isItself = (row: Candidate): boolean =>
     row.path === file.path && (row.storage_id === folder.storageId || row.folder_id === folder.id);
   for (const row of candidates.toSorted((a, b) => foreign(a) - foreign(b) || other(a) - other(b))) {

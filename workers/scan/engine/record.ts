@@ -11,18 +11,21 @@ const STALLS = 5;
 export interface Begun {
   state: 'running' | 'over' | 'waiting';
   row: ScanRow;
-  /** A place among the scans of this server, or a disk that another scan reads. */
+  /** Waits for a slot among the scans of this server, or for a disk that another scan reads. */
   waitsFor?: 'slot' | 'storage';
 }
 
 interface Beginning {
   scanId: string;
   token: string;
-  /** The disk under each folder, where it has one that turns. */
+  /** The spinning disk under each folder, if any. */
   spindles: ReadonlyMap<string, string>;
 }
 
-/** Takes the scan for this worker: a queued one begins, a running one is resumed. One that has to wait for another stays queued. */
+/**
+ * Takes the scan for this worker: starts a queued one or resumes a running one. It stays queued while it has to wait
+ * for another scan.
+ */
 export async function begin(work: Work, beginning: Beginning): Promise<Begun> {
   try {
     return await work.db.transaction((db) => take(work, db, beginning));
@@ -34,7 +37,7 @@ export async function begin(work: Work, beginning: Beginning): Promise<Begun> {
 }
 
 async function take(work: Work, db: Db, { scanId, token, spindles }: Beginning): Promise<Begun> {
-  await db.raw(`select pg_advisory_xact_lock(hashtext('foyer.scan.begin'))`); // two that begin at once see each other
+  await db.raw(`select pg_advisory_xact_lock(hashtext('foyer.scan.begin'))`); // so that two that start at once notice each other
   const row = await db('scans').where({ id: scanId }).forUpdate().first<ScanRow | undefined>();
   if (!row) throw new LeaseLost('no such scan');
   if (row.state !== 'queued' && row.state !== 'running') return { state: 'over', row };
@@ -59,16 +62,19 @@ async function take(work: Work, db: Db, { scanId, token, spindles }: Beginning):
       ...(resumed ? { resumes: row.resumes + 1, stalls: row.stalls + 1 } : {}),
     })
     .returning<ScanRow[]>('*');
-  if (!resumed) await tell(work, db, row);
+  if (!resumed) await announce(work, db, row);
   return { state: 'running', row: now ?? row };
 }
 
 function disksOf({ targets }: ScanRow, spindles: Beginning['spindles']): string[] {
-  const asked = [...spindles].filter(([folderId]) => targets?.some((target) => target.folderId === folderId) ?? true);
-  return [...new Set(asked.map(([, disk]) => disk))];
+  const disks = [...spindles].filter(([folderId]) => targets?.some((target) => target.folderId === folderId) ?? true);
+  return [...new Set(disks.map(([, disk]) => disk))];
 }
 
-/** As many scans run on this server as may, or one of the same disk. One whose worker was lost has a place until it is resumed. */
+/**
+ * Other scans in the way: the limit of the server is reached, or one reads the same disk. A scan with a lost worker
+ * keeps its slot until it is resumed.
+ */
 async function crowdedBy({ settings }: Work, db: Db, disks: readonly string[]): Promise<Begun['waitsFor']> {
   const running = await db('scans')
     .where({ state: 'running' })
@@ -78,7 +84,7 @@ async function crowdedBy({ settings }: Work, db: Db, disks: readonly string[]): 
   return running.some(({ spindles }) => spindles.some((disk) => disks.includes(disk))) ? 'storage' : undefined;
 }
 
-/** Cancelled before it began, or resumed five times without a batch written. */
+/** Cancelled before it started, or resumed five times without a written batch. */
 function refusalOf(row: ScanRow): Pick<End, 'state' | 'error'> | undefined {
   if (row.cancel_requested) return { state: 'cancelled', error: null };
   if (row.state !== 'running' || row.stalls + 1 < STALLS) return undefined;
@@ -88,7 +94,7 @@ function refusalOf(row: ScanRow): Pick<End, 'state' | 'error'> | undefined {
   };
 }
 
-async function tell(work: Work, db: Db, row: ScanRow): Promise<void> {
+async function announce(work: Work, db: Db, row: ScanRow): Promise<void> {
   const payload = { libraryId: row.library_id, scanId: row.id };
   await work.emit(db, 'library.scan.started', { payload, facts: { libraryId: row.library_id } });
 }
@@ -122,8 +128,8 @@ async function end(db: Db, { row, state, error }: End): Promise<void> {
 const LOST = { code: 'INTERNAL', reason: 'worker-lost', message: 'Its worker ended without finishing it' };
 
 /**
- * Ends scans that no job works on: those of the job, which has just ended, or without an id those whose job ended or is gone and
- * whose lease is over.
+ * Ends scans that no job works on: those of the given job, which has just ended, or without an id those whose job ended
+ * or was deleted and whose lease expired.
  */
 export async function settleScans(db: Db, jobId?: string): Promise<void> {
   const open = db('scans').whereIn('state', ['queued', 'running']);
@@ -150,7 +156,7 @@ interface Ending {
   error?: object;
 }
 
-/** Ends the scan, if it is still ours, with its event. */
+/** Ends the scan, if this worker still owns it, and emits the event. */
 export async function finishScan(
   scan: Scan | { work: Work; scanId: string; token: string },
   ending: Ending,
@@ -184,7 +190,7 @@ export async function finishScan(
   await withoutFail(() => work.redis.del(liveKey(scanId)), 0);
 }
 
-/** Items of each folder, for the library's answer. */
+/** Items of each folder, shown with the library. */
 async function countFolders(db: Db, libraryId: string): Promise<void> {
   await db.raw(
     `update library_folders f set item_count = n.items from (
@@ -198,7 +204,7 @@ async function countFolders(db: Db, libraryId: string): Promise<void> {
 const KEPT = 200;
 const KEPT_ISSUES = 20;
 
-/** The last 200 scans of a library stay, issues with the last 20; a question that nobody answered stays too. */
+/** Keeps the last 200 scans of a library, the issues of the last 20, and a pending confirmation. */
 async function trim(db: Db, libraryId: string): Promise<void> {
   await db.raw(
     `with ranked as (select id, guard, state, row_number() over (order by queued_at desc, id desc) as place from scans where library_id = ?)

@@ -20,11 +20,14 @@ import { type Begun, begin, finishScan } from './record.ts';
 import { Cancelled, LeaseLost, newCounts, type Scan, type ScanOptions } from './scan.ts';
 import { spindlesOf } from './spindles.ts';
 
-/** Another scan runs that this one has to wait for. */
+/** Another running scan blocks this one. */
 const WAIT_MS = 3000;
 const defaults: ScanOptions = { settleMs: 10_000, concurrency: availableParallelism() };
 
-/** Handler of job `library.scan`. May be stopped or killed at any time: another worker goes on from the last batch that was written. */
+/**
+ * Handler of job `library.scan`. It may be stopped or killed at any time: another worker resumes after the last written
+ * batch.
+ */
 export async function scanLibrary(
   { libraryId, scanId }: JobPayload<'library.scan'>,
   work: Work,
@@ -149,7 +152,10 @@ async function listAll(scan: Scan): Promise<void> {
   }
 }
 
-/** Where the targets begin; a path that is not there is scanned as its nearest parent, and what lies in another is not listed twice. */
+/**
+ * The directories to start in; a missing path is replaced by its nearest existing parent, and nested targets are listed
+ * once.
+ */
 async function startsOf(folder: ScannedFolder, targets: readonly { path?: string | undefined }[]): Promise<string[]> {
   const starts = new Set<string>();
   for (const { path = '' } of targets) {
@@ -175,10 +181,10 @@ async function nearest(folder: ScannedFolder, path: string): Promise<string> {
 }
 
 const LATER_MS = 15_000;
-/** As many as the job has. */
+/** The same as the job's. */
 const ATTEMPTS = 5;
 
-/** A scan of the directories whose files were still being written. */
+/** Requests a scan of the directories whose files were still being written. */
 async function comeBack(scan: Scan, rest: readonly { folderId: string; path: string }[]): Promise<void> {
   const targets = rest.map(({ folderId, path }) => {
     const folder = scan.folders.find((one) => one.id === folderId);
@@ -202,7 +208,7 @@ interface Fault {
   began: Date | null;
 }
 
-/** A stopped or failed attempt leaves the scan running for the next one; what another attempt will not mend ends it. */
+/** After a stopped or failed attempt the scan stays running for the next one, unless retrying cannot help. */
 async function afterFault(work: Work, fault: Fault): Promise<void> {
   const { error } = fault;
   if (error instanceof LeaseLost) return;

@@ -59,39 +59,39 @@ export interface ScanRow {
 }
 
 export interface ScanOptions {
-  /** A file whose time is newer than this is looked at again later: it may still be written. */
+  /** A file modified more recently than this is read again later, because it may still be being written. */
   settleMs: number;
   /** Files read at once. */
   concurrency: number;
 }
 
-/** One running scan: what every step of it needs. */
+/** One running scan: the data that every step needs. */
 export interface Scan {
   row: ScanRow;
   work: Work;
   library: ScannedLibrary;
   folders: ScannedFolder[];
-  /** Written in every transaction: a worker that lost the scan to another writes nothing more. */
+  /** Checked in every transaction: a worker that lost the scan writes nothing more. */
   token: string;
   signal: AbortSignal;
   counts: Counts;
   states: FolderState[];
-  /** Paths that a purge left a mark for. */
+  /** Paths that a purge marked as ignored. */
   passedOver: ReadonlySet<string>;
   options: ScanOptions;
-  /** Into folders of other libraries, of which one may hang. */
+  /** File system checks in folders of other libraries, each of which may hang. */
   looks: Looks;
   tops: LibraryTops;
-  /** Directories of this library that are to be written again, since their items changed elsewhere. */
+  /** Directories of this library to write again, because their items changed elsewhere. */
   doubted: Doubted[];
-  /** Directories with files that are perhaps still being written. */
+  /** Directories with files that may still be being written. */
   unsettled: { folder: ScannedFolder; directory: string }[];
 }
 
 /** Another worker runs this scan now. */
 export class LeaseLost extends Error {}
 
-/** Somebody asked to stop it. */
+/** Cancellation was requested. */
 export class Cancelled extends Error {}
 
 export function newCounts(before: Partial<Counts> = {}): Counts {
@@ -106,7 +106,7 @@ export function newCounts(before: Partial<Counts> = {}): Counts {
     updated: 0,
   };
   const more = { unreadable: 0, ignored: 0 };
-  // A resume lists again from the start; what was added, changed, moved and missed before stays counted.
+  // A resumed scan lists again from the start; the counts of added, changed, moved and missing files stay.
   const { added = 0, updated = 0, moved = 0, returned = 0, missing = 0, probed = 0 } = before;
   return { ...zero, ...more, added, updated, moved, returned, missing, probed };
 }

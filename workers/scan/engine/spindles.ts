@@ -3,12 +3,12 @@ import { basename, dirname, join } from 'node:path';
 import type { ScannedFolder } from '../store/context.ts';
 
 const DEVICES = '/sys/dev/block';
-/** Virtual disks: that they turn is the default of their drivers, and says nothing of what is beneath. */
+/** Virtual disks: their drivers report spinning by default, whatever the hardware is. */
 const VIRTUAL = /^(vd|xvd|nbd|rbd|loop|ram|zram)/;
 
 /**
- * The disk under each folder, by folder id, where the kernel says that it turns: there two scans at once are slower than one after the
- * other. Network, memory and overlay file systems have no disk of their own, and a solid one takes many readers.
+ * The spinning disk under each folder, by folder id: two scans of it are slower at once than one after the other.
+ * Network, memory and overlay file systems have no disk of their own, and solid-state disks serve many readers.
  */
 export async function spindlesOf(
   folders: readonly ScannedFolder[],
@@ -23,7 +23,7 @@ export async function spindlesOf(
   return new Map(found.flatMap(([id, disk]) => (disk === undefined ? [] : [[id, `${node}:${disk}`]])));
 }
 
-/** Name of the turning disk that a device number belongs to. */
+/** Name of the spinning disk with this device number. */
 async function spindleOf(device: number, devices: string): Promise<string | undefined> {
   const major = ((device >>> 8) & 0xfff) | (Math.floor(device / 2 ** 32) & ~0xfff);
   const minor = (device & 0xff) | ((device >>> 12) & 0xfff00);

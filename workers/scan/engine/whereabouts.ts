@@ -6,7 +6,10 @@ import type { Located } from '../store/heirs.ts';
 
 const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
 
-/** Tells whether files of any library are still where their rows say. Keeps what it learned of folders, so it is made for each batch. */
+/**
+ * Checks whether files of any library are still where their rows state. Caches what it learns about folders, so each
+ * batch needs its own.
+ */
 export class Whereabouts {
   readonly #work: Pick<Work, 'db' | 'config'>;
   readonly #looks: Looks;
@@ -17,12 +20,12 @@ export class Whereabouts {
     this.#looks = looks;
   }
 
-  /** Only an error of absence proves it, in a library folder that exists on an available storage. */
+  /** Only an error of absence proves it, in an existing library folder of an available storage. */
   async isGone(file: Located): Promise<boolean> {
     return (await this.#look(file)) === 'gone';
   }
 
-  /** A file that was missing may be back although no scan saw it yet. */
+  /** A missing file may be back before a scan found it. */
   async isThere(file: Located): Promise<boolean> {
     return (await this.#look(file)) === 'there';
   }
@@ -47,7 +50,7 @@ export class Whereabouts {
     return known;
   }
 
-  /** Absolute path of the storage that the row names; nothing when it or the library folder on it is away. */
+  /** Absolute path on the storage that the row names; undefined while it or the library folder is unavailable. */
   async #find({ storage_id, folder_id }: Located): Promise<string | undefined> {
     const { db, config } = this.#work;
     const row = await db('storages as s')

@@ -15,24 +15,24 @@ import { writeLocalMetadata } from '../store/local-metadata.ts';
 import { moveFiles } from '../store/move.ts';
 import { addToLibraries, librariesOf, measure, nextChanges, rollUpItems, withParents } from '../store/rollup.ts';
 import { writeTracks } from '../store/tracks.ts';
+import { type Ages, agesOf, emitItemEvents } from './item-events.ts';
 import { lockRows, withoutFaulty } from './left-out.ts';
 import type { Readings } from './read-files.ts';
 import type { Scan } from './scan.ts';
-import { type Ages, agesOf, emitItemEvents } from './tell.ts';
 import { Whereabouts } from './whereabouts.ts';
 
-/** Drafts of some directories with what was read of their files. */
+/** Drafts of some directories with the results of reading their files. */
 export interface Part {
   folder: ScannedFolder;
   drafts: readonly Draft[];
-  /** Rows that the files have already, by their present path. */
+  /** Existing rows of the files by their present path. */
   known: ReadonlyMap<string, KnownFile>;
   readings: Readings;
 }
 
 /**
- * Writes items, files and streams of one part, with the sums above them and the events, in the caller's transaction. Files that another
- * scan took meanwhile are left out and noted as postponed.
+ * Writes items, files and streams of one part with the rollups above them and the events, in the caller's transaction.
+ * Files that another scan took in the meantime are left out and noted as postponed.
  */
 export async function writePart(scan: Scan, db: Db, all: Part): Promise<void> {
   const seqs = await nextChanges(db, [scan.library.id, ...(await librariesOf(db, formerOf(all)))]);
@@ -63,7 +63,7 @@ async function withoutTaken(db: Db, part: Part): Promise<Part> {
 interface Locked {
   scan: Scan;
   db: Db;
-  /** Numbers of this change, by library. */
+  /** Change numbers by library. */
   seqs: ReadonlyMap<string, number>;
 }
 
@@ -108,18 +108,18 @@ async function writeLocked({ scan, db, seqs }: Locked, part: Part): Promise<void
   await emitItemEvents(scan, db, { resolved, files, touched, rolled, left, ages, adopted, others: seqs.size > 1 });
 }
 
-/** The item that an extra belongs to, where its name tells: it may be in another part. */
+/** The item that an extra belongs to according to its name; it may be in another part. */
 function ownerOf({ extra }: Draft): ItemKey[] {
   return extra && 'key' in extra.of ? [extra.of] : [];
 }
 
-/** Items that lost a file to another one now. */
+/** Items that lost a file to another item. */
 function leftBy(files: readonly WrittenFile[]): string[] {
   const moved = files.filter(({ placed }) => placed.known && placed.known.item_id !== placed.itemId);
   return [...new Set(moved.map(({ placed }) => placed.known?.item_id ?? ''))];
 }
 
-/** Where items lost a file that belongs to another one now, or lies elsewhere. */
+/** Places where items lost a file to another item or to another place. */
 function lostBy(files: readonly WrittenFile[]): Lost[] {
   return files.flatMap(({ placed: { known, itemId, file } }) => {
     if (!known || (known.item_id === itemId && known.path === file.path && !known.moved)) return [];
@@ -127,14 +127,14 @@ function lostBy(files: readonly WrittenFile[]): Lost[] {
   });
 }
 
-/** Embedded tags of what was read now; of what was not, they were written when it was. */
+/** Uses the embedded tags of newly read files; those of others were written earlier. */
 export function readTags(drafts: readonly Draft[], { read: readings }: Pick<Readings, 'read'>): void {
   for (const draft of drafts) {
     const [first] = draft.files;
     const read = first && readings.get(first.path);
     if (!read || !('probed' in read) || draft.extra) continue;
-    const told = withEmbedded(draft.nfo, read.probed.file.tags, draft.year);
-    if (told) draft.nfo = told;
+    const tagged = withEmbedded(draft.nfo, read.probed.file.tags, draft.year);
+    if (tagged) draft.nfo = tagged;
   }
 }
 

@@ -24,7 +24,7 @@ interface Writable {
   issues: readonly Issue[];
 }
 
-/** One checkpoint: items, files, what is absent, and the rows of directories that end with this part. */
+/** Writes one checkpoint: items, files, absences, and the rows of directories that end with this part. */
 export async function write(scan: Scan, place: Place, writable: Writable): Promise<void> {
   const { part, readings } = writable;
   const ended = part.filter(({ whole }) => whole).map(({ compared }) => compared);
@@ -36,11 +36,11 @@ export async function write(scan: Scan, place: Place, writable: Writable): Promi
     await lockLibraries(db, [scan.library.id, ...(await librariesOf(db, formerOf(all)))]);
     await markGone(scan, db, { place, ended });
     if (drafts.length > 0) await writePart(scan, db, all);
-    for (const { compared } of part) noteUnread(compared, readings); // another scan may have taken a file meanwhile
+    for (const { compared } of part) noteUnread(compared, readings); // another scan may have taken a file in the meantime
     await writeFaults(db, place.folder, { part, readings });
     await writeIssues(db, scan.row.id, writable.issues);
     await place.memory.keep(db, ended.map(keptOf));
-    await fence(db, held); // the counts with what this part added, for who goes on after a kill
+    await fence(db, held); // the counts including this part, for the worker that resumes
   });
   scan.counts.done += part.reduce((sum, piece) => sum + newIn(piece), 0);
 }
@@ -60,7 +60,7 @@ async function draftsOf(scan: Scan, place: Place, { part, readings }: Writable):
   return withCompanions(scan, place, own);
 }
 
-/** Of the files of this part alone: a directory of many is written in many parts. */
+/** Only of this part's files, because a large directory is written in many parts. */
 async function knownOf(scan: Scan, part: readonly Piece[]): Promise<Map<string, KnownFile>> {
   const ids = part.flatMap(({ compared, drafts }) =>
     drafts.flatMap((draft) => draft.files.flatMap(({ walked }) => compared.known.get(walked.name)?.id ?? [])),
@@ -75,7 +75,7 @@ function keptOf({ directory, unsettled, unread, vanished, regroup, signature, ma
   return { ...kept, written: { signature, drafts: writeFingerprints(made), show_key: show.now } };
 }
 
-/** Files and directories that this part found absent, and shows that lost the pictures of a directory. */
+/** Marks files and directories that are absent, and shows that lost the pictures of a directory. */
 async function markGone(
   scan: Scan,
   db: Db,
@@ -105,7 +105,7 @@ async function describedBy(db: Db, folderId: string, paths: readonly string[]): 
   return rows.map((row) => row.show_key);
 }
 
-/** Not those that another library took meanwhile. */
+/** Leaves out files that another library took in the meantime. */
 async function markAbsent(db: Db, at: { scanId: string; folderId: string }, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await rowsOf(

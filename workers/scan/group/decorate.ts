@@ -4,7 +4,7 @@ import { NFO_BYTES, type Nfo, nfoText, readNfo } from '../names/nfo.ts';
 import { isSharedPicture } from '../names/sidecars.ts';
 import { readName, titleKey } from '../names/title.ts';
 import type { WalkedFile } from '../walk/types.ts';
-import { besideOf } from './beside.ts';
+import { companionsOf } from './companions.ts';
 import type { Draft, Grouping } from './draft.ts';
 import { artworkOf, inside, nfoFile } from './local.ts';
 
@@ -21,14 +21,14 @@ export interface NfoIssue {
   detail: string;
 }
 
-/** Reads NFO files and the pictures of a show's own folder, which lies above the directory of its episodes. One for each scan. */
+/** Reads NFO files, and the pictures of a show's own folder above the directory of its episodes. One for each scan. */
 export class Decoration {
   readonly issues: NfoIssue[] = [];
   readonly #root: string;
   readonly #resolve: (absolute: string) => Promise<string | undefined>;
   readonly #folders = new Map<string, Promise<WalkedFile[]>>();
 
-  /** `resolve` follows links; nothing for one that leads out of the library. */
+  /** `resolve` follows links; it returns undefined outside the library. */
   constructor(root: string, resolve: (absolute: string) => Promise<string | undefined>) {
     this.#root = root;
     this.#resolve = resolve;
@@ -50,7 +50,7 @@ export class Decoration {
       const name = grouping.within.at(-1 - up) ?? '';
       const directory = up === 0 ? grouping.directory : grouping.directory.split('/').slice(0, -up).join('/');
       const files = up === 0 ? grouping.files : await this.#list(directory);
-      const nfo = besideOf(files).byLowName.get(SHOW_NFO);
+      const nfo = companionsOf(files).byLowName.get(SHOW_NFO);
       if (!nfo && titleKey(readName(name).title) !== titleKey(draft.title)) continue;
       draft.artwork = artworkOf({ ...grouping, directory, files }, '', true);
       const read = nfo && (await this.#nfo(inside(directory, nfo.name)));
@@ -63,7 +63,7 @@ export class Decoration {
     const known = this.#folders.get(directory);
     if (known) {
       this.#folders.delete(directory);
-      this.#folders.set(directory, known); // the last used stay
+      this.#folders.set(directory, known); // the most recently used ones stay
       return known;
     }
     const [oldest] = this.#folders.keys();
@@ -95,13 +95,13 @@ export function nfoOf({ type, alone, files: [first] }: Draft, { files }: Groupin
   return first && nfoFile(files, first.walked.name, alone ? (SHARED_NFO[type] ?? []) : []);
 }
 
-/** A file that only names a page tells which film it is, and nothing of it. */
+/** A file with only a page address identifies the film and adds nothing else. */
 function take(draft: Draft, nfo: Nfo): void {
   if (nfo.root === 'address') draft.ids = { ...draft.ids, ...nfo.ids };
   else draft.nfo = nfo;
 }
 
-/** The files of a folder that speak of all of it: few, however many lie in it. */
+/** Files that describe the whole folder: few, however many it contains. */
 async function localFiles(absolute: string): Promise<WalkedFile[]> {
   const names = (await readdir(absolute)).filter((name) => name.toLowerCase() === SHOW_NFO || isSharedPicture(name));
   return Promise.all(

@@ -2,7 +2,7 @@ import type { Nfo } from '../names/nfo.ts';
 import type { Sidecar } from '../names/sidecars.ts';
 import type { WalkedFile } from '../walk/types.ts';
 
-/** Which item a draft speaks of: unique in its library. */
+/** Identifies the item of a draft: unique in its library. */
 export interface ItemKey {
   type: string;
   key: string;
@@ -27,10 +27,10 @@ export interface DraftFile {
   tracks: ExternalTrack[];
 }
 
-/** Pictures found beside it, by kind. */
+/** Pictures found next to it, by kind. */
 export type LocalArtwork = Record<string, { path: string; mtimeMs: number }>;
 
-/** An item as names and local files tell it, before the database is asked. */
+/** An item according to names and local files, before the database is read. */
 export interface Draft extends ItemKey {
   parent?: ItemKey;
   grandparent?: ItemKey;
@@ -45,19 +45,19 @@ export interface Draft extends ItemKey {
   nfo?: Nfo;
   artwork: LocalArtwork;
   files: DraftFile[];
-  /** Changes an item that is there and makes none. */
+  /** Changes an existing item and never creates one. */
   onlyKnown?: true;
-  /** The only film of its folder: what the folder holds for no file in particular is its own. */
+  /** The only film of its folder, so that general files of the folder belong to it. */
   alone?: true;
-  /** It is an extra of another item, or of whatever film lies in a directory. */
+  /** An extra of another item, or of whatever film is in a directory. */
   extra?: { kind: string; of: ItemKey | { directory: string } };
 }
 
-/** A directory as the grouping sees it. */
+/** A directory as input of the grouping. */
 export interface Grouping {
   /** Inside the storage. */
   directory: string;
-  /** The names from the library's folder to it. */
+  /** Names of the folders from the library's folder down to it. */
   within: readonly string[];
   /** Everything that was listed in it. */
   files: readonly WalkedFile[];
@@ -66,9 +66,9 @@ export interface Grouping {
 
 export interface Grouped {
   drafts: Draft[];
-  /** Videos whose name tells no place. */
+  /** Videos whose names contain no place in the library. */
   unrecognised: string[];
 }
 
-/** Yields items and, where it can pause, nothing; returns the videos whose name tells no place. */
+/** Yields items, and undefined where it can pause; returns the videos whose names contain no place in the library. */
 export type Drafting = Generator<Draft | undefined, string[]>;

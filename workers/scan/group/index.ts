@@ -1,6 +1,6 @@
 import { kindOf, splitName } from '../names/kinds.ts';
 import { readName } from '../names/title.ts';
-import { besideSteps } from './beside.ts';
+import { companionSteps } from './companions.ts';
 import type { Draft, Drafting, Grouped, Grouping } from './draft.ts';
 import { artworkOf, draftFile, inside } from './local.ts';
 import { groupMovies } from './movies.ts';
@@ -9,7 +9,7 @@ import { groupShows } from './shows.ts';
 /** Library types whose files this scan groups. */
 export const groupedTypes = ['movies', 'shows', 'videos'] as const;
 
-/** Items of one listed directory, by the rules of its library's type. */
+/** Items of one listed directory by the rules of its library's type. */
 export function groupDirectory(grouping: Grouping): Grouped {
   const drafts: Draft[] = [];
   const steps = draftsOf(grouping);
@@ -18,16 +18,16 @@ export function groupDirectory(grouping: Grouping): Grouped {
   return { drafts, unrecognised: step.value };
 }
 
-/** `groupDirectory` one item after the other, with pauses: what holds others comes before what lies in it. */
+/** `groupDirectory` one item at a time, with pauses; containers come before their content. */
 export function* draftsOf(grouping: Grouping): Drafting {
-  yield* besideSteps(grouping.files);
+  yield* companionSteps(grouping.files);
   if (grouping.library.type === 'shows') return yield* groupShows(grouping);
   if (grouping.library.type === 'movies') return yield* groupMovies(grouping);
   for (const { name } of grouping.files) yield kindOf(name) === 'video' ? videoDraft(grouping, name) : undefined;
   return [];
 }
 
-/** Every file of a library of videos is an item of its own. */
+/** Every file of a video library is an item of its own. */
 function videoDraft(grouping: Grouping, name: string): Draft {
   const named = readName(splitName(name).stem);
   return {

@@ -1,6 +1,9 @@
 import type { Draft } from './draft.ts';
 
-/** Drafts of several directories that speak of one item become one: a show in each of its seasons' folders, a film's versions in two. */
+/**
+ * Merges drafts of several directories about one item: a show in the folder of each season, a film's versions in two
+ * folders.
+ */
 export function mergeDrafts(drafts: readonly Draft[]): Draft[] {
   const merged = new Map<string, Draft>();
   for (const draft of drafts) {

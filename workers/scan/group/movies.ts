@@ -33,7 +33,7 @@ export function* groupMovies(grouping: Grouping): Drafting {
 
 const SCRAMBLED = /^(?=[^\d]{0,80}\d)[a-z\d-]{20,80}$/i;
 
-/** The folder that names the films: a scrambled one names none. */
+/** The folder that names the films; a scrambled name is not used. */
 function folderOf(within: readonly string[]): string {
   const folder = within.at(-1) ?? '';
   return SCRAMBLED.test(folder) ? (within.at(-2) ?? folder) : folder;
@@ -56,7 +56,10 @@ function filmDraft(grouping: Grouping, film: Film, alone: boolean): Draft {
   };
 }
 
-/** The same film in two folders is one item with two versions, unless the library says otherwise or the name tells too little. */
+/**
+ * The same film in two folders is one item with two versions, unless the library's settings differ or the name is too
+ * vague.
+ */
 function filmKey({ library, directory }: Grouping, { title, year }: Film['named']): string {
   const key = `${titleKey(title)}|${year ?? ''}`;
   return library.mergeVersions && year !== undefined ? key : `${key}|@${directory}`;
@@ -69,7 +72,7 @@ interface Extra {
   of: ItemKey | { directory: string };
 }
 
-/** An extra is known by its path. */
+/** An extra is identified by its path. */
 export function extraDraft(grouping: Grouping, { name, kind, title, of }: Extra): Draft {
   return {
     type: 'video',
@@ -83,7 +86,7 @@ export function extraDraft(grouping: Grouping, { name, kind, title, of }: Extra)
   };
 }
 
-/** All of a folder called `Trailers`, `Extras` and so on, and of what lies below, belongs to the film of the folder it lies in. */
+/** Everything in and below a folder such as `Trailers` or `Extras` belongs to the film of the parent folder. */
 function extrasOf(grouping: Grouping): Drafting | undefined {
   const at = grouping.within.findIndex((name, i) => i > 0 && extrasFolder(name) !== undefined);
   if (at < 0) return undefined;
@@ -101,7 +104,7 @@ function* extrasIn(grouping: Grouping, { kind, directory }: { kind: string; dire
   return [];
 }
 
-/** A DVD or Blu-ray folder is one file: its longest title, the largest file of it. */
+/** A DVD or Blu-ray folder is one file: its longest title, the largest file in it. */
 function discOf(grouping: Grouping): Drafting | undefined {
   const at = grouping.within.findIndex((name) => /^(?:VIDEO_TS|BDMV)$/i.test(name));
   return at < 0 ? undefined : discIn(grouping, at);

@@ -47,15 +47,15 @@ function* episodesOf(grouping: Grouping, placed: readonly Placed[]): Generator<D
   for (const versions of episodes.values()) yield episodeDraft(grouping, versions);
 }
 
-/** A folder with pictures or an NFO and no videos may be a show's: they are its own once it is known. */
+/** A folder with pictures or an NFO but no videos may be that of a known show, which then uses them. */
 function folderDraft(grouping: Grouping): Draft[] {
   const name = grouping.within.at(-1);
-  const tells = grouping.files.some(({ name: file }) => kindOf(file) === 'picture' || kindOf(file) === 'nfo');
-  if (name === undefined || !tells || seasonOf(name) !== undefined) return [];
+  const describes = grouping.files.some(({ name: file }) => kindOf(file) === 'picture' || kindOf(file) === 'nfo');
+  if (name === undefined || !describes || seasonOf(name) !== undefined) return [];
   return [{ ...showDraft(readName(name)), onlyKnown: true }];
 }
 
-/** Of drafts with one key the first. */
+/** The first of the drafts with the same key. */
 function* unique(placed: readonly Placed[], make: (one: Placed) => Draft | undefined): Generator<Draft | undefined> {
   const keys = new Set<string>();
   for (const one of placed) {
@@ -99,14 +99,14 @@ function seasonDraft({ show, season }: Episode): Draft | undefined {
   };
 }
 
-/** A special without a number is known by its path. */
+/** A special without a number is identified by its path. */
 function episodeKey(grouping: Grouping, { episode: { show, season, number, date }, file }: Placed): string {
   const place =
     date === undefined ? `s${season ?? 1}e${number ?? `@${inside(grouping.directory, file.name)}`}` : `d${date}`;
   return `${showKey(show)}/${place}`;
 }
 
-/** Several files of one number are its versions, the highest resolution first, or the parts of one. */
+/** Several files of one number are its versions, the highest resolution first, or its parts. */
 function episodeDraft(grouping: Grouping, versions: readonly Placed[]): Draft {
   const ranked = stacksOf(versions, ({ file }) => splitName(file.name).stem).map((stack) => ({
     ...stack,

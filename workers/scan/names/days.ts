@@ -1,4 +1,4 @@
-/** The day when it is one of the calendar: `2020-02-31` is none. */
+/** The date if it exists in the calendar: `2020-02-31` does not. */
 export function calendarDay(text: string | undefined): string | undefined {
   const day = text === undefined ? undefined : /^\d{4}-\d{2}-\d{2}/.exec(text)?.[0];
   const time = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`);

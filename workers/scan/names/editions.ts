@@ -1,7 +1,7 @@
 import { HEADS } from './edition-words.ts';
 import type { Tagged } from './tags.ts';
 
-/** Alone they say too little. */
+/** These alone do not identify an edition. */
 const ALONE = new Set([
   'cut',
   'edit',
@@ -19,14 +19,14 @@ const ALONE = new Set([
   'the',
 ]);
 
-/** The words of an edition among those that stand behind the title or in its last part, as they are written. */
+/** The words of an edition after the title or in its last part, as written. */
 export function editionOf(name: string, words: readonly Tagged[], from: number): string | undefined {
   let run: Tagged[] = [];
   for (const word of words.filter((one) => one.start >= from)) {
     if (word.tag === 'edition') run.push(word);
     else {
-      const said = phraseOf(name, run);
-      if (said) return said;
+      const phrase = phraseOf(name, run);
+      if (phrase) return phrase;
       run = [];
     }
   }

@@ -10,15 +10,15 @@ const FIRST_FILM = 1870;
 type Tags = Readonly<Record<string, string>>;
 
 /**
- * What a container's tags (keys in lower case) tell of the film, in the shape of an NFO file. Never its title: in films that
- * is more often the release's or a site's name than what the file is called.
+ * Data about the film from a container's tags (keys in lower case), in the shape of an NFO file. Never the title: in
+ * films that is often the name of a release or a site.
  */
 export function readEmbedded(tags: Tags): Nfo | undefined {
   const one = (...names: string[]): string | undefined =>
     names.map((name) => cut(tags[name] ?? '', MAX_TEXT).trim()).find((text) => text !== '');
   const many = (...names: string[]): string[] => partsOf(one(...names) ?? '', ';,/|').slice(0, MAX_ITEMS);
   const plot = one('synopsis', 'description', 'summary');
-  const told: Nfo = {
+  const tagged: Nfo = {
     root: 'embedded',
     ...(plot && { plot }),
     ...datesOf(one('date_released', 'date')),
@@ -31,11 +31,11 @@ export function readEmbedded(tags: Tags): Nfo | undefined {
     writers: many('written_by', 'screenplay_by'),
     actors: many('actor').map((name) => ({ name })),
   };
-  const says = Object.values(told).some((value) => typeof value === 'object' && Object.keys(value).length > 0);
-  return says || told.plot || told.year ? told : undefined;
+  const says = Object.values(tagged).some((value) => typeof value === 'object' && Object.keys(value).length > 0);
+  return says || tagged.plot || tagged.year ? tagged : undefined;
 }
 
-/** A whole day, or only a year. */
+/** A full date, or only a year. */
 function datesOf(text = ''): Pick<Nfo, 'year' | 'releasedOn'> {
   const year = Number(/^\d{4}(?=$|\D)/.exec(text)?.[0]);
   if (!(year >= FIRST_FILM && year <= new Date().getFullYear() + 2)) return {};
@@ -57,13 +57,13 @@ function idsOf(tags: Tags): Record<string, string> {
   return Object.fromEntries(found) as Record<string, string>;
 }
 
-/** The NFO file wins; tags fill what it, and the year of the name, leave open. */
+/** The NFO file wins; tags fill the gaps of the NFO and of the year in the name. */
 export function withEmbedded(nfo: Nfo | undefined, tags: Tags, year: number | undefined): Nfo | undefined {
-  const told = readEmbedded(tags);
-  if (!told) return nfo;
-  const other = year !== undefined && told.year !== year; // the date of another edition, or of the file
-  const { year: _, releasedOn, ...rest } = told;
-  const base: Nfo = other ? rest : year === undefined ? told : { ...rest, ...(releasedOn && { releasedOn }) };
+  const tagged = readEmbedded(tags);
+  if (!tagged) return nfo;
+  const other = year !== undefined && tagged.year !== year; // the date of another edition, or of the file
+  const { year: _, releasedOn, ...rest } = tagged;
+  const base: Nfo = other ? rest : year === undefined ? tagged : { ...rest, ...(releasedOn && { releasedOn }) };
   if (!nfo) return base;
   const filled = Object.entries(nfo).filter(([, value]) => !(Array.isArray(value) && value.length === 0));
   return { ...base, ...Object.fromEntries(filled), ids: { ...base.ids, ...nfo.ids } } as Nfo;

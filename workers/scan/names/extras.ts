@@ -1,7 +1,7 @@
 import { splitName } from './kinds.ts';
 import { bareTitle, tidy } from './title.ts';
 
-/** Folders whose videos are extras of the film, show or season that the folder lies in. */
+/** Folders whose videos are extras of the film, show or season of the parent folder. */
 const FOLDERS: Readonly<Record<string, string>> = {
   trailers: 'trailer',
   trailer: 'trailer',
@@ -22,7 +22,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   others: 'other',
 };
 
-/** Suffixes of file names behind a dash. */
+/** Suffixes of file names after a dash. */
 const SUFFIXES: Readonly<Record<string, string>> = {
   trailer: 'trailer',
   behindthescenes: 'behind-the-scenes',
@@ -37,27 +37,27 @@ const SUFFIXES: Readonly<Record<string, string>> = {
   extra: 'other',
   other: 'other',
 };
-/** These also stand behind a dot, an underscore or a dash between spaces: `300.trailer`, `300 - sample`, `300 trailer`. */
+/** These may also follow a dot, an underscore or a spaced dash: `300.trailer`, `300 - sample`, `300 trailer`. */
 const PLAIN = new Set(['trailer', 'sample']);
 const LAST_WORD = /([a-z]{4,15})(\d{0,2})$/i;
 
-/** What the suffix of an extra's file says. */
+/** The parsed suffix of an extra's file name. */
 export interface ExtraFile {
   kind: string;
-  /** The name of what it belongs to; empty when the name tells none. */
+  /** The name of the item that it belongs to; empty if the name contains none. */
   of: string;
-  /** The suffix stands behind a space alone: it may be a word of a title. */
+  /** Only a space precedes the suffix: it may be a word of a title. */
   spaced?: true;
   /** `2` of `trailer2`. */
   number?: number;
 }
 
-/** The kind of extras that a folder of this name holds. */
+/** The kind of extras in a folder with this name. */
 export function extrasFolder(name: string): string | undefined {
   return FOLDERS[name.toLowerCase().replaceAll(/[_.-]/g, ' ').trim()];
 }
 
-/** The kind of extra a file is by its own name. */
+/** The kind of extra according to the file's own name. */
 export function extraFile(name: string): ExtraFile | undefined {
   const stem = splitName(name).stem.slice(0, 300).trim();
   const match = LAST_WORD.exec(stem);
@@ -70,14 +70,14 @@ export function extraFile(name: string): ExtraFile | undefined {
   return before && { kind, ...before, ...number };
 }
 
-/** What the name before the suffix says. */
+/** Parses the name before the suffix. */
 function ofSuffix(before: string, plain: boolean): Pick<ExtraFile, 'of' | 'spaced'> | undefined {
   const of = beforeSign(before, plain);
   if (of !== undefined) return { of };
   return plain && before.endsWith(' ') ? { of: before.trim(), spaced: true } : undefined;
 }
 
-/** What stands before the sign that divides the suffix; nothing when there is none. */
+/** The name before the separator of the suffix; undefined without one. */
 function beforeSign(before: string, plain: boolean): string | undefined {
   const sign = before.trimEnd().at(-1) ?? '';
   const spaced = /\s$/.test(before);
@@ -97,7 +97,7 @@ const WORDS: Readonly<Record<string, string>> = {
   clip: 'Clip',
 };
 
-/** The name of an extra: without the suffix, the words of a release and the film that it belongs to. */
+/** The title of an extra: the name without the suffix, release tags and the film that it belongs to. */
 export function extraTitle(name: string, isFilm: (of: string) => boolean = () => false): string {
   const suffix = extraFile(name);
   const { stem } = splitName(name);

@@ -5,7 +5,7 @@ const OF_THE_MONTH = /[[【]?(?:\d{1,2}月新番|国漫)[\]】]?|[★☆]/g;
 const COUNTED = /^\d{1,3}\s(?=\[)/;
 const MAX_GROUPS = 12;
 
-/** A fansub group stands before the title; when all stands in brackets, so does the title. */
+/** The name of a fansub group precedes the title; if everything is in brackets, the title is too. */
 export function withoutGroup(name: string): string {
   const { groups, rest } = leadingGroups(name.replaceAll(OF_THE_MONTH, '').trim().replace(COUNTED, ''));
   if (groups.length === 0 || NUMBERS.test(groups[0] ?? '')) return name;
@@ -26,14 +26,14 @@ function leadingGroups(name: string): { groups: string[]; rest: string } {
 const HAN_ALONE = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\s\p{P}]{1,80}$/u;
 const LATIN = /\p{Script=Latin}{2}/u;
 
-/** A title in Han letters that is followed by one in Latin letters stands for the same show. */
+/** A title in Han letters followed by one in Latin letters names the same show. */
 function inLatin(groups: readonly string[], at: number): number {
   const next = groups[at + 1] ?? '';
   const both = at >= 0 && HAN_ALONE.test(groups[at] ?? '') && LATIN.test(next) && !isInfoGroup(next);
   return both ? at + 1 : at;
 }
 
-/** The first that is neither the fansub's nor a word of the release, or the one before the number. */
+/** The first group that is neither the fansub's nor a release tag, or the one before the number. */
 function titleInGroups(groups: readonly string[], rest: string): string | undefined {
   const [, second] = groups;
   if (second === undefined) return undefined;
@@ -50,7 +50,7 @@ function titleInGroups(groups: readonly string[], rest: string): string | undefi
 const NUMBERS = /^(?:\d{1,4}|s?[1-9]\d?[.x-]?e?\d{1,3})$/i;
 const NUMBER = /^\d{1,4}(?!\d|[pi]$)/i;
 
-/** Words stand outside of the brackets, not a number alone. */
+/** There are words outside the brackets, not only a number. */
 function isFree(rest: string): boolean {
   const free = tagsOf(rest).filter(({ tokens, tag }) => !tokens[0]?.bracket && tag === undefined);
   return free.length > 1 || free.some(({ tokens }) => !/^\d+$/.test(tokens[0]?.low ?? ''));

@@ -15,7 +15,7 @@ function textOf(word: Tagged | undefined): string {
   return word?.tokens[0]?.text ?? '';
 }
 
-/** A language in capitals behind words that are not. */
+/** A language in capitals after words that are not. */
 function isShouted(word: Tagged, before: readonly Tagged[]): boolean {
   return (
     word.tag === 'language' && /^[A-Z]{5,20}$/.test(textOf(word)) && before.some((one) => /[a-z]/.test(textOf(one)))

@@ -1,4 +1,4 @@
-/** What a file of a library folder is, by its name alone; content decides later whether a video is one. */
+/** The kind of a file in a library folder, by its name alone; its content decides later whether a video is one. */
 export type FileKind = 'video' | 'subtitle' | 'audio' | 'nfo' | 'picture' | 'lyrics' | 'other';
 
 const EXTENSIONS: Readonly<Record<Exclude<FileKind, 'other'>, string>> = {
@@ -37,7 +37,7 @@ const PASSED_OVER = new Set([
   'system volume information',
 ]);
 
-/** Hidden, temporary and system names are passed over. */
+/** Hidden, temporary and system names are ignored. */
 export function isPassedOver(name: string): boolean {
   return name.startsWith('.') || TEMPORARY.test(name) || PASSED_OVER.has(name.toLowerCase());
 }

@@ -1,6 +1,6 @@
 import { languageTag } from '#workers/probe/languages.ts';
 
-/** What people write beside the English and own names. */
+/** Other spellings in use, besides the English and own names. */
 const NAMES: Readonly<Record<string, string>> = {
   brazilian: 'pt-BR',
   'brazilian portuguese': 'pt-BR',
@@ -22,7 +22,7 @@ const LETTERS = Array.from({ length: 26 }, (_, i) => String.fromCharCode(97 + i)
 const english = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 let made: ReadonlyMap<string, string> | undefined;
 
-/** The English and own names of every language with a code of two letters. */
+/** The English and own names of every language with a two-letter code. */
 function names(): ReadonlyMap<string, string> {
   if (made) return made;
   const codes = LETTERS.flatMap((one) => LETTERS.map((two) => `${one}${two}`));
@@ -38,7 +38,7 @@ function names(): ReadonlyMap<string, string> {
 
 const CODE = /^[a-z]{2,3}(?:[-_][a-z0-9]{2,8}){0,3}$/i;
 
-/** The BCP 47 tag of a code or of the name of a language, in English or in itself. Nothing for any other word. */
+/** The BCP 47 tag of a code or of the name of a language, in English or in itself. Undefined for any other word. */
 export function languageOf(word: string): string | undefined {
   const named = names().get(word.toLowerCase());
   if (named !== undefined) return named;

@@ -3,13 +3,13 @@ import { splitName } from './kinds.ts';
 import { type Stack, stackSteps } from './parts.ts';
 import { atOnce, type Steps } from './steps.ts';
 import { isYear, tagsOf } from './tags.ts';
-import { type Named, readName, saidEdition, tidy, titleKey } from './title.ts';
+import { markedEdition, type Named, readName, tidy, titleKey } from './title.ts';
 
 /** One file of a film. */
 export interface FilmFile {
   name: string;
   edition?: string;
-  /** Order among the versions, the preferred first. */
+  /** Order among the versions, the preferred one first. */
   rank: number;
   part?: number;
   parts?: number;
@@ -28,7 +28,7 @@ export interface FilmExtra {
   film: number;
 }
 
-/** A folder to be grouped: its own name (empty for the library's folder itself) and the names of its videos. */
+/** A folder to group: its name (empty for the library's folder) and the names of its videos. */
 export interface FilmFolder {
   folder: string;
   videos: readonly string[];
@@ -39,14 +39,14 @@ export interface FilmGroups {
   extras: FilmExtra[];
 }
 
-/** A file or the parts of one, by what its name says. */
+/** A file, or the parts of one, with the parsed name. */
 interface Single {
   stem: string;
   named: Named;
   files: Stack<string>['files'];
 }
 
-/** Tells which videos of one folder are which film, version, part or extra. */
+/** Groups the videos of a folder into films, versions, parts and extras. */
 export function groupFilms(folder: FilmFolder): FilmGroups {
   return atOnce(filmSteps(folder));
 }
@@ -80,7 +80,7 @@ function* singlesOf(names: readonly string[]): Steps<Single[]> {
   return singles;
 }
 
-/** `Some Films Trilogy` and `Movies` are no film, unless its file is called so too. */
+/** `Some Films Trilogy` and `Movies` name no film, unless a file has the same name. */
 const SEVERAL =
   /^(?:movies|films|filme|videos)$|.[\s._-](?:duology|trilogy|quadrilogy|tetralogy|pentalogy|anthology|collection|box ?set)$/i;
 
@@ -97,19 +97,22 @@ function* keysOf(singles: readonly Single[]): Steps<Set<string>> {
   return keys;
 }
 
-/** A folder is one film's when its files are called like it, or when it alone tells a year and holds one film's files. */
+/**
+ * A folder belongs to one film if its files have its name, or if only the folder has a year and contains one film's
+ * files.
+ */
 function* ofOneFilm(folder: string, singles: readonly Single[]): Steps<boolean> {
   const named = readName(folder);
   if (singles.length === 0 || holdsSeveral(named, singles)) return false;
   const keys = yield* keysOf(singles);
-  const told = named.year !== undefined || Object.keys(named.ids).length > 0 || isReleased(folder);
-  if (singles.length === 1 || keys.size === 1) return told || sameFilm(named, singles[0]?.named);
+  const isNamed = named.year !== undefined || Object.keys(named.ids).length > 0 || isReleased(folder);
+  if (singles.length === 1 || keys.size === 1) return isNamed || sameFilm(named, singles[0]?.named);
   return singles.every(
     ({ stem, named: own }) => isVersion(stem, folder) || (named.year !== undefined && sameFilm(named, own)),
   );
 }
 
-/** A folder that is called like a release names the film better than the short name of its file. */
+/** A folder named like a release names the film better than a short file name. */
 function isReleased(folder: string): boolean {
   return tagsOf(folder).filter(({ tag }) => tag === 'release').length > 1;
 }
@@ -119,7 +122,7 @@ function sameFilm(folder: Named, file: Named | undefined): boolean {
   return folder.year === undefined || file.year === undefined || folder.year === file.year;
 }
 
-/** The name of a file behind that of its folder; nothing when it is called otherwise. */
+/** The part of a file name after the name of its folder; undefined if it begins otherwise. */
 function behindFolder(stem: string, folder: string): string | undefined {
   const same = folder !== '' && stem.slice(0, folder.length).toLowerCase() === folder.toLowerCase();
   return same ? stem.slice(folder.length).trim() : undefined;
@@ -127,7 +130,7 @@ function behindFolder(stem: string, folder: string): string | undefined {
 
 const YEARS = /[([](\d{4})[)\]]/g;
 
-/** `Film - label`, `Film [label]` and `Film` in the folder `Film`. With another year it is another film. */
+/** `Film - label`, `Film [label]` and `Film` in the folder `Film`. Another year makes it another film. */
 function isVersion(stem: string, folder: string): boolean {
   const rest = behindFolder(stem, folder);
   if (rest === undefined || [...rest.matchAll(YEARS)].some(([, year = '']) => isYear(year))) return false;
@@ -161,13 +164,13 @@ function* filmsByName(singles: readonly Single[]): Steps<Film[]> {
   return films;
 }
 
-/** An extra of nothing that is there is shown by itself. */
+/** An extra of no existing film is a film of its own. */
 function filmAlone(name: string): Film {
   const { stem } = splitName(name);
   return { named: { title: tidy(stem) || stem, ids: {} }, files: [{ name, rank: 0 }] };
 }
 
-/** Resolutions first and descending, then by label. The parts of a version have its label. */
+/** Highest resolution first, then by label. The parts of a version share its label. */
 function versionsOf(singles: readonly Single[], folder: string): FilmFile[] {
   const labelled = singles.map((own) => ({
     own,
@@ -189,17 +192,17 @@ function versionsOf(singles: readonly Single[], folder: string): FilmFile[] {
   });
 }
 
-/** `- label` or `[label]` behind the folder's name, `{edition-…}`, or what the release tags say. */
+/** `- label` or `[label]` after the folder's name, `{edition-…}`, or the release tags. */
 function labelOf({ stem, named }: Single, folder: string): string {
-  const said = saidEdition(stem);
-  if (said) return said;
+  const marked = markedEdition(stem);
+  if (marked) return marked;
   const rest = behindFolder(stem, folder) ?? '';
-  const told = named.edition ?? (named.resolution ? `${named.resolution}p` : '');
+  const label = named.edition ?? (named.resolution ? `${named.resolution}p` : '');
   if (/^(?:-\s|\[|\{)/.test(rest)) return tidy(rest.replaceAll(/[[\]{}]/g, ' '));
-  return told || (/^[-._]/.test(rest) && !isYear(tidy(rest)) ? tidy(rest) : '');
+  return label || (/^[-._]/.test(rest) && !isYear(tidy(rest)) ? tidy(rest) : '');
 }
 
-/** Gives extras to the film that they are named after; in the folder of one film all are its own. */
+/** Assigns extras to the film in their name; in the folder of one film all belong to it. */
 function* ownedOf(
   extras: readonly (ExtraFile & { name: string })[],
   films: readonly Film[],
@@ -219,7 +222,7 @@ function* ownedOf(
   return owned;
 }
 
-/** Indexes of films by title, and by title and year; of equal ones the first. */
+/** Indexes of films by title, and by title and year; the first of equal ones. */
 function* placesOf(films: readonly Film[]): Steps<Map<string, number>> {
   const byKey = new Map<string, number>();
   for (const [i, { named }] of [...films.entries()].reverse()) {

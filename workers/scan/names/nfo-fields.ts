@@ -2,9 +2,12 @@ import { languageTag } from '#workers/probe/languages.ts';
 import { calendarDay } from './days.ts';
 import { cut, oneLine, partsOf } from './text.ts';
 
-/** What an NFO file says. Every member may be absent. */
+/** The content of an NFO file. Every member may be absent. */
 export interface Nfo {
-  /** Name of the root element: `movie`, `tvshow`, `episodedetails`. `address` for a file that only names a page. */
+  /**
+   * Name of the root element: `movie`, `tvshow`, `episodedetails`. `address` for a file with only the address of a
+   * page.
+   */
   root: string;
   title?: string;
   originalTitle?: string;
@@ -34,7 +37,7 @@ export interface Nfo {
 export const MAX_ITEMS = 200;
 export const MAX_TEXT = 20_000;
 
-/** An NFO that says nothing yet. */
+/** An empty NFO. */
 export function emptyNfo(root: string): Nfo {
   const people = { directors: [], writers: [], actors: [] };
   return { root, ids: {}, genres: [], tags: [], studios: [], countries: [], ...people };
@@ -75,14 +78,14 @@ const IDS: Readonly<Record<string, string>> = {
   tvdbid: 'tvdb',
 };
 
-/** An element that was closed, with its text. */
+/** A closed element with its text. */
 export interface Closed {
   name: string;
   attributes: Readonly<Record<string, string>>;
   text: string;
 }
 
-/** Notes one element below the root. The first of two equal elements counts. */
+/** Stores one element below the root. The first of equal elements wins. */
 export function noteElement(nfo: Nfo, closed: Closed): void {
   const { name, text } = closed;
   const line = LINES[name];
@@ -95,7 +98,7 @@ export function noteElement(nfo: Nfo, closed: Closed): void {
   else noteSpecial(nfo, { ...closed, text: oneLine(text) });
 }
 
-/** A title of white space says nothing. */
+/** A blank title is ignored. */
 function noteLine(nfo: Nfo, name: Line, text: string): void {
   const line = oneLine(text);
   if (line !== '') nfo[name] ??= line;
@@ -155,12 +158,12 @@ function noteAirs(nfo: Nfo, member: 'season' | 'episode', text: string): void {
 /** One of `<ratings>`. */
 export interface Rating {
   value: number;
-  /** The best possible. */
+  /** The highest possible value. */
   max: number;
   chosen: boolean;
 }
 
-/** Out of ten, of the rating that the file marks as its own, else of the first. */
+/** Scaled to ten: the rating marked as default, otherwise the first. */
 export function noteRatings(nfo: Nfo, ratings: readonly Rating[]): void {
   const usable = ratings.filter(({ value, max }) => value > 0 && max > 0 && value <= max);
   const rating = usable.find(({ chosen }) => chosen) ?? usable[0];
@@ -173,7 +176,7 @@ const PAGES: readonly (readonly [provider: string, page: RegExp])[] = [
   ['tvdb', /thetvdb\.com\/(?:dereferrer\/series\/|\?(?:[^\s"<>]{0,60}[&;])?id=)(\d{1,10})(?!\d)/i],
 ];
 
-/** Ids of the pages that a text names. */
+/** Ids in the page addresses of a text. */
 export function idsOfPages(text: string): Record<string, string> {
   const found = PAGES.flatMap(([provider, page]) => {
     const id = page.exec(text)?.[1];

@@ -13,15 +13,15 @@ import { oneLine } from './text.ts';
 
 export type { Nfo } from './nfo-fields.ts';
 
-/** Larger ones are not read. */
+/** Larger files are not read. */
 export const NFO_BYTES = 2 * 1024 * 1024;
 const MAX_DEPTH = 12;
-/** A text with more of them is no XML. */
+/** A text with more faults is not XML. */
 const MAX_FAULTS = 20;
-/** An address stands near the beginning or behind the XML. */
+/** A page address is near the beginning or after the XML. */
 const MAX_ADDRESS = 100_000;
 
-/** The text of a file in UTF-8, UTF-16 or, when it is neither, Windows-1252. */
+/** The text of a file in UTF-8, UTF-16 or, if it is neither, Windows-1252. */
 export function nfoText(bytes: Uint8Array): string {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
   try {
@@ -32,8 +32,8 @@ export function nfoText(bytes: Uint8Array): string {
 }
 
 /**
- * Reads an NFO: XML, the address of a page, or both. Document types and entities are refused, so nothing outside the file is
- * ever named. Nothing when it is neither.
+ * Reads an NFO: XML, the address of a page, or both. Document types and entities are refused, so nothing outside the
+ * file is ever read. Undefined if it is neither.
  */
 export function readNfo(text: string): Nfo | undefined {
   if (/<!(?:DOCTYPE|ENTITY)/i.test(text)) return undefined;
@@ -49,8 +49,8 @@ export function readNfo(text: string): Nfo | undefined {
   } catch {
     reading.failed = true;
   }
-  const told = reading.answer();
-  return told ?? addressOf(text);
+  const content = reading.answer();
+  return content ?? addressOf(text);
 }
 
 function addressOf(text: string): Nfo | undefined {
@@ -73,7 +73,7 @@ class Reading {
   readonly #all: Nfo[] = [];
   #actor: { name: string; character?: string } | undefined;
   #ratings: Rating[] = [];
-  /** What stands outside the XML. */
+  /** Text outside the XML. */
   #outside = '';
 
   fault(): void {
@@ -105,7 +105,7 @@ class Reading {
     if (this.#path.length === 1) this.#noteMember(nfo, closed);
   }
 
-  /** `ratings/rating/value`, the best of which stands on `rating`. */
+  /** `ratings/rating/value`; its maximum is an attribute of `rating`. */
   #noteRating(text: string): void {
     const attributes = this.#path.at(-1)?.attributes ?? {};
     const value = Number.parseFloat(oneLine(text));
@@ -133,7 +133,7 @@ class Reading {
     this.#actor = undefined;
   }
 
-  /** What was read before a fault counts, when the root was whole enough to have a title or an id. */
+  /** The content before a fault counts if it includes a title or an id. */
   answer(): Nfo | undefined {
     const [first, ...more] = this.#all.filter(({ root }) => ROOTS.has(root));
     if (!first) return undefined;
@@ -143,7 +143,7 @@ class Reading {
   }
 }
 
-/** Several episodes of one file are one item: their titles and plots stand one behind the other. */
+/** Several episodes in one file are one item: their titles and plots are joined. */
 function together(one: Nfo, other: Nfo): Nfo {
   if (other.root !== 'episodedetails') return one;
   const titles = [one.title, other.title].filter((title) => title !== undefined);

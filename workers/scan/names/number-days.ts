@@ -8,7 +8,7 @@ const WORDED =
   /(?<![\p{L}\d])(\d{1,2})(?:st|nd|rd|th)?[\s._-](jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\p{L}{0,6}[\s._-]((?:19|20)\d\d)(?!\d)/iu;
 const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 
-/** The day of a daily show, in the orders that people write. */
+/** The date of a daily show, in the usual orders. */
 export function dated(name: string): Numbers | undefined {
   const day = DAY.exec(name) ?? COMPACT.exec(name);
   if (day) return dayAt(day, [day[1], day[2], day[3]]) ?? dayAt(day, [day[1], day[3], day[2]]) ?? dayBehind(name);
@@ -22,7 +22,7 @@ function dayBehind(name: string): Numbers | undefined {
   return day ? (dayAt(day, [day[3], day[2], day[1]]) ?? dayAt(day, [day[3], day[1], day[2]])) : undefined;
 }
 
-/** The numbers of a day that a match tells. */
+/** The date of a match as numbers. */
 export function dayAt(
   match: RegExpExecArray,
   [year = '', month = '', day = '']: (string | undefined)[],

@@ -5,7 +5,7 @@ const DASHED = /(?:[\s_.]-[\s_.]{0,2}|[\s._]#)(\d{1,4})(?:[\s._]?v\d)?(?![\p{L}\
 const BRACKETED =
   /[[【{](\d{1,4})(?:v\d|完)?(?:[\s_]?(?:end|fin)|（end）)?(?:[-~](\d{1,4}))?[\]】}]|\((0\d{1,3}|\d{2,4})(?:[-~](\d{1,4}))?\)/giu;
 
-/** `Show - 02`: one that ends the name or a part of it before one that begins a title. */
+/** `Show - 02`: prefers a number at the end of the name or of a part to one that begins a title. */
 export function dashed(name: string, { from }: Placing): Numbers | undefined {
   const match = plainDash(name, from) ?? name.slice(from).matchAll(DASHED).next().value;
   if (!match) return undefined;
@@ -54,7 +54,7 @@ export function bracketed(name: string, { from, season }: Placing): Numbers | un
 const LEADING = /^[\s._-]{0,3}(\d{1,4})(?:v\d)?(?![\p{L}\d])/u;
 const SEASON_DASH = /^[\s._]?(\d{1,2})-(\d\d)(?!\d)/;
 
-/** Inside a show's folder a name may begin with the number: `01 - Pilot`. */
+/** In a show's folder a name may begin with the number: `01 - Pilot`. */
 export function leading(name: string, placing: Placing): Numbers | undefined {
   const { placed, season, from } = placing;
   if (!placed) return undefined;
@@ -62,7 +62,7 @@ export function leading(name: string, placing: Placing): Numbers | undefined {
   return (season === undefined ? bothNumbers(rest, from) : undefined) ?? leadingNumber(name, placing);
 }
 
-/** `1-12`: a season and a number, unless the second is the next one. */
+/** `1-12`: a season and a number, unless the second number is the next one. */
 function bothNumbers(rest: string, from: number): Numbers | undefined {
   const both = SEASON_DASH.exec(rest);
   if (!both || Number(both[2]) === Number(both[1]) + 1) return undefined;
@@ -86,7 +86,10 @@ function withoutSeason(digits: string, season: number | undefined): number {
 const SHORT = /(?<!-)(?:[._]|(?<=[\p{L}\s])-)(\d{1,2})(\d\d)(\d\d)?(?=[\s._[]|-(?!\d)|$)/giu;
 const DAY_SHORT = /[._-](\d\d)(\d\d)(\d\d)(?=[\s._[-]|$)/;
 
-/** `show.203.title`: season and number in one, in names without spaces. `show.10708` holds two, `show.140722` is a day. */
+/**
+ * `show.203.title`: season and number in one, in names without spaces. `show.10708` contains two, `show.140722` is a
+ * date.
+ */
 export function short(name: string, { from, spaced, grouped }: Placing): Numbers | undefined {
   if (spaced || grouped) return undefined;
   const found = [...name.slice(from).matchAll(SHORT)].flatMap((match) => shortOf(match) ?? []);
@@ -112,7 +115,7 @@ const LOOSE = /(?<=[\s._]|\p{L}{2}-)(\d{2,4})(?:v\d)?(?=[\s._])/giu;
 const BEFORE_DASH = /(?<=[\s._])(\d{1,3})-(\d{1,3})(?=[\s._]{1,3}-)/;
 const FIRST = /^(\d{2,4})(?:-(\d{2,4}))?(?:\.\s|\s-\s|-|\s(?=\p{L}))/u;
 
-/** `03-Show` and `003-004. Show - Title` outside of a show's folder. */
+/** `03-Show` and `003-004. Show - Title` outside a show's folder. */
 export function first(name: string, { placed }: Placing): Numbers | undefined {
   const match = placed ? null : FIRST.exec(name);
   if (!match || isCalendarYear(Number(match[1]))) return undefined;
@@ -120,7 +123,7 @@ export function first(name: string, { placed }: Placing): Numbers | undefined {
   return ranged({ match, number: Number(match[1]), last });
 }
 
-/** `Show 12`: the last number before the brackets and words of the release. */
+/** `Show 12`: the last number before brackets and release tags. */
 export function trailing(name: string, { from }: Placing): Numbers | undefined {
   const match = [...name.slice(from).matchAll(LAST)].find((one) => !isCalendarYear(Number(one[1])));
   if (!match) return inLastBracket(name);
@@ -135,7 +138,7 @@ function inLastBracket(name: string): Numbers | undefined {
   return match ? ranged({ match, number: Number(match[1]) }) : undefined;
 }
 
-/** A number of two digits at least that stands free somewhere. */
+/** A separate number of at least two digits anywhere. */
 export function loose(name: string, { from }: Placing): Numbers | undefined {
   const all = [...name.slice(from).matchAll(LOOSE)].filter((one) => !isCalendarYear(Number(one[1])));
   const match = all.at(-1);
@@ -148,12 +151,12 @@ const WORDS = ' one two three four five six seven eight nine ten'.split(' ');
 const AND_PART = /^[\s._]and[\s._]part[\s._]?(\d{1,3})(?!\d)/i;
 const ROMAN = ' i ii iii iv v vi vii viii ix x xi xii xiii xiv xv'.split(' ');
 
-/** A miniseries counts in parts. */
+/** A miniseries is numbered in parts. */
 export function part(name: string, { grouped }: Placing): Numbers | undefined {
   if (grouped) return undefined;
   const match = PART.exec(name);
-  const said = (match?.[1] ?? '').toLowerCase();
-  const number = /^\d/.test(said) ? Number(said) : Math.max(ROMAN.indexOf(said), WORDS.indexOf(said));
+  const word = (match?.[1] ?? '').toLowerCase();
+  const number = /^\d/.test(word) ? Number(word) : Math.max(ROMAN.indexOf(word), WORDS.indexOf(word));
   if (!match || number <= 0) return undefined;
   const more = AND_PART.exec(name.slice(endOf(match)));
   return ranged({ match, number, last: more ? Number(more[1]) : undefined });

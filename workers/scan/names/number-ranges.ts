@@ -1,8 +1,8 @@
-/** What the numbers of an episode's name say. */
+/** The numbers in an episode's name. */
 export interface Numbers {
   season?: number;
   number?: number;
-  /** The last number when the file holds several episodes. */
+  /** The last number if the file contains several episodes. */
   numberEnd?: number;
   /** `YYYY-MM-DD` of a daily show. */
   date?: string;
@@ -11,21 +11,21 @@ export interface Numbers {
   end: number;
 }
 
-/** What is known of the place of the file. */
+/** Known facts about the location of the file. */
 export interface Placing {
-  /** The name has spaces. */
+  /** Whether the name contains spaces. */
   spaced: boolean;
-  /** It lies in the folder of a show. */
+  /** Whether it is in the folder of a show. */
   placed: boolean;
-  /** The name began with the group of a fansub. */
+  /** Whether the name began with a fansub group. */
   grouped: boolean;
-  /** It lies in the folder of this season. */
+  /** The season whose folder contains it. */
   season?: number | undefined;
-  /** Where the name goes on behind the title of its show. */
+  /** Where the name continues after the title of its show. */
   from: number;
 }
 
-/** Reads numbers in one way of writing them. */
+/** Reads numbers in one notation. */
 export type Rule = (name: string, placing: Placing) => Numbers | undefined;
 
 /** Where a match ends in its text. */
@@ -33,12 +33,12 @@ export function endOf(match: RegExpExecArray): number {
   return match.index + match[0].length;
 }
 
-/** A number that stands for a year. */
+/** Whether the number is a year. */
 export function isCalendarYear(number: number): boolean {
   return number >= 1900 && number < 2100;
 }
 
-/** Numbers that were found behind a place of the name. */
+/** Numbers found after an offset in the name. */
 export function shifted(numbers: Numbers, by: number): Numbers {
   return { ...numbers, at: numbers.at + by, end: numbers.end + by };
 }
@@ -66,10 +66,13 @@ const MORE =
 const TIGHT = /^(?:v\d)?(?:[-~+]|to|[\s._](?:~|to)[\s._]|[\s._]{0,2}&[\s._]{0,2})(\d{1,5})(?:v\d)?(?![\p{L}\d])/iu;
 const NEXT = /^[._](\d\d)(?=[\s._]|$)/;
 const MOST = 100;
-/** A spaced number that is farther away counts otherwise: `S05E53 - Ep.129`. */
+/** A spaced number at a greater distance is of another count: `S05E53 - Ep.129`. */
 const FAR = 30;
 
-/** Reads on behind the first number: `E02`, `-E02`, `x02`, ` - 1x02`, `-02`, `to E02`. A spaced number alone is the title's. */
+/**
+ * Reads further numbers after the first: `E02`, `-E02`, `x02`, ` - 1x02`, `-02`, `to E02`. A spaced number alone
+ * belongs to the title.
+ */
 export function several(name: string, first: Numbers): Numbers {
   let found = first;
   for (let count = 0; count < MOST; count += 1) {
@@ -92,13 +95,14 @@ interface More {
   length: number;
 }
 
-/** One that is marked like the first, of the same season. */
+/** A number marked like the first, of the same season. */
 function markedMore(rest: string, { season }: Numbers, last: number): More | undefined {
   const [text, long, crossed, digits] = MORE.exec(rest) ?? [];
-  const said = long ?? crossed;
-  if (text === undefined || (said !== undefined && season !== undefined && Number(said) !== season)) return undefined;
+  const stated = long ?? crossed;
+  if (text === undefined || (stated !== undefined && season !== undefined && Number(stated) !== season))
+    return undefined;
   const number = Number(digits);
-  const far = said === undefined && text.includes(' ') && number - last > FAR;
+  const far = stated === undefined && text.includes(' ') && number - last > FAR;
   return far ? undefined : { number, length: text.length };
 }
 
@@ -108,13 +112,13 @@ function tightMore(rest: string, last: number): More | undefined {
   return match && number - last <= MOST ? { number, length: match[0].length } : undefined;
 }
 
-/** `S03E21.22`: only the number that comes next. */
+/** `S03E21.22`: only the next number. */
 function nextOf(rest: string, last: number): RegExpExecArray | null {
   const match = NEXT.exec(rest);
   return Number(match?.[1]) === last + 1 ? match : null;
 }
 
-/** `S02E01-bar-S02E02-bar`: the same season once more further on. */
+/** `S02E01-bar-S02E02-bar`: the same season again further on. */
 function again(name: string, found: Numbers): Numbers {
   const rest = name.slice(found.end);
   const match = /(?<![\p{L}\d])s(\d{1,4})e(\d{1,4})(?!\d)/iu.exec(rest);

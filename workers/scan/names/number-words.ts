@@ -75,7 +75,7 @@ const SEASON_NUMBER = new RegExp(
   'iu',
 );
 
-/** `Title S2 - 03`: the season is told, the number is not marked. */
+/** `Title S2 - 03`: the season is marked, the number is not. */
 export function seasonNumber(name: string): Numbers | undefined {
   const match = SEASON_NUMBER.exec(name);
   if (!match || isCalendarYear(Number(match[3]))) return undefined;

@@ -6,7 +6,7 @@ import { releaseSpans } from './tags.ts';
 
 export type { Numbers } from './number-ranges.ts';
 
-/** Reads the numbers of an episode, the plainest way of writing them first. */
+/** Reads the numbers of an episode, trying the clearest notation first. */
 export function numbersOf(stem: string, placing: Omit<Placing, 'spaced'>): Numbers | undefined {
   const name = masked(stem);
   const spaced = stem.includes(' ');
@@ -21,7 +21,7 @@ const CHECKSUM = /[[(]\s?[0-9a-f]{8}\s?[\])]/gi;
 const YEAR = /[[(](?:19|20)\d\d(?:-(?:19|20)\d\d)?[\])]/g;
 const ID = /[[{(](?:imdb|tmdb|tvdb)(?:id)?[-= ][^\]})]{1,20}[\]})]/gi;
 
-/** Checksums, ids, years in brackets and words of the release are blank; all else stays where it is. */
+/** Blanks checksums, ids, years in brackets and release tags; everything else keeps its position. */
 function masked(stem: string): string {
   const blank = (text: string): string => ' '.repeat(text.length);
   const name = stem.replaceAll(CHECKSUM, blank).replaceAll(ID, blank).replaceAll(YEAR, blank);

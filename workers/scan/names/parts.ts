@@ -9,11 +9,11 @@ export interface Part {
   /** The name without the part. */
   stem: string;
   number: number;
-  /** It is counted by letters. */
+  /** Whether letters number it. */
   letter: boolean;
 }
 
-/** The part that the end of a name without extension tells: `cd1`, `part b`. */
+/** The part at the end of a name without extension: `cd1`, `part b`. */
 export function partOf(stem: string): Part | undefined {
   const match = stem.length <= 300 ? PART.exec(stem) : null;
   if (!match || !BEFORE.has(stem.charAt(match.index - 1))) return undefined;
@@ -30,14 +30,14 @@ function withoutDivider(text: string): string {
   return text.slice(0, end);
 }
 
-/** One file, or several that are parts of one. */
+/** One file, or several parts of one. */
 export interface Stack<T> {
   /** The name without the part. */
   stem: string;
   files: readonly { of: T; part?: number }[];
 }
 
-/** Puts parts of one name together; a part that stands alone is a file like others. */
+/** Joins parts with the same name; a single part is an ordinary file. */
 export function stacksOf<T>(all: readonly T[], stemOf: (one: T) => string): Stack<T>[] {
   return atOnce(stackSteps(all, stemOf));
 }
@@ -73,7 +73,7 @@ function stackOf<T>(group: readonly T[], stemOf: (one: T) => string): Stack<T>[]
   return [{ stem: first.stem, files }];
 }
 
-/** The title of an episode in several parts, which all of them share. */
+/** The common title of an episode in several parts. */
 export function titleWithoutPart(title: string): string {
   const whole = `x ${title}`;
   return (partOf(whole)?.stem ?? whole).slice(2);

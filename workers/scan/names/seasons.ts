@@ -1,6 +1,6 @@
 const MAX = 300;
 
-/** "Season" in the languages that the peers know. */
+/** "Season" in the languages that other media servers recognize. */
 const WORDS =
   'season|seasons|series|staffel|saison|temporada|stagione|seizoen|sezon|sezona|sezóna|sezonul|sæson|säsong|seasong|kausi|évad|сезон|시즌|シーズン|serie|sesong|tímabil|σεζόν|kausi|сезона|sezono|hooaeg|sezonas|musim|mùa|phần|séria|temp|denboraldia|سيزون|الموسم|فصل|עונה|सीज़न|ซีซั่น';
 const NUMBER_BEHIND = new RegExp(`^(?:${WORDS})[\\s._-]{0,3}(\\d{1,4})(?![\\p{L}\\d])`, 'iu');
@@ -20,7 +20,7 @@ const SPECIALS =
 
 const EPISODE_BEHIND = /^[\s._-]{0,3}(?:e|x|ep|episode)[\s._-]{0,2}\d/i;
 
-/** The number of a folder that is called like a season and nothing else. */
+/** The number of a folder named like a season and nothing else. */
 export function seasonOf(folder: string): number | undefined {
   const name = folder.normalize('NFC').trim().slice(0, MAX);
   if (SPECIALS.test(name)) return 0;
@@ -40,12 +40,12 @@ function speltSeason(name: string): number | undefined {
 
 function hanSeason(name: string): number | undefined {
   const [, counted, bare] = HAN.exec(name) ?? [];
-  const said = counted ?? bare;
-  if (said === undefined) return undefined;
-  return HAN_NUMBERS.includes(said) ? HAN_NUMBERS.indexOf(said) + 1 : Number(said);
+  const digits = counted ?? bare;
+  if (digits === undefined) return undefined;
+  return HAN_NUMBERS.includes(digits) ? HAN_NUMBERS.indexOf(digits) + 1 : Number(digits);
 }
 
-/** A folder of a number alone is a season in the folder of a show. */
+/** A folder with only a number is a season if it is in the folder of a show. */
 export function numberedSeason(folder: string): number | undefined {
   const name = folder.trim();
   return /^(?:\d{1,2}|(?:19|20)\d\d)$/.test(name) ? Number(name) : undefined;
@@ -61,13 +61,13 @@ const ORDINAL = /(?<![\p{L}\d])(?:(\d{1,2})(?:st|nd|rd|th)|(first|second|third|f
 const ORDINALS = ['none', 'first', 'second', 'third', 'fourth', 'fifth'];
 const SPACED = /(?<![\p{L}\d'’])s (\d{2})(?![\p{L}\d])/iu;
 
-/** "Series" is a word of titles too: its number is short. */
+/** "Series" is a word of titles too, so its number must be short. */
 function wordedIn(name: string): RegExpExecArray | null {
   const match = WORDED.exec(name);
   return match && /^series?[\s._-]{0,3}\d{3}/i.test(match[0]) ? null : match;
 }
 
-/** The ways of writing a season inside a name, the plainest first. */
+/** Notations of a season inside a name, the clearest first. */
 const WITHIN: readonly ((name: string) => RegExpExecArray | null)[] = [
   (name) => MARK.exec(name),
   wordedIn,
@@ -76,7 +76,7 @@ const WITHIN: readonly ((name: string) => RegExpExecArray | null)[] = [
   (name) => SPACED.exec(name),
 ];
 
-/** `Show.S02.1080p`: what stands before the season, and its number unless it is several. */
+/** `Show.S02.1080p`: the name before the season, and its number unless it is several. */
 export function seasonWithin(folder: string): { before: string; season?: number } | undefined {
   const name = folder.slice(0, MAX);
   const match = WITHIN.reduce<RegExpExecArray | null>((found, read) => found ?? read(name), null);
@@ -99,13 +99,13 @@ const EPISODE_FOLDER =
   /^(?:episodes?|ep|e|folge|épisode|episodio|avsnitt|jakso|серия|afl)[\s._-]{0,3}\d{1,4}(?!\d|\p{L})/iu;
 const NUMBERED_FOLDER = /^\d{1,4}(?!\d|\p{L})/u;
 
-/** `Episode 05`, and `05 - Pilot` in the folder of a season, hold the files of one episode. */
+/** `Episode 05`, and `05 - Pilot` in the folder of a season, contain the files of one episode. */
 export function isEpisodeFolder(folder: string, parent: string): boolean {
   const name = folder.trim();
   return EPISODE_FOLDER.test(name) || (seasonOf(parent) !== undefined && NUMBERED_FOLDER.test(name));
 }
 
-/** A folder that only holds a part of a show or film: `Disc 1`, `Episode 05`. */
+/** A folder that contains only a part of a show or film: `Disc 1`, `Episode 05`. */
 export function isInnerFolder(folder: string): boolean {
   return INNER.test(folder.trim());
 }

@@ -1,13 +1,13 @@
 import { extrasFolder } from './extras.ts';
 import { numbersOf } from './numbers.ts';
 import { isEpisodeFolder, isInnerFolder, numberedSeason, seasonOf, seasonWithin } from './seasons.ts';
-import { type Context, numbersIn, showOfFile } from './show-told.ts';
+import { type Context, numbersIn, showOfFile } from './show-numbers.ts';
 import { tagsOf } from './tags.ts';
 import { type Named, readName, titleKey } from './title.ts';
 
 const MAX = 300;
 
-/** Reads the folders from the library's to the file. */
+/** Reads the folders from the library's down to the file. */
 export function contextOf(folders: readonly string[]): Context {
   const context: Context = {};
   let at = folders.length - 1;
@@ -17,7 +17,7 @@ export function contextOf(folders: readonly string[]): Context {
   return { ...context, ...showFolder(context, folder) };
 }
 
-/** Takes a folder inside the show's: of extras, of a season, of a disc or of a single episode. */
+/** Reads a folder inside the show's: of extras, of a season, of a disc or of a single episode. */
 function takeInner(context: Context, folders: readonly string[], at: number): boolean {
   const folder = folders[at] ?? '';
   const parent = folders[at - 1] ?? '';
@@ -51,21 +51,23 @@ function seasonOfShow(folder: string, parent: string): number | undefined {
 /** `Show.2199` is a title. */
 const NUMBER_LAST = /[a-z][._]\d{3,4}$/i;
 
-/** A folder that is called like a single episode. */
+/** A folder named like a single episode. */
 function isRelease(folder: string): boolean {
   const numbers = numbersOf(folder.slice(0, MAX), { placed: false, grouped: false, from: 0 });
   if (numbers?.end === folder.length && NUMBER_LAST.test(folder)) return false;
   return numbers?.date !== undefined || (numbers?.season !== undefined && numbers.number !== undefined);
 }
 
-/** `[Group] Show - 01-12 [720p]` holds the episodes of a show. */
+/** `[Group] Show - 01-12 [720p]` contains the episodes of a show. */
 function batchOf(folder: string): Named | undefined {
   if (!folder.startsWith('[')) return undefined;
-  const told = numbersIn({}, folder.slice(0, MAX));
-  return told?.numbers.numberEnd === undefined ? undefined : showOfFile(told);
+  const found = numbersIn({}, folder.slice(0, MAX));
+  return found?.numbers.numberEnd === undefined ? undefined : showOfFile(found);
 }
 
-/** The show's own folder. `Show.S02.1080p` is a show and its season in one, `Show.S02E03.1080p` a show and an episode. */
+/**
+ * The show's own folder. `Show.S02.1080p` is a show and its season in one, `Show.S02E03.1080p` a show and an episode.
+ */
 function showFolder(context: Context, folder: string): Context {
   if (isRelease(folder)) {
     const show = showOfFile(numbersIn({}, folder.slice(0, MAX)));
@@ -77,7 +79,7 @@ function showFolder(context: Context, folder: string): Context {
   return batch ? { show: batch } : namedFolder(context, folder);
 }
 
-/** A folder of a season that lies in no show's. */
+/** A folder of a season outside a show's. */
 const WHOLE = /^\S{1,20}[\s._-]{0,2}\d{1,4}\s?(?:$|[([])/;
 
 /** `Show - The Complete Series`. */

@@ -1,7 +1,7 @@
 import { seasonWithin } from './seasons.ts';
 import { episodeTitle, type Named, readName, tidy } from './title.ts';
 
-/** An episode that has no number. */
+/** An episode without a number. */
 export interface Special {
   show: Named;
   season: number;
@@ -11,7 +11,7 @@ export interface Special {
 const SPECIAL =
   /(?<![\p{L}\d])(?:(?:christmas|halloween|holiday|easter)[\s._])?(?:specials?|ovas?|oads?|onas?|nc(?:op|ed)\d{0,2})(?![\p{L}\d])/iu;
 
-/** `Show.S00.Pilot`, `Show S06 Christmas Special`, `[Group] Show - OVA`: a special whose number the name leaves out. */
+/** `Show.S00.Pilot`, `Show S06 Christmas Special`, `[Group] Show - OVA`: a special without a number in its name. */
 export function specialIn(stem: string, folder: Named | undefined): Special | undefined {
   const place = placeIn(stem);
   if (!place) return undefined;

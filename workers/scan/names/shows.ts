@@ -3,17 +3,17 @@ import { kindOf, splitName } from './kinds.ts';
 import { numbersOf } from './numbers.ts';
 import { seasonWithin } from './seasons.ts';
 import { contextOf } from './show-context.ts';
+import { type Context, type Numbered, numbersIn, showBehind, showOfFile } from './show-numbers.ts';
 import { specialIn } from './show-specials.ts';
-import { type Context, numbersIn, showBehind, showOfFile, type Told } from './show-told.ts';
 import { withSpaces } from './text.ts';
 import { episodeTitle, type Named, tidy, titleKey } from './title.ts';
 
-/** Where a video of a library of shows belongs. */
+/** The place of a video in a library of shows. */
 export interface Episode {
   show: Named;
   /** 0 is specials; absent for absolute numbers and dates without a season. */
   season?: number;
-  /** First and last number of what the file holds. */
+  /** First and last number of the episodes in the file. */
   number?: number;
   numberEnd?: number;
   /** `YYYY-MM-DD` of a daily show. */
@@ -24,7 +24,7 @@ export interface Episode {
 
 const MAX = 300;
 
-/** Reads a path inside the library's folder, its last name a video. Nothing when no episode number can be told. */
+/** Reads a path inside the library's folder that ends with a video. Undefined without an episode number. */
 export function readEpisode(path: readonly string[]): Episode | undefined {
   return readEpisodeIn(contextOf(path.slice(0, -1)), path.at(-1) ?? '');
 }
@@ -32,14 +32,14 @@ export function readEpisode(path: readonly string[]): Episode | undefined {
 /** Reads the name of a video in a folder that was read before. */
 export function readEpisodeIn(context: Context, file: string): Episode | undefined {
   const stem = withSpaces(withoutExtension(withDigits(splitName(file).stem.normalize('NFC').slice(0, MAX))));
-  const told = numbersIn(context, stem);
-  const named = showOf(context, told);
-  const kind = context.extra ?? extraOf(file, told);
-  if (!told && !kind && context.season === undefined) return specialIn(stem, context.show);
+  const numbered = numbersIn(context, stem);
+  const named = showOf(context, numbered);
+  const kind = context.extra ?? extraOf(file, numbered);
+  if (!numbered && !kind && context.season === undefined) return specialIn(stem, context.show);
   if (!named || named.show.title === '') return undefined;
   const { show } = named;
   if (kind) return { show, ...seasonMember(context.season), extra: { kind, title: extraTitle(file) } };
-  return told ? titled({ show, ...placed(told, named) }, context) : unnumbered(stem, show, context);
+  return numbered ? titled({ show, ...placed(numbered, named) }, context) : unnumbered(stem, show, context);
 }
 
 /** A file without a number in the folder of the specials. */
@@ -47,40 +47,40 @@ function unnumbered(stem: string, show: Named, { season }: Context): Episode | u
   return season === 0 ? { show, season, title: episodeTitle(stem) || tidy(stem) } : undefined;
 }
 
-/** In a name with numbers a suffix behind a space alone is a word of the episode's title. */
-function extraOf(file: string, told: Told | undefined): string | undefined {
+/** In a name with numbers, a suffix after only a space is a word of the episode's title. */
+function extraOf(file: string, numbered: Numbered | undefined): string | undefined {
   const suffix = extraFile(file);
-  return suffix?.spaced && told ? undefined : suffix?.kind;
+  return suffix?.spaced && numbered ? undefined : suffix?.kind;
 }
 
 interface NamedShow {
   show: Named;
   season?: number | undefined;
-  /** Of the episode, when it stands behind the show's. */
+  /** Title of the episode, if it follows the show's. */
   title?: string;
 }
 
-/** The folder names the show, else the file, before or behind its numbers. */
-function showOf(context: Context, told: Told | undefined): NamedShow | undefined {
+/** The folder names the show, otherwise the file, before or after its numbers. */
+function showOf(context: Context, numbered: Numbered | undefined): NamedShow | undefined {
   const { show, season, fallback } = context;
   if (show) return { show, season };
-  const before = showOfFile(told);
+  const before = showOfFile(numbered);
   if (before) return { show: before, season };
-  const behind = showBehind(told);
+  const behind = showBehind(numbered);
   return behind ? { season, ...behind } : fallback && { show: fallback, season };
 }
 
-/** Digits of full width are digits. */
+/** Full-width digits become ASCII digits. */
 function withDigits(name: string): string {
   return name.replaceAll(/[０-９]/g, (digit) => digit.normalize('NFKC'));
 }
 
-/** `film.avi.mkv` was converted. */
+/** `film.avi.mkv` is a converted file. */
 function withoutExtension(stem: string): string {
   return kindOf(stem) === 'video' ? splitName(stem).stem : stem;
 }
 
-/** The folder of a release may tell the title that the file leaves out. */
+/** A release folder may contain the title that the file lacks. */
 function titled(episode: Episode, { release }: Context): Episode {
   if (episode.title !== undefined || release === undefined) return episode;
   const outer = numbersOf(release, { placed: false, grouped: false, from: 0 });
@@ -92,12 +92,12 @@ function seasonMember(season: number | undefined): { season?: number } {
   return season === undefined ? {} : { season };
 }
 
-/** A season the name tells wins over the folder's; dates go by their year, absolute numbers into the first season. */
-function placed({ stem, numbers: { at, end, ...told } }: Told, named: NamedShow): Omit<Episode, 'show'> {
-  const byDate = told.date === undefined ? 1 : Number(told.date.slice(0, 4));
-  const season = told.season ?? named.season ?? seasonWithin(stem.slice(0, at))?.season ?? byDate;
+/** A season in the name wins over the folder's; dates use their year, absolute numbers the first season. */
+function placed({ stem, numbers: { at, end, ...numbered } }: Numbered, named: NamedShow): Omit<Episode, 'show'> {
+  const byDate = numbered.date === undefined ? 1 : Number(numbered.date.slice(0, 4));
+  const season = numbered.season ?? named.season ?? seasonWithin(stem.slice(0, at))?.season ?? byDate;
   const title = named.title ?? withoutShow(episodeTitle(stem.slice(end)), named.show);
-  return title === '' ? { ...told, season } : { ...told, season, title };
+  return title === '' ? { ...numbered, season } : { ...numbered, season, title };
 }
 
 /** `2x05 - Show - Title`. */

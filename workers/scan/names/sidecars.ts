@@ -2,7 +2,7 @@ import { kindOf, splitName } from './kinds.ts';
 import { languageOf } from './languages.ts';
 import { oneLine } from './text.ts';
 
-/** What `name.lang.flag.ext` says of a subtitle or sound beside a video. */
+/** The parsed `name.lang.flag.ext` of a subtitle or audio track next to a video. */
 export interface Sidecar {
   kind: 'subtitle' | 'audio';
   codec: string;
@@ -35,7 +35,7 @@ const FLAGS: Readonly<Record<string, 'default' | 'forced' | 'hearingImpaired'>> 
   hi: 'hearingImpaired',
 };
 
-/** Every stem that a video may have for the sidecar to belong to it, the longest first. */
+/** Every stem of a video that the sidecar may belong to, the longest first. */
 export function* sidecarStems(name: string): Generator<string> {
   const kind = kindOf(name);
   if (kind !== 'subtitle' && kind !== 'audio') return;
@@ -46,7 +46,7 @@ export function* sidecarStems(name: string): Generator<string> {
 
 const BOUNDARY = /[._\s-]/;
 
-/** Reads the words between the video's name and the extension; nothing when the file belongs to another. */
+/** Parses the words between the video's name and the extension; undefined if the file belongs to another video. */
 export function readSidecar(name: string, videoStem: string): Sidecar | undefined {
   const kind = kindOf(name);
   const { stem, extension } = splitName(name);
@@ -62,7 +62,7 @@ export function readSidecar(name: string, videoStem: string): Sidecar | undefine
   return { kind, codec: CODECS[extension] ?? extension, ...flagsOf(words) };
 }
 
-/** `English SDH`, `en-forced`, `2_English`: languages and flags alone. `ru-Commentary`: a language's code and a title. */
+/** `English SDH`, `en-forced`, `2_English`: only languages and flags. `ru-Commentary`: a language code and a title. */
 function knownParts(word: string): string[] {
   const parts = word.split(/[\s_-]/).filter((part) => part !== '' && part !== '-');
   const [first = '', ...rest] = parts;
@@ -75,7 +75,7 @@ function knownParts(word: string): string[] {
 
 type Flags = Omit<Sidecar, 'kind' | 'codec'>;
 
-/** The last word that names a language is the language; what is left is the title. */
+/** The last word that names a language is the language; the remaining words are the title. */
 function flagsOf(words: readonly string[]): Flags {
   const flags: Flags = { default: false, forced: false, hearingImpaired: false };
   const rest = words.filter((word) => !noteFlag(flags, { word, words }));
@@ -94,7 +94,7 @@ interface Place {
   words: readonly string[];
 }
 
-/** `hi` alone is Hindi; beside a language it says "hearing impaired". */
+/** `hi` alone is Hindi; after a language it means "hearing impaired". */
 function noteFlag(flags: Flags, { word, words }: Place): boolean {
   const low = word.toLowerCase();
   const flag = FLAGS[low];
@@ -104,7 +104,7 @@ function noteFlag(flags: Flags, { word, words }: Place): boolean {
   return true;
 }
 
-/** The kinds of local pictures, by the names they are given. */
+/** Kinds of local pictures by their names. */
 const PICTURES: readonly (readonly [kind: string, names: readonly string[]])[] = [
   ['poster', ['poster', 'folder', 'cover', 'movie', 'show']],
   ['backdrop', ['backdrop', 'fanart', 'background', 'art']],
@@ -114,11 +114,11 @@ const PICTURES: readonly (readonly [kind: string, names: readonly string[]])[] =
 
 export interface Picture {
   kind: string;
-  /** It is named like the video. */
+  /** Whether it is named like the video. */
   own: boolean;
 }
 
-/** The stems, in lower case, of videos that a picture may belong to; an empty one stands for the whole folder. */
+/** The stems, in lower case, of videos that a picture may belong to; an empty one means the whole folder. */
 export function pictureStems(name: string): (Picture & { stem: string })[] {
   if (kindOf(name) !== 'picture') return [];
   const stem = splitName(name).stem.toLowerCase();
@@ -131,7 +131,7 @@ export function pictureStems(name: string): (Picture & { stem: string })[] {
   return kind === undefined ? stems : [...stems, { stem: '', kind, own: false }];
 }
 
-/** A picture that speaks of the whole folder, such as `poster.jpg`. */
+/** A picture of the whole folder, such as `poster.jpg`. */
 export function isSharedPicture(name: string): boolean {
   return pictureStems(name).some(({ own }) => !own);
 }
@@ -141,7 +141,7 @@ function pictureWord(word: string): string | undefined {
   return PICTURES.find(([, names]) => names.includes(bare))?.[0];
 }
 
-/** The kind of picture a file beside a video or in its folder is: `poster.jpg`, `<video>-poster.jpg`, `<video>.jpg`. */
+/** The kind of a picture next to a video or in its folder: `poster.jpg`, `<video>-poster.jpg`, `<video>.jpg`. */
 export function pictureKind(name: string, videoStem: string): Picture | undefined {
   const stems = pictureStems(name);
   const found = stems.find(({ stem }) => stem === videoStem.toLowerCase()) ?? stems.find(({ own }) => !own);

@@ -1,4 +1,4 @@
-/** By language; the English ones are cut in all, for films keep their names abroad. */
+/** By language; English articles are always removed, because films keep English names abroad. */
 const ARTICLES: Record<string, string> = {
   ca: 'el|la|els|les|en|na|un|una',
   da: 'den|det|de|en|et',
@@ -16,7 +16,7 @@ const ARTICLES: Record<string, string> = {
   pt: 'o|a|os|as|um|uma|uns|umas',
   sv: 'den|det|de|en|ett',
 };
-/** Those that are written together with the word. */
+/** Articles that are joined with the word. */
 const ELIDED: Record<string, string> = { ca: "[ln]['’]", fr: "l['’]", it: "(?:l|un|gl)['’]" };
 
 const leading = new Map<string, RegExp>();
@@ -31,7 +31,10 @@ function articlesOf(language: string): RegExp {
   return made;
 }
 
-/** For lists: no leading article of the library's language (English always); the database orders it by that language. */
+/**
+ * The title for sorting, without the leading article of the library's language (and of English); the database sorts by
+ * that language.
+ */
 export function sortTitle(title: string, language = 'en'): string {
   const [own = ''] = language.toLowerCase().split('-');
   return title.replace(articlesOf(own), '').toLowerCase() || title.toLowerCase();

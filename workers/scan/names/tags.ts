@@ -2,12 +2,12 @@ import { isBeforeKind, isEditionWord } from './edition-words.ts';
 import { type Token, tokenise } from './tokens.ts';
 
 /**
- * What a word says besides the title. `release` is never in a title; `edition`, `language` and `other` are words of titles
- * too, and count only before one that is not. `doubtful` ones count only between those.
+ * The meaning of a word outside the title. `release` is never in a title; `edition`, `language` and `other` are words
+ * of titles too, and count only before a release tag. `doubtful` ones count only between those.
  */
 export type Tag = 'release' | 'edition' | 'language' | 'other' | 'doubtful' | 'year';
 
-/** A word or several that stand for one thing. */
+/** One or several words with one meaning. */
 export interface Tagged {
   tokens: readonly Token[];
   start: number;
@@ -26,15 +26,15 @@ const RELEASE = list(
     .replaceAll(/\s+/g, ' ')
     .trim(),
 );
-/** In capitals these are never of a title. */
+/** In capitals these are never part of a title. */
 const SHOUTED = list(
   'repack real proper rerip readnfo vostfr truefrench subfrench multi fastsub dubbed subbed internal xxx',
 );
-/** Those that are words of titles unless they are written in capitals. */
+/** These are words of titles unless they are in capitals. */
 const CAPITALS = list(
   'web bd dvd cam ts tc dv hd sd dl ntsc pal vhs ws fs nf amzn hulu dsnp atvp hmax pcok itv bbc tv max full',
 );
-/** Before the words of a release these are never of a title. */
+/** Before release tags these are never part of a title. */
 const OTHER = list(
   `repack rerip multi multisub multisubs subbed dubbed readnfo stv cc opus atmos web bd dvd ts tc dv hd hq sd dl ntsc vhs ws nf amzn
    hulu dsnp atvp hmax pcok itunes 3d sbs mvc softsubs hardsub hardsubs vostfr vost ml ld md uncensored doku ac3d nfofix rmvb wmv mux
@@ -42,7 +42,7 @@ const OTHER = list(
     .replaceAll(/\s+/g, ' ')
     .trim(),
 );
-/** And these only in the capitals of the scene, such as `LiMiTED`. */
+/** And these only in scene capitalization, such as `LiMiTED`. */
 const ORDINARY = list(
   `proper real internal limited dub dual complete retail custom convert cam pal fs tab rip sub subs raw omu dc se audio final batch mic
    line synced hybrid open matte hsub censored om unedited download bonus scene nfo workprint screener festival doku`
@@ -63,7 +63,7 @@ const SIZE =
   /^(?:(?:hdtv|pdtv|dsr|web|webrip|bd|bdrip|br|brrip|dvd|dvdrip|amazon|itunes)(?:x26[45]|mux|hd)\S{0,12}|(?:bluray|webdl|hdtv|dvd)\d{3,4}p|\d?x?dvd[59]|\d{3,4}[pi]\d{0,3}|\d{3,4}x\d{3,4}p?|[hx]26[45]\S{0,20}|\d{1,2}bits?|\d{2,3}fps)$/;
 const MOST_WORDS = 3;
 
-/** The words of a name with what they stand for. Several words such as `WEB-DL` are one. */
+/** The words of a name with their meanings. Several words such as `WEB-DL` are one. */
 export function tagsOf(name: string): Tagged[] {
   const tokens = tokenise(name);
   const tagged: Tagged[] = [];
@@ -82,7 +82,7 @@ export function tagsOf(name: string): Tagged[] {
   return tagged;
 }
 
-/** `H.264`, `Blu-Ray`, `BT.2020`: how many words from here are one of the release's. */
+/** `H.264`, `Blu-Ray`, `BT.2020`: how many words from here form one release tag. */
 function joined(tokens: readonly Token[], at: number): number {
   for (let length = MOST_WORDS; length > 1; length -= 1) {
     const words = tokens.slice(at, at + length);
@@ -103,7 +103,7 @@ const CAPITAL = /^[A-Z][A-Z0-9]*$/;
 const SCENE = /[A-Z][^A-Z]*[A-Z]/;
 const VERSION = /^v\d$/;
 
-/** The first that fits counts. */
+/** The first match wins. */
 const TAGS: readonly (readonly [tag: Tag, fits: (low: string, text: string) => boolean])[] = [
   ['release', (low) => RELEASE.has(low) || SIZE.test(low) || SOUND.test(low)],
   ['release', (low, text) => SHOUTED.has(low) && CAPITAL.test(text)],
@@ -120,27 +120,27 @@ function tagOf({ text, low }: Token): Tag | undefined {
   return TAGS.find(([, fits]) => fits(low, text))?.[0];
 }
 
-/** A short word is a code when it is not written like a name. */
+/** A short word is a code unless it is capitalized like a name. */
 function isCode(text: string): boolean {
   if (text.length > 3) return true;
   return CAPITAL.test(text) || (text.length === 3 && text === text.toLowerCase());
 }
 
-/** Where the words of the release stand that have digits in them. */
+/** Positions of release tags that contain digits. */
 export function releaseSpans(name: string): [start: number, end: number][] {
   return tagsOf(name).flatMap(({ start, end, tag, tokens }) =>
     tag === 'release' && !(tokens.length === 1 && isYearEpisode(tokens[0]?.low ?? '')) ? [[start, end]] : [],
   );
 }
 
-/** `2016x231` is an episode of a year's season. */
+/** `2016x231` is an episode in a season numbered by year. */
 function isYearEpisode(text: string): boolean {
   return /^20[0-3]\dx[0-3]\d\d$/.test(text);
 }
 
 const FIRST_FILM = 1880;
 
-/** A year that a film may be of: not one to come. */
+/** Whether a film may be from this year; a future year is not. */
 export function isYear(text: string): boolean {
   const year = /^\d{4}$/.test(text) ? Number(text) : 0;
   return year >= FIRST_FILM && year <= new Date().getFullYear() + 2;

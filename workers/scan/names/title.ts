@@ -7,7 +7,7 @@ import { isYear, type Tagged, tagsOf } from './tags.ts';
 import { cut, oneLine, withSpaces } from './text.ts';
 import { yearOf } from './years.ts';
 
-/** What a folder's or file's name says of a film or show. */
+/** The parsed name of a file or folder of a film or show. */
 export interface Named {
   title: string;
   year?: number;
@@ -24,15 +24,15 @@ const BARE_IMDB = /[[({]\s?(tt\d{6,10})\s?[\])}]/gi;
 const EDITION = /\{\s?edition-([^{}]{1,80})\}/i;
 
 /** The label of `{edition-…}`. */
-export function saidEdition(name: string): string | undefined {
+export function markedEdition(name: string): string | undefined {
   return EDITION.exec(name.slice(0, MAX))?.[1]?.trim();
 }
 
-/** Reads title, year, ids and edition. Never throws; the title is never empty unless the name is. */
+/** Reads title, year, ids and edition. Never throws; the title is empty only for an empty name. */
 export function readName(name: string): Named {
   const short = withSpaces(cut(oneLine(withBrackets(name.normalize('NFC'))), MAX));
   const ids = idsOf(short);
-  const edition = saidEdition(short);
+  const edition = markedEdition(short);
   const bare = short.replaceAll(ID, ' ').replaceAll(BARE_IMDB, ' ').replace(EDITION, ' ').trim();
   const { title, rest, year } = split(bare);
   const tags = tagsBehind(rest);
@@ -45,12 +45,12 @@ export function readName(name: string): Named {
   };
 }
 
-/** Round brackets of full width are brackets. */
+/** Full-width round brackets become ASCII brackets. */
 function withBrackets(name: string): string {
   return name.replaceAll('（', '(').replaceAll('）', ')');
 }
 
-/** Of a name of white space alone. */
+/** Title of a blank name. */
 const UNTITLED = 'Untitled';
 
 function isVisible(title: string): boolean {
@@ -70,7 +70,7 @@ export function bareTitle(name: string): string {
   return tidy(title);
 }
 
-/** Edition and height that release tags tell. */
+/** Edition and height according to the release tags. */
 function tagsBehind(rest: string): Pick<Named, 'edition' | 'resolution'> {
   const parsed = parsedTags(`Film ${rest}`);
   const resolution = heightOf(parsed.resolution);
@@ -101,7 +101,7 @@ const BACKWARDS = /^[\s._-]{0,3}e\d{1,4}(?![\p{L}\d])/iu;
 const ABSOLUTE =
   /^[\s._]{0,2}-[\s._]{0,2}(?:\d{3,4}(?:-\d{3,4}){0,3}(?=[\s._]{0,2}-)|0\d{2,3}(?:-\d{3,4}){0,3}(?=[\s._]{0,2}$))/;
 
-/** What stands behind the numbers of an episode, without the words of a release. */
+/** The text after the numbers of an episode, without release tags. */
 export function episodeTitle(rest: string): string {
   let name = rest.slice(0, MAX);
   for (let count = 0; count < MAX_GROUPS; count += 1) {
@@ -128,7 +128,7 @@ interface Split {
 
 const SITE = /^(?:from\s)?[[\s]{0,2}w{2,3}[.,][^\s\]]{1,60}[\s\]]{0,3}[\s_-]{0,3}/i;
 
-/** Cuts a name into its title, its year and what stands behind. */
+/** Splits a name into its title, its year and the rest. */
 function split(name: string): Split {
   const lead = LEADING_YEAR.exec(name);
   if (lead && isYear(lead[1] ?? '')) return { ...split(name.slice(lead[0].length)), year: Number(lead[1]) };
@@ -144,7 +144,7 @@ function split(name: string): Split {
   return { title, rest: bare.slice(Math.min(bare.length, title.length)), ...(year && { year: year.year }) };
 }
 
-/** Where the title ends at the latest: at a word of the release, or a bracket with a year or in square. */
+/** The latest end of the title: a release tag, a square bracket, or a bracket with a year. */
 function stopOf(name: string, words: readonly Tagged[]): number {
   for (const word of words.slice(1)) {
     const start = infoBracket(name, words, word) ?? word.start;
@@ -166,31 +166,31 @@ function withoutLeadingSize(name: string): string {
 
 const ARTICLE = /^[\s._-]{0,8}(?:the|a|an|der|die|das|le|la)?[\s._-]{0,8}$/i;
 
-/** Before a year and at the end an edition alone is cut, before the words of a release also languages and the like. */
+/** Before a year and at the end only an edition is removed; before release tags, also languages and similar words. */
 function weakEnd(name: string, words: readonly Tagged[], { end, year }: { end: number; year: boolean }): number {
   const release = !year && end < name.length;
   const title = words.filter((word) => word.end <= end);
   const run = weakRun(title, release);
   const start = run[0]?.start ?? end;
   if (run.length === 0 || ARTICLE.test(name.slice(0, start))) return end;
-  const beside = release ? run.some(({ tag }) => tag !== 'edition') : isForeign(title, title.length - run.length);
-  return beside || isPlainEdition(editionOf(name, run, 0)) || isVersionMark(name.slice(start, end)) ? start : end;
+  const isExtra = release ? run.some(({ tag }) => tag !== 'edition') : isForeign(title, title.length - run.length);
+  return isExtra || isPlainEdition(editionOf(name, run, 0)) || isVersionMark(name.slice(start, end)) ? start : end;
 }
 
 const PLAIN_EDITION =
   /\b(?:extended|theatrical|restored|uncensored|workprint|unrated|uncut|remaster(?:ed)?|imax|directors|edition[\s._]collector|despecialized|fanedit|[234]in1)\b|.[\s._](?:cut|edition|version|matte|edit|collection)\b/i;
 
-/** Behind a title only what can be no word of it. */
+/** After a title, only words that cannot belong to it. */
 function isPlainEdition(phrase: string | undefined): boolean {
   return phrase !== undefined && PLAIN_EDITION.test(phrase);
 }
 
-/** `Alien DC (1979)`, `Film 3D (2011)`: the director's cut and others in short. */
+/** `Alien DC (1979)`, `Film 3D (2011)`: abbreviations such as that of the director's cut. */
 function isVersionMark(text: string): boolean {
   return /^(?:DC|SE|EE|OM|MULTi|Multi|3[Dd])[\s._]{0,2}$/.test(text);
 }
 
-/** The last words as long as they need not be of the title; the first word always is. */
+/** The last words that need not belong to the title; the first word always does. */
 function weakRun(words: readonly Tagged[], release: boolean): readonly Tagged[] {
   let at = words.length;
   const foreign = release ? undefined : [at - 1, at - 2].find((one) => isForeign(words, one));
@@ -200,17 +200,17 @@ function weakRun(words: readonly Tagged[], release: boolean): readonly Tagged[] 
   return words.slice(at);
 }
 
-const BESIDE = new Set(['language', 'other', 'doubtful']);
+const BEFORE_RELEASE = new Set(['language', 'other', 'doubtful']);
 
 function isWeak(word: Tagged | undefined, release: boolean): boolean {
   if (!word) return false;
   const { tag, tokens } = word;
-  return tag === 'edition' || isVersionMark(tokens[0]?.text ?? '') || (release && BESIDE.has(tag ?? 'year'));
+  return tag === 'edition' || isVersionMark(tokens[0]?.text ?? '') || (release && BEFORE_RELEASE.has(tag ?? 'year'));
 }
 
 const TRAILING_ARTICLE = /^(.{1,200}), ?(the|an?|der|die|das|les?|la|el|los|las|il|lo)$/i;
 
-/** Dots and underscores between words are spaces, where the name has no others. */
+/** Replaces dots and underscores between words by spaces if the name has no others. */
 export function tidy(name: string): string {
   const spaced = name.includes(' ') ? name.replaceAll('_', ' ') : name.replaceAll(/[._]/g, ' ');
   const line = trimmed(oneLine(spaced));
@@ -220,7 +220,7 @@ export function tidy(name: string): string {
 
 const EDGE = new Set([' ', '-', '–', '—', ',', '_', '+', '~', '|', ';']);
 
-/** Without signs at both ends that only divide. */
+/** Without separators at both ends. */
 function trimmed(line: string): string {
   let [start, end] = [0, line.length];
   while (start < end && (EDGE.has(line.charAt(start)) || /[)\]}]/.test(line.charAt(start)))) start += 1;
@@ -232,7 +232,7 @@ function isOpening(line: string, at: number): boolean {
   return at > 0 && /[([{]/.test(line.charAt(at));
 }
 
-/** What two spellings of one title have in common; equal keys are taken for the same. */
+/** The common form of different spellings of a title; titles with equal keys are the same. */
 export function titleKey(title: string): string {
   const folded = title
     .normalize('NFKD')
@@ -242,6 +242,6 @@ export function titleKey(title: string): string {
     .replaceAll(/['’`]/g, '')
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
-  // A title of signs alone is its own key.
+  // A title without letters or digits is its own key.
   return folded === '' ? title.normalize('NFC').trim().toLowerCase() : folded;
 }

@@ -5,11 +5,11 @@ export interface Token {
   low: string;
   start: number;
   end: number;
-  /** The bracket that it stands in. */
+  /** The bracket around it. */
   bracket: Bracket | undefined;
 }
 
-/** A pair of brackets. One that is never closed ends with the name. */
+/** A pair of brackets. An unclosed one ends with the name. */
 export interface Bracket {
   sign: string;
   start: number;
@@ -27,7 +27,7 @@ const PAIRS = new Map([
 const CLOSING = new Set(PAIRS.values());
 const BETWEEN = new Set([' ', '.', '_', '-', ',', '+', '~', '–', '—', '|', '/', '★', '☆', '\u3000', ';']);
 
-/** The words of a name, in one pass over it. */
+/** The words of a name, in one pass. */
 export function tokenise(name: string): Token[] {
   const reading = new Reading(name);
   for (let at = 0; at < name.length; at += 1) reading.take(name.charAt(at), at);

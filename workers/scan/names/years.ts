@@ -4,7 +4,7 @@ import { isYear, type Tagged } from './tags.ts';
 export interface Year {
   at: number;
   year: number;
-  /** It stands behind the words of the release. */
+  /** It follows the release tags. */
   behind?: true;
 }
 
@@ -12,18 +12,18 @@ const BRACKET_YEAR =
   /^[([]\s?(\d{4})(?:\s?[-–]\s?(?:\d{4})?)?\s?[)\]]|^\((?!\d)[^()]{2,60}[\s,]{1,2}(?:-\s)?((?:18|19|20)\d\d)\)/;
 
 function bracketYear(text: string): number | undefined {
-  const said = BRACKET_YEAR.exec(text);
-  const year = said?.[1] ?? said?.[2] ?? '';
+  const bracketed = BRACKET_YEAR.exec(text);
+  const year = bracketed?.[1] ?? bracketed?.[2] ?? '';
   return isYear(year) ? Number(year) : undefined;
 }
 
-/** `Film 2016 - Somebody`, `Film.2020.PAL.2x`: a dash or a word of the release follows the year. */
+/** `Film 2016 - Somebody`, `Film.2020.PAL.2x`: a dash or a release tag follows the year. */
 function endsTitle(name: string, words: readonly Tagged[], at: number): boolean {
   const end = words[at]?.end ?? name.length;
   return name.slice(end).startsWith(' - ') || words[at + 1]?.tag === 'other';
 }
 
-/** The year in the bracket that ends the title, else the last that stands free before the release's words. */
+/** The year in the bracket that ends the title, otherwise the last separate one before the release tags. */
 export function yearOf(name: string, words: readonly Tagged[], stop: number): Year | undefined {
   const year = bracketYear(name.slice(stop, stop + 80));
   if (year !== undefined) return { at: stop, year };
@@ -37,13 +37,13 @@ export function yearOf(name: string, words: readonly Tagged[], stop: number): Ye
   return followed && stop === name.length ? undefined : { at: word.start, year: Number(word.tokens[0]?.low) };
 }
 
-/** `Film [Group] [2018]`, `Film.1080p.2018`: the title ends before. */
+/** `Film [Group] [2018]`, `Film.1080p.2018`: the title ends earlier. */
 function yearBehind(words: readonly Tagged[], stop: number): Year | undefined {
   const word = words.find((one) => one.start >= stop && one.tag === 'year');
   return word && { at: stop, year: Number(word.tokens[0]?.low), behind: true };
 }
 
-/** `2013-12-09` is no year. */
+/** `2013-12-09` is not a year. */
 function isDay(words: readonly Tagged[], at: number): boolean {
   const two = (word: Tagged | undefined): boolean => /^\d\d$/.test(word?.tokens[0]?.low ?? '');
   return two(words[at + 1]) && two(words[at + 2]);

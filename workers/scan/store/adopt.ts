@@ -7,27 +7,27 @@ import type { ReportedItem } from './leave.ts';
 import { lookAgain } from './move.ts';
 import { recordRemovals } from './removals.ts';
 
-/** Where items are named with their library, so that rights and counts follow them. */
+/** Tables that store an item's library, which rights and counts depend on. */
 const NAMED_IN = ['item_tags', 'item_states', 'playback_sessions'];
 
-/** Tells whether a file is where its row says. */
+/** Whether a file is where its row states. */
 type IsThere = (file: Located) => Promise<boolean>;
 
 export interface AdoptedItem extends ReportedItem {
-  /** Listed by itself: neither an extra nor in the trash. */
+  /** Listed on its own: neither an extra nor in the trash. */
   listed: boolean;
 }
 
 export interface Adopted {
   /** As they were in their library. */
   adopted: AdoptedItem[];
-  /** Items that lost a row and may hold no file now. */
+  /** Items that lost a row and may have no file now. */
   emptied: string[];
 }
 
 /**
- * Brings items of other libraries into this one, and gives them as they were there. Files of them that are not placed now are missing from now on, until they are
- * found. Their keys are made unique: the drafts, or a later move, give them their own.
+ * Moves items of other libraries into this one and returns them as they were there. Their files without a new place are
+ * missing until they are found. Their keys are made unique; the drafts, or a later move, set the final keys.
  */
 export async function adoptItems(
   { db, library, folder, seq }: Writing,
@@ -69,7 +69,9 @@ interface Rest {
   folderId: string;
 }
 
-/** Files of adopted items that are no longer where they were and were not found here yet. Gives items that lost a row by it. */
+/**
+ * Files of adopted items that are no longer at their place and were not found here yet. Returns items that lost a row.
+ */
 async function takeRest(db: Db, { mine, placed, libraryId, folderId }: Rest): Promise<string[]> {
   const rows = await rowsOf<{ id: string }>(
     db,
@@ -89,8 +91,8 @@ async function takeRest(db: Db, { mine, placed, libraryId, folderId }: Rest): Pr
 }
 
 /**
- * One path of a storage has one row in a library. Where this library has one already, the row of the file that is not lost stays,
- * else the row that comes. Gives the items of the rows that go.
+ * A path of a storage has one row in a library. If this library has one already, the row whose file exists stays,
+ * otherwise the adopted row. Returns the items of the deleted rows.
  */
 async function dropTwins(
   db: Db,
@@ -113,8 +115,8 @@ interface ExtraFile extends Located {
 }
 
 /**
- * Extras whose files are still in their place lose the film they belonged to. Their directories are looked at again by the next scan. An
- * extra that cannot be looked for now goes along.
+ * Extras whose files are still in their place are detached from the film. Their directories are scanned again. An extra
+ * that cannot be checked now moves along.
  */
 async function dropExtrasLeft(
   db: Db,

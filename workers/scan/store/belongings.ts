@@ -1,7 +1,7 @@
 import type { Db } from '#platform/db.ts';
 import { rowsOf } from './context.ts';
 
-/** What moves along with these items: everything below them and their extras. */
+/** The items that move along with these: everything below them and their extras. */
 export async function belongingsOf(db: Db, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const rows = await rowsOf<{ id: string }>(

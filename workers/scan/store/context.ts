@@ -5,7 +5,7 @@ export interface ScannedLibrary {
   id: string;
   type: string;
   settings: LibrarySettings;
-  /** No scan of it has completed yet: items are added silently. */
+  /** No scan of it has completed yet: items are added without events. */
   first: boolean;
 }
 
@@ -18,23 +18,23 @@ export interface ScannedFolder {
   root: string;
 }
 
-/** What the writing of one batch needs; `db` is its transaction. */
+/** What writing a batch needs; `db` is its transaction. */
 export interface Writing {
   db: Db;
   scanId: string;
   library: ScannedLibrary;
   folder: ScannedFolder;
-  /** Number of this change in its library, for clients that keep a copy. */
+  /** Change number in the library, for clients that synchronize a copy. */
   seq: number;
 }
 
-/** Rows of a statement that reads its parameters from one JSON array. */
+/** Rows of a statement whose parameters are one JSON array. */
 export async function rowsOf<Row>(db: Db, sql: string, bindings: readonly unknown[]): Promise<Row[]> {
   const { rows } = await db.raw<{ rows: Row[] }>(sql, bindings as (string | number | null)[]);
   return rows;
 }
 
-/** JSON for `jsonb_to_recordset`; Postgres takes no NUL in a text. */
+/** JSON for `jsonb_to_recordset`, without NUL, which Postgres refuses in text. */
 export function recordset(rows: readonly object[]): string {
   return JSON.stringify(rows, (_key, value: unknown) =>
     typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value,

@@ -6,12 +6,12 @@ export interface Doubted {
   directory: string;
 }
 
-/** Where a file of an item lay. */
+/** Where a file of an item was. */
 export interface Lost extends Doubted {
   item_id: string;
 }
 
-/** All that lies in these directories is written again by the next scan, whatever their times and contents are. */
+/** The next scan writes everything in these directories again, whatever their times and contents. */
 export async function doubt(db: Db, places: readonly Doubted[]): Promise<void> {
   if (places.length === 0) return;
   await db.raw(
@@ -26,8 +26,8 @@ const OF = `(select f.folder_id, f.directory from media_files f where f.item_id 
   union all select f.folder_id, f.directory from items e join media_files f on f.item_id = e.id where e.grandparent_id = a.id and ${THERE})`;
 
 /**
- * An item is made of all directories that hold files of it. When one of them lost its last such file, another one is written again,
- * and brings the rest along. Gives these.
+ * An item is merged from all directories with files of it. When one of them loses its last such file, another one is
+ * written again, which merges the rest. Returns these directories.
  */
 export async function doubtRest(db: Db, lost: readonly Lost[]): Promise<Doubted[]> {
   if (lost.length === 0) return [];

@@ -8,7 +8,7 @@ import type { WalkedFile } from '../walk/types.ts';
 import { recordset, type Writing } from './context.ts';
 import type { KnownFile } from './known.ts';
 
-/** What was read of a new or changed file. */
+/** Result of reading a new or changed file. */
 export type Read = { hash: Buffer } & ({ probed: Probed } | { fault: string });
 
 export interface Placed {
@@ -16,7 +16,7 @@ export interface Placed {
   file: DraftFile;
   itemId: string;
   known: KnownFile | undefined;
-  /** Absent when the file did not change. */
+  /** Absent if the file did not change. */
   read: Read | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface WrittenFile {
   placed: Placed;
 }
 
-/** Writes the rows of media files with their streams and chapters; gives every file its id. */
+/** Writes the rows of media files with their streams and chapters, and sets the id of every file. */
 export async function writeFiles(writing: Writing, all: readonly Placed[]): Promise<WrittenFile[]> {
   const written = all.map((placed) => ({ id: placed.known?.id ?? newId(), placed }));
   const read = written.filter(({ placed }) => placed.read);
@@ -65,7 +65,7 @@ async function insertFiles({ db, library, folder }: Writing, files: readonly Wri
   );
 }
 
-/** New content under a known path, or a file that moved here: the row and its id stay. */
+/** New content at a known path, or a file that moved here: row and id stay. */
 async function replaceFiles({ db, library, folder }: Writing, files: readonly WrittenFile[]): Promise<void> {
   if (files.length === 0) return;
   await db.raw(
@@ -76,7 +76,7 @@ async function replaceFiles({ db, library, folder }: Writing, files: readonly Wr
   );
 }
 
-/** One file read by itself: its content and streams, nothing of its place. */
+/** Updates content and streams of a single file, not its place. */
 export async function replaceContent(
   db: Db,
   { id, walked, read }: { id: string; walked: WalkedFile; read: Read },
@@ -106,7 +106,7 @@ function bareContent(probed: Probed): Record<string, unknown> {
   };
 }
 
-/** Unchanged content: only its place may be another, and it may have come back. */
+/** Unchanged content: only the place may change, and a missing file may return. */
 async function placeFiles({ db, folder }: Writing, files: readonly WrittenFile[]): Promise<void> {
   if (files.length === 0) return;
   await db.raw(

@@ -6,17 +6,19 @@ import { rowsOf, type Writing } from './context.ts';
 import { nameOf } from './item-rows.ts';
 import type { KnownFile } from './known.ts';
 
-/** Where a row says that its file is. The storage may be another one than the folder's when its item moved without it. */
+/**
+ * Location of a file according to its row. The storage may differ from the folder's if the item moved without the file.
+ */
 export interface Located {
   storage_id: string;
   folder_id: string;
   path: string;
 }
 
-/** Tells whether a file is no longer where its row says. */
+/** Whether a file is no longer where its row states. */
 export type IsGone = (file: Located) => Promise<boolean>;
 
-/** Items that drafts take over from the files that belonged to them. */
+/** Items that drafts take over from the previous items of their files. */
 export interface Heirs {
   /** By the draft's `nameOf`. */
   ids: Map<string, string>;
@@ -32,21 +34,21 @@ interface Asking {
 }
 
 /**
- * An item is taken over with its files when the draft has no item yet and nothing of the old one stays behind. An item that keeps
- * a file, or a show that keeps an episode, stays what and where it is, and the draft becomes a new item.
+ * A draft takes an item over with its files if it has no item yet and the old item keeps nothing. An item that keeps a
+ * file, or a show that keeps an episode, stays as it is, and the draft becomes a new item.
  */
 export async function findHeirs({ db, library }: Writing, { drafts, known, existing, isGone }: Asking): Promise<Heirs> {
   const ids = new Map([...candidatesOf(drafts, known)].filter(([name]) => !existing.has(name)));
   if (ids.size === 0) return { ids, foreign: [] };
-  const asked = [...new Set(ids.values())];
+  const candidates = [...new Set(ids.values())];
   const placed = drafts.flatMap((draft) => draft.files.flatMap((file) => known.get(file.path)?.id ?? []));
-  const staying = await findStaying(db, { ids: asked, placed, isGone });
+  const staying = await findStaying(db, { ids: candidates, placed, isGone });
   for (const [name, id] of ids) if (staying.has(id)) ids.delete(name);
   const foreign = await foreignOf(db, library.id, { drafts, ids });
   return { ids, foreign };
 }
 
-/** An extra moves to another library only with the film that it belongs to; alone it becomes a new one there. */
+/** An extra moves to another library only with its film; alone it becomes a new one there. */
 async function foreignOf(
   db: Db,
   libraryId: string,
@@ -68,7 +70,7 @@ async function foreignOf(
   return foreign;
 }
 
-/** The items that the drafts' files belonged to. Containers are taken over only by a move. */
+/** The previous items of the drafts' files. Containers are taken over only by a move. */
 function candidatesOf(drafts: readonly Draft[], known: ReadonlyMap<string, KnownFile>): Map<string, string> {
   const heirs = new Map<string, string>();
   for (const draft of drafts) {
@@ -87,14 +89,14 @@ function inherit(heirs: Map<string, string>, key: ItemKey | undefined, id: strin
   if (key && id !== null && !heirs.has(nameOf(key))) heirs.set(nameOf(key), id);
 }
 
-/** Questions to the file system at once, while rows are locked. */
+/** Concurrent file system checks while rows are locked. */
 export const LOOKS = 16;
 
 interface Rest extends Located {
   id: string;
 }
 
-/** Items with a file that is not placed now and is still on disk, in itself or in what lies below it. Extras hold nothing back. */
+/** Items that still have an existing file, directly or below, without a new place. Extras do not count. */
 async function findStaying(
   db: Db,
   { ids, placed, isGone }: { ids: readonly string[]; placed: readonly string[]; isGone: IsGone },

@@ -4,7 +4,7 @@ import type { Draft, ItemKey } from '../group/draft.ts';
 import { sortTitle } from '../names/sort-title.ts';
 import type { ScannedLibrary, Writing } from './context.ts';
 
-/** Which item each draft became. */
+/** The item of each draft. */
 export interface Resolved {
   ids: Map<string, string>;
   added: Set<string>;
@@ -18,12 +18,12 @@ const MAX_TITLE = 300;
 
 interface Making {
   draft: Draft;
-  /** Of the item that is there; absent makes one. */
+  /** Id of the existing item; absent for a new one. */
   id: string | undefined;
   resolved: Resolved;
   owners: ReadonlyMap<string, string>;
   writing: Writing;
-  /** Sampled hashes of its files that were read now, hex. */
+  /** Sampled hashes of its newly read files, hex. */
   hashes: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export interface ItemRow {
   [column: string]: unknown;
 }
 
-/** The row of a draft as the statements read it; nothing for an extra of something that is not there yet. */
+/** The row of a draft for the statements; undefined for an extra whose owner does not exist yet. */
 export function itemRow({ draft, id, resolved, owners, writing, hashes }: Making): ItemRow | undefined {
   const owner = ownerOf(draft, owners);
   if (draft.extra && owner === undefined) return undefined;
@@ -56,7 +56,7 @@ export function itemRow({ draft, id, resolved, owners, writing, hashes }: Making
   };
 }
 
-/** What directories describe, wherever the item lies. */
+/** The fields that directories describe, wherever the item is. */
 export function fieldsOf(draft: Draft, { settings }: ScannedLibrary): Record<string, unknown> {
   return {
     ...titlesOf(draft, settings.language),

@@ -5,7 +5,7 @@ import type { Read } from './files.ts';
 import { type ItemRow, itemRow, nameOf, type Resolved } from './item-rows.ts';
 import { takeTombs } from './tombs.ts';
 
-/** Outermost first, so that every parent has its id before what lies in it. */
+/** Outermost level first, so that every parent has its id before its children. */
 const LEVELS: readonly ((draft: Draft) => boolean)[] = [
   (draft) => draft.type === 'show',
   (draft) => draft.type === 'season',
@@ -18,11 +18,14 @@ interface Grouped {
   existing: ReadonlyMap<string, string>;
   /** Items that drafts without an own one take over, by `nameOf`. */
   heirs: ReadonlyMap<string, string>;
-  /** What was read now, by path. */
+  /** Newly read files by path. */
   read: ReadonlyMap<string, Read>;
 }
 
-/** Makes and changes the items of the drafts. An item whose files moved or were renamed keeps its row under the new key. */
+/**
+ * Creates and updates the items of the drafts. An item whose files moved or were renamed keeps its row under the new
+ * key.
+ */
 export async function writeItems(writing: Writing, { drafts, existing, heirs, read }: Grouped): Promise<Resolved> {
   const resolved: Resolved = { ids: new Map(), added: new Set(), changed: new Set() };
   const claimed = new Set(existing.values());
@@ -39,7 +42,7 @@ export async function writeItems(writing: Writing, { drafts, existing, heirs, re
   return resolved;
 }
 
-/** Items that are there under the drafts' keys, by `nameOf`. */
+/** Existing items with the drafts' keys, by `nameOf`. */
 export async function findExisting({ db, library }: Writing, drafts: readonly ItemKey[]): Promise<Map<string, string>> {
   const found = await rowsOf<{ id: string; type: string; identity_key: string }>(
     db,
@@ -60,7 +63,7 @@ function directoryOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-/** Items that extras belong to when the draft names only a directory. */
+/** Owners of extras whose draft names only a directory. */
 async function ownersOf(
   { db, folder }: Writing,
   drafts: readonly Draft[],
@@ -91,8 +94,8 @@ const COLUMNS = `id, type, identity_key, top, parent_id, grandparent_id, extra_o
   released_on, index_number, index_end, parent_index, airs_before, overview, tagline, age_rating, age_years, rating, external_ids,
   details, local_artwork`;
 
-/** A field that a person locked stays; one that an agent matched yields to an NFO alone; nothing told keeps what is there. */
-const told = (column: string, word: string, news = `coalesce(r.${column}, i.${column})`): string =>
+/** A field locked by a user stays; one matched by an agent yields only to an NFO; absent data changes nothing. */
+const merged = (column: string, word: string, news = `coalesce(r.${column}, i.${column})`): string =>
   `case when '${word}' = any(i.locked_fields) or (i.matched and not r.local) then i.${column} else ${news} end`;
 const FIELDS: readonly (readonly [column: string, word: string, news?: string])[] = [
   ['title', 'title'],
@@ -120,10 +123,10 @@ const PLACED = [
   'local_artwork',
 ];
 const NEW_VALUES = [
-  ...FIELDS.map(([column, word, news]) => told(column, word, news)),
+  ...FIELDS.map(([column, word, news]) => merged(column, word, news)),
   ...PLACED.map((column) => `r.${column}`),
   'i.external_ids || r.external_ids',
-  told('details', 'originalLanguage', 'i.details || r.details'),
+  merged('details', 'originalLanguage', 'i.details || r.details'),
 ];
 const OLD_VALUES = [
   ...FIELDS.map(([column]) => `i.${column}`),
@@ -131,12 +134,12 @@ const OLD_VALUES = [
   'i.external_ids',
   'i.details',
 ];
-/** Whether an item `i` becomes another by what `r` describes of it, see `fieldsOf`. */
+/** Whether `r` changes the described fields of item `i`, see `fieldsOf`. */
 const DESCRIBING = [
-  ...FIELDS.map(([column, word, news]) => [`i.${column}`, told(column, word, news)] as const),
+  ...FIELDS.map(([column, word, news]) => [`i.${column}`, merged(column, word, news)] as const),
   ['i.local_artwork', 'r.local_artwork'] as const,
   ['i.external_ids', 'i.external_ids || r.external_ids'] as const,
-  ['i.details', told('details', 'originalLanguage', 'i.details || r.details')] as const,
+  ['i.details', merged('details', 'originalLanguage', 'i.details || r.details')] as const,
 ];
 export const DESCRIBED = `(${DESCRIBING.map(([old]) => old).join()}) is distinct from (${DESCRIBING.map(([, news]) => news).join()})`;
 const ASSIGNED = [...FIELDS.map(([column]) => column), ...PLACED, 'external_ids', 'details'];

@@ -3,7 +3,7 @@ import { PROBE_VERSION } from '#workers/probe/probe.ts';
 import type { WalkedFile } from '../walk/types.ts';
 import { recordset, rowsOf } from './context.ts';
 
-/** A file the database has. */
+/** A file in the database. */
 export interface KnownFile {
   id: string;
   path: string;
@@ -21,7 +21,10 @@ export interface KnownFile {
   item_type: string;
   parent_id: string | null;
   grandparent_id: string | null;
-  /** It lay elsewhere before and its old place is empty, its item is still in another library, or its row still names another storage. */
+  /**
+   * It was elsewhere before and that place is empty now, its item is still in another library, or its row still names
+   * another storage.
+   */
   moved: boolean;
 }
 
@@ -29,7 +32,7 @@ const MOVED = `i.library_id <> f.library_id or f.storage_id <> (select lf.storag
 const COLUMNS = `f.id, f.path, f.directory, f.size_bytes, f.modified_ms, f.inode, f.missing_since, f.absent_scan, f.absence_kept, f.probe_version, f.probe_fault,
   f.folder_id, f.item_id, i.type as item_type, i.parent_id, i.grandparent_id, ${MOVED}`;
 
-/** All of some files that are to be written. */
+/** All data of files that are about to be written. */
 export async function findKnown(db: Db, ids: readonly string[]): Promise<KnownFile[]> {
   return rowsOf<KnownFile>(
     db,
@@ -38,7 +41,7 @@ export async function findKnown(db: Db, ids: readonly string[]): Promise<KnownFi
   );
 }
 
-/** What a listing is compared with: little, since a directory may hold very many. */
+/** The data that a listing is compared with: little, because a directory may contain very many files. */
 export interface ListedFile {
   id: string;
   directory: string;
@@ -47,13 +50,13 @@ export interface ListedFile {
   modified_ms: number;
   inode: string;
   probe_version: number;
-  /** Neither missing, nor marked so by an earlier scan, nor kept by an owner. */
+  /** Neither missing nor marked so by an earlier scan, and with an item. */
   there: boolean;
   /** As in `KnownFile`. */
   moved: boolean;
 }
 
-/** The files that the database has in these directories. */
+/** The known files in these directories. */
 export async function findListed(db: Db, folderId: string, directories: readonly string[]): Promise<ListedFile[]> {
   return rowsOf<ListedFile>(
     db,
@@ -66,7 +69,7 @@ export async function findListed(db: Db, folderId: string, directories: readonly
 
 const SLACK_MS = 1000;
 
-/** Unchanged is size, time (a second of slack) and inode alike; then nothing is opened. */
+/** Unchanged means the same size, inode and time (within a second); the file is not opened then. */
 export function isUnchanged(known: Pick<KnownFile, 'size_bytes' | 'modified_ms' | 'inode'>, file: WalkedFile): boolean {
   return (
     known.size_bytes === file.size &&
@@ -75,7 +78,7 @@ export function isUnchanged(known: Pick<KnownFile, 'size_bytes' | 'modified_ms' 
   );
 }
 
-/** A newer probe knows more: such a file is probed again though it did not change. */
+/** Whether the current probe version read it; an older one is probed again although the file did not change. */
 export function isProbed(known: Pick<KnownFile, 'probe_version'>): boolean {
   return known.probe_version >= PROBE_VERSION;
 }
@@ -86,21 +89,24 @@ export interface Candidate extends KnownFile {
   sampled_hash: Buffer;
 }
 
-/** So many copies of one file are looked at; a hundred equal ones tell nothing about which moved. */
+/** Most copies of a file that are examined; a hundred equal ones show nothing about which one moved. */
 const MOST_SAME = 20;
 
-/** Of so many copies the likeliest are sought: a folder of empty files holds thousands. */
+/** Most equal files from which the likeliest are chosen: a folder of empty files may contain thousands. */
 const MOST_EQUAL = 200;
 
 export interface Sought {
   size: number;
   /** Sampled hash in hex. */
   hash: string;
-  /** Its name, by which equal candidates are told apart. */
+  /** Its name, which distinguishes equal candidates. */
   name: string;
 }
 
-/** Files of the same content in libraries of the same type, for new files: one of them may have moved here. The likeliest come first. */
+/**
+ * Files of the same content in libraries of the same type, for new files: one of them may have moved here. The
+ * likeliest first.
+ */
 export async function findSame(
   db: Db,
   library: { id: string; type: string },

@@ -7,13 +7,13 @@ import { nameOf, type Resolved } from './item-rows.ts';
 interface Pair {
   former: string;
   heir: string;
-  /** The heir was made now. */
+  /** Whether the heir is a new item. */
   fresh: boolean;
 }
 
 /**
- * An item that took over the last file of another has its labels from now on, and a new one that took over any file: a rescan shows
- * nothing that was hidden. The age that the file was for goes along to a new item.
+ * An item that takes over the last file of another also gets its labels, and so does a new item that takes over any
+ * file, so that a rescan never reveals hidden items. A new item also gets the age limit.
  */
 export async function inheritLabels({ db }: Writing, resolved: Resolved, files: readonly WrittenFile[]): Promise<void> {
   const pairs = recordset(pairsOf(resolved, files));
@@ -28,7 +28,7 @@ export async function inheritLabels({ db }: Writing, resolved: Resolved, files: 
   await db.raw(`select foyer_close_labels(array(select distinct r.heir from ${pair}))`, [pairs]);
 }
 
-/** Which item took over from which, one pair once. */
+/** Pairs of heir and previous item, each once. */
 function pairsOf({ ids, added }: Resolved, files: readonly WrittenFile[]): Pair[] {
   const pairs = new Map<string, Pair>();
   for (const { placed } of files) {

@@ -3,7 +3,7 @@ import type { Db } from '#platform/db.ts';
 import { rowsOf } from './context.ts';
 import { recordRemovals } from './removals.ts';
 
-/** What an event says of an item, and whom it may reach. */
+/** The facts of an item in events, which also select the recipients. */
 export interface ReportedItem {
   id: string;
   type: string;
@@ -16,8 +16,8 @@ export interface ReportedItem {
 const TOLD = `i.id, i.library_id, i.type, i.title, ${ageSql('i')} as age_years, i.labels`;
 
 /**
- * Items whose last file now belongs to another item: they go, unless somebody has a state of them, then to the trash. Seasons and shows
- * that hold nothing any more go with them: those above the items before, and now. Gives all as they were.
+ * Deletes items whose last file now belongs to another item, or moves them to the trash if a profile has a state of
+ * them. Empty seasons and shows above them, before and now, go too. Returns all as they were.
  */
 export async function leaveItems(
   db: Db,
@@ -30,7 +30,7 @@ export async function leaveItems(
   const left = [...(await leave(former)), ...(await leave(containers)), ...(await leave(containers))];
   return [...new Map(left.map((item) => [item.id, item])).values()];
 
-  /** Twice for containers: a show is empty only once its seasons are gone. */
+  /** Twice for containers, because a show is empty only once its seasons are deleted. */
   async function leave(some: readonly string[]): Promise<ReportedItem[]> {
     const kept = await rowsOf<ReportedItem>(
       db,

@@ -3,25 +3,28 @@ import type { Draft } from '../group/draft.ts';
 import { recordset, rowsOf, type Writing } from './context.ts';
 import { nameOf, type Resolved } from './item-rows.ts';
 
-interface Told {
+interface Described {
   id: string;
   draft: Draft;
 }
 
-/** Genres, tags, studios, countries and people of the NFO files, where the library prefers local data and nobody locked them. */
+/**
+ * Writes genres, tags, studios, countries and people from NFO files, if the library prefers local data and the field is
+ * not locked.
+ */
 export async function writeLocalMetadata(
   writing: Writing,
   drafts: readonly Draft[],
   resolved: Resolved,
 ): Promise<void> {
   if (!writing.library.settings.preferLocal) return;
-  const told = drafts.flatMap((draft): Told[] => {
+  const described = drafts.flatMap((draft): Described[] => {
     const id = resolved.ids.get(nameOf(draft));
     return id !== undefined && draft.nfo ? [{ id, draft }] : [];
   });
-  if (told.length === 0) return;
-  await writeTags(writing, told);
-  await writePeople(writing, told);
+  if (described.length === 0) return;
+  await writeTags(writing, described);
+  await writePeople(writing, described);
 }
 
 const KINDS = [
@@ -31,13 +34,13 @@ const KINDS = [
   ['country', 'countries', 'countries'],
 ] as const;
 
-async function writeTags({ db, library }: Writing, told: readonly Told[]): Promise<void> {
-  const rows = told.flatMap(({ id, draft }) =>
+async function writeTags({ db, library }: Writing, described: readonly Described[]): Promise<void> {
+  const rows = described.flatMap(({ id, draft }) =>
     KINDS.flatMap(([kind, member, word]) =>
       (draft.nfo?.[member] ?? []).map((name) => ({ item_id: id, kind, word, name: name.slice(0, 200) })),
     ),
   );
-  const kinds = told.flatMap(({ id, draft }) =>
+  const kinds = described.flatMap(({ id, draft }) =>
     KINDS.filter(([, member]) => draft.nfo?.[member].length).map(([kind, , word]) => ({ item_id: id, kind, word })),
   );
   await db.raw(
@@ -61,7 +64,7 @@ interface Person {
   position: number;
 }
 
-function peopleOf({ id, draft: { nfo } }: Told): Person[] {
+function peopleOf({ id, draft: { nfo } }: Described): Person[] {
   const person = (role: string, name: string, character?: string) => ({
     item_id: id,
     role,
@@ -76,8 +79,8 @@ function peopleOf({ id, draft: { nfo } }: Told): Person[] {
   return all.map((one, position) => ({ ...one, position }));
 }
 
-async function writePeople({ db }: Writing, told: readonly Told[]): Promise<void> {
-  const people = told.flatMap(peopleOf);
+async function writePeople({ db }: Writing, described: readonly Described[]): Promise<void> {
+  const people = described.flatMap(peopleOf);
   if (people.length === 0) return;
   const ids = await idsOf(
     db,
@@ -96,7 +99,7 @@ async function writePeople({ db }: Writing, told: readonly Told[]): Promise<void
   );
 }
 
-/** Ids of people by name, new ones made; names that differ in case or accents alone are one person. */
+/** Ids of people by name, creating missing ones; names that differ only in case or accents are one person. */
 async function idsOf(db: Writing['db'], names: readonly string[]): Promise<Map<string, string>> {
   const wanted = [...new Set(names)].map((name) => ({ id: newId(), name }));
   const found = await rowsOf<{ id: string; name: string }>(

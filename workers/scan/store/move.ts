@@ -4,7 +4,9 @@ import { recordset, type Writing } from './context.ts';
 import { nameOf, type Resolved } from './item-rows.ts';
 import type { KnownFile } from './known.ts';
 
-/** Rows of files that lie elsewhere now: same content, so neither id nor streams change. Those without an item stay where they were. */
+/**
+ * Updates rows of moved files: the content is the same, so id and streams stay. Files without an item keep their place.
+ */
 export async function moveFiles(
   { db, library, folder }: Writing,
   moved: ReadonlyMap<string, KnownFile>,
@@ -30,7 +32,7 @@ export async function moveFiles(
   );
 }
 
-/** Directories that files leave by another way than their own listing are listed again next time, whatever they hold then. */
+/** Marks directories to be listed again when files leave them outside of their own listing. */
 export async function lookAgain(db: Db, fileIds: readonly string[]): Promise<void> {
   await db.raw(
     `update scan_directories d set content = '', modified_ms = -1 from media_files f

@@ -4,7 +4,7 @@ import { recordset, rowsOf, type ScannedLibrary } from './context.ts';
 import { fieldsOf, nameOf } from './item-rows.ts';
 import { DESCRIBED } from './items.ts';
 
-/** A directory that describes an item too. */
+/** Another directory that describes an item. */
 export interface Other {
   /** `nameOf` the item. */
   name: string;
@@ -14,13 +14,13 @@ export interface Other {
 
 interface Asked {
   drafts: readonly { draft: Draft; own: readonly string[] }[];
-  /** Where the own directories lie. */
+  /** Folder of the own directories. */
   folderId: string;
 }
 
 /**
- * Directories other than their own that hold files of items which the drafts would change, and those that describe a show by pictures
- * alone. An item that stays as it is was made of all of them before.
+ * Other directories with files of items that the drafts would change, and those that describe a show only by pictures.
+ * An item that stays the same was merged from all of them before.
  */
 export async function findOthers(db: Db, library: ScannedLibrary, { drafts, folderId }: Asked): Promise<Other[]> {
   if (drafts.length === 0) return [];

@@ -1,6 +1,6 @@
 import type { Db } from '#platform/db.ts';
 
-/** Notes items that left a library, for clients that keep a copy. */
+/** Records items that left a library, for clients that synchronize a copy. */
 export async function recordRemovals(db: Db, libraryId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await db.raw(

@@ -1,15 +1,15 @@
 import type { Db } from '#platform/db.ts';
 import { rowsOf } from './context.ts';
 
-/** Why an item is in the trash that leaves it when its file is there again; what a person deleted stays. */
+/** Reasons for the trash from which an item returns with its file; items deleted by a user stay. */
 const RETURNS = `('missing', 'folder-removed')`;
 
 const SEQ = (alias: string): string => `(select l.change_seq from libraries l where l.id = ${alias}.library_id)`;
 
 /**
- * What an item's files come to: size, length, best picture, whether any is there. One that came back leaves missing and trash. What
- * lies above the items follows, and so do the containers in `former`, which they left. Gives what changed. The number of the change is
- * the one that `nextChange` gave in this transaction.
+ * Updates the totals of items from their files: size, duration, best picture, availability. Returning items leave
+ * missing and trash. Containers above follow, and those in `former`, which the items left. Returns what changed. The
+ * change number is that of `nextChange` in this transaction.
  */
 export async function rollUpItems(db: Db, ids: readonly string[], former: readonly string[] = []): Promise<string[]> {
   if (ids.length === 0) return [];
@@ -46,7 +46,7 @@ export async function rollUpItems(db: Db, ids: readonly string[], former: readon
 }
 
 const LEAF = `c.type not in ('season', 'show') and c.extra_of is null`;
-/** Whether something like that lies in a container: two looks into indexes, where one with `or` may read all items. */
+/** Whether a container has such a child: two index lookups, because `or` may read all items. */
 const HOLDS = (like: string): string =>
   ['parent_id', 'grandparent_id']
     .map((above) => `exists (select from items c where c.${above} = a.id and ${LEAF} and ${like})`)
@@ -55,7 +55,10 @@ const LATEST = (what: string): string => `(select ${what} from (
   select c.missing_since, c.trashed_at from items c where c.parent_id = h.id and ${LEAF}
   union all select c.missing_since, c.trashed_at from items c where c.grandparent_id = h.id and ${LEAF}) below)`;
 
-/** Seasons and shows: missing when all in them is, trashed when all in them is trashed for being missing, back with the first that is back. */
+/**
+ * Seasons and shows are missing when all children are, trashed when all are trashed for being missing, and return with
+ * the first child.
+ */
 async function rollUpParents(db: Db, ids: readonly string[], former: readonly string[]): Promise<string[]> {
   const changed = await rowsOf<{ id: string }>(
     db,
@@ -81,13 +84,13 @@ async function rollUpParents(db: Db, ids: readonly string[], former: readonly st
   return changed.map((row) => row.id);
 }
 
-/** What some items add to the row of their library. */
+/** What items contribute to the row of their library. */
 interface Measure {
   counts: Record<string, number>;
   size: number;
   duration: number;
   missing: number;
-  /** In the trash, in no other sum. */
+  /** In the trash, and in no other total. */
   trashed: number;
 }
 
@@ -100,7 +103,7 @@ interface MeasureRow extends Omit<Measure, 'counts'> {
   n: number;
 }
 
-/** Summed over the items that lists show, and how many are in the trash. */
+/** Totals of the items that lists show, and the number in the trash. */
 export async function measure(db: Db, ids: readonly string[]): Promise<Measures> {
   const rows = await rowsOf<MeasureRow>(
     db,
@@ -165,7 +168,7 @@ async function addToLibrary(
   );
 }
 
-/** Everything that lies above these items, and they themselves. */
+/** These items and everything above them. */
 export async function withParents(db: Db, ids: readonly string[]): Promise<string[]> {
   const rows = await rowsOf<{ id: string }>(
     db,
@@ -175,12 +178,14 @@ export async function withParents(db: Db, ids: readonly string[]): Promise<strin
   return rows.map((row) => row.id);
 }
 
-/** Every transaction of a scan locks libraries first, in this order, and then rows of them: no two ever wait for each other. */
+/**
+ * Every transaction of a scan locks libraries first, in this order, and then their rows, so that no two ever deadlock.
+ */
 export async function lockLibraries(db: Db, libraryIds: readonly string[]): Promise<void> {
   await rowsOf(db, 'select id from libraries where id = any(?::uuid[]) order by id for no key update', [libraryIds]);
 }
 
-/** The next number of change of the library; its row stays locked until the end of the transaction. */
+/** The next change number of the library; its row stays locked until the transaction ends. */
 export async function nextChange(db: Db, libraryId: string): Promise<number> {
   const [row] = await rowsOf<{ change_seq: number }>(
     db,
@@ -190,14 +195,14 @@ export async function nextChange(db: Db, libraryId: string): Promise<number> {
   return row?.change_seq ?? 0;
 }
 
-/** `nextChange` of several libraries, always in the same order so that two scans never wait for each other. */
+/** `nextChange` of several libraries, always in the same order so that scans do not deadlock. */
 export async function nextChanges(db: Db, libraryIds: readonly string[]): Promise<Map<string, number>> {
   const seqs = new Map<string, number>();
   for (const id of [...new Set(libraryIds)].sort()) seqs.set(id, await nextChange(db, id));
   return seqs;
 }
 
-/** Libraries that hold these items. */
+/** Libraries of these items. */
 export async function librariesOf(db: Db, ids: readonly string[]): Promise<string[]> {
   const rows = await rowsOf<{ library_id: string }>(
     db,

@@ -5,8 +5,8 @@ import type { Work } from '#workers/work.ts';
 const LISTED = 'where trashed_at is null and extra_of is null';
 
 /**
- * The indexes that lists by title walk in this language, made by the first scan that needs them, without keeping writers out.
- * Until they are there such lists are right and slow, so a failure is no reason not to scan.
+ * Creates the indexes for lists by title in this language, at the first scan that needs them and without blocking
+ * writers. Without them such lists are correct but slow, so a failure does not stop the scan.
  */
 export async function makeTitleIndexes({ db, log }: Pick<Work, 'db' | 'log'>, language: string): Promise<void> {
   const { collation, index } = titleOrder(language);
@@ -26,7 +26,7 @@ export async function makeTitleIndexes({ db, log }: Pick<Work, 'db' | 'log'>, la
     .catch((error: Error) => log.warn({ err: error.message, index }, 'no index of titles in this language yet'));
 }
 
-/** Runs outside of transactions; what an earlier attempt left unfinished is made again. */
+/** Runs outside a transaction; an unfinished index of an earlier attempt is built again. */
 async function makeIndex(db: Db, { name, keys }: { name: string; keys: string }): Promise<void> {
   const found = await db.from('pg_index').whereRaw('indexrelid = to_regclass(?)', [name]).first('indisvalid');
   if (found?.indisvalid) return;

@@ -1,14 +1,14 @@
 import { recordset, rowsOf, type Writing } from './context.ts';
 import type { ItemRow } from './item-rows.ts';
 
-/** What a purge left of an item. */
+/** What a purge kept of an item. */
 export interface Tomb {
   item_id: string;
-  /** Rows of its states, of profiles that are still there. */
+  /** Rows of its states, of profiles that still exist. */
   states: unknown[];
 }
 
-/** Of the same name, of the same content under another name, or of the same id at a catalogue: in this order. */
+/** Matches by the same name, by the same content under another name, or by the same catalogue id, in this order. */
 const FITTING = `
   with r as (select * from jsonb_to_recordset(?::jsonb) as r(name text, type text, identity_key text, hashes text[], external_ids jsonb)),
        own as not materialized (select * from item_tombstones where library_id = ? and expires_at > now()),
@@ -20,15 +20,18 @@ const FITTING = `
     where exists (select 1 from profiles p where p.id = (s ->> 'profile_id')::uuid)) as states
   from fits f join own t on t.item_id = f.item_id where not exists (select 1 from items where id = f.item_id) order by f.how`;
 
-/** What was purged within a year comes back under its old id, with the state of every profile that is still there. By the rows' names. */
+/**
+ * Items purged within a year return under their old id, with the states of profiles that still exist. Keyed by the
+ * names of the rows.
+ */
 export async function takeTombs(
   { db, library }: Pick<Writing, 'db' | 'library'>,
   rows: readonly ItemRow[],
 ): Promise<Map<string, Tomb>> {
-  const asked = rows.map(({ name, type, identity_key, hashes, external_ids }) => ({
+  const searched = rows.map(({ name, type, identity_key, hashes, external_ids }) => ({
     ...{ name, type, identity_key, hashes, external_ids },
   }));
-  const fitting = await rowsOf<Tomb & { name: string }>(db, FITTING, [recordset(asked), library.id]);
+  const fitting = await rowsOf<Tomb & { name: string }>(db, FITTING, [recordset(searched), library.id]);
   const taken = new Map<string, Tomb>();
   const ids = new Set<string>();
   for (const { name, ...tomb } of fitting) {

@@ -3,7 +3,7 @@ import type { ExternalTrack } from '../group/draft.ts';
 import { recordset, rowsOf, type Writing } from './context.ts';
 import type { WrittenFile } from './files.ts';
 
-/** Sidecars count on from here in a file's list of streams. */
+/** First stream number of sidecars in a file. */
 const FIRST = 1000;
 
 interface Stored {
@@ -15,7 +15,10 @@ interface Stored {
   external_modified_ms: number;
 }
 
-/** Subtitles and sounds beside a file become its external streams; those that went are removed. True for files where something changed. */
+/**
+ * Stores subtitles and audio tracks next to a file as its external streams, and removes vanished ones. Returns files
+ * that changed.
+ */
 export async function writeTracks({ db }: Writing, files: readonly WrittenFile[]): Promise<Set<string>> {
   const ids = files.map(({ id }) => id);
   const stored = await rowsOf<Stored>(
@@ -64,7 +67,7 @@ interface Making {
   taken: Set<number>;
 }
 
-/** A changed sidecar keeps its number, and its id with it. */
+/** A changed sidecar keeps its number and id. */
 function rowOf({ fileId, track, before, taken }: Making): object {
   const old = before.find((row) => row.external_path === track.path);
   let index = old?.stream_index ?? FIRST;

@@ -1,18 +1,19 @@
-// Patterns of gitignore, matched without regular expressions: a pattern of many stars takes no more than its length times that of the path.
+// Patterns of gitignore, matched without regular expressions: the time is at most the product of the lengths of pattern
+// and path.
 
 /** One character of a name. */
 interface One {
   fits: (character: string) => boolean;
 }
 type Sign = One | '*';
-/** A name between slashes; `**` is any number of names. */
+/** A name between slashes; `**` stands for any number of names. */
 type Part = readonly Sign[] | '**';
 export type Glob = readonly Part[];
 
 const ANY: One = { fits: () => true };
 const NEVER: One = { fits: () => false };
 
-/** The pattern between its slashes, each a list of what one character may be. A `*` is any number of characters. */
+/** The pattern split at slashes, each part a list of character sets. A `*` is any number of characters. */
 export function readGlob(text: string): Glob {
   const parts: Part[] = [];
   let signs: Sign[] = [];
@@ -46,12 +47,12 @@ function readSign(characters: readonly string[], at: number): { sign: Sign; last
 
 const only = (wanted: string): One => ({ fits: (character) => character === wanted });
 
-/** `[abc]`, `[a-z]`, `[!a]`. One that is never closed, or with a range that ends before it begins, is nothing. */
+/** `[abc]`, `[a-z]`, `[!a]`. Undefined for an unclosed set, or a range that ends before it begins. */
 function readSet(characters: readonly string[], start: number): { sign: Sign; last: number } {
   const not = ['!', '^'].includes(characters[start + 1] ?? '');
   const first = start + (not ? 2 : 1);
   const held: string[] = [];
-  const plain: boolean[] = []; // false for a `-` that may span a range
+  const plain: boolean[] = []; // false for a `-` that may form a range
   let at = first;
   for (; at < characters.length && (characters[at] !== ']' || at === first); at += 1) {
     const escaped = characters[at] === '\\' && at + 1 < characters.length;
@@ -94,7 +95,10 @@ interface Places<P, T> {
   fits: (part: P, one: T) => boolean;
 }
 
-/** Whether stars and fixed parts cover the text. Only the last star is ever widened: what an earlier one takes changes nothing. */
+/**
+ * Whether stars and fixed parts match the text. Only the last star is ever extended, because extending an earlier one
+ * changes nothing.
+ */
 function covers<P, T>({ pattern, text, isStar, fits }: Places<P, T>): boolean {
   let [p, t, star, from] = [0, 0, -1, 0];
   while (t < text.length) {
@@ -122,7 +126,7 @@ const nameFits = (part: readonly Sign[], name: string): boolean =>
     fits: (sign, character) => sign !== '*' && sign.fits(character),
   });
 
-/** Whether the pattern covers the whole path. A `**` at the end stands for one name at least. */
+/** Whether the pattern matches the whole path. A `**` at the end stands for at least one name. */
 export function globFits(glob: Glob, path: string): boolean {
   const names = path.split('/');
   const open = glob.at(-1) === '**' ? [...glob, ['*'] as const] : glob;

@@ -1,18 +1,21 @@
 import { withoutTail } from '#platform/text.ts';
 import { type Glob, globFits, readGlob } from './glob.ts';
 
-/** Patterns of gitignore: `*`, `?`, `[a-z]` and `**` as there, `!` takes back, `/` at the end is for folders, a slash elsewhere ties to the folder of the file. */
+/**
+ * Patterns of gitignore: `*`, `?`, `[a-z]` and `**` as usual, `!` negates, a trailing `/` matches folders only, any
+ * other slash anchors the pattern to the folder of the file.
+ */
 
 interface Rule {
   glob: Glob;
-  /** To the folder of the file; else it is for the last name of a path. */
+  /** Anchored to the folder of the file; otherwise it matches the last name of a path. */
   tied: boolean;
   not: boolean;
   folders: boolean;
 }
 
 export interface IgnoreRules {
-  /** Folder the rules stand in, relative as the paths are; empty is the top. */
+  /** Folder of the rules, relative like the paths; empty is the top. */
   base: string;
   rules: readonly Rule[];
 }
@@ -34,13 +37,13 @@ function ruleOf(line: string): Rule | undefined {
   return { glob, tied: bare.includes('/'), not, folders: text.endsWith('/') };
 }
 
-/** Spaces at the end go, but one that is escaped. */
+/** Removes trailing spaces, except an escaped one. */
 function withoutSpaces(line: string): string {
   const bare = withoutTail(line, ' ');
   return bare.endsWith('\\') && bare.length < line.length ? `${bare} ` : bare;
 }
 
-/** True when the last rule that fits, of all the sets, ignores the path. */
+/** True when the last matching rule of all sets ignores the path. */
 export function isIgnored(sets: readonly IgnoreRules[], path: string, folder: boolean): boolean {
   let ignored = false;
   for (const { base, rules } of sets) {

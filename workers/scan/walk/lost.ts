@@ -1,10 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** EIO, ENXIO, ENODEV, ENOTCONN, ESHUTDOWN, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH, ESTALE, EREMOTEIO: what a lost mount answers. */
+/**
+ * EIO, ENXIO, ENODEV, ENOTCONN, ESHUTDOWN, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH, ESTALE, EREMOTEIO: errors of a lost
+ * mount.
+ */
 const OF_DEVICES = new Set([-5, -6, -19, -107, -108, -110, -112, -113, -116, -121]);
 
-/** Whether an error tells of the disk or the network under a file, not of the file. */
+/** Whether an error concerns the disk or network under a file, not the file itself. */
 export function isOfDevice(error: unknown): boolean {
   return error instanceof Error && 'errno' in error && OF_DEVICES.has(Number(error.errno));
 }

@@ -1,4 +1,4 @@
-/** The walking thread: answers each message with a batch, so that it is never ahead by more than one. */
+/** The walking thread: answers each message with a batch, so it is never more than one batch ahead. */
 import { parentPort } from 'node:worker_threads';
 import type { WalkOrder } from './types.ts';
 import { Walk } from './walk.ts';
@@ -9,7 +9,7 @@ parentPort?.on('message', (message: { begin: WalkOrder } | 'next') => {
   try {
     if (message !== 'next') walk = new Walk(message.begin);
     const batch = walk?.next();
-    if (batch?.done) walk = undefined; // the order may hold much
+    if (batch?.done) walk = undefined; // the order may use much memory
     parentPort?.postMessage({ batch });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';

@@ -1,8 +1,10 @@
-/** What the main thread asks of the walking thread, and what it gets. Paths are inside the storage, without a slash at either end. */
+/**
+ * Messages between the main thread and the walking thread. Paths are inside the storage, without a slash at either end.
+ */
 
 export interface KnownDirectory {
   modifiedMs: number;
-  /** Videos in it, and those of them that are no media. */
+  /** Number of videos in it, and the names of those that are no media. */
   videos: number;
   faults: number;
   content: string;
@@ -13,21 +15,21 @@ export interface WalkOrder {
   root: string;
   /** The library's folder: nothing outside it is opened. */
   folder: string;
-  /** Real paths of all folders of the library: links lead to them or nowhere. The folder's own, when absent. */
+  /** Real paths of all folders of the library, the only places that links may lead to. Default: the folder's own. */
   tops?: string[];
-  /** Where to begin, `folder` or below. */
+  /** Directories to start from: `folder` or below. */
   from: string[];
   /** Globs of the library's settings. */
   ignore: string[];
-  /** What was last seen, by path: a directory with the same content is not handed over. Absent hands over all. */
+  /** Last known state by path: a directory with the same content is not returned. Without it, all are returned. */
   known?: Map<string, KnownDirectory>;
-  /** Names of the directories that are remembered in each path, where nobody listed that path since, too. One that is not there is handed over with its parent. */
+  /** Known subdirectories by path, also for paths that were never listed. A missing one is returned with its parent. */
   expected?: ReadonlyMap<string, ReadonlySet<string>>;
-  /** A known directory whose time is the same is not even listed. */
+  /** Skips listing known directories with the same time. */
   quick?: boolean;
-  /** Only these directories, not what lies below. */
+  /** Only these directories, without those below. */
   shallow?: boolean;
-  /** Of what reads the files: another one makes all content another. */
+  /** Version of the code that reads files; another version changes every content signature. */
   version: string;
 }
 
@@ -46,25 +48,28 @@ export interface WalkIssue {
 
 export interface WalkedDirectory {
   path: string;
-  /** `listed`; `same` when its content is the known one and only its time another; `gone` when it vanished meanwhile; `failed` when nothing can be said of it. */
+  /**
+   * `listed`; `same` if only its time differs from the known state; `gone` if it vanished; `failed` if nothing can be
+   * concluded.
+   */
   state: 'listed' | 'same' | 'gone' | 'failed';
   modifiedMs: number;
-  /** Names of the directories in it that are walked too. */
+  /** Names of the subdirectories that are walked too. */
   directories: string[];
   files: WalkedFile[];
   videos: number;
-  /** Of the sidecars. */
+  /** Signature of the sidecars. */
   signature: string;
-  /** Of all that was listed. */
+  /** Signature of everything listed. */
   content: string;
   ignored: number;
   issues: WalkIssue[];
 }
 
-/** Directories that are as they were, summed up. */
+/** Totals of unchanged directories. */
 export interface Same {
   directories: number;
-  /** Those of them that were not even listed. */
+  /** The number that was not even listed. */
   passed: number;
   videos: number;
   faults: number;
@@ -74,6 +79,6 @@ export interface WalkBatch {
   directories: WalkedDirectory[];
   same: Same;
   done: boolean;
-  /** Device and inode of the root and the folder at this moment: another file system under the same path shows. */
+  /** Device and inode of root and folder at this moment, to detect another file system under the same path. */
   identity: string;
 }

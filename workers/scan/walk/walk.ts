@@ -10,18 +10,20 @@ const BATCH_FILES = 500;
 const BATCH_DIRECTORIES = 1000;
 const IGNORE_FILE = '.foyerignore';
 const IGNORE_BYTES = 64 * 1024;
-/** Bytes of a path inside the storage: an index entry of Postgres holds no more. */
+/** Longest path inside the storage in bytes, limited by the size of an index entry in Postgres. */
 const MAX_PATH = 2000;
-const ABSENT = new Set([-2, -20]); // ENOENT, ENOTDIR; all else (ESTALE is -116 and has no name in Node) says nothing of absence
+const ABSENT = new Set([-2, -20]); // ENOENT, ENOTDIR; other errors (ESTALE is -116 and has no name in Node) do not prove absence
 
-const LOOP = -40; // ELOOP: a link to itself is no file, and never will be
+const LOOP = -40; // ELOOP: a link to itself, which is never a file
 
 interface Waiting {
   path: string;
   rules: readonly IgnoreRules[];
 }
 
-/** Lists a folder depth first, parents before what lies in them, a batch at a call. Synchronous: it runs in a thread of its own. */
+/**
+ * Lists a folder depth first, parents before children, one batch per call. Synchronous: it runs in a thread of its own.
+ */
 export class Walk {
   readonly #order: WalkOrder;
   readonly #waiting: Waiting[];
@@ -52,7 +54,7 @@ export class Walk {
     return { directories, same: this.#same, done: this.#waiting.length === 0, identity: identityOf(this.#order) };
   }
 
-  /** The ignore files between the folder and where a scan of one directory begins. */
+  /** The ignore files between the folder and the start of a partial scan. */
   #rulesAbove(path: string): IgnoreRules[] {
     const { root, folder } = this.#order;
     const parts = path === folder ? [] : path.slice(folder === '' ? 0 : folder.length + 1).split('/');
@@ -61,7 +63,7 @@ export class Walk {
     );
   }
 
-  /** Nothing for a directory that is as it was: it is only counted. */
+  /** Undefined for an unchanged directory, which is only counted. */
   #walk({ path, rules }: Waiting): WalkedDirectory | undefined {
     const directory = empty(path);
     try {
@@ -79,7 +81,9 @@ export class Walk {
     }
   }
 
-  /** A lost mount is one failure, however many directories lie on it. Throws when it is the library's folder. */
+  /**
+   * Reports a lost mount as one failure, however many directories it contains. Throws if it is the library's folder.
+   */
   #failed(directory: WalkedDirectory, error: unknown): WalkedDirectory {
     const lost = isOfDevice(error) ? lostAbove(this.#order, directory.path) : undefined;
     if (lost === this.#order.folder) throw error;
@@ -91,14 +95,14 @@ export class Walk {
     return failed;
   }
 
-  /** Its content changed, or something lay in it since it was last listed and is gone. */
+  /** Whether its content changed or a known subdirectory vanished. */
   #isOther({ path, directories, content }: WalkedDirectory, known: KnownDirectory): boolean {
     if (known.content !== content) return true;
     const there = new Set(directories);
     return [...(this.#order.expected?.get(path) ?? [])].some((name) => !there.has(name));
   }
 
-  /** What was last seen, unless something of it is to be looked at each time. */
+  /** The known state, unless part of it must be checked each time. */
   #trusted(path: string): KnownDirectory | undefined {
     const known = this.#order.known?.get(path);
     return known?.content === '' ? undefined : known;
@@ -111,7 +115,7 @@ export class Walk {
     this.#same.faults += known.faults;
   }
 
-  /** Not listed again; what lies in it is walked all the same. */
+  /** Skips the listing, but walks its subdirectories. */
   #pass(directory: WalkedDirectory, rules: readonly IgnoreRules[]): void {
     directory.directories = [...(this.#order.expected?.get(directory.path) ?? [])];
     this.#enter(directory, rules);
@@ -159,12 +163,15 @@ export class Walk {
       if (isOfDevice(error) && lostAbove(this.#order, directory.path) !== undefined) throw error;
       if (!isAbsence(error))
         directory.issues.push({ kind: 'unreadable', path: joined(directory.path, name), detail: wordOf(error) });
-      // Its absence is not proven, so nothing of this directory is.
+      // Its absence is not proven, so nothing about this directory is certain.
       if (!isAbsence(error)) directory.state = 'failed';
     }
   }
 
-  /** A link to a file inside the library is that file; a link to a folder is not followed, since what lies inside is listed anyway. */
+  /**
+   * A link to a file inside the library is that file; a link to a folder is not followed, because its content is listed
+   * anyway.
+   */
   #link(directory: WalkedDirectory, name: string): void {
     const path = joined(directory.path, name);
     try {
@@ -189,7 +196,7 @@ function joined(path: string, name: string): string {
   return path === '' ? name : `${path}/${name}`;
 }
 
-/** Names that are no UTF-8 come out of Node with U+FFFD in them: the directory is then read once more as bytes. */
+/** Node returns names that are not UTF-8 with U+FFFD, so the directory is then read again as bytes. */
 function entriesOf(absolute: string, directory: WalkedDirectory): Dirent[] {
   const entries = readdirSync(absolute, { withFileTypes: true });
   if (!entries.some((entry) => entry.name.includes('\uFFFD'))) return entries;
@@ -204,7 +211,7 @@ function entriesOf(absolute: string, directory: WalkedDirectory): Dirent[] {
 
 const PLAIN = /^[\x20-\x7e]*$/;
 
-/** Names that are written like another one beside them and are other bytes: both are taken, and nobody can tell them apart. */
+/** Names that look the same but differ in their bytes: both are refused, because they cannot be distinguished. */
 function twinsIn(names: readonly string[]): string[] {
   const marked = names.filter((name) => !PLAIN.test(name));
   const seen = new Set<string>();
@@ -220,7 +227,7 @@ function fileOf(name: string, stat: Stats): WalkedFile {
   return { name, size: stat.size, mtimeMs: stat.mtimeMs, inode: String(stat.ino) };
 }
 
-/** So many files of one directory are told by their number. */
+/** From this number on, files of a directory are reported by their count. */
 const MANY = 10;
 
 function sumUpUnreadable(directory: WalkedDirectory): void {
@@ -249,7 +256,7 @@ function wordOf(error: unknown): string {
     : 'unknown';
 }
 
-/** Of the sidecars and of what groups: when either changes, the items of a directory are made again. */
+/** Signature of the sidecars and the grouping code; a change groups the items of the directory again. */
 function signatureOf(files: readonly WalkedFile[], version: string): string {
   const sidecars = files.filter((file) => kindOf(file.name) !== 'video');
   if (sidecars.length === 0) return `${version} -`;
@@ -257,7 +264,7 @@ function signatureOf(files: readonly WalkedFile[], version: string): string {
   return `${version} ${hash('sha256', text, 'base64url').slice(0, 22)}`;
 }
 
-/** Nothing when there is something to tell of it each time. */
+/** Undefined if it must be reported each time. */
 function contentOf({ state, files, directories, issues }: WalkedDirectory, version: string): string {
   if (state !== 'listed' || issues.length > 0) return '';
   const lines = files.map((file) => `${file.name}\0${file.size}\0${Math.trunc(file.mtimeMs)}\0${file.inode}`);
@@ -267,7 +274,7 @@ function contentOf({ state, files, directories, issues }: WalkedDirectory, versi
 function rulesIn(root: string, path: string): IgnoreRules[] {
   const file = join(root, path, IGNORE_FILE);
   try {
-    const there = lstatSync(file, { throwIfNoEntry: false }); // an error costs more than the call, and few have one
+    const there = lstatSync(file, { throwIfNoEntry: false }); // an exception costs more than the call
     if (!there || there.size > IGNORE_BYTES) return [];
     return [readIgnore(path, readFileSync(file, 'utf8').split('\n'))];
   } catch {
@@ -275,7 +282,7 @@ function rulesIn(root: string, path: string): IgnoreRules[] {
   }
 }
 
-/** Says whether the same file system is still mounted there. */
+/** Identifies the file system that is mounted there. */
 export function identityOf({ root, folder }: Pick<WalkOrder, 'root' | 'folder'>): string {
   return [root, join(root, folder)]
     .map((path) => statSync(path))

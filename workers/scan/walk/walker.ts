@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { WalkBatch, WalkOrder } from './types.ts';
 
-/** The root could not be listed, or stopped answering. */
+/** The root could not be listed, or stopped responding. */
 export class WalkFailed extends Error {}
 
 type Said = { batch: WalkBatch } | { failed: string };
 
 const KEPT_MS = 60_000;
 
-/** A thread that has nothing to do waits a minute for the next walk: starting one costs as much as listing 20,000 files. */
+/** An idle thread waits a minute for the next walk: starting one costs as much as listing 20,000 files. */
 let idle: { worker: Worker; leave: () => void; timer: NodeJS.Timeout } | undefined;
 
 function take(): Worker {
@@ -35,28 +35,31 @@ function keep(worker: Worker): void {
   idle = { worker, leave, timer: setTimeout(leave, KEPT_MS).unref() };
 }
 
-/** Lists a folder in a thread of its own (readdir and stat are synchronous there: a third of the CPU), one batch at a time. */
+/**
+ * Lists a folder in a thread of its own (readdir and stat are synchronous there, a third of the CPU), one batch at a
+ * time.
+ */
 export async function* walkFolder(order: WalkOrder, signal: AbortSignal): AsyncGenerator<WalkBatch> {
   signal.throwIfAborted();
   const worker = take();
   let answered = true;
-  const ask = async (message: { begin: WalkOrder } | 'next'): Promise<WalkBatch> => {
+  const request = async (message: { begin: WalkOrder } | 'next'): Promise<WalkBatch> => {
     const answer = once(worker, 'message', { signal }) as Promise<[Said]>;
     answered = false;
     worker.postMessage(message);
-    const [said] = await answer;
+    const [reply] = await answer;
     answered = true;
-    if ('failed' in said) throw new WalkFailed(said.failed);
-    return said.batch;
+    if ('failed' in reply) throw new WalkFailed(reply.failed);
+    return reply.batch;
   };
   try {
-    for (let batch = await ask({ begin: order }); ; batch = await ask('next')) {
+    for (let batch = await request({ begin: order }); ; batch = await request('next')) {
       yield batch;
       if (batch.done) break;
       signal.throwIfAborted();
     }
   } finally {
-    // A thread that hangs in the kernel ends when its call returns; nobody waits for it.
+    // A thread that hangs in the kernel ends when its call returns; it is not awaited.
     if (answered) keep(worker);
     else void worker.terminate();
   }

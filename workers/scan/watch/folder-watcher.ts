@@ -6,21 +6,21 @@ const DEBOUNCE_MS = 5000;
 const LONGEST_MS = 30_000;
 const MOST = 500;
 
-/** File systems that other machines change without this kernel being told. */
+/** File systems that other machines change without events on this one. */
 const REMOTE = new Set([
   0x6969, 0xff534d42, 0xfe534d42, 0x517b, 0x65735546, 0x01021997, 0x00c36400, 0x73757245, 0x5346414f, 0x0bd00bd0,
 ]);
 
 /** Whether changes below a path reach this machine as events. */
-export async function tellsChanges(path: string): Promise<boolean> {
+export async function reportsChanges(path: string): Promise<boolean> {
   const found = await statfs(path).catch(() => undefined);
   return found !== undefined && !REMOTE.has(Number(found.type) >>> 0);
 }
 
 export interface Changes {
-  /** Directories to be listed, relative to the watched folder; the empty one is the folder itself. */
+  /** Directories to list, relative to the watched folder; the empty path is the folder itself. */
   paths: string[];
-  /** Events were lost or too many: everything is to be looked at. */
+  /** Events were lost or too many: everything must be listed. */
   overflow: boolean;
 }
 
@@ -28,11 +28,11 @@ interface Options {
   path: string;
   debounceMs?: number;
   changed: (changes: Changes) => void;
-  /** The watcher ended by itself. */
+  /** The watcher stopped by itself. */
   lost: (error: Error) => void;
 }
 
-/** Collects the events of one folder until they pause for 5 seconds, and tells which directories changed. */
+/** Collects the events of one folder until they pause for 5 seconds, and reports the changed directories. */
 export class FolderWatcher {
   readonly #options: Options;
   readonly #watcher: TreeWatcher;
@@ -77,7 +77,7 @@ export class FolderWatcher {
     this.#options.changed({ paths: outermost(paths), overflow });
   }
 
-  /** A directory stands for itself, all else for the directory it lies or lay in. */
+  /** A directory stands for itself, anything else for its parent. */
   async #directoryOf(name: string): Promise<string> {
     const found = await stat(join(this.#options.path, name)).catch(() => undefined);
     if (found?.isDirectory()) return name;

@@ -6,14 +6,14 @@ import { requestScan, type ScanRequest } from '#areas/scanning/public.ts';
 import { findStorages } from '#areas/storage/public.ts';
 import { FencedClient } from '#platform/fence.ts';
 import type { WorkerDeps } from '#workers/work.ts';
-import { type Changes, FolderWatcher, tellsChanges } from './folder-watcher.ts';
+import { type Changes, FolderWatcher, reportsChanges } from './folder-watcher.ts';
 import { dueScan, findLastScans } from './schedule.ts';
 
 /** Class and number of the advisory lock of the one worker that watches and schedules. */
 const LOCK = [4712, 1];
 const RETRY_MS = 5000;
 const LOOK_MS = 15_000;
-/** A folder whose watcher broke is polled this long before another is tried. */
+/** After a watcher failed, the folder is polled for this long before another try. */
 const BROKEN_MS = 10 * 60_000;
 
 export interface OverseerOptions {
@@ -21,7 +21,10 @@ export interface OverseerOptions {
   debounceMs?: number;
 }
 
-/** Watches local folders and asks for scheduled scans, in one worker of the deployment; another takes over when it is gone. Ends with the signal. */
+/**
+ * Watches local folders and requests scheduled scans, in one worker of the deployment; another takes over when it
+ * exits. Ends with the signal.
+ */
 export async function overseeScans(
   deps: WorkerDeps,
   signal: AbortSignal,
@@ -94,7 +97,7 @@ class Overseer {
     }
   }
 
-  /** Brings the watchers to what the libraries want, and asks for what is due. */
+  /** Adjusts the watchers to the libraries' settings, and requests due scans. */
   async #look(): Promise<void> {
     const { db, settings } = this.#deps;
     const libraries = await db('libraries')
@@ -122,7 +125,7 @@ class Overseer {
         new Date(),
         settings.get('server.timeZone'),
       );
-      if (due) await this.#ask({ libraryId: library.id, ...due });
+      if (due) await this.#request({ libraryId: library.id, ...due });
     }
     this.#align(folders, wanted);
   }
@@ -141,11 +144,11 @@ class Overseer {
     });
   }
 
-  /** `auto` watches what the kernel tells of; `events` watches in any case. */
+  /** `auto` watches folders with kernel events; `events` always watches. */
   async #watches(folder: Folder, watch: LibrarySettings['watch']): Promise<boolean> {
     if (watch === 'off' || watch === 'poll') return false;
     if ((this.#brokenUntil.get(folder.id) ?? 0) > Date.now()) return false;
-    return watch === 'events' || tellsChanges(folder.path);
+    return watch === 'events' || reportsChanges(folder.path);
   }
 
   #align(folders: readonly Folder[], wanted: ReadonlySet<string>): void {
@@ -172,27 +175,27 @@ class Overseer {
     }
   }
 
-  /** What was missed meanwhile is found by a quick scan; the folder is polled for a while. */
+  /** A quick scan finds missed changes; the folder is polled for a while. */
   #lost(folder: Folder, error: unknown): void {
     this.#deps.log.warn({ folder: folder.id, err: error }, 'a folder can no longer be watched');
     this.#watchers.delete(folder.id);
     this.#brokenUntil.set(folder.id, Date.now() + BROKEN_MS);
-    void this.#ask({ libraryId: folder.libraryId, mode: 'quick', trigger: 'watch' });
+    void this.#request({ libraryId: folder.libraryId, mode: 'quick', trigger: 'watch' });
   }
 
   async #changed(folder: Folder, { paths, overflow }: Changes): Promise<void> {
     const { libraryId } = folder;
     const whole = overflow || paths.includes('');
-    // The folder's own list changed: a quick scan lists it and passes over what did not.
+    // The folder's own listing changed: a quick scan lists it and skips unchanged directories.
     const targets = overflow ? undefined : paths.map((path) => ({ folderId: folder.id, path }));
-    await this.#ask({ libraryId, mode: whole ? 'quick' : 'full', trigger: 'watch', targets });
+    await this.#request({ libraryId, mode: whole ? 'quick' : 'full', trigger: 'watch', targets });
   }
 
-  async #ask(wish: ScanRequest): Promise<void> {
+  async #request(request: ScanRequest): Promise<void> {
     await this.#deps.db
-      .transaction((db) => requestScan(db, wish))
+      .transaction((db) => requestScan(db, request))
       .catch((error: unknown) =>
-        this.#deps.log.warn({ err: error, library: wish.libraryId }, 'a scan could not be asked for'),
+        this.#deps.log.warn({ err: error, library: request.libraryId }, 'a scan could not be requested'),
       );
   }
 }

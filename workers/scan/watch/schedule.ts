@@ -2,17 +2,17 @@ import { Cron } from 'croner';
 import type { LibrarySettings } from '#areas/libraries/libraries.schemas.ts';
 import type { Db } from '#platform/db.ts';
 
-/** A library as the schedule sees it. */
+/** A library as the schedule needs it. */
 export interface Scheduled {
   id: string;
   settings: LibrarySettings;
   createdAt: Date;
-  /** When a scan of the whole library was last asked for: by the schedule, and at all. */
+  /** When a scan of the whole library was last requested: by the schedule, and at all. */
   lastScheduled: Date | null;
   lastWhole: Date | null;
-  /** None of its folders tells of changes by itself. */
+  /** None of its folders reports changes by events. */
   polled: boolean;
-  /** One of its folders begins to be watched now. */
+  /** Watching one of its folders begins now. */
   begins?: boolean;
 }
 
@@ -23,12 +23,15 @@ interface Due {
 
 const JUST_NOW_MS = 60_000;
 
-/** No event tells what changed before, while no worker was there or the storage was away; a scan asked for just now will. */
-function changedUnseen({ begins, lastWhole }: Scheduled, now: Date): boolean {
+/**
+ * Changes before now had no events, because no worker ran or the storage was unavailable; a scan that was just
+ * requested covers them.
+ */
+function changedUnobserved({ begins, lastWhole }: Scheduled, now: Date): boolean {
   return begins === true && lastWhole !== null && now.getTime() - lastWhole.getTime() >= JUST_NOW_MS;
 }
 
-/** What is due now: the nightly full listing, or a quick one of folders that are not watched or were not until now. */
+/** The scan that is due: the nightly full one, or a quick one of folders that are not watched or were not until now. */
 export function dueScan(library: Scheduled, now: Date, timeZone: string): Due | undefined {
   const since = library.lastScheduled ?? library.createdAt;
   const next = nextRun(library.settings.scanCron, { since, timeZone });
@@ -38,10 +41,10 @@ export function dueScan(library: Scheduled, now: Date, timeZone: string): Due | 
     library.polled &&
     library.settings.watch !== 'off' &&
     now.getTime() - last.getTime() >= library.settings.pollMinutes * 60_000;
-  return poll || changedUnseen(library, now) ? { mode: 'quick', trigger: 'watch' } : undefined;
+  return poll || changedUnobserved(library, now) ? { mode: 'quick', trigger: 'watch' } : undefined;
 }
 
-/** The first time after `since`; nothing for text that is no cron. */
+/** The first time after `since`; undefined for an invalid cron expression. */
 function nextRun(pattern: string, { since, timeZone }: { since: Date; timeZone: string }): Date | undefined {
   try {
     return new Cron(pattern, { paused: true, timezone: timeZone, mode: '5-part' }).nextRun(since) ?? undefined;

@@ -12,7 +12,7 @@ import {
   listFoldersOnMounts,
   listMounts,
   type Mount,
-  type Seen,
+  type Seen as Observed,
   takeReturned,
 } from '#areas/storage/public.ts';
 import type { Db } from '#platform/db.ts';
@@ -22,9 +22,9 @@ import { holdClocks } from '../store/clocks.ts';
 
 const LOOK_MS = 15_000;
 const LIMIT_MS = 5000;
-/** Looks in a row before a state changes. */
+/** Equal checks in a row before a state changes. */
 const HOLDS_FOR = 2;
-/** A worker that said nothing for so long has no voice. */
+/** A worker without a report for this long is ignored. */
 const VOICE_MS = 60_000;
 const QUIET_MS = 60_000;
 
@@ -34,8 +34,8 @@ export interface StorageWatchOptions {
 }
 
 /**
- * Looks at the mounts from each worker, and writes what most of them see: away, back, or under its path something else. A storage that has
- * been back for a quiet minute is scanned. Ends with the signal.
+ * Checks the mounts from each worker and writes the state that most of them observe: unavailable, available again, or
+ * replaced. A storage that has been back for a quiet minute is scanned. Ends with the signal.
  */
 export async function watchStorages(
   deps: WorkerDeps,
@@ -50,18 +50,18 @@ export async function watchStorages(
 }
 
 interface Sight {
-  seen: Seen;
+  observed: Observed;
   reason: string | null;
 }
 
-const FINE: Sight = { seen: 'available', reason: null };
+const FINE: Sight = { observed: 'available', reason: null };
 
 class StorageWatch {
   readonly #deps: WorkerDeps;
   readonly #quietMs: number;
-  /** What was seen last, and how often in a row. */
-  readonly #streaks = new Map<string, { seen: Seen; times: number }>();
-  /** Mounts whose file system has not answered yet: nothing more is asked of them. */
+  /** The last observed state, and how often in a row. */
+  readonly #streaks = new Map<string, { observed: Observed; times: number }>();
+  /** Mounts whose file system has not responded yet: they are not checked again. */
   readonly #hanging = new Set<string>();
 
   constructor(deps: WorkerDeps, quietMs: number) {
@@ -90,58 +90,68 @@ class StorageWatch {
 
   /** An empty place where files are known is not believed. */
   async #see(id: string, path: string, holds: () => Promise<boolean>): Promise<Sight> {
-    if (this.#hanging.has(id)) return { seen: 'unavailable', reason: 'timeout' };
+    if (this.#hanging.has(id)) return { observed: 'unavailable', reason: 'timeout' };
     this.#hanging.add(id);
     const state = stateOf(path).finally(() => this.#hanging.delete(id));
     const found = await Promise.race([state, sleep(LIMIT_MS, 'slow' as const, { ref: false })]);
-    if (found === 'slow') return { seen: 'unavailable', reason: 'timeout' };
-    if (found === 'gone') return { seen: 'unavailable', reason: 'not-mounted' };
+    if (found === 'slow') return { observed: 'unavailable', reason: 'timeout' };
+    if (found === 'gone') return { observed: 'unavailable', reason: 'not-mounted' };
     const lost = found === 'empty' && (await holds());
-    return lost ? { seen: 'suspect', reason: 'root-empty' } : FINE;
+    return lost ? { observed: 'suspect', reason: 'root-empty' } : FINE;
   }
 
   async #judge(mount: Mount, own: Sight): Promise<void> {
-    const { seen, reason, times } = await this.#steady(mount.id, own);
-    if (seen === mount.state || times < HOLDS_FOR) return;
-    const changed = await this.#deps.db.transaction((db) => change(db, mount, { seen, reason }));
-    if (changed) this.#deps.log.warn({ storage: mount.id, state: seen, reason }, 'a storage has another state');
+    const { observed, reason, times } = await this.#steady(mount.id, own);
+    if (observed === mount.state || times < HOLDS_FOR) return;
+    const changed = await this.#deps.db.transaction((db) => change(db, mount, { observed, reason }));
+    if (changed) this.#deps.log.warn({ storage: mount.id, state: observed, reason }, 'a storage has another state');
   }
 
   async #judgeFolder(folder: FolderOnMount, own: Sight): Promise<void> {
-    const { seen, reason, times } = await this.#steady(folder.id, own);
-    const away = seen !== 'available';
-    if (away === folder.away || times < HOLDS_FOR) return;
+    const { observed, reason, times } = await this.#steady(folder.id, own);
+    const isUnavailable = observed !== 'available';
+    if (isUnavailable === folder.away || times < HOLDS_FOR) return;
     const changed = await this.#deps.db.transaction(async (db) => {
-      if (!(await changeFolder(db, folder, away))) return false;
+      if (!(await changeFolder(db, folder, isUnavailable))) return false;
       const { libraryId, id: folderId } = folder;
-      if (!away)
+      if (!isUnavailable)
         await requestScan(db, { libraryId, mode: 'quick', trigger: 'storage-returned', targets: [{ folderId }] });
       return true;
     });
-    if (changed) this.#deps.log.warn({ folder: folder.id, away, reason }, 'a folder of a library has another state');
+    if (changed)
+      this.#deps.log.warn(
+        { folder: folder.id, unavailable: isUnavailable, reason },
+        'a folder of a library has another state',
+      );
   }
 
-  /** What is agreed, and for how many looks in a row. */
+  /** The agreed state, and for how many checks in a row. */
   async #steady(id: string, own: Sight): Promise<Sight & { times: number }> {
     const agreed = await this.#agreed(id, own);
     const before = this.#streaks.get(id);
-    const times = before?.seen === agreed.seen ? before.times + 1 : 1;
-    this.#streaks.set(id, { seen: agreed.seen, times });
+    const times = before && before.observed === agreed.observed ? before.times + 1 : 1;
+    this.#streaks.set(id, { observed: agreed.observed, times });
     return { ...agreed, times };
   }
 
-  /** What most workers see; one of two says nothing against the other. Without Redis each goes by its own eyes. */
+  /**
+   * The state that most workers observe; with two, neither outvotes the other. Without Redis each uses its own
+   * observation.
+   */
   async #agreed(id: string, own: Sight): Promise<Sight> {
     const { redis, config } = this.#deps;
     const key = `foyer:storage-seen:${id}`;
     const now = Date.now();
     const voices = await withoutFail(async () => {
-      await redis.hset(key, config.pod, JSON.stringify({ ...own, at: now }));
+      await redis.hset(key, config.pod, JSON.stringify({ seen: own.observed, reason: own.reason, at: now }));
       await redis.pexpire(key, VOICE_MS);
-      return Object.values(await redis.hgetall(key)).map((text) => JSON.parse(text) as Sight & { at: number });
+      return Object.values(await redis.hgetall(key)).map((text): Sight & { at: number } => {
+        const { seen, ...rest } = JSON.parse(text) as { seen: Observed; reason: Sight['reason']; at: number };
+        return { observed: seen, ...rest };
+      });
     }, []);
     const heard = voices.filter(({ at }) => now - at < VOICE_MS);
-    const against = heard.filter(({ seen }) => seen !== 'available');
+    const against = heard.filter(({ observed }) => observed !== 'available');
     if (heard.length === 0) return own;
     return against.length * 2 > heard.length && against[0] ? against[0] : FINE;
   }
@@ -159,10 +169,10 @@ async function stateOf(path: string): Promise<'there' | 'empty' | 'gone'> {
   }
 }
 
-async function change(db: Db, mount: Mount, { seen, reason }: Sight): Promise<boolean> {
-  const changed = await changeState(db, mount, { to: seen, reason });
+async function change(db: Db, mount: Mount, { observed, reason }: Sight): Promise<boolean> {
+  const changed = await changeState(db, mount, { to: observed, reason });
   if (!changed) return false;
-  const back = seen === 'available';
+  const back = observed === 'available';
   if (back) await holdClocks(db, mount.id, changed.awayMs);
   if (back || mount.state === 'available') {
     const target = { kind: 'storage', id: mount.id };
@@ -172,7 +182,7 @@ async function change(db: Db, mount: Mount, { seen, reason }: Sight): Promise<bo
   return true;
 }
 
-/** A quick scan of what lies on storages that came back and stayed. */
+/** Requests a quick scan of the content of storages that came back and stayed. */
 async function scanReturned(db: Db, quietMs: number): Promise<void> {
   const returned = await takeReturned(db, quietMs);
   if (returned.length === 0) return;

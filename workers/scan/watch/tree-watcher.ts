@@ -7,32 +7,32 @@ export interface TreeOptions {
   root: string;
   /** A name below the root; the empty one is the root itself. */
   changed: (name: string) => void;
-  /** The tree is no longer watched whole, and not at all from now on. */
+  /** The tree can no longer be watched completely, and watching has stopped. */
   lost: (error: Error) => void;
-  /** Of `node:fs`; a test's own says that the kernel has no more. */
+  /** Replaces `watch` of `node:fs`, in tests of an exhausted kernel limit. */
   watch?: typeof watch;
 }
 
 const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
-/** Cannot be watched, and cannot be listed either: the scan tells of it. */
+/** Neither watchable nor listable: the scan reports it. */
 const CLOSED = new Set(['EACCES', 'EPERM', 'ENAMETOOLONG', 'ELOOP']);
 /** The time of a directory is that of the kernel's last tick. */
 const TICK_MS = 10;
 
 /**
- * Watches every directory below a root, hidden ones left out. Node's own recursive watch takes a watch of the kernel for each file as
- * well, walks the tree in one go on the main thread, and says nothing when the kernel has no more watches to give.
+ * Watches every directory below a root, except hidden ones. Node's own recursive watch also uses a kernel watch for
+ * each file, walks the tree in one go on the main thread, and does not report when the kernel has no more watches.
  */
 export class TreeWatcher {
   readonly #options: TreeOptions;
   readonly #watchers = new Map<string, FSWatcher>();
-  /** The watched directories in each one. */
+  /** Watched subdirectories of each directory. */
   readonly #inner = new Map<string, Set<string>>();
   readonly #begins = Date.now();
   #filling = true;
   #closed = false;
 
-  /** Throws where the root itself cannot be watched. */
+  /** Throws if the root itself cannot be watched. */
   constructor(options: TreeOptions) {
     this.#options = options;
     this.#watch('');
@@ -48,12 +48,12 @@ export class TreeWatcher {
     this.#inner.clear();
   }
 
-  /** How many directories are watched. */
+  /** Number of watched directories. */
   get size(): number {
     return this.#watchers.size;
   }
 
-  /** A directory is watched before it is listed, so that what appears meanwhile is told. */
+  /** Watches a directory before listing it, so that events cover everything that appears in between. */
   async #fill(top: string): Promise<void> {
     const waiting = [top];
     for (let path = waiting.pop(); path !== undefined && !this.#closed; path = waiting.pop()) {
@@ -65,7 +65,7 @@ export class TreeWatcher {
   async #directoriesIn(path: string): Promise<string[]> {
     try {
       const absolute = join(this.#options.root, path);
-      // Changed since the watching began, and before this directory was: no event told of it.
+      // Changed after watching began and before this directory was watched: there was no event.
       if (this.#filling && (await stat(absolute)).mtimeMs > this.#begins - TICK_MS) this.#options.changed(path);
       const entries = await readdir(absolute, { withFileTypes: true });
       const directories = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'));
@@ -104,7 +104,10 @@ export class TreeWatcher {
     if (kind === 'rename') void this.#look(inner);
   }
 
-  /** Something came, went or was replaced. What stands there is watched anew before the old watch ends, so that nothing is missed. */
+  /**
+   * Something appeared, vanished or was replaced. The new watch starts before the old one ends, so that nothing is
+   * missed.
+   */
   async #look(path: string): Promise<void> {
     const found = await lstat(join(this.#options.root, path)).catch(() => undefined);
     if (this.#closed) return;
@@ -112,7 +115,7 @@ export class TreeWatcher {
     else if (this.#tried(path)) await this.#fill(path);
   }
 
-  /** Only what lies in it is visited: a folder of many thousands may go one by one. */
+  /** Visits only its content, because thousands of directories may vanish one by one. */
   #leave(path: string): void {
     const watcher = this.#watchers.get(path);
     if (!watcher) return;

@@ -3,47 +3,50 @@ import { type Picture, pictureStems, readSidecar, type Sidecar, sidecarStems } f
 import { atOnce, type Steps } from '../names/steps.ts';
 import type { WalkedFile } from '../walk/types.ts';
 
-/** A sidecar and what its name says. */
+/** A sidecar track with the parsed name. */
 export interface Track {
   file: WalkedFile;
   sidecar: Sidecar;
 }
 
-/** A picture and what its name says. */
+/** A picture with the parsed name. */
 export interface Found extends Picture {
   file: WalkedFile;
 }
 
-/** The files of one directory by what they belong to. Built once per directory, so that grouping costs the same per file. */
-export interface Beside {
+/**
+ * The files of one directory by the video they belong to. Built once per directory, so that grouping costs the same per
+ * file.
+ */
+export interface Companions {
   byName: ReadonlyMap<string, WalkedFile>;
-  /** Those that are no videos, by name in lower case. */
+  /** Files other than videos, by name in lower case. */
   byLowName: ReadonlyMap<string, WalkedFile>;
   /** By the folded stem of the video. */
   tracks: ReadonlyMap<string, readonly Track[]>;
   /** By the stem of the video in lower case. */
   pictures: ReadonlyMap<string, readonly Found[]>;
-  /** Pictures that speak of the whole folder. */
+  /** Pictures of the whole folder. */
   shared: readonly Found[];
 }
 
-const built = new WeakMap<readonly WalkedFile[], Beside>();
+const built = new WeakMap<readonly WalkedFile[], Companions>();
 
 /** The index of a directory's listing. */
-export function besideOf(files: readonly WalkedFile[]): Beside {
-  return atOnce(besideSteps(files));
+export function companionsOf(files: readonly WalkedFile[]): Companions {
+  return atOnce(companionSteps(files));
 }
 
-/** `besideOf` with pauses. */
-export function* besideSteps(files: readonly WalkedFile[]): Steps<Beside> {
+/** `companionsOf` with pauses. */
+export function* companionSteps(files: readonly WalkedFile[]): Steps<Companions> {
   const known = built.get(files);
   if (known) return known;
-  const beside = yield* build(files);
-  built.set(files, beside);
-  return beside;
+  const companions = yield* build(files);
+  built.set(files, companions);
+  return companions;
 }
 
-function* build(files: readonly WalkedFile[]): Steps<Beside> {
+function* build(files: readonly WalkedFile[]): Steps<Companions> {
   const byName = new Map<string, WalkedFile>();
   const byLowName = new Map<string, WalkedFile>();
   const stems = new Set<string>();
@@ -73,7 +76,7 @@ function* build(files: readonly WalkedFile[]): Steps<Beside> {
   return { byName, byLowName, tracks, pictures, shared };
 }
 
-/** Names that differ in case or in the writing of accents belong together. */
+/** Folds case and accents, so that such names match. */
 export function folded(stem: string): string {
   return stem.normalize('NFC').toLowerCase();
 }
@@ -84,7 +87,7 @@ function push<T>(lists: Map<string, T[]>, key: string, value: T): void {
   else lists.set(key, [value]);
 }
 
-/** The longest name of a video that fits wins. */
+/** The longest matching video name wins. */
 function trackOf(file: WalkedFile, stems: ReadonlySet<string>): (Track & { stem: string }) | undefined {
   for (const stem of sidecarStems(file.name)) {
     const sidecar = stems.has(folded(stem)) ? readSidecar(file.name, stem) : undefined;

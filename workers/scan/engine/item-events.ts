@@ -11,75 +11,80 @@ import type { Resolved } from '../store/item-rows.ts';
 import type { ReportedItem } from '../store/leave.ts';
 import type { Scan } from './scan.ts';
 
-interface Told {
+interface BatchChanges {
   resolved: Resolved;
   files: readonly WrittenFile[];
-  /** Files whose sidecars changed. */
+  /** Ids of files whose sidecars changed. */
   touched: ReadonlySet<string>;
-  /** Items whose sums changed. */
+  /** Items whose rollups changed. */
   rolled: readonly string[];
-  /** Items that went. */
+  /** Deleted items. */
   left: readonly ReportedItem[];
-  /** Items that came from other libraries, as they were there. */
+  /** Items adopted from other libraries, as they were there. */
   adopted: readonly AdoptedItem[];
-  /** Items of other libraries changed too. */
+  /** Whether items of other libraries changed too. */
   others: boolean;
-  /** The ages that items were for before. */
+  /** The age limits of items before the change. */
   ages: Ages;
 }
 
-/** By item; null is not rated. */
+/** Age limit by item; null is not rated. */
 export type Ages = ReadonlyMap<string, number | null>;
 
-/** Events of one batch (none during the first scan of a library), and jobs for files whose container has no index. */
-export async function emitItemEvents(scan: Scan, db: Db, told: Told): Promise<void> {
-  for (const { id, placed } of told.files) {
+/**
+ * Emits the events of one batch (none during the first scan of a library), and enqueues jobs for files whose container
+ * has no index.
+ */
+export async function emitItemEvents(scan: Scan, db: Db, changes: BatchChanges): Promise<void> {
+  for (const { id, placed } of changes.files) {
     const { read } = placed;
     if (read && 'probed' in read) {
-      await askForReading(scan.work, db, { id, libraryId: scan.library.id, probed: read.probed });
+      await enqueueReading(scan.work, db, { id, libraryId: scan.library.id, probed: read.probed });
     }
   }
-  if (scan.library.first && !told.others) return;
-  const left = new Set(told.left.map(({ id }) => id));
-  const came = new Set([...told.resolved.added, ...told.adopted.map(({ id }) => id)]);
-  const placed = told.files.map((file) => file.placed).filter(({ itemId, draft }) => came.has(itemId) && !draft.extra);
-  const brought = told.adopted.filter(({ id, listed }) => listed && !left.has(id)).map(({ id }) => id);
+  if (scan.library.first && !changes.others) return;
+  const left = new Set(changes.left.map(({ id }) => id));
+  const came = new Set([...changes.resolved.added, ...changes.adopted.map(({ id }) => id)]);
+  const placed = changes.files
+    .map((file) => file.placed)
+    .filter(({ itemId, draft }) => came.has(itemId) && !draft.extra);
+  const brought = changes.adopted.filter(({ id, listed }) => listed && !left.has(id)).map(({ id }) => id);
   const added = new Set([...brought, ...placed.map(({ itemId }) => itemId)]);
-  const refreshed = told.files
-    .filter(({ id, placed }) => placed.read !== undefined || told.touched.has(id))
+  const refreshed = changes.files
+    .filter(({ id, placed }) => placed.read !== undefined || changes.touched.has(id))
     .map(({ placed }) => placed.itemId);
-  const updated = new Set([...told.resolved.changed, ...told.rolled, ...refreshed]);
-  const gone = [...told.left, ...told.adopted];
-  await tell(scan, db, { name: 'item.deleted', ids: gone.map(({ id }) => id), gone });
-  await tell(scan, db, { name: 'item.added', ids: [...added] });
-  await tell(scan, db, {
+  const updated = new Set([...changes.resolved.changed, ...changes.rolled, ...refreshed]);
+  const gone = [...changes.left, ...changes.adopted];
+  await emitItems(scan, db, { name: 'item.deleted', ids: gone.map(({ id }) => id), gone });
+  await emitItems(scan, db, { name: 'item.added', ids: [...added] });
+  await emitItems(scan, db, {
     name: 'item.updated',
     ids: [...updated].filter((id) => !came.has(id) && !left.has(id)),
-    ages: told.ages,
+    ages: changes.ages,
   });
 }
 
-interface Teller {
+interface Emitter {
   work: Pick<Scan['work'], 'emit'>;
-  /** Nothing is told of one that is scanned for the first time. */
+  /** No events are emitted for a library during its first scan. */
   library: Pick<Scan['library'], 'id'> & { first?: boolean };
 }
 
-interface News {
+interface ItemEvents {
   name: 'item.added' | 'item.updated' | 'item.deleted';
   ids: readonly string[];
   changed?: string[];
-  /** Where a rating changed, some saw the item before that do not now, or the other way round. */
+  /** Previous age limits: a changed rating changes who may see the item. */
   ages?: Ages;
-  /** Rows of those that are deleted by now. */
+  /** Rows of items that are deleted already. */
   gone?: readonly ReportedItem[];
 }
 
-/** One event for each item in the library that holds it, with what readers with `library:manage` see of it. */
-export async function tell(
-  { work, library }: Teller,
+/** One event for each item in its library, with the facts that select its readers. */
+export async function emitItems(
+  { work, library }: Emitter,
   db: Db,
-  { name, ids, changed, ages, gone = [] }: News,
+  { name, ids, changed, ages, gone = [] }: ItemEvents,
 ): Promise<void> {
   if (ids.length === 0) return;
   const rows = await rowsOf<ReportedItem>(
@@ -99,7 +104,7 @@ export async function tell(
   }
 }
 
-/** Age 0 is for everybody; none is not rated. */
+/** Age 0 is for everyone; no age means not rated. */
 function factsOf(item: ReportedItem, ages: Ages | undefined): Pick<EventFacts, 'ageYears' | 'labels' | 'before'> {
   const { age_years: age, labels } = item;
   return { ...(age !== null && { ageYears: age }), labels, ...agedFrom(item, ages) };
@@ -110,7 +115,7 @@ function agedFrom({ id, age_years: now }: ReportedItem, ages: Ages | undefined):
   return before === undefined || before === now ? {} : { before: { ageYears: before } };
 }
 
-/** The ages that items are for now. */
+/** The current age limits of items. */
 export async function agesOf(db: Db, ids: readonly string[]): Promise<Ages> {
   const rows = await rowsOf<{ id: string; age: number | null }>(
     db,
@@ -126,17 +131,17 @@ interface ReadFile {
   probed: Probed;
 }
 
-/** What only a reading of the whole file tells, where its container has no index: keyframes, and the texts inside. */
-export async function askForReading(work: Pick<Work, 'enqueue'>, db: Db, file: ReadFile): Promise<void> {
-  if (lacksKeyframes(file.probed)) await ask(work, db, { kind: 'media.keyframes', ...file });
-  if (hasTextsToLookFor(file.probed)) await ask(work, db, { kind: 'subtitles.extract', ...file });
+/** Enqueues jobs that read the whole file, when the container has no index: for keyframes and embedded texts. */
+export async function enqueueReading(work: Pick<Work, 'enqueue'>, db: Db, file: ReadFile): Promise<void> {
+  if (lacksKeyframes(file.probed)) await enqueueFor(work, db, { kind: 'media.keyframes', ...file });
+  if (hasTextsToLookFor(file.probed)) await enqueueFor(work, db, { kind: 'subtitles.extract', ...file });
 }
 
 function lacksKeyframes({ file, keyframes }: Probed): boolean {
   return !keyframes && file.streams.some((stream) => stream.kind === 'video' && !stream.attachedPicture);
 }
 
-/** Of the others a text is found by the index when somebody asks for it. */
+/** In these containers, texts are found by the index on request. */
 const INDEXED = ['matroska', 'webm', 'mp4'];
 
 function hasTextsToLookFor({ file: { container, streams } }: Probed): boolean {
@@ -146,7 +151,7 @@ function hasTextsToLookFor({ file: { container, streams } }: Probed): boolean {
   );
 }
 
-async function ask(
+async function enqueueFor(
   work: Pick<Work, 'enqueue'>,
   db: Db,
   { kind, id, libraryId }: ReadFile & { kind: 'media.keyframes' | 'subtitles.extract' },

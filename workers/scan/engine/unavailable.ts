@@ -4,8 +4,8 @@ import { findStorages } from '#areas/storage/public.ts';
 import type { ScannedFolder } from '../store/context.ts';
 import type { FolderReason, Scan } from './scan.ts';
 
-/** Why nothing can be said of the folder now. */
-export async function whyAway(scan: Scan, folder: ScannedFolder): Promise<FolderReason | undefined> {
+/** Why the folder cannot be scanned now. */
+export async function whyUnavailable(scan: Scan, folder: ScannedFolder): Promise<FolderReason | undefined> {
   const storage = (await findStorages(scan.work.db, [folder.storageId])).get(folder.storageId);
   if (!storage || storage.state === 'disabled') return 'storage-disabled';
   if (storage.state === 'suspect') return 'storage-suspect';
